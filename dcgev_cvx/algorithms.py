@@ -1,0 +1,122 @@
+"""The paper's algorithms, line by line: Algorithm 1, Algorithm 2 and the sparse FDA iteration."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from .errors import InvalidParameter
+from .mm import Callback, MMResult, Stop, minimize
+from .penalties import MACHINE_EPS
+from .pencils import Gram, Pencil
+from .programs import Shift, SparseFDA, SparseGEV
+from .steps.base import Step
+from .steps.closed import soft_threshold_step
+
+Engine: TypeAlias = Literal["cvxpy"]
+
+
+def sparse_gev(
+    A: Any,
+    B: Any = None,
+    *,
+    rho: float,
+    eps: float = MACHINE_EPS,
+    tau: float | None = None,
+    x0: Any = None,
+    shift: Shift = "identity",
+    engine: Engine = "cvxpy",
+    solver: Any = "CLARABEL",
+    stop: Stop | None = None,
+    callback: Callback | None = None,
+) -> MMResult:
+    """The sparse generalized eigenvalue algorithm (Algorithm 1).
+
+    1  Choose τ ≥ max(0, −λmin(A))
+    2  Choose x⁽⁰⁾ ∈ {x : xᵀBx ≤ 1}
+    3  Set ρ_ε = ρ̃ / log(1 + ε⁻¹)
+    4  if τ = 0, repeat x⁽ˡ⁺¹⁾ = argmax xᵀAx⁽ˡ⁾ − ½ρ_ε‖W⁽ˡ⁾x‖₁ s.t. xᵀBx ≤ 1
+    5  else, repeat x⁽ˡ⁺¹⁾ = argmin ‖x − (τ⁻¹A + I)x⁽ˡ⁾‖² + (ρ_ε/τ)‖W⁽ˡ⁾x‖₁ s.t. xᵀBx ≤ 1
+
+    A may be a matrix, a Gram or a Pencil (then B stays None). solver is a CVXPY solver's name
+    or a Backend; shift="metric" runs the split in B's metric, which needs fewer iterations.
+    """
+    program = SparseGEV(as_pencil(A, B), rho, eps, tau, shift)
+    return minimize(program, step_of(program, engine, solver), x0, stop=stop, callback=callback)
+
+
+def dc_pca(
+    A: Any,
+    *,
+    rho: float,
+    eps: float = MACHINE_EPS,
+    x0: Any = None,
+    engine: Engine | Literal["closed"] = "closed",
+    solver: Any = "CLARABEL",
+    stop: Stop | None = None,
+    callback: Callback | None = None,
+) -> MMResult:
+    """The sparse PCA algorithm DC-PCA (Algorithm 2).
+
+    1  Choose x⁽⁰⁾ ∈ {x : xᵀx ≤ 1}
+    2  Set ρ_ε = ρ̃ / log(1 + ε⁻¹)
+    3  repeat xᵢ⁽ˡ⁺¹⁾ ∝ [|(Ax⁽ˡ⁾)ᵢ| − ½ρ_ε wᵢ⁽ˡ⁾]₊ sign (Ax⁽ˡ⁾)ᵢ
+
+    A must be positive semidefinite (a covariance, or Gram(C) for data C).
+    """
+    pencil = as_pencil(A, None)
+    if pencil.B is not None:
+        raise InvalidParameter("dc_pca is the case B = I: use sparse_gev for a pencil with another B.")
+    program = SparseGEV(pencil, rho, eps)
+    if program.tau > 0.0:
+        raise InvalidParameter(
+            f"dc_pca needs A ⪰ 0, but λmin(A) = {pencil.lambda_min_A:.3g}: use sparse_gev, which shifts A."
+        )
+    step = soft_threshold_step if engine == "closed" else step_of(program, engine, solver)
+    return minimize(program, step, x0, stop=stop, callback=callback)
+
+
+def sparse_fda(
+    a: Any,
+    B: Any,
+    *,
+    nu: float,
+    eps: float = MACHINE_EPS,
+    x0: Any = None,
+    engine: Engine = "cvxpy",
+    solver: Any = "CLARABEL",
+    stop: Stop | None = None,
+    callback: Callback | None = None,
+) -> MMResult:
+    """Sparse Fisher discriminant analysis as a sequence of QPs (Eq:fdaiterative).
+
+    repeat x⁽ˡ⁺¹⁾ = argmin xᵀBx + ν_ε Σ |xᵢ|/(|xᵢ⁽ˡ⁾| + ε) s.t. aᵀx = 1
+    """
+    program = SparseFDA(a, B, nu, eps)
+    return minimize(program, step_of(program, engine, solver), x0, stop=stop, callback=callback)
+
+
+def as_pencil(A: Any, B: Any) -> Pencil:
+    """The pencil itself, or one made of matrices."""
+    if isinstance(A, Pencil):
+        if B is not None:
+            raise InvalidParameter("B was given twice: the first argument is a Pencil and has its own.")
+        return A
+    return Pencil(A, B)
+
+
+def step_of(program: SparseGEV | SparseFDA, engine: str, solver: Any) -> Step:
+    """The printed step of a program: both branches of Algorithm 1, the metric LASSO, or the FDA QP."""
+    if engine != "cvxpy":
+        raise InvalidParameter(f'engine = {engine!r} is unknown; it is "cvxpy".')
+    from .solvers import Backend
+    from .steps.convex import FisherStep, LassoStep, LinearStep, MetricLassoStep
+
+    backend = solver if isinstance(solver, Backend) else Backend(solver)
+    if isinstance(program, SparseFDA):
+        return FisherStep(backend)
+    if program.shift == "metric":
+        return MetricLassoStep(backend)
+    return LinearStep(backend) if program.tau == 0.0 else LassoStep(backend)
+
+
+__all__ = ["Engine", "Gram", "dc_pca", "sparse_fda", "sparse_gev"]

@@ -1,0 +1,133 @@
+"""The referee: what can be proved about a vector from the data alone. Never imports a solver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from .checks import UNIT_ROUNDOFF, Vector, as_vector
+from .programs import Program
+
+SNAP_TOL = 1e-9
+"""Entries with |xᵢ|√Bᵢᵢ below this share of ‖x‖_B count as zero when stationarity is judged (facts E3)."""
+
+
+class Move(Protocol):
+    """What the sandwich inequality needs of an iterate."""
+
+    @property
+    def x(self) -> Vector:
+        """The point."""
+        ...
+
+    @property
+    def f(self) -> float:
+        """F there."""
+        ...
+
+    @property
+    def g(self) -> float:
+        """The surrogate there."""
+        ...
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Four numbers computed from the data; zero is perfect, each is free of the problem's scale.
+
+    feasibility      violation of Ω
+    stationarity     KKT residual of the d.c. program at x
+    complementarity  multiplier times slack of the constraint
+    sandwich         worst violation of f(x⁺) ≤ g(x⁺, x) ≤ f(x) along the history (0 without one)
+    """
+
+    feasibility: float
+    stationarity: float
+    complementarity: float
+    sandwich: float
+    snapped: int
+
+    def passes(self, tol: float = 1e-6) -> bool:
+        """Is x a stationary point to the tolerance, reached without ascent? It says nothing of optimality."""
+        numbers = (self.feasibility, self.stationarity, self.complementarity)
+        return all(number <= tol for number in numbers) and self.sandwich <= 1e-9
+
+
+def snap(program: Program, x: Vector, tol: float = SNAP_TOL) -> Vector:
+    """X with its dust set to zero: entries with |xᵢ|√Bᵢᵢ ≤ tol·‖x‖_B."""
+    limit = tol * program.pencil.B_norm(x)
+    return np.where(np.abs(x) * np.sqrt(program.pencil.B_diagonal) <= limit, 0.0, x)
+
+
+def certify(program: Program, x: Vector, history: Sequence[Move] = (), *, tol: float = SNAP_TOL) -> Certificate:
+    """Feasibility, stationarity, complementarity of x and the sandwich along its history (Eq:sandwich)."""
+    x = as_vector(x, program.pencil.n, "x")
+    kept = snap(program, x, tol)
+    stationarity, complementarity = kkt_residuals(program, kept, (program.gradient(kept),), program.slopes(kept))
+    return Certificate(
+        feasibility=program.violation(x),
+        stationarity=stationarity,
+        complementarity=complementarity,
+        sandwich=sandwich_violation(program, history),
+        snapped=int(np.count_nonzero(x) - np.count_nonzero(kept)),
+    )
+
+
+def step_residuals(program: Program, y: Vector, x: Vector) -> tuple[float, float]:
+    """(KKT residual, complementarity) of x as the minimiser of g(·, y) over Ω (ALG, Eq:fdaiterative)."""
+    return kkt_residuals(program, x, (2.0 * program.H_dot(x), -2.0 * program.linear(y)), program.slopes(y))
+
+
+def kkt_residuals(program: Program, x: Vector, terms: Sequence[Vector], p: Vector) -> tuple[float, float]:
+    """(KKT residual, complementarity) of x for min q(x) + pᵀ|x| over Ω, ∇q the sum of the terms; without units.
+
+    With r = ∇q + 2μ·normal: |rᵢ + pᵢ sign xᵢ| on the support, max(0, |rᵢ| − pᵢ) off
+    it, divided by √Bᵢᵢ and by the largest of the terms that must cancel.
+    """
+    gradient = sum(terms[1:], terms[0])
+    mu = program.multiplier(x, gradient, p)
+    root = np.sqrt(program.pencil.B_diagonal)
+    slack = program.slack(x)
+
+    def residuals(mu: float) -> tuple[float, float]:
+        pull = 2.0 * mu * program.normal(x)
+        r = gradient + pull
+        raw = np.where(x != 0.0, np.abs(r + p * np.sign(x)), np.maximum(0.0, np.abs(r) - p))
+        scale = max(float(np.max(np.abs(term) / root)) for term in (*terms, pull))
+        slackness = ratio(abs(mu * slack), abs(mu) + scale * program.pencil.B_norm(x))
+        return ratio(float(np.max(raw / root)), scale), slackness
+
+    # inside Ω the multiplier is zero; near its boundary the recovered one may fit better
+    return min((residuals(m) for m in ((mu, 0.0) if slack > 0.0 else (mu,))), key=max)
+
+
+def ratio(part: float, whole: float) -> float:
+    """part/whole, 0 when the part is 0, and infinite rather than NaN."""
+    if part == 0.0:
+        return 0.0
+    value = part / whole if whole > 0.0 else float("inf")
+    return value if value == value else float("inf")
+
+
+def sandwich_violation(program: Program, history: Sequence[Move]) -> float:
+    """Max over the history of f(x⁺) − g(x⁺, x) and g(x⁺, x) − f(x), relative to the size of f's terms (Eq:sandwich).
+
+    f and g are computed anew from the data; what the history says of them is not used.
+    """
+    worst = 0.0
+    for before, after in pairwise(history):
+        f_after, f_before = program.f(after.x), program.f(before.x)
+        g_between = program.g(after.x, before.x)
+        excess = max(0.0, f_after - g_between, g_between - f_before)
+        size = max(program.size(before.x), program.size(after.x))
+        worst = max(worst, ratio(max(0.0, excess - rounding(program, size)), size))
+    return worst
+
+
+def rounding(program: Program, size: float) -> float:
+    """What the sums behind f and g may lose to rounding: 8n units in the last place of their size."""
+    return 8.0 * program.pencil.n * UNIT_ROUNDOFF * size

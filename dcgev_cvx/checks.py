@@ -1,0 +1,93 @@
+"""What every number and array passes at the door: a fresh float64 copy, or an error that names the culprit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InvalidParameter, InvalidPencil
+
+Vector: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.intp]
+
+UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
+
+
+def frozen(array: Matrix) -> Matrix:
+    """The same array, read-only."""
+    array.flags.writeable = False
+    return array
+
+
+def as_real(data: Any, what: str, error: type[InvalidPencil] | type[InvalidParameter]) -> Matrix:
+    """A fresh float64 C-ordered copy of real, finite data, or an error that says what is wrong with it."""
+    if hasattr(data, "toarray"):
+        data = data.toarray()
+    if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
+        raise error(f"{what} has {int(np.sum(np.ma.getmaskarray(data)))} masked entries: fill or drop them first.")
+    try:
+        raw = np.asarray(data)
+    except ValueError as cause:
+        raise error(f"{what} is not a matrix of numbers: {cause}") from cause
+    if raw.dtype.kind == "c":
+        raise error(
+            f"{what} is complex ({raw.dtype}); only real symmetric pencils are treated. Pass {what}.real if the imaginary part is zero."
+        )
+    if raw.dtype.kind not in "fiubO":
+        raise error(f"{what} has dtype {raw.dtype}, which is not numeric.")
+    try:
+        array = np.array(raw, dtype=np.float64, order="C", copy=True, subok=False)
+    except (TypeError, ValueError) as cause:
+        raise error(f"{what} has entries that are not numbers: {cause}") from cause
+    bad = int(array.size - np.count_nonzero(np.isfinite(array)))
+    if bad:
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise error(f"{what} has {bad} entries that are NaN or infinite, the first at {where}: {array[where]}.")
+    return array
+
+
+def column_names(data: Any) -> tuple[str, ...] | None:
+    """The columns of a pandas frame as strings; None for anything else."""
+    columns = getattr(data, "columns", None)
+    return None if columns is None else tuple(str(column) for column in columns)
+
+
+def checked_names(names: Iterable[object] | None, n: int) -> tuple[str, ...] | None:
+    """One name per variable, or an error that counts them."""
+    if names is None:
+        return None
+    found = tuple(str(name) for name in names)
+    if len(found) != n:
+        raise InvalidPencil(f"{len(found)} names were given for {n} variables.")
+    return found
+
+
+def as_vector(x: Any, n: int, what: str) -> Vector:
+    """A float64 copy of a finite vector of length n; a column (n, 1) is taken as one."""
+    vector = as_real(x, what, InvalidParameter)
+    if vector.shape == (n, 1):
+        vector = vector[:, 0]
+    if vector.shape != (n,):
+        raise InvalidParameter(f"{what} must have length {n}, got shape {vector.shape}.")
+    return vector
+
+
+def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False) -> float:
+    """A finite float at or above (strictly above) a limit, or an error that names it."""
+    rule = f"must be {'greater than' if strict else 'at least'} {low:g}"
+    try:
+        if isinstance(value, complex):
+            raise TypeError
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidParameter(f"{what} = {value!r} is not a real number; it {rule}.") from None
+    if not math.isfinite(number):
+        raise InvalidParameter(f"{what} = {number} is not finite; it {rule}.")
+    if number < low or (strict and number == low):
+        raise InvalidParameter(f"{what} = {number:g} is out of range; it {rule}.")
+    return number

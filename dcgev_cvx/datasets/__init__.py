@@ -1,0 +1,8 @@
+"""Data sets with known answers: pit props (bundled) and synthetic pencils."""
+
+from __future__ import annotations
+
+from ._pitprops import pitprops
+from .synthetic import Planted, indefinite, planted_cca, planted_pca, two_gaussians
+
+__all__ = ["Planted", "indefinite", "pitprops", "planted_cca", "planted_pca", "two_gaussians"]

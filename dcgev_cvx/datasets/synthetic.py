@@ -1,0 +1,117 @@
+"""Pencils whose sparse solution is known because it was planted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..checks import Matrix, Vector, frozen
+from ..errors import InvalidParameter
+from ..pencils import Pencil
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A pencil, the sparse vector planted in it (unit in the B norm) and the value xᵀAx it attains there."""
+
+    pencil: Pencil
+    x: Vector
+    value: float
+
+    @property
+    def support(self) -> tuple[int, ...]:
+        """Where the planted vector is nonzero."""
+        return tuple(int(i) for i in np.flatnonzero(self.x))
+
+
+def planted_pca(
+    n: int = 50,
+    k: int = 5,
+    *,
+    strength: float = 2.0,
+    samples: int | None = None,
+    rng: int | np.random.Generator = 0,
+) -> Planted:
+    """A = I + θ·vvᵀ with v k-sparse: the optimum of (SGEV-P) at k is v, with value 1 + θ.
+
+    With `samples`, A is the covariance of that many Gaussian draws and v the truth behind them.
+    """
+    generator = np.random.default_rng(rng)
+    v = sparse_unit(n, k, generator)
+    A = np.eye(n) + strength * np.outer(v, v)
+    if samples is not None:
+        A = sample_covariance(A, samples, generator)
+    return planted(Pencil(A), v)
+
+
+def planted_cca(
+    p: int = 20,
+    q: int = 20,
+    k: int = 3,
+    *,
+    correlation: float = 0.8,
+    samples: int | None = None,
+    ridge: float = 0.0,
+    rng: int | np.random.Generator = 0,
+) -> Planted:
+    """Two views with one canonical pair, k-sparse in each; (A, B) as in Eq:CCA, value = the correlation.
+
+    With `samples`, the covariances are those of that many Gaussian draws (plus a ridge).
+    """
+    if not 0.0 <= correlation < 1.0:
+        raise InvalidParameter(f"correlation = {correlation} must lie in [0, 1).")
+    generator = np.random.default_rng(rng)
+    u, v = sparse_unit(p, k, generator), sparse_unit(q, k, generator)
+    covariance = np.eye(p + q)
+    covariance[:p, p:] = correlation * np.outer(u, v)
+    covariance[p:, :p] = covariance[:p, p:].T
+    if samples is not None:
+        covariance = sample_covariance(covariance, samples, generator)
+    A, B = covariance.copy(), covariance.copy()
+    A[:p, :p] = A[p:, p:] = 0.0
+    B[:p, p:] = 0.0
+    B[p:, :p] = 0.0
+    return planted(Pencil(A, B + ridge * np.eye(p + q)), np.concatenate([u, v]))
+
+
+def two_gaussians(
+    n: int = 20, k: int = 3, *, samples: int = 200, shift: float = 1.5, rng: int | np.random.Generator = 0
+) -> tuple[Matrix, Vector, tuple[int, ...]]:
+    """(X, y, support): two Gaussian classes labelled 0 and 1 whose means differ in k variables only."""
+    generator = np.random.default_rng(rng)
+    support = np.sort(generator.choice(n, size=k, replace=False))
+    y = np.repeat([0.0, 1.0], [samples // 2, samples - samples // 2])
+    X = generator.standard_normal((samples, n))
+    X[np.ix_(y == 1.0, support)] += shift
+    return X, y, tuple(int(i) for i in support)
+
+
+def indefinite(n: int = 10, *, dense_metric: bool = False, rng: int | np.random.Generator = 0) -> Pencil:
+    """A random symmetric A with eigenvalues of both signs; B the identity or a well-conditioned dense matrix."""
+    generator = np.random.default_rng(rng)
+    M = generator.standard_normal((n, n))
+    N = generator.standard_normal((n, 2 * n))
+    return Pencil(0.5 * (M + M.T), N @ N.T / (2 * n) + 0.1 * np.eye(n) if dense_metric else None)
+
+
+def sparse_unit(n: int, k: int, generator: np.random.Generator) -> Vector:
+    """A unit vector with k entries of equal size and random sign at random places."""
+    if not 1 <= k <= n:
+        raise InvalidParameter(f"k = {k} must lie between 1 and n = {n}.")
+    v = np.zeros(n)
+    v[generator.choice(n, size=k, replace=False)] = generator.choice([-1.0, 1.0], size=k) / np.sqrt(k)
+    return v
+
+
+def sample_covariance(covariance: Matrix, samples: int, generator: np.random.Generator) -> Matrix:
+    """The covariance (divided by the number of samples) of centred Gaussian draws."""
+    X = generator.standard_normal((samples, len(covariance))) @ np.linalg.cholesky(covariance).T
+    X -= X.mean(axis=0)
+    return X.T @ X / samples
+
+
+def planted(pencil: Pencil, v: Vector) -> Planted:
+    """The record, with the planted vector brought to unit B norm."""
+    x = v / pencil.B_norm(v)
+    return Planted(pencil, frozen(x), pencil.A_quad(x))

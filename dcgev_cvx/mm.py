@@ -1,0 +1,183 @@
+"""The majorization-minimization driver: it knows programs and steps only by their call shape (Section 3.2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from .certificates import Certificate, certify, rounding
+from .checks import Vector, as_number, frozen
+from .errors import InvalidParameter, SolverFailed
+from .programs import Program
+from .steps.base import Step
+
+
+class Status(Enum):
+    """How a run ended, as a sentence. A stationary point is not called optimal."""
+
+    SMALL_STEP = "converged: the step became small at a stationary point"
+    SMALL_DECREASE = "converged: f stopped decreasing at a stationary point"
+    STALLED = "stalled: x no longer moves but is not stationary to the tolerance"
+    OUT_OF_ITERATIONS = "ran out of iterations before reaching a stationary point"
+    COLLAPSED = "collapsed: x = 0 minimises the surrogate (the penalty outweighs A)"
+    STOPPED = "stopped by the caller"
+    ASCENT = "ascent seen: f went up, so a step was not a minimiser"
+    SOLVER_FAILED = "solver failed: the history up to the failure is kept"
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """x⁽ˡ⁾ with f(x⁽ˡ⁾), g(x⁽ˡ⁾, x⁽ˡ⁻¹⁾), the multiplier μ and the seconds the step took."""
+
+    l: int  # noqa: E741 - the paper's iteration index
+    x: Vector
+    f: float
+    g: float
+    mu: float
+    seconds: float
+    residual: float = 0.0
+    solver: str = ""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to stop: ‖x⁽ˡ⁺¹⁾ − x⁽ˡ⁾‖_B ≤ step·‖x‖_B, or f decreasing by no more than `decrease` of its size.
+
+    Either counts as convergence only when the certificate of x passes at `stationarity`.
+    """
+
+    max_iter: int = 1000
+    step: float = 1e-10
+    decrease: float = 0.0
+    stationarity: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, int) or self.max_iter < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidParameter(f"max_iter = {self.max_iter!r} must be a whole number of at least 1.")
+        for name in ("step", "decrease", "stationarity"):
+            as_number(getattr(self, name), name)
+
+    def moved_little(self, program: Program, before: Vector, after: Vector) -> bool:
+        """Is the step small?"""
+        return program.pencil.B_norm(after - before) <= self.step * program.pencil.B_norm(after)
+
+    def sank_little(self, program: Program, before: Iterate, after: Iterate) -> bool:
+        """Is the decrease small?"""
+        return before.f - after.f <= self.decrease * program.size(after.x)
+
+
+Callback = Callable[[Iterate], Any]
+
+
+@dataclass(frozen=True)
+class MMResult:
+    """Where the run ended, why, how it got there, and what the data prove about it."""
+
+    x: Vector
+    f: float
+    status: Status
+    converged: bool
+    n_iter: int
+    history: tuple[Iterate, ...]
+    program: Program
+    certificate: Certificate
+    message: str = ""
+
+    @property
+    def solvers(self) -> dict[str, int]:
+        """Who solved how many of the steps."""
+        return dict(Counter(iterate.solver for iterate in self.history[1:]))
+
+    @property
+    def support(self) -> tuple[int, ...]:
+        """The positions of the nonzeros."""
+        return tuple(i for i, value in enumerate(self.x) if value != 0.0)
+
+    def __str__(self) -> str:
+        names = ", ".join(self.program.pencil.name(i) for i in self.support[:12])
+        more = " …" if len(self.support) > 12 else ""
+        c = self.certificate
+        return (
+            f"{self.status.value}{': ' + self.message if self.message else ''}\n"
+            f"  f = {self.f:.10g} after {self.n_iter} iterations, {len(self.support)} nonzeros: {names}{more}\n"
+            f"  certificate: feasibility {c.feasibility:.1e}, stationarity {c.stationarity:.1e}, "
+            f"complementarity {c.complementarity:.1e}, sandwich {c.sandwich:.1e}"
+        )
+
+
+def iterate(program: Program, step: Step, x0: Any = None) -> Iterator[Iterate]:
+    """x⁽⁰⁾, x⁽¹⁾, x⁽²⁾, … without end: x⁽ˡ⁺¹⁾ = argmin g(·, x⁽ˡ⁾) over Ω (Eq:min-step). Take as many as you like."""
+    y = frozen(program.start(x0))
+    yield Iterate(0, y, program.f(y), program.f(y), mu=0.0, seconds=0.0)
+    l = 0  # noqa: E741 - the paper's iteration index
+    while True:
+        l += 1  # noqa: E741
+        out = step(program, y)
+        y = frozen(out.x)
+        yield Iterate(l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver)
+
+
+def minimize(
+    program: Program,
+    step: Step,
+    x0: Any = None,
+    *,
+    stop: Stop | None = None,
+    callback: Callback | None = None,
+) -> MMResult:
+    """Run MM until the stop rule and the certificate agree; a callback that returns True stops the run."""
+    rule = Stop() if stop is None else stop
+    history: list[Iterate] = []
+    status, message = Status.OUT_OF_ITERATIONS, ""
+    try:
+        for current in iterate(program, step, x0):
+            history.append(current)
+            verdict = ended(program, rule, history)
+            if callback is not None and callback(current) is True and verdict is None:
+                verdict = Status.STOPPED
+            if verdict is not None:
+                status = verdict
+                break
+    except SolverFailed as failure:
+        status, message = Status.SOLVER_FAILED, f"step {len(history)}: {failure}"
+    return result_of(program, history, status, message)
+
+
+def ended(program: Program, rule: Stop, history: Sequence[Iterate]) -> Status | None:
+    """The status after the newest iterate, or None to go on."""
+    if len(history) < 2:
+        return None
+    before, after = history[-2], history[-1]
+    if not after.x.any():
+        return Status.COLLAPSED
+    if after.f - before.f > rounding(program, max(program.size(before.x), program.size(after.x))):
+        return Status.ASCENT
+    still = rule.moved_little(program, before.x, after.x)
+    if still or rule.sank_little(program, before, after):
+        if certify(program, after.x).passes(rule.stationarity):
+            return Status.SMALL_STEP if still else Status.SMALL_DECREASE
+        if (after.x == before.x).all():
+            return Status.STALLED
+    return Status.OUT_OF_ITERATIONS if after.l >= rule.max_iter else None
+
+
+def result_of(program: Program, history: Sequence[Iterate], status: Status, message: str = "") -> MMResult:
+    """The record of a run, judged by the referee; converged only if its whole certificate passes."""
+    last = history[-1]
+    certificate = certify(program, last.x, history)
+    if certificate.sandwich > 1e-9 and status in (Status.SMALL_STEP, Status.SMALL_DECREASE):
+        status = Status.ASCENT
+    return MMResult(
+        x=last.x,
+        f=last.f,
+        status=status,
+        converged=status in (Status.SMALL_STEP, Status.SMALL_DECREASE),
+        n_iter=last.l,
+        history=tuple(history),
+        program=program,
+        certificate=certificate,
+        message=message,
+    )

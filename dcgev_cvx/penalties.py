@@ -1,0 +1,108 @@
+"""Approximations of the cardinality and the slopes of their linear majorisers (Section 3.1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from .checks import Vector
+
+MACHINE_EPS = float(np.finfo(np.float64).eps)
+
+
+class Penalty(Protocol):
+    """φ concave in abs(x): a value and the positive slopes of its tangent in abs(x)."""
+
+    def coefficient(self, rho: float, eps: float) -> float:
+        """The factor that stands before the value, ρ_ε in the paper."""
+        ...
+
+    def value(self, x: Vector, eps: float) -> float:
+        """Σ φ(|xᵢ|)."""
+        ...
+
+    def weights(self, y: Vector, eps: float) -> Vector:
+        """φ'(|yᵢ|): the slope in abs(x), positive everywhere, also at 0."""
+        ...
+
+
+def card(x: Vector) -> int:
+    """‖x‖₀, the number of nonzero entries (SGEV-P)."""
+    return int(np.count_nonzero(x))
+
+
+def log_scale(eps: float) -> float:
+    """log(1 + 1/ε), without overflow for the smallest ε and without cancellation for the largest."""
+    return math.log1p(eps) - math.log(eps) if eps < 1.0 else math.log1p(1.0 / eps)
+
+
+def log1p_ratio(a: Vector, eps: float) -> Vector:
+    """log(1 + a/ε) for a ≥ 0, by the form that neither overflows nor cancels."""
+    large = a > eps
+    big = np.where(large, a, 1.0)
+    small = np.where(large, 0.0, a)
+    return np.where(large, np.log(big) + np.log1p(eps / big) - math.log(eps), np.log1p(small / eps))
+
+
+def card_eps(x: Vector, eps: float) -> float:
+    """‖x‖_ε = Σ log(1 + |xᵢ|/ε) / log(1 + 1/ε), between ‖x‖₀ (ε → 0) and ‖x‖₁ (ε → ∞) (Eq:lim-cardinality)."""
+    return float(np.sum(log1p_ratio(np.abs(x), eps))) / log_scale(eps)
+
+
+def rho_eps(rho: float, eps: float) -> float:
+    """ρ_ε = ρ̃ / log(1 + 1/ε) (SGEV-A)."""
+    return rho / log_scale(eps)
+
+
+@dataclass(frozen=True)
+class LogPenalty:
+    """Σ log(ε + |xᵢ|), the paper's choice: a Student t prior (SGEV-A)."""
+
+    def coefficient(self, rho: float, eps: float) -> float:
+        """ρ_ε = ρ̃ / log(1 + 1/ε)."""
+        return rho_eps(rho, eps)
+
+    def value(self, x: Vector, eps: float) -> float:
+        """Σ log(ε + |xᵢ|)."""
+        return float(np.sum(np.log(eps + np.abs(x))))
+
+    def weights(self, y: Vector, eps: float) -> Vector:
+        """wᵢ = 1/(|yᵢ| + ε) (Eq:log)."""
+        return 1.0 / (np.abs(y) + eps)
+
+
+@dataclass(frozen=True)
+class L1Penalty:
+    """Σ |xᵢ|, the choice of SCoTLASS: its majoriser is itself, ε plays no part (Eq:scotlass-regularized)."""
+
+    def coefficient(self, rho: float, eps: float) -> float:
+        """ρ."""
+        return rho
+
+    def value(self, x: Vector, eps: float) -> float:
+        """‖x‖₁."""
+        return float(np.sum(np.abs(x)))
+
+    def weights(self, y: Vector, eps: float) -> Vector:
+        """1."""
+        return np.ones_like(y)
+
+
+@dataclass(frozen=True)
+class ExponentialPenalty:
+    """Σ (1 − exp(−α|xᵢ|)) with α = 1/ε, the choice of Bradley and Mangasarian (Section 3.1)."""
+
+    def coefficient(self, rho: float, eps: float) -> float:
+        """ρ̃: the sum tends to the cardinality by itself as ε → 0."""
+        return rho
+
+    def value(self, x: Vector, eps: float) -> float:
+        """Σ (1 − exp(−|xᵢ|/ε))."""
+        return float(-np.sum(np.expm1(-np.abs(x) / eps)))
+
+    def weights(self, y: Vector, eps: float) -> Vector:
+        """exp(−|yᵢ|/ε)/ε, held above zero where the exponential underflows."""
+        return np.maximum(np.exp(-np.abs(y) / eps) / eps, np.finfo(np.float64).tiny)

@@ -1,0 +1,279 @@
+"""The pencil (A, B) of the generalized eigenvalue problem Ax = λBx, checked once (Eq:eig, GEV-P)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_real, checked_names, column_names, frozen
+from .errors import InvalidPencil
+
+
+class Gram:
+    """A = CᵀC given by its factor C (p × n) and never formed."""
+
+    def __init__(self, C: ArrayLike) -> None:
+        factor = as_real(C, "C", InvalidPencil)
+        if factor.ndim != 2 or 0 in factor.shape:
+            raise InvalidPencil(f"C must be a non-empty p × n matrix, got shape {factor.shape}.")
+        self.C: Matrix = frozen(factor)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, n), the shape of the matrix that is not formed."""
+        return (self.C.shape[1], self.C.shape[1])
+
+    def __matmul__(self, x: Vector) -> Vector:
+        """Ax = Cᵀ(Cx)."""
+        return self.C.T @ (self.C @ x)
+
+    def quad(self, x: Vector) -> float:
+        """xᵀAx = ‖Cx‖²."""
+        u = self.C @ x
+        return float(u @ u)
+
+    def submatrix(self, support: Index) -> Matrix:
+        """The principal submatrix of A on the support."""
+        columns = self.C[:, support]
+        return columns.T @ columns
+
+    def diagonal(self) -> Vector:
+        """The squared norms of C's columns."""
+        return np.einsum("ij,ij->j", self.C, self.C)
+
+    def trace(self) -> float:
+        """Tr A = ‖C‖²_F."""
+        return float(self.diagonal().sum())
+
+    def toarray(self) -> Matrix:
+        """A itself, n × n: for small n and for the curious."""
+        return self.C.T @ self.C
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Gram, (np.asarray(self.C),))
+
+    def __repr__(self) -> str:
+        return f"Gram(C of shape {self.C.shape[0]}×{self.C.shape[1]})"
+
+
+@dataclass(frozen=True, eq=False)
+class Pencil:
+    """A symmetric and B positive definite (the identity when None): max xᵀAx s.t. xᵀBx = 1 (GEV-P).
+
+    The arrays are copied, symmetric to the last bit and read-only. Names of the
+    variables are taken from a pandas frame or given.
+    """
+
+    A: Matrix | Gram
+    B: Matrix | None = None
+    names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        names = self.names if self.names is not None else column_names(self.A)
+        A = self.A if isinstance(self.A, Gram) else symmetric(self.A, "A")
+        n = A.shape[0]
+        B = None if self.B is None else symmetric(self.B, "B")
+        if B is not None and B.shape != (n, n):
+            raise InvalidPencil(f"A is {n}×{n} but B is {B.shape[0]}×{B.shape[1]}: the shapes must agree.")
+        object.__setattr__(self, "A", A)
+        object.__setattr__(self, "B", B)
+        object.__setattr__(self, "names", checked_names(names, n))
+        if B is not None:
+            object.__setattr__(self, "_cholesky", frozen(cholesky_factor(B)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        A = self.A if isinstance(self.A, Gram) else np.asarray(self.A)
+        return (Pencil, (A, self.B, self.names))
+
+    @property
+    def n(self) -> int:
+        """The number of variables."""
+        return self.A.shape[0]
+
+    @property
+    def cholesky(self) -> Matrix | None:
+        """Lower L with B = LLᵀ, or None when B is the identity."""
+        return getattr(self, "_cholesky", None)
+
+    def A_quad(self, x: Vector) -> float:
+        """xᵀAx."""
+        return self.A.quad(x) if isinstance(self.A, Gram) else float(x @ (self.A @ x))
+
+    def A_sub(self, support: Index) -> Matrix:
+        """A restricted to a support."""
+        return self.A.submatrix(support) if isinstance(self.A, Gram) else self.A[np.ix_(support, support)]
+
+    def B_dot(self, x: Vector) -> Vector:
+        """Bx."""
+        return x if self.B is None else self.B @ x
+
+    def B_quad(self, x: Vector) -> float:
+        """xᵀBx."""
+        return float(x @ x) if self.B is None else float(x @ (self.B @ x))
+
+    def B_norm(self, x: Vector) -> float:
+        """‖x‖_B = (xᵀBx)^½."""
+        return math.sqrt(max(0.0, self.B_quad(x)))
+
+    def B_sub(self, support: Index) -> Matrix:
+        """B restricted to a support."""
+        return np.eye(len(support)) if self.B is None else self.B[np.ix_(support, support)]
+
+    def B_solve(self, c: Vector) -> Vector:
+        """B⁻¹c."""
+        from scipy.linalg import cho_solve
+
+        factor = self.cholesky
+        return c if factor is None else cho_solve((factor, True), c, check_finite=False)
+
+    @cached_property
+    def B_diagonal(self) -> Vector:
+        """The diagonal of B."""
+        return frozen(np.ones(self.n) if self.B is None else np.diagonal(self.B).copy())
+
+    @cached_property
+    def A_scale(self) -> float:
+        """Max |Aᵢⱼ|, attained on the diagonal when A = CᵀC."""
+        return float(np.max(self.A.diagonal()) if isinstance(self.A, Gram) else np.max(np.abs(self.A)))
+
+    @cached_property
+    def B_scale(self) -> float:
+        """Max |Bᵢⱼ|, attained on the diagonal of a positive definite matrix."""
+        return float(np.max(self.B_diagonal))
+
+    @cached_property
+    def lambda_min_A(self) -> float:
+        """λmin(A), zero when A = CᵀC needs no shift anyway."""
+        if isinstance(self.A, Gram):
+            return 0.0
+        from scipy.linalg import eigvalsh
+
+        unit = power_of_two(self.A_scale)
+        return unit * float(eigvalsh(self.A / unit, subset_by_index=[0, 0], check_finite=False)[0])
+
+    @cached_property
+    def lambda_min(self) -> float:
+        """λmin(A, B)."""
+        if isinstance(self.A, Gram) and self.A.C.shape[0] < self.n:
+            return 0.0
+        return self._extreme(0)[0]
+
+    @property
+    def lambda_max(self) -> float:
+        """λmax(A, B), the value of (GEV-P)."""
+        return self._leading[0]
+
+    @property
+    def leading_vector(self) -> Vector:
+        """The generalized eigenvector of λmax(A, B), unit in the B norm, its largest entry positive."""
+        return self._leading[1]
+
+    @cached_property
+    def _leading(self) -> tuple[float, Vector]:
+        if isinstance(self.A, Gram) and self.B is None and self.A.C.shape[0] < self.n:
+            return leading_of_factor(self.A.C)
+        return self._extreme(self.n - 1)
+
+    def _extreme(self, index: int) -> tuple[float, Vector]:
+        """One eigenpair of the pencil, in units where A and B are of size one."""
+        from scipy.linalg import eigh
+
+        A = self.A.toarray() if isinstance(self.A, Gram) else self.A
+        a, b = power_of_two(self.A_scale), power_of_four(self.B_scale)
+        B = None if self.B is None else self.B / b
+        values, vectors = eigh(A / a, B, subset_by_index=[index, index], check_finite=False)
+        x = vectors[:, 0] / math.sqrt(b)
+        x = x / self.B_norm(x)
+        return float(values[0]) * (a / b), frozen(positive(x))
+
+    def dense(self) -> tuple[Matrix, Matrix]:
+        """(A, B) as plain n × n arrays."""
+        A = self.A.toarray() if isinstance(self.A, Gram) else self.A
+        return A, np.eye(self.n) if self.B is None else self.B
+
+    def name(self, i: int) -> str:
+        """The name of variable i, or x1, x2, … when none was given."""
+        return self.names[i] if self.names is not None else f"x{i + 1}"
+
+    def __repr__(self) -> str:
+        kind = "Gram" if isinstance(self.A, Gram) else "dense"
+        return f"Pencil(n={self.n}, A {kind}, B {'identity' if self.B is None else 'dense'})"
+
+
+def power_of_two(size: float) -> float:
+    """The power of two just above a size: a unit that rounds nothing (1 for 0)."""
+    return math.ldexp(1.0, math.frexp(size)[1]) if size > 0 else 1.0
+
+
+def power_of_four(size: float) -> float:
+    """The power of four near a size: its square root rounds nothing either."""
+    return math.ldexp(1.0, 2 * (math.frexp(size)[1] // 2)) if size > 0 else 1.0
+
+
+def positive(x: Vector) -> Vector:
+    """±x with its largest entry positive: an eigenvector's sign is free, ours is fixed."""
+    return x if x[np.argmax(np.abs(x))] >= 0 else -x
+
+
+def leading_of_factor(C: Matrix) -> tuple[float, Vector]:
+    """Leading eigenpair of CᵀC from the smaller CCᵀ when C has more columns than rows."""
+    from scipy.linalg import eigh
+
+    unit = power_of_two(float(np.max(np.abs(C))))
+    D = C / unit
+    p = D.shape[0]
+    _, vectors = eigh(D @ D.T, subset_by_index=[p - 1, p - 1], check_finite=False)
+    x = D.T @ vectors[:, 0]
+    norm = float(np.linalg.norm(x))
+    if norm == 0.0:
+        x, norm = np.eye(1, D.shape[1])[0], 1.0
+    x = positive(x / norm)
+    return unit * unit * float(np.sum((D @ x) ** 2)), frozen(x)
+
+
+def symmetric(data: Any, what: str) -> Matrix:
+    """A read-only symmetric float64 matrix, or InvalidPencil with the amount of asymmetry."""
+    dtype = getattr(data, "dtype", None)
+    single = isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize < 8
+    array = as_real(data, what, InvalidPencil)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise InvalidPencil(f"{what} must be a square matrix, got shape {array.shape}.")
+    if array.shape[0] == 0:
+        raise InvalidPencil(f"{what} is empty (0×0): a pencil needs at least one variable.")
+    scale = float(np.max(np.abs(array)))
+    skew = float(np.max(np.abs(array - array.T))) if scale else 0.0
+    if skew > (1e-5 if single else 1e-8) * scale:
+        raise InvalidPencil(
+            f"{what} is not symmetric: max |{what} - {what}ᵀ| = {skew:.3g} where max |{what}| = {scale:.3g}. "
+            f"Pass ({what} + {what}ᵀ)/2 if that is what you mean."
+        )
+    # halves are added, not halved sums: the sum of two entries near overflow is infinite
+    return frozen(array if skew == 0.0 else 0.5 * array + 0.5 * array.T)
+
+
+def cholesky_factor(B: Matrix) -> Matrix:
+    """Lower L with B = LLᵀ, or InvalidPencil with B's smallest eigenvalue and the ridge that would mend it."""
+    from scipy.linalg import LinAlgError, cholesky, eigvalsh
+    from scipy.linalg.lapack import dpocon  # pyright: ignore[reportAttributeAccessIssue]
+
+    b = power_of_four(float(np.max(np.abs(B))))
+    n = B.shape[0]
+    try:
+        factor = cholesky(B / b, lower=True, check_finite=False)
+        norm = float(np.max(np.sum(np.abs(B / b), axis=0)))
+        reciprocal_condition = float(dpocon(factor.T, norm)[0])
+        if reciprocal_condition > n * UNIT_ROUNDOFF:
+            return math.sqrt(b) * factor
+    except LinAlgError:
+        pass
+    values = b * eigvalsh(B / b, check_finite=False)
+    ridge = max(0.0, -float(values[0])) + 1e-8 * max(abs(float(values[-1])), abs(float(values[0])))
+    raise InvalidPencil(
+        f"B is not positive definite to working precision: its smallest eigenvalue is {values[0]:.3g} "
+        f"(largest {values[-1]:.3g}). Add a ridge, e.g. B + {ridge:.3g}·I."
+    )

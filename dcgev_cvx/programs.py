@@ -1,0 +1,364 @@
+"""The d.c. programs: f to be minimised over Ω and the surrogate g that majorises it (Sections 3 and 6)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from .checks import UNIT_ROUNDOFF, Vector, as_number, as_vector, frozen
+from .errors import Infeasible, InvalidParameter
+from .penalties import MACHINE_EPS, LogPenalty, Penalty, card
+from .pencils import Gram, Pencil, power_of_four, power_of_two
+
+Shift: TypeAlias = Literal["identity", "metric"]
+
+FEASIBILITY_SLACK = 1e-9
+"""How far outside Ω a start may lie and still count as rounding: it is then pulled back."""
+
+
+class Program(Protocol):
+    """min f over Ω with a majoriser g; what the driver, the steps and the referee ask of a program.
+
+    One MM step minimises xᵀHx − 2cᵀx + pᵀ|x| over Ω, where c = `linear(y)` and
+    p = `slopes(y)`; H and Ω do not change along a run.
+    """
+
+    @property
+    def pencil(self) -> Pencil:
+        """The pencil whose B measures lengths."""
+        ...
+
+    @property
+    def units(self) -> tuple[float, float]:
+        """Powers of two (u, o): x/u and objective/o are of size one."""
+        ...
+
+    def f(self, x: Vector) -> float:
+        """The objective."""
+        ...
+
+    def g(self, x: Vector, y: Vector) -> float:
+        """The surrogate, g(x, x) = f(x)."""
+        ...
+
+    def violation(self, x: Vector) -> float:
+        """How far x lies outside Ω."""
+        ...
+
+    def size(self, x: Vector) -> float:
+        """The sum of the moduli of f's terms."""
+        ...
+
+    def linear(self, y: Vector) -> Vector:
+        """C of the step from y."""
+        ...
+
+    def slopes(self, y: Vector) -> Vector:
+        """P of the step from y."""
+        ...
+
+    def H_dot(self, x: Vector) -> Vector:
+        """Hx."""
+        ...
+
+    def normal(self, x: Vector) -> Vector:
+        """Half the constraint's gradient at x."""
+        ...
+
+    def slack(self, x: Vector) -> float:
+        """The room left in the constraint."""
+        ...
+
+    def gradient(self, x: Vector) -> Vector:
+        """The gradient of f's smooth part."""
+        ...
+
+    def multiplier(self, x: Vector, gradient: Vector, p: Vector) -> float:
+        """μ recovered from x."""
+        ...
+
+    def largest_slopes(self, c: Vector, y: Vector) -> Vector:
+        """The slopes above which a coordinate is zero for sure."""
+        ...
+
+    def start(self, x0: Any = None) -> Vector:
+        """A feasible start."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class SparseGEV:
+    """max xᵀAx − ρ_ε Σ log(|xᵢ| + ε) s.t. xᵀBx ≤ 1, written as a d.c. program (SGEV-A, Eq:tau).
+
+    shift="identity" splits with τ‖x‖² as the paper does, shift="metric" with τ xᵀBx;
+    f is the same function for both and for every τ, only the surrogate g differs.
+    """
+
+    pencil: Pencil
+    rho: float
+    eps: float
+    tau: float
+    shift: Shift
+    penalty: Penalty
+
+    def __init__(
+        self,
+        pencil: Pencil,
+        rho: float,
+        eps: float = MACHINE_EPS,
+        tau: float | None = None,
+        shift: Shift = "identity",
+        penalty: Penalty | None = None,
+    ) -> None:
+        if not isinstance(pencil, Pencil):
+            raise InvalidParameter(f"pencil must be a Pencil, got {type(pencil).__name__}: use Pencil(A, B).")
+        if shift not in ("identity", "metric"):
+            raise InvalidParameter(f'shift = {shift!r} is unknown; it is "identity" (the paper) or "metric".')
+        settings = {
+            "pencil": pencil,
+            "rho": as_number(rho, "rho"),
+            "eps": as_number(eps, "eps", strict=True),
+            "shift": shift,
+            "penalty": LogPenalty() if penalty is None else penalty,
+            "tau": checked_tau(pencil, shift, tau),
+        }
+        for name, value in settings.items():
+            object.__setattr__(self, name, value)
+
+    def with_rho(self, rho: float, eps: float | None = None) -> SparseGEV:
+        """The same program at another ρ̃ (and ε): shares the pencil, so nothing is compiled or factored again."""
+        return SparseGEV(self.pencil, rho, eps or self.eps, self.tau, self.shift, self.penalty)
+
+    @property
+    def rho_eps(self) -> float:
+        """ρ_ε, the factor before the penalty."""
+        return self.penalty.coefficient(self.rho, self.eps)
+
+    @property
+    def units(self) -> tuple[float, float]:
+        """Powers of two (u, o) such that x/u and the objective/o are of size one."""
+        b = power_of_four(self.pencil.B_scale)
+        shift = self.tau if self.shift == "identity" else self.tau * b
+        return 1.0 / math.sqrt(b), power_of_two(max(self.pencil.A_scale, shift)) / b
+
+    def f(self, x: Vector) -> float:
+        """f(x) = ρ_ε Σ log(ε + |xᵢ|) − xᵀAx: τ cancels (Eq:f)."""
+        return self.rho_eps * self.penalty.value(x, self.eps) - self.pencil.A_quad(x)
+
+    def g(self, x: Vector, y: Vector) -> float:
+        """g(x, y), which majorises f and touches it at y (Eq:majorize-f).
+
+        τ‖x‖² − 2xᵀ(A+τI)y + yᵀ(A+τI)y is summed as τ‖x−y‖² − 2xᵀAy + yᵀAy,
+        so that g(x, x) = f(x) holds however large τ is.
+        """
+        d = x - y
+        Ay = self.pencil.A @ y
+        w = self.penalty.weights(y, self.eps)
+        tangent = self.penalty.value(y, self.eps) + float(w @ (np.abs(x) - np.abs(y)))
+        return self.tau * float(d @ self._metric(d)) - float((x + d) @ Ay) + self.rho_eps * tangent
+
+    def Q(self, x: Vector) -> float:
+        """Q(x) = xᵀAx − ρ̃‖x‖₀ (SGEV-R)."""
+        return self.pencil.A_quad(x) - self.rho * card(x)
+
+    def Q_eps(self, x: Vector) -> float:
+        """Q_ε(x) = xᵀAx − ρ̃‖x‖_ε, which is −f up to a constant (Eq:GEV-sparse-approx-1)."""
+        at_zero = self.penalty.value(np.zeros_like(x), self.eps)
+        return self.pencil.A_quad(x) - self.rho_eps * (self.penalty.value(x, self.eps) - at_zero)
+
+    def violation(self, x: Vector) -> float:
+        """How far x lies outside Ω: max(0, xᵀBx − 1)."""
+        return max(0.0, self.pencil.B_quad(x) - 1.0)
+
+    def size(self, x: Vector) -> float:
+        """The sum of the moduli of f's terms: what its rounding error is measured against."""
+        terms = abs(self.penalty.value(np.zeros_like(x), self.eps)) + abs(self.penalty.value(x, self.eps))
+        return abs(self.pencil.A_quad(x)) + self.rho_eps * terms + self.tau * float(x @ self._metric(x))
+
+    def linear(self, y: Vector) -> Vector:
+        """C = (A + τI)y, or (A + τB)y with the metric shift."""
+        return self.pencil.A @ y + self.tau * self._metric(y)
+
+    def slopes(self, y: Vector) -> Vector:
+        """P = ρ_ε w(y)."""
+        return self.rho_eps * self.penalty.weights(y, self.eps)
+
+    def H_dot(self, x: Vector) -> Vector:
+        """Hx with H = τI or τB."""
+        return self.tau * self._metric(x)
+
+    def normal(self, x: Vector) -> Vector:
+        """Half the gradient of the constraint: Bx."""
+        return self.pencil.B_dot(x)
+
+    def slack(self, x: Vector) -> float:
+        """1 − xᵀBx."""
+        return 1.0 - self.pencil.B_quad(x)
+
+    def gradient(self, x: Vector) -> Vector:
+        """−2Ax, the gradient of f's smooth part."""
+        return -2.0 * (self.pencil.A @ x)
+
+    def multiplier(self, x: Vector, gradient: Vector, p: Vector) -> float:
+        """μ ≥ 0 recovered from x: the KKT system ∇ + p∘s + 2μBx = 0 multiplied by xᵀ."""
+        b = self.pencil.B_quad(x)
+        return max(0.0, -0.5 * float(gradient @ x + p @ np.abs(x)) / b) if b > 0.0 else 0.0
+
+    def largest_slopes(self, c: Vector, y: Vector) -> Vector:
+        """θᵢ = 2|cᵢ| + 2√(Bᵢᵢ · cᵀB⁻¹c): a slope above θᵢ means xᵢ = 0 at the minimiser (facts B2).
+
+        KKT row i of a nonzero xᵢ gives pᵢ ≤ 2|cᵢ| + 2μ|(Bx)ᵢ|, |(Bx)ᵢ| ≤ √Bᵢᵢ‖x‖_B,
+        and the KKT system times xᵀ gives μ‖x‖_B ≤ (cᵀB⁻¹c)^½. It holds for both shifts.
+        """
+        unit = power_of_two(float(np.max(np.abs(c))))  # c² may overflow, (c/unit)² may not
+        d = c / unit
+        dual_norm = math.sqrt(max(0.0, float(d @ self.pencil.B_solve(d))))
+        return unit * (2.0 * np.abs(d) + 2.0 * np.sqrt(self.pencil.B_diagonal) * dual_norm)
+
+    def start(self, x0: Any = None) -> Vector:
+        """x⁽⁰⁾ ∈ Ω: the leading eigenvector unless one is given."""
+        if x0 is None:
+            return self.pencil.leading_vector.copy()
+        x = as_vector(x0, self.pencil.n, "x0")
+        norm2 = self.pencil.B_quad(x)
+        if norm2 > 1.0 + FEASIBILITY_SLACK:
+            raise InvalidParameter(
+                f"x0 lies outside Ω: x0ᵀBx0 = {norm2:.6g} > 1. Divide x0 by {math.sqrt(norm2):.6g}."
+            )
+        return x / math.sqrt(norm2) if norm2 > 1.0 else x
+
+    def _metric(self, x: Vector) -> Vector:
+        return x if self.shift == "identity" else self.pencil.B_dot(x)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class SparseFDA:
+    """min xᵀBx + ν_ε Σ log(ε + |xᵢ|) s.t. aᵀx = 1: sparse Fisher discriminant analysis (Eq:fdastudent)."""
+
+    pencil: Pencil
+    a: Vector
+    nu: float
+    eps: float
+    penalty: Penalty
+
+    def __init__(self, a: Any, B: Any, nu: float, eps: float = MACHINE_EPS, penalty: Penalty | None = None) -> None:
+        row = np.atleast_1d(np.squeeze(np.asarray(a))) if np.ndim(a) == 2 else a
+        vector = as_vector(row, np.size(row), "a")
+        if not np.any(vector):
+            raise Infeasible("a = 0: aᵀx = 1 has no solution. The two class means coincide.")
+        pencil = B if isinstance(B, Pencil) else Pencil(Gram(vector[None, :]), B)
+        settings = {
+            "pencil": pencil,
+            "a": frozen(vector),
+            "nu": as_number(nu, "nu"),
+            "eps": as_number(eps, "eps", strict=True),
+            "penalty": LogPenalty() if penalty is None else penalty,
+        }
+        for name, value in settings.items():
+            object.__setattr__(self, name, value)
+
+    def with_nu(self, nu: float, eps: float | None = None) -> SparseFDA:
+        """The same program at another ν (and ε), sharing what is compiled and factored."""
+        return SparseFDA(self.a, self.pencil, nu, eps or self.eps, self.penalty)
+
+    @property
+    def nu_eps(self) -> float:
+        """ν_ε = ν / log(1 + 1/ε)."""
+        return self.penalty.coefficient(self.nu, self.eps)
+
+    @property
+    def units(self) -> tuple[float, float]:
+        """Powers of two (u, o) such that x/u and the objective/o are of size one: aᵀx = 1 fixes x's size."""
+        whitened = self.a / np.sqrt(self.pencil.B_diagonal)
+        size = power_of_two(float(np.max(np.abs(whitened))))
+        u = 1.0 / (size * math.sqrt(power_of_four(self.pencil.B_scale)))
+        return u, 1.0 / (size * size)
+
+    def f(self, x: Vector) -> float:
+        """xᵀBx + ν_ε Σ log(ε + |xᵢ|) (Eq:fdastudent)."""
+        return self.pencil.B_quad(x) + self.nu_eps * self.penalty.value(x, self.eps)
+
+    def g(self, x: Vector, y: Vector) -> float:
+        """F with each log replaced by its tangent at |yᵢ|: majorises f, touches it at y."""
+        w = self.penalty.weights(y, self.eps)
+        tangent = self.penalty.value(y, self.eps) + float(w @ (np.abs(x) - np.abs(y)))
+        return self.pencil.B_quad(x) + self.nu_eps * tangent
+
+    def violation(self, x: Vector) -> float:
+        """|aᵀx − 1|."""
+        return abs(float(self.a @ x) - 1.0)
+
+    def size(self, x: Vector) -> float:
+        """The sum of the moduli of f's terms."""
+        terms = abs(self.penalty.value(np.zeros_like(x), self.eps)) + abs(self.penalty.value(x, self.eps))
+        return self.pencil.B_quad(x) + self.nu_eps * terms
+
+    def linear(self, y: Vector) -> Vector:
+        """C = 0: nothing but the penalty is linearised."""
+        return np.zeros_like(y)
+
+    def slopes(self, y: Vector) -> Vector:
+        """P = ν_ε w(y)."""
+        return self.nu_eps * self.penalty.weights(y, self.eps)
+
+    def H_dot(self, x: Vector) -> Vector:
+        """Hx with H = B."""
+        return self.pencil.B_dot(x)
+
+    def normal(self, x: Vector) -> Vector:
+        """A (so that the KKT system reads 2Bx + p∘s + 2μa = 0)."""
+        return self.a
+
+    def slack(self, x: Vector) -> float:
+        """0: an equality is always active."""
+        return 0.0
+
+    def gradient(self, x: Vector) -> Vector:
+        """2Bx, the gradient of f's smooth part."""
+        return 2.0 * self.pencil.B_dot(x)
+
+    def multiplier(self, x: Vector, gradient: Vector, p: Vector) -> float:
+        """μ recovered from x: the KKT system ∇ + p∘s + 2μa = 0 multiplied by xᵀ."""
+        ax = float(self.a @ x)
+        return -0.5 * float(gradient @ x + p @ np.abs(x)) / ax if ax != 0.0 else 0.0
+
+    def largest_slopes(self, c: Vector, y: Vector) -> Vector:
+        """θᵢ = 2F|aᵢ| + 2√(BᵢᵢF), F the surrogate's value at the feasible point y (facts B2)."""
+        F = self.pencil.B_quad(y) + float(self.slopes(y) @ np.abs(y))
+        return 2.0 * F * np.abs(self.a) + 2.0 * np.sqrt(self.pencil.B_diagonal * F)
+
+    def start(self, x0: Any = None) -> Vector:
+        """x⁽⁰⁾ with aᵀx = 1: the dense Fisher direction B⁻¹a/(aᵀB⁻¹a) unless one is given (Eq:gevmin)."""
+        if x0 is None:
+            z = self.pencil.B_solve(self.a)
+            return z / float(self.a @ z)
+        x = as_vector(x0, self.pencil.n, "x0")
+        ax = float(self.a @ x)
+        if abs(ax - 1.0) > FEASIBILITY_SLACK * max(1.0, float(np.abs(self.a) @ np.abs(x))):
+            raise InvalidParameter(f"x0 lies outside Ω: aᵀx0 = {ax:.6g}, not 1. Divide x0 by {ax:.6g}.")
+        return x / ax
+
+
+def smallest_tau(pencil: Pencil, shift: Shift) -> float:
+    """max(0, −λmin(A)), or max(0, −λmin(A, B)) with the metric shift (Section 3.1; facts B4)."""
+    if shift == "identity":
+        lowest, scale = pencil.lambda_min_A, pencil.A_scale
+    else:
+        lowest, scale = pencil.lambda_min, abs(pencil.lambda_max)
+    # an A that is semidefinite but for rounding needs no shift
+    return 0.0 if lowest >= -4.0 * pencil.n * UNIT_ROUNDOFF * scale else -lowest
+
+
+def checked_tau(pencil: Pencil, shift: Shift, tau: float | None) -> float:
+    """The smallest valid τ when none is given; otherwise τ, if the surrogate majorises with it."""
+    if tau is None:
+        return smallest_tau(pencil, shift)
+    value = as_number(tau, "tau")
+    least = smallest_tau(pencil, shift)
+    if value < least * (1.0 - 1e-12):
+        matrix = "A + τI" if shift == "identity" else "A + τB"
+        raise InvalidParameter(f"tau = {value:g} is too small: {matrix} ⪰ 0 needs tau ≥ {least:.17g}.")
+    return value

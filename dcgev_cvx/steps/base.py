@@ -1,0 +1,48 @@
+"""What a step is: x = argmin g(·, y) over Ω (Eq:min-step)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..checks import Vector
+from ..programs import Program, SparseGEV
+
+
+@dataclass(frozen=True)
+class StepOutput:
+    """The minimiser of the surrogate and how it was found.
+
+    value is g(x, y) computed from the data, mu the constraint's multiplier, residual the
+    step's KKT residual, correction the distance ‖x − x_solver‖_B that polishing moved the
+    solver's own answer (0 for closed forms), solver the name of who solved it.
+    """
+
+    x: Vector
+    value: float
+    mu: float
+    seconds: float
+    residual: float
+    correction: float
+    solver: str
+
+
+class Step(Protocol):
+    """One MM step of a program from y."""
+
+    def __call__(self, program: Program, y: Vector) -> StepOutput:
+        """Argmin g(·, y) over Ω."""
+        ...
+
+
+def without_pull(program: SparseGEV, y: Vector) -> StepOutput:
+    """The step where c = (A + τI)y = 0: nothing pulls x from the origin.
+
+    x = 0 is the minimiser, unless the surrogate is constant (ρ_ε = τ = 0): then y minimises
+    it already, "in which case the algorithm stops" (Eq:min-step).
+    """
+    constant = program.tau == 0.0 and program.rho_eps == 0.0
+    x = y.copy() if constant else np.zeros_like(y)
+    return StepOutput(x, program.g(x, y), mu=0.0, seconds=0.0, residual=0.0, correction=0.0, solver="none")

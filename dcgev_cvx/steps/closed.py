@@ -1,0 +1,56 @@
+"""The MM steps that need no solver: soft thresholding for PCA, the power method for ρ̃ = 0 (Section 4)."""
+
+from __future__ import annotations
+
+import math
+from time import perf_counter
+
+import numpy as np
+
+from ..certificates import step_residuals
+from ..checks import Vector
+from ..errors import InvalidParameter
+from ..pencils import power_of_two
+from ..programs import Program, SparseGEV
+from .base import StepOutput, without_pull
+
+
+def soft_threshold_step(program: Program, y: Vector) -> StepOutput:
+    """xᵢ ∝ [|(Ay)ᵢ| − ½ρ_ε wᵢ]₊ sign (Ay)ᵢ, for B = I (ALG-S).
+
+    With τ > 0 its sibling divides by max(τ, ‖·‖) instead of ‖·‖ (facts B4). When every
+    |cᵢ| ≤ ½pᵢ the printed formula is 0/0; the minimiser is x = 0.
+    """
+    if not isinstance(program, SparseGEV) or program.pencil.B is not None:
+        raise InvalidParameter("soft_threshold_step needs a SparseGEV program with B = I: use QCQPStep otherwise.")
+    begin = perf_counter()
+    c = program.linear(y)
+    if not c.any():
+        return without_pull(program, y)
+    unit = power_of_two(float(np.max(np.abs(c))))  # squares of z/unit neither overflow nor vanish
+    z = np.sign(c) * np.maximum(0.0, np.abs(c) - 0.5 * program.slopes(y)) / unit
+    norm = math.sqrt(float(z @ z))
+    radius = max(program.tau / unit, norm)
+    x = z / radius if radius > 0.0 else z
+    return output(program, y, x, mu=max(0.0, norm - program.tau / unit) * unit, begin=begin)
+
+
+def power_step(program: Program, y: Vector) -> StepOutput:
+    """X = B⁻¹Ay / (yᵀAB⁻¹Ay)^½, the step for ρ̃ = 0 and τ = 0 (Eq:power-generalize, Eq:power)."""
+    if not isinstance(program, SparseGEV) or program.rho != 0.0 or program.tau != 0.0:
+        raise InvalidParameter("power_step is the case ρ̃ = 0, τ = 0 of Algorithm 1 (A ⪰ 0): use QCQPStep otherwise.")
+    begin = perf_counter()
+    c = program.linear(y)
+    if not c.any():
+        return without_pull(program, y)
+    unit = power_of_two(float(np.max(np.abs(c))))
+    z = program.pencil.B_solve(c / unit)
+    norm = program.pencil.B_norm(z)
+    return output(program, y, z / norm, mu=norm * unit, begin=begin)
+
+
+def output(program: SparseGEV, y: Vector, x: Vector, *, mu: float, begin: float) -> StepOutput:
+    """The step with its value and residual computed from the data."""
+    residual, _ = step_residuals(program, y, x)
+    value, seconds = program.g(x, y), perf_counter() - begin
+    return StepOutput(x, value, mu, seconds, residual, correction=0.0, solver="closed form")

@@ -1,0 +1,296 @@
+"""The MM step as a CVXPY problem, in each of the paper's forms; compiled once per program shape.
+
+Every problem is written in the units of `Subproblem`, with c and p as parameters of the linear
+cost and nowhere else, so that CVXPY compiles it once for a whole run or path. The solver's answer
+is polished on its support and returned only if its KKT residual, recomputed from the data, is small.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, Literal, TypeAlias
+from weakref import WeakKeyDictionary
+
+import cvxpy as cp
+import numpy as np
+
+from ..certificates import step_residuals
+from ..checks import Vector
+from ..errors import InvalidParameter, SolverFailed
+from ..pencils import Pencil, power_of_two
+from ..programs import Program, SparseFDA, SparseGEV
+from ..solvers import Backend
+from .base import StepOutput, without_pull
+from .polish import Subproblem, polish
+
+Form: TypeAlias = Literal["qcqp", "lasso", "linear", "metric", "fisher"]
+
+TRUST = 0.05
+"""The farthest a solver's answer may lie from the minimiser, in the B norm, to be worth polishing."""
+RESIDUAL_TOL = 1e-8
+"""The KKT residual above which a step counts as failed; polished answers stay orders below it."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A parametrised problem: c and p stand in the linear cost and nowhere else."""
+
+    problem: cp.Problem
+    x: cp.Variable
+    c: cp.Parameter
+    p: cp.Parameter
+    quadratic: bool
+
+
+class _Shelf(threading.local):
+    """The compiled problems of one thread, each kept as long as its pencil lives."""
+
+    def __init__(self) -> None:
+        self.kept: WeakKeyDictionary[Pencil, dict[tuple[object, ...], Compiled]] = WeakKeyDictionary()
+
+
+_shelf = _Shelf()
+
+
+def compiled(form: Form, program: Program, build: Callable[[Subproblem], Compiled]) -> Compiled:
+    """The problem of this form for this program, built at most once per thread; ρ̃ and ε do not enter it."""
+    sub = Subproblem.at(program, np.zeros(program.pencil.n))
+    shape = (form, sub.tau, sub.unit, sub.objective, getattr(program, "shift", None))
+    shelf = _shelf.kept.setdefault(program.pencil, {})
+    if shape not in shelf:
+        shelf[shape] = build(sub)
+    return shelf[shape]
+
+
+@dataclass(frozen=True)
+class QCQPStep:
+    """One MM step as a QCQP in (x, y) (ALG, Eq:qcqp-0).
+
+    min τ‖x‖² − 2cᵀx + pᵀy  s.t.  xᵀBx ≤ 1,  −y ⪯ x ⪯ y.
+    """
+
+    backend: Backend = field(default_factory=Backend)
+
+    def problem(self, program: Program) -> cp.Problem:
+        """The compiled problem, to be printed."""
+        return self._compiled(program).problem
+
+    def _compiled(self, program: Program) -> Compiled:
+        gev = expect_gev(program, "QCQPStep")
+
+        def build(sub: Subproblem) -> Compiled:
+            x, c, p = symbols(sub)
+            y = cp.Variable(gev.pencil.n, name="y")
+            square = x if gev.shift == "identity" else root_times(sub, x)
+            cost = -2 * (c @ x) + p @ y
+            objective = sub.tau * cp.sum_squares(square) + cost if sub.tau > 0 else cost
+            return Compiled(cp.Problem(cp.Minimize(objective), [ball(sub, x), x <= y, -y <= x]), x, c, p, sub.tau > 0)
+
+        return compiled("qcqp", gev, build)
+
+    def __call__(self, program: Program, y: Vector) -> StepOutput:
+        """Argmin g(·, y) over Ω."""
+        return solve_and_polish(self.backend, self._compiled(program), program, y)
+
+
+@dataclass(frozen=True)
+class LassoStep:
+    """One MM step as a weighted LASSO in a ball, τ ≠ 0 (Eq:weighted, Eq:weighted-nonzero-algo).
+
+    min ‖x − (τ⁻¹A + I)y‖² + τ⁻¹ pᵀ|x|  s.t.  xᵀBx ≤ 1, the square expanded so that
+    y enters the linear cost alone.
+    """
+
+    backend: Backend = field(default_factory=Backend)
+
+    def problem(self, program: Program) -> cp.Problem:
+        """The compiled problem, to be printed."""
+        return self._compiled(program).problem
+
+    def _compiled(self, program: Program) -> Compiled:
+        def build(sub: Subproblem) -> Compiled:
+            x, c, p = symbols(sub)
+            objective = cp.sum_squares(x) + (-2 * (c @ x) + p @ cp.abs(x)) / sub.tau
+            return Compiled(cp.Problem(cp.Minimize(objective), [ball(sub, x)]), x, c, p, True)
+
+        gev = expect_gev(program, "LassoStep")
+        if gev.shift != "identity" or gev.tau == 0.0:
+            raise InvalidParameter(
+                f'LassoStep divides by τ and needs shift="identity" with τ > 0; this program has '
+                f"shift={gev.shift!r}, tau = {gev.tau:g}. Use LinearStep (τ = 0) or MetricLassoStep."
+            )
+        return compiled("lasso", program, build)
+
+    def __call__(self, program: Program, y: Vector) -> StepOutput:
+        """Argmin g(·, y) over Ω."""
+        return solve_and_polish(self.backend, self._compiled(program), program, y)
+
+
+@dataclass(frozen=True)
+class LinearStep:
+    """One MM step with a linear objective, τ = 0 (Eq:weighted-algo): max cᵀx − ½pᵀ|x| s.t. xᵀBx ≤ 1."""
+
+    backend: Backend = field(default_factory=Backend)
+
+    def problem(self, program: Program) -> cp.Problem:
+        """The compiled problem, to be printed."""
+        return self._compiled(program).problem
+
+    def _compiled(self, program: Program) -> Compiled:
+        def build(sub: Subproblem) -> Compiled:
+            x, c, p = symbols(sub)
+            objective = c @ x - 0.5 * (p @ cp.abs(x))
+            return Compiled(cp.Problem(cp.Maximize(objective), [ball(sub, x)]), x, c, p, False)
+
+        gev = expect_gev(program, "LinearStep")
+        if gev.tau != 0.0:
+            raise InvalidParameter(
+                f"LinearStep is the branch τ = 0 of Algorithm 1; this program has tau = {gev.tau:g}. "
+                "Use LassoStep or QCQPStep."
+            )
+        return compiled("linear", program, build)
+
+    def __call__(self, program: Program, y: Vector) -> StepOutput:
+        """Argmin g(·, y) over Ω."""
+        return solve_and_polish(self.backend, self._compiled(program), program, y)
+
+
+@dataclass(frozen=True)
+class MetricLassoStep:
+    """One MM step of the metric shift as a weighted LASSO with Gram matrix B (beyond the paper, facts B4).
+
+    z = argmin zᵀBz − 2cᵀz + pᵀ|z|, then x = z / max(τ, ‖z‖_B). A QP: OSQP solves it too.
+    """
+
+    backend: Backend = field(default_factory=Backend)
+
+    def problem(self, program: Program) -> cp.Problem:
+        """The compiled problem, to be printed."""
+        return self._compiled(program).problem
+
+    def _compiled(self, program: Program) -> Compiled:
+        def build(sub: Subproblem) -> Compiled:
+            z, c, p = symbols(sub, "z")
+            objective = cp.sum_squares(root_times(sub, z)) - 2 * (c @ z) + p @ cp.abs(z)
+            return Compiled(cp.Problem(cp.Minimize(objective)), z, c, p, False)
+
+        gev = expect_gev(program, "MetricLassoStep")
+        if gev.shift == "identity" and gev.tau > 0.0:
+            raise InvalidParameter('MetricLassoStep needs shift="metric" (or τ = 0): build the program with it.')
+        return compiled("metric", program, build)
+
+    def __call__(self, program: Program, y: Vector) -> StepOutput:
+        """Argmin g(·, y) over Ω."""
+        return solve_and_polish(self.backend, self._compiled(program), program, y, lasso=True)
+
+
+@dataclass(frozen=True)
+class FisherStep:
+    """One MM step of sparse FDA as a QP (Eq:fdaiterative): min xᵀBx + pᵀ|x| s.t. aᵀx = 1."""
+
+    backend: Backend = field(default_factory=Backend)
+
+    def problem(self, program: Program) -> cp.Problem:
+        """The compiled problem, to be printed."""
+        return self._compiled(program).problem
+
+    def _compiled(self, program: Program) -> Compiled:
+        if not isinstance(program, SparseFDA):
+            raise InvalidParameter(f"FisherStep minimises a SparseFDA program, not {type(program).__name__}.")
+
+        def build(sub: Subproblem) -> Compiled:
+            x, c, p = symbols(sub)
+            objective = cp.sum_squares(root_times(sub, x)) + p @ cp.abs(x)
+            constraint = (program.a * sub.unit) @ x == 1
+            return Compiled(cp.Problem(cp.Minimize(objective), [constraint]), x, c, p, True)
+
+        return compiled("fisher", program, build)
+
+    def __call__(self, program: Program, y: Vector) -> StepOutput:
+        """Argmin g(·, y) over Ω."""
+        return solve_and_polish(self.backend, self._compiled(program), program, y)
+
+
+def solve_and_polish(
+    backend: Backend, form: Compiled, program: Program, y: Vector, *, lasso: bool = False
+) -> StepOutput:
+    """Set c and p, solve, polish, and return the answer only if its certificate passes; else the next solver.
+
+    lasso=True says that the problem's variable is z = (τ + μ)x and not x itself (facts B4).
+    """
+    begin = perf_counter()
+    sub = Subproblem.at(program, y)
+    if isinstance(program, SparseGEV) and not sub.c.any():
+        return without_pull(program, y)
+    # a linear objective, and the LASSO's z, may be scaled freely: bring it to size one
+    zoom = 1.0 if form.quadratic else 1.0 / power_of_two(sub.largest_norm)
+    form.c.value, form.p.value = zoom * sub.c, zoom * sub.p
+    reasons: list[str] = []
+    for solver in backend.solvers:
+        try:
+            backend.solve(form.problem, solver)
+            raw = answer_of(form.x, solver)
+            size = sub.norm(raw)
+            guess = raw / max(zoom * sub.tau, size) if lasso and size > 0.0 else raw
+            result = polish(sub, sub.unit * guess)
+            stretch = zoom * (sub.tau + result.mu / sub.objective) if lasso else 1.0
+            miss = sub.norm(raw - stretch * result.x / sub.unit)
+            correction = miss / (zoom * sub.largest_norm if lasso else max(1.0, size))
+            residual = judge(program, y, result.x, correction, solver)
+        except SolverFailed as failure:
+            reasons.append(str(failure))
+            continue
+        value, seconds = program.g(result.x, y), perf_counter() - begin
+        return StepOutput(result.x, value, result.mu, seconds, residual, correction, solver)
+    raise SolverFailed("; then ".join(reasons))
+
+
+def answer_of(x: cp.Variable, solver: str) -> Vector:
+    """The solver's numbers, if they are numbers."""
+    value: Any = x.value
+    if value is None:
+        raise SolverFailed(f"{solver} reported success but returned no values.")
+    answer = np.array(value, dtype=np.float64)
+    if answer.shape != x.shape or not np.all(np.isfinite(answer)):
+        raise SolverFailed(f"{solver} reported success but returned NaN, infinite or misshapen values.")
+    return answer
+
+
+def judge(program: Program, y: Vector, x: Vector, correction: float, solver: str) -> float:
+    """The KKT residual of a polished answer, or SolverFailed when it or the correction refutes the solver."""
+    if not correction <= TRUST:
+        raise SolverFailed(f"{solver} claimed success {correction:.2g} away from the minimiser.")
+    residual, slackness = step_residuals(program, y, x)
+    worst = max(residual, slackness, program.violation(x))
+    if not worst <= RESIDUAL_TOL:
+        raise SolverFailed(f"{solver}'s answer has a KKT residual of {worst:.2g}.")
+    return residual
+
+
+def symbols(sub: Subproblem, name: str = "x") -> tuple[cp.Variable, cp.Parameter, cp.Parameter]:
+    """The variable and the two parameters of every form."""
+    n = sub.program.pencil.n
+    return cp.Variable(n, name=name), cp.Parameter(n, name="c"), cp.Parameter(n, nonneg=True, name="p")
+
+
+def root_times(sub: Subproblem, x: cp.Variable) -> Any:
+    """Rx with B = RᵀR, so that ‖Rx‖² = xᵀBx."""
+    factor = sub.program.pencil.cholesky
+    root = math.sqrt(sub.metric)
+    return x * root if factor is None else (factor.T * root) @ x
+
+
+def ball(sub: Subproblem, x: cp.Variable) -> Any:
+    """xᵀBx ≤ 1 as the cone ‖Rx‖ ≤ 1."""
+    return cp.norm2(root_times(sub, x)) <= 1
+
+
+def expect_gev(program: Any, step: str) -> SparseGEV:
+    """The program, if it is one that this step minimises."""
+    if not isinstance(program, SparseGEV):
+        raise InvalidParameter(f"{step} minimises a SparseGEV program, not {type(program).__name__}.")
+    return program

@@ -1,0 +1,273 @@
+"""Exact minimisation of the surrogate on a face, and the active-set walk that finds the face (facts B3).
+
+A conic solver's answer tells nearly which coordinates are nonzero and with which sign. Once support
+and signs are known the step is a linear system and one scalar equation; the walk repairs the few
+coordinates that the solver got wrong. Every move lowers the surrogate, so it ends.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+
+from ..checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+from ..errors import SolverFailed
+from ..programs import Program, SparseFDA, SparseGEV
+
+KKT_TOL = 1e-13
+NEWTON_STEPS = 60
+
+
+@dataclass(frozen=True)
+class Subproblem:
+    """min xᵀHx − 2cᵀx + pᵀ|x| over Ω, in units that make every number of size one (ALG, Eq:fdaiterative).
+
+    x = unit·x̂ and the objective is measured in `objective`; both are powers of two, so that
+    changing units rounds nothing. Slopes beyond the largest that can matter are cut (facts B2).
+    """
+
+    program: Program
+    c: Vector
+    p: Vector
+    unit: float
+    objective: float
+
+    @classmethod
+    def at(cls, program: Program, y: Vector) -> Subproblem:
+        """The subproblem of the MM step from y."""
+        unit, objective = program.units
+        factor = unit / objective
+        c, p = program.linear(y), program.slopes(y)
+        cap = 1.01 * program.largest_slopes(c, y)
+        return cls(program, c * factor, np.minimum(p, cap) * factor, unit, objective)
+
+    @property
+    def tau(self) -> float:
+        """The coefficient of xᵀx (identity shift) or xᵀBx (metric shift, and 1 for FDA) in these units."""
+        if isinstance(self.program, SparseGEV):
+            square = self.unit * self.unit if self.program.shift == "identity" else 1.0
+            return self.program.tau * square / self.objective
+        return 1.0
+
+    @property
+    def metric(self) -> float:
+        """The factor on B in these units, a power of four: xᵀBx counts toward Ω, or toward FDA's objective."""
+        square = self.unit * self.unit
+        return square / self.objective if isinstance(self.program, SparseFDA) else square
+
+    @property
+    def root(self) -> Vector:
+        """√Bᵢᵢ in these units."""
+        return np.sqrt(self.program.pencil.B_diagonal * self.metric)
+
+    def B_sub(self, support: Index) -> Matrix:
+        """B on the support, in these units."""
+        return self.program.pencil.B_sub(support) * self.metric
+
+    def B_dot(self, x: Vector) -> Vector:
+        """Bx in these units."""
+        return self.program.pencil.B_dot(x) * self.metric
+
+    def norm(self, x: Vector) -> float:
+        """‖x‖_B in these units."""
+        return math.sqrt(max(0.0, float(x @ self.B_dot(x))))
+
+    @property
+    def largest_norm(self) -> float:
+        """(cᵀB⁻¹c)^½, the largest that ‖z‖_B and μ can be (facts B2)."""
+        z = self.program.pencil.B_solve(self.c) / self.metric
+        return math.sqrt(max(0.0, float(self.c @ z)))
+
+    def gradient(self, x: Vector) -> Vector:
+        """∇(xᵀHx − 2cᵀx)."""
+        plain = isinstance(self.program, SparseGEV) and self.program.shift == "identity"
+        return 2.0 * (self.tau * (x if plain else self.B_dot(x)) - self.c)
+
+
+@dataclass(frozen=True)
+class Polished:
+    """A minimiser in the user's units, its multiplier and how many faces were visited."""
+
+    x: Vector
+    mu: float
+    faces: int
+
+
+def polish(sub: Subproblem, guess: Vector, max_faces: int | None = None) -> Polished:
+    """The exact minimiser of the subproblem, walked to from a guess in the user's units.
+
+    Raises SolverFailed when the walk does not end within max_faces (2n + 20 by default).
+    """
+    limit = 2 * len(guess) + 20 if max_faces is None else max_faces
+    x, signs = first_face(sub, guess / sub.unit)
+    for faces in range(1, limit + 1):
+        x, signs, mu, done = visit(sub, x, signs)
+        if done:
+            return Polished(x * sub.unit, mu * sub.objective, faces)
+    raise SolverFailed(
+        f"No face satisfied the optimality conditions after {limit} attempts: "
+        "the solver's answer is too far from the minimiser. Try another solver."
+    )
+
+
+def first_face(sub: Subproblem, x: Vector) -> tuple[Vector, Vector]:
+    """A feasible point and the signs of its support: xᵢ is in when |xᵢ| outweighs its dual slack."""
+    x = feasible(sub, x)
+    gradient, normal = sub.gradient(x), normal_of(sub, x)
+    mu = multiplier_of(sub, x, gradient)
+    r = gradient + 2.0 * mu * normal
+    scale = max(float(np.max(np.abs(gradient) / sub.root)), 1e-300)
+    slack = (sub.p - np.abs(r)) / (sub.root * scale)
+    keep = np.abs(x) * sub.root > np.maximum(slack, 1e-12)
+    signs = np.where(keep, np.sign(x), 0.0)
+    if isinstance(sub.program, SparseFDA) and not np.any(signs * sub.program.a):
+        i = int(np.argmax(np.abs(sub.program.a) / sub.root))
+        signs[i] = np.sign(sub.program.a[i])
+    return feasible(sub, np.where(signs != 0.0, x, 0.0)), signs
+
+
+def visit(sub: Subproblem, x: Vector, signs: Vector) -> tuple[Vector, Vector, float, bool]:
+    """Minimise on the face of `signs`; then leave it by the worst row, stop before a sign flips, or end."""
+    support = np.flatnonzero(signs)
+    s = signs[support]
+    new, mu = minimise_on_face(sub, support, s)
+    if np.any(new * s <= 0.0):
+        x = cross(sub, x, support, new)
+        return x, np.sign(x), mu, False
+    x = np.zeros_like(x)
+    x[support] = new
+    r = sub.gradient(x) + 2.0 * mu * normal_of(sub, x)
+    size = float(np.max(np.abs(sub.c) / sub.root)) + abs(mu)
+    noise = 8.0 * UNIT_ROUNDOFF * (size + (abs(mu) + sub.tau) * float(sub.root @ np.abs(x)))
+    excess = np.where(signs == 0.0, (np.abs(r) - sub.p) / sub.root, -np.inf)
+    worst = int(np.argmax(excess))
+    if excess[worst] <= max(KKT_TOL * size, noise):
+        return x, signs, mu, True
+    signs = signs.copy()
+    signs[worst] = -np.sign(r[worst])
+    return x, signs, mu, False
+
+
+def cross(sub: Subproblem, x: Vector, support: Index, new: Vector) -> Vector:
+    """The lowest point of the surrogate among the sign changes on the way from x to the face's minimiser."""
+    old = x[support]
+    d = np.zeros_like(x)
+    d[support] = new - old
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = -old / d[support]
+    t = np.append(np.unique(t[(t > 0.0) & (t < 1.0)]), 1.0)
+    points = old + t[:, None] * d[support]
+    # a coordinate that crosses zero at t is exactly zero there
+    points[np.abs(points) <= 4.0 * UNIT_ROUNDOFF * (np.abs(old) + np.abs(new))] = 0.0
+    points[-1] = new
+    gradient = sub.gradient(x)
+    curvature = 0.5 * float((sub.gradient(x + d) - gradient) @ d)
+    values = t * float(gradient @ d) + t * t * curvature + np.abs(points) @ sub.p[support]
+    best = np.zeros_like(x)
+    best[support] = points[int(np.argmin(values))]
+    return feasible(sub, best)
+
+
+def minimise_on_face(sub: Subproblem, support: Index, s: Vector) -> tuple[Vector, float]:
+    """(x, μ) minimising the surrogate with pᵀ|x| replaced by (p∘s)ᵀx on the support."""
+    B = sub.B_sub(support)
+    h = sub.c[support] - 0.5 * sub.p[support] * s
+    try:
+        if isinstance(sub.program, SparseFDA):
+            return affine_face(B, h, sub.program.a[support] * sub.unit)
+        if isinstance(sub.program, SparseGEV) and sub.program.shift == "identity" and sub.tau > 0.0:
+            return secular_face(B, h, sub.tau)
+        return metric_face(B, h, sub.tau)
+    except LinAlgError as cause:
+        raise SolverFailed(f"B on a support of {len(support)} variables is numerically singular: {cause}") from cause
+
+
+def metric_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
+    """Min τxᵀBx − 2hᵀx s.t. xᵀBx ≤ 1: x = z/max(τ, ‖z‖_B) with Bz = h (facts B4)."""
+    if not len(h):
+        return h, 0.0
+    factor = cho_factor(B, lower=True, check_finite=False)
+    z = cho_solve(factor, h, check_finite=False)
+    z = z + cho_solve(factor, h - B @ z, check_finite=False)
+    norm = math.sqrt(max(0.0, float(z @ (B @ z))))
+    if norm <= tau:
+        return z / tau, 0.0
+    return (z / norm, norm - tau) if norm > 0.0 else (z, 0.0)
+
+
+def secular_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
+    """Min τxᵀx − 2hᵀx s.t. xᵀBx ≤ 1: (τI + μB)x = h with μ the root of xᵀBx = 1, or 0 (Section 3.3 a)."""
+    x = h / tau
+    if float(x @ (B @ x)) <= 1.0:
+        return x, 0.0
+    values, Q = eigh(B, check_finite=False)
+    values = np.maximum(values, 0.0)
+    q = Q.T @ h
+    mu = secular_root(values, q, tau)
+    x = Q @ (q / (tau + mu * values))
+    return refine_on_sphere(B, h, tau, x, mu)
+
+
+def secular_root(values: Vector, q: Vector, tau: float) -> float:
+    """μ ≥ 0 with φ(μ) = Σ λᵢqᵢ²/(τ + μλᵢ)² = 1, by Newton on φ^(−½), which is nearly linear and rises to the root."""
+    mu = 0.0
+    for _ in range(NEWTON_STEPS):
+        denominator = tau + mu * values
+        phi = float(np.sum(values * (q / denominator) ** 2))
+        slope = -2.0 * float(np.sum((values * q / denominator) ** 2 / denominator))
+        step = 2.0 * phi * (1.0 - math.sqrt(phi)) / slope
+        mu = max(0.0, mu + step)
+        if abs(step) <= 4.0 * UNIT_ROUNDOFF * mu:
+            break
+    return mu
+
+
+def refine_on_sphere(B: Matrix, h: Vector, tau: float, x: Vector, mu: float) -> tuple[Vector, float]:
+    """One Newton step on (τI + μB)x = h, xᵀBx = 1 in both unknowns: the last digits."""
+    Bx = B @ x
+    k = len(x)
+    J = np.zeros((k + 1, k + 1))
+    J[:k, :k] = mu * B
+    J[np.arange(k), np.arange(k)] += tau
+    J[:k, k] = J[k, :k] = Bx
+    residual = np.append(h - tau * x - mu * Bx, 0.5 * (1.0 - float(x @ Bx)))
+    try:
+        delta = np.linalg.solve(J, residual)
+    except np.linalg.LinAlgError:
+        return x, mu
+    return x + delta[:k], mu + float(delta[k])
+
+
+def affine_face(B: Matrix, h: Vector, a: Vector) -> tuple[Vector, float]:
+    """Min xᵀBx − 2hᵀx s.t. aᵀx = 1: Bx = h − μa (Eq:fdaiterative)."""
+    factor = cho_factor(B, lower=True, check_finite=False)
+    z_a, z_h = (cho_solve(factor, v, check_finite=False) for v in (a, h))
+    mu = (float(a @ z_h) - 1.0) / float(a @ z_a)
+    x = z_h - mu * z_a
+    x = x + cho_solve(factor, h - mu * a - B @ x, check_finite=False)
+    return x / float(a @ x), mu
+
+
+def normal_of(sub: Subproblem, x: Vector) -> Vector:
+    """Bx, or a for FDA, in these units."""
+    return sub.program.a * sub.unit if isinstance(sub.program, SparseFDA) else sub.B_dot(x)
+
+
+def multiplier_of(sub: Subproblem, x: Vector, gradient: Vector) -> float:
+    """μ from the KKT system multiplied by xᵀ."""
+    b = float(normal_of(sub, x) @ x)
+    if b == 0.0:
+        return 0.0
+    mu = -0.5 * float(gradient @ x + sub.p @ np.abs(x)) / b
+    return mu if isinstance(sub.program, SparseFDA) else max(0.0, mu)
+
+
+def feasible(sub: Subproblem, x: Vector) -> Vector:
+    """X pulled into Ω: divided by ‖x‖_B when that exceeds 1, by aᵀx for FDA."""
+    b = float(normal_of(sub, x) @ x)
+    if isinstance(sub.program, SparseFDA):
+        return x / b if b != 0.0 else x
+    return x / math.sqrt(b) if b > 1.0 else x
