@@ -36,7 +36,8 @@ def as_real(data: Any, what: str, error: type[InvalidPencil] | type[InvalidParam
         raise error(f"{what} is not a matrix of numbers: {cause}") from cause
     if raw.dtype.kind == "c":
         raise error(
-            f"{what} is complex ({raw.dtype}); only real symmetric pencils are treated. Pass {what}.real if the imaginary part is zero."
+            f"{what} is complex ({raw.dtype}); only real pencils are treated. "
+            f"Pass {what}.real if the imaginary part is zero."
         )
     if raw.dtype.kind not in "fiubO":
         raise error(f"{what} has dtype {raw.dtype}, which is not numeric.")
