@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .pencils import Gram, Pencil
     from .postprocess import renormalize
     from .programs import SparseFDA, SparseGEV
+    from .solutions import Solution
     from .solvers import Backend
 
 __version__ = "0.1.0"
@@ -54,6 +55,7 @@ _HOMES = {
     "renormalize": "postprocess",
     "SparseFDA": "programs",
     "SparseGEV": "programs",
+    "Solution": "solutions",
     "Backend": "solvers",
 }
 _MODULES = ("datasets", "steps")
@@ -72,6 +74,7 @@ __all__ = [
     "LogPenalty",
     "MMResult",
     "Pencil",
+    "Solution",
     "SolverFailed",
     "SolverMissing",
     "SparseFDA",

@@ -13,7 +13,7 @@ from .checks import UNIT_ROUNDOFF, Vector, as_vector
 from .programs import Program
 
 SNAP_TOL = 1e-9
-"""Entries with |xᵢ|√Bᵢᵢ below this share of ‖x‖_B count as zero when stationarity is judged (facts E3)."""
+"""Entries with |xᵢ|√Bᵢᵢ below this share of ‖x‖_B count as zero when stationarity is judged (beyond the paper)."""
 
 
 class Move(Protocol):

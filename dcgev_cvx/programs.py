@@ -208,7 +208,7 @@ class SparseGEV:
         return max(0.0, -0.5 * float(gradient @ x + p @ np.abs(x)) / b) if b > 0.0 else 0.0
 
     def largest_slopes(self, c: Vector, y: Vector) -> Vector:
-        """θᵢ = 2|cᵢ| + 2√(Bᵢᵢ · cᵀB⁻¹c): a slope above θᵢ means xᵢ = 0 at the minimiser (facts B2).
+        """θᵢ = 2|cᵢ| + 2√(Bᵢᵢ · cᵀB⁻¹c): a slope above θᵢ means xᵢ = 0 at the minimiser (beyond the paper).
 
         KKT row i of a nonzero xᵢ gives pᵢ ≤ 2|cᵢ| + 2μ|(Bx)ᵢ|, |(Bx)ᵢ| ≤ √Bᵢᵢ‖x‖_B,
         and the KKT system times xᵀ gives μ‖x‖_B ≤ (cᵀB⁻¹c)^½. It holds for both shifts.
@@ -326,7 +326,7 @@ class SparseFDA:
         return -0.5 * float(gradient @ x + p @ np.abs(x)) / ax if ax != 0.0 else 0.0
 
     def largest_slopes(self, c: Vector, y: Vector) -> Vector:
-        """θᵢ = 2F|aᵢ| + 2√(BᵢᵢF), F the surrogate's value at the feasible point y (facts B2)."""
+        """θᵢ = 2F|aᵢ| + 2√(BᵢᵢF), F the surrogate's value at the feasible point y (beyond the paper)."""
         F = self.pencil.B_quad(y) + float(self.slopes(y) @ np.abs(y))
         return 2.0 * F * np.abs(self.a) + 2.0 * np.sqrt(self.pencil.B_diagonal * F)
 
@@ -343,7 +343,7 @@ class SparseFDA:
 
 
 def smallest_tau(pencil: Pencil, shift: Shift) -> float:
-    """max(0, −λmin(A)), or max(0, −λmin(A, B)) with the metric shift (Section 3.1; facts B4)."""
+    """max(0, −λmin(A)), or max(0, −λmin(A, B)) with the metric shift (Section 3.1; the metric shift is beyond the paper)."""
     if shift == "identity":
         lowest, scale = pencil.lambda_min_A, pencil.A_scale
     else:

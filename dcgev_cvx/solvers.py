@@ -94,7 +94,7 @@ def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any]) -> Solve
     begin = perf_counter()
     try:
         with quiet():
-            # no warm start: an answer must not depend on earlier calls (facts E1)
+            # no warm start: an answer must not depend on earlier calls (beyond the paper)
             problem.solve(solver=name, warm_start=False, **options)
     except Exception as cause:
         reason = str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__

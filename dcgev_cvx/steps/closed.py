@@ -18,7 +18,7 @@ from .base import StepOutput, without_pull
 def soft_threshold_step(program: Program, y: Vector) -> StepOutput:
     """xᵢ ∝ [|(Ay)ᵢ| − ½ρ_ε wᵢ]₊ sign (Ay)ᵢ, for B = I (ALG-S).
 
-    With τ > 0 its sibling divides by max(τ, ‖·‖) instead of ‖·‖ (facts B4). When every
+    With τ > 0 its sibling divides by max(τ, ‖·‖) instead of ‖·‖ (beyond the paper). When every
     |cᵢ| ≤ ½pᵢ the printed formula is 0/0; the minimiser is x = 0.
     """
     if not isinstance(program, SparseGEV) or program.pencil.B is not None:

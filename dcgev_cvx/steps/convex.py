@@ -161,7 +161,7 @@ class LinearStep:
 
 @dataclass(frozen=True)
 class MetricLassoStep:
-    """One MM step of the metric shift as a weighted LASSO with Gram matrix B (beyond the paper, facts B4).
+    """One MM step of the metric shift as a weighted LASSO with Gram matrix B (beyond the paper).
 
     z = argmin zᵀBz − 2cᵀz + pᵀ|z|, then x = z / max(τ, ‖z‖_B). A QP: OSQP solves it too.
     """
@@ -220,7 +220,7 @@ def solve_and_polish(
 ) -> StepOutput:
     """Set c and p, solve, polish, and return the answer only if its certificate passes; else the next solver.
 
-    lasso=True says that the problem's variable is z = (τ + μ)x and not x itself (facts B4).
+    lasso=True says that the problem's variable is z = (τ + μ)x and not x itself (beyond the paper).
     """
     begin = perf_counter()
     sub = Subproblem.at(program, y)

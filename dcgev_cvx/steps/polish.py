@@ -1,4 +1,4 @@
-"""Exact minimisation of the surrogate on a face, and the active-set walk that finds the face (facts B3).
+"""Exact minimisation of the surrogate on a face, and the active-set walk that finds the face (beyond the paper).
 
 A conic solver's answer tells nearly which coordinates are nonzero and with which sign. Once support
 and signs are known the step is a linear system and one scalar equation; the walk repairs the few
@@ -26,7 +26,7 @@ class Subproblem:
     """min xᵀHx − 2cᵀx + pᵀ|x| over Ω, in units that make every number of size one (ALG, Eq:fdaiterative).
 
     x = unit·x̂ and the objective is measured in `objective`; both are powers of two, so that
-    changing units rounds nothing. Slopes beyond the largest that can matter are cut (facts B2).
+    changing units rounds nothing. Slopes beyond the largest that can matter are cut (beyond the paper).
     """
 
     program: Program
@@ -77,7 +77,7 @@ class Subproblem:
 
     @property
     def largest_norm(self) -> float:
-        """(cᵀB⁻¹c)^½, the largest that ‖z‖_B and μ can be (facts B2)."""
+        """(cᵀB⁻¹c)^½, the largest that ‖z‖_B and μ can be (beyond the paper)."""
         z = self.program.pencil.B_solve(self.c) / self.metric
         return math.sqrt(max(0.0, float(self.c @ z)))
 
@@ -186,7 +186,7 @@ def minimise_on_face(sub: Subproblem, support: Index, s: Vector) -> tuple[Vector
 
 
 def metric_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
-    """Min τxᵀBx − 2hᵀx s.t. xᵀBx ≤ 1: x = z/max(τ, ‖z‖_B) with Bz = h (facts B4)."""
+    """Min τxᵀBx − 2hᵀx s.t. xᵀBx ≤ 1: x = z/max(τ, ‖z‖_B) with Bz = h (beyond the paper)."""
     if not len(h):
         return h, 0.0
     factor = cho_factor(B, lower=True, check_finite=False)

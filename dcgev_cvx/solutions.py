@@ -1,0 +1,106 @@
+"""What every finder of a k-sparse vector returns: the vector, its value and where it came from (SGEV-P)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .certificates import Certificate
+from .checks import Vector, as_vector, frozen
+from .errors import InvalidParameter
+from .pencils import Pencil
+from .postprocess import value
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A sparse vector with unit B norm and exact zeros; value = xᵀAx/xᵀBx from the data.
+
+    rho and eps name the last program of a d.c. run (NaN for other methods), certificate is its
+    referee's verdict, on_path says whether k lies on the ρ̃ path (None when not asked), method
+    who found it, passes how many products with A that took (0 when not counted).
+    """
+
+    x: Vector
+    k: int
+    support: tuple[int, ...]
+    value: float
+    method: str
+    seconds: float
+    rho: float = math.nan
+    eps: float = math.nan
+    on_path: bool | None = None
+    certificate: Certificate | None = None
+    passes: int = 0
+    names: tuple[str, ...] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists, for JSON."""
+        loadings = {self._name(i): float(self.x[i]) for i in self.support}
+        return {
+            "method": self.method,
+            "k": self.k,
+            "value": self.value,
+            "support": list(self.support),
+            "loadings": loadings,
+            "rho": None if math.isnan(self.rho) else self.rho,
+            "eps": None if math.isnan(self.eps) else self.eps,
+            "on_path": self.on_path,
+            "stationarity": None if self.certificate is None else self.certificate.stationarity,
+            "seconds": self.seconds,
+        }
+
+    def _name(self, i: int) -> str:
+        return self.names[i] if self.names is not None else f"x{i + 1}"
+
+    def __str__(self) -> str:
+        loadings = ", ".join(f"{self._name(i)} {self.x[i]:+.3f}" for i in self.support[:12])
+        more = " …" if self.k > 12 else ""
+        return f"{self.method}: value {self.value:.6g} with {self.k} nonzeros: {loadings}{more}"
+
+
+def solution_of(
+    pencil: Pencil,
+    x: Vector,
+    method: str,
+    seconds: float,
+    *,
+    rho: float = math.nan,
+    eps: float = math.nan,
+    on_path: bool | None = None,
+    certificate: Certificate | None = None,
+    passes: int = 0,
+) -> Solution:
+    """The record of a vector, scaled to unit B norm and judged by the data."""
+    x = as_vector(x, pencil.n, "x")
+    norm = pencil.B_norm(x)
+    if norm == 0.0:
+        raise InvalidParameter("x = 0 is not a direction: it has no value xᵀAx/xᵀBx.")
+    x = frozen(x / norm)
+    support = tuple(int(i) for i in np.flatnonzero(x))
+    return Solution(
+        x=x,
+        k=len(support),
+        support=support,
+        value=value(pencil, x),
+        method=method,
+        seconds=seconds,
+        rho=rho,
+        eps=eps,
+        on_path=on_path,
+        certificate=certificate,
+        passes=passes,
+        names=pencil.names,
+    )
+
+
+def checked_k(k: Any, n: int) -> int:
+    """A whole number between 1 and n."""
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+        raise InvalidParameter(f"k = {k!r} must be a whole number between 1 and n = {n}.")
+    if not 1 <= k <= n:
+        raise InvalidParameter(f"k = {k} is out of range: a cardinality lies between 1 and n = {n}.")
+    return int(k)
