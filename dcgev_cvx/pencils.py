@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -66,12 +67,14 @@ class Pencil:
     """A symmetric and B positive definite (the identity when None): max xᵀAx s.t. xᵀBx = 1 (GEV-P).
 
     The arrays are copied, symmetric to the last bit and read-only. Names of the
-    variables are taken from a pandas frame or given.
+    variables are taken from a pandas frame or given. blocks are the sizes of the
+    views, such as (p, q) of CCA: B is block diagonal in them.
     """
 
     A: Matrix | Gram
     B: Matrix | None = None
     names: tuple[str, ...] | None = None
+    blocks: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         names = self.names if self.names is not None else column_names(self.A)
@@ -83,12 +86,13 @@ class Pencil:
         object.__setattr__(self, "A", A)
         object.__setattr__(self, "B", B)
         object.__setattr__(self, "names", checked_names(names, n))
+        object.__setattr__(self, "blocks", checked_blocks(self.blocks, n, B))
         if B is not None:
             object.__setattr__(self, "_cholesky", frozen(cholesky_factor(B)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         A = self.A if isinstance(self.A, Gram) else np.asarray(self.A)
-        return (Pencil, (A, self.B, self.names))
+        return (Pencil, (A, self.B, self.names, self.blocks))
 
     @property
     def n(self) -> int:
@@ -203,6 +207,19 @@ class Pencil:
     def __repr__(self) -> str:
         kind = "Gram" if isinstance(self.A, Gram) else "dense"
         return f"Pencil(n={self.n}, A {kind}, B {'identity' if self.B is None else 'dense'})"
+
+
+def checked_blocks(blocks: Any, n: int, B: Matrix | None) -> tuple[int, ...] | None:
+    """The sizes of the views, if they add up to n and B is block diagonal in them."""
+    if blocks is None:
+        return None
+    sizes = tuple(int(size) for size in blocks)
+    if not sizes or min(sizes) < 1 or sum(sizes) != n:
+        raise InvalidPencil(f"blocks = {sizes} must be sizes of at least 1 that add up to n = {n}.")
+    for start, stop in pairwise((0, *accumulate(sizes))):
+        if B is not None and (np.any(B[start:stop, :start]) or np.any(B[start:stop, stop:])):
+            raise InvalidPencil(f"B is not block diagonal in blocks = {sizes}: rows {start} to {stop - 1} reach out.")
+    return sizes
 
 
 def power_of_two(size: float) -> float:
