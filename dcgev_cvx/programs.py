@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 
-from .checks import UNIT_ROUNDOFF, Vector, as_number, as_vector, frozen
+from .checks import UNIT_ROUNDOFF, Index, Vector, as_number, as_vector, frozen
 from .errors import Infeasible, InvalidParameter
 from .penalties import MACHINE_EPS, LogPenalty, Penalty, card
 from .pencils import Gram, Pencil, power_of_four, power_of_two
@@ -88,6 +88,14 @@ class Program(Protocol):
         """A feasible start."""
         ...
 
+    def at_zero(self) -> tuple[float, float]:
+        """(value, slope) of one coordinate's penalty at 0, with its coefficient."""
+        ...
+
+    def restrict(self, support: Index) -> Self:
+        """The same program on a few variables, the others held at zero."""
+        ...
+
 
 @dataclass(frozen=True, eq=False, init=False)
 class SparseGEV:
@@ -130,7 +138,14 @@ class SparseGEV:
 
     def with_rho(self, rho: float, eps: float | None = None) -> SparseGEV:
         """The same program at another ρ̃ (and ε): shares the pencil, so nothing is compiled or factored again."""
-        return SparseGEV(self.pencil, rho, eps or self.eps, self.tau, self.shift, self.penalty)
+        return SparseGEV(self.pencil, rho, self.eps if eps is None else eps, self.tau, self.shift, self.penalty)
+
+    def restrict(self, support: Index) -> SparseGEV:
+        """The program on a few variables, the others held at zero; the same τ stays valid."""
+        smaller = object.__new__(SparseGEV)
+        settings = {**vars(self), "pencil": self.pencil.restrict(support)}
+        vars(smaller).update(settings)
+        return smaller
 
     @property
     def rho_eps(self) -> float:
@@ -155,7 +170,7 @@ class SparseGEV:
         so that g(x, x) = f(x) holds however large τ is.
         """
         d = x - y
-        Ay = self.pencil.A @ y
+        Ay = self.pencil.A_dot(y)
         w = self.penalty.weights(y, self.eps)
         tangent = self.penalty.value(y, self.eps) + float(w @ (np.abs(x) - np.abs(y)))
         return self.tau * float(d @ self._metric(d)) - float((x + d) @ Ay) + self.rho_eps * tangent
@@ -180,7 +195,7 @@ class SparseGEV:
 
     def linear(self, y: Vector) -> Vector:
         """C = (A + τI)y, or (A + τB)y with the metric shift."""
-        return self.pencil.A @ y + self.tau * self._metric(y)
+        return self.pencil.A_dot(y) + self.tau * self._metric(y)
 
     def slopes(self, y: Vector) -> Vector:
         """P = ρ_ε w(y)."""
@@ -200,7 +215,7 @@ class SparseGEV:
 
     def gradient(self, x: Vector) -> Vector:
         """−2Ax, the gradient of f's smooth part."""
-        return -2.0 * (self.pencil.A @ x)
+        return -2.0 * (self.pencil.A_dot(x))
 
     def multiplier(self, x: Vector, gradient: Vector, p: Vector) -> float:
         """μ ≥ 0 recovered from x: the KKT system ∇ + p∘s + 2μBx = 0 multiplied by xᵀ."""
@@ -217,6 +232,12 @@ class SparseGEV:
         d = c / unit
         dual_norm = math.sqrt(max(0.0, float(d @ self.pencil.B_solve(d))))
         return unit * (2.0 * np.abs(d) + 2.0 * np.sqrt(self.pencil.B_diagonal) * dual_norm)
+
+    def at_zero(self) -> tuple[float, float]:
+        """(value, slope) of one coordinate's penalty at 0, with its coefficient."""
+        zero = np.zeros(1)
+        factor = self.rho_eps
+        return factor * self.penalty.value(zero, self.eps), factor * float(self.penalty.weights(zero, self.eps)[0])
 
     def start(self, x0: Any = None) -> Vector:
         """x⁽⁰⁾ ∈ Ω: the leading eigenvector unless one is given."""
@@ -260,9 +281,26 @@ class SparseFDA:
         for name, value in settings.items():
             object.__setattr__(self, name, value)
 
+    @cached_property
+    def f_bound(self) -> float:
+        """A value that no surrogate of a descending run exceeds at its own iterate, for the dense start or better.
+
+        At y the surrogate is yᵀBy + ν_ε Σ wᵢ|yᵢ| ≤ yᵀBy + n·ν_ε·max t·φ'(t), and f only falls.
+        """
+        y = self.start()
+        ceiling = self.f(y) - self.penalty.value(np.zeros(1), self.eps) * self.nu_eps * self.pencil.n
+        return ceiling + self.pencil.n * self.nu_eps
+
     def with_nu(self, nu: float, eps: float | None = None) -> SparseFDA:
         """The same program at another ν (and ε), sharing what is compiled and factored."""
-        return SparseFDA(self.a, self.pencil, nu, eps or self.eps, self.penalty)
+        return SparseFDA(self.a, self.pencil, nu, self.eps if eps is None else eps, self.penalty)
+
+    def restrict(self, support: Index) -> SparseFDA:
+        """The program on a few variables, the others held at zero."""
+        smaller = object.__new__(SparseFDA)
+        settings = {**vars(self), "pencil": self.pencil.restrict(support), "a": frozen(self.a[support])}
+        vars(smaller).update(settings)
+        return smaller
 
     @property
     def nu_eps(self) -> float:
@@ -329,6 +367,12 @@ class SparseFDA:
         """θᵢ = 2F|aᵢ| + 2√(BᵢᵢF), F the surrogate's value at the feasible point y (beyond the paper)."""
         F = self.pencil.B_quad(y) + float(self.slopes(y) @ np.abs(y))
         return 2.0 * F * np.abs(self.a) + 2.0 * np.sqrt(self.pencil.B_diagonal * F)
+
+    def at_zero(self) -> tuple[float, float]:
+        """(value, slope) of one coordinate's penalty at 0, with its coefficient."""
+        zero = np.zeros(1)
+        factor = self.nu_eps
+        return factor * self.penalty.value(zero, self.eps), factor * float(self.penalty.weights(zero, self.eps)[0])
 
     def start(self, x0: Any = None) -> Vector:
         """x⁽⁰⁾ with aᵀx = 1: the dense Fisher direction B⁻¹a/(aᵀB⁻¹a) unless one is given (Eq:gevmin)."""
