@@ -1,0 +1,26 @@
+"""Shared settings: hypothesis repeats the same examples on every run, and no test touches the network."""
+
+import os
+
+# one BLAS thread per test process: the suite runs in parallel, and small matrices gain nothing
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from dcgev_cvx import Pencil, datasets
+
+settings.register_profile(
+    "steady",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("steady")
+
+
+@pytest.fixture(scope="session")
+def pitprops() -> Pencil:
+    return datasets.pitprops()

@@ -1,0 +1,46 @@
+"""Variational renormalization: the best loadings on a given support."""
+
+import numpy as np
+import pytest
+import referee
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dcgev_cvx import InvalidParameter, Pencil, renormalize
+from dcgev_cvx.postprocess import on_support, value
+
+
+@given(st.integers(0, 1000), st.integers(1, 7), st.sampled_from([None, 10.0, 1e4]), st.booleans())
+def test_value_never_falls_and_is_the_best_of_its_support(seed, n, cond, indefinite):
+    A, B = referee.random_pencil(seed, n, cond=cond, indefinite=indefinite)
+    pencil, x = Pencil(A, B), referee.start(seed, B, n, zeros=seed % n)
+    z = renormalize(pencil, x)
+    support = np.flatnonzero(x)
+    best, _ = referee.best_subset(A[np.ix_(support, support)], pencil.B_sub(support), len(support))
+    size = max(1.0, abs(pencil.lambda_max))
+    assert np.all(z[x == 0] == 0.0)
+    assert pencil.B_norm(z) == pytest.approx(1.0, abs=1e-10)
+    assert value(pencil, z) >= value(pencil, x) - 1e-10 * size
+    assert value(pencil, z) == pytest.approx(best, abs=1e-9 * size)
+    assert pencil.B_dot(z) @ x >= 0
+
+
+def test_a_full_support_gives_the_leading_vector():
+    A, B = referee.random_pencil(1, 5, cond=10.0)
+    pencil = Pencil(A, B)
+    assert renormalize(pencil, pencil.leading_vector) == pytest.approx(pencil.leading_vector, abs=1e-12)
+    assert renormalize(pencil, -pencil.leading_vector) == pytest.approx(-pencil.leading_vector, abs=1e-12)
+    assert on_support(pencil, np.array([2])) == pytest.approx(np.eye(5)[2] / np.sqrt(B[2, 2]))
+
+
+def test_zero_has_no_support():
+    with pytest.raises(InvalidParameter, match="x = 0 has no support to renormalize on"):
+        renormalize(Pencil(np.eye(3)), np.zeros(3))
+    with pytest.raises(InvalidParameter, match="x must have length 3"):
+        renormalize(Pencil(np.eye(3)), np.ones(2))
+
+
+def test_the_input_is_left_alone():
+    x = np.array([0.6, 0.0, 0.8])
+    renormalize(Pencil(np.diag([1.0, 2.0, 3.0])), x)
+    assert np.array_equal(x, [0.6, 0.0, 0.8])
