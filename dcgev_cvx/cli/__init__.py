@@ -1,0 +1,71 @@
+"""The command line `dcgev`: one module per command, each with `add(subparsers)` and `run(args) -> int`.
+
+Exit codes: 0 done, 1 the run ended without convergence, 2 bad input, 130 interrupted. Commands
+import NumPy, CVXPY and rich inside `run`, so that `dcgev --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from .. import __version__
+from ..errors import DCGEVError
+from . import solve, solvers
+
+COMMANDS = (
+    solve,
+    solvers,
+)
+"""Every command, in the order of the help text."""
+
+BAD_INPUT, PIPE_CLOSED, INTERRUPTED = 2, 141, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; bad input is one line on stderr, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        forgive(stream)
+    try:
+        args = parser().parse_args(argv)
+        code = int(args.run(args))
+        sys.stdout.flush()
+    except SystemExit as ended:  # argparse: --help, or a wrong option that it has already reported
+        return ended.code if isinstance(ended.code, int) else BAD_INPUT
+    except DCGEVError as error:
+        return complain(str(error), BAD_INPUT)
+    except KeyboardInterrupt:
+        return complain("interrupted.", INTERRUPTED)
+    except BrokenPipeError:  # `dcgev … | head`: the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    return code
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of `dcgev` with every command of the registry."""
+    top = argparse.ArgumentParser(
+        prog="dcgev",
+        description="Sparse PCA, CCA and FDA by d.c. programming: each step a CVXPY problem, each answer certified.",
+        epilog="`dcgev COMMAND --help` explains a command.",
+    )
+    top.add_argument("--version", action="version", version=f"dcgev {__version__}")
+    subparsers = top.add_subparsers(metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        command.add(subparsers)
+    return top
+
+
+def complain(sentence: str, code: int) -> int:
+    """One line on stderr, then the exit code."""
+    print(f"dcgev: {' '.join(sentence.split())}", file=sys.stderr)
+    return code
+
+
+def forgive(stream: object) -> None:
+    """Let a terminal without Greek letters show `?` instead of ending the command."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")

@@ -1,0 +1,233 @@
+"""From what the user typed to a pencil: bundled names, and .npy, .npz, .csv, .mtx files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from .. import datasets
+from ..checks import Matrix, Vector
+from ..errors import DCGEVError, InvalidParameter, nearest
+from ..pencils import Gram, Pencil
+
+BUNDLED: Mapping[str, Callable[[], Pencil]] = MappingProxyType(
+    {
+        "pitprops": datasets.pitprops,
+        "planted-pca": lambda: datasets.planted_pca().pencil,
+        "planted-cca": lambda: datasets.planted_cca().pencil,
+        "indefinite": datasets.indefinite,
+    }
+)
+"""The names that stand for a pencil."""
+
+SUFFIXES = (".npy", ".npz", ".csv", ".mtx")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A matrix as it was read, and the names of its columns if the file has them."""
+
+    matrix: Any
+    names: tuple[str, ...] | None = None
+
+
+def read_pencil(data: str | None, A: str | None, B: str | None) -> Pencil:
+    """The pencil of `DATA`, or of `--A` and `--B`; a `--B` beside DATA supplies the metric."""
+    if data is not None and A is not None:
+        raise InvalidParameter(f"DATA ({data}) and --A ({A}) were both given: give one of them.")
+    if data is None and A is None:
+        known = ", ".join(BUNDLED)
+        raise InvalidParameter(f"no problem was given: name a bundled one ({known}), a file, or --A FILE [--B FILE].")
+    pencil = read_data(data) if data is not None else pencil_of(read_table(str(A)), str(A))
+    return pencil if B is None else with_metric(pencil, read_table(B), B)
+
+
+def read_data(data: str) -> Pencil:
+    """A bundled pencil by name, or the pencil in a file."""
+    if data in BUNDLED:
+        return BUNDLED[data]()
+    path = Path(data)
+    if not path.suffix and not path.exists():
+        raise InvalidParameter(f"{data!r} is neither a bundled name nor a file; {nearest(data, BUNDLED)}")
+    if path.suffix.lower() == ".npz":
+        return read_npz_pencil(path)
+    return pencil_of(read_table(data), data)
+
+
+def read_table(name: str) -> Table:
+    """The matrix in a .npy, .npz (one array), .csv or .mtx file, or an error that says what is wrong with it."""
+    path = existing(name)
+    readers: Mapping[str, Callable[[Path], Table]] = {
+        ".npy": lambda p: Table(np.load(p, allow_pickle=False)),
+        ".npz": only_array,
+        ".csv": read_csv,
+        ".mtx": read_mtx,
+    }
+    suffix = path.suffix.lower()
+    if suffix not in readers:
+        raise InvalidParameter(f"{name} ends in {suffix or 'nothing'!r}; files are read by their ending: {listed()}.")
+    return guarded(readers[suffix], path)
+
+
+def existing(name: str) -> Path:
+    """The path of a file that is there, or the error that says it is not."""
+    path = Path(name)
+    if path.is_dir():
+        raise InvalidParameter(f"{name} is a folder; a file is needed ({listed()}).")
+    if not path.exists():
+        folder = path.parent
+        others = [p.name for p in folder.iterdir() if p.suffix.lower() in SUFFIXES] if folder.is_dir() else []
+        hint = f" {nearest(path.name, others)}" if others else ""
+        raise InvalidParameter(f"{name} does not exist.{hint}")
+    return path
+
+
+def guarded(reader: Callable[[Path], Any], path: Path) -> Any:
+    """What the reader returns; whatever else goes wrong inside a file becomes one sentence."""
+    try:
+        return reader(path)
+    except DCGEVError:
+        raise
+    except (OSError, ValueError, EOFError, BadZipFile, KeyError, TypeError, csv.Error) as cause:
+        reason = str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__
+        raise InvalidParameter(f"{path} could not be read as {path.suffix.lower()}: {reason}") from cause
+
+
+def pencil_of(table: Table, name: str, B: Any = None) -> Pencil:
+    """Pencil(A, B) of a table; a matrix of samples is recognised by its shape and refused with the remedy."""
+    shape = np.shape(table.matrix)
+    if len(shape) == 2 and shape[0] != shape[1]:
+        raise InvalidParameter(
+            f"{name} holds {shape[0]}×{shape[1]} numbers; A must be square. If these are samples × variables, "
+            "store their covariance, or the centred data as array C of an .npz file (A = CᵀC, never formed)."
+        )
+    return Pencil(table.matrix, B, names=table.names)
+
+
+def with_metric(pencil: Pencil, table: Table, name: str) -> Pencil:
+    """The same A with B from a table; names that disagree are an error, not a guess."""
+    if pencil.B is not None:
+        raise InvalidParameter(f"the data bring their own B: leave out --B {name}.")
+    if pencil.names is not None and table.names is not None and pencil.names != table.names:
+        pairs = zip(pencil.names, table.names, strict=False)
+        first = next(((a, b) for a, b in pairs if a != b), ("", ""))
+        raise InvalidParameter(f"A and B name their columns differently, first {first[0]!r} and {first[1]!r}.")
+    return Pencil(pencil.A, table.matrix, names=pencil.names if pencil.names is not None else table.names)
+
+
+def read_npz_pencil(path: Path) -> Pencil:
+    """The arrays A (or C with A = CᵀC), B and names of an .npz file."""
+    arrays = guarded(npz_arrays, existing(str(path)))
+    names = tuple(str(name) for name in np.ravel(arrays["names"])) if "names" in arrays else None
+    if "C" in arrays and "A" not in arrays:
+        return Pencil(Gram(arrays["C"]), arrays.get("B"), names=names)
+    A = arrays["A"] if "A" in arrays else guarded(only_array, path).matrix
+    return pencil_of(Table(A, names), str(path), arrays.get("B"))
+
+
+def npz_arrays(path: Path) -> dict[str, Any]:
+    """Every array of an .npz file; one of scipy.sparse.save_npz counts as the array A."""
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    if "format" in arrays:
+        from scipy.sparse import load_npz
+
+        return {"A": load_npz(path)}
+    return arrays
+
+
+def only_array(path: Path) -> Table:
+    """The single array of an .npz file."""
+    arrays = npz_arrays(path)
+    if len(arrays) != 1:
+        raise InvalidParameter(f"{path} holds the arrays {', '.join(arrays)}: name one A (and B), or keep only one.")
+    return Table(next(iter(arrays.values())))
+
+
+def read_mtx(path: Path) -> Table:
+    """A Matrix Market file, dense or sparse."""
+    from scipy.io import mmread
+
+    return Table(mmread(path))
+
+
+def read_csv(path: Path) -> Table:
+    """Numbers separated by comma, semicolon or tab; a header and a column of row names are recognised."""
+    with path.open(encoding="utf-8-sig", newline="") as handle:
+        lines = handle.read().splitlines()
+    separator = max(",;\t", key=lambda mark: lines[0].count(mark)) if lines else ","
+    rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=separator) if any(row)]
+    if not rows:
+        raise InvalidParameter(f"{path} is empty.")
+    header = rows[0] if has_header(rows) else None
+    body = rows if header is None else rows[1:]
+    if header is not None and has_row_names(header, body):
+        header, body = header[1:] if len(header) == len(body[0]) else header, [row[1:] for row in body]
+    matrix = parsed(path, body, len(header) if header is not None else len(body[0]), 1 if header is None else 2)
+    return Table(matrix, None if header is None else tuple(header))
+
+
+def has_header(rows: list[list[str]]) -> bool:
+    """Is the first row names: not all numbers, or 0, 1, 2, … above a square (the names of an unnamed frame)?"""
+    first = rows[0]
+    if not all(is_number(cell) for cell in first):
+        return True
+    return len(rows) == len(first) + 1 and first == [str(j) for j in range(len(first))]
+
+
+def has_row_names(header: list[str], body: list[list[str]]) -> bool:
+    """Is the first column names: a header that is empty there or one cell short, or cells that are no numbers?"""
+    if not body or not body[0]:
+        return False
+    short = all(len(row) == len(header) + 1 for row in body)
+    return short or header[0] == "" or not any(is_number(row[0]) for row in body if row)
+
+
+def is_number(cell: str) -> bool:
+    """Does the cell read as a float?"""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def parsed(path: Path, body: list[list[str]], width: int, first_line: int) -> Matrix:
+    """The cells as numbers, or the place and text of the first that is none."""
+    if not body:
+        raise InvalidParameter(f"{path} has a header and no numbers below it.")
+    matrix = np.empty((len(body), width))
+    for i, row in enumerate(body):
+        if len(row) != width:
+            raise InvalidParameter(f"{path}, line {i + first_line}: {len(row)} entries where {width} are expected.")
+        for j, cell in enumerate(row):
+            if not is_number(cell):
+                raise InvalidParameter(f"{path}, line {i + first_line}, entry {j + 1}: {cell!r} is not a number.")
+            matrix[i, j] = float(cell)
+    return matrix
+
+
+def read_vector(text: str | None) -> Vector | None:
+    """A start x0: numbers separated by commas, or a file with one row or column."""
+    if text is None:
+        return None
+    cells = text.split(",")
+    if all(is_number(cell) for cell in cells):
+        return np.array([float(cell) for cell in cells])
+    matrix = read_table(text).matrix
+    vector = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+    if vector.size != max(vector.shape, default=1):
+        raise InvalidParameter(f"{text} holds an array of shape {vector.shape}; a start is one row or one column.")
+    return vector.reshape(-1)
+
+
+def listed() -> str:
+    """The endings that can be read."""
+    return ", ".join(SUFFIXES)

@@ -1,0 +1,254 @@
+"""`dcgev solve`: Algorithm 1 on one problem, with its audit, its certificate and the renormalized loadings."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..mm import Iterate, MMResult
+    from ..pencils import Pencil
+
+SHOWN = 40
+"""Loadings beyond the largest SHOWN are left to --json."""
+
+
+def add(subparsers: Any) -> None:
+    """Register the command and its options."""
+    parser = subparsers.add_parser(
+        "solve",
+        help="a sparse generalized eigenvector at a penalty ρ̃ (Algorithm 1)",
+        description="A sparse generalized eigenvector by Algorithm 1: the answer, how it was reached and what "
+        "the data prove about it.",
+        epilog="Example: dcgev solve pitprops --rho 4.84 --trace",
+    )
+    add_problem(parser)
+    goal = parser.add_argument_group("goal").add_mutually_exclusive_group(required=True)
+    goal.add_argument("--rho", type=float, help="penalty ρ̃ on the number of nonzeros")
+    add_method(parser)
+    output = parser.add_argument_group("output")
+    output.add_argument("--trace", action="store_true", help="print the MM audit, one line per step")
+    output.add_argument("--json", action="store_true", help="print JSON and nothing else")
+    parser.set_defaults(run=run)
+
+
+def add_problem(parser: argparse.ArgumentParser) -> None:
+    """DATA, --A and --B: what every command that takes one pencil offers."""
+    problem = parser.add_argument_group("problem")
+    problem.add_argument(
+        "data", metavar="DATA", nargs="?", help="bundled name (pitprops) or .npy .npz .csv .mtx file"
+    )
+    problem.add_argument("--A", metavar="FILE", help="symmetric matrix A, instead of DATA")
+    problem.add_argument("--B", metavar="FILE", help="positive definite matrix B (default: the identity)")
+
+
+def add_method(parser: argparse.ArgumentParser) -> None:
+    """The settings of Algorithm 1."""
+    method = parser.add_argument_group("method")
+    method.add_argument("--eps", type=float, help="ε of the approximation ‖x‖_ε (default: machine precision)")
+    method.add_argument("--tau", type=float, help="τ of the d.c. split (default: the smallest valid one)")
+    method.add_argument("--shift", default="identity", help="split with τ·xᵀx (identity, default) or τ·xᵀBx (metric)")
+    method.add_argument("--engine", default="cvxpy", help="who takes the MM steps (default: cvxpy)")
+    method.add_argument("--solver", default="CLARABEL", help="CVXPY solver, see `dcgev solvers` (default: CLARABEL)")
+    method.add_argument("--x0", help="start: a file, or numbers with commas (default: the leading eigenvector)")
+    method.add_argument("--max-iter", type=int, default=1000, metavar="L", help="most MM steps (default: 1000)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Solve, show, and say by the exit code whether the run converged."""
+    from ..algorithms import sparse_gev
+    from ..mm import Stop
+    from ..penalties import MACHINE_EPS
+    from .inputs import read_pencil, read_vector
+
+    pencil = read_pencil(args.data, args.A, args.B)
+    x0 = read_vector(args.x0)
+    stop = Stop(max_iter=args.max_iter)
+    result = sparse_gev(
+        pencil,
+        rho=args.rho,
+        eps=MACHINE_EPS if args.eps is None else args.eps,
+        tau=args.tau,
+        x0=x0,
+        shift=args.shift,
+        engine=args.engine,
+        solver=args.solver,
+        stop=stop,
+        callback=Audit(pencil) if args.trace and not args.json else None,
+    )
+    if args.json:
+        print(json.dumps(record(result, history=args.trace), ensure_ascii=False, indent=2, allow_nan=False))
+    else:
+        show(result, args.data or args.A)
+    return 0 if result.converged else report_end(result)
+
+
+class Audit:
+    """Prints l, f, g, the gap g − f, the step ‖x − y‖_B, nonzeros, μ, KKT residual and solver of each iterate."""
+
+    HEADER = f"{'l':>4} {'f(x)':>13} {'g(x,y)':>13} {'g-f':>8} {'step':>7} {'nnz':>4} {'mu':>9} {'KKT':>7} solver"
+
+    def __init__(self, pencil: Pencil) -> None:
+        self.pencil = pencil
+        self.last: Iterate | None = None
+
+    def __call__(self, now: Iterate) -> None:
+        """Print one line; never stops the run."""
+        if self.last is None:
+            print(self.HEADER)
+        step = math.nan if self.last is None else self.pencil.B_norm(now.x - self.last.x)
+        print(line(now, step), flush=True)
+        self.last = now
+
+
+def line(now: Iterate, step: float) -> str:
+    """One line of the audit; the start has no step."""
+    nonzeros = int((now.x != 0.0).sum())
+    start = f"{now.l:>4} {now.f:>13.8g} {now.g:>13.8g} {now.g - now.f:>8.1e}"
+    if now.l == 0:
+        return f"{start} {'-':>7} {nonzeros:>4} {'-':>9} {'-':>7} start"
+    return f"{start} {step:>7.1e} {nonzeros:>4} {now.mu:>9.4g} {now.residual:>7.1e} {now.solver}"
+
+
+def show(result: MMResult, name: str) -> None:
+    """The problem, the loadings, the verdict."""
+    from . import tables
+
+    tables.show(heading(result, name))
+    rows = loading_rows(result)
+    if rows:
+        tables.show(tables.table(("variable", "x", "renormalized"), rows[:SHOWN]))
+    if len(rows) > SHOWN:
+        tables.show(f"  the {SHOWN} largest of {len(rows)} nonzeros; --json lists all\n")
+    tables.show(tables.facts(verdict(result)))
+
+
+def heading(result: MMResult, name: str) -> str:
+    """One line that says which program was solved."""
+    program: Any = result.program
+    metric = "B = I" if program.pencil.B is None else "B dense"
+    return (
+        f"{name}: n = {program.pencil.n}, {metric}, ρ̃ = {program.rho:g}, ε = {program.eps:.3g}, "
+        f"τ = {program.tau:.6g} ({program.shift} shift)"
+    )
+
+
+def loading_rows(result: MMResult) -> list[tuple[str, str, str]]:
+    """Name, loading and renormalized loading of the nonzeros, largest first."""
+    if not result.support:
+        return []
+    better = renormalized(result)
+    order = sorted(result.support, key=lambda i: -abs(better[i]))
+    name = result.program.pencil.name
+    return [(name(i), f"{result.x[i]:+.4f}", f"{better[i]:+.4f}") for i in order]
+
+
+def renormalized(result: MMResult) -> Any:
+    """The best loadings on the support of the result."""
+    from ..postprocess import renormalize
+
+    return renormalize(result.program.pencil, result.x)
+
+
+def verdict(result: MMResult) -> list[tuple[str, str]]:
+    """Value, status, effort and certificate, in words."""
+    from .tables import tiny
+
+    c = result.certificate
+    seconds = sum(step.seconds for step in result.history)
+    solvers = ", ".join(result.solvers) or "no solver"
+    return [
+        ("nonzeros", f"{len(result.support)} of {result.program.pencil.n}"),
+        *values(result),
+        ("status", result.status.value + (f": {result.message}" if result.message else "")),
+        ("effort", f"{result.n_iter} MM steps by {solvers} in {seconds:.2f} s"),
+        ("f(x)", f"{result.f:.10g}"),
+        ("stationarity", f"{tiny(c.stationarity)}, feasibility {tiny(c.feasibility)}"),
+        ("sandwich", f"{tiny(c.sandwich)}, complementarity {tiny(c.complementarity)}"),
+    ]
+
+
+def values(result: MMResult) -> list[tuple[str, str]]:
+    """xᵀAx/xᵀBx before and after renormalization, and as a share of λmax(A, B)."""
+    from ..postprocess import value
+
+    if not result.support:
+        return []
+    pencil = result.program.pencil
+    best, top = value(pencil, renormalized(result)), pencil.lambda_max
+    share = f", {best / top:.2%} of λmax(A,B) = {top:.6g}" if top > 0.0 else f"; λmax(A,B) = {top:.6g}"
+    return [
+        ("xᵀAx / xᵀBx", f"{value(pencil, result.x):.6g}"),
+        ("renormalized", f"{best:.6g}{share}"),
+    ]
+
+
+def record(result: MMResult, *, history: bool) -> dict[str, Any]:
+    """The result as plain data; numbers that are not finite become null."""
+    from dataclasses import asdict
+
+    from .. import __version__
+
+    program: Any = result.program
+    made: dict[str, Any] = {
+        "command": "solve",
+        "version": __version__,
+        "problem": {name: getattr(program, name) for name in ("rho", "rho_eps", "eps", "tau", "shift")}
+        | {"n": program.pencil.n, "lambda_max": program.pencil.lambda_max},
+        "converged": result.converged,
+        "status": result.status.name,
+        "sentence": result.status.value,
+        "message": result.message,
+        "iterations": result.n_iter,
+        "solvers": result.solvers,
+        "seconds": sum(step.seconds for step in result.history),
+        "f": result.f,
+        "x": result.x.tolist(),
+        **answer(result),
+        "certificate": asdict(result.certificate),
+    }
+    if history:
+        made["history"] = [asdict(step) | {"x": step.x.tolist()} for step in result.history]
+    return finite(made)
+
+
+def answer(result: MMResult) -> dict[str, Any]:
+    """The value and the loadings, each nonzero with its place, name, loading and renormalized loading."""
+    from ..postprocess import value
+
+    if not result.support:
+        return {"value": None, "renormalized_value": None, "loadings": []}
+    pencil, better = result.program.pencil, renormalized(result)
+    return {
+        "value": value(pencil, result.x),
+        "renormalized_value": value(pencil, better),
+        "loadings": [
+            {"index": i, "name": pencil.name(i), "x": float(result.x[i]), "renormalized": float(better[i])}
+            for i in result.support
+        ],
+    }
+
+
+def finite(data: Any) -> Any:
+    """The same data with NaN and infinities as None: JSON has no word for them."""
+    if isinstance(data, dict):
+        return {str(key): finite(entry) for key, entry in data.items()}
+    if isinstance(data, list):
+        return [finite(entry) for entry in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def report_end(result: MMResult) -> int:
+    """The status sentence and what to do about it on stderr; exit code 1."""
+    remedies = {
+        "OUT_OF_ITERATIONS": "raise --max-iter",
+        "COLLAPSED": "lower --rho",
+        "SOLVER_FAILED": "try another --solver (see `dcgev solvers`)",
+        "STALLED": "try another --x0",
+    }
+    remedy = remedies.get(result.status.name)
+    print(f"dcgev: {result.status.value}{f'; {remedy}' if remedy else ''}.", file=sys.stderr)
+    return 1

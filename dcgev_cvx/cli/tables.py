@@ -1,0 +1,50 @@
+"""Tables for people: readable at 80 columns, plain when piped, no name ever cut."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+
+from rich import box
+from rich.console import Console, RenderableType
+from rich.table import Table
+
+
+def show(*parts: RenderableType) -> None:
+    """Print text and tables to stdout: colours on a terminal only, and nothing a name says is taken for markup."""
+    console = Console(markup=False, highlight=False, emoji=False)
+    with console.capture() as captured:
+        for part in parts:
+            console.print(part, soft_wrap=isinstance(part, str))
+    for line in captured.get().splitlines():
+        print(line.rstrip(), file=sys.stdout)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", words: int = 1) -> Table:
+    """A table whose first column is folded when long; the first `words` columns are set left, the numbers right."""
+    made = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold")
+    for j, column in enumerate(columns):
+        made.add_column(column, justify="left" if j < words else "right", overflow="fold", no_wrap=j > 0)
+    for row in rows:
+        made.add_row(*(printable(cell) for cell in row))
+    return made
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> Table:
+    """Name and value side by side, without a frame; long values are folded."""
+    made = Table.grid(padding=(0, 2))
+    made.add_column(style="bold", no_wrap=True)
+    made.add_column(overflow="fold")
+    for name, value in pairs:
+        made.add_row(f"  {name}", printable(value))
+    return made
+
+
+def printable(text: str) -> str:
+    """The text with control characters, which could steer a terminal, replaced."""
+    return "".join(letter if letter.isprintable() else "·" for letter in text)
+
+
+def tiny(value: float) -> str:
+    """A residual: two digits, and a plain 0 when it is exactly that."""
+    return "0" if value == 0.0 else f"{value:.1e}"
