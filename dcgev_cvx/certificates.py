@@ -30,8 +30,8 @@ class Move(Protocol):
         ...
 
     @property
-    def g(self) -> float:
-        """The surrogate there."""
+    def origin(self) -> Vector | None:
+        """Where the surrogate touches f, when not at the previous iterate."""
         ...
 
 
@@ -120,10 +120,11 @@ def sandwich_violation(program: Program, history: Sequence[Move]) -> float:
     """
     worst = 0.0
     for before, after in pairwise(history):
-        f_after, f_before = program.f(after.x), program.f(before.x)
-        g_between = program.g(after.x, before.x)
-        excess = max(0.0, f_after - g_between, g_between - f_before)
-        size = max(program.size(before.x), program.size(after.x))
+        y = before.x if after.origin is None else after.origin
+        f_after, f_y, f_before = program.f(after.x), program.f(y), program.f(before.x)
+        g_between = program.g(after.x, y)
+        excess = max(0.0, f_after - g_between, g_between - f_y, f_y - f_before)
+        size = max(program.size(y), program.size(after.x))
         worst = max(worst, ratio(max(0.0, excess - rounding(program, size)), size))
     return worst
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,10 @@ def frozen(array: Matrix) -> Matrix:
     return array
 
 
-def as_real(data: Any, what: str, error: type[InvalidPencil] | type[InvalidParameter]) -> Matrix:
-    """A fresh float64 C-ordered copy of real, finite data, or an error that says what is wrong with it."""
+def as_real(
+    data: Any, what: str, error: type[InvalidPencil] | type[InvalidParameter], order: Literal["C", "F"] = "C"
+) -> Matrix:
+    """A fresh float64 copy of real, finite data, or an error that says what is wrong with it."""
     if hasattr(data, "toarray"):
         data = data.toarray()
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
@@ -42,7 +44,7 @@ def as_real(data: Any, what: str, error: type[InvalidPencil] | type[InvalidParam
     if raw.dtype.kind not in "fiubO":
         raise error(f"{what} has dtype {raw.dtype}, which is not numeric.")
     try:
-        array = np.array(raw, dtype=np.float64, order="C", copy=True, subok=False)
+        array = np.array(raw, dtype=np.float64, order=order, copy=True, subok=False)
     except (TypeError, ValueError) as cause:
         raise error(f"{what} has entries that are not numbers: {cause}") from cause
     bad = int(array.size - np.count_nonzero(np.isfinite(array)))

@@ -30,7 +30,10 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Iterate:
-    """x⁽ˡ⁾ with f(x⁽ˡ⁾), g(x⁽ˡ⁾, x⁽ˡ⁻¹⁾), the multiplier μ and the seconds the step took."""
+    """x⁽ˡ⁾ with f(x⁽ˡ⁾), g(x⁽ˡ⁾, x⁽ˡ⁻¹⁾), the multiplier μ and the seconds the step took.
+
+    An accelerated step minimises g(·, origin) instead, where f(origin) ≤ f(x⁽ˡ⁻¹⁾).
+    """
 
     l: int  # noqa: E741 - the paper's iteration index
     x: Vector
@@ -40,6 +43,8 @@ class Iterate:
     seconds: float
     residual: float = 0.0
     solver: str = ""
+    origin: Vector | None = None
+    work: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,11 @@ class MMResult:
         return dict(Counter(iterate.solver for iterate in self.history[1:]))
 
     @property
+    def passes(self) -> float:
+        """Products with the whole of A that the run's work amounts to; restricted steps count by their share."""
+        return sum(iterate.work for iterate in self.history)
+
+    @property
     def support(self) -> tuple[int, ...]:
         """The positions of the nonzeros."""
         return tuple(i for i, value in enumerate(self.x) if value != 0.0)
@@ -117,7 +127,9 @@ def iterate(program: Program, step: Step, x0: Any = None) -> Iterator[Iterate]:
         l += 1  # noqa: E741
         out = step(program, y)
         y = frozen(out.x)
-        yield Iterate(l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver)
+        yield Iterate(
+            l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver, out.origin, out.work
+        )
 
 
 def minimize(
@@ -153,7 +165,7 @@ def ended(program: Program, rule: Stop, history: Sequence[Iterate]) -> Status | 
     before, after = history[-2], history[-1]
     if not after.x.any():
         return Status.COLLAPSED
-    if after.f - before.f > rounding(program, max(program.size(before.x), program.size(after.x))):
+    if after.f > before.f and after.f - before.f > rounding(program, program.size(before.x)):
         return Status.ASCENT
     still = rule.moved_little(program, before.x, after.x)
     if still or rule.sank_little(program, before, after):

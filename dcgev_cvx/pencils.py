@@ -19,7 +19,7 @@ class Gram:
     """A = CᵀC given by its factor C (p × n) and never formed."""
 
     def __init__(self, C: ArrayLike) -> None:
-        factor = as_real(C, "C", InvalidPencil)
+        factor = as_real(C, "C", InvalidPencil, order="F")  # columns are what gets selected
         if factor.ndim != 2 or 0 in factor.shape:
             raise InvalidPencil(f"C must be a non-empty p × n matrix, got shape {factor.shape}.")
         self.C: Matrix = frozen(factor)
@@ -104,21 +104,42 @@ class Pencil:
         """Lower L with B = LLᵀ, or None when B is the identity."""
         return getattr(self, "_cholesky", None)
 
+    def A_dot(self, x: Vector) -> Vector:
+        """Ax, touching only the columns where x is nonzero when these are few."""
+        support = few(x)
+        if support is None:
+            return self.A @ x
+        if isinstance(self.A, Gram):
+            return self.A.C.T @ (self.A.C[:, support] @ x[support])
+        return x[support] @ self.A[support]
+
     def A_quad(self, x: Vector) -> float:
         """xᵀAx."""
-        return self.A.quad(x) if isinstance(self.A, Gram) else float(x @ (self.A @ x))
+        support = few(x)
+        if isinstance(self.A, Gram):
+            u = self.A.C @ x if support is None else self.A.C[:, support] @ x[support]
+            return float(u @ u)
+        z, A = (x, self.A) if support is None else (x[support], self.A_sub(support))
+        return float(z @ (A @ z))
 
     def A_sub(self, support: Index) -> Matrix:
         """A restricted to a support."""
         return self.A.submatrix(support) if isinstance(self.A, Gram) else self.A[np.ix_(support, support)]
 
     def B_dot(self, x: Vector) -> Vector:
-        """Bx."""
-        return x if self.B is None else self.B @ x
+        """Bx, touching only the columns where x is nonzero when these are few."""
+        if self.B is None:
+            return x
+        support = few(x)
+        return self.B @ x if support is None else x[support] @ self.B[support]
 
     def B_quad(self, x: Vector) -> float:
         """xᵀBx."""
-        return float(x @ x) if self.B is None else float(x @ (self.B @ x))
+        if self.B is None:
+            return float(x @ x)
+        support = few(x)
+        z, B = (x, self.B) if support is None else (x[support], self.B_sub(support))
+        return float(z @ (B @ z))
 
     def B_norm(self, x: Vector) -> float:
         """‖x‖_B = (xᵀBx)^½."""
@@ -149,6 +170,16 @@ class Pencil:
     def B_scale(self) -> float:
         """Max |Bᵢⱼ|, attained on the diagonal of a positive definite matrix."""
         return float(np.max(self.B_diagonal))
+
+    @cached_property
+    def smallest_B(self) -> float:
+        """A cheap lower estimate of λmin(B), from LAPACK's condition estimate of the Cholesky factor."""
+        if self.B is None or self.cholesky is None:
+            return 1.0
+        unit = power_of_four(self.B_scale)
+        B = self.B / unit
+        norm = float(np.max(np.sum(np.abs(B), axis=0)))
+        return 0.1 * unit * norm * reciprocal_condition(self.cholesky / math.sqrt(unit), B)
 
     @cached_property
     def lambda_min_A(self) -> float:
@@ -195,6 +226,12 @@ class Pencil:
         x = x / self.B_norm(x)
         return float(values[0]) * (a / b), frozen(positive(x))
 
+    def restrict(self, support: Index) -> Pencil:
+        """The principal sub-pencil on the support; A = CᵀC stays a product."""
+        A = Gram(self.A.C[:, support]) if isinstance(self.A, Gram) else self.A_sub(support)
+        names = None if self.names is None else tuple(self.names[i] for i in support)
+        return Pencil(A, None if self.B is None else self.B_sub(support), names)
+
     def dense(self) -> tuple[Matrix, Matrix]:
         """(A, B) as plain n × n arrays."""
         A = self.A.toarray() if isinstance(self.A, Gram) else self.A
@@ -220,6 +257,14 @@ def checked_blocks(blocks: Any, n: int, B: Matrix | None) -> tuple[int, ...] | N
         if B is not None and (np.any(B[start:stop, :start]) or np.any(B[start:stop, stop:])):
             raise InvalidPencil(f"B is not block diagonal in blocks = {sizes}: rows {start} to {stop - 1} reach out.")
     return sizes
+
+
+def few(x: Vector) -> Index | None:
+    """The support of a long vector with few nonzeros, where gathering pays; None otherwise."""
+    if len(x) < 200:
+        return None
+    support = np.flatnonzero(x)
+    return support if 4 * len(support) <= len(x) else None
 
 
 def power_of_two(size: float) -> float:
@@ -276,15 +321,11 @@ def symmetric(data: Any, what: str) -> Matrix:
 def cholesky_factor(B: Matrix) -> Matrix:
     """Lower L with B = LLᵀ, or InvalidPencil with B's smallest eigenvalue and the ridge that would mend it."""
     from scipy.linalg import LinAlgError, cholesky, eigvalsh
-    from scipy.linalg.lapack import dpocon  # pyright: ignore[reportAttributeAccessIssue]
 
     b = power_of_four(float(np.max(np.abs(B))))
-    n = B.shape[0]
     try:
         factor = cholesky(B / b, lower=True, check_finite=False)
-        norm = float(np.max(np.sum(np.abs(B / b), axis=0)))
-        reciprocal_condition = float(dpocon(factor.T, norm)[0])
-        if reciprocal_condition > n * UNIT_ROUNDOFF:
+        if reciprocal_condition(factor, B / b) > len(B) * UNIT_ROUNDOFF:
             return math.sqrt(b) * factor
     except LinAlgError:
         pass
@@ -294,3 +335,10 @@ def cholesky_factor(B: Matrix) -> Matrix:
         f"B is not positive definite to working precision: its smallest eigenvalue is {values[0]:.3g} "
         f"(largest {values[-1]:.3g}). Add a ridge, e.g. B + {ridge:.3g}·I."
     )
+
+
+def reciprocal_condition(factor: Matrix, B: Matrix) -> float:
+    """1/(‖B‖₁‖B⁻¹‖₁) estimated by LAPACK from B's Cholesky factor, in O(n²)."""
+    from scipy.linalg.lapack import dpocon  # pyright: ignore[reportAttributeAccessIssue]
+
+    return float(dpocon(factor.T, float(np.max(np.sum(np.abs(B), axis=0))))[0])

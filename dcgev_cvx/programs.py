@@ -281,16 +281,6 @@ class SparseFDA:
         for name, value in settings.items():
             object.__setattr__(self, name, value)
 
-    @cached_property
-    def f_bound(self) -> float:
-        """A value that no surrogate of a descending run exceeds at its own iterate, for the dense start or better.
-
-        At y the surrogate is yᵀBy + ν_ε Σ wᵢ|yᵢ| ≤ yᵀBy + n·ν_ε·max t·φ'(t), and f only falls.
-        """
-        y = self.start()
-        ceiling = self.f(y) - self.penalty.value(np.zeros(1), self.eps) * self.nu_eps * self.pencil.n
-        return ceiling + self.pencil.n * self.nu_eps
-
     def with_nu(self, nu: float, eps: float | None = None) -> SparseFDA:
         """The same program at another ν (and ε), sharing what is compiled and factored."""
         return SparseFDA(self.a, self.pencil, nu, self.eps if eps is None else eps, self.penalty)

@@ -17,7 +17,9 @@ class StepOutput:
 
     value is g(x, y) computed from the data, mu the constraint's multiplier, residual the
     step's KKT residual, correction the distance ‖x − x_solver‖_B that polishing moved the
-    solver's own answer (0 for closed forms), solver the name of who solved it.
+    solver's own answer (0 for closed forms), solver the name of who solved it. origin is the
+    point the surrogate touches when an accelerated step did not start from y itself, work the
+    step's share of one product with the whole of A.
     """
 
     x: Vector
@@ -27,6 +29,8 @@ class StepOutput:
     residual: float
     correction: float
     solver: str
+    origin: Vector | None = None
+    work: float = 1.0
 
 
 class Step(Protocol):

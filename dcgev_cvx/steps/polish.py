@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..checks import UNIT_ROUNDOFF, Index, Matrix, Vector
 from ..errors import SolverFailed
@@ -199,30 +199,27 @@ def metric_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
 
 
 def secular_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
-    """Min τxᵀx − 2hᵀx s.t. xᵀBx ≤ 1: (τI + μB)x = h with μ the root of xᵀBx = 1, or 0 (Section 3.3 a)."""
-    x = h / tau
-    if float(x @ (B @ x)) <= 1.0:
+    """Min τxᵀx − 2hᵀx s.t. xᵀBx ≤ 1: (τI + μB)x = h with μ the root of xᵀBx = 1, or 0 (Section 3.3 a).
+
+    Newton on ‖x(μ)‖_B⁻¹, which is nearly linear in μ and rises to the root from the left.
+    """
+    x, mu = h / tau, 0.0
+    Bx = B @ x
+    if float(x @ Bx) <= 1.0:
         return x, 0.0
-    values, Q = eigh(B, check_finite=False)
-    values = np.maximum(values, 0.0)
-    q = Q.T @ h
-    mu = secular_root(values, q, tau)
-    x = Q @ (q / (tau + mu * values))
-    return refine_on_sphere(B, h, tau, x, mu)
-
-
-def secular_root(values: Vector, q: Vector, tau: float) -> float:
-    """μ ≥ 0 with φ(μ) = Σ λᵢqᵢ²/(τ + μλᵢ)² = 1, by Newton on φ^(−½), which is nearly linear and rises to the root."""
-    mu = 0.0
     for _ in range(NEWTON_STEPS):
-        denominator = tau + mu * values
-        phi = float(np.sum(values * (q / denominator) ** 2))
-        slope = -2.0 * float(np.sum((values * q / denominator) ** 2 / denominator))
-        step = 2.0 * phi * (1.0 - math.sqrt(phi)) / slope
+        M = mu * B
+        M[np.diag_indices_from(M)] += tau
+        factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+        x = cho_solve(factor, h, check_finite=False)
+        Bx = B @ x
+        square = float(x @ Bx)
+        slope = float(Bx @ cho_solve(factor, Bx, check_finite=False))
+        step = square * (math.sqrt(square) - 1.0) / slope
         mu = max(0.0, mu + step)
-        if abs(step) <= 4.0 * UNIT_ROUNDOFF * mu:
+        if abs(step) <= 1e-9 * mu:
             break
-    return mu
+    return refine_on_sphere(B, h, tau, x, mu)
 
 
 def refine_on_sphere(B: Matrix, h: Vector, tau: float, x: Vector, mu: float) -> tuple[Vector, float]:

@@ -1,0 +1,170 @@
+"""The MM steps at the speed of the machine: compiled coordinate descent finds the face, the walk makes it exact.
+
+Each step is the argmin of the same surrogate as its CVXPY twin and returns the same point; no step
+remembers an earlier one, so an answer depends on (program, y) alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from ..certificates import step_residuals
+from ..checks import Vector
+from ..errors import InvalidParameter, SolverFailed
+from ..programs import Program, SparseFDA, SparseGEV
+from .base import StepOutput, without_pull
+from .closed import soft_threshold_step
+from .polish import Subproblem, polish
+
+GUESS_TOL = 1e-5
+MAX_SWEEPS = 2000
+WARM_SUPPORT = 400
+"""Supports up to this size are tried as they are before any coordinate descent: one small Cholesky."""
+
+
+@dataclass(frozen=True)
+class MetricStep:
+    """One MM step as one weighted LASSO with Gram matrix B, for τ xᵀBx or τ = 0 (beyond the paper).
+
+    z = argmin zᵀBz − 2cᵀz + pᵀ|z|, x = z/max(τ, ‖z‖_B).
+    """
+
+    def __call__(self, program: Program, y: Vector) -> StepOutput:
+        """Argmin g(·, y) over Ω."""
+        if not isinstance(program, SparseGEV) or (program.shift == "identity" and program.tau > 0.0):
+            raise InvalidParameter('MetricStep needs a SparseGEV program with shift="metric" (or τ = 0).')
+        if program.pencil.B is None:
+            return soft_threshold_step(program, y)
+        return exact_step(program, y, metric_guess)
+
+
+@dataclass(frozen=True)
+class IdentityStep:
+    """One MM step of Algorithm 1 as printed, τ > 0: the kernel inside a root in μ (ALG, Eq:weighted)."""
+
+    def __call__(self, program: Program, y: Vector) -> StepOutput:
+        """Argmin g(·, y) over Ω."""
+        if not isinstance(program, SparseGEV) or program.shift != "identity":
+            raise InvalidParameter('IdentityStep needs a SparseGEV program with shift="identity".')
+        if program.pencil.B is None:
+            return soft_threshold_step(program, y)
+        return exact_step(program, y, metric_guess if program.tau == 0.0 else identity_guess)
+
+
+@dataclass(frozen=True)
+class NativeFisherStep:
+    """One MM step of sparse FDA: the kernel inside a root in the multiplier of aᵀx = 1 (Eq:fdaiterative)."""
+
+    def __call__(self, program: Program, y: Vector) -> StepOutput:
+        """Argmin g(·, y) over Ω."""
+        if not isinstance(program, SparseFDA):
+            raise InvalidParameter(f"NativeFisherStep minimises a SparseFDA program, not {type(program).__name__}.")
+        return exact_step(program, y, fisher_guess)
+
+
+def native_step(program: Program) -> MetricStep | IdentityStep | NativeFisherStep:
+    """The native step of a program."""
+    if isinstance(program, SparseFDA):
+        return NativeFisherStep()
+    metric = isinstance(program, SparseGEV) and program.shift == "metric"
+    return MetricStep() if metric else IdentityStep()
+
+
+def exact_step(program: Program, y: Vector, guess: Callable[[Subproblem, Vector], Vector]) -> StepOutput:
+    """The exact minimiser: from the face of y when that is nearly right, else from the kernel's guess."""
+    begin = perf_counter()
+    sub = Subproblem.at(program, y)
+    if isinstance(program, SparseGEV) and not sub.c.any():
+        return without_pull(program, y)
+    warm = y / sub.unit
+    try:
+        if np.count_nonzero(y) > WARM_SUPPORT:
+            raise SolverFailed("too many variables to try the old face first")
+        result = polish(sub, y, max_faces=3)
+    except SolverFailed:
+        result = polish(sub, sub.unit * guess(sub, warm))
+    residual, _ = step_residuals(program, y, result.x)
+    value, seconds = program.g(result.x, y), perf_counter() - begin
+    return StepOutput(result.x, value, result.mu, seconds, residual, correction=0.0, solver="native")
+
+
+class Lasso:
+    """min ridge·zᵀz + scale·zᵀBz − 2cᵀz + pᵀ|z| with z and Bz kept from one setting to the next."""
+
+    def __init__(self, sub: Subproblem, z: Vector) -> None:
+        pencil = sub.program.pencil
+        self.B = np.eye(pencil.n) if pencil.B is None else pencil.B
+        self.p = sub.p
+        self.z = z.copy()
+        self.q = pencil.B_dot(z).copy()
+
+    def solve(self, c: Vector, ridge: float, scale: float, size: float) -> Vector:
+        """The minimiser, its objective accurate to GUESS_TOL² of size²."""
+        from .kernels import weighted_lasso
+
+        weighted_lasso(
+            self.B, ridge, scale, c.copy(), self.p, self.z, self.q, size * size, GUESS_TOL, MAX_SWEEPS
+        )
+        return self.z
+
+
+def metric_guess(sub: Subproblem, y: Vector) -> Vector:
+    """X = z/max(τ, ‖z‖_B) from the LASSO, warm-started at the best multiple of y."""
+    gain = 2.0 * float(sub.c @ y) - float(sub.p @ np.abs(y))
+    square = float(y @ sub.B_dot(y))
+    z = max(0.0, 0.5 * gain / square) * y if square > 0.0 else y
+    z = Lasso(sub, z).solve(sub.c, 0.0, sub.metric, sub.largest_norm)
+    radius = max(sub.tau, sub.norm(z))
+    return z / radius if radius > 0.0 else z
+
+
+def identity_guess(sub: Subproblem, y: Vector) -> Vector:
+    """x(μ) = argmin τxᵀx + μxᵀBx − 2cᵀx + pᵀ|x| at the root of ‖x(μ)‖_B = 1, or at μ = 0."""
+    inside = np.sign(sub.c) * np.maximum(0.0, np.abs(sub.c) - 0.5 * sub.p) / sub.tau
+    if sub.norm(inside) <= 1.0:
+        return inside
+    lasso = Lasso(sub, y)
+    size = sub.largest_norm
+
+    def length(mu: float) -> float:
+        return sub.norm(lasso.solve(sub.c, sub.tau, mu * sub.metric, size))
+
+    # ‖x(μ)‖_B falls with μ and is below 1 at μ = (cᵀB⁻¹c)^½
+    falling_root(lambda mu: length(mu) - 1.0, 0.0, size)
+    return lasso.z
+
+
+def fisher_guess(sub: Subproblem, y: Vector) -> Vector:
+    """x(t) = argmin xᵀBx − 2t aᵀx + pᵀ|x| at the root of aᵀx(t) = 1."""
+    assert isinstance(sub.program, SparseFDA)
+    a = sub.program.a * sub.unit
+    lasso = Lasso(sub, y)
+    size = math.sqrt(max(0.0, float(y @ sub.B_dot(y)) + float(sub.p @ np.abs(y))))
+
+    def shortfall(t: float) -> float:
+        return 1.0 - float(a @ lasso.solve(t * a, 0.0, sub.metric, size))
+
+    # the multiplier of the optimum is its surrogate value, which the value at y bounds
+    falling_root(shortfall, 0.0, 2.0 * size * size)
+    return lasso.z
+
+
+def falling_root(function: Callable[[float], float], low: float, high: float) -> float:
+    """A point where a continuous falling function is nearly zero, by a secant kept inside its bracket."""
+    left, right = function(low) if low > 0.0 else math.inf, function(high)
+    at = high
+    for _ in range(60):
+        if abs(right) <= 1e-3 or high - low <= 1e-6 * high:
+            break
+        at = 0.5 * (low + high) if math.isinf(left) else low + (high - low) * left / (left - right)
+        at = min(max(at, low + 0.05 * (high - low)), high - 0.05 * (high - low))
+        here = function(at)
+        if abs(here) <= 1e-3:
+            break
+        low, left, high, right = (at, here, high, right) if here > 0.0 else (low, left, at, here)
+    return at
