@@ -100,6 +100,12 @@ class Pencil:
         return self.A.shape[0]
 
     @property
+    def views(self) -> tuple[Index, ...]:
+        """The positions of each view; one view of all n variables when there are no blocks."""
+        edges = np.cumsum((0, *(self.blocks or (self.n,))))
+        return tuple(np.arange(start, stop) for start, stop in pairwise(edges))
+
+    @property
     def cholesky(self) -> Matrix | None:
         """Lower L with B = LLᵀ, or None when B is the identity."""
         return getattr(self, "_cholesky", None)

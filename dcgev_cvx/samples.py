@@ -1,0 +1,170 @@
+"""Data at the door: a samples × variables table of finite numbers, class labels, or an error naming the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_real, checked_names, column_names, frozen
+from .errors import InvalidParameter
+
+MAX_BYTES = 2 << 30
+"""The largest dense matrix that is formed without being asked twice: 2 GiB."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """X, m samples by n variables, read-only, with the variables' names if they have any."""
+
+    X: Matrix
+    names: tuple[str, ...] | None
+    what: str = "X"
+
+    @property
+    def m(self) -> int:
+        """The number of samples."""
+        return self.X.shape[0]
+
+    @property
+    def n(self) -> int:
+        """The number of variables."""
+        return self.X.shape[1]
+
+    def list_of(self, columns: Iterable[int]) -> str:
+        """Columns by name (or by position when they have none), ten at most."""
+        return listed(list(columns), self.names)
+
+    def spread(self) -> tuple[Vector, Vector]:
+        """Each column's mean and standard deviation (divided by m), the latter 0 for a column that is constant."""
+        mean = self.X.mean(axis=0)
+        deviation = np.sqrt(np.mean((self.X - mean) ** 2, axis=0))
+        dust = 4.0 * UNIT_ROUNDOFF * np.sqrt(self.m) * np.max(np.abs(self.X), axis=0)
+        return mean, np.where(deviation <= dust, 0.0, deviation)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The class of each sample as a code 0, 1, …, and what the codes stand for."""
+
+    codes: Index
+    classes: tuple[Any, ...]
+
+    @property
+    def counts(self) -> Index:
+        """The number of samples in each class."""
+        return np.bincount(self.codes, minlength=len(self.classes))
+
+
+def read_table(data: Any, what: str = "X", *, least: int = 2) -> Table:
+    """A table of at least `least` samples from an array, a pandas frame or a SciPy sparse matrix."""
+    shape = getattr(data, "shape", None)
+    if hasattr(data, "toarray") and shape is not None and len(shape) == 2:
+        check_bytes(shape, f"{what} as a dense matrix", "Pass fewer columns: centring fills the zeros.")
+    names = column_names(data)
+    array = as_table(data, what, names)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise InvalidParameter(f"{what} must be a samples × variables table, got shape {array.shape}.")
+    if array.shape[0] < least:
+        raise InvalidParameter(
+            f"{what} has n_samples = {array.shape[0]} but at least {least} are needed: a covariance compares samples."
+        )
+    return Table(frozen(array), checked_names(names, array.shape[1]), what)
+
+
+def as_table(data: Any, what: str, names: Sequence[str] | None) -> Matrix:
+    """A float64 copy; columns that are not numbers, or not finite, are named."""
+    if hasattr(data, "iloc"):
+        data = frame_values(data, what)
+    elif isinstance(data, np.ndarray) and data.dtype.kind == "O" and data.ndim == 2:
+        refuse_columns(what, [j for j in range(data.shape[1]) if not is_numeric(data[:, j])], names)
+    raw: Any = data.toarray() if hasattr(data, "toarray") else data  # pyright: ignore[reportAttributeAccessIssue]
+    if isinstance(raw, np.ndarray) and raw.ndim == 2 and raw.dtype.kind == "f" and not np.all(np.isfinite(raw)):
+        bad = np.count_nonzero(~np.isfinite(raw), axis=0)
+        columns = [int(j) for j in np.flatnonzero(bad)]
+        raise InvalidParameter(
+            f"{what} has {int(bad.sum())} entries that are NaN or infinite, in column(s) "
+            f"{listed(columns, names)}: drop those rows or columns, or fill the gaps."
+        )
+    return as_real(raw, what, InvalidParameter)
+
+
+def frame_values(frame: Any, what: str) -> Any:
+    """A pandas frame's numbers; a Series is refused by its shape later on."""
+    if getattr(frame, "ndim", 2) != 2:
+        return frame.to_numpy()
+    kinds = [getattr(dtype, "kind", "O") for dtype in frame.dtypes]
+    doubtful = [j for j, kind in enumerate(kinds) if kind not in "fiub" and not is_numeric(frame.iloc[:, j])]
+    refuse_columns(what, doubtful, [str(column) for column in frame.columns])
+    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def is_numeric(column: Any) -> bool:
+    """Do all entries of an object column pass for real numbers? Text does not, even when it spells one."""
+    return all(not isinstance(entry, (str, bytes)) and as_float(entry) for entry in column)
+
+
+def as_float(entry: Any) -> bool:
+    """Does float() take it?"""
+    try:
+        float(entry)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def refuse_columns(what: str, columns: list[int], names: Sequence[str] | None) -> None:
+    """The error that names the columns which are not numbers."""
+    if columns:
+        raise InvalidParameter(
+            f"{what} has {len(columns)} column(s) that are not numbers: {listed(columns, names)}. "
+            "Drop them or encode them, e.g. one 0/1 column per category."
+        )
+
+
+def listed(columns: list[int], names: Sequence[str] | None) -> str:
+    """Ten columns at most, by name or position."""
+    shown = ", ".join(str(j) if names is None else repr(names[j]) for j in columns[:10])
+    return shown + (f" and {len(columns) - 10} more" if len(columns) > 10 else "")
+
+
+def read_labels(y: Any, m: int) -> Labels:
+    """Class labels of any type, one per sample: sorted when they can be, else in order of appearance."""
+    values = list(np.asarray(y).ravel().tolist() if hasattr(y, "dtype") or hasattr(y, "ravel") else y)
+    if len(values) != m:
+        raise InvalidParameter(f"X has {m} rows but y has {len(values)} labels: one label per sample is needed.")
+    missing = sum(1 for value in values if value is None or value != value)
+    if missing:
+        raise InvalidParameter(f"y has {missing} missing labels (None or NaN): drop those samples.")
+    classes = list(dict.fromkeys(values))
+    # labels of several types have no order but the one in which they appear
+    with suppress(TypeError):
+        classes.sort()
+    code = {label: i for i, label in enumerate(classes)}
+    labels = Labels(np.array([code[value] for value in values], dtype=np.intp), tuple(classes))
+    check_classes(labels)
+    return labels
+
+
+def check_classes(labels: Labels) -> None:
+    """At least two classes of at least two members."""
+    if len(labels.classes) < 2:
+        raise InvalidParameter(f"y has one class only ({[*labels.classes]}): there is nothing to tell apart.")
+    lone = [label for label, count in zip(labels.classes, labels.counts, strict=True) if count < 2]
+    if lone:
+        raise InvalidParameter(
+            f"{len(lone)} class(es) have one member only: {', '.join(map(repr, lone[:10]))}. A within-class "
+            "covariance needs two: drop or merge them."
+        )
+
+
+def check_bytes(shape: Sequence[int], what: str, remedy: str) -> None:
+    """Refuse a dense matrix beyond MAX_BYTES, with the number of bytes."""
+    size = 8 * int(shape[0]) * int(shape[1])
+    if size > MAX_BYTES:
+        raise InvalidParameter(
+            f"{what} is {shape[0]}×{shape[1]} and takes {size:,} bytes (> {MAX_BYTES:,}). {remedy}"
+        )
