@@ -1,0 +1,121 @@
+"""What the rivals share: the PCA problem at the door, a factor of A, the search for k, the label of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+from ..errors import InvalidParameter
+from ..pencils import Gram, Pencil
+from ..postprocess import on_support
+from ..programs import smallest_tau
+from ..solutions import Solution, checked_k, solution_of
+
+SEARCH_RUNS = 60
+"""Halvings of the parameter's interval: after these it no longer changes in double precision."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where one run at a fixed parameter ended: x, how many steps, and whether its own stopping rule was met."""
+
+    x: Vector
+    steps: int
+    converged: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    """The run whose cardinality is k, or the last one seen with more; runs counts what was tried."""
+
+    run: Run
+    parameter: float
+    exact: bool
+    runs: int
+
+
+def pca_problem(pencil: Any, k: Any, rival: str) -> int:
+    """The checked k; an error for what a rival of the paper cannot treat: B ≠ I, or A with negative eigenvalues."""
+    if not isinstance(pencil, Pencil):
+        raise InvalidParameter(f"pencil must be a Pencil, got {type(pencil).__name__}: use Pencil(A).")
+    if pencil.B is not None:
+        raise InvalidParameter(f"{rival} is a method of sparse PCA (B = I): use solve or sparse_gev for another B.")
+    if smallest_tau(pencil, "identity") > 0.0:
+        raise InvalidParameter(
+            f"{rival} needs A ⪰ 0, but λmin(A) = {pencil.lambda_min_A:.3g}: use solve or sparse_gev, which shift A."
+        )
+    return checked_k(k, pencil.n)
+
+
+def factor(pencil: Pencil) -> Matrix:
+    """C with A = CᵀC: the data themselves, or √Λ Vᵀ from A = VΛVᵀ without the null space."""
+    if isinstance(pencil.A, Gram):
+        return pencil.A.C
+    values, vectors = np.linalg.eigh(pencil.A)
+    kept = values > len(values) * UNIT_ROUNDOFF * max(values[-1], 0.0)
+    if not kept.any():
+        return np.zeros((1, pencil.n))
+    return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+
+
+def search(run: Callable[[float], Run], high: float, k: int, n: int) -> Found:
+    """Halve (0, high) until a run has k nonzeros: the cardinality falls, not always one by one, as the penalty grows.
+
+    Where the cardinality jumps over k, the last run with more than k nonzeros is returned;
+    k = n is the run without a penalty.
+    """
+    low, best, at, tried = 0.0, None, 0.0, 0
+    while k < n and tried < SEARCH_RUNS:
+        middle = 0.5 * (low + high)
+        found, tried = run(middle), tried + 1
+        count = int(np.count_nonzero(found.x))
+        if count == k:
+            return Found(found, middle, True, tried)
+        low, high = (low, middle) if count < k else (middle, high)
+        if count > k:
+            best, at = found, middle
+    if best is None:
+        best, tried = run(0.0), tried + 1
+    return Found(best, at, int(np.count_nonzero(best.x)) == k, tried)
+
+
+def trimmed(x: Vector, k: int) -> Vector:
+    """X with its k largest entries only; ties go to the first."""
+    kept = largest(np.abs(x), k)
+    out = np.zeros_like(x)
+    out[kept] = x[kept]
+    return out
+
+
+def largest(score: Vector, k: int) -> Index:
+    """The positions of the k largest scores, in order of position; ties go to the first."""
+    return np.sort(np.argsort(-score, kind="stable")[:k])
+
+
+def best_loadings(pencil: Pencil, x: Vector, k: int) -> Vector:
+    """The leading eigenvector on the k largest entries of x: post-processing, variational renormalization."""
+    return on_support(pencil, largest(np.abs(x), k))
+
+
+def finished(
+    pencil: Pencil, x: Vector, method: str, begin: float, *, converged: bool = True, on_path: bool | None = None
+) -> Solution:
+    """The rival's answer; one that ran out of iterations says so in its name."""
+    label = method if converged else f"{method} (out of iterations)"
+    return solution_of(pencil, x, label, perf_counter() - begin, on_path=on_path)
+
+
+@contextmanager
+def hushed() -> Generator[None]:
+    """scikit-learn's warnings are turned off: what they would say is measured by the caller."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

@@ -1,0 +1,79 @@
+"""GPower of Journée, Nesterov, Richtárik and Sepulchre: sparse PCA as the ascent of a convex function."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from ..checks import Matrix, Vector
+from ..errors import InvalidParameter
+from ..pencils import Pencil
+from ..solutions import Solution
+from .base import Run, best_loadings, factor, finished, pca_problem, search
+
+Kind: TypeAlias = Literal["l0", "l1"]
+
+
+def gpower(pencil: Pencil, k: int, *, kind: Kind = "l0", tol: float = 1e-6, max_iter: int = 1000) -> Solution:
+    """GPower: max Σ [(cᵢᵀz)² − γ]₊ s.t. ‖z‖ = 1, A = CᵀC, then the best loadings on that support (Eq:journee).
+
+    kind="l1" ascends Σ [|cᵢᵀz| − γ]₊² instead. k is reached by halving the interval of γ;
+    where no γ gives k, the k largest loadings of the nearest support are kept.
+    Stops when the objective rises by no more than `tol` of itself.
+    """
+    k = pca_problem(pencil, k, "gpower")
+    kind = checked_kind(kind)
+    begin = perf_counter()
+    C = factor(pencil)
+    found = search(lambda gamma: ascend(C, gamma, kind, tol=tol, max_iter=max_iter), gamma_max(C, kind), k, pencil.n)
+    x = best_loadings(pencil, found.run.x, k)
+    return finished(pencil, x, f"gpower-{kind}", begin, converged=found.run.converged, on_path=found.exact)
+
+
+def ascend(C: Matrix, gamma: float, kind: Kind = "l0", *, tol: float = 1e-6, max_iter: int = 1000) -> Run:
+    """The gradient scheme at one γ: z ← Σ [sign((cᵢᵀz)² − γ)]₊ cᵢᵀz cᵢ, normalised, from the longest column.
+
+    x is not post-processed: [sign((cᵢᵀz)² − γ)]₊ cᵢᵀz over its norm, or 0 when γ outweighs every column.
+    """
+    lengths = np.einsum("ij,ij->j", C, C)
+    z = C[:, int(np.argmax(lengths))] / np.sqrt(max(float(np.max(lengths)), np.finfo(float).tiny))
+    before = -np.inf
+    for step in range(1, max_iter + 1):
+        t, value = thresholded(z @ C, gamma, kind)
+        active = np.flatnonzero(t)
+        if value - before <= tol * value:
+            return Run(unit(t), step, True)
+        # only the active columns are touched: t is sparse
+        z = unit(C[:, active] @ t[active] if 3 * len(active) < len(t) else C @ t)
+        before = value
+    return Run(unit(t), max_iter, False)  # pyright: ignore[reportPossiblyUnboundVariable]
+
+
+def thresholded(s: Vector, gamma: float, kind: Kind) -> tuple[Vector, float]:
+    """The gradient's coefficients and the objective at z, s = Cᵀz."""
+    if kind == "l0":
+        t = np.where(s * s > gamma, s, 0.0)
+        return t, float(t @ t) - gamma * int(np.count_nonzero(t))
+    t = np.sign(s) * np.maximum(0.0, np.abs(s) - gamma)
+    return t, float(t @ t)
+
+
+def gamma_max(C: Matrix, kind: Kind) -> float:
+    """The γ at which every column is too short: max ‖cᵢ‖² (ℓ0) or max ‖cᵢ‖ (ℓ1)."""
+    longest = float(np.max(np.einsum("ij,ij->j", C, C)))
+    return longest if kind == "l0" else float(np.sqrt(longest))
+
+
+def unit(x: Vector) -> Vector:
+    """x/‖x‖, or 0."""
+    norm = float(np.linalg.norm(x))
+    return x / norm if norm > 0.0 else x
+
+
+def checked_kind(kind: Any) -> Kind:
+    """The penalty of GPower, "l0" or "l1"."""
+    if kind not in ("l0", "l1"):
+        raise InvalidParameter(f'kind = {kind!r} is unknown; GPower has "l0" and "l1".')
+    return kind

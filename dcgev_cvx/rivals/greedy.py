@@ -1,0 +1,37 @@
+"""The approximate greedy path of d'Aspremont, Bach and El Ghaoui (2008): one eigenvector per variable added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+
+import numpy as np
+
+from ..checks import Index
+from ..pencils import Pencil
+from ..postprocess import on_support
+from ..solutions import Solution
+from .base import finished, pca_problem
+
+
+def greedy(pencil: Pencil, k: int) -> Solution:
+    """Add argmax (cᵢᵀz)², z the leading eigenvector of Σ_{i∈S} cᵢcᵢᵀ: λmax(S ∪ i) ≥ λmax(S) + (cᵢᵀz)².
+
+    The bound is a subgradient inequality of the convex λmax, so a step costs one eigenvector
+    and one product with A. Stops at k by itself; proves nothing.
+    """
+    k = pca_problem(pencil, k, "greedy")
+    begin = perf_counter()
+    support = next(S for S in path(pencil) if len(S) == k)
+    return finished(pencil, on_support(pencil, np.sort(support)), "greedy", begin)
+
+
+def path(pencil: Pencil) -> Iterator[Index]:
+    """Supports of 1, 2, …, n variables. With z = Cx/√λ the score (cᵢᵀz)² is (Ax)ᵢ²/λ."""
+    support = [int(np.argmax(pencil.A.diagonal()))]
+    yield np.array(support)
+    while len(support) < pencil.n:
+        score = np.abs(pencil.A @ on_support(pencil, np.array(support)))
+        score[support] = -1.0
+        support.append(int(np.argmax(score)))
+        yield np.array(support)

@@ -1,0 +1,128 @@
+"""SPCA of Zou, Hastie and Tibshirani: a principal component as an elastic net regression."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..checks import Matrix, Vector, as_number
+from ..errors import InvalidParameter
+from ..pencils import Gram, Pencil
+from ..postprocess import renormalize
+from ..solutions import Solution
+from .base import Run, finished, hushed, largest, pca_problem, search, trimmed
+
+Regression = Callable[[Vector, Vector], Vector]
+"""β from α, given the last β to start from."""
+
+
+def spca(
+    pencil: Pencil,
+    k: int,
+    *,
+    ridge: float = 1.0,
+    renormalized: bool = False,
+    tol: float = 1e-3,
+    max_iter: int = 200,
+) -> Solution:
+    """SPCA: min ‖Cα − Cβ‖² + λ‖β‖² + λ₁‖β‖₁ over β, then α = CᵀCβ/‖CᵀCβ‖, in turn; x = β/‖β‖ (Eq:EN-SPCA).
+
+    λ is `ridge`·λmax(A). From data (Gram) the regression is scikit-learn's coordinate descent and
+    λ₁ is searched until k loadings are left; from a covariance it is its LARS path, left where
+    k are active; ridge=inf is the authors' choice for n ≫ p, a soft threshold (Section 4.2).
+    Starts at the leading eigenvector; stops when ‖β⁺/‖β⁺‖ − β/‖β‖‖ ≤ tol, the authors' rule.
+    """
+    k = pca_problem(pencil, k, "spca")
+    weight = checked_ridge(ridge) * (pencil.lambda_max or 1.0)
+    begin = perf_counter()
+    if isinstance(pencil.A, Gram) and math.isfinite(weight):
+        top = 2.0 * float(np.max(np.abs(pencil.A @ pencil.leading_vector)))
+        found = search(lambda lasso: penalized(pencil, weight, lasso, tol, max_iter), top, k, pencil.n)
+        run, on_path = found.run, found.exact
+    else:
+        run = alternate(pencil, counted(pencil, weight, k), tol, max_iter)
+        on_path = int(np.count_nonzero(run.x)) == k
+    x = trimmed(run.x if run.x.any() else pencil.leading_vector, k)
+    x = renormalize(pencil, x) if renormalized else x
+    return finished(pencil, x, "spca", begin, converged=run.converged, on_path=on_path)
+
+
+def penalized(pencil: Pencil, ridge: float, lasso: float, tol: float = 1e-3, max_iter: int = 200) -> Run:
+    """SPCA at a fixed λ₁ from data: the unit whose time the paper's Table 2 reports."""
+    if not isinstance(pencil.A, Gram):
+        raise InvalidParameter("penalized needs the data: Pencil(Gram(C)).")
+    C = np.asfortranarray(pencil.A.C)
+    return alternate(pencil, lambda alpha, beta: elastic_net(C, C @ alpha, ridge, lasso, beta), tol, max_iter)
+
+
+def alternate(pencil: Pencil, regress: Regression, tol: float, max_iter: int) -> Run:
+    """β from α by regression, α = Aβ/‖Aβ‖ (the SVD step for one component), in turn."""
+    alpha, beta, x = pencil.leading_vector, np.zeros(pencil.n), np.zeros(pencil.n)
+    for step in range(1, max_iter + 1):
+        beta = regress(alpha, beta)
+        norm = float(np.linalg.norm(beta))
+        if norm == 0.0:
+            return Run(beta, step, True)
+        before, x = x, beta / norm
+        if float(np.linalg.norm(x - before)) <= tol:
+            return Run(x, step, True)
+        alpha = pencil.A @ x
+        alpha = alpha / max(float(np.linalg.norm(alpha)), np.finfo(float).tiny)
+    return Run(x, max_iter, False)
+
+
+def elastic_net(C: Matrix, y: Vector, ridge: float, lasso: float, start: Vector) -> Vector:
+    """Argmin ‖y − Cβ‖² + ridge‖β‖² + lasso‖β‖₁ by coordinate descent; scikit-learn divides by 2·(rows of C)."""
+    from sklearn.linear_model import enet_path
+
+    fit: Any = enet_path  # its stubs know the defaults only
+    rows = C.shape[0]
+    first, second = lasso / (2.0 * rows), ridge / rows
+    strength = first + second
+    with hushed():
+        path = fit(C, y, l1_ratio=first / strength, alphas=[strength], coef_init=start, precompute=False, tol=1e-6)
+    return np.asarray(path[1], dtype=np.float64)[:, 0]
+
+
+def counted(pencil: Pencil, ridge: float, k: int) -> Regression:
+    """The regression from a covariance that leaves k loadings: LARS on A + λI, or its limit λ = ∞."""
+    if math.isinf(ridge):
+        return lambda alpha, _: soft(pencil.A @ alpha, k)
+    A, _ = pencil.dense()
+    gram = A + ridge * np.eye(pencil.n)
+    return lambda alpha, _: lars(gram, A @ alpha, k)
+
+
+def lars(gram: Matrix, correlation: Vector, k: int) -> Vector:
+    """The last point with k nonzeros on the LARS path of min βᵀGβ − 2cᵀβ + λ₁‖β‖₁."""
+    from sklearn.linear_model import lars_path_gram
+
+    with hushed():
+        # a variable may leave the path and come back: twice as many steps as variables are allowed
+        coefficients = lars_path_gram(
+            correlation, gram, n_samples=1, max_iter=2 * k + 20, method="lasso", return_path=True
+        )[2]
+    counts = np.count_nonzero(coefficients, axis=0)
+    reached = np.flatnonzero(counts == k)
+    return np.array(coefficients[:, reached[-1] if len(reached) else -1])
+
+
+def soft(c: Vector, k: int) -> Vector:
+    """[|cᵢ| − λ₁/2]₊ sign cᵢ with λ₁/2 the (k+1)-th largest |cᵢ|: SPCA as λ → ∞, up to scale."""
+    size = np.abs(c)
+    if k == len(c):
+        return c
+    level = float(np.sort(size)[-k - 1])
+    kept = largest(size, k)
+    out = np.zeros_like(c)
+    out[kept] = np.sign(c[kept]) * (size[kept] - level)
+    return out
+
+
+def checked_ridge(ridge: float) -> float:
+    """A positive number, inf included."""
+    return math.inf if ridge == math.inf else as_number(ridge, "ridge", strict=True)
