@@ -1,0 +1,89 @@
+"""A CVXPY problem whose parameters stand in its linear cost alone, and are put there without recompiling the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+from scipy.sparse import issparse
+
+from ..checks import Vector
+
+
+@dataclass(frozen=True)
+class StandardForm:
+    """What CVXPY made of the problem for one solver: its data, and the affine map from parameters to the cost."""
+
+    data: dict[str, Any]
+    chain: Any
+    inverse: Any
+    cost: str
+    slopes: Any
+
+    def at(self, parameters: Vector) -> dict[str, Any]:
+        """The solver's data with the cost of these parameters; arrays are copied, for some solvers scale in place."""
+        fresh = {name: own_copy(entry) for name, entry in self.data.items() if name != self.cost}
+        return fresh | {self.cost: cost_of(self.slopes, parameters)}
+
+
+class LinearCostProblem(cp.Problem):
+    """A cp.Problem for many solves: CVXPY compiles it once per solver, then only the cost vector is computed anew.
+
+    CVXPY itself multiplies out every matrix at each solve, which at n = 13 takes longer than
+    the solver does. Where its standard form is not understood, it is left to CVXPY.
+    """
+
+    def __init__(self, objective: Any, constraints: Sequence[Any] = ()) -> None:
+        self._kept: dict[str, StandardForm] = {}
+        super().__init__(objective, list(constraints))
+
+    def get_problem_data(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, solver: Any, *args: Any, **kwargs: Any
+    ) -> tuple[dict[str, Any], Any, Any]:
+        """(data, chain, inverse data), as cp.Problem.get_problem_data returns them."""
+        kept = self._kept
+        key = repr((solver, args, kwargs))
+        if key not in kept:
+            data, chain, inverse = super().get_problem_data(solver, *args, **kwargs)
+            form = self._form_of(data, chain, inverse)
+            if form is not None:
+                kept[key] = form
+            return data, chain, inverse
+        form = kept[key]
+        return form.at(self._parameter_vector(form.data["param_prob"])), form.chain, form.inverse
+
+    def _form_of(self, data: dict[str, Any], chain: Any, inverse: Any) -> StandardForm | None:
+        """The standard form, if its cost is the map that we take it for."""
+        compiled: Any = data.get("param_prob")
+        cost = "c" if "c" in data else "q"
+        if compiled is None or cost not in data or set(compiled.param_id_to_col) - {-1} != self._ids():
+            return None
+        expected = cost_of(compiled.q, self._parameter_vector(compiled))
+        if expected.shape != data[cost].shape or not np.array_equal(expected, data[cost]):
+            return None
+        return StandardForm(dict(data), chain, inverse, cost, compiled.q)
+
+    def _ids(self) -> set[int]:
+        return {parameter.id for parameter in self.parameters()}
+
+    def _parameter_vector(self, compiled: Any) -> Vector:
+        """The parameters' values in the order of the compiled problem, and the 1 of its constant part."""
+        vector = np.zeros(compiled.q.shape[1])
+        vector[-1] = 1.0
+        for parameter in self.parameters():
+            begin = compiled.param_id_to_col[parameter.id]
+            vector[begin : begin + parameter.size] = parameter.value
+        return vector
+
+
+def cost_of(slopes: Any, parameters: Vector) -> Vector:
+    """The cost vector; the last row of the map is the objective's constant."""
+    return np.asarray(slopes @ parameters).reshape(-1)[:-1]
+
+
+def own_copy(entry: Any) -> Any:
+    """A copy of an array or sparse matrix; anything else as it is."""
+    return entry.copy() if isinstance(entry, np.ndarray) or issparse(entry) else entry
