@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .algorithms import dc_pca, sparse_fda, sparse_gev
     from .certificates import Certificate, certify
     from .errors import (
+        DataUnavailable,
         DCGEVError,
         Infeasible,
         InvalidParameter,
@@ -34,6 +35,7 @@ _HOMES = {
     "Certificate": "certificates",
     "certify": "certificates",
     "DCGEVError": "errors",
+    "DataUnavailable": "errors",
     "Infeasible": "errors",
     "InvalidParameter": "errors",
     "InvalidPencil": "errors",
@@ -58,12 +60,13 @@ _HOMES = {
     "Solution": "solutions",
     "Backend": "solvers",
 }
-_MODULES = ("datasets", "steps")
+_MODULES = ("datasets", "rivals", "steps")
 
 __all__ = [
     "Backend",
     "Certificate",
     "DCGEVError",
+    "DataUnavailable",
     "ExponentialPenalty",
     "Gram",
     "Infeasible",

@@ -30,6 +30,10 @@ class SolverMissing(DCGEVError, ImportError):
     """A solver or an optional package is not installed."""
 
 
+class DataUnavailable(DCGEVError, OSError):
+    """A data file is missing, damaged, or cannot be fetched."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """The hint `did you mean ...?` for a misspelt name, or the list of known names."""
     names = sorted(known)

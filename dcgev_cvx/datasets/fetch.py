@@ -1,0 +1,146 @@
+"""The gene expression data of Section 4.4.3, fetched once from pinned addresses and checked by their sha256."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..checks import Matrix, as_real, frozen
+from ..errors import DataUnavailable, InvalidParameter
+
+FOLDER_VARIABLE = "DCGEV_DATA"
+"""The environment variable that names the cache folder."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file at one commit of a public repository, with its hash and the terms of the package that carries it."""
+
+    file: str
+    repository: str
+    commit: str
+    path: str
+    sha256: str
+    licence: str
+
+    @property
+    def url(self) -> str:
+        """The address of exactly this version of the file."""
+        return f"https://raw.githubusercontent.com/{self.repository}/{self.commit}/{self.path}"
+
+
+SOURCES: Mapping[str, Source] = MappingProxyType(
+    {
+        "colon": Source(
+            file="Colon.rda",
+            repository="cran/plsgenomics",
+            commit="8c770daf139b94f6dd073529a53863d6db902a98",
+            path="data/Colon.rda",
+            sha256="c0138c39df533b6a122133ec4fe9f63cbced94e7462990262da33f2836cc2e06",
+            licence="GPL (>= 2), the licence of the R package plsgenomics that carries the data",
+        ),
+        "leukemia": Source(
+            file="golub.RData",
+            repository="ramhiser/datamicroarray",
+            commit="a95f6f68ed3debf48ee54f198435fa12aa655b16",
+            path="data/golub.RData",
+            sha256="594f5507597fb2352d210c803a88a218fbf6d1f2705372029e5738815216747b",
+            licence="MIT, the licence of the R package datamicroarray that carries the data",
+        ),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples × variables with a class per sample, the variables' names, where they come from and on what terms."""
+
+    X: Matrix
+    y: tuple[str, ...]
+    names: tuple[str, ...]
+    source: str
+    licence: str
+
+
+def colon() -> Samples:
+    """Alon et al. (1999): 62 tissues, 22 normal and 40 tumor, 2000 genes, raw expression values."""
+    source = SOURCES["colon"]
+    data = read(source)["Colon"]
+    y = tuple("tumor" if label == 2 else "normal" for label in np.asarray(data["Y"]))
+    return samples(source, data["X"], y, data["gene.names"])
+
+
+def leukemia() -> Samples:
+    """Golub et al. (1999): 72 patients, 47 ALL and 25 AML, 7129 genes, raw expression values."""
+    source = SOURCES["leukemia"]
+    data = read(source)["golub"]
+    y = tuple(str(label) for label in data["y"])
+    return samples(source, data["x"], y, data["x"].coords["dim_1"].values)
+
+
+def samples(source: Source, X: Any, y: tuple[str, ...], names: Any) -> Samples:
+    """The record, with X checked like any other matrix."""
+    matrix = frozen(as_real(np.asarray(X), source.file, InvalidParameter))
+    return Samples(matrix, y, tuple(str(name) for name in names), source.url, source.licence)
+
+
+def read(source: Source) -> dict[str, Any]:
+    """The R objects of a file, by name."""
+    import rdata
+
+    path = located(source)
+    try:
+        return dict(rdata.read_rda(path, default_encoding="utf-8"))
+    except Exception as cause:
+        raise DataUnavailable(f"{path} could not be read as an R file: {cause}") from cause
+
+
+def cache_folder() -> Path:
+    """DCGEV_DATA if it is set, else the platform's cache folder for this package."""
+    import pooch
+
+    return Path(os.environ.get(FOLDER_VARIABLE) or pooch.os_cache("dcgev_cvx")).expanduser()
+
+
+def located(source: Source) -> Path:
+    """The path of a file whose hash is right: from the cache, or fetched into it."""
+    path = cache_folder() / source.file
+    if path.exists():
+        return verified(path, source)
+    return downloaded(source, path)
+
+
+def verified(path: Path, source: Source) -> Path:
+    """The path if its content has the recorded hash; a damaged file is never used and never replaced unasked."""
+    try:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as cause:
+        raise DataUnavailable(f"{path} cannot be read: {cause}") from cause
+    if found != source.sha256:
+        raise DataUnavailable(
+            f"{path} is damaged or another version: its sha256 is {found}, expected {source.sha256}. "
+            f"Delete it to have it fetched again from {source.url}."
+        )
+    return path
+
+
+def downloaded(source: Source, path: Path) -> Path:
+    """Fetch the file with pooch, which checks the hash; without a network say which file to put where."""
+    import pooch
+
+    try:
+        pooch.retrieve(source.url, known_hash=f"sha256:{source.sha256}", fname=path.name, path=path.parent)
+    except Exception as cause:  # every transport has errors of its own
+        raise DataUnavailable(
+            f"{source.file} is not in the cache and could not be fetched ({type(cause).__name__}). "
+            f"Download {source.url} and put it at {path}, "
+            f"or set {FOLDER_VARIABLE} to the folder that holds {source.file}."
+        ) from cause
+    return path
