@@ -59,7 +59,9 @@ _shelf = _Shelf()
 def compiled(form: Form, program: Program, build: Callable[[Subproblem], Compiled]) -> Compiled:
     """The problem of this form for this program, built at most once per thread; ρ̃ and ε do not enter it."""
     sub = Subproblem.at(program, np.zeros(program.pencil.n))
-    shape = (form, sub.tau, sub.unit, sub.objective, getattr(program, "shift", None))
+    # besides the units, what the problem holds of the program: the shift, or FDA's a in the constraint
+    own = program.a.tobytes() if isinstance(program, SparseFDA) else getattr(program, "shift", None)
+    shape = (form, sub.tau, sub.unit, sub.objective, own)
     shelf = _shelf.kept.setdefault(program.pencil, {})
     if shape not in shelf:
         shelf[shape] = build(sub)
