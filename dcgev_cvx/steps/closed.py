@@ -44,7 +44,9 @@ def power_step(program: Program, y: Vector) -> StepOutput:
     if not c.any():
         return without_pull(program, y)
     unit = power_of_two(float(np.max(np.abs(c))))
-    z = program.pencil.B_solve(c / unit)
+    d = c / unit
+    z = program.pencil.B_solve(d)
+    z = z + program.pencil.B_solve(d - program.pencil.B_dot(z))  # the last digits, when B is ill-conditioned
     norm = program.pencil.B_norm(z)
     return output(program, y, z / norm, mu=norm * unit, begin=begin)
 
