@@ -77,8 +77,8 @@ def slopes(y, rho, eps):
 def step_kkt(A, B, y, x, *, rho, eps, tau=0.0, shift="identity"):
     """The KKT residual of x as the minimiser of g(·, y) over xᵀBx ≤ 1, in extended precision.
 
-    Rows are divided by √Bᵢᵢ and by the largest |cᵢ|/√Bᵢᵢ; violation of Ω and complementarity count too,
-    the latter as a share of the multiplier.
+    Rows are divided by √Bᵢᵢ and by the norm of 2c in that scaling; violation of Ω and complementarity
+    count too, the latter as a share of the multiplier.
     """
     n = len(x)
     A, B, y, x = long(A), long(metric(B, n)), long(y), long(x)
@@ -86,7 +86,7 @@ def step_kkt(A, B, y, x, *, rho, eps, tau=0.0, shift="identity"):
     root = np.sqrt(np.diag(B))
     c = A @ y + H @ y
     p = slopes(y, rho, eps)
-    scale = np.max(np.abs(c) / root)
+    scale = 2 * np.sqrt(np.sum((c / root) ** 2))
     if scale == 0:
         return float(np.max(np.abs(x)) * np.max(root)) if float(rho) > 0 or tau > 0 else 0.0
     gradient, pull = 2 * (H @ x - c), 2 * (B @ x)
@@ -115,7 +115,7 @@ def step_kkt_50_digits(A, B, y, x, *, rho, eps, tau=0.0):
         bxx = (xm.T * Bx)[0]
         inner = mpmath.fsum(2 * (t * xm[i] - c[i]) * xm[i] + p[i] * abs(xm[i]) for i in range(n))
         mu = max(mpmath.mpf(0), -inner / (2 * bxx))
-        scale = max(abs(c[i]) / mpmath.sqrt(Bm[i, i]) for i in range(n))
+        scale = 2 * mpmath.sqrt(mpmath.fsum(c[i] ** 2 / Bm[i, i] for i in range(n)))
         worst = mpmath.mpf(0)
         for i in range(n):
             r = 2 * (t * xm[i] - c[i]) + 2 * mu * Bx[i]

@@ -1,0 +1,147 @@
+"""The referee of the package against the referee of the tests."""
+
+import pickle
+
+import numpy as np
+import pytest
+import referee
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dcgev_cvx import Iterate, Pencil, SparseFDA, SparseGEV, Stop, certify, dc_pca, sparse_fda, sparse_gev
+from dcgev_cvx.certificates import Certificate, ratio, sandwich_violation, snap, step_residuals
+
+epsilons = st.sampled_from([1.0, 1e-2, 1e-4, 1e-8, 2.2e-16])
+
+
+@given(st.integers(0, 500), epsilons, st.floats(0.01, 3), st.sampled_from([None, 10.0, 1e4]))
+def test_stationarity_is_the_referees(seed, eps, rho, cond):
+    A, B = referee.random_pencil(seed, 5, cond=cond)
+    x = referee.start(seed, B, 5, zeros=seed % 4)
+    program = SparseGEV(Pencil(A, B), rho, eps)
+    mine, theirs = certify(program, x).stationarity, referee.stationarity(A, B, x, rho=rho, eps=eps)
+    # ours may also divide by 2μBx, the other term that must cancel: it is never larger
+    assert mine <= theirs * (1 + 1e-9) + 1e-12
+    assert mine >= 0.01 * min(theirs, 1.0) - 1e-12
+
+
+@given(st.integers(0, 500), epsilons, st.floats(0.01, 3), st.booleans(), st.sampled_from(["identity", "metric"]))
+def test_step_residual_is_the_referees(seed, eps, rho, indefinite, shift):
+    A, B = referee.random_pencil(seed, 5, cond=10.0, indefinite=indefinite)
+    program = SparseGEV(Pencil(A, B), rho, eps, shift=shift)
+    y, x = referee.start(seed, B, 5, zeros=1), referee.start(seed + 1, B, 5, zeros=seed % 4)
+    mine = max(step_residuals(program, y, x))
+    theirs = referee.step_kkt(A, B, y, x, rho=rho, eps=eps, tau=program.tau, shift=shift)
+    # one divides by the largest term, the other by ‖2c‖: the same up to a factor
+    assert (mine <= 1e-11) == (theirs <= 1e-10)
+    assert mine <= 5 * theirs + 1e-12
+
+
+def test_a_limit_is_stationary_and_a_random_point_is_not(pitprops):
+    result = dc_pca(pitprops, rho=1.0, eps=1e-2, stop=Stop(stationarity=1e-10))
+    assert result.converged
+    assert len(result.support) >= 2
+    assert certify(result.program, result.x).passes(1e-8)
+    assert referee.stationarity(pitprops.A, None, result.x, rho=1.0, eps=1e-2) <= 1e-8
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        x = result.x + 1e-3 * rng.standard_normal(13) * (result.x != 0)
+        assert not certify(result.program, x / np.linalg.norm(x)).passes(1e-6)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.3, 5.0])
+@pytest.mark.parametrize("eps", [1e-4, 2.2e-16])
+def test_a_unit_vector_is_stationary_for_small_eps(rho, eps):
+    A, B = referee.random_pencil(3, 4, cond=10.0)
+    x = np.eye(4)[1] / np.sqrt(B[1, 1])
+    program = SparseGEV(Pencil(A, B), rho, eps)
+    assert certify(program, x).passes() == (rho > 0.0)
+
+
+def test_dust_is_snapped_and_counted(pitprops):
+    clean = dc_pca(pitprops, rho=4.84)
+    program, zeros = clean.program, np.flatnonzero(clean.x == 0)
+    dusty = clean.x.copy()
+    dusty[zeros] = 1e-12
+    assert len(zeros) == 7
+    assert np.array_equal(snap(program, dusty), clean.x)
+    assert certify(program, dusty).snapped == 7
+    assert certify(program, dusty).passes()
+    assert not certify(program, dusty, tol=0.0).passes()
+
+
+def test_feasibility_is_the_violation_of_the_point_given():
+    program = SparseGEV(Pencil(np.diag([2.0, 1.0])), 0.0)
+    assert certify(program, [1.0, 0.0]).feasibility == 0.0
+    assert certify(program, [1.5, 0.0]).feasibility == 1.25
+    assert not certify(program, [1.5, 0.0]).passes()
+
+
+def test_a_point_inside_with_a_pull_outward_is_not_stationary():
+    program = SparseGEV(Pencil(np.diag([2.0, 1.0])), 0.0)
+    certificate = certify(program, [0.5, 0.0])
+    assert max(certificate.complementarity, certificate.stationarity) > 0.1
+    assert not certificate.passes()
+    assert certify(program, [0.0, 0.0]).passes()
+
+
+@pytest.mark.parametrize("size", [1e-150, 1e-6, 1e6, 1e150])
+def test_numbers_are_free_of_scale(size):
+    A, B = referee.random_pencil(5, 6, cond=10.0)
+    x = referee.start(5, B, 6, zeros=2)
+    plain = certify(SparseGEV(Pencil(A, B), 0.4, 1e-2), x)
+    scaled = certify(SparseGEV(Pencil(A * size, B), 0.4 * size, 1e-2), x)
+    assert scaled.stationarity == pytest.approx(plain.stationarity, rel=1e-9)
+    assert scaled.complementarity == pytest.approx(plain.complementarity, rel=1e-9, abs=1e-15)
+
+
+def test_fisher_certificate():
+    a, B = np.array([1.0, -0.5, 0.25, 0.1]), referee.random_pencil(1, 4, cond=10.0)[1]
+    result = sparse_fda(a, B, nu=0.1, eps=1e-2)
+    assert result.converged
+    assert referee.fisher_kkt(a, B, result.x, result.x, nu=0.1, eps=1e-2) <= 1e-8
+    program = SparseFDA(a, B, 0.1, 1e-2)
+    assert certify(program, result.x).passes(1e-8)
+    wrong = result.x + np.array([0.1, 0.2, 0.0, 0.0])
+    assert not certify(program, wrong / (a @ wrong)).passes()
+    assert not certify(program, 2 * result.x).passes()
+
+
+def history(program, points):
+    return [Iterate(i, x, program.f(x), program.f(x), 0.0, 0.0) for i, x in enumerate(points)]
+
+
+def test_sandwich_holds_along_a_run_and_breaks_when_it_goes_backward(pitprops):
+    result = dc_pca(pitprops, rho=1.0, eps=1e-2)
+    assert sandwich_violation(result.program, result.history) == 0.0
+    backward = history(result.program, [it.x for it in reversed(result.history[:6])])
+    assert sandwich_violation(result.program, backward) > 1e-6
+    assert not certify(result.program, result.x, backward).passes()
+
+
+def test_sandwich_takes_nothing_from_the_history_but_points(pitprops):
+    result = dc_pca(pitprops, rho=1.0, eps=1e-2)
+    liars = [Iterate(it.l, it.x, -1e9 * it.l, -1e9 * it.l, 0.0, 0.0) for it in reversed(result.history[:6])]
+    assert sandwich_violation(result.program, liars) > 1e-6
+
+
+def test_passes_looks_at_each_number():
+    good = {"feasibility": 0.0, "stationarity": 0.0, "complementarity": 0.0, "sandwich": 0.0, "snapped": 0}
+    assert Certificate(**good).passes()
+    for name in ("feasibility", "stationarity", "complementarity", "sandwich"):
+        for bad in (1e-3, float("inf"), float("nan")):
+            assert not Certificate(**{**good, name: bad}).passes()
+        assert Certificate(**{**good, name: 1e-10}).passes()
+
+
+def test_certificates_pickle():
+    certificate = Certificate(1e-17, 2e-9, 0.0, 0.0, 3)
+    assert pickle.loads(pickle.dumps(certificate)) == certificate
+
+
+def test_ratio_is_never_nan():
+    assert ratio(0.0, 0.0) == 0.0
+    assert ratio(1.0, 0.0) == float("inf")
+    assert ratio(float("nan"), 1.0) == float("inf")
+    assert ratio(float("inf"), float("inf")) == float("inf")
+    assert ratio(1.0, 4.0) == 0.25

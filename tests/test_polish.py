@@ -1,0 +1,130 @@
+"""Exact minimisation on a face, and the walk that finds the face from any guess."""
+
+import numpy as np
+import pytest
+import referee
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dcgev_cvx import Pencil, SolverFailed, SparseFDA, SparseGEV
+from dcgev_cvx.steps import polish as polishing
+from dcgev_cvx.steps.polish import Subproblem, polish
+
+epsilons = st.sampled_from([1.0, 1e-2, 1e-4, 1e-8, 2.2e-16])
+
+
+def guess_of(kind, exact, seed, B):
+    """What a solver might hand over: nearly right, plainly wrong, or nothing."""
+    rng = np.random.default_rng(seed)
+    noise = rng.standard_normal(len(exact))
+    return {
+        "exact": exact,
+        "near": exact + 1e-6 * noise,
+        "coarse": exact + 1e-2 * noise,
+        "random": referee.start(seed + 99, B, len(exact)),
+        "far": 1e6 * noise,
+        "flipped": -exact,
+        "zero": np.zeros_like(exact),
+    }[kind]
+
+
+GUESSES = ["exact", "near", "coarse", "random", "far", "flipped", "zero"]
+
+
+@pytest.mark.parametrize("kind", GUESSES)
+@given(
+    seed=st.integers(0, 500), eps=epsilons, rho=st.floats(0.01, 4), indefinite=st.booleans(),
+    shift=st.sampled_from(["identity", "metric"]),
+)
+@settings(max_examples=25)
+def test_every_guess_leads_to_the_one_minimiser(kind, seed, eps, rho, indefinite, shift):
+    n = 1 + seed % 6
+    A, B = referee.random_pencil(seed, n, cond=[None, 5.0, 50.0][seed % 3], indefinite=indefinite)
+    program = SparseGEV(Pencil(A, B), rho, eps, shift=shift)
+    y = referee.start(seed, B, n, zeros=seed % 3)
+    if not program.linear(y).any():
+        return
+    exact = referee.step_by_bisection(A, B, y, rho=rho, eps=eps, tau=program.tau, shift=shift)
+    found = polish(Subproblem.at(program, y), guess_of(kind, exact, seed, B))
+    residual = referee.step_kkt(A, B, y, found.x, rho=rho, eps=eps, tau=program.tau, shift=shift)
+    assert residual <= 1e-12
+    assert program.g(found.x, y) <= program.g(exact, y) + 1e-12 * program.size(exact)
+    assert found.mu >= 0.0
+
+
+@pytest.mark.parametrize("kind", GUESSES)
+@given(seed=st.integers(0, 500), eps=epsilons, nu=st.floats(0.01, 4))
+@settings(max_examples=8)
+def test_fisher_guesses_too(kind, seed, eps, nu):
+    B = referee.random_pencil(seed, 4, cond=5.0)[1]
+    a = np.random.default_rng(seed).standard_normal(4)
+    program = SparseFDA(a, B, nu, eps)
+    y = program.start()
+    exact = referee.fisher_by_bisection(a, B, y, nu=nu, eps=eps)
+    found = polish(Subproblem.at(program, y), guess_of(kind, exact, seed, B))
+    assert referee.fisher_kkt(a, B, y, found.x, nu=nu, eps=eps) <= 1e-11
+    assert program.g(found.x, y) <= program.g(exact, y) + 1e-12 * program.size(exact)
+
+
+def test_a_walk_that_is_too_long_says_so():
+    A, B = referee.random_pencil(0, 8, cond=10.0)
+    program = SparseGEV(Pencil(A, B), 0.5, 1e-2)
+    sub = Subproblem.at(program, referee.start(0, B, 8))
+    with pytest.raises(SolverFailed, match="No face satisfied the optimality conditions after 1 attempts"):
+        polish(sub, np.zeros(8), max_faces=1)
+
+
+def test_a_singular_face_says_so(monkeypatch):
+    sub = Subproblem.at(SparseGEV(Pencil(np.eye(2), np.eye(2)), 0.5), np.array([0.6, 0.8]))
+    monkeypatch.setattr(Subproblem, "B_sub", lambda self, support: np.zeros((2, 2)))
+    with pytest.raises(SolverFailed, match="B on a support of 2 variables is numerically singular"):
+        polishing.minimise_on_face(sub, np.array([0, 1]), np.ones(2))
+
+
+@given(st.integers(0, 300), st.integers(1, 6), st.floats(-8, 3).map(lambda t: 10.0**t), st.sampled_from([2.0, 1e3, 1e6]))
+def test_secular_face(seed, n, tau, cond):
+    """(τI + μB)x = h with xᵀBx = 1, or μ = 0 inside."""
+    B = referee.random_pencil(seed, n, cond=cond)[1]
+    h = np.random.default_rng(seed).standard_normal(n)
+    x, mu = polishing.secular_face(B, h, tau)
+    x, B, h = referee.long(x), referee.long(B), referee.long(h)
+    assert mu >= 0
+    size = float(np.max(np.abs(h)) + mu * np.max(np.abs(B)) * np.max(np.abs(x)))
+    assert float(np.max(np.abs(tau * x + mu * (B @ x) - h))) <= 1e-13 * size * n
+    norm = float(x @ B @ x)
+    assert norm <= 1 + 1e-13 * cond
+    assert mu == 0 or norm == pytest.approx(1.0, abs=1e-13 * cond)
+
+
+@given(st.integers(0, 300), st.integers(1, 6), st.floats(-8, 3).map(lambda t: 10.0**t))
+def test_metric_face(seed, n, tau):
+    """x = z/max(τ, ‖z‖_B) with Bz = h."""
+    B = referee.random_pencil(seed, n, cond=100.0)[1]
+    h = np.random.default_rng(seed).standard_normal(n)
+    x, mu = polishing.metric_face(B, h, tau)
+    z = np.linalg.solve(B, h)
+    norm = np.sqrt(z @ B @ z)
+    assert x == pytest.approx(z / max(tau, norm), rel=1e-9, abs=1e-12)
+    assert mu == pytest.approx(max(0.0, norm - tau), rel=1e-9, abs=1e-12)
+
+
+def test_affine_face():
+    B = referee.random_pencil(1, 4, cond=10.0)[1]
+    a, h = np.array([1.0, 2.0, -1.0, 0.5]), np.array([0.1, -0.2, 0.3, 0.0])
+    x, mu = polishing.affine_face(B, h, a)
+    assert a @ x == pytest.approx(1.0, abs=1e-15)
+    assert B @ x + mu * a == pytest.approx(h, abs=1e-13)
+
+
+@given(st.integers(0, 300), epsilons, st.floats(0.01, 10))
+def test_capped_slopes_change_no_minimiser(seed, eps, rho):
+    """The exact rule: the subproblem sees min(p, 1.01θ), the answer is that of p itself."""
+    A, B = referee.random_pencil(seed, 5, cond=10.0)
+    program = SparseGEV(Pencil(A, B), rho, eps)
+    y = referee.start(seed, B, 5, zeros=2)
+    sub = Subproblem.at(program, y)
+    full = program.slopes(y) * sub.unit / sub.objective
+    assert np.all(sub.p <= full)
+    assert np.all(sub.p <= 1.0101 * program.largest_slopes(program.linear(y), y) * sub.unit / sub.objective)
+    x = polish(sub, np.zeros(5)).x
+    assert referee.step_kkt(A, B, y, x, rho=rho, eps=eps) <= 1e-12
