@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .algorithms import dc_pca, sparse_fda, sparse_gev
+    from .builders import cca_pencil, fda_pencil, fda_vectors, pca_pencil
     from .certificates import Certificate, certify
+    from .deflation import Components, components, deflate
     from .errors import (
         DataUnavailable,
         DCGEVError,
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
         SolverFailed,
         SolverMissing,
     )
+    from .estimators import DCCCA, DCFDA, DCPCA
+    from .fisher import FisherPath, fisher_path, fisher_solve, least_squares_form
     from .mm import Iterate, MMResult, Status, Stop, iterate, minimize
     from .penalties import ExponentialPenalty, L1Penalty, LogPenalty, card, card_eps
     from .pencils import Gram, Pencil
@@ -59,15 +63,34 @@ _HOMES = {
     "SparseGEV": "programs",
     "Solution": "solutions",
     "Backend": "solvers",
+    "cca_pencil": "builders",
+    "fda_pencil": "builders",
+    "fda_vectors": "builders",
+    "pca_pencil": "builders",
+    "Components": "deflation",
+    "components": "deflation",
+    "deflate": "deflation",
+    "DCCCA": "estimators",
+    "DCFDA": "estimators",
+    "DCPCA": "estimators",
+    "FisherPath": "fisher",
+    "fisher_path": "fisher",
+    "fisher_solve": "fisher",
+    "least_squares_form": "fisher",
 }
-_MODULES = ("datasets", "rivals", "steps")
+_MODULES = ("datasets", "explained", "rivals", "steps")
 
 __all__ = [
+    "DCCCA",
+    "DCFDA",
+    "DCPCA",
     "Backend",
     "Certificate",
+    "Components",
     "DCGEVError",
     "DataUnavailable",
     "ExponentialPenalty",
+    "FisherPath",
     "Gram",
     "Infeasible",
     "InvalidParameter",
@@ -86,10 +109,19 @@ __all__ = [
     "Stop",
     "card",
     "card_eps",
+    "cca_pencil",
     "certify",
+    "components",
     "dc_pca",
+    "deflate",
+    "fda_pencil",
+    "fda_vectors",
+    "fisher_path",
+    "fisher_solve",
     "iterate",
+    "least_squares_form",
     "minimize",
+    "pca_pencil",
     "renormalize",
     "sparse_fda",
     "sparse_gev",

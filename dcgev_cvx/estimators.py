@@ -1,0 +1,374 @@
+"""Sparse PCA, CCA and FDA with scikit-learn manners: thin layers over components and fisher_solve.
+
+Data are checked the way scikit-learn checks them, then handed to the builders. A cardinality
+left at None is a tenth of the variables, rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .builders import cca_pencil, class_means, pca_pencil, within
+from .checks import Matrix, Vector, as_number
+from .deflation import Components, Deflation, components
+from .errors import InvalidParameter
+from .fisher import fisher_solve
+from .pencils import Gram, Pencil
+from .programs import SparseFDA
+from .samples import Table, read_labels, read_table
+
+
+class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Sparse PCA: n_components directions with k nonzeros each that explain X's variance (Algorithm 2, Section 4).
+
+    k is one number or one per component. components_ holds the loadings as rows of unit length;
+    projector_trace_, adjusted_ and plain_sum_ say what the first 1, 2, … of them explain, each by
+    its own definition. score is the share of the variance of new data that the projection keeps.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        k: int | Sequence[int] | None = None,
+        *,
+        center: bool = True,
+        scale: bool = False,
+        deflation: Deflation = "orthogonalized-hotelling",
+        effort: str = "normal",
+        random_state: Any = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.k = k
+        self.center = center
+        self.scale = scale
+        self.deflation = deflation
+        self.effort = effort
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the components of X (samples × variables, dense or sparse)."""
+        table = checked_X(self, X, reset=True)
+        pencil = pca_pencil(table.X, center=self.center, scale=self.scale)
+        ks = per_component(self.k, self.n_components, table.n)
+        found = search(pencil, ks, self)
+        mean, deviation = table.spread()
+        self.mean_ = mean if self.center else np.zeros(table.n)
+        self.scale_ = deviation if self.scale else np.ones(table.n)
+        self.components_: Matrix = np.ascontiguousarray(found.V.T)
+        self.values_ = np.array(found.values)
+        self.projector_trace_ = found.projector_trace()
+        self.adjusted_ = found.adjusted()
+        self.plain_sum_ = found.plain_sum()
+        self.solutions_ = found.solutions
+        self.n_components_ = self._n_features_out = len(ks)
+        return self
+
+    def transform(self, X: Any) -> Matrix:
+        """The scores (X − mean)V."""
+        return self._standardized(X) @ self.components_.T
+
+    def inverse_transform(self, Z: Any) -> Matrix:
+        """Z(VᵀV)⁻¹Vᵀ + mean, the least-squares reconstruction: for transform's scores, X projected on the span."""
+        check_is_fitted(self)
+        scores = read_table(Z, "Z", least=1)
+        if scores.n != self.n_components_:
+            raise InvalidParameter(f"Z has {scores.n} columns but there are {self.n_components_} components.")
+        return (scores.X @ np.linalg.pinv(self.components_.T)) * self.scale_ + self.mean_
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The share of X's variance about the training mean that lies in the span of the components."""
+        Z = self._standardized(X)
+        total = float(np.sum(Z**2))
+        if total == 0.0:
+            raise InvalidParameter("X does not differ from the training mean: it has no variance to explain.")
+        return float(np.sum((Z @ np.linalg.qr(self.components_.T)[0]) ** 2)) / total
+
+    def _standardized(self, X: Any) -> Matrix:
+        check_is_fitted(self)
+        return (checked_X(self, X, reset=False, least=1).X - self.mean_) / self.scale_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class DCCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Sparse CCA: pairs of directions with kx and ky nonzeros whose scores correlate most (Eq:CCA, Section 5).
+
+    Columns are centred and, with scale, divided by their standard deviation, so that ridge is a
+    share of a variable's variance. x_weights_ and y_weights_ hold the pairs as columns; transform
+    gives the scores of X, or of both views when y is given. score is the mean correlation on new data.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        kx: int | Sequence[int] | None = None,
+        ky: int | Sequence[int] | None = None,
+        *,
+        ridge: float = 0.1,
+        scale: bool = True,
+        deflation: Deflation = "orthogonalized-hotelling",
+        effort: str = "normal",
+        random_state: Any = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.kx = kx
+        self.ky = ky
+        self.ridge = ridge
+        self.scale = scale
+        self.deflation = deflation
+        self.effort = effort
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the pairs for two views of the same samples; a y of one dimension is one variable."""
+        x_table, y_table = checked_views(self, X, y)
+        self.x_mean_, self.x_scale_ = location_scale(x_table, self.scale)
+        self.y_mean_, self.y_scale_ = location_scale(y_table, self.scale)
+        pencil = cca_pencil(
+            (x_table.X - self.x_mean_) / self.x_scale_, (y_table.X - self.y_mean_) / self.y_scale_, ridge=self.ridge
+        )
+        kx = per_component(self.kx, self.n_components, x_table.n, "kx")
+        ky = per_component(self.ky, self.n_components, y_table.n, "ky")
+        found = search(pencil, list(zip(kx, ky, strict=True)), self)
+        self.x_weights_, self.y_weights_ = view_weights(pencil, found)
+        self.values_ = np.array(found.values)
+        self.solutions_ = found.solutions
+        self.n_components_ = self._n_features_out = len(kx)
+        return self
+
+    def transform(self, X: Any, y: Any = None) -> Any:
+        """The scores of X, or (scores of X, scores of y) when y is given."""
+        check_is_fitted(self)
+        table = checked_X(self, X, reset=False, least=1)
+        x_scores = (table.X - self.x_mean_) / self.x_scale_ @ self.x_weights_
+        if y is None:
+            return x_scores
+        other = second_view(y)
+        if other.m != table.m or other.n != len(self.y_mean_):
+            raise InvalidParameter(f"y is {other.m}×{other.n} where {table.m}×{len(self.y_mean_)} is expected.")
+        return x_scores, (other.X - self.y_mean_) / self.y_scale_ @ self.y_weights_
+
+    def score(self, X: Any, y: Any) -> float:
+        """The correlation of the two views' scores, averaged over the pairs; 0 for scores that do not vary."""
+        x_scores, y_scores = self.transform(X, y)
+        return float(np.mean([correlation(u, v) for u, v in zip(x_scores.T, y_scores.T, strict=True)]))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.single_output = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):
+    """Sparse Fisher discriminant analysis: k variables, or a penalty ν, that tell classes apart (Eq:FDA, Section 6).
+
+    Columns are centred and divided by their standard deviation, so that ridge is a share of a
+    variable's variance. Two classes: one direction with k nonzeros, or the one that sparse_fda
+    finds at nu. More: one component per class but one (or n_components), k nonzeros each.
+    Predictions are those of Gaussian classes with one covariance in the space of the scores,
+    predict_proba included: honest as far as that model is.
+    """
+
+    def __init__(
+        self,
+        k: int | Sequence[int] | None = None,
+        *,
+        nu: float | None = None,
+        n_components: int | None = None,
+        ridge: float = 0.01,
+        deflation: Deflation = "orthogonalized-hotelling",
+        effort: str = "normal",
+        random_state: Any = 0,
+    ) -> None:
+        self.k = k
+        self.nu = nu
+        self.n_components = n_components
+        self.ridge = ridge
+        self.deflation = deflation
+        self.effort = effort
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the discriminants of labelled samples."""
+        X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], dtype=np.float64, ensure_min_samples=2)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        table = read_table(X)
+        labels = read_labels(codes, table.m)
+        self.mean_, self.scale_ = location_scale(table, True)
+        scaled = Table((table.X - self.mean_) / self.scale_, None)
+        self.priors_ = labels.counts / table.m
+        within_class = within(scaled, labels, self.priors_, as_number(self.ridge, "ridge"))
+        means = class_means(scaled, labels)
+        V = self._directions(means, within_class, scaled.n)
+        self.components_: Matrix = np.ascontiguousarray(V.T)
+        self.means_: Matrix = means @ V
+        self.precision_: Matrix = np.linalg.inv(V.T @ within_class @ V).astype(np.float64)
+        self.n_components_ = self._n_features_out = V.shape[1]
+        return self
+
+    def transform(self, X: Any) -> Matrix:
+        """The scores on the discriminants."""
+        check_is_fitted(self)
+        return (checked_X(self, X, reset=False, least=1).X - self.mean_) / self.scale_ @ self.components_.T
+
+    def decision_function(self, X: Any) -> Matrix:
+        """zᵀS⁻¹μ_c − ½μ_cᵀS⁻¹μ_c + log π_c of each class; for two classes the difference, positive for the second."""
+        pull = self.means_ @ self.precision_ if hasattr(self, "means_") else np.zeros((0, 0))
+        scores = self.transform(X) @ pull.T
+        scores += np.log(self.priors_) - 0.5 * np.einsum("cj,cj->c", pull, self.means_)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> Any:
+        """The class with the largest decision value."""
+        values = self.decision_function(X)
+        return self.classes_[(values > 0).astype(int) if values.ndim == 1 else np.argmax(values, axis=1)]
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """The posterior probabilities of the Gaussian model in the space of the scores."""
+        from scipy.special import softmax
+
+        values = self.decision_function(X)
+        return softmax(np.column_stack([np.zeros_like(values), values]) if values.ndim == 1 else values, axis=1)
+
+    def predict_log_proba(self, X: Any) -> Matrix:
+        """The logarithms of predict_proba, exact for small probabilities too."""
+        from scipy.special import log_softmax
+
+        values = self.decision_function(X)
+        return log_softmax(np.column_stack([np.zeros_like(values), values]) if values.ndim == 1 else values, axis=1)
+
+    def _directions(self, means: Matrix, B: Matrix, n: int) -> Matrix:
+        """The discriminants as columns."""
+        if self.k is not None and self.nu is not None:
+            raise InvalidParameter(f"k = {self.k} and nu = {self.nu} were both given: each fixes the sparsity.")
+        if len(means) == 2:
+            return self._two_class(means[1] - means[0], B, n)
+        if self.nu is not None:
+            raise InvalidParameter(f"nu = {self.nu} is for two classes; with {len(means)} give k instead.")
+        between = np.sqrt(self.priors_)[:, None] * (means - self.priors_ @ means)
+        rank = min(len(means) - 1, n)
+        ks = per_component(self.k, rank if self.n_components is None else self.n_components, n)
+        return search(Pencil(Gram(between), B), ks, self).V
+
+    def _two_class(self, a: Vector, B: Matrix, n: int) -> Matrix:
+        """The one direction, by k or by ν."""
+        if self.n_components not in (None, 1):
+            raise InvalidParameter(f"n_components = {self.n_components}: two classes have one discriminant.")
+        if self.nu is None:
+            (k,) = per_component(self.k, 1, n)
+            return fisher_solve(a, B, k).x[:, None]
+        from .mm import minimize
+        from .solvers import Backend
+        from .steps.convex import FisherStep
+
+        return minimize(SparseFDA(a, B, self.nu), FisherStep(Backend())).x[:, None]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def checked_X(estimator: Any, X: Any, *, reset: bool, least: int = 2) -> Table:
+    """X as scikit-learn accepts it, dense."""
+    X = validate_data(
+        estimator, X, reset=reset, accept_sparse=["csr", "csc"], dtype=np.float64, ensure_min_samples=least
+    )
+    return read_table(X, least=least)
+
+
+def checked_views(estimator: Any, X: Any, y: Any) -> tuple[Table, Table]:
+    """Both views, with the same number of rows."""
+    if y is None:
+        raise InvalidParameter(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    x_table, y_table = checked_X(estimator, X, reset=True), second_view(y)
+    if x_table.m != y_table.m:
+        raise InvalidParameter(
+            f"X has {x_table.m} rows but y has {y_table.m}: row i of both must be the same sample."
+        )
+    return x_table, y_table
+
+
+def second_view(y: Any) -> Table:
+    """The second view; one dimension is one variable."""
+    view = y if hasattr(y, "toarray") or hasattr(y, "iloc") else np.asarray(y)
+    return read_table(np.asarray(view)[:, None] if view.ndim == 1 else view, "y", least=1)
+
+
+def location_scale(table: Table, scale: bool) -> tuple[Vector, Vector]:
+    """The mean and the standard deviation by column, 1 where there is none or no scaling is wanted."""
+    mean, deviation = table.spread()
+    return mean, np.where(deviation > 0.0, deviation, 1.0) if scale else np.ones(table.n)
+
+
+def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[int]:
+    """One cardinality per component: k itself, repeated, or a tenth of the variables."""
+    if (
+        isinstance(n_components, bool)
+        or not isinstance(n_components, (int, np.integer))
+        or not 1 <= n_components <= n
+    ):
+        raise InvalidParameter(f"n_components = {n_components!r} must be a whole number between 1 and {n}.")
+    count = int(n_components)
+    if k is None:
+        return [math.ceil(n / 10)] * count
+    if isinstance(k, (Sequence, np.ndarray)):
+        if len(k) != count:
+            raise InvalidParameter(f"{what} has {len(k)} entries for {count} component(s).")
+        return list(k)
+    return [k] * count
+
+
+def search(pencil: Pencil, ks: Sequence[Any], estimator: Any) -> Components:
+    """The components, with the estimator's settings."""
+    return components(
+        pencil,
+        ks,
+        deflation=estimator.deflation,
+        effort=estimator.effort,
+        random_state=seed_of(estimator.random_state),
+    )
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed from an integer, a NumPy generator, a RandomState, or None for a fresh one."""
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    return int(np.random.default_rng(random_state).integers(2**31 - 1))
+
+
+def view_weights(pencil: Pencil, found: Components) -> tuple[Matrix, Matrix]:
+    """Both views' weights as columns, each of unit length in its own block of B."""
+    views: list[Matrix] = []
+    for rows in pencil.views:
+        V = np.zeros_like(found.V)
+        V[rows] = found.V[rows]
+        norms = np.array([pencil.B_norm(v) for v in V.T])
+        views.append(V[rows] / np.where(norms > 0.0, norms, 1.0))
+    return views[0], views[1]
+
+
+def correlation(u: Vector, v: Vector) -> float:
+    """The correlation of two score vectors; 0 when one of them is constant."""
+    u, v = u - u.mean(), v - v.mean()
+    size = float(np.linalg.norm(u) * np.linalg.norm(v))
+    return float(u @ v) / size if size > 0.0 else 0.0
+
+
+__all__ = ["DCCCA", "DCFDA", "DCPCA"]

@@ -1,0 +1,290 @@
+"""Sparse Fisher discriminant analysis: its path in ν, a given number of variables, the LASSO behind it (Section 6).
+
+A = aaᵀ has rank one, so the best vector on a support S is known: x_S ∝ B_SS⁻¹a_S, with the
+Fisher ratio (aᵀx)²/xᵀBx = a_SᵀB_SS⁻¹a_S. Choosing S is best-subset regression, and what one
+variable more or less is worth has a closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from .builders import class_means, within
+from .checks import Index, Matrix, Vector, as_number, as_real, frozen
+from .errors import InvalidParameter
+from .mm import MMResult, Stop, minimize
+from .penalties import MACHINE_EPS
+from .programs import SparseFDA
+from .samples import Labels, Table, read_labels, read_table
+from .solutions import Solution, checked_k, solution_of
+
+BACKWARD_LIMIT = 600
+"""Backward elimination starts from all variables and takes n³ work: up to this n it is tried."""
+SEEDS = 30
+"""Forward selection starts from each of this many best single variables."""
+DROPS = 12
+"""How many of the cheapest members an exchange considers."""
+
+
+@dataclass(frozen=True)
+class FisherPath:
+    """Sparse FDA for growing ν, each run started where the last one ended; runs[i] belongs to nus[i]."""
+
+    nus: tuple[float, ...]
+    runs: tuple[MMResult, ...]
+
+    @property
+    def cardinalities(self) -> tuple[int, ...]:
+        """The number of nonzeros at each ν."""
+        return tuple(len(run.support) for run in self.runs)
+
+    @property
+    def ratios(self) -> tuple[float, ...]:
+        """The Fisher ratio (aᵀx)²/xᵀBx at each ν; aᵀx = 1."""
+        return tuple(1.0 / run.program.pencil.B_quad(run.x) for run in self.runs)
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The cardinalities between the largest and the smallest found that no ν of the path gives."""
+        reached = self.cardinalities
+        return tuple(k for k in range(min(reached), max(reached) + 1) if k not in reached)
+
+
+def fisher_path(
+    a: Any,
+    B: Any,
+    nus: Sequence[float] | None = None,
+    *,
+    k: int | None = None,
+    eps: float = MACHINE_EPS,
+    solver: Any = "CLARABEL",
+    stop: Stop | None = None,
+    callback: Callable[[float, MMResult], Any] | None = None,
+) -> FisherPath:
+    """Min xᵀBx + ν_ε Σ log(ε + |xᵢ|) s.t. aᵀx = 1 for growing ν, warm-started (Eq:fdastudent).
+
+    Unless given, ν runs through 25 values up to nu_max and is then doubled until one variable is
+    left. With k, the gap of the path around k is bisected until some ν gives k, or to 1 % in ν.
+    The callback sees each run as it ends; one that returns True ends the path.
+    """
+    from .solvers import Backend
+    from .steps.convex import FisherStep
+
+    program = SparseFDA(a, B, 0.0, eps)
+    step = FisherStep(solver if isinstance(solver, Backend) else Backend(solver))
+    runs: dict[float, MMResult] = {}
+
+    def run(nu: float, x0: Vector | None) -> bool:
+        runs[nu] = minimize(program.with_nu(nu), step, x0, stop=stop)
+        return callback is not None and callback(nu, runs[nu]) is True
+
+    x: Vector | None = None
+    for nu in nu_grid(program) if nus is None else sorted(as_number(nu, "nu") for nu in nus):
+        if run(nu, x) or (nus is None and len(runs[nu].support) == 1):
+            break
+        x = runs[nu].x
+    if not runs:
+        raise InvalidParameter("nus is empty: give at least one ν, or None for a grid up to nu_max.")
+    if k is not None:
+        bisect(runs, checked_k(k, program.pencil.n), run)
+    return FisherPath(tuple(sorted(runs)), tuple(runs[nu] for nu in sorted(runs)))
+
+
+def nu_grid(program: SparseFDA) -> list[float]:
+    """25 values in geometric progression up to nu_max, then up to 20 doublings."""
+    top = nu_max(program.a, program.pencil) or 1.0
+    return [*(top * np.geomspace(1e-4, 1.0, 25)).tolist(), *(top * 2.0 ** np.arange(1, 21)).tolist()]
+
+
+def bisect(runs: dict[float, MMResult], k: int, run: Callable[[float, Vector | None], bool]) -> None:
+    """Runs at ν between the path's last point with more than k nonzeros and the next, until they are 1 % apart."""
+    for _ in range(20):
+        above = [nu for nu in sorted(runs) if len(runs[nu].support) > k]
+        below = [nu for nu in sorted(runs) if len(runs[nu].support) < k]
+        if len(above) + len(below) < len(runs) or not above or not below or below[0] < above[-1]:
+            break
+        middle = float(np.sqrt(above[-1] * below[0]))
+        if below[0] < 1.01 * above[-1] or run(middle, runs[above[-1]].x):
+            break
+
+
+def nu_max(a: Any, B: Any) -> float:
+    """Min Bᵢᵢ/aᵢ² − 1/(aᵀB⁻¹a): above it one variable minimises xᵀBx + ν‖x‖₀ (beyond the paper).
+
+    Two or more variables cost at least 2ν + 1/(aᵀB⁻¹a), as the dense solution is the cheapest
+    of all; the best single one costs ν + min Bᵢᵢ/aᵢ².
+    """
+    program = SparseFDA(a, B, 0.0)
+    with np.errstate(divide="ignore", over="ignore"):
+        single = float(np.min(program.pencil.B_diagonal / program.a**2))
+    dense = program.start()
+    return max(0.0, single - program.pencil.B_quad(dense))
+
+
+def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, names: Any = None) -> Solution:
+    """Max (aᵀx)²/xᵀBx with exactly k nonzeros (Eq:gevmin with ‖x‖₀ = k).
+
+    Starts: the supports of a ν path (those of size k, else its neighbours trimmed or grown), forward
+    selection from the best single variables, backward elimination for n up to BACKWARD_LIMIT; each
+    is improved by exchanges until none raises the ratio. With a path, on_path says whether one of its ν gives k.
+    """
+    begin = perf_counter()
+    program = SparseFDA(a, B, 0.0)
+    k = checked_k(k, program.pencil.n)
+    metric = program.pencil.dense()[1]
+    seeds = np.argsort(-gains(program.a, metric, np.zeros(0, dtype=np.intp)), kind="stable")[:SEEDS]
+    starts = [grown(program.a, metric, seeds[i : i + 1], k) for i in range(len(seeds))]
+    if program.pencil.n <= BACKWARD_LIMIT:
+        starts.append(trimmed(program.a, metric, np.arange(program.pencil.n), k))
+    starts += [fitted(program.a, metric, support, k) for support in neighbours(path, k)]
+    distinct = {tuple(S): S for S in starts}.values()
+    support = max((exchanged(program.a, metric, S) for S in distinct), key=lambda S: ratio_of(program.a, metric, S))
+    x = np.zeros(program.pencil.n)
+    x[support] = np.linalg.solve(metric[np.ix_(support, support)], program.a[support])
+    on_path = None if path is None else k in path.cardinalities
+    nu = np.nan if path is None or not on_path else path.nus[path.cardinalities.index(k)]
+    found = solution_of(program.pencil, x, "sparse FDA", perf_counter() - begin, rho=nu, on_path=on_path)
+    return found if names is None else named(found, names)
+
+
+def named(solution: Solution, names: Sequence[str]) -> Solution:
+    """The solution with names for its variables."""
+    from dataclasses import replace
+
+    return replace(solution, names=tuple(names))
+
+
+def neighbours(path: FisherPath | None, k: int) -> list[Index]:
+    """The path's supports of size k, or the nearest above and below."""
+    if path is None:
+        return []
+    sizes = np.array(path.cardinalities)
+    wanted = (
+        [k] if k in sizes else [int(s) for s in (*np.sort(sizes[sizes > k])[:1], *np.sort(sizes[sizes < k])[-1:])]
+    )
+    return [np.array(run.support, dtype=np.intp) for run in path.runs if len(run.support) in wanted]
+
+
+def fitted(a: Vector, B: Matrix, support: Index, k: int) -> Index:
+    """A support trimmed or grown to k members."""
+    return trimmed(a, B, support, k) if len(support) >= k else grown(a, B, support, k)
+
+
+def ratio_of(a: Vector, B: Matrix, support: Index) -> float:
+    """a_SᵀB_SS⁻¹a_S, the best Fisher ratio on a support."""
+    return float(a[support] @ np.linalg.solve(B[np.ix_(support, support)], a[support]))
+
+
+def losses(a: Vector, B: Matrix, support: Index) -> Vector:
+    """What dropping each member costs: xᵢ²/(B_SS⁻¹)ᵢᵢ with x = B_SS⁻¹a_S."""
+    inverse = np.linalg.inv(B[np.ix_(support, support)])
+    return (inverse @ a[support]) ** 2 / np.diagonal(inverse)
+
+
+def gains(a: Vector, B: Matrix, support: Index) -> Vector:
+    """What adding each outsider brings: (aⱼ − B_jS x)²/(Bⱼⱼ − B_jS B_SS⁻¹B_Sj); −1 for members."""
+    if not len(support):
+        return a**2 / np.diagonal(B)
+    rows = B[support]
+    solved = np.linalg.solve(rows[:, support], np.column_stack([a[support], rows]))
+    residual = a - rows.T @ solved[:, 0]
+    spread = np.diagonal(B) - np.einsum("ij,ij->j", rows, solved[:, 1:])
+    gain = residual**2 / np.maximum(spread, 1e-14 * np.diagonal(B))
+    gain[support] = -1.0
+    return gain
+
+
+def grown(a: Vector, B: Matrix, support: Index, k: int) -> Index:
+    """The support with the best outsider added, one at a time, up to k."""
+    while len(support) < k:
+        support = np.append(support, int(np.argmax(gains(a, B, support))))
+    return np.sort(support)
+
+
+def trimmed(a: Vector, B: Matrix, support: Index, k: int) -> Index:
+    """The support with the cheapest member dropped, one at a time, down to k; B_SS⁻¹ is downdated."""
+    inverse = np.linalg.inv(B[np.ix_(support, support)])
+    while len(support) > k:
+        x = inverse @ a[support]
+        i = int(np.argmin(x**2 / np.diagonal(inverse)))
+        keep = np.arange(len(support)) != i
+        inverse = (inverse - np.outer(inverse[:, i], inverse[i]) / inverse[i, i])[np.ix_(keep, keep)]
+        support = support[keep]
+    return np.sort(support)
+
+
+def exchanged(a: Vector, B: Matrix, support: Index) -> Index:
+    """The support after exchanges that raise the ratio, until none does (at most 20 per member)."""
+    for _ in range(20 * len(support)):
+        cheapest = np.argsort(losses(a, B, support), kind="stable")[:DROPS]
+        best, ratio = support, ratio_of(a, B, support)
+        for i in cheapest:
+            kept = np.delete(support, i)
+            candidate = grown(a, B, kept, len(support))
+            worth = ratio_of(a, B, candidate)
+            if worth > ratio * (1.0 + 1e-12):
+                best, ratio = candidate, worth
+        if best is support:
+            break
+        support = best
+    return support
+
+
+@dataclass(frozen=True)
+class LeastSquaresForm:
+    """Two-class FDA as least squares: min (1/m)Σ(tᵢ − β − xᵀφᵢ)² + λ‖x‖₁ over x and the offset β (Section 6, remark).
+
+    With t = m/m₁ on class 1 and −m/m₂ on class 2 the loss is xᵀ(B + π aaᵀ)x − 2aᵀx plus a
+    constant, B the pooled within-class covariance, a = μ₁ − μ₂ and π = m₁m₂/m². (For classes of
+    equal size B is half the paper's Σ₁ + Σ₂.)
+    """
+
+    t: Vector
+    a: Vector
+    B: Matrix
+    pi: float
+
+    def lasso_of(self, z: Any, nu: float) -> tuple[float, Vector]:
+        """(λ, x): if z minimises zᵀBz + ν‖z‖₁ s.t. aᵀz = 1, then x = sz minimises the LASSO with λ = νs.
+
+        On aᵀx = s the LASSO is s²(zᵀBz + (λ/s)‖z‖₁) + a function of s, so its z is the
+        FDA solution at ν = λ/s, and s = 2/(2zᵀBz + 2π + ν‖z‖₁) makes the derivative in s vanish.
+        """
+        z = as_real(z, "z", InvalidParameter)
+        nu = as_number(nu, "nu")
+        s = 2.0 / (2.0 * float(z @ self.B @ z) + 2.0 * self.pi + nu * float(np.sum(np.abs(z))))
+        return nu * s, s * z
+
+    def fisher_of(self, x: Any, lam: float) -> tuple[float, Vector]:
+        """(ν, z), the way back: z = x/(aᵀx) and ν = λ/(aᵀx) for a LASSO solution x ≠ 0."""
+        x = as_real(x, "x", InvalidParameter)
+        s = float(self.a @ x)
+        if not s > 0.0:
+            raise InvalidParameter(f"aᵀx = {s:g}: lambda = {lam:g} leaves nothing of x; take a smaller one.")
+        return as_number(lam, "lambda") / s, x / s
+
+
+def least_squares_form(X: Any, y: Any, *, ridge: float = 0.0) -> LeastSquaresForm:
+    """FDA's data as a regression: targets t, a = μ₁ − μ₂, the pooled covariance B and π (Section 6, remark)."""
+    table = read_table(X)
+    labels = read_labels(y, table.m)
+    if len(labels.classes) != 2:
+        raise InvalidParameter(f"y has {len(labels.classes)} classes: the equivalence holds for two.")
+    return regression_of(table, labels, as_number(ridge, "ridge"))
+
+
+def regression_of(table: Table, labels: Labels, ridge: float) -> LeastSquaresForm:
+    """The form of a table whose labels have been read."""
+    m1, m2 = (int(count) for count in labels.counts)
+    t = np.where(labels.codes == 0, table.m / m1, -table.m / m2)
+    means = class_means(table, labels)
+    B = within(table, labels, labels.counts / table.m, ridge)
+    return LeastSquaresForm(frozen(t), frozen(means[0] - means[1]), frozen(B), m1 * m2 / table.m**2)
+
+
+__all__ = ["FisherPath", "LeastSquaresForm", "fisher_path", "fisher_solve", "least_squares_form", "nu_max"]
