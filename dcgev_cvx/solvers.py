@@ -89,8 +89,11 @@ class Backend:
         raise failure
 
 
-def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any]) -> Solved:
-    """One call of problem.solve(): an answer that claims to be optimal, or SolverFailed."""
+def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any], *, unfinished: bool = False) -> Solved:
+    """One call of problem.solve(): an answer that claims to be optimal, or SolverFailed.
+
+    unfinished=True hands on what a solver had when its time or iterations ran out: for bounds that trust no solver.
+    """
     begin = perf_counter()
     try:
         with quiet():
@@ -100,7 +103,8 @@ def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any]) -> Solve
         reason = str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__
         raise SolverFailed(f"{name} failed: {reason}") from cause
     seconds = perf_counter() - begin
-    if problem.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
+    accepted = (cp.OPTIMAL, cp.OPTIMAL_INACCURATE, *((cp.USER_LIMIT,) if unfinished else ()))
+    if problem.status not in accepted:
         raise SolverFailed(f"{name} ended with the status '{problem.status}'.")
     stats: Any = problem.solver_stats
     own = getattr(stats, "solve_time", None) or seconds

@@ -1,0 +1,262 @@
+"""What every relaxation returns, and the one way in which its SDP is solved, bounded and rounded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+from types import MappingProxyType
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+from scipy.linalg import eigh
+
+from ..bounds import Gap
+from ..checks import Matrix, Vector, as_number, frozen
+from ..errors import InvalidParameter, SolverFailed
+from ..pencils import Pencil
+from ..postprocess import on_support
+from ..solutions import Solution, solution_of
+from ..spectra import power_of_two
+from ..solvers import Backend, Solved, attempt
+
+INTERIOR_POINT_LIMIT = 30
+"""Up to this n Clarabel is the faster solver of these SDPs, beyond it SCS."""
+SIZE_LIMIT = 250
+"""The largest n for which an SDP is built without being forced."""
+RANK_TOL = 1e-4
+EXACT_TOL = 1e-6
+TIME_OPTION: Mapping[str, str] = MappingProxyType({"SCS": "time_limit_secs", "CLARABEL": "time_limit"})
+
+
+@dataclass(frozen=True)
+class Dimacs:
+    """The six DIMACS errors of an SDP's answer, recomputed from the data in the units of the problem.
+
+    err1, err2  primal: constraints violated, X short of semidefinite
+    err3, err4  dual: stationarity, slack S short of semidefinite
+    err5, err6  relative gap between the objectives, ⟨X, S⟩
+    """
+
+    err1: float
+    err2: float
+    err3: float
+    err4: float
+    err5: float
+    err6: float
+
+    @property
+    def worst(self) -> float:
+        """The largest modulus."""
+        return max(abs(e) for e in (self.err1, self.err2, self.err3, self.err4, self.err5, self.err6))
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """An SDP relaxation, solved: the solver's value, and a bound that does not depend on it.
+
+    value        the solver's optimal value
+    upper_bound  proved from the data and the dual matrix U (see `dcgev_cvx.bounds`)
+    X, U         the primal and the dual matrix
+    problem      the cp.Problem, in units where B has a unit diagonal and A is of size one
+    rounded      the k-sparse vector read off X's leading eigenvector, renormalized: a lower value
+    """
+
+    name: str
+    value: float
+    upper_bound: float
+    X: Matrix
+    U: Matrix
+    problem: cp.Problem
+    solver: str
+    status: str
+    seconds: float
+    rounded: Solution
+    dimacs: Dimacs
+    valid_k: int
+    b: float = math.nan
+
+    @cached_property
+    def rank(self) -> int:
+        """The number of eigenvalues of X above 1e-4 of the largest."""
+        values = np.linalg.eigvalsh(self.X / power_of_two(float(np.max(np.abs(self.X)))))
+        return int(np.sum(values > RANK_TOL * values[-1])) if values[-1] > 0.0 else 0
+
+    @property
+    def gap(self) -> Gap:
+        """Between the rounded vector's value and the proved bound."""
+        return Gap(self.rounded.value, self.upper_bound)
+
+    @property
+    def exact(self) -> bool:
+        """Does a k-sparse vector attain the bound (to 1e-6)? Then it solves (SGEV-P)."""
+        return self.valid_k >= self.rounded.k and self.gap.relative <= EXACT_TOL
+
+    @property
+    def rank_in_words(self) -> str:
+        """What the rank of X says about the relaxation."""
+        if self.rank != 1:
+            return f"X has rank {self.rank}"
+        if self.exact:
+            return "X has rank one and is k-sparse: the relaxation is exact"
+        return "X has rank one, but its vector has more than k nonzeros"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}: value {self.value:.6g} ({self.solver}: {self.status}), proved upper bound "
+            f"{self.upper_bound:.6g}\n"
+            f"  {self.rank_in_words}; rounded to {self.rounded.k} nonzeros: {self.rounded.value:.6g}\n"
+            f"  worst DIMACS error {self.dimacs.worst:.1e}, {self.seconds:.2f} s"
+        )
+
+
+@dataclass(frozen=True)
+class Units:
+    """Â = A/(a·ssᵀ), B̂ = B/(ssᵀ) with s = diag(B)^½ rounded to powers of two, so that nothing is rounded."""
+
+    A: Matrix
+    B: Matrix
+    a: float
+    s: Vector
+
+    @classmethod
+    def of(cls, pencil: Pencil) -> Units:
+        """The units of a pencil."""
+        A, B = pencil.dense()
+        s = np.exp2(np.round(0.5 * np.log2(pencil.B_diagonal)))
+        outer = s[:, None] * s
+        A = A / outer
+        a = power_of_two(float(np.max(np.abs(A))))
+        return cls(A / a, B / outer, a, s)
+
+    def primal(self, X: Matrix) -> Matrix:
+        """X in the user's units: x = x̂/s."""
+        return X / (self.s[:, None] * self.s)
+
+    def dual(self, U: Matrix) -> Matrix:
+        """U in the user's units, those of A."""
+        return self.a * U * (self.s[:, None] * self.s)
+
+
+def refuse_if_large(n: int, force: bool) -> None:
+    """InvalidParameter above SIZE_LIMIT unless forced, with what the SDP would cost and what fits."""
+    if n <= SIZE_LIMIT or force:
+        return
+    memory, minutes = 1e-9 * 1200.0 * n * n * 8.0 / 2.0, (n / 200.0) ** 3 * 8.0 / 60.0
+    raise InvalidParameter(
+        f"an SDP with n = {n} has {n * (n + 1) // 2} variables and as many moduli: about {memory:.1f} GB and "
+        f"{minutes:.0f} min with SCS. Use bounds.cheap_bound(pencil, k), which needs no SDP, restrict the pencil to "
+        f"at most {SIZE_LIMIT} variables, or pass force=True."
+    )
+
+
+def backend_for(n: int, backend: Backend | str | None) -> Backend:
+    """The given backend, or Clarabel with SCS behind it for small n and SCS beyond."""
+    if backend is None:
+        return Backend("CLARABEL", fallback=("SCS",)) if n <= INTERIOR_POINT_LIMIT else Backend("SCS")
+    return backend if isinstance(backend, Backend) else Backend(backend)
+
+
+def solve_relaxation(problem: cp.Problem, backend: Backend, time_limit: float | None) -> Solved:
+    """The first solver that answers; an answer cut short by the limit is an answer, for the bound trusts none."""
+    reasons: list[str] = []
+    for name in backend.solvers:
+        options = dict(backend.options) if name == backend.solver else {}
+        if time_limit is not None and name in TIME_OPTION:
+            options.setdefault(TIME_OPTION[name], as_number(time_limit, "time_limit", strict=True))
+        try:
+            return attempt(problem, name, options, unfinished=True)
+        except SolverFailed as failure:
+            reasons.append(str(failure))
+    raise SolverFailed("; then ".join(reasons))
+
+
+def number_of(constraint: Any) -> float:
+    """A scalar dual variable, NaN when there is none."""
+    raw = constraint.dual_value
+    return math.nan if raw is None else float(np.squeeze(raw))
+
+
+def matrix_of(raw: Any, n: int, solver: str) -> Matrix:
+    """A solver's matrix, symmetric and finite, or SolverFailed."""
+    array = np.full((n, n), np.nan) if raw is None else np.asarray(raw, dtype=np.float64)
+    if array.shape != (n, n) or not np.all(np.isfinite(array)):
+        raise SolverFailed(f"{solver} reported success but returned no finite {n}×{n} matrix.")
+    return 0.5 * (array + array.T)
+
+
+def round_off(pencil: Pencil, X: Matrix, k: int, name: str, seconds: float) -> Solution:
+    """From X to x: the leading eigenvector of X, its k largest entries, the best vector on that support."""
+    s = np.sqrt(pencil.B_diagonal)
+    Y = X * (s[:, None] * s)
+    _, vectors = eigh(Y, subset_by_index=[len(Y) - 1, len(Y) - 1], check_finite=False)
+    support = np.sort(np.argsort(-np.abs(vectors[:, 0]), kind="stable")[:k])
+    return solution_of(pencil, on_support(pencil, support), f"{name}, rounded", seconds)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a solver said, in the problem's units: X, the slack S, both objectives and the two residuals."""
+
+    X: Matrix
+    S: Matrix
+    primal: float
+    dual: float
+    violation: float
+    residual: Matrix
+    solved: Solved
+
+    @property
+    def value(self) -> float:
+        """The objective of the problem that was solved."""
+        return self.primal
+
+
+def dimacs_errors(answer: Answer, A: Matrix) -> Dimacs:
+    """err1…err6 of a primal-dual pair; the right-hand side has norm one."""
+    data, size = 1.0 + float(np.linalg.norm(A)), 1.0 + abs(answer.primal) + abs(answer.dual)
+    return Dimacs(
+        err1=answer.violation / 2.0,
+        err2=max(0.0, -float(np.linalg.eigvalsh(answer.X)[0])) / 2.0,
+        err3=float(np.linalg.norm(answer.residual)) / data,
+        err4=max(0.0, -float(np.linalg.eigvalsh(answer.S)[0])) / data,
+        err5=(answer.dual - answer.primal) / size,
+        err6=float(np.sum(answer.X * answer.S)) / size,
+    )
+
+
+def relaxation_of(
+    name: str,
+    pencil: Pencil,
+    units: Units,
+    answer: Answer,
+    problem: cp.Problem,
+    *,
+    upper_bound: float,
+    U: Matrix,
+    b: float,
+    k: int,
+    valid_k: int,
+    begin: float,
+) -> Relaxation:
+    """The record of a solved SDP, in the user's units, with its rounded vector and its errors."""
+    X = units.primal(answer.X)
+    rounded = round_off(pencil, X, k, name, perf_counter() - begin)
+    return Relaxation(
+        name=name,
+        value=units.a * answer.value,
+        upper_bound=upper_bound,
+        X=frozen(np.ascontiguousarray(X)),
+        U=frozen(np.ascontiguousarray(U)),
+        b=b,
+        problem=problem,
+        solver=answer.solved.solver,
+        status=answer.solved.status,
+        seconds=perf_counter() - begin,
+        rounded=rounded,
+        dimacs=dimacs_errors(answer, units.A),
+        valid_k=valid_k,
+    )

@@ -1,0 +1,263 @@
+"""Relaxations that tie sparsity to X by its moduli: the paper's 1ᵀ|X|1 ≤ k², valid budgets, the homogeneous one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Literal, TypeAlias
+
+import cvxpy as cp
+import numpy as np
+
+from ..bounds import (
+    Dual,
+    Scale,
+    dual_of,
+    homogeneous_bound,
+    largest_valid_k,
+    penalized_bound,
+    radius_bound,
+    scale_vector,
+    valid_radius,
+)
+from ..checks import Matrix, Vector, as_number
+from ..errors import InvalidParameter
+from ..pencils import Pencil
+from ..solutions import checked_k
+from ..solvers import Backend, Solved
+from .base import (
+    Answer,
+    Relaxation,
+    Units,
+    backend_for,
+    matrix_of,
+    number_of,
+    refuse_if_large,
+    relaxation_of,
+    solve_relaxation,
+)
+from .sharpen import DualFunction, sharpen
+
+Rule: TypeAlias = Literal["paper", "valid"]
+
+
+def radius_for(pencil: Pencil, k: int, rule: Rule) -> float:
+    """The ℓ1 budget by name: "paper" = k (Section 3), "valid" = √(k/λmin(B)) (beyond the paper)."""
+    k = checked_k(k, pencil.n)
+    if rule not in ("paper", "valid"):
+        raise InvalidParameter(f'rule = {rule!r} is unknown; it is "paper" or "valid".')
+    return float(k) if rule == "paper" else valid_radius(pencil, k)
+
+
+@dataclass(frozen=True)
+class Model:
+    """An SDP in X̂ with weights ŵ on its moduli, in the units of a pencil.
+
+    Its dual is min h(U, b) = λmax(Â + U + c·b·Ŵ², B̂) + r·b over |Uᵢⱼ| ≤ b·ŵᵢŵⱼ; `price` fixes b.
+    """
+
+    units: Units
+    problem: cp.Problem
+    X: cp.Variable
+    psd: cp.Constraint
+    trace: cp.Constraint
+    budget: cp.Constraint | None
+    w: Vector
+    c: float
+    r: float
+    price: float = math.nan
+
+    def dual(self, solved: Solved) -> tuple[Dual | None, Matrix, float]:
+        """(U and b from the multipliers, the slack S, μ): stationarity says U = μB̂ − Â − S off the diagonal."""
+        S = matrix_of(self.psd.dual_value, len(self.w), solved.solver)
+        mu = number_of(self.trace)
+        b = self.price if self.budget is None else number_of(self.budget)
+        return dual_of(mu * self.units.B - self.units.A - S, self.w, max(0.0, b)), S, mu
+
+    def answer(self, solved: Solved, S: Matrix, mu: float, dual: Dual | None) -> Answer:
+        """What the solver's pair (X, S) is worth, recomputed."""
+        X = matrix_of(self.X.value, len(self.w), solved.solver)
+        A, B = self.units.A, self.units.B
+        moduli = float(self.w @ np.abs(X) @ self.w)
+        if dual is None:
+            residual, b = np.full_like(A, np.inf), math.inf
+        else:
+            residual, b = DualFunction(A, B, self.c, self.r).matrix(dual) + S - mu * B, dual.b
+        fine = self.price * moduli if self.budget is None else 0.0
+        excess = 0.0 if self.budget is None else moduli - self.c * float(self.w**2 @ np.diagonal(X)) - self.r
+        trace = float(np.sum(B * X)) - 1.0
+        violation = math.hypot(max(0.0, excess) / max(1.0, self.r), max(0.0, trace))
+        return Answer(X, S, float(np.sum(A * X)) - fine, mu + self.r * b, violation, residual, solved)
+
+
+def moduli(X: cp.Variable, w: Vector) -> cp.Expression:
+    """Σ_{i≠j} wᵢwⱼ|Xᵢⱼ|, the upper triangle counted twice: X is symmetric."""
+    if len(w) == 1:
+        return cp.Constant(0.0)
+    rows, columns = np.triu_indices(len(w), 1)
+    upper = cp.vec(cp.upper_tri(X), order="F")
+    return cp.Constant(2.0 * w[rows] * w[columns], name="2·wwᵀ") @ cp.abs(upper)
+
+
+def spread(X: cp.Variable, w: Vector) -> cp.Expression:
+    """Σ wᵢ²Xᵢᵢ."""
+    return cp.Constant(w * w, name="w²") @ cp.diag(X)
+
+
+def symbols(units: Units) -> tuple[cp.Variable, cp.Constraint, cp.Expression, cp.Expression]:
+    """X, X ⪰ 0, tr(XA), tr(XB)."""
+    n = len(units.s)
+    X = cp.Variable((n, n), symmetric=True, name="X")
+    A, B = cp.Constant(units.A, name="A"), cp.Constant(units.B, name="B")
+    return X, X >> 0, cp.trace(A @ X), cp.trace(B @ X)
+
+
+def entrywise_sdp(
+    pencil: Pencil,
+    radius: float,
+    *,
+    k: int | None = None,
+    backend: Backend | str | None = None,
+    time_limit: float | None = None,
+    force: bool = False,
+) -> Relaxation:
+    """max tr(XA) s.t. tr(XB) ≤ 1, 1ᵀ|X|1 ≤ radius², X ⪰ 0: the paper's tractable form (Section 3).
+
+    It relaxes max xᵀAx s.t. xᵀBx ≤ 1, ‖x‖₁ ≤ radius, and bounds (SGEV-P) for k ≤ `valid_k` only. Take
+    radius from `radius_for(pencil, k, "paper")` = k or `radius_for(pencil, k, "valid")` = √(k/λmin(B)).
+    k is the number of nonzeros of the rounded vector, `valid_k` when it is not given.
+    """
+    begin = perf_counter()
+    radius = as_number(radius, "radius", strict=True)
+    refuse_if_large(pencil.n, force)
+    valid_k = largest_valid_k(pencil, radius)
+    units = Units.of(pencil)
+    X, psd, objective, product = symbols(units)
+    w = 1.0 / units.s
+    unit = float(np.max(w))  # the largest weight becomes one
+    square = cp.Parameter(nonneg=True, name="radius²", value=(radius / unit) ** 2)
+    trace, budget = product <= 1, moduli(X, w / unit) + spread(X, w / unit) <= square
+    problem = cp.Problem(cp.Maximize(objective), [psd, trace, budget])
+    model = Model(units, problem, X, psd, trace, budget, w / unit, c=0.0, r=(radius / unit) ** 2)
+    solved = solve_relaxation(problem, backend_for(pencil.n, backend), time_limit)
+    answer, U, b = sharpened(model, solved, unit)
+    nonzeros = max(1, valid_k) if k is None else checked_k(k, pencil.n)
+    return relaxation_of(
+        f"entrywise SDP (radius {radius:.4g})",
+        pencil,
+        units,
+        answer,
+        problem,
+        upper_bound=radius_bound(pencil, radius, U, level=b),
+        U=U,
+        b=b,
+        k=nonzeros,
+        valid_k=valid_k,
+        begin=begin,
+    )
+
+
+def homogeneous_sdp(
+    pencil: Pencil,
+    k: int,
+    *,
+    scale: Scale | Vector = "diagonal",
+    backend: Backend | str | None = None,
+    time_limit: float | None = None,
+    force: bool = False,
+) -> Relaxation:
+    """max tr(XA) s.t. tr(XB) = 1, Σ dᵢdⱼ|Xᵢⱼ| ≤ k Σ dᵢ²Xᵢᵢ, X ⪰ 0 (beyond the paper).
+
+    A k-sparse x has (Σ dᵢ|xᵢ|)² ≤ k Σ dᵢ²xᵢ² for every positive d, so xxᵀ is feasible: a relaxation of (SGEV-P) for every
+    B, and a much tighter one. scale="diagonal" takes d = diag(B)^½, which rescaling the variables does not change.
+    """
+    begin = perf_counter()
+    k = checked_k(k, pencil.n)
+    refuse_if_large(pencil.n, force)
+    d = scale_vector(pencil, scale)
+    units = Units.of(pencil)
+    X, psd, objective, product = symbols(units)
+    w = d / units.s
+    unit = float(np.max(w))
+    cardinality = cp.Parameter(nonneg=True, name="k", value=float(k))
+    size = spread(X, w / unit)
+    trace, budget = product == 1, moduli(X, w / unit) + size <= cardinality * size
+    problem = cp.Problem(cp.Maximize(objective), [psd, trace, budget])
+    model = Model(units, problem, X, psd, trace, budget, w / unit, c=float(k), r=0.0)
+    solved = solve_relaxation(problem, backend_for(pencil.n, backend), time_limit)
+    answer, U, b = sharpened(model, solved, unit)
+    return relaxation_of(
+        "homogeneous SDP",
+        pencil,
+        units,
+        answer,
+        problem,
+        upper_bound=homogeneous_bound(pencil, k, U, scale=d, level=b),
+        U=U,
+        b=b,
+        k=k,
+        valid_k=k,
+        begin=begin,
+    )
+
+
+def penalized_sdp(
+    pencil: Pencil,
+    rho: float,
+    *,
+    k: int | None = None,
+    backend: Backend | str | None = None,
+    time_limit: float | None = None,
+    force: bool = False,
+) -> Relaxation:
+    """max tr(XA) − ρ1ᵀ|X|1 s.t. tr(XB) ≤ 1, X ⪰ 0: DSPCA's penalised form (d'Aspremont et al. 2007; Section 4).
+
+    value and upper_bound are those of max xᵀAx − ρ‖x‖₁²; upper_bound + ρk/λmin(B) bounds (SGEV-P) at k.
+    """
+    begin = perf_counter()
+    rho = as_number(rho, "rho")
+    refuse_if_large(pencil.n, force)
+    units = Units.of(pencil)
+    X, psd, objective, product = symbols(units)
+    w = 1.0 / units.s
+    unit = float(np.max(w))
+    price = rho * unit * unit / units.a
+    charge = cp.Parameter(nonneg=True, name="rho", value=price)
+    trace = product <= 1
+    total = moduli(X, w / unit) + spread(X, w / unit)
+    problem = cp.Problem(cp.Maximize(objective - charge * total), [psd, trace])
+    model = Model(units, problem, X, psd, trace, None, w / unit, c=0.0, r=0.0, price=price)
+    solved = solve_relaxation(problem, backend_for(pencil.n, backend), time_limit)
+    answer, U, _ = sharpened(model, solved, unit)
+    return relaxation_of(
+        f"penalised SDP (rho {rho:.4g})",
+        pencil,
+        units,
+        answer,
+        problem,
+        upper_bound=penalized_bound(pencil, rho, U),
+        U=U,
+        b=rho,
+        k=max(1, largest_entries(answer.X)) if k is None else checked_k(k, pencil.n),
+        valid_k=0,
+        begin=begin,
+    )
+
+
+def largest_entries(X: Matrix) -> int:
+    """How many diagonal entries of X stand out: above 1e-3 of the largest."""
+    diagonal = np.diagonal(X)
+    return int(np.sum(diagonal > 1e-3 * np.max(diagonal)))
+
+
+def sharpened(model: Model, solved: Solved, unit: float) -> tuple[Answer, Matrix, float]:
+    """The solver's answer with its U and b in the user's units, improved where the solve was sloppy."""
+    units = model.units
+    dual, S, mu = model.dual(solved)
+    answer = model.answer(solved, S, mu, dual)
+    if dual is None:
+        return answer, np.zeros_like(S), 0.0
+    better = sharpen(DualFunction(units.A, units.B, model.c, model.r), dual, answer.primal, fixed=model.budget is None)
+    diagonal = np.diag(better.b * better.d**2)
+    return answer, units.dual(better.U - diagonal), units.a * better.b / (unit * unit)

@@ -1,0 +1,148 @@
+"""The ℓ1 relaxations of sparse FDA, two QPs (Section 6)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from ..bounds import Gap
+from ..checks import Vector, as_number, as_vector, frozen
+from ..errors import Infeasible, SolverFailed
+from ..pencils import Pencil
+from ..solvers import Backend
+from ..spectra import power_of_two
+from .base import number_of, solve_relaxation
+
+
+@dataclass(frozen=True)
+class FisherQP:
+    """A convex QP of sparse FDA, solved: x with aᵀx = 1, its value from the data, and a lower bound from duality.
+
+    The bound holds for any multipliers, so it does not depend on the solver (rounding aside); the gap
+    between the two is what the solver left undone.
+    """
+
+    name: str
+    x: Vector
+    value: float
+    lower_bound: float
+    problem: cp.Problem
+    solver: str
+    status: str
+    seconds: float
+
+    @property
+    def gap(self) -> Gap:
+        """Between the lower bound and the value: the optimum lies inside."""
+        return Gap(self.lower_bound, self.value)
+
+    def __str__(self) -> str:
+        nonzeros = int(np.sum(np.abs(self.x) > 1e-6 * np.max(np.abs(self.x))))
+        return (
+            f"{self.name}: value {self.value:.8g}, proved lower bound {self.lower_bound:.8g} "
+            f"({self.solver}: {self.status}), {nonzeros} of {len(self.x)} entries above 1e-6 of the largest"
+        )
+
+
+def fisher_l1(a: Any, B: Any, radius: float, *, backend: Backend | str | None = None) -> FisherQP:
+    """min xᵀBx s.t. aᵀx = 1, ‖x‖₁ ≤ radius (Eq:sparsefda).
+
+    Infeasible unless radius ≥ 1/‖a‖∞, because 1 = aᵀx ≤ ‖a‖∞‖x‖₁ (beyond the paper).
+    """
+    pencil, a = checked(a, B)
+    radius = as_number(radius, "radius", strict=True)
+    least = 1.0 / float(np.max(np.abs(a)))
+    if radius < least:
+        raise Infeasible(
+            f"no x has aᵀx = 1 and ‖x‖₁ ≤ {radius:g}: the smallest ℓ1 radius is 1/‖a‖∞ = {least:.10g}. "
+            f"Take radius ≥ {least:.10g}; a cardinality k is another quantity."
+        )
+    return solve_qp("ℓ1 FDA", pencil, a, radius, None, backend)
+
+
+def fisher_l1_penalized(a: Any, B: Any, nu: float, *, backend: Backend | str | None = None) -> FisherQP:
+    """min xᵀBx + ν‖x‖₁ s.t. aᵀx = 1 (Section 6, the penalized version of Eq:sparsefda)."""
+    pencil, a = checked(a, B)
+    return solve_qp("penalized ℓ1 FDA", pencil, a, None, as_number(nu, "nu"), backend)
+
+
+def checked(a: Any, B: Any) -> tuple[Pencil, Vector]:
+    """The direction and the metric: B positive definite, a not zero."""
+    metric = B if isinstance(B, Pencil) else Pencil(B if B is not None else np.eye(len(a)), B)
+    a = as_vector(a, metric.n, "a")
+    if not a.any():
+        raise Infeasible("a = 0: no x has aᵀx = 1. The class means do not differ.")
+    return metric, a
+
+
+def solve_qp(
+    name: str, pencil: Pencil, a: Vector, radius: float | None, nu: float | None, backend: Backend | str | None
+) -> FisherQP:
+    """Solve in units where ‖a‖∞ and the largest Bᵢᵢ are of size one; radius or nu is given, not both."""
+    begin = perf_counter()
+    size, scale = power_of_two(float(np.max(np.abs(a)))), power_of_two(pencil.B_scale)
+    B = pencil.dense()[1] / scale
+    x = cp.Variable(pencil.n, name="x")
+    a_hat = cp.Constant(a / size, name="a")
+    plane = a_hat @ x == 1
+    quadratic, norm = cp.quad_form(x, cp.psd_wrap(cp.Constant(B, name="B"))), cp.norm1(x)
+    if radius is not None:
+        ball = norm <= cp.Parameter(nonneg=True, name="radius", value=radius * size)
+        problem = cp.Problem(cp.Minimize(quadratic), [plane, ball])
+    else:
+        ball = None
+        price = cp.Parameter(nonneg=True, name="nu", value=(nu or 0.0) * size / scale)
+        problem = cp.Problem(cp.Minimize(quadratic + price * norm), [plane])
+    chosen = Backend("CLARABEL", fallback=("SCS",)) if backend is None else backend
+    solved = solve_relaxation(problem, chosen if isinstance(chosen, Backend) else Backend(chosen), None)
+    if x.value is None or not np.all(np.isfinite(x.value)):
+        raise SolverFailed(f"{solved.solver} reported success but returned no finite vector.")
+    answer = feasible(np.asarray(x.value, dtype=np.float64) / size, a, radius)
+    beta = 0.5 * (number_of(ball) if ball is not None else (nu or 0.0) * size / scale) * scale / size
+    value = pencil.B_quad(answer) + (nu or 0.0) * float(np.sum(np.abs(answer)))
+    bound = dual_bound(pencil, a, answer, max(0.0, beta), radius)
+    seconds = perf_counter() - begin
+    return FisherQP(name, frozen(answer), value, bound, problem, solved.solver, solved.status, seconds)
+
+
+def feasible(x: Vector, a: Vector, radius: float | None) -> Vector:
+    """X on the plane aᵀx = 1; pulled toward the vertex of the smallest ball when it sticks out of ‖x‖₁ ≤ radius."""
+    ax = float(a @ x)
+    x = x / ax if ax > 0.0 else vertex(a)
+    excess = float(np.sum(np.abs(x))) - (math.inf if radius is None else radius)
+    if radius is None or excess <= 0.0:
+        return x
+    corner = vertex(a)
+    room = float(np.sum(np.abs(x))) - float(np.sum(np.abs(corner)))
+    share = min(1.0, excess / room) if room > 0.0 else 1.0
+    return (1.0 - share) * x + share * corner
+
+
+def vertex(a: Vector) -> Vector:
+    """eᵢ/aᵢ with the largest |aᵢ|: the feasible point of smallest ℓ1 norm."""
+    i = int(np.argmax(np.abs(a)))
+    x = np.zeros_like(a)
+    x[i] = 1.0 / a[i]
+    return x
+
+
+def dual_bound(pencil: Pencil, a: Vector, x: Vector, beta: float, radius: float | None) -> float:
+    """max over λ of 2λ − 2β·radius − (λa − s)ᵀB⁻¹(λa − s), |s| ≤ β: a lower bound for every s and β (Eq:sparsefda).
+
+    Proof. xᵀBx ≥ 2cᵀx − cᵀB⁻¹c for every c; with c = λa − s, aᵀx = 1 and sᵀx ≤ β‖x‖₁ this is the bound, and
+    β‖x‖₁ ≤ β·radius, or is paid for by the penalty when 2β ≤ ν. s = λa − Bx at the optimum.
+    """
+    Bx = pencil.B_dot(x)
+    on = np.abs(x) > 1e-7 * float(np.max(np.abs(x)))
+    # on the support |λaᵢ − (Bx)ᵢ| = β with the sign of xᵢ: the average over it recovers λ
+    lam = float(a[on] @ (Bx[on] + beta * np.sign(x[on]))) / float(a[on] @ a[on])
+    s = np.clip(lam * a - Bx, -beta, beta)
+    Ba, Bs = pencil.B_solve(a), pencil.B_solve(s)
+    aa, sa, ss = float(a @ Ba), float(s @ Ba), float(s @ Bs)
+    best = (1.0 + sa) / aa
+    return best * (1.0 + sa) - ss - (0.0 if radius is None else 2.0 * beta * radius)

@@ -1,0 +1,126 @@
+"""The SDP of Section 3 and its dual (Appendix A), exactly as printed; both say λmax(A, B), whatever the radius."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import cvxpy as cp
+import numpy as np
+
+from ..bounds import dense_bound
+from ..checks import as_number
+from ..pencils import Pencil
+from ..solvers import Backend, Solved
+from .base import (
+    Answer,
+    Relaxation,
+    Units,
+    backend_for,
+    matrix_of,
+    number_of,
+    refuse_if_large,
+    relaxation_of,
+    solve_relaxation,
+)
+
+
+def literal_sdp(
+    pencil: Pencil,
+    radius: float,
+    *,
+    backend: Backend | str | None = None,
+    time_limit: float | None = None,
+    force: bool = False,
+) -> Relaxation:
+    """max tr(XA) s.t. tr(XB) ≤ 1, ‖x‖₁ ≤ radius, X ⪰ xxᵀ, as printed (Eq:Sparse-sdp-GEV).
+
+    Its value is max(0, λmax(A, B)) for every radius > 0: (X, x) = (vvᵀ, 0) is feasible, v the leading
+    eigenvector. The ℓ1 constraint does not touch X; only 1ᵀ|X|1 ≤ radius² does (see `entrywise_sdp`).
+    """
+    begin, n = perf_counter(), pencil.n
+    radius = as_number(radius, "radius", strict=True)
+    refuse_if_large(n, force)
+    units, budget = Units.of(pencil), cp.Parameter(nonneg=True, name="radius", value=radius)
+    # Z = [[X, x], [xᵀ, 1]] ⪰ 0 is X ⪰ xxᵀ by Schur's complement
+    Z = cp.Variable((n + 1, n + 1), symmetric=True, name="Z")
+    X, x = Z[:n, :n], Z[:n, n]
+    psd, trace = Z >> 0, cp.trace(cp.Constant(units.B, name="B") @ X) <= 1
+    norm = cp.Constant(1.0 / units.s, name="1/s") @ cp.abs(x) <= budget
+    objective = cp.Maximize(cp.trace(cp.Constant(units.A, name="A") @ X))
+    problem = cp.Problem(objective, [psd, trace, norm, Z[n, n] == 1])
+    solved = solve_relaxation(problem, backend_for(n, backend), time_limit)
+    slack = matrix_of(psd.dual_value, n + 1, solved.solver)
+    dual = number_of(trace) + number_of(norm) * radius + float(slack[n, n])
+    Xhat = matrix_of(X.value, n, solved.solver)
+    answer = judged(units, Xhat, slack[:n, :n], number_of(trace), dual, solved)
+    return concluded("literal SDP", pencil, units, answer, problem, radius, begin)
+
+
+def literal_dual(
+    pencil: Pencil,
+    radius: float,
+    *,
+    backend: Backend | str | None = None,
+    time_limit: float | None = None,
+    force: bool = False,
+) -> Relaxation:
+    """min t + β·radius + μ s.t. [[μB − A, −r/2], [−rᵀ/2, t]] ⪰ 0, |r| ≤ β (Eq:appendix-dual).
+
+    (r, β, t, μ) = (0, 0, 0, max(0, λmax(A, B))) is feasible: with the primal's vvᵀ this is the whole
+    proof that the literal SDP says nothing of sparsity. X is the multiplier of the matrix inequality.
+    """
+    begin, n = perf_counter(), pencil.n
+    radius = as_number(radius, "radius", strict=True)
+    refuse_if_large(n, force)
+    units, budget = Units.of(pencil), cp.Parameter(nonneg=True, name="radius", value=radius)
+    r, t = cp.Variable((n, 1), name="r"), cp.Variable((1, 1), name="t")
+    beta, mu = cp.Variable(nonneg=True, name="beta"), cp.Variable(nonneg=True, name="mu")
+    corner = mu * cp.Constant(units.B, name="B") - cp.Constant(units.A, name="A")
+    block = cp.bmat([[corner, -0.5 * r], [-0.5 * r.T, t]])
+    psd = 0.5 * (block + block.T) >> 0
+    box = cp.abs(r[:, 0]) <= beta * cp.Constant(1.0 / units.s, name="1/s")
+    problem = cp.Problem(cp.Minimize(t[0, 0] + budget * beta + mu), [psd, box])
+    solved = solve_relaxation(problem, backend_for(n, backend), time_limit)
+    Xhat = matrix_of(psd.dual_value, n + 1, solved.solver)[:n, :n]
+    multiplier, value = float(np.squeeze(mu.value)), float(np.squeeze(problem.value))
+    answer = judged(units, Xhat, multiplier * units.B - units.A, multiplier, value, solved)
+    return concluded("literal dual", pencil, units, answer, problem, radius, begin)
+
+
+def judged(units: Units, X: np.ndarray, S: np.ndarray, mu: float, dual: float, solved: Solved) -> Answer:
+    """The pair (X, S) with what it misses: tr(XB) ≤ 1 and A + S = μB."""
+    return Answer(
+        X=X,
+        S=S,
+        primal=float(np.sum(units.A * X)),
+        dual=dual,
+        violation=max(0.0, float(np.sum(units.B * X)) - 1.0),
+        residual=units.A + S - mu * units.B,
+        solved=solved,
+    )
+
+
+def concluded(
+    name: str,
+    pencil: Pencil,
+    units: Units,
+    answer: Answer,
+    problem: cp.Problem,
+    radius: float,
+    begin: float,
+) -> Relaxation:
+    """A literal relaxation's record: its dual matrix is 0, its bound λmax(A, B)₊, valid for every k."""
+    n = pencil.n
+    return relaxation_of(
+        name,
+        pencil,
+        units,
+        answer,
+        problem,
+        upper_bound=max(0.0, dense_bound(pencil)),
+        U=np.zeros((n, n)),
+        b=0.0,
+        k=min(n, max(1, int(radius))),
+        valid_k=n,
+        begin=begin,
+    )
