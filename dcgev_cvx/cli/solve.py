@@ -164,10 +164,13 @@ def verdict(result: MMResult) -> list[tuple[str, str]]:
         ("nonzeros", f"{len(result.support)} of {result.program.pencil.n}"),
         *values(result),
         ("status", result.status.value + (f": {result.message}" if result.message else "")),
-        ("effort", f"{result.n_iter} MM steps by {solvers} in {seconds:.2f} s"),
+        ("effort", f"{result.n_iter} MM step{'' if result.n_iter == 1 else 's'} by {solvers} in {seconds:.2f} s"),
         ("f(x)", f"{result.f:.10g}"),
-        ("stationarity", f"{tiny(c.stationarity)}, feasibility {tiny(c.feasibility)}"),
-        ("sandwich", f"{tiny(c.sandwich)}, complementarity {tiny(c.complementarity)}"),
+        (
+            "certificate",
+            f"stationarity {tiny(c.stationarity)}, feasibility {tiny(c.feasibility)}, "
+            f"complementarity {tiny(c.complementarity)}, sandwich {tiny(c.sandwich)}",
+        ),
     ]
 
 

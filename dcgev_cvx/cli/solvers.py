@@ -96,7 +96,7 @@ def show(found: dict[str, dict[str, Any]], missing: dict[str, str]) -> None:
     ]
     tables.show(
         tables.table(columns, rows, words=2),
-        "  yes: the step was solved, and its KKT residual recomputed from the data passes.\n"
+        "  yes: solved, and the KKT residual recomputed from the data passes.\n"
         "  B = I needs no solver at all: dc_pca takes its steps in closed form.\n",
     )
     if missing:

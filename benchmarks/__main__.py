@@ -1,0 +1,48 @@
+"""`python -m benchmarks [SECTION …] [--out DIR] [--repeats N]`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from pathlib import Path
+
+from .report import Measure, machine, show, store
+
+SECTIONS = {
+    "speed": "CVXPY overhead, small steps, dccp",
+}
+"""Section → what it measures; each is a module here with `run(repeats)` that yields measures."""
+
+
+def main() -> int:
+    """Run the sections asked for (all by default); exit code 1 when a target is missed."""
+    args = arguments()
+    about = machine()
+    print(f"{about['cpu']}, {about['cores']} cores, {about['system']}, Python {about['python']}")
+    print(", ".join(f"{name} {version}" for name, version in about["versions"].items()))
+    missed = 0
+    for section in args.sections or SECTIONS:
+        measures = list(importlib.import_module(f".{section}", __package__).run(args.repeats))
+        show(f"{section}: {SECTIONS[section]}", measures)
+        missed += sum(m.met is False for m in measures if isinstance(m, Measure))
+        if args.out is not None:
+            print(f"  written to {store(args.out, section, measures)}")
+    return 1 if missed else 0
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Ratios, medians over repeats.")
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"of: {', '.join(SECTIONS)} (default: all)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="also write DIR/SECTION.json")
+    parser.add_argument("--repeats", type=int, default=5, metavar="N", help="repeats per timing (default: 5)")
+    args = parser.parse_args()
+    unknown = [section for section in args.sections if section not in SECTIONS]
+    if unknown:
+        parser.error(f"unknown section {unknown[0]!r}; there are: {', '.join(SECTIONS)}")
+    if args.repeats < 1:
+        parser.error(f"--repeats {args.repeats} must be at least 1")
+    return args
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,119 @@
+"""What a measurement is, how it is timed, printed and stored."""
+
+from __future__ import annotations
+
+import json
+import platform
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from os import cpu_count
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+PACKAGES = ("dcgev-cvx", "cvxpy", "clarabel", "scs", "ecos", "osqp", "numpy", "scipy", "dccp")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number with its target; met is None when there is none, detail says what went into it."""
+
+    what: str
+    value: float
+    unit: str
+    target: str = ""
+    met: bool | None = None
+    detail: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """The target met, missed, or not set."""
+        return {True: "met", False: "MISSED", None: ""}[self.met]
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A peer that is not installed, and how to get it."""
+
+    what: str
+    remedy: str
+
+
+def at_most(what: str, value: float, unit: str, limit: float, detail: str = "") -> Measure:
+    """A measure that should not exceed its limit."""
+    return Measure(what, value, unit, f"≤ {limit:g}", value <= limit, detail)
+
+
+def at_least(what: str, value: float, unit: str, limit: float, detail: str = "") -> Measure:
+    """A measure that should reach its limit."""
+    return Measure(what, value, unit, f"≥ {limit:g}", value >= limit, detail)
+
+
+def timed(function: Callable[[], Any], repeats: int) -> float:
+    """The median wall seconds of a call over the repeats, after one call that is not counted."""
+    function()
+    seconds: list[float] = []
+    for _ in range(repeats):
+        begin = perf_counter()
+        function()
+        seconds.append(perf_counter() - begin)
+    return statistics.median(seconds)
+
+
+def machine() -> dict[str, Any]:
+    """Processor, cores, system and versions: what a reader needs to judge the numbers."""
+    return {
+        "cpu": cpu_model(),
+        "cores": cpu_count(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "versions": {name: found for name in PACKAGES if (found := installed(name))},
+    }
+
+
+def cpu_model() -> str:
+    """The processor's name where the system tells it, else its architecture."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.machine()
+
+
+def installed(package: str) -> str | None:
+    """The version of a package, or None."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def show(section: str, measures: Sequence[Measure | Skipped]) -> None:
+    """The section as a table, then the details and the peers that were skipped."""
+    from dcgev_cvx.cli import tables
+
+    done = [m for m in measures if isinstance(m, Measure)]
+    rows = [(m.what, f"{m.value:.3g}", m.unit, m.target, m.verdict) for m in done]
+    tables.show(tables.table(("measure", "value", "unit", "target", ""), rows, title=section))
+    for m in done:
+        if m.detail:
+            tables.show(f"  {m.what}: {m.detail}")
+    for skipped in (m for m in measures if isinstance(m, Skipped)):
+        tables.show(f"  skipped: {skipped.what} ({skipped.remedy})")
+
+
+def store(folder: Path, section: str, measures: Sequence[Measure | Skipped]) -> Path:
+    """Write the section with the machine it ran on to FOLDER/section.json."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{section}.json"
+    content = {
+        "section": section,
+        "machine": machine(),
+        "measures": [asdict(m) for m in measures if isinstance(m, Measure)],
+        "skipped": [asdict(m) for m in measures if isinstance(m, Skipped)],
+    }
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
