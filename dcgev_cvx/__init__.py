@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .estimators import DCCCA, DCFDA, DCPCA
     from .fisher import FisherPath, fisher_path, fisher_solve, least_squares_form
     from .mm import Iterate, MMResult, Status, Stop, iterate, minimize
+    from .paths import Path, path, rho_max, solve
     from .penalties import ExponentialPenalty, L1Penalty, LogPenalty, card, card_eps
     from .pencils import Gram, Pencil
     from .postprocess import renormalize
@@ -51,6 +52,10 @@ _HOMES = {
     "Stop": "mm",
     "iterate": "mm",
     "minimize": "mm",
+    "Path": "paths",
+    "path": "paths",
+    "rho_max": "paths",
+    "solve": "paths",
     "Gram": "pencils",
     "Pencil": "pencils",
     "ExponentialPenalty": "penalties",
@@ -99,6 +104,7 @@ __all__ = [
     "L1Penalty",
     "LogPenalty",
     "MMResult",
+    "Path",
     "Pencil",
     "Solution",
     "SolverFailed",
@@ -121,8 +127,11 @@ __all__ = [
     "iterate",
     "least_squares_form",
     "minimize",
+    "path",
     "pca_pencil",
     "renormalize",
+    "rho_max",
+    "solve",
     "sparse_fda",
     "sparse_gev",
 ]

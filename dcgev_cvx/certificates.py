@@ -102,7 +102,8 @@ def kkt_residuals(program: Program, x: Vector, terms: Sequence[Vector], p: Vecto
         return ratio(float(np.max(raw / root)), scale), slackness
 
     # inside Ω the multiplier is zero; near its boundary the recovered one may fit better
-    return min((residuals(m) for m in ((mu, 0.0) if slack > 0.0 else (mu,))), key=max)
+    found = residuals(mu)
+    return min(found, residuals(0.0), key=max) if slack > 1e-12 and mu != 0.0 else found
 
 
 def ratio(part: float, whole: float) -> float:
@@ -119,16 +120,25 @@ def sandwich_violation(program: Program, history: Sequence[Move]) -> float:
     f and g are computed anew from the data; what the history says of them is not used.
     """
     worst = 0.0
+    f_before = program.f(history[0].x) if history else 0.0
     for before, after in pairwise(history):
         y = before.x if after.origin is None else after.origin
-        f_after, f_y, f_before = program.f(after.x), program.f(y), program.f(before.x)
-        g_between = program.g(after.x, y)
-        excess = max(0.0, f_after - g_between, g_between - f_y, f_y - f_before)
-        size = max(program.size(y), program.size(after.x))
-        worst = max(worst, ratio(max(0.0, excess - rounding(program, size)), size))
+        f_y = f_before if after.origin is None else program.f(y)
+        f_after, g_between = program.f(after.x), program.g(after.x, y)
+        excess = max(f_after - g_between, g_between - f_y, f_y - f_before)
+        if excess > 0.0:
+            size = max(program.size(y), program.size(after.x))
+            worst = max(worst, ratio(max(0.0, excess - rounding(program, size, after.x)), size))
+        f_before = f_after
     return worst
 
 
-def rounding(program: Program, size: float) -> float:
-    """What the sums behind f and g may lose to rounding: 8n units in the last place of their size."""
-    return 8.0 * program.pencil.n * UNIT_ROUNDOFF * size
+def rounding(program: Program, size: float, x: Vector) -> float:
+    """What the sums behind f and g may lose to rounding: 8(n + a) units in the last place of their size.
+
+    a = (Σ √Bᵢᵢ|xᵢ|)²/xᵀBx bounds the cancellation in the xᵀBx by which a step is scaled into Ω; it
+    exceeds n only for an ill-conditioned B.
+    """
+    pencil = program.pencil
+    moduli = float(np.sqrt(pencil.B_diagonal) @ np.abs(x)) ** 2
+    return 8.0 * (pencil.n + ratio(moduli, pencil.B_quad(x))) * UNIT_ROUNDOFF * size

@@ -71,7 +71,8 @@ class Stop:
 
     def sank_little(self, program: Program, before: Iterate, after: Iterate) -> bool:
         """Is the decrease small?"""
-        return before.f - after.f <= self.decrease * program.size(after.x)
+        slack = self.decrease * program.size(after.x) if self.decrease > 0.0 else 0.0
+        return before.f - after.f <= slack
 
 
 Callback = Callable[[Iterate], Any]
@@ -165,7 +166,7 @@ def ended(program: Program, rule: Stop, history: Sequence[Iterate]) -> Status | 
     before, after = history[-2], history[-1]
     if not after.x.any():
         return Status.COLLAPSED
-    if after.f > before.f and after.f - before.f > rounding(program, program.size(before.x)):
+    if after.f > before.f and after.f - before.f > rounding(program, program.size(before.x), after.x):
         return Status.ASCENT
     still = rule.moved_little(program, before.x, after.x)
     if still or rule.sank_little(program, before, after):

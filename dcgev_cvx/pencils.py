@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from .checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_real, checked_names, column_names, frozen
 from .errors import InvalidPencil
+from .spectra import extreme, extreme_of_factor, power_of_four, smallest_of_matrix
 
 
 class Gram:
@@ -163,6 +164,11 @@ class Pencil:
         return c if factor is None else cho_solve((factor, True), c, check_finite=False)
 
     @cached_property
+    def A_diagonal(self) -> Vector:
+        """The diagonal of A."""
+        return frozen(self.A.diagonal() if isinstance(self.A, Gram) else np.diagonal(self.A).copy())
+
+    @cached_property
     def B_diagonal(self) -> Vector:
         """The diagonal of B."""
         return frozen(np.ones(self.n) if self.B is None else np.diagonal(self.B).copy())
@@ -192,17 +198,14 @@ class Pencil:
         """λmin(A), zero when A = CᵀC needs no shift anyway."""
         if isinstance(self.A, Gram):
             return 0.0
-        from scipy.linalg import eigvalsh
-
-        unit = power_of_two(self.A_scale)
-        return unit * float(eigvalsh(self.A / unit, subset_by_index=[0, 0], check_finite=False)[0])
+        return smallest_of_matrix(self.A, self.A_scale)
 
     @cached_property
     def lambda_min(self) -> float:
         """λmin(A, B)."""
         if isinstance(self.A, Gram) and self.A.C.shape[0] < self.n:
             return 0.0
-        return self._extreme(0)[0]
+        return extreme(self, 0)[0]
 
     @property
     def lambda_max(self) -> float:
@@ -216,21 +219,9 @@ class Pencil:
 
     @cached_property
     def _leading(self) -> tuple[float, Vector]:
-        if isinstance(self.A, Gram) and self.B is None and self.A.C.shape[0] < self.n:
-            return leading_of_factor(self.A.C)
-        return self._extreme(self.n - 1)
-
-    def _extreme(self, index: int) -> tuple[float, Vector]:
-        """One eigenpair of the pencil, in units where A and B are of size one."""
-        from scipy.linalg import eigh
-
-        A = self.A.toarray() if isinstance(self.A, Gram) else self.A
-        a, b = power_of_two(self.A_scale), power_of_four(self.B_scale)
-        B = None if self.B is None else self.B / b
-        values, vectors = eigh(A / a, B, subset_by_index=[index, index], check_finite=False)
-        x = vectors[:, 0] / math.sqrt(b)
-        x = x / self.B_norm(x)
-        return float(values[0]) * (a / b), frozen(positive(x))
+        thin = isinstance(self.A, Gram) and self.A.C.shape[0] < self.n
+        value, x = extreme_of_factor(self, self.A.C) if thin else extreme(self, -1)  # pyright: ignore
+        return value, frozen(x)
 
     def restrict(self, support: Index) -> Pencil:
         """The principal sub-pencil on the support; A = CᵀC stays a product."""
@@ -271,37 +262,6 @@ def few(x: Vector) -> Index | None:
         return None
     support = np.flatnonzero(x)
     return support if 4 * len(support) <= len(x) else None
-
-
-def power_of_two(size: float) -> float:
-    """The power of two just above a size: a unit that rounds nothing (1 for 0)."""
-    return math.ldexp(1.0, math.frexp(size)[1]) if size > 0 else 1.0
-
-
-def power_of_four(size: float) -> float:
-    """The power of four near a size: its square root rounds nothing either."""
-    return math.ldexp(1.0, 2 * (math.frexp(size)[1] // 2)) if size > 0 else 1.0
-
-
-def positive(x: Vector) -> Vector:
-    """±x with its largest entry positive: an eigenvector's sign is free, ours is fixed."""
-    return x if x[np.argmax(np.abs(x))] >= 0 else -x
-
-
-def leading_of_factor(C: Matrix) -> tuple[float, Vector]:
-    """Leading eigenpair of CᵀC from the smaller CCᵀ when C has more columns than rows."""
-    from scipy.linalg import eigh
-
-    unit = power_of_two(float(np.max(np.abs(C))))
-    D = C / unit
-    p = D.shape[0]
-    _, vectors = eigh(D @ D.T, subset_by_index=[p - 1, p - 1], check_finite=False)
-    x = D.T @ vectors[:, 0]
-    norm = float(np.linalg.norm(x))
-    if norm == 0.0:
-        x, norm = np.eye(1, D.shape[1])[0], 1.0
-    x = positive(x / norm)
-    return unit * unit * float(np.sum((D @ x) ** 2)), frozen(x)
 
 
 def symmetric(data: Any, what: str) -> Matrix:

@@ -11,7 +11,8 @@ import numpy as np
 from .checks import UNIT_ROUNDOFF, Index, Vector, as_number, as_vector, frozen
 from .errors import Infeasible, InvalidParameter
 from .penalties import MACHINE_EPS, LogPenalty, Penalty, card
-from .pencils import Gram, Pencil, power_of_four, power_of_two
+from .pencils import Gram, Pencil
+from .spectra import power_of_four, power_of_two
 
 Shift: TypeAlias = Literal["identity", "metric"]
 
@@ -190,8 +191,8 @@ class SparseGEV:
 
     def size(self, x: Vector) -> float:
         """The sum of the moduli of f's terms: what its rounding error is measured against."""
-        terms = abs(self.penalty.value(np.zeros_like(x), self.eps)) + abs(self.penalty.value(x, self.eps))
-        return abs(self.pencil.A_quad(x)) + self.rho_eps * terms + self.tau * float(x @ self._metric(x))
+        penalty = len(x) * abs(self.at_zero()[0]) + self.rho_eps * abs(self.penalty.value(x, self.eps))
+        return abs(self.pencil.A_quad(x)) + penalty + self.tau * float(x @ self._metric(x))
 
     def linear(self, y: Vector) -> Vector:
         """C = (A + τI)y, or (A + τB)y with the metric shift."""
@@ -321,8 +322,8 @@ class SparseFDA:
 
     def size(self, x: Vector) -> float:
         """The sum of the moduli of f's terms."""
-        terms = abs(self.penalty.value(np.zeros_like(x), self.eps)) + abs(self.penalty.value(x, self.eps))
-        return self.pencil.B_quad(x) + self.nu_eps * terms
+        penalty = len(x) * abs(self.at_zero()[0]) + self.nu_eps * abs(self.penalty.value(x, self.eps))
+        return self.pencil.B_quad(x) + penalty
 
     def linear(self, y: Vector) -> Vector:
         """C = 0: nothing but the penalty is linearised."""
@@ -377,7 +378,7 @@ class SparseFDA:
 
 
 def smallest_tau(pencil: Pencil, shift: Shift) -> float:
-    """max(0, −λmin(A)), or max(0, −λmin(A, B)) with the metric shift (Section 3.1; the metric shift is beyond the paper)."""
+    """max(0, −λmin(A)), or max(0, −λmin(A, B)) with the metric shift (Section 3.1)."""
     if shift == "identity":
         lowest, scale = pencil.lambda_min_A, pencil.A_scale
     else:

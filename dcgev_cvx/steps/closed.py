@@ -10,8 +10,8 @@ import numpy as np
 from ..certificates import step_residuals
 from ..checks import Vector
 from ..errors import InvalidParameter
-from ..pencils import power_of_two
 from ..programs import Program, SparseGEV
+from ..spectra import power_of_two
 from .base import StepOutput, without_pull
 
 

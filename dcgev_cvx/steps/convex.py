@@ -21,10 +21,12 @@ import numpy as np
 from ..certificates import step_residuals
 from ..checks import Vector
 from ..errors import InvalidParameter, SolverFailed
-from ..pencils import Pencil, power_of_two
+from ..pencils import Pencil
 from ..programs import Program, SparseFDA, SparseGEV
 from ..solvers import Backend
+from ..spectra import power_of_two
 from .base import StepOutput, without_pull
+from .linear_cost import LinearCostProblem
 from .polish import Subproblem, polish
 
 Form: TypeAlias = Literal["qcqp", "lasso", "linear", "metric", "fisher"]
@@ -90,7 +92,9 @@ class QCQPStep:
             square = x if gev.shift == "identity" else root_times(sub, x)
             cost = -2 * (c @ x) + p @ y
             objective = sub.tau * cp.sum_squares(square) + cost if sub.tau > 0 else cost
-            return Compiled(cp.Problem(cp.Minimize(objective), [ball(sub, x), x <= y, -y <= x]), x, c, p, sub.tau > 0)
+            return Compiled(
+                LinearCostProblem(cp.Minimize(objective), [ball(sub, x), x <= y, -y <= x]), x, c, p, sub.tau > 0
+            )
 
         return compiled("qcqp", gev, build)
 
@@ -117,7 +121,7 @@ class LassoStep:
         def build(sub: Subproblem) -> Compiled:
             x, c, p = symbols(sub)
             objective = cp.sum_squares(x) + (-2 * (c @ x) + p @ cp.abs(x)) / sub.tau
-            return Compiled(cp.Problem(cp.Minimize(objective), [ball(sub, x)]), x, c, p, True)
+            return Compiled(LinearCostProblem(cp.Minimize(objective), [ball(sub, x)]), x, c, p, True)
 
         gev = expect_gev(program, "LassoStep")
         if gev.shift != "identity" or gev.tau == 0.0:
@@ -146,7 +150,7 @@ class LinearStep:
         def build(sub: Subproblem) -> Compiled:
             x, c, p = symbols(sub)
             objective = c @ x - 0.5 * (p @ cp.abs(x))
-            return Compiled(cp.Problem(cp.Maximize(objective), [ball(sub, x)]), x, c, p, False)
+            return Compiled(LinearCostProblem(cp.Maximize(objective), [ball(sub, x)]), x, c, p, False)
 
         gev = expect_gev(program, "LinearStep")
         if gev.tau != 0.0:
@@ -178,7 +182,7 @@ class MetricLassoStep:
         def build(sub: Subproblem) -> Compiled:
             z, c, p = symbols(sub, "z")
             objective = cp.sum_squares(root_times(sub, z)) - 2 * (c @ z) + p @ cp.abs(z)
-            return Compiled(cp.Problem(cp.Minimize(objective)), z, c, p, False)
+            return Compiled(LinearCostProblem(cp.Minimize(objective)), z, c, p, False)
 
         gev = expect_gev(program, "MetricLassoStep")
         if gev.shift == "identity" and gev.tau > 0.0:
@@ -208,7 +212,7 @@ class FisherStep:
             x, c, p = symbols(sub)
             objective = cp.sum_squares(root_times(sub, x)) + p @ cp.abs(x)
             constraint = (program.a * sub.unit) @ x == 1
-            return Compiled(cp.Problem(cp.Minimize(objective), [constraint]), x, c, p, True)
+            return Compiled(LinearCostProblem(cp.Minimize(objective), [constraint]), x, c, p, True)
 
         return compiled("fisher", program, build)
 

@@ -27,7 +27,7 @@ def sweep(
             row = B[i]
             for j in range(len(q)):
                 q[j] += delta * row[j]
-            largest = max(largest, abs(delta) * math.sqrt(d))
+            largest = max(largest, abs(float(delta)) * math.sqrt(d))
     return largest
 
 
@@ -86,3 +86,87 @@ def weighted_lasso(
         if ridge == 0.0 and duality_gap(scale, c, p, z, q, dual_square) <= tol * tol * dual_square:
             break
     return sweeps
+
+
+@njit(cache=True)
+def lasso_for_k(
+    B: Matrix, c: Vector, w: Vector, k: int, z: Vector, q: Vector, tol: float, max_sweeps: int
+) -> float:  # pragma: no cover
+    """The slope ρ at which argmin zᵀBz − 2cᵀz + ρ Σ wᵢ|zᵢ| has k nonzeros, by bisection; z and q = Bz updated.
+
+    Where no ρ gives exactly k (coordinates may leave in pairs) the last ρ with more is kept.
+    """
+    low, high = 0.0, 0.0
+    for i in range(len(c)):
+        high = max(high, 2.0 * abs(c[i]) / w[i])
+    size = 0.0
+    for i in range(len(c)):
+        size += c[i] * c[i] / B[i, i]
+    rho = 0.5 * high
+    for _ in range(40):
+        weighted_lasso(B, 0.0, 1.0, c, rho * w, z, q, size, tol, max_sweeps)
+        count = np.count_nonzero(z)
+        if count == k or high - low <= 1e-9 * high:
+            break
+        low, high = (rho, high) if count > k else (low, rho)
+        rho = 0.5 * (low + high)
+    if np.count_nonzero(z) < k:
+        rho = low
+        weighted_lasso(B, 0.0, 1.0, c, rho * w, z, q, size, tol, max_sweeps)
+    return rho
+
+
+@njit(cache=True)
+def one_shot_pca(
+    A: Matrix, tau: float, k: int, x: Vector, levels: Vector, steps: int, tol: float
+) -> float:  # pragma: no cover
+    """One-shot cardinality with B = I: the (ALG-S) step whose ρ_ε is the (k+1)-th largest survival score.
+
+    xᵢ survives when 2|cᵢ|(|xᵢ| + ε) > ρ_ε, c = (A + τI)x; ε falls through the levels, relative to
+    max|x|. x is updated; the last ρ_ε is returned.
+    """
+    n = len(x)
+    rho = 0.0
+    for level in levels:
+        for _ in range(steps):
+            c = np.dot(A, x) + tau * x
+            eps = level * np.max(np.abs(x))
+            room = np.abs(x) + eps
+            if k < n:
+                rho = np.sort(2.0 * np.abs(c) * room)[n - k - 1]
+            z = np.sign(c) * np.maximum(0.0, np.abs(c) - 0.5 * rho / room)
+            norm = math.sqrt(np.dot(z, z))
+            if norm == 0.0:
+                return rho
+            z /= norm
+            moved = np.max(np.abs(z - x))
+            x[:] = z
+            if moved <= tol:
+                break
+    return rho
+
+
+@njit(cache=True)
+def one_shot_gev(
+    A: Matrix, B: Matrix, tau: float, k: int, x: Vector, levels: Vector, steps: int, tol: float
+) -> float:  # pragma: no cover
+    """One-shot cardinality for any B: the metric-shift step whose LASSO keeps k coordinates, ε falling."""
+    n = len(x)
+    rho = 0.0
+    z = x.copy()
+    q = np.dot(B, z)
+    for level in levels:
+        for _ in range(steps):
+            c = np.dot(A, x) + tau * np.dot(B, x)
+            w = 1.0 / (np.abs(x) + level * np.max(np.abs(x)))
+            rho = lasso_for_k(B, c, w, min(k, n), z, q, 1e-4, 200) if k < n else 0.0
+            if k >= n:
+                return rho
+            norm = math.sqrt(max(0.0, np.dot(z, q)))
+            if norm == 0.0:
+                return rho
+            moved = np.max(np.abs(z / norm - x)) / np.max(np.abs(x))
+            x[:] = z / norm
+            if moved <= tol:
+                break
+    return rho

@@ -107,9 +107,7 @@ class Lasso:
         """The minimiser, its objective accurate to GUESS_TOL² of size²."""
         from .kernels import weighted_lasso
 
-        weighted_lasso(
-            self.B, ridge, scale, c.copy(), self.p, self.z, self.q, size * size, GUESS_TOL, MAX_SWEEPS
-        )
+        weighted_lasso(self.B, ridge, scale, c.copy(), self.p, self.z, self.q, size * size, GUESS_TOL, MAX_SWEEPS)
         return self.z
 
 

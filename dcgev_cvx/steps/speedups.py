@@ -49,7 +49,7 @@ class Shrinking:
         support = np.flatnonzero(y)
         if 0 < len(support) < 0.7 * len(self._support) and absorbing(program, y):
             self._support, self._small = support, program.restrict(support)
-        elif not np.isin(support, self._support, assume_unique=True).all():
+        elif np.count_nonzero(y[self._support]) < len(support):
             self._support, self._small = np.arange(program.pencil.n), program
         return self._small
 
@@ -97,26 +97,28 @@ class Accelerated:
         self.inner = inner
         self.memory = memory
         self._pairs: list[tuple[Vector, Vector]] = []
+        self._zeros = b""
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
         """A plain step from y, or from a point with a lower f."""
+        zeros = (y == 0.0).tobytes()
+        if zeros != self._zeros:
+            self._zeros, self._pairs = zeros, []
         origin = self._extrapolated(program, y)
-        out = self.inner(program, y if origin is None else origin)
-        self._pairs.append((y if origin is None else origin, out.x))
+        start = y if origin is None else origin
+        out = self.inner(program, start)
+        self._pairs.append((start, out.x))
         del self._pairs[: -self.memory]
         return out if origin is None else replace(out, origin=origin)
 
     def _extrapolated(self, program: Program, y: Vector) -> Vector | None:
-        support = np.flatnonzero(y)
-        same = [np.array_equal(support, np.flatnonzero(x)) for _, x in self._pairs]
-        if False in same:
-            self._pairs = self._pairs[len(same) - same[::-1].index(False) :]
         if len(self._pairs) < 2 or self._pairs[-1][1] is not y:
             return None
+        support = np.flatnonzero(y)
         images = np.array([x[support] for _, x in self._pairs])
         moves = images - np.array([origin[support] for origin, _ in self._pairs])
-        gamma = np.linalg.lstsq(np.diff(moves, axis=0).T, moves[-1], rcond=1e-10)[0]
-        ahead = images[-1] - gamma @ np.diff(images, axis=0)
+        gamma = np.linalg.lstsq((moves[1:] - moves[:-1]).T, moves[-1], rcond=1e-10)[0]
+        ahead = images[-1] - gamma @ (images[1:] - images[:-1])
         if not np.all(ahead * images[-1] > 0.0):
             return None
         z = np.zeros_like(y)

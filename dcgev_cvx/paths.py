@@ -1,0 +1,281 @@
+"""From ρ̃ to k: the largest useful ρ̃, the ρ̃ path, and the search for a vector of given cardinality."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from .algorithms import sparse_gev
+from .checks import Index, Vector, as_number
+from .errors import InvalidParameter
+from .mm import MMResult, Stop
+from .oneshot import SCHEDULES, one_shot, trimmed
+from .penalties import MACHINE_EPS, card, log_scale
+from .pencils import Pencil
+from .postprocess import renormalize, value
+from .programs import SparseGEV
+from .solutions import Solution, checked_k, solution_of
+from .swaps import eigenvector_on, pair_value, swap_search
+
+Effort: TypeAlias = Literal["quick", "normal", "high"]
+
+SMALL = 60
+"""Up to this many variables every search is cheap: many starts, exhaustive swaps, kicks."""
+
+
+def rho_max(pencil: Pencil, x0: Vector | None = None, eps: float = MACHINE_EPS) -> float:
+    """The smallest ρ̃ at which the first MM step from x0 collapses to zero, metric shift (beyond the paper).
+
+    x = 0 minimises the surrogate exactly when |cᵢ| ≤ ½ρ_ε wᵢ for every i, c = (A + τB)y: the
+    KKT rows at 0. So ρ_max = log(1 + 1/ε) · max 2|cᵢ|(|yᵢ| + ε), and at ρ̃ ≥ ρ_max the run is over.
+    """
+    program = SparseGEV(pencil, 0.0, eps, shift="metric")
+    y = program.start(x0)
+    return log_scale(eps) * float(np.max(2.0 * np.abs(program.linear(y)) * (np.abs(y) + eps)))
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """One ρ̃ of a path: the d.c. run, and its renormalized value xᵀAx/xᵀBx (NaN when collapsed)."""
+
+    rho: float
+    k: int
+    value: float
+    support: tuple[int, ...]
+    result: MMResult
+
+
+@dataclass(frozen=True)
+class Path:
+    """A ρ̃ path from sparse to dense; cardinalities that no ρ̃ on it reached are listed, not hidden."""
+
+    pencil: Pencil
+    points: tuple[PathPoint, ...]
+
+    @property
+    def reached(self) -> tuple[int, ...]:
+        """The cardinalities on the path."""
+        return tuple(sorted({point.k for point in self.points if point.k > 0}))
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The cardinalities between the smallest and the largest reached that no ρ̃ tried gave."""
+        if not self.reached:
+            return ()
+        return tuple(k for k in range(self.reached[0], self.reached[-1]) if k not in self.reached)
+
+    def best(self, k: int) -> PathPoint | None:
+        """The point of cardinality k with the largest value, if the path has one."""
+        found = [point for point in self.points if point.k == k]
+        return max(found, key=lambda point: point.value) if found else None
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Plain rows, for tables and JSON."""
+        return [
+            {
+                "rho": p.rho,
+                "k": p.k,
+                "value": p.value,
+                "status": p.result.status.name,
+                "stationarity": p.result.certificate.stationarity,
+                "iterations": p.result.n_iter,
+                "support": list(p.support),
+            }
+            for p in self.points
+        ]
+
+    def __str__(self) -> str:
+        lines = [f"{'rho':>12} {'k':>4} {'value':>12}  status"]
+        lines += [f"{p.rho:12.5g} {p.k:4d} {p.value:12.6g}  {p.result.status.value}" for p in self.points]
+        if self.missing:
+            lines.append(f"no ρ̃ tried gave k = {', '.join(map(str, self.missing))}")
+        return "\n".join(lines)
+
+
+def path_points(
+    pencil: Pencil, rhos: Sequence[float], *, eps: float = MACHINE_EPS, x0: Any = None, stop: Stop | None = None
+) -> Iterator[PathPoint]:
+    """The path point by point, so that a long one can be shown and kept as it grows.
+
+    Every point starts at x0 (the leading eigenvector): at tiny ε zeros are absorbing, so a start at
+    a sparser neighbour would never grow. What is shared is the pencil: factors, shift and start.
+    """
+    for rho in rhos:
+        result = sparse_gev(pencil, rho=rho, eps=eps, x0=x0, engine="native", shift="metric", stop=stop)
+        k = card(result.x)
+        found = value(pencil, renormalize(pencil, result.x)) if k else math.nan
+        yield PathPoint(float(rho), k, found, result.support, result)
+
+
+def path(
+    pencil: Pencil,
+    rhos: Sequence[float] | None = None,
+    *,
+    points: int = 40,
+    eps: float = MACHINE_EPS,
+    x0: Any = None,
+    stop: Stop | None = None,
+) -> Path:
+    """Algorithm 1 over a grid of ρ̃, geometric below rho_max unless given, sparse end first."""
+    if rhos is None:
+        top = rho_max(pencil, x0, eps)
+        rhos = np.geomspace(top, 1e-4 * top, points).tolist() if top > 0.0 else [0.0]
+    values = [as_number(rho, "rho") for rho in rhos]
+    if not values:
+        raise InvalidParameter("the path needs at least one rho.")
+    ordered = sorted(values, reverse=True)
+    return Path(pencil, tuple(path_points(pencil, ordered, eps=eps, x0=x0, stop=stop)))
+
+
+def on_path(pencil: Pencil, k: int, *, eps: float = MACHINE_EPS, tries: int = 40) -> bool:
+    """Does some ρ̃ take Algorithm 1 (metric shift, from the leading eigenvector) to cardinality k? By bisection."""
+    low, high = 0.0, rho_max(pencil, None, eps)
+    for _ in range(tries):
+        rho = 0.5 * (low + high)
+        found = card(sparse_gev(pencil, rho=rho, eps=eps, engine="native", shift="metric").x)
+        if found == k:
+            return True
+        low, high = (rho, high) if found > k else (low, rho)
+        if high - low <= 1e-9 * high:
+            break
+    return False
+
+
+def solve(
+    pencil: Pencil,
+    k: int,
+    *,
+    effort: Effort = "normal",
+    random_state: int | np.random.Generator = 0,
+    check_path: bool | None = None,
+) -> Solution:
+    """A k-sparse generalized eigenvector: one-shot cardinality from several starts, swaps, renormalization.
+
+    Returns the best support found, with the leading eigenvector of its sub-pencil; (rho, eps) and the
+    certificate are those of a program (SGEV-A) whose stationary point has that support. It is a local
+    optimum over single exchanges of those tried, not a proof: `exact.best_subset` proves. check_path
+    asks whether k lies on the ρ̃ path (by default only when that is cheap).
+    """
+    begin = perf_counter()
+    k = checked_k(k, pencil.n)
+    if effort not in SCHEDULES:
+        raise InvalidParameter(f'effort = {effort!r} is unknown; it is "quick", "normal" or "high".')
+    generator = np.random.default_rng(random_state)
+    x = best_of(pencil, candidates(pencil, k, effort, generator), effort, generator)
+    program, certified = matching_program(pencil, x)
+    asked = pencil.n <= SMALL if check_path is None else check_path
+    return solution_of(
+        pencil,
+        x,
+        "solve",
+        perf_counter() - begin,
+        rho=program.rho,
+        eps=program.eps,
+        on_path=on_path(pencil, k) if asked else None,
+        certificate=certified.certificate,
+    )
+
+
+def candidates(pencil: Pencil, k: int, effort: Effort, generator: np.random.Generator) -> list[Vector]:
+    """k-sparse vectors from every start that the effort allows, each filled up to k nonzeros."""
+    first, _ = one_shot(pencil, k, pencil.leading_vector, SCHEDULES[effort])
+    found = [first]
+    if k < pencil.n and effort != "quick":
+        schedule = SCHEDULES["quick"]
+        found += [one_shot(pencil, k, x0, schedule)[0] for x0 in starts(pencil, effort, generator)]
+        if k <= SMALL:
+            found.append(greedy(pencil, k))
+        found.append(trimmed(pencil, pencil.leading_vector, k))
+    return [filled(pencil, x, k) for x in found if np.any(x)]
+
+
+def starts(pencil: Pencil, effort: Effort, generator: np.random.Generator) -> Iterator[Vector]:
+    """Neighbours of the leading eigenvector, the best columns of A, and random directions."""
+    large = pencil.n > SMALL
+    columns, random = {"normal": (1, 1) if large else (6, 8), "high": (4, 8) if large else (14, 40)}[effort]
+    if not large:
+        from scipy.linalg import eigh
+
+        A, B = pencil.dense()
+        yield from eigh(A, B)[1].T[-2:-6:-1]
+    ratio = pencil.A_diagonal / pencil.B_diagonal
+    for i in np.argsort(ratio)[::-1][:columns]:
+        unit = np.zeros(pencil.n)
+        unit[i] = 1.0
+        column = pencil.B_solve(pencil.A_dot(unit))
+        yield column if np.any(column) else unit
+    for _ in range(random):
+        yield generator.standard_normal(pencil.n) / np.sqrt(pencil.B_diagonal)
+
+
+def best_of(pencil: Pencil, found: list[Vector], effort: Effort, generator: np.random.Generator) -> Vector:
+    """The best vector after swaps from the most promising candidates, and kicks on small problems."""
+    unique = {tuple(np.flatnonzero(x)): x for x in found}
+    ranked = sorted(unique.values(), key=lambda x: value(pencil, x), reverse=True)
+    if len(ranked) > 1:
+        ranked = sorted(ranked[:12], key=lambda x: eigenvector_on(pencil, np.flatnonzero(x))[0], reverse=True)
+    searches = {"quick": 1, "normal": 4 if pencil.n <= SMALL else 2, "high": 12}[effort]
+    best = max((swap_search(pencil, x)[0] for x in ranked[:searches]), key=pencil.A_quad)
+    kicks = {"quick": 0, "normal": 12, "high": 100}[effort] if pencil.n <= SMALL else 0
+    for _ in range(kicks):
+        tried, _ = swap_search(pencil, kicked(pencil, best, generator))
+        best = tried if pencil.A_quad(tried) > pencil.A_quad(best) * (1.0 + 1e-12) else best
+    return best
+
+
+def kicked(pencil: Pencil, x: Vector, generator: np.random.Generator) -> Vector:
+    """X with two or three of its variables exchanged at random: a way out of a local optimum."""
+    support, outside = np.flatnonzero(x), np.flatnonzero(x == 0.0)
+    moves = min(int(generator.integers(2, 4)), len(support), len(outside))
+    z = x.copy()
+    if moves:
+        z[generator.choice(support, moves, replace=False)] = 0.0
+        z[generator.choice(outside, moves, replace=False)] = 1.0
+    return z
+
+
+def greedy(pencil: Pencil, k: int) -> Vector:
+    """Forward selection: add the variable whose 2 × 2 Rayleigh–Ritz value with the current x is largest."""
+    x = np.zeros(pencil.n)
+    i = int(np.argmax(pencil.A_diagonal / pencil.B_diagonal))
+    x[i] = 1.0 / math.sqrt(pencil.B_diagonal[i])
+    return filled(pencil, x, k)
+
+
+def filled(pencil: Pencil, x: Vector, k: int) -> Vector:
+    """X grown to k nonzeros, one variable at a time by its gain; x itself when it has k."""
+    support: Index = np.flatnonzero(x)
+    while len(support) < k:
+        current, x = eigenvector_on(pencil, support)
+        Ax, Bx = pencil.A_dot(x), pencil.B_dot(x)
+        gain = pair_value(current, 1.0, Ax, Bx, pencil.A_diagonal, pencil.B_diagonal)
+        gain[support] = -math.inf
+        support = np.sort(np.append(support, int(np.argmax(gain))))
+        x = eigenvector_on(pencil, support)[1] if len(support) == k else x
+    return x
+
+
+def matching_program(pencil: Pencil, x: Vector, eps: float = MACHINE_EPS) -> tuple[SparseGEV, MMResult]:
+    """A program (SGEV-A) with a stationary point on the support of x, and the run that certifies it.
+
+    A coordinate stays when 2|cᵢ|(|xᵢ| + ε) > ρ_ε on the whole run, so a ρ_ε well below the
+    smallest of these scores keeps the support; it is halved until it does.
+    """
+    base = SparseGEV(pencil, 0.0, eps, shift="metric")
+    support = np.flatnonzero(x)
+    scores = 2.0 * np.abs(base.linear(x)[support]) * (np.abs(x[support]) + eps)
+    rho = 0.5 * log_scale(eps) * float(np.min(scores))
+    for _ in range(20):
+        result = sparse_gev(pencil, rho=rho, eps=eps, x0=x, engine="native", shift="metric")
+        if np.array_equal(np.flatnonzero(result.x), support) or rho == 0.0:
+            break
+        rho *= 0.25
+    return base.with_rho(rho), result  # pyright: ignore[reportPossiblyUnboundVariable]
+
+
+__all__ = ["Path", "PathPoint", "on_path", "path", "path_points", "rho_max", "solve"]

@@ -1,0 +1,102 @@
+"""Extreme eigenpairs of a pencil: dense for small n, Lanczos beyond, through the factor when A = CᵀC is thin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import eigh, solve_triangular
+
+from .checks import Matrix, Vector
+
+if TYPE_CHECKING:
+    from .pencils import Pencil
+
+DENSE_LIMIT = 300
+LANCZOS_TOL = 1e-12
+
+
+def power_of_two(size: float) -> float:
+    """The power of two just above a size: a unit that rounds nothing (1 for 0)."""
+    return math.ldexp(1.0, math.frexp(size)[1]) if size > 0 else 1.0
+
+
+def power_of_four(size: float) -> float:
+    """The power of four near a size: its square root rounds nothing either."""
+    return math.ldexp(1.0, 2 * (math.frexp(size)[1] // 2)) if size > 0 else 1.0
+
+
+def positive(x: Vector) -> Vector:
+    """±x with its largest entry positive: an eigenvector's sign is free, ours is fixed."""
+    return x if x[np.argmax(np.abs(x))] >= 0 else -x
+
+
+def extreme(pencil: Pencil, end: int) -> tuple[float, Vector]:
+    """(λ, x) at the lower (end = 0) or upper (end = −1) end of the spectrum of (A, B), ‖x‖_B = 1 (GEV-P)."""
+    a, b = power_of_two(pencil.A_scale), power_of_four(pencil.B_scale)
+    root = math.sqrt(b)
+    L = None if pencil.cholesky is None else pencil.cholesky / root
+
+    def whiten(v: Vector, trans: int) -> Vector:
+        return v if L is None else solve_triangular(L, v, lower=True, trans=trans, check_finite=False)
+
+    def product(v: Vector) -> Vector:
+        return whiten(pencil.A_dot(whiten(v.ravel(), 1) / a), 0)
+
+    def dense() -> Matrix:
+        A = pencil.dense()[0] / a
+        return A if L is None else whiten(whiten(A, 0).T, 0)
+
+    value, v = symmetric_extreme(product, dense, pencil.n, end)
+    x = whiten(v, 1) / root
+    return value * (a / b), positive(x / pencil.B_norm(x))
+
+
+def extreme_of_factor(pencil: Pencil, C: Matrix) -> tuple[float, Vector]:
+    """The leading pair of (CᵀC, B) from the p × p matrix CB⁻¹Cᵀ: x ∝ B⁻¹Cᵀu."""
+    a, b = power_of_two(float(np.max(np.abs(C)))), power_of_four(pencil.B_scale)
+    D = C / a
+    solved = D.T if pencil.cholesky is None else pencil.B_solve(D.T) * b
+    _, u = symmetric_extreme(None, lambda: D @ solved, len(C), -1)
+    x = solved @ u
+    norm = pencil.B_norm(x)
+    x = positive(x / norm) if norm > 0.0 else np.eye(1, pencil.n)[0] / math.sqrt(pencil.B_diagonal[0])
+    return pencil.A_quad(x), x
+
+
+def smallest_of_matrix(A: Matrix, scale: float) -> float:
+    """λmin(A)."""
+    unit = power_of_two(scale)
+    return unit * symmetric_extreme(lambda v: A @ (v.ravel() / unit), lambda: A / unit, len(A), 0)[0]
+
+
+def symmetric_extreme(
+    product: Callable[[Vector], Vector] | None, dense: Callable[[], Matrix], n: int, end: int
+) -> tuple[float, Vector]:
+    """One extreme eigenpair of a symmetric operator of size about one; dense when small or when Lanczos fails."""
+    if product is not None and n > DENSE_LIMIT:
+        pair = lanczos(product, n, "SA" if end == 0 else "LA")
+        if pair is not None:
+            return pair
+    i = 0 if end == 0 else n - 1
+    M = dense()
+    values, vectors = eigh(0.5 * (M + M.T), subset_by_index=[i, i], check_finite=False)
+    return float(values[0]), vectors[:, 0]
+
+
+def lanczos(product: Callable[[Vector], Vector], n: int, which: str) -> tuple[float, Vector] | None:
+    """One pair by ARPACK from a fixed start, accepted if its residual is small; None otherwise."""
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+    operator: Any = LinearOperator((n, n), matvec=product, dtype=np.float64)  # pyright: ignore[reportCallIssue]
+    start = np.random.default_rng(0).standard_normal(n)
+    try:
+        settings: Any = {"k": 1, "which": which, "v0": start, "tol": LANCZOS_TOL, "maxiter": 20 * n}
+        values, vectors = eigsh(operator, **settings)
+    except ArpackError:
+        return None
+    value, v = float(values[0]), vectors[:, 0]
+    residual = float(np.linalg.norm(product(v) - value * v))
+    return (value, v) if residual <= 1e-9 * max(1.0, abs(value)) else None

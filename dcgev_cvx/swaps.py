@@ -1,0 +1,133 @@
+"""Local search over supports: exchange one variable at a time while λmax of the sub-pencil rises."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .checks import Index, Matrix, Vector
+from .pencils import Gram, Pencil
+
+EXHAUSTIVE = 400
+"""Up to this many exchanges are all evaluated exactly; beyond, the most promising by a 2 × 2 estimate."""
+SHORTLIST = 12
+POWER_STEPS = 8
+
+
+def eigenvector_on(pencil: Pencil, support: Index, warm: Vector | None = None) -> tuple[float, Vector]:
+    """(λ, x) of the sub-pencil on the support, x embedded with unit B norm.
+
+    Large supports of A = CᵀC with B = I are refined from a warm x by power steps instead: the
+    Rayleigh quotient of any vector on the support is a value that the support attains.
+    """
+    x = np.zeros(pencil.n)
+    if warm is not None and pencil.B is None and isinstance(pencil.A, Gram) and len(support) > 100:
+        C = pencil.A.C[:, support]
+        z = warm[support]
+        for _ in range(POWER_STEPS):
+            z = C.T @ (C @ z)
+            z /= np.linalg.norm(z)
+        x[support] = z
+    else:
+        x[support] = pencil.restrict(support).leading_vector
+    return pencil.A_quad(x), x
+
+
+def swap_search(pencil: Pencil, x: Vector, max_swaps: int = 200) -> tuple[Vector, int]:
+    """Exchange the pair (i out, j in) that raises λmax most until no exchange on the shortlist does."""
+    support = np.flatnonzero(x)
+    value, x = eigenvector_on(pencil, support, x)
+    for count in range(max_swaps):
+        better = best_swap(pencil, support, x, value)
+        if better is None:
+            return x, count
+        value, support, x = better
+    return x, max_swaps
+
+
+def best_swap(pencil: Pencil, support: Index, x: Vector, value: float) -> tuple[float, Index, Vector] | None:
+    """The best exchange found from a support, or None when none of those tried raises the value."""
+    outside = np.setdiff1d(np.arange(pencil.n), support, assume_unique=True)
+    if not len(outside) or not len(support):
+        return None
+    estimate, drop, add = swap_estimates(pencil, support, outside, x, value)
+    threshold = value + 1e-12 * abs(value)
+    everyone = estimate.size == len(support) * len(outside) and len(support) <= 40
+    order = np.argsort(estimate, axis=None)[::-1][: None if everyone else SHORTLIST]
+    pairs = [np.unravel_index(int(flat), estimate.shape) for flat in order]
+    candidates = [np.sort(np.append(support[support != drop[i]], add[j])) for i, j in pairs]
+    if len(support) <= 100:
+        values = support_values(pencil, np.array(candidates))
+        best = int(np.argmax(values))
+        if values[best] <= threshold:
+            return None
+        found, z = eigenvector_on(pencil, candidates[best])
+        return (found, candidates[best], z) if found > threshold else None
+    for candidate, (i, j) in zip(candidates, pairs, strict=True):
+        warm = x.copy()
+        warm[add[j]] = warm[drop[i]]
+        found, z = eigenvector_on(pencil, candidate, warm)
+        if found > threshold:
+            return found, candidate, z
+    return None
+
+
+def support_values(pencil: Pencil, supports: Index) -> Vector:
+    """λmax of the sub-pencil on each row of an m × k table of supports, all at once."""
+    rows, columns = supports[:, :, None], supports[:, None, :]
+    if isinstance(pencil.A, Gram):
+        parts = np.swapaxes(pencil.A.C.T[supports], 1, 2)
+        A = np.swapaxes(parts, 1, 2) @ parts
+    else:
+        A = pencil.A[rows, columns]
+    if pencil.B is not None:
+        L = np.linalg.cholesky(pencil.B[rows, columns])
+        half = np.linalg.solve(L, A)
+        A = np.linalg.solve(L, np.swapaxes(half, 1, 2))
+    return np.linalg.eigvalsh(A)[:, -1]
+
+
+def swap_estimates(
+    pencil: Pencil, support: Index, outside: Index, x: Vector, value: float
+) -> tuple[Matrix, Index, Index]:
+    """Rayleigh–Ritz values on span{x − xᵢeᵢ, eⱼ} for pairs (i, j): a lower bound of λmax after the exchange.
+
+    The largest root λ of (uᵀAu − λuᵀBu)(Aⱼⱼ − λBⱼⱼ) = (uᵀAeⱼ − λuᵀBeⱼ)², u = x − xᵢeᵢ. When there are
+    many pairs, the variables that cost least to drop and gain most when added.
+    """
+    Ax, Bx = pencil.A_dot(x), pencil.B_dot(x)
+    a, b = pencil.A_diagonal, pencil.B_diagonal
+    xi = x[support]
+    kept_A = value - 2.0 * xi * Ax[support] + xi**2 * a[support]
+    kept_B = 1.0 - 2.0 * xi * Bx[support] + xi**2 * b[support]
+    few = EXHAUSTIVE if len(support) * len(outside) <= EXHAUSTIVE else 24
+    i = np.argsort(kept_A / np.maximum(kept_B, 1e-300))[::-1][:few]
+    gain = pair_value(value, 1.0, Ax[outside], Bx[outside], a[outside], b[outside])
+    j = np.argsort(gain)[::-1][:few]
+    drop, add = support[i], outside[j]
+    cross_A, cross_B = cross_block(pencil, drop, add)
+    estimate = pair_value(
+        kept_A[i][:, None],
+        kept_B[i][:, None],
+        Ax[add] - cross_A * x[drop][:, None],
+        Bx[add] - cross_B * x[drop][:, None],
+        a[add],
+        b[add],
+    )
+    return np.atleast_2d(estimate), drop, add
+
+
+def pair_value(p: Vector | float, q: Vector | float, a: Vector, b: Vector, r: Vector, s: Vector) -> Vector:
+    """The larger root λ of (p − λq)(r − λs) = (a − λb)²: λmax of a 2 × 2 pencil, entry by entry."""
+    A = np.maximum(q * s - b * b, 1e-300)
+    half = 0.5 * (p * s + q * r) - a * b
+    return (half + np.sqrt(np.maximum(half * half - A * (p * r - a * a), 0.0))) / A
+
+
+def cross_block(pencil: Pencil, rows: Index, columns: Index) -> tuple[Matrix, Matrix]:
+    """A and B between two small sets of variables."""
+    if isinstance(pencil.A, Gram):
+        A = pencil.A.C[:, rows].T @ pencil.A.C[:, columns]
+    else:
+        A = pencil.A[np.ix_(rows, columns)]
+    B = np.zeros((len(rows), len(columns))) if pencil.B is None else pencil.B[np.ix_(rows, columns)]
+    return A, B
