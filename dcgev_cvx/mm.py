@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+import numpy as np
+
 from .certificates import Certificate, certify, rounding
 from .checks import Vector, as_number, frozen
 from .errors import InvalidParameter, SolverFailed
@@ -127,6 +129,8 @@ def iterate(program: Program, step: Step, x0: Any = None) -> Iterator[Iterate]:
     while True:
         l += 1  # noqa: E741
         out = step(program, y)
+        if out.x.shape != y.shape or not np.isfinite(out.x).all():
+            raise SolverFailed("the step returned NaN, infinite or misshapen values.")
         y = frozen(out.x)
         yield Iterate(
             l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver, out.origin, out.work
