@@ -1,0 +1,296 @@
+"""The driver: stepped by hand, stopped by rule, and never wrong about how it ended."""
+
+import pickle
+from itertools import islice
+
+import numpy as np
+import pytest
+import referee
+
+from dcgev_cvx import InvalidParameter, Pencil, SolverFailed, SparseGEV, Status, Stop, certify, iterate, minimize
+from dcgev_cvx.steps.base import StepOutput
+from dcgev_cvx.steps.closed import soft_threshold_step
+
+
+def output(program, y, x):
+    return StepOutput(x, program.g(x, y), mu=0.0, seconds=0.0, residual=0.0, correction=0.0, solver="test")
+
+
+@pytest.fixture
+def program(pitprops):
+    return SparseGEV(pitprops, 1.0, 1e-2)
+
+
+# ---- iterate --------------------------------------------------------------------------------------
+
+
+def test_a_generator_to_step_by_hand(program):
+    steps = iterate(program, soft_threshold_step)
+    first, second, third = next(steps), next(steps), next(steps)
+    assert [first.l, second.l, third.l] == [0, 1, 2]
+    assert np.array_equal(first.x, program.start())
+    assert first.f == first.g == program.f(first.x)
+    assert second.g == program.g(second.x, first.x)
+    assert third.f == program.f(third.x)
+    assert first.f >= second.g >= second.f >= third.g >= third.f
+    assert np.array_equal(second.x, soft_threshold_step(program, first.x).x)
+    assert not third.x.flags.writeable
+
+
+def test_it_never_ends(program):
+    *_, last = islice(iterate(program, soft_threshold_step), 500)
+    assert last.l == 499
+
+
+def test_the_start_is_copied(program):
+    x0 = program.start() * 0.5
+    kept = x0.copy()
+    list(islice(iterate(program, soft_threshold_step, x0), 3))
+    assert np.array_equal(x0, kept)
+    assert x0.flags.writeable
+
+
+# ---- statuses -------------------------------------------------------------------------------------
+
+
+def test_statuses_are_sentences_and_only_two_converge():
+    assert len({status.value for status in Status}) == len(Status) == 8
+    converged = {status for status in Status if status.value.startswith("converged")}
+    assert converged == {Status.SMALL_STEP, Status.SMALL_DECREASE}
+    assert not any("optimal" in status.value for status in Status)
+
+
+def test_small_step(program):
+    result = minimize(program, soft_threshold_step, stop=Stop(step=1e-4, stationarity=1e-2))
+    assert result.status is Status.SMALL_STEP
+    assert result.converged
+    assert result.certificate.passes(1e-2)
+    before, after = result.history[-2:]
+    assert np.linalg.norm(after.x - before.x) <= 1e-4
+    assert np.linalg.norm(before.x - result.history[-3].x) > 1e-4
+
+
+def test_small_decrease(program):
+    result = minimize(program, soft_threshold_step, stop=Stop(step=0.0, decrease=1e-6, stationarity=1e-2))
+    assert result.status is Status.SMALL_DECREASE
+    assert result.converged
+    assert result.history[-2].f - result.f <= 1e-6 * program.size(result.x)
+
+
+def test_a_small_step_is_not_convergence_while_the_certificate_fails(program):
+    loose = minimize(program, soft_threshold_step, stop=Stop(step=1e-2, stationarity=1.0))
+    strict = minimize(program, soft_threshold_step, stop=Stop(step=1e-2, stationarity=1e-7))
+    assert strict.n_iter > loose.n_iter
+    assert strict.certificate.stationarity <= 1e-7
+
+
+def test_out_of_iterations(program):
+    result = minimize(program, soft_threshold_step, stop=Stop(max_iter=3))
+    assert result.status is Status.OUT_OF_ITERATIONS
+    assert not result.converged
+    assert result.n_iter == 3
+    assert len(result.history) == 4
+
+
+def test_collapsed(program):
+    result = minimize(program.with_rho(1e4), soft_threshold_step)
+    assert result.status is Status.COLLAPSED
+    assert not result.converged
+    assert not result.x.any()
+    assert result.support == ()
+    assert np.isfinite(result.f)
+
+
+def test_stopped_by_the_caller(program):
+    seen = []
+
+    def callback(it):
+        seen.append(it.l)
+        return it.l == 4
+
+    result = minimize(program, soft_threshold_step, callback=callback)
+    assert result.status is Status.STOPPED
+    assert not result.converged
+    assert seen == [0, 1, 2, 3, 4]
+    assert result.n_iter == 4
+
+
+@pytest.mark.parametrize("answer", [None, False, 0, 1, "stop", "yes", np.array([1.0, 2.0])])
+def test_only_true_stops(program, answer):
+    result = minimize(program, soft_threshold_step, callback=lambda it: answer)
+    assert result.converged
+
+
+def test_a_callback_does_not_hide_convergence(program):
+    plain = minimize(program, soft_threshold_step)
+    result = minimize(program, soft_threshold_step, callback=lambda it: it.l == plain.n_iter)
+    assert result.status is plain.status
+
+
+def test_an_error_in_the_callback_is_the_callers(program):
+    class MineError(Exception):
+        pass
+
+    def callback(it):
+        raise MineError
+
+    with pytest.raises(MineError):
+        minimize(program, soft_threshold_step, callback=callback)
+
+
+def test_stalled(program):
+    """A step that returns y: it does not move, and y is not stationary."""
+    result = minimize(program, lambda program, y: output(program, y, y.copy()))
+    assert result.status is Status.STALLED
+    assert not result.converged
+    assert result.n_iter == 1
+
+
+def test_ascent(program):
+    rng = np.random.default_rng(0)
+
+    def worse(program, y):
+        x = rng.standard_normal(13)
+        return output(program, y, x / np.linalg.norm(x))
+
+    result = minimize(program, worse)
+    assert result.status is Status.ASCENT
+    assert not result.converged
+    assert result.history[-1].f > result.history[-2].f
+
+
+def test_a_failure_keeps_the_history(program):
+    calls = []
+
+    def fails_third(program, y):
+        calls.append(1)
+        if len(calls) == 3:
+            raise SolverFailed("no answer today")
+        return soft_threshold_step(program, y)
+
+    result = minimize(program, fails_third)
+    assert result.status is Status.SOLVER_FAILED
+    assert result.message == "step 3: no answer today"
+    assert not result.converged
+    assert len(result.history) == 3
+    assert np.array_equal(result.x, result.history[-1].x)
+    assert "no answer today" in str(result)
+
+
+def test_a_failure_at_a_stationary_point_is_still_a_failure(program):
+    stationary = minimize(program, soft_threshold_step, stop=Stop(stationarity=1e-12)).x
+
+    def fails(program, y):
+        raise SolverFailed("no answer")
+
+    result = minimize(program, fails, stationary)
+    assert result.certificate.passes()
+    assert result.status is Status.SOLVER_FAILED
+    assert not result.converged
+
+
+# ---- wrong steps are seen -------------------------------------------------------------------------
+
+
+def test_a_step_that_minimises_half_way_is_seen_by_no_sandwich_but_ends_right(program):
+    """Any step that lowers g keeps the sandwich: damped MM is slower, and still ends at a stationary point."""
+
+    def damped(program, y):
+        x = soft_threshold_step(program, y).x + y
+        return output(program, y, x / np.linalg.norm(x))
+
+    result = minimize(program, damped, stop=Stop(max_iter=3000))
+    assert result.certificate.sandwich == 0.0
+    assert result.converged == certify(program, result.x).passes()
+
+
+def test_a_surrogate_above_f_is_seen(program):
+    """f falls but g(x⁺, x) > f(x): no MM step, and the sandwich says so."""
+
+    def leap(program, y):
+        best = soft_threshold_step(program, soft_threshold_step(program, y).x).x
+        x = best + 3.0 * (best - y)
+        return output(program, y, x / np.linalg.norm(x))
+
+    result = minimize(program, leap, stop=Stop(max_iter=50))
+    assert result.certificate.sandwich > 1e-9
+    assert not result.certificate.passes()
+    assert not result.converged
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda program, y: -soft_threshold_step(program, y).x * 0.5,
+        lambda program, y: soft_threshold_step(program.with_rho(0.0), y).x,
+        lambda program, y: soft_threshold_step(program.with_rho(3 * program.rho), y).x,
+        lambda program, y: y / np.linalg.norm(y),
+        lambda program, y: np.roll(y, 1),
+        lambda program, y: 2.0 * y,
+        lambda program, y: np.full(13, np.nan),
+        lambda program, y: np.full(13, np.inf),
+    ],
+    ids=["half and flipped", "no penalty", "triple penalty", "stale", "rolled", "infeasible", "nan", "inf"],
+)
+def test_no_wrong_step_converges_to_a_wrong_point(program, wrong):
+    with np.errstate(all="ignore"):
+        result = minimize(program, lambda p, y: output(p, y, wrong(p, y)), stop=Stop(max_iter=100))
+    if result.converged:
+        assert referee.stationarity(program.pencil.A, None, result.x, rho=1.0, eps=1e-2) <= 1e-6
+        assert program.violation(result.x) <= 1e-9
+    else:
+        assert result.status not in (Status.SMALL_STEP, Status.SMALL_DECREASE)
+
+
+# ---- the result -----------------------------------------------------------------------------------
+
+
+def test_the_result_says_it_all(program):
+    result = minimize(program, soft_threshold_step)
+    assert result.solvers == {"closed form": result.n_iter}
+    assert result.support == tuple(np.flatnonzero(result.x))
+    assert result.f == program.f(result.x) == result.history[-1].f
+    text = str(result)
+    assert text.startswith("converged: ")
+    assert "topdiam" in text
+    assert "stationarity" in text
+    many = minimize(SparseGEV(Pencil(referee.random_pencil(0, 15)[0]), 0.0), soft_threshold_step)
+    assert " …" in str(many)
+
+
+def test_results_pickle_to_the_same_bits(program):
+    result = minimize(program, soft_threshold_step)
+    copy = pickle.loads(pickle.dumps(result))
+    assert np.array_equal(copy.x, result.x)
+    assert copy.status is result.status
+    assert copy.certificate == result.certificate
+    assert [it.f for it in copy.history] == [it.f for it in result.history]
+    assert copy.program.f(copy.x) == result.f
+
+
+def test_descent_along_many_runs():
+    for seed in range(20):
+        A = referee.random_pencil(seed, 7, indefinite=seed % 2 == 0)[0]
+        for eps in (1.0, 1e-4, 2.2e-16):
+            program = SparseGEV(Pencil(A), 0.5, eps)
+            result = minimize(program, soft_threshold_step, referee.start(seed, None, 7, zeros=1))
+            assert result.certificate.sandwich <= 1e-12
+            assert result.status in (Status.SMALL_STEP, Status.SMALL_DECREASE, Status.COLLAPSED, Status.OUT_OF_ITERATIONS)
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"max_iter": 0}, "max_iter = 0 must be a whole number of at least 1"),
+        ({"max_iter": 2.5}, "max_iter = 2.5"),
+        ({"max_iter": True}, "max_iter = True"),
+        ({"max_iter": "10"}, "max_iter = '10'"),
+        ({"step": -1.0}, "step = -1 is out of range"),
+        ({"decrease": float("nan")}, "decrease = nan is not finite"),
+        ({"stationarity": None}, "stationarity = None is not a real number"),
+    ],
+)
+def test_bad_stop_rules(settings, text):
+    with pytest.raises(InvalidParameter) as caught:
+        Stop(**settings)
+    assert text in str(caught.value)
