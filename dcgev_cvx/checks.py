@@ -45,7 +45,7 @@ def as_real(
         raise error(f"{what} has dtype {raw.dtype}, which is not numeric.")
     try:
         array = np.array(raw, dtype=np.float64, order=order, copy=True, subok=False)
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, OverflowError) as cause:
         raise error(f"{what} has entries that are not numbers: {cause}") from cause
     bad = int(array.size - np.count_nonzero(np.isfinite(array)))
     if bad:

@@ -274,7 +274,8 @@ def symmetric(data: Any, what: str) -> Matrix:
     if array.shape[0] == 0:
         raise InvalidPencil(f"{what} is empty (0×0): a pencil needs at least one variable.")
     scale = float(np.max(np.abs(array)))
-    skew = float(np.max(np.abs(array - array.T))) if scale else 0.0
+    with np.errstate(over="ignore"):
+        skew = float(np.max(np.abs(array - array.T))) if scale else 0.0
     if skew > (1e-5 if single else 1e-8) * scale:
         raise InvalidPencil(
             f"{what} is not symmetric: max |{what} - {what}ᵀ| = {skew:.3g} where max |{what}| = {scale:.3g}. "

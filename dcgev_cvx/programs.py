@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 
-from .checks import UNIT_ROUNDOFF, Index, Vector, as_number, as_vector, frozen
+from .checks import UNIT_ROUNDOFF, Index, Vector, as_number, as_real, as_vector, frozen
 from .errors import Infeasible, InvalidParameter
 from .penalties import MACHINE_EPS, LogPenalty, Penalty, card
 from .pencils import Gram, Pencil
@@ -245,12 +245,11 @@ class SparseGEV:
         if x0 is None:
             return self.pencil.leading_vector.copy()
         x = as_vector(x0, self.pencil.n, "x0")
-        norm2 = self.pencil.B_quad(x)
-        if norm2 > 1.0 + FEASIBILITY_SLACK:
-            raise InvalidParameter(
-                f"x0 lies outside Ω: x0ᵀBx0 = {norm2:.6g} > 1. Divide x0 by {math.sqrt(norm2):.6g}."
-            )
-        return x / math.sqrt(norm2) if norm2 > 1.0 else x
+        unit = power_of_two(float(np.max(np.abs(x))))  # xᵀBx may overflow, its root does not
+        norm = unit * self.pencil.B_norm(x / unit)
+        if norm > 1.0 + FEASIBILITY_SLACK:
+            raise InvalidParameter(f"x0 lies outside Ω: ‖x0‖_B = {norm:.6g} > 1. Divide x0 by {norm:.6g}.")
+        return x / norm if norm > 1.0 else x
 
     def _metric(self, x: Vector) -> Vector:
         return x if self.shift == "identity" else self.pencil.B_dot(x)
@@ -267,8 +266,9 @@ class SparseFDA:
     penalty: Penalty
 
     def __init__(self, a: Any, B: Any, nu: float, eps: float = MACHINE_EPS, penalty: Penalty | None = None) -> None:
-        row = np.atleast_1d(np.squeeze(np.asarray(a))) if np.ndim(a) == 2 else a
-        vector = as_vector(row, np.size(row), "a")
+        given = as_real(a, "a", InvalidParameter)
+        row = given.ravel() if given.ndim == 2 and 1 in given.shape else given
+        vector = as_vector(row, B.n if isinstance(B, Pencil) else row.size, "a")
         if not np.any(vector):
             raise Infeasible("a = 0: aᵀx = 1 has no solution. The two class means coincide.")
         pencil = B if isinstance(B, Pencil) else Pencil(Gram(vector[None, :]), B)
