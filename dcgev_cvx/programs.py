@@ -248,7 +248,7 @@ class SparseGEV:
         unit = power_of_two(float(np.max(np.abs(x))))  # xᵀBx may overflow, its root does not
         norm = unit * self.pencil.B_norm(x / unit)
         if norm > 1.0 + FEASIBILITY_SLACK:
-            raise InvalidParameter(f"x0 lies outside Ω: ‖x0‖_B = {norm:.6g} > 1. Divide x0 by {norm:.6g}.")
+            raise InvalidParameter(f"x0 lies outside Ω: x0ᵀBx0 = {norm * norm:.6g} > 1. Divide x0 by {norm:.6g}.")
         return x / norm if norm > 1.0 else x
 
     def _metric(self, x: Vector) -> Vector:
