@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from .pencils import Gram, Pencil
 from .postprocess import value
 from .samples import check_bytes
 from .solutions import Solution
+
+if TYPE_CHECKING:
+    from .paths import Effort
 
 Deflation: TypeAlias = Literal["orthogonalized-hotelling", "hotelling", "projection", "schur"]
 
@@ -89,7 +92,7 @@ def components(
     ks: Sequence[int | Sequence[int]],
     *,
     deflation: Deflation = "orthogonalized-hotelling",
-    effort: str = "normal",
+    effort: Effort = "normal",
     random_state: int = 0,
     callback: Callable[[Solution], Any] | None = None,
 ) -> Components:
@@ -118,7 +121,7 @@ def components(
     return Components(pencil, tuple(solutions), frozen(V), tuple(inner), deflation)
 
 
-def find(pencil: Pencil, k: int | Sequence[int], effort: str, random_state: int) -> Solution:
+def find(pencil: Pencil, k: int | Sequence[int], effort: Effort, random_state: int) -> Solution:
     """Solve for one cardinality, or for one per view."""
     if isinstance(k, Sequence):
         from .views import solve_views
@@ -126,7 +129,7 @@ def find(pencil: Pencil, k: int | Sequence[int], effort: str, random_state: int)
         return solve_views(pencil, k, effort=effort, random_state=random_state)
     from .paths import solve
 
-    return solve(pencil, k, effort=effort, random_state=random_state)  # pyright: ignore[reportArgumentType]
+    return solve(pencil, k, effort=effort, random_state=random_state, check_path=False)
 
 
 def refuse_empty(deflated: Pencil, pencil: Pencil, j: int) -> None:

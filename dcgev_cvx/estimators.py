@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -23,6 +23,9 @@ from .fisher import fisher_solve
 from .pencils import Gram, Pencil
 from .programs import SparseFDA
 from .samples import Table, read_labels, read_table
+
+if TYPE_CHECKING:
+    from .paths import Effort
 
 
 class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -41,7 +44,7 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         center: bool = True,
         scale: bool = False,
         deflation: Deflation = "orthogonalized-hotelling",
-        effort: str = "normal",
+        effort: Effort = "normal",
         random_state: Any = 0,
     ) -> None:
         self.n_components = n_components
@@ -117,7 +120,7 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ridge: float = 0.1,
         scale: bool = True,
         deflation: Deflation = "orthogonalized-hotelling",
-        effort: str = "normal",
+        effort: Effort = "normal",
         random_state: Any = 0,
     ) -> None:
         self.n_components = n_components
@@ -190,7 +193,7 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
         n_components: int | None = None,
         ridge: float = 0.01,
         deflation: Deflation = "orthogonalized-hotelling",
-        effort: str = "normal",
+        effort: Effort = "normal",
         random_state: Any = 0,
     ) -> None:
         self.k = k

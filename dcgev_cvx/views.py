@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,13 +19,16 @@ from .pencils import Pencil
 from .postprocess import on_support, value
 from .solutions import Solution, checked_k, solution_of
 
+if TYPE_CHECKING:
+    from .paths import Effort
+
 CANDIDATES = 3
 """How many of the weakest members, and of the best outsiders, an exchange considers."""
 ROUNDS = 200
 """Exchanges at most; each raises the value, so this is a guard and not a tuning knob."""
 
 
-def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: str = "normal", random_state: int = 0) -> Solution:
+def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: Effort = "normal", random_state: int = 0) -> Solution:
     """Max xᵀAx s.t. xᵀBx = 1 with exactly ks[b] nonzeros in view b (SGEV-P, one cardinality per view).
 
     Starts: solve(pencil, Σks), the leading eigenvector and its truncated power iterates.
@@ -34,7 +37,7 @@ def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: str = "normal", ra
 
     begin = perf_counter()
     sizes = checked_ks(pencil, ks)
-    first = solve(pencil, sum(sizes), effort=effort, random_state=random_state)
+    first = solve(pencil, sum(sizes), effort=effort, random_state=random_state, check_path=False)
     if view_counts(pencil, first.x) == sizes:
         best = first.x
     else:

@@ -7,15 +7,24 @@ import math
 
 import numpy as np
 
-from dcgev_cvx.postprocess import on_support, value
+from dcgev_cvx.postprocess import on_support
 from dcgev_cvx.solutions import checked_k, solution_of
 
 
-def solve(pencil, k, *, effort="normal", random_state=0):
+def support_values(pencil, supports):
+    """λmax(A_SS, B_SS) of many supports of one size."""
+    A, B = pencil.dense()
+    rows, columns = supports[:, :, None], supports[:, None, :]
+    L = np.linalg.cholesky(B[rows, columns])
+    half = np.linalg.solve(L, A[rows, columns])
+    return np.linalg.eigvalsh(np.linalg.solve(L, half.transpose(0, 2, 1)))[:, -1]
+
+
+def solve(pencil, k, *, effort="normal", random_state=0, check_path=None):
     k = checked_k(k, pencil.n)
     if math.comb(pencil.n, k) <= 5000:
-        supports = itertools.combinations(range(pencil.n), k)
-        best = max((on_support(pencil, np.array(S)) for S in supports), key=lambda x: value(pencil, x))
+        supports = np.array(list(itertools.combinations(range(pencil.n), k)))
+        best = on_support(pencil, supports[np.argmax(support_values(pencil, supports))])
     else:
         best = pencil.leading_vector
         while np.count_nonzero(best) > k:
