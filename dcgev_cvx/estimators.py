@@ -264,7 +264,10 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
             raise InvalidParameter(f"nu = {self.nu} is for two classes; with {len(means)} give k instead.")
         between = np.sqrt(self.priors_)[:, None] * (means - self.priors_ @ means)
         rank = min(len(means) - 1, n)
-        ks = per_component(self.k, rank if self.n_components is None else self.n_components, n)
+        count = rank if self.n_components is None else self.n_components
+        if count > rank:
+            raise InvalidParameter(f"n_components = {count}: {len(means)} classes have at most {rank} discriminants.")
+        ks = per_component(self.k, count, n)
         return search(Pencil(Gram(between), B), ks, self).V
 
     def _two_class(self, a: Vector, B: Matrix, n: int) -> Matrix:

@@ -1,0 +1,267 @@
+"""The estimators: scikit-learn's own checks, their mathematics, pipelines, grids, frames and bad settings."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from dcgev_cvx import DCCCA, DCFDA, DCPCA, InvalidParameter, components, datasets, explained, pca_pencil
+
+SKIPPED = {"check_array_api_input"}
+"""Left out: the estimators do not claim array API support, and the check skips itself for that."""
+
+
+def all_checks():
+    for estimator in (DCPCA(), DCCCA(), DCFDA()):
+        for number, (owner, check) in enumerate(estimator_checks_generator(estimator)):
+            name = getattr(check, "func", check).__name__
+            if name not in SKIPPED:
+                yield pytest.param(owner, check, id=f"{type(estimator).__name__}-{number}-{name}")
+
+
+@pytest.mark.parametrize(("estimator", "check"), list(all_checks()))
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+def planted(m=200, n=30, k=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, n))
+    X[:, :k] += 2.0 * rng.standard_normal((m, 1))
+    return X
+
+
+# --- DCPCA
+
+
+def test_pca_finds_the_planted_variables():
+    model = DCPCA(k=4).fit(planted())
+    assert set(np.flatnonzero(model.components_[0])) == {0, 1, 2, 3}
+    assert np.linalg.norm(model.components_[0]) == pytest.approx(1.0)
+
+
+def test_dense_pca_is_pca():
+    X = planted(n=6) * np.arange(1, 7)
+    mine = DCPCA(3, k=6).fit(X)
+    theirs = PCA(3).fit(X)
+    np.testing.assert_allclose(np.abs(mine.components_), np.abs(theirs.components_), atol=1e-6)
+    np.testing.assert_allclose(np.abs(mine.transform(X)), np.abs(theirs.transform(X)), atol=1e-5)
+    np.testing.assert_allclose(
+        mine.inverse_transform(mine.transform(X)), theirs.inverse_transform(theirs.transform(X)), atol=1e-5
+    )
+    np.testing.assert_allclose(mine.projector_trace_, np.cumsum(theirs.explained_variance_ratio_), atol=1e-8)
+
+
+def test_pca_score_on_the_training_data_is_the_projector_trace():
+    X = planted()
+    for settings in ({}, {"scale": True}, {"center": False}):
+        model = DCPCA(3, k=[4, 2, 2], **settings).fit(X)
+        assert model.score(X) == pytest.approx(model.projector_trace_[-1])
+        pencil = pca_pencil(X, **settings)
+        assert model.projector_trace_[-1] == pytest.approx(explained.projector_trace(pencil, model.components_.T))
+        assert model.adjusted_[-1] == pytest.approx(explained.adjusted(pencil, model.components_.T))
+        assert model.plain_sum_[-1] == pytest.approx(explained.plain_sum(pencil, model.components_.T))
+
+
+def test_pca_reconstruction_is_the_projection():
+    X = planted(n=8)
+    model = DCPCA(2, k=3, scale=True).fit(X)
+    again = model.inverse_transform(model.transform(X))
+    np.testing.assert_allclose(model.transform(again), model.transform(X), atol=1e-10)
+    Z = (X - model.mean_) / model.scale_
+    P = model.components_.T @ np.linalg.pinv(model.components_.T)
+    np.testing.assert_allclose((again - model.mean_) / model.scale_, Z @ P, atol=1e-10)
+
+
+def test_pca_is_components_of_the_pencil():
+    X = planted(n=10)
+    model = DCPCA(2, k=3, deflation="projection").fit(X)
+    found = components(pca_pencil(X), [3, 3], deflation="projection")
+    np.testing.assert_array_equal(model.components_, found.V.T)
+
+
+def test_grid_search_picks_a_cardinality_and_pipelines_work():
+    X = planted()
+    grid = GridSearchCV(DCPCA(effort="quick"), {"k": [1, 2, 4, 30]}, cv=3).fit(X)
+    assert grid.best_params_["k"] in (4, 30)
+    assert len(grid.cv_results_["mean_test_score"]) == 4
+    assert make_pipeline(StandardScaler(), DCPCA(2, k=3)).fit_transform(X).shape == (200, 2)
+
+
+def test_frames_names_and_set_output():
+    frame = pd.DataFrame(planted(n=5), columns=list("abcde"))
+    model = DCPCA(2, k=2).set_output(transform="pandas").fit(frame)
+    assert list(model.transform(frame).columns) == ["dcpca0", "dcpca1"]
+    assert list(model.get_feature_names_out()) == ["dcpca0", "dcpca1"]
+    assert list(model.feature_names_in_) == list("abcde")
+    with pytest.raises(ValueError, match="feature names"):
+        model.transform(frame[list("edcba")])
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix])
+def test_sparse_input_gives_the_same_answer(kind):
+    X = np.where(np.abs(planted(n=8)) > 1, planted(n=8), 0.0)
+    y = np.arange(200) % 2
+    np.testing.assert_allclose(DCPCA(k=2).fit(kind(X)).components_, DCPCA(k=2).fit(X).components_, atol=1e-12)
+    np.testing.assert_allclose(
+        DCFDA(k=2).fit(kind(X), y).decision_function(X), DCFDA(k=2).fit(X, y).decision_function(kind(X))
+    )
+    one, two = DCCCA(kx=2, ky=1).fit(kind(X[:, :5]), kind(X[:, 5:])), DCCCA(kx=2, ky=1).fit(X[:, :5], X[:, 5:])
+    np.testing.assert_allclose(one.x_weights_, two.x_weights_, atol=1e-12)
+
+
+def test_more_variables_than_samples():
+    X = planted(20, 300)
+    model = DCPCA(3, k=5, deflation="projection").fit(X)
+    assert (np.count_nonzero(model.components_, axis=1) == 5).all()
+
+
+# --- DCCCA
+
+
+def views(m=150, p=20, q=15, seed=0):
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal((m, 1))
+    X, Y = rng.standard_normal((m, p)), rng.standard_normal((m, q))
+    X[:, :3] += z
+    Y[:, :2] += z
+    return X, Y
+
+
+def test_cca_finds_the_shared_variables_and_holds_out():
+    X, Y = views()
+    model = DCCCA(kx=3, ky=2).fit(X, Y)
+    assert set(np.flatnonzero(model.x_weights_[:, 0])) == {0, 1, 2}
+    assert set(np.flatnonzero(model.y_weights_[:, 0])) == {0, 1}
+    fresh = views(seed=1)
+    assert model.score(*fresh) > 0.55
+    assert np.corrcoef(*[s[:, 0] for s in model.transform(*fresh)])[0, 1] == pytest.approx(model.score(*fresh))
+
+
+def test_dense_cca_without_ridge_is_cca():
+    X, Y = views(p=4, q=3)
+    model = DCCCA(3, kx=4, ky=3, ridge=0.0, deflation="projection").fit(X, Y)
+    Qx, Qy = (np.linalg.qr(V - V.mean(0))[0] for V in (X, Y))
+    np.testing.assert_allclose(model.values_, np.linalg.svd(Qx.T @ Qy)[1], atol=1e-6)
+
+
+def test_cca_is_unmoved_by_units():
+    X, Y = views(p=6, q=5)
+    plain, scaled = DCCCA(kx=2, ky=2).fit(X, Y), DCCCA(kx=2, ky=2).fit(1000.0 * X + 3.0, Y / 50.0)
+    np.testing.assert_allclose(plain.transform(X), scaled.transform(1000.0 * X + 3.0), atol=1e-8)
+
+
+def test_cca_in_a_grid_and_with_one_dependent_variable():
+    X, Y = views()
+    grid = GridSearchCV(DCCCA(effort="quick"), {"kx": [1, 3], "ky": [2]}, cv=3).fit(X, Y)
+    assert grid.best_params_ == {"kx": 3, "ky": 2}
+    assert DCCCA(kx=3).fit(X, Y[:, 0]).transform(X, Y[:, 0])[1].shape == (150, 1)
+
+
+def test_the_scores_of_a_constant_view_correlate_with_nothing():
+    X, Y = views(p=4, q=2)
+    assert DCCCA(kx=1, ky=1).fit(X, Y).score(np.ones((5, 4)), Y[:5]) == 0.0
+
+
+# --- DCFDA
+
+
+def test_dense_two_class_fda_is_lda():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :6]
+    mine, theirs = DCFDA(k=6, ridge=0.0).fit(X, y), LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
+    np.testing.assert_allclose(mine.decision_function(X), theirs.decision_function(X), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(mine.predict_proba(X), theirs.predict_proba(X), atol=1e-8)
+
+
+def test_dense_many_class_fda_is_lda():
+    X, y = load_iris(return_X_y=True)
+    mine, theirs = DCFDA(k=4, ridge=0.0).fit(X, y), LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
+    assert mine.n_components_ == 2
+    np.testing.assert_allclose(mine.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
+    np.testing.assert_allclose(np.exp(mine.predict_log_proba(X)), mine.predict_proba(X), atol=1e-12)
+
+
+def test_a_few_variables_tell_breast_cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    assert cross_val_score(DCFDA(k=5), X, y, cv=5).mean() > 0.93
+    assert np.count_nonzero(DCFDA(k=5).fit(X, y).components_) == 5
+
+
+def test_nu_is_the_other_way_to_sparsity():
+    X, y, support = datasets.two_gaussians(15, 3, samples=200)
+    model = DCFDA(nu=0.1).fit(X, y)
+    assert set(np.flatnonzero(model.components_[0])) == set(support)
+    assert model.score(X, y) > 0.9
+
+
+def test_labels_and_names():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = DCFDA(k=2).fit(X, np.array(["u", "v", "w"])[y])
+    assert set(model.predict(X)) == {"u", "v", "w"}
+    assert list(model.get_feature_names_out()) == ["dcfda0", "dcfda1"]
+    assert model.score(X, np.array(["u", "v", "w"])[y]) > 0.9
+
+
+# --- all of them
+
+
+def test_the_same_random_state_gives_the_same_bits_and_a_generator_works():
+    X = planted(60, 70)
+    one, two = (DCPCA(k=5, random_state=3).fit(X).components_ for _ in range(2))
+    assert np.array_equal(one, two)
+    for state in (np.random.RandomState(0), np.random.default_rng(0), None):
+        assert np.count_nonzero(DCPCA(k=5, random_state=state).fit(X).components_) == 5
+
+
+def test_fitted_models_pickle_and_clone():
+    model = DCPCA(2, k=3).fit(planted(n=8))
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).components_, model.components_)
+    assert not hasattr(clone(model), "components_")
+
+
+X0, Y0 = views(p=5, q=4)
+LABELS = np.arange(150) % 2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: DCPCA(k=0).fit(X0), "k = 0 is out of range"),
+        (lambda: DCPCA(k=6).fit(X0), "k = 6 is out of range"),
+        (lambda: DCPCA(k=1.5).fit(X0), "k = 1.5 must be a whole number"),
+        (lambda: DCPCA(0).fit(X0), "n_components = 0"),
+        (lambda: DCPCA(2.0).fit(X0), "n_components = 2.0"),
+        (lambda: DCPCA(2, k=[1, 2, 3]).fit(X0), "k has 3 entries for 2 component"),
+        (lambda: DCPCA(2, deflation="shur").fit(X0), "did you mean 'schur'"),
+        (lambda: DCPCA(effort="heroic").fit(X0), "effort = 'heroic'"),
+        (lambda: DCPCA(k=1, scale=True).fit(np.column_stack([X0, np.ones(150)])), "constant column"),
+        (lambda: DCPCA(k=1).fit(X0).inverse_transform(X0), "Z has 5 columns but there are 1 components"),
+        (lambda: DCPCA(k=1).fit(X0).score(np.tile(X0.mean(0), (3, 1))), "no variance to explain"),
+        (lambda: DCCCA(kx=6).fit(X0, Y0), "k = 6 is out of range"),
+        (lambda: DCCCA(ridge=-1).fit(X0, Y0), "ridge = -1"),
+        (lambda: DCCCA().fit(X0, Y0[:-1]), "X has 150 rows but y has 149"),
+        (lambda: DCCCA().fit(X0, Y0).transform(X0, Y0[:, :2]), "y is 150×2 where 150×4 is expected"),
+        (lambda: DCFDA(k=1, nu=0.1).fit(X0, LABELS), "both given"),
+        (lambda: DCFDA(nu=0.1).fit(X0, np.arange(150) % 3), "nu = 0.1 is for two classes"),
+        (lambda: DCFDA(n_components=2).fit(X0, LABELS), "two classes have one discriminant"),
+        (lambda: DCFDA(n_components=3).fit(X0, np.arange(150) % 3), "n_components = 3: 3 classes have at most 2"),
+        (lambda: DCFDA().fit(X0, np.r_[np.zeros(149), 1]), "one member only"),
+        (lambda: DCFDA(nu=-1.0).fit(X0, LABELS), "nu = -1"),
+    ],
+)
+def test_bad_settings(call, message):
+    with pytest.raises(InvalidParameter, match=message):
+        call()
