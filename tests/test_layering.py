@@ -1,0 +1,173 @@
+"""Who may import whom: the referee never imports the players, and importing the package is light."""
+
+import ast
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dcgev_cvx
+
+ROOT = Path(dcgev_cvx.__file__).parent
+
+WITHOUT_CVXPY = [
+    "errors",
+    "checks",
+    "pencils",
+    "penalties",
+    "programs",
+    "certificates",
+    "postprocess",
+    "solutions",
+    "mm",
+    "steps",
+    "steps.base",
+    "steps.closed",
+    "steps.polish",
+]
+"""The referee and what it stands on, the driver, and the steps that need no solver."""
+
+HEAVY = ["cvxpy", "scipy.optimize", "sklearn", "matplotlib", "numba", "pandas", "rich"]
+
+
+def source(module: str) -> Path:
+    path = ROOT.joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def imports(module: str) -> set[str]:
+    """Every module that a module's source imports, at the top or inside a function; ours without the package's name.
+
+    What stands under `if TYPE_CHECKING:` is for type checkers alone and does not count.
+    """
+    package = module.split(".") if source(module).name == "__init__.py" else module.split(".")[:-1]
+    tree = ast.parse(source(module).read_text(encoding="utf-8"))
+    skipped = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1] + (node.module or "").split(".") * bool(node.module)
+            found |= {".".join(base)} | {".".join([*base, alias.name]) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {node.module or ""} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name.removeprefix("dcgev_cvx.") for name in found}
+
+
+def ours(names: set[str]) -> set[str]:
+    return {name for name in names if name and source(name).exists()}
+
+
+def reachable(module: str) -> set[str]:
+    """Every module of ours that a module's source can reach."""
+    seen, todo = set(), {module}
+    while todo:
+        name = todo.pop()
+        seen.add(name)
+        todo |= ours(imports(name)) - seen
+    return seen
+
+
+def run(code: str, **environment: str) -> str:
+    """The output of a fresh interpreter."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, **environment}
+    )
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("module", WITHOUT_CVXPY)
+def test_source_never_reaches_cvxpy(module):
+    for name in reachable(module):
+        assert not any(found.split(".")[0] == "cvxpy" for found in imports(name)), f"{module} reaches {name}"
+
+
+def test_importing_them_loads_no_cvxpy():
+    names = ", ".join(f"'dcgev_cvx.{module}'" for module in WITHOUT_CVXPY)
+    code = f"import importlib, sys\nfor name in [{names}]: importlib.import_module(name)\nprint('cvxpy' in sys.modules)"
+    assert run(code) == "False"
+
+
+def test_importing_the_package_is_light():
+    code = f"import sys, dcgev_cvx\nprint([name for name in {HEAVY} if name in sys.modules])"
+    assert run(code) == "[]"
+
+
+def test_a_closed_form_run_and_its_certificate_load_no_cvxpy():
+    code = (
+        "import sys, dcgev_cvx\nresult = dcgev_cvx.dc_pca(dcgev_cvx.datasets.pitprops(), rho=4.84)\n"
+        "print(result.converged, result.certificate.passes(), 'cvxpy' in sys.modules)"
+    )
+    assert run(code) == "True True False"
+
+
+ORDER = ["errors", "checks", "pencils", "penalties", "programs", "certificates", "steps.base", "mm", "algorithms"]
+
+
+@pytest.mark.parametrize(("low", "high"), [(a, b) for i, a in enumerate(ORDER) for b in ORDER[i + 1 :]])
+def test_layers_point_one_way(low, high):
+    assert high not in reachable(low)
+
+
+def test_the_driver_knows_steps_by_their_protocol_alone():
+    assert not {"steps.convex", "steps.closed", "solvers", "algorithms"} & reachable("mm")
+
+
+def test_only_solvers_calls_a_problems_solve():
+    """`….problem.solve(…)` or `cp.Problem(…).solve(…)`: in solvers.py and nowhere else."""
+    for path in ROOT.rglob("*.py"):
+        if path == ROOT / "solvers.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "solve":
+                receiver = ast.unparse(node.func.value).split("(")[0].lower()
+                assert not receiver.endswith(("problem", "prob")), f"{path.name}: {receiver}"
+
+
+def modules() -> set[str]:
+    """The names under which `dcgev_cvx.<name>` could mean a module."""
+    return {path.stem for path in ROOT.glob("*.py")} | {path.parent.name for path in ROOT.glob("*/__init__.py")}
+
+
+def test_no_module_shares_its_name_with_a_public_name():
+    assert not set(dcgev_cvx._HOMES) & modules()
+    assert set(dcgev_cvx._MODULES) <= modules()
+
+
+def test_every_public_name_is_there():
+    assert sorted(dcgev_cvx.__all__) == sorted(dcgev_cvx._HOMES)
+    for name, home in dcgev_cvx._HOMES.items():
+        assert getattr(dcgev_cvx, name) is getattr(importlib.import_module(f"dcgev_cvx.{home}"), name)
+    for name in dcgev_cvx._MODULES:
+        assert getattr(dcgev_cvx, name).__name__ == f"dcgev_cvx.{name}"
+    assert set(dcgev_cvx.__all__) <= set(dir(dcgev_cvx))
+    with pytest.raises(AttributeError, match="no attribute 'sparce_gev'"):
+        _ = dcgev_cvx.sparce_gev
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse((ROOT / "__init__.py").read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert seen == dcgev_cvx._HOMES
+
+
+def test_every_module_says_what_it_is():
+    for path in ROOT.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert ast.get_docstring(tree), f"{path.name} has no docstring"
+
+
+def test_no_utils():
+    assert not {"utils", "helpers", "common", "misc"} & modules()
