@@ -249,6 +249,8 @@ def solve_and_polish(
             residual = judge(program, y, result.x, correction, solver)
         except SolverFailed as failure:
             reasons.append(str(failure))
+            for variable in form.problem.variables():
+                variable.save_value(None)  # CVXPY reads old values, NaN among them, when it compiles for the next solver
             continue
         value, seconds = program.g(result.x, y), perf_counter() - begin
         return StepOutput(result.x, value, result.mu, seconds, residual, correction, solver)
@@ -260,10 +262,11 @@ def answer_of(x: cp.Variable, solver: str) -> Vector:
     value: Any = x.value
     if value is None:
         raise SolverFailed(f"{solver} reported success but returned no values.")
-    answer = np.array(value, dtype=np.float64)
-    if answer.shape != x.shape or not np.all(np.isfinite(answer)):
-        raise SolverFailed(f"{solver} reported success but returned NaN, infinite or misshapen values.")
-    return answer
+    answer = np.array(value)
+    # every number of a subproblem is of size one, so 1e100 is no answer
+    if answer.dtype.kind != "f" or answer.shape != x.shape or not np.all(np.abs(answer) < 1e100):
+        raise SolverFailed(f"{solver} reported success but returned NaN, huge, complex or misshapen values.")
+    return answer.astype(np.float64)
 
 
 def judge(program: Program, y: Vector, x: Vector, correction: float, solver: str) -> float:
