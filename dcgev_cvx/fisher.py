@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from time import perf_counter
 from typing import Any
 
@@ -29,6 +30,8 @@ SEEDS = 30
 """Forward selection starts from each of this many best single variables."""
 DROPS = 12
 """How many of the cheapest members an exchange considers."""
+PAIR_LIMIT = 60
+"""Up to this many variables members are also exchanged two at a time."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,8 @@ def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, name
         starts.append(trimmed(program.a, metric, np.arange(program.pencil.n), k))
     starts += [fitted(program.a, metric, support, k) for support in neighbours(path, k)]
     distinct = {tuple(S): S for S in starts}.values()
-    support = max((exchanged(program.a, metric, S) for S in distinct), key=lambda S: ratio_of(program.a, metric, S))
+    best = max((exchanged(program.a, metric, S) for S in distinct), key=lambda S: ratio_of(program.a, metric, S))
+    support = exchanged(program.a, metric, best, pairs=program.pencil.n <= PAIR_LIMIT)
     x = np.zeros(program.pencil.n)
     x[support] = np.linalg.solve(metric[np.ix_(support, support)], program.a[support])
     on_path = None if path is None else k in path.cardinalities
@@ -218,21 +222,28 @@ def trimmed(a: Vector, B: Matrix, support: Index, k: int) -> Index:
     return np.sort(support)
 
 
-def exchanged(a: Vector, B: Matrix, support: Index) -> Index:
+def exchanged(a: Vector, B: Matrix, support: Index, *, pairs: bool = False) -> Index:
     """The support after exchanges that raise the ratio, until none does (at most 20 per member)."""
     for _ in range(20 * len(support)):
-        cheapest = np.argsort(losses(a, B, support), kind="stable")[:DROPS]
-        best, ratio = support, ratio_of(a, B, support)
-        for i in cheapest:
-            kept = np.delete(support, i)
-            candidate = grown(a, B, kept, len(support))
-            worth = ratio_of(a, B, candidate)
-            if worth > ratio * (1.0 + 1e-12):
-                best, ratio = candidate, worth
-        if best is support:
+        better = best_exchange(a, B, support, 1)
+        if better is None and pairs:
+            better = best_exchange(a, B, support, 2)
+        if better is None:
             break
-        support = best
+        support = better
     return support
+
+
+def best_exchange(a: Vector, B: Matrix, support: Index, count: int) -> Index | None:
+    """The best support after dropping `count` of the cheapest members and growing back, if it is worth more."""
+    cheapest = np.argsort(losses(a, B, support), kind="stable")[:DROPS]
+    best, ratio = None, ratio_of(a, B, support) * (1.0 + 1e-12)
+    for dropped in combinations(cheapest, count):
+        candidate = grown(a, B, np.delete(support, dropped), len(support))
+        worth = ratio_of(a, B, candidate)
+        if worth > ratio:
+            best, ratio = candidate, worth
+    return best
 
 
 @dataclass(frozen=True)
