@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_real, checked_names, column_names, frozen
 from .errors import InvalidPencil
-from .spectra import extreme, extreme_of_factor, power_of_four, smallest_of_matrix
+from .spectra import extreme, extreme_of_factor, power_of_four, semidefinite, smallest_of_matrix, two_views
 
 
 class Gram:
@@ -201,11 +201,16 @@ class Pencil:
         return smallest_of_matrix(self.A, self.A_scale)
 
     @cached_property
+    def semidefinite(self) -> bool:
+        """Is A ⪰ 0 but for rounding? Always so for A = CᵀC."""
+        return isinstance(self.A, Gram) or semidefinite(self.A, self.A_scale)
+
+    @cached_property
     def lambda_min(self) -> float:
-        """λmin(A, B)."""
-        if isinstance(self.A, Gram) and self.A.C.shape[0] < self.n:
-            return 0.0
-        return extreme(self, 0)[0]
+        """λmin(A, B); −λmax(A, B) for the two views of CCA, 0 when A = CᵀC has fewer rows than columns."""
+        if isinstance(self.A, Gram):
+            return 0.0 if self.A.C.shape[0] < self.n else extreme(self, "lower")[0]
+        return -self.lambda_max if two_views(self.A, self.B) else extreme(self, "lower")[0]
 
     @property
     def lambda_max(self) -> float:
@@ -219,8 +224,10 @@ class Pencil:
 
     @cached_property
     def _leading(self) -> tuple[float, Vector]:
-        thin = isinstance(self.A, Gram) and self.A.C.shape[0] < self.n
-        value, x = extreme_of_factor(self, self.A.C) if thin else extreme(self, -1)  # pyright: ignore
+        if isinstance(self.A, Gram) and self.A.C.shape[0] < self.n:
+            value, x = extreme_of_factor(self, self.A.C)
+        else:
+            value, x = extreme(self, "upper")
         return value, frozen(x)
 
     def restrict(self, support: Index) -> Pencil:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 
-from .checks import UNIT_ROUNDOFF, Index, Vector, as_number, as_real, as_vector, frozen
+from .checks import Index, Vector, as_number, as_real, as_vector, frozen
 from .errors import Infeasible, InvalidParameter
 from .penalties import MACHINE_EPS, LogPenalty, Penalty, card
 from .pencils import Gram, Pencil
@@ -379,12 +379,9 @@ class SparseFDA:
 
 def smallest_tau(pencil: Pencil, shift: Shift) -> float:
     """max(0, −λmin(A)), or max(0, −λmin(A, B)) with the metric shift (Section 3.1)."""
-    if shift == "identity":
-        lowest, scale = pencil.lambda_min_A, pencil.A_scale
-    else:
-        lowest, scale = pencil.lambda_min, abs(pencil.lambda_max)
-    # an A that is semidefinite but for rounding needs no shift
-    return 0.0 if lowest >= -4.0 * pencil.n * UNIT_ROUNDOFF * scale else -lowest
+    if pencil.semidefinite:
+        return 0.0
+    return max(0.0, -(pencil.lambda_min_A if shift == "identity" else pencil.lambda_min))
 
 
 def checked_tau(pencil: Pencil, shift: Shift, tau: float | None) -> float:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from scipy.linalg import eigh, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
 
-from .checks import Matrix, Vector
+from .checks import UNIT_ROUNDOFF, Matrix, Vector
 
 if TYPE_CHECKING:
     from .pencils import Pencil
+
+End: TypeAlias = Literal["lower", "upper"]
 
 DENSE_LIMIT = 300
 LANCZOS_TOL = 1e-12
@@ -33,8 +35,12 @@ def positive(x: Vector) -> Vector:
     return x if x[np.argmax(np.abs(x))] >= 0 else -x
 
 
-def extreme(pencil: Pencil, end: int) -> tuple[float, Vector]:
-    """(λ, x) at the lower (end = 0) or upper (end = −1) end of the spectrum of (A, B), ‖x‖_B = 1 (GEV-P)."""
+def extreme(pencil: Pencil, end: End) -> tuple[float, Vector]:
+    """(λ, x) at one end of the spectrum of (A, B), ‖x‖_B = 1 (GEV-P).
+
+    The problem is whitened, L⁻¹AL⁻ᵀv = λv with B = LLᵀ and x = L⁻ᵀv, in units where A and B are of
+    size one.
+    """
     a, b = power_of_two(pencil.A_scale), power_of_four(pencil.B_scale)
     root = math.sqrt(b)
     L = None if pencil.cholesky is None else pencil.cholesky / root
@@ -59,7 +65,8 @@ def extreme_of_factor(pencil: Pencil, C: Matrix) -> tuple[float, Vector]:
     a, b = power_of_two(float(np.max(np.abs(C)))), power_of_four(pencil.B_scale)
     D = C / a
     solved = D.T if pencil.cholesky is None else pencil.B_solve(D.T) * b
-    _, u = symmetric_extreme(None, lambda: D @ solved, len(C), -1)
+    p = len(C)
+    u = eigh(D @ solved, subset_by_index=[p - 1, p - 1], check_finite=False)[1][:, 0]
     x = solved @ u
     norm = pencil.B_norm(x)
     x = positive(x / norm) if norm > 0.0 else np.eye(1, pencil.n)[0] / math.sqrt(pencil.B_diagonal[0])
@@ -69,31 +76,55 @@ def extreme_of_factor(pencil: Pencil, C: Matrix) -> tuple[float, Vector]:
 def smallest_of_matrix(A: Matrix, scale: float) -> float:
     """λmin(A)."""
     unit = power_of_two(scale)
-    return unit * symmetric_extreme(lambda v: A @ (v.ravel() / unit), lambda: A / unit, len(A), 0)[0]
+    return unit * symmetric_extreme(lambda v: A @ (v.ravel() / unit), lambda: A / unit, len(A), "lower")[0]
+
+
+def semidefinite(A: Matrix, scale: float) -> bool:
+    """Is A ⪰ 0 but for rounding? By a Cholesky factorisation of A shifted by that much."""
+    unit = power_of_two(scale)
+    shifted = A / unit
+    shifted[np.diag_indices_from(shifted)] += 4.0 * len(A) * UNIT_ROUNDOFF
+    try:
+        cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return False
+    return True
+
+
+def two_views(A: Matrix, B: Matrix | None) -> bool:
+    """Is (A, B) a CCA pencil, A zero within two groups of variables and B zero between them (Eq:CCA)?
+
+    Then D = diag(I, −I) gives DAD = −A and DBD = B: the spectrum is symmetric, λmin = −λmax.
+    """
+    first = np.flatnonzero(A[0])
+    if not len(first) or first[0] == 0:
+        return False
+    h = int(first[0])
+    return not (A[:h, :h].any() or A[h:, h:].any() or (B is not None and B[:h, h:].any()))
 
 
 def symmetric_extreme(
-    product: Callable[[Vector], Vector] | None, dense: Callable[[], Matrix], n: int, end: int
+    product: Callable[[Vector], Vector], dense: Callable[[], Matrix], n: int, end: End
 ) -> tuple[float, Vector]:
     """One extreme eigenpair of a symmetric operator of size about one; dense when small or when Lanczos fails."""
-    if product is not None and n > DENSE_LIMIT:
-        pair = lanczos(product, n, "SA" if end == 0 else "LA")
+    if n > DENSE_LIMIT:
+        pair = lanczos(product, n, "SA" if end == "lower" else "LA")
         if pair is not None:
             return pair
-    i = 0 if end == 0 else n - 1
+    i = 0 if end == "lower" else n - 1
     M = dense()
     values, vectors = eigh(0.5 * (M + M.T), subset_by_index=[i, i], check_finite=False)
     return float(values[0]), vectors[:, 0]
 
 
 def lanczos(product: Callable[[Vector], Vector], n: int, which: str) -> tuple[float, Vector] | None:
-    """One pair by ARPACK from a fixed start, accepted if its residual is small; None otherwise."""
+    """One pair by ARPACK from a fixed start, accepted if its residual is small; None when it takes too long."""
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     operator: Any = LinearOperator((n, n), matvec=product, dtype=np.float64)  # pyright: ignore[reportCallIssue]
     start = np.random.default_rng(0).standard_normal(n)
+    settings: Any = {"k": 1, "which": which, "v0": start, "tol": LANCZOS_TOL, "maxiter": 20, "ncv": 40}
     try:
-        settings: Any = {"k": 1, "which": which, "v0": start, "tol": LANCZOS_TOL, "maxiter": 20 * n}
         values, vectors = eigsh(operator, **settings)
     except ArpackError:
         return None

@@ -83,7 +83,7 @@ def support_values(pencil: Pencil, supports: Index) -> Vector:
         L = np.linalg.cholesky(pencil.B[rows, columns])
         half = np.linalg.solve(L, A)
         A = np.linalg.solve(L, np.swapaxes(half, 1, 2))
-    return np.linalg.eigvalsh(A)[:, -1]
+    return np.asarray(np.linalg.eigvalsh(A)[:, -1], dtype=np.float64)
 
 
 def swap_estimates(
