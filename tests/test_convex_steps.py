@@ -105,7 +105,8 @@ def test_one_variable(solver):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize(
-    ("a", "b"), [(1e6, 1.0), (1e-6, 1.0), (1.0, 1e6), (1.0, 1e-6), (1e150, 1.0), (1e-150, 1.0), (1.0, 1e100), (1.0, 1e-100)]
+    ("a", "b"),
+    [(1e6, 1.0), (1e-6, 1.0), (1.0, 1e6), (1.0, 1e-6), (1e150, 1.0), (1e-150, 1.0), (1.0, 1e100), (1.0, 1e-100)],
 )
 @pytest.mark.parametrize("shift", ["identity", "metric"])
 def test_scales(solver, a, b, shift):
@@ -138,9 +139,7 @@ def test_no_failure_at_machine_eps(solver):
             for step in steps_for(program, Backend(solver)):
                 for _ in range(6):
                     x = step(program, y).x
-                    kkt = referee.step_kkt(
-                        A, B, y, x, rho=rho, eps=2.2e-16, tau=program.tau, shift=program.shift
-                    )
+                    kkt = referee.step_kkt(A, B, y, x, rho=rho, eps=2.2e-16, tau=program.tau, shift=program.shift)
                     assert kkt <= (1e-8 if cond == 1e6 else 1e-12)
                     steps += 1
                     y = x if x.any() else referee.start(seed + steps, B, n, zeros=n // 2)

@@ -1,4 +1,4 @@
-"""Odd and malformed input: the right answer or our error with the number in it, and nothing changed behind the caller's back."""
+"""Odd and malformed input: the right answer or our error with its number, and nothing changed behind the caller."""
 
 import copy
 import decimal
@@ -105,7 +105,10 @@ ODD = {
     "list": lambda M: M.tolist(),
     "tuple": lambda M: tuple(map(tuple, M.tolist())) if M.ndim == 2 else tuple(M.tolist()),
     "list of rows": lambda M: list(M),
-    **{d: as_dtype(d) for d in ["int8", "uint8", "int16", "int32", "int64", "float16", "float32", "longdouble", ">f8", ">i4"]},
+    **{
+        d: as_dtype(d)
+        for d in ["int8", "uint8", "int16", "int32", "int64", "float16", "float32", "longdouble", ">f8", ">i4"]
+    },
     "object floats": objects(float),
     "object ints": objects(int),
     "fractions": objects(lambda v: fractions.Fraction(int(v))),
@@ -187,7 +190,7 @@ MALFORMED = {
     "complex": lambda M: M + 1j,
     "complex with no imaginary part": lambda M: M.astype(complex),
     "complex objects": objects(complex),
-    "masked": lambda M: np.ma.array(M, mask=M == M.flat[0]),
+    "masked": lambda M: np.ma.array(M, mask=M.flat[0] == M),
     "strings": lambda M: M.astype(str),
     "bytes": lambda M: M.astype("S8"),
     "words": replaced("one"),
@@ -274,7 +277,21 @@ def test_extreme_sizes_pass_the_door(size):
     )
 
 
-NOT_NUMBERS = [np.nan, np.inf, -np.inf, -1.0, -1e-300, None, "much", 1j, [1.0, 2.0], np.ones(2), object(), 10**400, {}]
+NOT_NUMBERS = [
+    np.nan,
+    np.inf,
+    -np.inf,
+    -1.0,
+    -1e-300,
+    None,
+    "much",
+    1j,
+    [1.0, 2.0],
+    np.ones(2),
+    object(),
+    10**400,
+    {},
+]
 SETTINGS = {
     "rho": lambda v: sparse_gev(A, B, rho=v),
     "rho of dc_pca": lambda v: dc_pca(A, rho=v),
@@ -345,7 +362,7 @@ def test_solver_names(solver):
 def test_other_doors():
     with pytest.raises(Infeasible, match="a = 0"):
         sparse_fda(np.zeros(3), B, nu=1.0)
-    with pytest.raises(InvalidParameter, match="tau = 0.5 is too small"):
+    with pytest.raises(InvalidParameter, match=r"tau = 0.5 is too small"):
         sparse_gev(-A, B, rho=1.0, tau=0.5)
     with pytest.raises(InvalidParameter, match="shift = 'none' is unknown"):
         sparse_gev(A, rho=1.0, shift="none")

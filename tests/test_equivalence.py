@@ -24,9 +24,9 @@ def agree(program, x0, steps, tol=TOL):
     """Every run within tol of the first, in the B norm, at each of ten iterates; returns the first."""
     runs = [ten(program, step, x0) for step in steps]
     for run in runs[1:]:
-        for l, (x, z) in enumerate(zip(runs[0], run, strict=True)):
-            assert program.pencil.B_norm(x - z) <= tol, f"iterate {l}"
-            assert np.array_equal(x == 0, z == 0), f"support of iterate {l}"
+        for index, (x, z) in enumerate(zip(runs[0], run, strict=True)):
+            assert program.pencil.B_norm(x - z) <= tol, f"iterate {index}"
+            assert np.array_equal(x == 0, z == 0), f"support of iterate {index}"
     return runs[0]
 
 

@@ -95,7 +95,9 @@ def test_source_never_reaches_cvxpy(module):
 
 def test_importing_them_loads_no_cvxpy():
     names = ", ".join(f"'dcgev_cvx.{module}'" for module in WITHOUT_CVXPY)
-    code = f"import importlib, sys\nfor name in [{names}]: importlib.import_module(name)\nprint('cvxpy' in sys.modules)"
+    code = (
+        f"import importlib, sys\nfor name in [{names}]: importlib.import_module(name)\nprint('cvxpy' in sys.modules)"
+    )
     assert run(code) == "False"
 
 
@@ -159,7 +161,9 @@ def test_every_public_name_is_there():
 def test_type_checkers_see_the_same_names():
     tree = ast.parse((ROOT / "__init__.py").read_text(encoding="utf-8"))
     block = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = {alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    seen = {
+        alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
     assert seen == dcgev_cvx._HOMES
 
 

@@ -275,7 +275,12 @@ def test_descent_along_many_runs():
             program = SparseGEV(Pencil(A), 0.5, eps)
             result = minimize(program, soft_threshold_step, referee.start(seed, None, 7, zeros=1))
             assert result.certificate.sandwich <= 1e-12
-            assert result.status in (Status.SMALL_STEP, Status.SMALL_DECREASE, Status.COLLAPSED, Status.OUT_OF_ITERATIONS)
+            assert result.status in (
+                Status.SMALL_STEP,
+                Status.SMALL_DECREASE,
+                Status.COLLAPSED,
+                Status.OUT_OF_ITERATIONS,
+            )
 
 
 @pytest.mark.parametrize(

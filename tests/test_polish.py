@@ -33,7 +33,10 @@ GUESSES = ["exact", "near", "coarse", "random", "far", "flipped", "zero"]
 
 @pytest.mark.parametrize("kind", GUESSES)
 @given(
-    seed=st.integers(0, 500), eps=epsilons, rho=st.floats(0.01, 4), indefinite=st.booleans(),
+    seed=st.integers(0, 500),
+    eps=epsilons,
+    rho=st.floats(0.01, 4),
+    indefinite=st.booleans(),
     shift=st.sampled_from(["identity", "metric"]),
 )
 @settings(max_examples=25)
@@ -81,7 +84,9 @@ def test_a_singular_face_says_so(monkeypatch):
         polishing.minimise_on_face(sub, np.array([0, 1]), np.ones(2))
 
 
-@given(st.integers(0, 300), st.integers(1, 6), st.floats(-8, 3).map(lambda t: 10.0**t), st.sampled_from([2.0, 1e3, 1e6]))
+@given(
+    st.integers(0, 300), st.integers(1, 6), st.floats(-8, 3).map(lambda t: 10.0**t), st.sampled_from([2.0, 1e3, 1e6])
+)
 def test_secular_face(seed, n, tau, cond):
     """(τI + μB)x = h with xᵀBx = 1, or μ = 0 inside."""
     B = referee.random_pencil(seed, n, cond=cond)[1]

@@ -238,7 +238,7 @@ def fisher(seed=0, n=6, **settings):
 
 @given(st.integers(0, 500), epsilons, st.floats(0, 3))
 def test_fisher_surrogate_majorises_and_touches(seed, eps, nu):
-    a, B, program = fisher(seed, nu=nu, eps=eps)
+    _, B, program = fisher(seed, nu=nu, eps=eps)
     x, y = (referee.start(seed + i, B, 6, zeros=i) for i in (1, 2))
     expected = referee.gap_exactly(np.zeros((6, 6)), np.zeros((6, 6)), x, y, nu, eps)
     size = program.size(x) + program.size(y) + float(program.slopes(y) @ (np.abs(x) + np.abs(y)))
