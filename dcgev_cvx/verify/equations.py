@@ -1,0 +1,210 @@
+"""The equations an answer must satisfy at each level: violation and limit, or nothing where they do not apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeAlias
+
+import numpy as np
+
+from ..checks import Vector
+from .instances import LEVELS, Instance
+from .measures import ascent, excess, objective, proximal_residual, share, spread, surrogate, tangent
+from .reference import optimum, reference
+from .tolerances import BOUND, SINGLE, SLACK, UNIT_NORM, Tolerances, condition
+
+Measured: TypeAlias = "tuple[float, float] | None"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How exactly an answer is judged: the tolerances, and whether it is one of single precision."""
+
+    tol: Tolerances
+    single: bool = False
+
+    def accuracy(self, instance: Instance) -> float:
+        """The limit on x and its conditions; float32 rounds x by 6e-8, which B's condition number magnifies."""
+        limit = self.tol.at(instance)
+        return max(limit, SINGLE, 1e-7 * condition(instance)) if self.single else limit
+
+    def value(self, instance: Instance) -> float:
+        """The limit on the surrogate's value."""
+        return max(self.tol.value, 1e-2 * SINGLE) if self.single else self.tol.value
+
+
+@dataclass(frozen=True)
+class Equation:
+    """A named condition with the paper's tag and one sentence of meaning."""
+
+    name: str
+    tag: str
+    meaning: str
+    measure: Callable[[Instance, Vector, Asked], Measured]
+
+
+def feasible_step(instance: Instance, x: Vector, asked: Asked) -> Measured:
+    """xᵀBx ≤ 1, or aᵀx = 1."""
+    return surrogate(instance).violation(x), asked.accuracy(instance)
+
+
+def conditions(instance: Instance, x: Vector, asked: Asked) -> Measured:
+    """How far one proximal step moves x, μ recovered from x."""
+    limit = asked.accuracy(instance)
+    return proximal_residual(surrogate(instance), x, limit), limit
+
+
+def best_value(instance: Instance, x: Vector, asked: Asked) -> Measured:
+    """The surrogate's value above the reference's."""
+    return excess(surrogate(instance), x, reference(instance).x, asked.accuracy(instance)), asked.value(instance)
+
+
+def minimiser(instance: Instance, x: Vector, asked: Asked) -> Measured:
+    """‖x − x*‖_B where complementarity is strict; elsewhere the value decides."""
+    ref = reference(instance)
+    if not ref.nondegenerate:
+        return None
+    problem = surrogate(instance)
+    size = problem.length(ref.x) if instance.level == "fda" else max(problem.norm(ref.x), 0.1)
+    return problem.norm(x - ref.x) / size, 3.0 * asked.accuracy(instance)
+
+
+def step_descent(instance: Instance, x: Vector, asked: Asked) -> Measured:
+    """f(x) ≤ f(y): the step does not climb."""
+    y, limit = instance.data["y"], asked.accuracy(instance)
+    if instance.level == "fda":
+        return fda_descent(instance, x, limit)
+    clean = surrogate(instance).snapped(x, limit)
+    f = min(objective(instance, x), objective(instance, clean))
+    return share(max(0.0, f - objective(instance, y)), max(spread(instance, y), spread(instance, x))), limit
+
+
+def fda_descent(instance: Instance, x: Vector, limit: float) -> Measured:
+    """xᵀBx + ν_ε Σ log(ε + |xᵢ|) does not rise."""
+    eps, nu, B = instance.data["eps"], instance.coefficient, instance.B
+
+    def f(v: Vector) -> float:
+        return float(v @ B @ v) + nu * float(np.sum(np.log1p(np.abs(v) / eps)))
+
+    y = instance.data["y"]
+    clean = surrogate(instance).snapped(x, limit)
+    return share(max(0.0, min(f(x), f(clean)) - f(y)), max(f(y), f(x))), limit
+
+
+def stays(instance: Instance, x: Vector, asked: Asked) -> Measured:
+    """The step from a fixed point returns it."""
+    if "fixed-point" not in instance.flags or not reference(instance).nondegenerate:
+        return None
+    return surrogate(instance).norm(x - instance.data["y"]), 3.0 * asked.accuracy(instance)
+
+
+def feasible_run(instance: Instance, x: Vector, asked: Asked) -> Measured:
+    """xᵀBx ≤ 1."""
+    return max(0.0, float(x @ instance.B @ x) - 1.0), asked.accuracy(instance)
+
+
+def no_ascent(instance: Instance, x: Vector, asked: Asked) -> Measured:
+    """f(x) ≤ f(x⁽⁰⁾)."""
+    limit = asked.accuracy(instance)
+    return ascent(instance, x, limit), limit
+
+
+def stationary(instance: Instance, x: Vector, asked: Asked) -> Measured:
+    """The optimality conditions of (SGEV-A) at x."""
+    limit = asked.accuracy(instance)
+    return proximal_residual(tangent(instance, x), x, limit), limit
+
+
+def valid_bound(instance: Instance, x: Vector, asked: Asked) -> Measured:
+    """The exact optimum does not exceed the bound."""
+    best = optimum(instance)
+    return max(0.0, best.value - float(x[0])) / best.radius, SINGLE if asked.single else BOUND
+
+
+def useful_bound(instance: Instance, x: Vector, asked: Asked) -> Measured:
+    """The bound does not exceed λmax(A, B), which needs no relaxation (0 where that is negative)."""
+    best = optimum(instance)
+    return max(0.0, float(x[0]) - max(0.0, best.lambda_max)) / best.radius, SLACK
+
+
+def few_nonzeros(instance: Instance, x: Vector, asked: Asked) -> Measured:
+    """‖x‖₀ ≤ k, counted exactly: dust is a nonzero."""
+    return max(0.0, float(np.count_nonzero(x) - instance.data["k"])), 0.0
+
+
+def unit_norm(instance: Instance, x: Vector, asked: Asked) -> Measured:
+    """xᵀBx = 1."""
+    limit = max(UNIT_NORM, SINGLE) if asked.single else UNIT_NORM
+    return abs(float(x @ instance.B @ x) - 1.0), limit
+
+
+STEP = (
+    Equation("feasibility", "ALG", "xᵀBx ≤ 1", feasible_step),
+    Equation("optimality conditions", "ALG", "2τx − 2c + p∘∂|x| + 2μBx ∋ 0 with μ ≥ 0 recovered from x", conditions),
+    Equation("optimal value", "Eq:min-step", "g(x, y) is the least over Ω", best_value),
+    Equation("minimiser", "ALG", "x is the argmin, where complementarity is strict", minimiser),
+    Equation("descent", "Eq:sandwich", "f(x) ≤ g(x, y) ≤ f(y)", step_descent),
+    Equation("fixed point", "Eq:min-step", "the step from a limit returns the limit", stays),
+)
+FDA = (
+    Equation("feasibility", "Eq:fdaiterative", "aᵀx = 1", feasible_step),
+    Equation("optimality conditions", "Eq:fdaiterative", "2Bx + p∘∂|x| + 2μa ∋ 0", conditions),
+    Equation("optimal value", "Eq:fdaiterative", "xᵀBx + pᵀ|x| is the least on aᵀx = 1", best_value),
+    Equation("minimiser", "Eq:fdaiterative", "x is the argmin, where complementarity is strict", minimiser),
+    Equation("descent", "Eq:fdastudent", "xᵀBx + ν_ε Σ log(ε + |xᵢ|) does not rise", step_descent),
+)
+RUN = (
+    Equation("feasibility", "SGEV-A", "xᵀBx ≤ 1", feasible_run),
+    Equation("no ascent", "Eq:sandwich", "f(x) ≤ f(x⁽⁰⁾)", no_ascent),
+    Equation("stationarity", "SGEV-A", "−2Ax + ρ_ε w(x)∘∂|x| + 2μBx ∋ 0, μ(1 − xᵀBx) = 0", stationary),
+)
+SUBSET_BOUND = (
+    Equation("validity", "SGEV-P", "bound ≥ the optimum over every support of size k", valid_bound),
+    Equation("no worse than λmax", "GEV-P", "bound ≤ λmax(A, B)", useful_bound),
+)
+SUBSET_VECTOR = (
+    Equation("cardinality", "SGEV-P", "‖x‖₀ ≤ k, exactly", few_nonzeros),
+    Equation("unit norm", "SGEV-P", "xᵀBx = 1", unit_norm),
+)
+EQUATIONS: Mapping[str, tuple[Equation, ...]] = MappingProxyType(
+    {
+        "step": STEP,
+        "fda": FDA,
+        "algorithm": RUN,
+        "pca": RUN,
+        "bound": SUBSET_BOUND,
+        "cardinality": SUBSET_VECTOR,
+    }
+)
+assert set(EQUATIONS) == set(LEVELS)
+
+
+@dataclass(frozen=True)
+class Miss:
+    """The equation an answer misses by most, with its violation and limit."""
+
+    equation: Equation
+    violation: float
+    limit: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times the limit."""
+        return over(self.violation, self.limit)
+
+
+def over(violation: float, limit: float) -> float:
+    """violation/limit, where a limit of 0 forgives nothing."""
+    return violation / limit if limit > 0.0 else (0.0 if violation == 0.0 else np.inf)
+
+
+def worst(instance: Instance, x: Vector, asked: Asked) -> Miss:
+    """The equation that is missed by the largest multiple of its limit (or nearest to it, when all hold)."""
+    found = [
+        Miss(equation, *measured)
+        for equation in EQUATIONS[instance.level]
+        if (measured := equation.measure(instance, x, asked)) is not None
+    ]
+    return max(found, key=lambda miss: miss.ratio)

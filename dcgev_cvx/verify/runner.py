@@ -1,0 +1,71 @@
+"""Putting a solver on trial: verify.check(solver, level)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from ..checks import as_number
+from ..errors import InvalidParameter
+from .checks import Check, Outcome, Trial, checks
+from .instances import known_level
+from .report import Report
+from .session import TIME_LIMIT, Session, Solver
+from .shrink import counterexample
+from .suite import Effort, suite
+from .tolerances import tolerances
+
+
+def check(
+    solver: Solver,
+    level: str,
+    *,
+    seed: int = 0,
+    effort: Effort = "quick",
+    tol: Any = None,
+    time_limit: float = TIME_LIMIT,
+    progress: Callable[[str, int], None] | None = None,
+) -> Report:
+    """Every check of a level on a solver; the report says which equation fails, and the smallest example found.
+
+    level names the solver's signature (see LEVELS); tol is a profile ("standard", "interior-point",
+    "closed") or a number; time_limit is in seconds per call; progress(check, calls) is told
+    before each check.
+    """
+    about = known_level(level)
+    if not callable(solver):
+        raise InvalidParameter(f"solver = {solver!r} is not callable; it is called as solver({', '.join(about.arguments)}).")
+    profile = tolerances(tol)
+    session = Session(solver, as_number(time_limit, "time_limit", strict=True))
+    begin = perf_counter()
+    found = suite(level, seed, effort).limited(profile)
+    trial = Trial(session, found, profile)
+    outcomes = tuple(judge(item, trial, progress) for item in checks(level, found, remote=is_remote(solver)))
+    return Report(
+        level=level,
+        solver=getattr(solver, "__name__", type(solver).__name__),
+        seed=seed,
+        effort=effort,
+        tolerances=profile,
+        checks=outcomes,
+        calls=session.calls,
+        cases=len(found.battery),
+        left_out=found.left_out,
+        solver_seconds=session.seconds,
+        seconds=perf_counter() - begin,
+        counterexample=counterexample(trial, outcomes),
+        remote=is_remote(solver),
+    )
+
+
+def judge(item: Check, trial: Trial, progress: Callable[[str, int], None] | None) -> Outcome:
+    """One check, announced."""
+    if progress is not None:
+        progress(item.name, trial.session.calls)
+    return item.run(trial)
+
+
+def is_remote(solver: Any) -> bool:
+    """Does the solver live in another process, where arrays have no memory layout?"""
+    return bool(getattr(solver, "remote", False))

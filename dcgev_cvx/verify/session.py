@@ -1,0 +1,174 @@
+"""Asking a solver: one call at a time, within a time limit, with everything it did on the side written down."""
+
+from __future__ import annotations
+
+import io
+import math
+import queue
+import threading
+import warnings
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..checks import Vector
+from .instances import LEVELS, Instance
+
+Solver: TypeAlias = Callable[..., Any]
+
+TIME_LIMIT = 10.0
+"""Seconds a call may take; then it counts as hanging and no further call is made."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back: x (or a bound as a vector of one), or why it cannot be judged."""
+
+    x: Vector | None
+    problem: str = ""
+    seconds: float = 0.0
+    oddities: tuple[str, ...] = ()
+    single: bool = False
+    changed: str = ""
+    printed: bool = False
+    warned: str = ""
+    asked: bool = True
+
+
+@dataclass
+class Session:
+    """A solver on trial: every answer is kept, so that one call serves all checks."""
+
+    solver: Solver
+    time_limit: float = TIME_LIMIT
+    calls: int = 0
+    seconds: float = 0.0
+    hung: str = ""
+    answers: dict[int, Answer] = field(default_factory=dict[int, Answer])
+    kept: list[Instance] = field(default_factory=list[Instance])
+    progress: Callable[[int], None] | None = None
+    _worker: _Worker | None = None
+
+    def ask(self, instance: Instance) -> Answer:
+        """The answer to an instance, asked for the first time or remembered."""
+        if id(instance) not in self.answers:
+            self.kept.append(instance)  # an id is only good while its object lives
+            self.answers[id(instance)] = self.call(instance, instance.arguments())
+        return self.answers[id(instance)]
+
+    def call(self, instance: Instance, arguments: list[Any]) -> Answer:
+        """One call with the given arguments, judged for form alone."""
+        if self.hung:
+            return Answer(None, self.hung, asked=False)
+        before = [np.array(a, copy=True) if isinstance(a, np.ndarray) else a for a in arguments]
+        noise = io.StringIO()
+        begin = perf_counter()
+        with warnings.catch_warnings(record=True) as caught, redirect_stdout(noise):
+            warnings.simplefilter("always")
+            raw, failure = self._run(arguments)
+        seconds = perf_counter() - begin
+        self.calls += 1
+        self.seconds += seconds
+        if self.progress is not None:
+            self.progress(self.calls)
+        names = LEVELS[instance.level].arguments
+        touched = [name for name, old, new in zip(names, before, arguments, strict=True) if differs(old, new)]
+        side = {
+            "seconds": seconds,
+            "changed": ", ".join(touched),
+            "printed": bool(noise.getvalue()),
+            "warned": f"{caught[0].category.__name__}: {caught[0].message}" if caught else "",
+        }
+        if failure:
+            return Answer(None, failure, **side)
+        if LEVELS[instance.level].returns == "bound":
+            return Answer(*number_of(raw), **side)
+        x, problem, oddities, single = vector_of(raw, instance.n)
+        return Answer(x, problem, oddities=oddities, single=single, **side)
+
+    def _run(self, arguments: list[Any]) -> tuple[Any, str]:
+        """(what the solver returned, what went wrong)."""
+        if self._worker is None:
+            self._worker = _Worker(self.solver)
+        try:
+            raw, error = self._worker.run(arguments, self.time_limit)
+        except queue.Empty:
+            self.hung = f"no answer within {self.time_limit:g} s; the solver was not called again"
+            return None, self.hung
+        if error is not None:
+            text = str(error).strip().splitlines()
+            return None, f"raised {type(error).__name__}: {text[0] if text else 'without a message'}"
+        return raw, ""
+
+
+class _Worker:
+    """One daemon thread that calls the solver, so that a call that never returns can be left behind."""
+
+    def __init__(self, solver: Solver) -> None:
+        self._solver = solver
+        self._inbox: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
+        self._outbox: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def run(self, arguments: list[Any], seconds: float) -> tuple[Any, BaseException | None]:
+        """The solver's answer or its exception; queue.Empty when it takes too long."""
+        self._inbox.put(arguments)
+        return self._outbox.get(timeout=seconds)
+
+    def _serve(self) -> None:
+        while True:
+            arguments = self._inbox.get()
+            try:
+                self._outbox.put((self._solver(*arguments), None))
+            except BaseException as error:  # whatever the solver raises, SystemExit included, is an answer
+                self._outbox.put((None, error))
+
+
+def differs(old: Any, new: Any) -> bool:
+    """Was an argument changed in place?"""
+    return isinstance(old, np.ndarray) and not np.array_equal(old, new)
+
+
+def number_of(raw: Any) -> tuple[Vector | None, str]:
+    """A bound as a vector of one, or why it is none; +∞ is a number, NaN is not."""
+    try:
+        array = np.asarray(raw, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None, f"returned {type(raw).__name__} where a number is expected"
+    if array.size != 1:
+        return None, f"returned an array of shape {array.shape} where a number is expected"
+    value = float(array.reshape(()))
+    return (None, "returned NaN") if math.isnan(value) else (np.array([value]), "")
+
+
+def vector_of(raw: Any, n: int) -> tuple[Vector | None, str, tuple[str, ...], bool]:
+    """(x, what is wrong, what is odd, float32?): lists and (n, 1) are odd but right, other shapes are wrong."""
+    if raw is None:
+        return None, "returned None", (), False
+    try:
+        array = np.asarray(raw)
+        if array.dtype.kind == "c" and not np.any(array.imag):
+            array = array.real
+        numeric = array.dtype.kind in "fiu"
+    except (TypeError, ValueError):
+        numeric, array = False, np.empty(0)
+    if not numeric:
+        return None, f"returned {described(raw)}, not a vector of {n} real numbers", (), False
+    if array.shape not in ((n,), (n, 1)):
+        return None, f"returned an array of shape {array.shape} where ({n},) is expected", (), False
+    single = array.dtype.kind == "f" and array.dtype.itemsize < 8
+    odd = [] if isinstance(raw, np.ndarray) else [f"returned a {type(raw).__name__}, not an array"]
+    odd += ["returned shape (n, 1)"] if array.ndim == 2 else []
+    odd += [f"returned dtype {np.asarray(raw).dtype}"] if np.asarray(raw).dtype != np.float64 else []
+    x = array.reshape(n).astype(np.float64)
+    bad = int(n - np.count_nonzero(np.isfinite(x)))
+    return (None, f"returned {bad} entries that are NaN or infinite", (), single) if bad else (x, "", tuple(odd), single)
+
+
+def described(raw: Any) -> str:
+    """The type of an answer, with its dtype if it is an array."""
+    return f"an array of dtype {raw.dtype}" if isinstance(raw, np.ndarray) else f"a {type(raw).__name__}"

@@ -1,0 +1,226 @@
+"""The battery of single steps: (ALG) and Eq:fdaiterative, drawn evenly from every family (Section 3.3, Section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..checks import Matrix, Vector
+from ..penalties import MACHINE_EPS, log_scale
+from .instances import Instance, question
+from .matrices import METRICS, OBJECTIVES, Random, dense, leading, lowest, pencil, unit
+from .reference import reference
+
+T = TypeVar("T")
+
+SIZES = (1, 2, 2, 3, 3, 4, 5, 5, 6, 7, 8, 8, 9, 13, 20, 34, 60)
+EPSILONS = (1.0, 0.1, 1e-2, 1e-4, 1e-8, MACHINE_EPS)
+SHARES = (0.0, 0.003, 0.03, 0.1, 0.25, 0.5, 0.8, 0.999, 1.001, 3.0)
+"""ρ̃ as a share of the ρ̃ at which the step collapses to x = 0."""
+STARTS = ("eigen", "random", "zeros", "interior", "deep", "constant", "basis", "dusty", "below")
+SHIFTS = ("least", "more", "much")
+
+
+def balanced(rng: Random, values: Sequence[T], count: int) -> list[T]:
+    """Every value equally often, in random order."""
+    order = rng.permutation(count)
+    return [values[int(i) % len(values)] for i in order]
+
+
+def step_battery(seed: int, count: int) -> list[Instance]:
+    """Random steps over all families, then the special ones."""
+    rng = np.random.default_rng([seed, 1])
+    kinds = (*OBJECTIVES, "cca")
+    columns = (kinds, tuple(METRICS), SIZES, EPSILONS, SHARES, STARTS, SHIFTS)
+    drawn = zip(*(balanced(rng, column, count) for column in columns), strict=True)
+    cases = [random_step(rng, *row) for row in drawn]
+    return [*cases, *special_steps(seed, max(2, count // 60))]
+
+
+def random_step(
+    rng: Random, kind: str, metric: str, n: int, eps: float, level: float, start: str, shift: str
+) -> Instance:
+    """One step of the named families."""
+    A, B = pencil(kind, metric, n, rng)
+    # where B is nearly singular ‖y‖_B itself is uncertain by 1e-8: keep clear of the boundary
+    y = start_vector(A, B, start, rng) * (0.999 if metric == "cond-1e8" else 1.0)
+    tau = shifted(A, shift)
+    flags = (kind, "cca" if kind == "cca" else metric, f"eps={eps:.0e}", start, f"tau-{shift}", f"rho-{level:g}")
+    return step_case(A, B, y, level, eps, tau, flags)
+
+
+def step_case(A: Matrix, B: Matrix, y: Vector, level: float, eps: float, tau: float, flags: tuple[str, ...]) -> Instance:
+    """A step whose ρ̃ is a share of the one at which it collapses."""
+    rho = level * collapse(A, y, eps, tau)
+    name = f"n = {len(y)}, {', '.join(flags)}"
+    return question("step", name, flags, {"A": A, "B": B, "y": y, "rho": rho, "eps": eps, "tau": tau})
+
+
+def collapse(A: Matrix, y: Vector, eps: float, tau: float) -> float:
+    """The ρ̃ from which on x = 0 minimises the step: every 2|cᵢ| ≤ ρ_ε wᵢ (beyond the paper)."""
+    c = A @ y + tau * y
+    return float(np.max(2.0 * np.abs(c) * (np.abs(y) + eps))) * log_scale(eps)
+
+
+def shifted(A: Matrix, shift: str) -> float:
+    """τ: the least that is valid, more, or so much that it outweighs A."""
+    size = float(np.max(np.abs(A)))
+    low = lowest(A)
+    least = 0.0 if low >= -1e-10 * size else -low * (1.0 + 1e-9)
+    return {"least": least, "more": 1.5 * least + 0.4 * size, "much": least + 8.0 * size}[shift]
+
+
+def start_vector(A: Matrix, B: Matrix, start: str, rng: Random) -> Vector:
+    """The previous iterate y, a point of Ω of the named kind."""
+    n = len(A)
+    g = rng.standard_normal(n)
+    if start == "eigen":
+        return leading(A, B)
+    if start == "zeros" and n > 1:
+        g[rng.permutation(n)[: n // 2]] = 0.0
+    if start == "dusty" and n > 1:
+        g[rng.permutation(n)[: n // 2]] *= 1e-9
+    if start == "constant":
+        g = np.ones(n)
+    if start == "basis":
+        g = np.eye(n)[int(rng.integers(n))]
+    if start == "below":
+        g = -np.abs(g)
+    return {"interior": 0.3, "deep": 0.02}.get(start, 1.0) * unit(B, g)
+
+
+def special_steps(seed: int, count: int) -> Iterator[Instance]:
+    """What random draws seldom hit: interior optima, near ties, fixed points, tiny ρ̃ at tiny ε, no pull at all."""
+    makers: tuple[Callable[[Random], Instance | None], ...] = (
+        interior_step,
+        near_tie,
+        fixed_point,
+        tiny_weights,
+        zero_weights,
+        no_pull,
+        single,
+    )
+    for index, maker in enumerate(makers):
+        rng = np.random.default_rng([seed, 2, index])
+        for _ in range(2 * count):
+            case = maker(rng)
+            if case is not None:
+                yield case
+
+
+def interior_step(rng: Random) -> Instance:
+    """τ > 0 and a small c: the minimiser lies inside Ω and must not be normalised."""
+    n = int(rng.integers(2, 9))
+    A, B = pencil(str(rng.choice(["indefinite", "negative", "cca"])), str(rng.choice(["identity", "dense"])), n, rng)
+    tau = 3.0 * max(-lowest(A), float(np.max(np.abs(A))))
+    y = float(rng.uniform(0.1, 0.6)) * unit(B, rng.standard_normal(n))
+    eps = float(rng.choice([1.0, 0.1, 1e-2]))
+    return step_case(A, B, y, float(rng.uniform(0.01, 0.3)), eps, tau, ("interior-optimum", f"eps={eps:.0e}"))
+
+
+def near_tie(rng: Random) -> Instance | None:
+    """ρ̃ just beside a value at which a coordinate leaves the support: the smallest entry is small but not zero."""
+    n = int(rng.integers(3, 8))
+    A, B = pencil("covariance", str(rng.choice(["identity", "dense"])), n, rng)
+    y, tau, eps = unit(B, rng.standard_normal(n)), float(rng.choice([0.0, 0.5])), 0.1
+    low, high = 0.0, 0.9
+
+    def at(level: float) -> Instance:
+        return step_case(A, B, y, level, eps, tau, ("near-tie", "eps=1e-01"))
+
+    full = np.count_nonzero(reference(at(low)).x)
+    for _ in range(14):
+        middle = 0.5 * (low + high)
+        if np.count_nonzero(reference(at(middle)).x) == full:
+            low = middle
+        else:
+            high = middle
+    return at(low * (1.0 - float(rng.choice([1e-3, 1e-2]))))
+
+
+def fixed_point(rng: Random) -> Instance:
+    """y is the limit of the iteration: the step must return y (Eq:fixed)."""
+    n = int(rng.integers(2, 8))
+    A, B = pencil(str(rng.choice(["covariance", "planted"])), str(rng.choice(["identity", "dense"])), n, rng)
+    y, eps, tau = leading(A, B), float(rng.choice([0.1, 1e-2])), 0.2
+    case = step_case(A, B, y, 0.2, eps, tau, ("fixed-point", f"eps={eps:.0e}"))
+    for _ in range(300):
+        x = reference(case).x
+        case = case.changed("", y=x)
+        if float(np.max(np.abs(x - y))) <= 1e-14:
+            break
+        y = x
+    flags = ("fixed-point", f"eps={eps:.0e}")
+    return question("step", f"n = {n}, {', '.join(flags)}", flags, dict(case.data))
+
+
+def tiny_weights(rng: Random) -> Instance:
+    """ε = machine precision and a tiny ρ̃: a clipped ε, or a capped weight, lets zeros of y come back."""
+    n = int(rng.integers(3, 8))
+    A, B = pencil("covariance", str(rng.choice(["identity", "dense"])), n, rng)
+    y = start_vector(A, B, "zeros", rng)
+    rho = float(rng.choice([3e-13, 3e-13, 1e-9, 1e-5])) * float(np.max(np.abs(A)))
+    data: dict[str, Any] = {"A": A, "B": B, "y": y, "rho": rho, "eps": MACHINE_EPS, "tau": 0.3}
+    return question("step", f"n = {n}, tiny ρ̃ at tiny ε", ("tiny-weights", "eps=2e-16", "zeros"), data)
+
+
+def zero_weights(rng: Random) -> Instance:
+    """Zeros in y at a large ε: their weight is 1/ε, which some of them survive."""
+    n = int(rng.integers(3, 9))
+    A, B = pencil(str(rng.choice(["covariance", "indefinite"])), str(rng.choice(["identity", "dense"])), n, rng)
+    y = start_vector(A, B, "zeros", rng)
+    tau, eps = shifted(A, "more"), float(rng.choice([1.0, 0.3]))
+    return step_case(A, B, y, float(rng.uniform(0.05, 0.5)), eps, tau, ("zero-weights", "eps=1e+00", "zeros"))
+
+
+def no_pull(rng: Random) -> Instance:
+    """y = 0: nothing pulls x from the origin, and 0 is the minimiser."""
+    n = int(rng.integers(1, 5))
+    A, B = pencil("indefinite", "dense", n, rng)
+    data = {"A": A, "B": B, "y": np.zeros(n), "rho": 0.3, "eps": 0.1, "tau": shifted(A, "more")}
+    return question("step", f"n = {n}, y = 0", ("no-pull", "eps=1e-01"), data)
+
+
+def single(rng: Random) -> Instance:
+    """One variable: x = soft(c, p/2) over max(τ, …), known by hand."""
+    A, B = np.array([[float(rng.uniform(-1.0, 2.0))]]), np.array([[float(rng.uniform(0.2, 4.0))]])
+    y = np.array([float(rng.choice([-1.0, 0.4])) / np.sqrt(B[0, 0])])
+    level, eps = float(rng.choice([0.0, 0.2, 0.9, 2.0])), float(rng.choice([1.0, 1e-2, MACHINE_EPS]))
+    return step_case(A, B, y, level, eps, shifted(A, "more"), ("one-variable", f"eps={eps:.0e}"))
+
+
+def fda_battery(seed: int, count: int) -> list[Instance]:
+    """Steps of sparse FDA over all metrics, starts and ε (Eq:fdaiterative)."""
+    rng = np.random.default_rng([seed, 3])
+    levels = (0.0, 0.01, 0.1, 0.5, 2.0, 20.0)
+    starts = ("fisher", "random", "zeros", "basis", "dusty", "constant")
+    columns = (tuple(METRICS), SIZES, EPSILONS, levels, starts)
+    drawn = zip(*(balanced(rng, column, count) for column in columns), strict=True)
+    return [fda_case(rng, *row) for row in drawn]
+
+
+def fda_case(rng: Random, metric: str, n: int, eps: float, level: float, start: str) -> Instance:
+    """One step of sparse FDA from a feasible y; ν in units of the dense optimum 1/(aᵀB⁻¹a)."""
+    B = METRICS[metric](n, rng)
+    a = rng.standard_normal(n)
+    a[np.abs(a) < 0.05] = 0.3
+    fisher = np.linalg.solve(B, a)
+    value = 1.0 / float(a @ fisher)
+    y = fisher * value if start == "fisher" else through(a, start_vector(B, B, start, rng))
+    nu = level * value * log_scale(eps) / n
+    flags = (metric, f"eps={eps:.0e}", start, f"nu-{level:g}")
+    return question("fda", f"n = {n}, {', '.join(flags)}", flags, {"a": a, "B": B, "y": y, "nu": nu, "eps": eps})
+
+
+def through(a: Vector, y: Vector) -> Vector:
+    """The multiple of y on aᵀx = 1; where aᵀy is nearly 0, y's sign is first turned to a's."""
+    ay = float(a @ y)
+    if abs(ay) < 0.1 * float(np.abs(a) @ np.abs(y)):
+        y = np.abs(y) * np.sign(a)
+        ay = float(a @ y)
+    return y / ay
+
+
+__all__ = ["EPSILONS", "balanced", "dense", "fda_battery", "shifted", "step_battery"]

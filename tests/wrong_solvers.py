@@ -1,0 +1,825 @@
+"""The catalogue: solvers that are wrong in one way each, and right ones of different make, by level."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cholesky, eigh, solve_triangular
+
+from dcgev_cvx.pencils import Pencil
+from dcgev_cvx.programs import SparseFDA, SparseGEV
+from dcgev_cvx.steps.polish import Subproblem, polish
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A solver with its level and what is wrong with it; a factory, so that none keeps state between trials."""
+
+    level: str
+    name: str
+    make: Callable[[], Callable[..., Any]]
+    tol: Any = None
+
+
+WRONG: list[Entry] = []
+RIGHT: list[Entry] = []
+
+
+def wrong(level: str, name: str) -> Callable[[Any], Any]:
+    def register(function: Any) -> Any:
+        WRONG.append(Entry(level, name, lambda: function))
+        return function
+
+    return register
+
+
+def wrong_factory(level: str, name: str) -> Callable[[Any], Any]:
+    def register(factory: Any) -> Any:
+        WRONG.append(Entry(level, name, factory))
+        return factory
+
+    return register
+
+
+def right(level: str, name: str, tol: Any = None) -> Callable[[Any], Any]:
+    def register(function: Any) -> Any:
+        RIGHT.append(Entry(level, name, lambda: function, tol))
+        return function
+
+    return register
+
+
+# ── pieces of a right step ───────────────────────────────────────────────────────────────────────
+
+
+def argmin(B, tau, c, p):
+    """min τ‖x‖² − 2cᵀx + pᵀ|x| s.t. xᵀBx ≤ 1."""
+    c, p = np.asarray(c, float), np.maximum(np.asarray(p, float), 0.0)
+    if not np.any(c):
+        return np.zeros(len(c))
+    program = SparseGEV(Pencil(np.eye(len(c)) * max(np.max(np.abs(c)), tau), B), 1.0, 1.0, tau)
+    unit, objective = program.units
+    cap = 1.01 * program.largest_slopes(c, c)
+    factor = unit / objective
+    sub = Subproblem(program, c * factor, np.minimum(p, cap) * factor, unit, objective)
+    return polish(sub, np.zeros(len(c)), max_faces=20 * len(c) + 100).x
+
+
+def rho_eps(rho, eps):
+    return rho / (np.log1p(eps) - np.log(eps)) if eps < 1 else rho / np.log1p(1 / eps)
+
+
+def parts(A, y, rho, eps, tau):
+    c = A @ y + tau * y
+    return c, rho_eps(rho, eps) / (np.abs(y) + eps)
+
+
+@right("step", "active-set walk")
+def right_step(A, B, y, rho, eps, tau):
+    c, p = parts(A, y, rho, eps, tau)
+    return argmin(B, tau, c, p)
+
+
+def variant(name, change):
+    """A right step with (B, tau, c, p) changed before it is solved."""
+
+    def solver(A, B, y, rho, eps, tau):
+        c, p = parts(A, y, rho, eps, tau)
+        return argmin(*change(A, B, y, rho, eps, tau, c, p))
+
+    WRONG.append(Entry("step", name, lambda: solver))
+
+
+def after(name, change):
+    """A right step whose answer is changed afterwards."""
+
+    def solver(A, B, y, rho, eps, tau):
+        return change(right_step(A, B, y, rho, eps, tau), A, B, y, rho, eps, tau)
+
+    WRONG.append(Entry("step", name, lambda: solver))
+
+
+def b_norm(B, x):
+    return math.sqrt(max(0.0, float(x @ B @ x)))
+
+
+variant("linear term without its factor 2", lambda A, B, y, r, e, t, c, p: (B, t, c / 2, p))
+variant("penalty doubled", lambda A, B, y, r, e, t, c, p: (B, t, c, 2 * p))
+variant("penalty halved", lambda A, B, y, r, e, t, c, p: (B, t, c, p / 2))
+variant("τ‖x‖² halved", lambda A, B, y, r, e, t, c, p: (B, t / 2, c, p))
+variant("log(1 + 1/ε) forgotten", lambda A, B, y, r, e, t, c, p: (B, t, c, r / (np.abs(y) + e)))
+variant("log10", lambda A, B, y, r, e, t, c, p: (B, t, c, p * np.log(10)))
+variant(
+    "log(1/ε)",
+    lambda A, B, y, r, e, t, c, p: (B, t, c, p * (np.log1p(1 / e) / np.log(1 / e) if e != 1 else 1e9)),
+)
+variant("log(1 + ε)", lambda A, B, y, r, e, t, c, p: (B, t, c, r / np.log1p(e) / (np.abs(y) + e)))
+variant("log(2 + 1/ε)", lambda A, B, y, r, e, t, c, p: (B, t, c, r / np.log(2 + 1 / e) / (np.abs(y) + e)))
+variant("τ missing in the linear term", lambda A, B, y, r, e, t, c, p: (B, t, A @ y, p))
+variant("τ twice in the linear term", lambda A, B, y, r, e, t, c, p: (B, t, c + t * y, p))
+variant("τ missing in the square", lambda A, B, y, r, e, t, c, p: (B, 0.0, c, p))
+variant("A − τI", lambda A, B, y, r, e, t, c, p: (B, t, A @ y - t * y, p))
+variant("convex part linearised too", lambda A, B, y, r, e, t, c, p: (B, 0.0, A @ y, p))
+variant("τ ignored when small", lambda A, B, y, r, e, t, c, p: (B, t, c, p) if t > 1 else (B, 0.0, A @ y, p))
+variant("τ recomputed", lambda A, B, y, r, e, t, c, p: (B, (s := max(0, -np.linalg.eigvalsh(A)[0])), A @ y + s * y, p))
+variant("weights 0 at 0", lambda A, B, y, r, e, t, c, p: (B, t, c, np.where(y == 0, 0, p)))
+variant("weights without ε", lambda A, B, y, r, e, t, c, p: (B, t, c, rho_eps(r, e) / np.maximum(np.abs(y), 1e-300)))
+variant("weights squared", lambda A, B, y, r, e, t, c, p: (B, t, c, p / (np.abs(y) + e)))
+variant("weights from the square root", lambda A, B, y, r, e, t, c, p: (B, t, c, rho_eps(r, e) / np.sqrt(y**2 + e)))
+variant("weights 1/√(y² + ε²)", lambda A, B, y, r, e, t, c, p: (B, t, c, rho_eps(r, e) / np.sqrt(y**2 + e**2)))
+variant("weights 1/(y + ε)", lambda A, B, y, r, e, t, c, p: (B, t, c, np.abs(rho_eps(r, e) / (y + e + 1e-300))))
+variant("weights 1/max(|y|, ε)", lambda A, B, y, r, e, t, c, p: (B, t, c, rho_eps(r, e) / np.maximum(np.abs(y), e)))
+variant("weights 1", lambda A, B, y, r, e, t, c, p: (B, t, c, rho_eps(r, e) * np.ones(len(y))))
+variant("ε clipped at 1e-8", lambda A, B, y, r, e, t, c, p: (B, t, c, p if e > 1e-8 else rho_eps(r, 1e-8) / (np.abs(y) + 1e-8)))
+variant("ε clipped at 1e-12 in the weights", lambda A, B, y, r, e, t, c, p: (B, t, c, rho_eps(r, e) / (np.abs(y) + max(e, 1e-12))))
+variant("weights capped at 1e6", lambda A, B, y, r, e, t, c, p: (B, t, c, rho_eps(r, e) * np.minimum(1 / (np.abs(y) + e), 1e6)))
+variant("slopes capped at 1e3", lambda A, B, y, r, e, t, c, p: (B, t, c, np.minimum(p, 1e3)))
+variant("penalty averaged", lambda A, B, y, r, e, t, c, p: (B, t, c, p / len(y)))
+variant("negative entries weighted 0", lambda A, B, y, r, e, t, c, p: (B, t, c, np.where(y < 0, 0, p)))
+variant("last variable unpenalised", lambda A, B, y, r, e, t, c, p: (B, t, c, np.where(np.arange(len(y)) == len(y) - 1, 0, p)))
+variant("ρ used squared", lambda A, B, y, r, e, t, c, p: (B, t, c, p * r))
+variant("B = I", lambda A, B, y, r, e, t, c, p: (np.eye(len(y)), t, c, p))
+variant("B diagonal", lambda A, B, y, r, e, t, c, p: (np.diag(np.diag(B)), t, c, p))
+variant("Cholesky factor transposed", lambda A, B, y, r, e, t, c, p: ((L := np.linalg.cholesky(B)).T @ L, t, c, p))
+variant("B ridged by 1e-3", lambda A, B, y, r, e, t, c, p: (B + 1e-3 * np.eye(len(y)), t, c, p))
+variant("B ridged by 1e-8", lambda A, B, y, r, e, t, c, p: (B + 1e-8 * np.eye(len(y)), t, c, p))
+variant("B squared", lambda A, B, y, r, e, t, c, p: (B @ B, t, c, p))
+variant("only A's upper triangle", lambda A, B, y, r, e, t, c, p: (B, t, np.triu(A) @ y + t * y, p))
+variant("wrong for more than 50 variables", lambda A, B, y, r, e, t, c, p: (B, t, c, p if len(y) <= 50 else 1.01 * p))
+variant("wrong for even n", lambda A, B, y, r, e, t, c, p: (B, t, c, p if len(y) % 2 else 1.1 * p))
+variant("wrong at tiny ε", lambda A, B, y, r, e, t, c, p: (B, t, c, p if e > 1e-10 else 1.05 * p))
+variant("wrong when B is dense", lambda A, B, y, r, e, t, c, p: (B, t, c, p if B[0, -1] == 0 else 1.05 * p))
+variant("wrong when y has negative entries", lambda A, B, y, r, e, t, c, p: (B, t, c, p if np.all(y >= 0) else p * 1.1))
+variant("penalty off by 1e-3", lambda A, B, y, r, e, t, c, p: (B, t, c, p * 1.001))
+after("always normalised", lambda x, A, B, *rest: x / b_norm(B, x) if np.any(x) else x)
+after("always normalised when B is dense", lambda x, A, B, *rest: x / b_norm(B, x) if np.any(x) and B[0, -1] else x)
+after("normalised by xᵀBx", lambda x, A, B, *rest: x / b_norm(B, x) ** 2 if np.any(x) else x)
+after("normalised in the 2-norm", lambda x, *rest: x / np.linalg.norm(x) if np.any(x) else x)
+after("dust below 1e-3 cut", lambda x, *rest: np.where(np.abs(x) < 1e-3, 0, x))
+after("dust below 1e-6 cut, absolutely", lambda x, *rest: np.where(np.abs(x) < 1e-6, 0, x))
+after("dust below 1e-8 cut, absolutely", lambda x, *rest: np.where(np.abs(x) < 1e-8, 0, x))
+after("entries below 1e-3 of the largest cut", lambda x, *rest: np.where(np.abs(x) < 1e-3 * np.max(np.abs(x)), 0, x))
+after("rounded to 4 decimals", lambda x, *rest: np.round(x, 4))
+after("rounded to 6 decimals", lambda x, *rest: np.round(x, 6))
+after("noise of 1e-4", lambda x, A, B, *rest: x * (1 + 1e-4 * np.sin(37.0 * np.arange(1, len(x) + 1))))
+after("stopped 1e-4 short", lambda x, A, B, y, *rest: x + 1e-4 * (y - x))
+after("stopped 1e-3 short", lambda x, A, B, y, *rest: x + 1e-3 * (y - x))
+after("damped by a half", lambda x, A, B, y, *rest: 0.5 * (x + y))
+after("sign flipped", lambda x, *rest: -x)
+after("absolute values", lambda x, *rest: np.abs(x))
+after("sorted", lambda x, *rest: np.sort(x))
+after("returns y", lambda x, A, B, y, *rest: y)
+after("returns 0", lambda x, *rest: 0 * x)
+after("signs taken from y", lambda x, A, B, y, *rest: np.abs(x) * np.where(y < 0, -1.0, 1.0))
+after("1 % too long", lambda x, *rest: 1.01 * x)
+after("dust of 1e-3 added", lambda x, *rest: np.where(x == 0, 1e-3, x))
+after("NaN when y = 0", lambda x, A, B, y, *rest: x if np.any(y) else np.full(len(x), np.nan))
+after("NaN on collapse", lambda x, *rest: x if np.any(x) else x / 0.0 if False else (x if np.any(x) else np.full(len(x), np.nan)))
+after("a number when n = 1", lambda x, *rest: np.squeeze(x))
+after("one entry too many", lambda x, *rest: np.append(x, 0.0))
+after("a row (1, n)", lambda x, *rest: x[None, :])
+after("None on collapse", lambda x, *rest: x if np.any(x) else None)
+after("a dictionary", lambda x, *rest: {"x": x})
+after("a status string", lambda x, *rest: "optimal")
+
+
+@wrong("step", "A changed in place")
+def a_changed(A, B, y, rho, eps, tau):
+    A += tau * np.eye(len(y))
+    return argmin(B, tau, A @ y, rho_eps(rho, eps) / (np.abs(y) + eps))
+
+
+@wrong("step", "y changed in place")
+def y_changed(A, B, y, rho, eps, tau):
+    y[:] = right_step(A, B, y, rho, eps, tau)
+    return y.copy()
+
+
+@wrong("step", "float32 inside")
+def single_step(A, B, y, rho, eps, tau):
+    f = np.float32
+    A, B, y = A.astype(f), B.astype(f), y.astype(f)
+    c = A @ y + f(tau) * y
+    return argmin(B.astype(float), tau, c, f(rho_eps(rho, eps)) / (np.abs(y) + f(eps))).astype(f).astype(float)
+
+
+@wrong_factory("step", "B's factor remembered by its size")
+def stale_factor():
+    known: dict[int, Any] = {}
+
+    def solver(A, B, y, rho, eps, tau):
+        c, p = parts(A, y, rho, eps, tau)
+        return argmin(known.setdefault(len(y), B.copy()), tau, c, p)
+
+    return solver
+
+
+@wrong_factory("step", "answer remembered by the array's identity")
+def stale_identity():
+    known: dict[int, Any] = {}
+
+    def solver(A, B, y, rho, eps, tau):
+        if id(A) not in known:
+            known[id(A)] = (A, right_step(A, B, y, rho, eps, tau))
+        return known[id(A)][1]
+
+    return solver
+
+
+@wrong_factory("step", "A remembered, ρ forgotten")
+def stale_rho():
+    known: dict[Any, Any] = {}
+
+    def solver(A, B, y, rho, eps, tau):
+        key = (A.tobytes(), B.tobytes(), y.tobytes(), eps, tau)
+        if key not in known:
+            known[key] = right_step(A, B, y, rho, eps, tau)
+        return known[key]
+
+    return solver
+
+
+@wrong_factory("step", "second call of a size is off")
+def second_call():
+    seen: set[Any] = set()
+
+    def solver(A, B, y, rho, eps, tau):
+        x = right_step(A, B, y, rho, eps, tau)
+        key = A.tobytes()
+        if key in seen:
+            return x * 0.99
+        seen.add(key)
+        return x
+
+    return solver
+
+
+@wrong("step", "memory read in C order whatever it is")
+def layout_blind(A, B, y, rho, eps, tau):
+    flat = np.ascontiguousarray(A) if A.flags.c_contiguous else A.ravel(order="K").reshape(A.shape)
+    flat_y = y if y.flags.c_contiguous else y[::-1].copy()
+    return right_step(flat, B, flat_y, rho, eps, tau)
+
+
+@wrong("step", "50 proximal-gradient steps")
+def few_steps(A, B, y, rho, eps, tau):
+    c, p = parts(A, y, rho, eps, tau)
+    x, size = y.copy(), tau + np.max(np.abs(c)) + 1e-12
+    for _ in range(50):
+        z = x - (tau * x - c) / size
+        z = np.sign(z) * np.maximum(0, np.abs(z) - 0.5 * p / size)
+        x = z / max(1.0, b_norm(B, z))
+    return x
+
+
+@wrong("step", "projection by scaling in place of the constraint")
+def scaled_projection(A, B, y, rho, eps, tau):
+    c, p = parts(A, y, rho, eps, tau)
+    z = np.sign(c) * np.maximum(0, np.abs(c) - 0.5 * p)
+    z = z / tau if tau > 0 else z * 1e6
+    return z / max(1.0, b_norm(B, z))
+
+
+@wrong("step", "hard threshold for soft")
+def hard_threshold(A, B, y, rho, eps, tau):
+    c, p = parts(A, y, rho, eps, tau)
+    return argmin(B, tau, np.where(np.abs(c) > 0.5 * p, c, 0.0), np.zeros(len(y)))
+
+
+@wrong("step", "thresholds after solving without penalty")
+def late_threshold(A, B, y, rho, eps, tau):
+    c, p = parts(A, y, rho, eps, tau)
+    x = argmin(B, tau, c, np.zeros(len(y)))
+    x = np.sign(x) * np.maximum(0, np.abs(x) - 0.5 * p)
+    return x / max(1.0, b_norm(B, x))
+
+
+@wrong("step", "raises for one variable")
+def refuses_one(A, B, y, rho, eps, tau):
+    if len(y) == 1:
+        raise ValueError("need at least two variables")
+    return right_step(A, B, y, rho, eps, tau)
+
+
+@wrong("step", "divides by τ")
+def divides(A, B, y, rho, eps, tau):
+    if tau == 0:
+        raise ZeroDivisionError("float division by zero")
+    return right_step(A, B, y, rho, eps, tau)
+
+
+# ── right steps of other make ────────────────────────────────────────────────────────────────────
+
+
+@right("step", "dual bounded least squares and a root in μ")
+def dual_step(A, B, y, rho, eps, tau):
+    from scipy.optimize import brentq, lsq_linear
+
+    c, p = parts(A, y, rho, eps, tau)
+    size = np.max(np.abs(c))
+    if size == 0 or np.all(np.abs(c) <= 0.5 * p):
+        return np.zeros(len(y))
+    half = np.minimum(0.5 * p / size, 1e3 * np.max(np.sqrt(np.diag(B))) / np.min(np.sqrt(np.diag(B))) * 1e3)
+
+    def at(M):
+        d = np.sqrt(np.diag(M))
+        T = solve_triangular(cholesky(M / np.outer(d, d), lower=True), np.diag(1 / d), lower=True)
+        free = half > 0
+        u = np.zeros(len(y))
+        if free.any():
+            u[free] = lsq_linear(
+                T[:, free], T @ (c / size), (-half[free], half[free]), method="bvls", tol=1e-14, max_iter=2000
+            ).x
+        return T.T @ (T @ (c - size * u))
+
+    if tau == 0:
+        z = at(B)
+        return z / b_norm(B, z)
+    eye = np.eye(len(y))
+    x = at(tau * eye)
+    if b_norm(B, x) <= 1:
+        return x
+    top = math.sqrt(max(float(c @ np.linalg.solve(B, c)), 0)) * 2
+    mu = brentq(lambda m: b_norm(B, at(tau * eye + m * B)) - 1, 0, top, xtol=1e-14 * top, rtol=1e-14)
+    x = at(tau * eye + mu * B)
+    return x / max(1.0, b_norm(B, x))
+
+
+def cvxpy_step(solver_name, **options):
+    def solver(A, B, y, rho, eps, tau):
+        import cvxpy as cp
+
+        n = len(y)
+        c, p = parts(A, y, rho, eps, tau)
+        x = cp.Variable(n)
+        objective = -2 * c @ x + p @ cp.abs(x)
+        if tau > 0:
+            objective += tau * cp.sum_squares(x)
+        R = np.linalg.cholesky(B).T
+        problem = cp.Problem(cp.Minimize(objective), [cp.norm2(R @ x) <= 1])
+        problem.solve(solver=solver_name, **options)
+        return x.value
+
+    return solver
+
+
+RIGHT.append(Entry("step", "CVXPY with Clarabel, default accuracy", lambda: cvxpy_step("CLARABEL"), "interior-point"))
+RIGHT.append(Entry("step", "CVXPY with ECOS, default accuracy", lambda: cvxpy_step("ECOS"), "interior-point"))
+
+
+@right("step", "answers as a list")
+def list_step(*args):
+    return right_step(*args).tolist()
+
+
+@right("step", "answers as a column")
+def column_step(*args):
+    return right_step(*args)[:, None]
+
+
+@right("step", "answers rounded to float32")
+def rounded_step(*args):
+    return right_step(*args).astype(np.float32)
+
+
+@right("step", "noisy and warning")
+def noisy_step(*args):
+    import warnings
+
+    print("iteration 1")
+    warnings.warn("slow", stacklevel=1)
+    return right_step(*args)
+
+
+# ── runs ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def soft_run(A, rho, eps, x0, *, steps=3000, stop=1e-11, weight=None, half=0.5, finish=None):
+    """Algorithm 2."""
+    r = rho_eps(rho, eps)
+    x = np.array(x0, float)
+    for _ in range(steps):
+        w = 1 / (np.abs(x) + eps) if weight is None else weight(x, eps)
+        c = A @ x
+        z = np.sign(c) * np.maximum(0, np.abs(c) - half * r * w)
+        norm = np.linalg.norm(z)
+        new = z / norm if norm > 0 else z
+        moved = np.linalg.norm(new - x)
+        x = new
+        if moved <= stop:
+            break
+    return x if finish is None else finish(x)
+
+
+def general_run(A, B, rho, eps, x0, *, steps=3000, stop=1e-11, shift="identity", tau=None, change=None):
+    """Algorithm 1, by the active-set walk."""
+    program = SparseGEV(Pencil(A, B), rho, eps, tau=tau, shift=shift)
+    x = np.array(x0, float)
+    for _ in range(steps):
+        if not program.linear(x).any():
+            return x
+        sub = Subproblem.at(program, x)
+        if change is not None:
+            sub = change(sub)
+        new = polish(sub, x).x
+        moved = b_norm(B, new - x)
+        x = new
+        if moved <= stop:
+            break
+    return x
+
+
+@right("pca", "Algorithm 2")
+def right_pca(A, rho, eps, x0):
+    return soft_run(A, rho, eps, x0)
+
+
+@right("pca", "Algorithm 2, answers −x")
+def minus_pca(A, rho, eps, x0):
+    return -soft_run(A, rho, eps, x0)
+
+
+@right("pca", "Algorithm 2 with a shift, damped")
+def damped_pca(A, rho, eps, x0):
+    return soft_run(A + 0.1 * np.trace(A) / len(A) * np.eye(len(A)), rho, eps, x0) if False else shifted_pca(A, rho, eps, x0)
+
+
+def shifted_pca(A, rho, eps, x0):
+    tau = 0.3 * np.linalg.eigvalsh(A)[-1]
+    r, x = rho_eps(rho, eps), np.array(x0, float)
+    for _ in range(6000):
+        c = A @ x + tau * x
+        z = np.sign(c) * np.maximum(0, np.abs(c) - 0.5 * r / (np.abs(x) + eps))
+        new = z / max(tau, np.linalg.norm(z))
+        moved, x = np.linalg.norm(new - x), new
+        if moved <= 1e-12:
+            break
+    return x
+
+
+@right("pca", "Algorithm 1 with the walk")
+def walked_pca(A, rho, eps, x0):
+    return general_run(A, np.eye(len(A)), rho, eps, x0)
+
+
+def pca_wrong(name, **settings):
+    WRONG.append(Entry("pca", name, lambda: lambda A, rho, eps, x0: soft_run(A, rho, eps, x0, **settings)))
+
+
+pca_wrong("penalty doubled", half=1.0)
+pca_wrong("penalty halved", half=0.25)
+pca_wrong("weights 0 at 0", weight=lambda x, e: np.where(x == 0, 0, 1 / (np.abs(x) + e)))
+pca_wrong("weights without ε", weight=lambda x, e: 1 / np.maximum(np.abs(x), 1e-300))
+pca_wrong("weights squared", weight=lambda x, e: 1 / (np.abs(x) + e) ** 2)
+pca_wrong("weights 1/(x + ε)", weight=lambda x, e: 1 / np.abs(x + e + 1e-300))
+pca_wrong("weights 1", weight=lambda x, e: np.ones(len(x)))
+pca_wrong("weights 1/max(|x|, ε)", weight=lambda x, e: 1 / np.maximum(np.abs(x), e))
+pca_wrong("ε clipped at 1e-3", weight=lambda x, e: 1 / (np.abs(x) + max(e, 1e-3)))
+pca_wrong("one step", steps=1)
+pca_wrong("ten steps", steps=10)
+pca_wrong("100 steps", steps=100)
+pca_wrong("stops at 1e-3", stop=1e-3)
+pca_wrong("stops at 1e-4", stop=1e-4)
+pca_wrong("absolute values", finish=np.abs)
+pca_wrong("rounded to 3 decimals", finish=lambda x: np.round(x, 3))
+pca_wrong("entries below 0.05 cut", finish=lambda x: np.where(np.abs(x) < 0.05, 0, x))
+pca_wrong("entries below 1e-2 cut", finish=lambda x: np.where(np.abs(x) < 1e-2, 0, x))
+pca_wrong("unit ℓ1 norm", finish=lambda x: x / np.sum(np.abs(x)) if x.any() else x)
+pca_wrong("float32 answer in float64", finish=lambda x: x.astype(np.float32).astype(float))
+pca_wrong("sorted", finish=np.sort)
+pca_wrong("renormalised off the support", finish=lambda x: (x + 1e-3) / np.linalg.norm(x + 1e-3))
+
+
+@wrong("pca", "x0 ignored: leading eigenvector")
+def pca_eigen(A, rho, eps, x0):
+    return soft_run(A, rho, eps, np.linalg.eigh(A)[1][:, -1])
+
+
+@wrong("pca", "x0 ignored: constant vector")
+def pca_ones(A, rho, eps, x0):
+    return soft_run(A, rho, eps, np.ones(len(A)) / np.sqrt(len(A)))
+
+
+@wrong("pca", "returns the leading eigenvector")
+def pca_dense(A, rho, eps, x0):
+    return np.linalg.eigh(A)[1][:, -1]
+
+
+@wrong("pca", "returns x0")
+def pca_start(A, rho, eps, x0):
+    return x0
+
+
+@wrong("pca", "returns 0")
+def pca_zero(A, rho, eps, x0):
+    return np.zeros(len(A))
+
+
+@wrong("pca", "returns the best single variable")
+def pca_single(A, rho, eps, x0):
+    return np.eye(len(A))[np.argmax(np.diag(A))]
+
+
+@wrong("pca", "log(1 + 1/ε) forgotten")
+def pca_log(A, rho, eps, x0):
+    return soft_run(A, rho * np.log1p(1 / eps), eps, x0)
+
+
+@wrong("pca", "log10")
+def pca_log10(A, rho, eps, x0):
+    return soft_run(A, rho * np.log(10), eps, x0)
+
+
+@wrong("pca", "0/0 on collapse")
+def pca_collapse(A, rho, eps, x0):
+    x = soft_run(A, rho, eps, x0)
+    return x if x.any() else np.full(len(A), np.nan)
+
+
+@wrong("pca", "negative entries lost")
+def pca_positive(A, rho, eps, x0):
+    return soft_run(A, rho, eps, np.maximum(soft_run(A, rho, eps, x0), 0))
+
+
+@wrong("pca", "threshold at an absolute 1e-4")
+def pca_absolute(A, rho, eps, x0):
+    return soft_run(A, rho, eps, x0) if np.max(np.abs(A)) > 1e-4 else np.zeros(len(A))
+
+
+@wrong("pca", "wrong beyond 50 variables")
+def pca_large(A, rho, eps, x0):
+    return soft_run(A, rho, eps, x0, steps=3000 if len(A) <= 50 else 1)
+
+
+@wrong("pca", "ρ doubled at tiny ε")
+def pca_tiny(A, rho, eps, x0):
+    return soft_run(A, rho * (2 if eps < 1e-10 else 1), eps, x0)
+
+
+@wrong("pca", "x0 changed in place")
+def pca_inplace(A, rho, eps, x0):
+    x0[:] = soft_run(A, rho, eps, x0)
+    return x0.copy()
+
+
+@right("algorithm", "Algorithm 1 with the walk")
+def right_algorithm(A, B, rho, eps, x0):
+    return general_run(A, B, rho, eps, x0)
+
+
+@right("algorithm", "the split in B's metric")
+def metric_algorithm(A, B, rho, eps, x0):
+    return general_run(A, B, rho, eps, x0, shift="metric")
+
+
+@right("algorithm", "a larger τ")
+def larger_algorithm(A, B, rho, eps, x0):
+    tau = 1.3 * max(0.0, -np.linalg.eigvalsh(A)[0]) + 0.05 * np.max(np.abs(A))
+    return general_run(A, B, rho, eps, x0, tau=tau)
+
+
+def algorithm_wrong(name, function):
+    WRONG.append(Entry("algorithm", name, lambda: function))
+
+
+def unshifted(A, B, rho, eps, x0):
+    x = np.array(x0, float)
+    r = rho_eps(rho, eps)
+    for _ in range(300):
+        new = argmin(B, 0.0, A @ x, r / (np.abs(x) + eps))
+        if b_norm(B, new - x) < 1e-11:
+            break
+        x = new
+    return x
+
+
+algorithm_wrong("τ forgotten", unshifted)
+algorithm_wrong("B = I", lambda A, B, rho, eps, x0: (lambda x: x / max(1, b_norm(B, x)))(general_run(A, np.eye(len(A)), rho, eps, x0 / max(1, np.linalg.norm(x0)))))
+algorithm_wrong("B diagonal", lambda A, B, rho, eps, x0: (lambda x: x / max(1, b_norm(B, x)))(general_run(A, np.diag(np.diag(B)), rho, eps, x0 * 0.5)))
+algorithm_wrong("penalty doubled", lambda A, B, rho, eps, x0: general_run(A, B, 2 * rho, eps, x0))
+algorithm_wrong("penalty halved", lambda A, B, rho, eps, x0: general_run(A, B, rho / 2, eps, x0))
+algorithm_wrong("log forgotten", lambda A, B, rho, eps, x0: general_run(A, B, rho * np.log1p(1 / eps), eps, x0))
+algorithm_wrong("one step", lambda A, B, rho, eps, x0: general_run(A, B, rho, eps, x0, steps=1))
+algorithm_wrong("20 steps", lambda A, B, rho, eps, x0: general_run(A, B, rho, eps, x0, steps=20))
+algorithm_wrong("stops at 1e-3", lambda A, B, rho, eps, x0: general_run(A, B, rho, eps, x0, stop=1e-3))
+algorithm_wrong("stops at 1e-4", lambda A, B, rho, eps, x0: general_run(A, B, rho, eps, x0, stop=1e-4))
+algorithm_wrong("unit 2-norm", lambda A, B, rho, eps, x0: (lambda x: x / np.linalg.norm(x) if x.any() else x)(general_run(A, B, rho, eps, x0)))
+algorithm_wrong("x0 ignored", lambda A, B, rho, eps, x0: general_run(A, B, rho, eps, eigh(A, B)[1][:, -1] * (1 - 1e-12)))
+algorithm_wrong("returns the leading eigenvector", lambda A, B, rho, eps, x0: eigh(A, B)[1][:, -1])
+algorithm_wrong("ε clipped at 1e-6", lambda A, B, rho, eps, x0: general_run(A, B, rho, max(eps, 1e-6), x0))
+algorithm_wrong("1 % short of the boundary", lambda A, B, rho, eps, x0: 0.99 * general_run(A, B, rho, eps, x0))
+algorithm_wrong("renormalised on its support", lambda A, B, rho, eps, x0: renormalised(A, B, general_run(A, B, rho, eps, x0)))
+algorithm_wrong("absolute values", lambda A, B, rho, eps, x0: np.abs(general_run(A, B, rho, eps, x0)))
+algorithm_wrong("ρ = 0 ignored penalty at large ε", lambda A, B, rho, eps, x0: general_run(A, B, rho if eps < 0.5 else 0.0, eps, x0))
+
+
+def renormalised(A, B, x):
+    on = np.flatnonzero(x)
+    if not len(on):
+        return x
+    z = np.zeros(len(x))
+    z[on] = eigh(A[np.ix_(on, on)], B[np.ix_(on, on)])[1][:, -1]
+    return z
+
+
+# ── FDA ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def fda_argmin(a, B, y, p):
+    program = SparseFDA(a, B, 1.0, 1.0)
+    unit, objective = program.units
+    factor = unit / objective
+    start = program.start()
+    value = float(start @ B @ start) + float(p @ np.abs(start))
+    cap = 2.02 * value * np.abs(a) + 2.02 * np.sqrt(np.diag(B) * value)
+    sub = Subproblem(program, np.zeros(len(a)), np.minimum(p, cap) * factor, unit, objective)
+    return polish(sub, start, max_faces=20 * len(a) + 100).x
+
+
+def fda_p(y, nu, eps):
+    return rho_eps(nu, eps) / (np.abs(y) + eps)
+
+
+@right("fda", "active-set walk")
+def right_fda(a, B, y, nu, eps):
+    y = np.asarray(y, float)
+    program = SparseFDA(a, B, nu, eps)
+    return polish(Subproblem.at(program, y / float(np.asarray(a, float) @ y)), y, max_faces=2000).x
+
+
+@right("fda", "CVXPY with Clarabel, default accuracy", "interior-point")
+def cvxpy_fda(a, B, y, nu, eps):
+    import cvxpy as cp
+
+    x = cp.Variable(len(a))
+    p = fda_p(y, nu, eps)
+    value = 1 / float(a @ np.linalg.solve(B, a))
+    problem = cp.Problem(cp.Minimize((cp.sum_squares(np.linalg.cholesky(B).T @ x) + p @ cp.abs(x)) / value), [a @ x == 1])
+    problem.solve(solver="CLARABEL")
+    return x.value
+
+
+def fda_wrong(name, function):
+    WRONG.append(Entry("fda", name, lambda: function))
+
+
+fda_wrong("penalty doubled", lambda a, B, y, nu, eps: right_fda(a, B, y, 2 * nu, eps))
+fda_wrong("penalty halved", lambda a, B, y, nu, eps: right_fda(a, B, y, nu / 2, eps))
+fda_wrong("log forgotten", lambda a, B, y, nu, eps: right_fda(a, B, y, nu * np.log1p(1 / eps), eps))
+fda_wrong("½xᵀBx", lambda a, B, y, nu, eps: right_fda(a, B / 2, y, nu, eps))
+fda_wrong("B = I", lambda a, B, y, nu, eps: right_fda(a, np.eye(len(a)), y, nu, eps))
+fda_wrong("B diagonal", lambda a, B, y, nu, eps: right_fda(a, np.diag(np.diag(B)), y, nu, eps))
+fda_wrong("aᵀx = −1", lambda a, B, y, nu, eps: -right_fda(a, B, y, nu, eps))
+fda_wrong("unit B norm", lambda a, B, y, nu, eps: (lambda x: x / b_norm(B, x))(right_fda(a, B, y, nu, eps)))
+fda_wrong("penalty ignored", lambda a, B, y, nu, eps: (lambda z: z / float(a @ z))(np.linalg.solve(B, a)))
+fda_wrong("weights 0 at 0", lambda a, B, y, nu, eps: fda_argmin(a, B, y, np.where(y == 0, 0, fda_p(y, nu, eps))))
+fda_wrong("weights 1", lambda a, B, y, nu, eps: fda_argmin(a, B, y, rho_eps(nu, eps) * np.ones(len(a))))
+fda_wrong("dust below 1e-4 cut", lambda a, B, y, nu, eps: (lambda x: np.where(np.abs(x) < 1e-4, 0, x))(right_fda(a, B, y, nu, eps)))
+fda_wrong("ridge of 1e-3", lambda a, B, y, nu, eps: right_fda(a, B + 1e-3 * np.eye(len(a)), y, nu, eps))
+fda_wrong("returns y", lambda a, B, y, nu, eps: y)
+fda_wrong("y changed in place", lambda a, B, y, nu, eps: (x := right_fda(a, B, y, nu, eps), y.__imul__(0))[0])
+fda_wrong("positive weights of y only", lambda a, B, y, nu, eps: fda_argmin(a, B, y, np.where(y < 0, 0, fda_p(y, nu, eps))))
+
+
+# ── bounds ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def lambda_max(A, B):
+    return float(eigh(A, B, eigvals_only=True)[-1])
+
+
+@right("bound", "λmax(A, B)")
+def right_bound(A, B, k):
+    return lambda_max(A, B)
+
+
+@right("bound", "every support")
+def exact_bound(A, B, k):
+    from itertools import combinations
+
+    return max(lambda_max(A[np.ix_(s, s)], B[np.ix_(s, s)]) for s in map(list, combinations(range(len(A)), k)))
+
+
+@right("bound", "a random dual matrix, made safe")
+def dual_bound(A, B, k):
+    rng = np.random.default_rng(0)
+    best = lambda_max(A, B)
+    d = np.sqrt(np.diag(B))
+    for share in (0.0, 0.1, 0.3, 1.0):
+        U = -share * np.where(np.eye(len(A)) > 0, 0, np.clip(A / np.outer(d, d), -1, 1)) * np.outer(d, d)
+        U = U + 0.01 * share * rng.standard_normal()
+        U = (U + U.T) / 2
+        b = np.max(np.abs(U) / np.outer(d, d))
+        best = min(best, max(lambda_max(A + U + k * b * np.diag(d * d), B), lambda_max(A, B) if False else -np.inf))
+    return best
+
+
+def bound_wrong(name, function):
+    WRONG.append(Entry("bound", name, lambda: function))
+
+
+def greedy(A, B, k):
+    chosen: list[int] = []
+    for _ in range(k):
+        rest = [i for i in range(len(A)) if i not in chosen]
+        chosen.append(max(rest, key=lambda i: lambda_max(A[np.ix_([*chosen, i], [*chosen, i])], B[np.ix_([*chosen, i], [*chosen, i])])))
+    return lambda_max(A[np.ix_(chosen, chosen)], B[np.ix_(chosen, chosen)])
+
+
+bound_wrong("greedy value", greedy)
+bound_wrong("exact value less 1e-7", lambda A, B, k: exact_bound(A, B, k) * (1 - 1e-7) if exact_bound(A, B, k) > 0 else exact_bound(A, B, k) - 1e-7 * abs(exact_bound(A, B, k)))
+bound_wrong("exact value less 1e-6 absolute", lambda A, B, k: exact_bound(A, B, k) - 1e-6)
+bound_wrong("B = I", lambda A, B, k: float(np.linalg.eigvalsh(A)[-1]))
+bound_wrong("B diagonal", lambda A, B, k: lambda_max(A, np.diag(np.diag(B))))
+bound_wrong("k − 1", lambda A, B, k: exact_bound(A, B, max(1, k - 1)))
+bound_wrong("largest diagonal ratio", lambda A, B, k: float(np.max(np.diag(A) / np.diag(B))))
+bound_wrong("twice λmax", lambda A, B, k: 2 * lambda_max(A, B))
+bound_wrong("infinite", lambda A, B, k: np.inf)
+bound_wrong("lower triangle of B⁻¹A", lambda A, B, k: float(np.linalg.eigvalsh(np.linalg.solve(B, A))[-1]))
+bound_wrong("singular value / λmax(B)", lambda A, B, k: float(np.linalg.norm(A, 2) / np.linalg.eigvalsh(B)[-1]))
+bound_wrong("zero for k = n", lambda A, B, k: lambda_max(A, B) if k < len(A) else 0.0)
+bound_wrong("NaN for one variable", lambda A, B, k: lambda_max(A, B) if len(A) > 1 else float("nan"))
+bound_wrong("a vector", lambda A, B, k: eigh(A, B, eigvals_only=True))
+bound_wrong("budget k for ‖x‖₁² with B = I assumed", lambda A, B, k: min(lambda_max(A, B), k * float(np.max(np.abs(A)))))
+bound_wrong("k largest entries of a row, B = I", lambda A, B, k: min(lambda_max(A, B), float(np.max(np.sum(-np.sort(-np.abs(A), axis=1)[:, :k], axis=1)))))
+
+
+def sdp_value(solver, **options):
+    def bound(A, B, k):
+        import cvxpy as cp
+
+        n = len(A)
+        X = cp.Variable((n, n), PSD=True)
+        d = np.sqrt(np.diag(B))
+        cut = cp.sum(cp.multiply(np.outer(d, d), cp.abs(X))) <= k * cp.sum(cp.multiply(d * d, cp.diag(X)))
+        problem = cp.Problem(cp.Maximize(cp.trace(A @ X)), [cp.trace(B @ X) <= 1, cut])
+        problem.solve(solver=solver, **options)
+        return min(float(problem.value), max(0.0, lambda_max(A, B)))
+
+    return bound
+
+
+WRONG.append(Entry("bound", "SCS's value of the SDP, trusted", lambda: sdp_value("SCS", eps_abs=1e-4, eps_rel=1e-4)))
+
+
+# ── k-sparse vectors ─────────────────────────────────────────────────────────────────────────────
+
+
+def best_support(A, B, k):
+    from itertools import combinations
+
+    return max(map(list, combinations(range(len(A)), k)), key=lambda s: lambda_max(A[np.ix_(s, s)], B[np.ix_(s, s)]))
+
+
+def on_support(A, B, s):
+    x = np.zeros(len(A))
+    x[s] = eigh(A[np.ix_(s, s)], B[np.ix_(s, s)])[1][:, -1]
+    return x / b_norm(B, x)
+
+
+@right("cardinality", "every support")
+def right_cardinality(A, B, k):
+    return on_support(A, B, best_support(A, B, k))
+
+
+@right("cardinality", "largest entries of the leading eigenvector")
+def cut_cardinality(A, B, k):
+    x = eigh(A, B)[1][:, -1]
+    return on_support(A, B, list(np.sort(np.argsort(-np.abs(x))[:k])))
+
+
+def cardinality_wrong(name, function):
+    WRONG.append(Entry("cardinality", name, lambda: function))
+
+
+cardinality_wrong("k + 1 nonzeros", lambda A, B, k: right_cardinality(A, B, min(k + 1, len(A))))
+cardinality_wrong("unit 2-norm", lambda A, B, k: (lambda x: x / np.linalg.norm(x))(right_cardinality(A, B, k)))
+cardinality_wrong("dust of 1e-12", lambda A, B, k: right_cardinality(A, B, k) + 1e-12)
+cardinality_wrong("k ignored", lambda A, B, k: eigh(A, B)[1][:, -1])
+cardinality_wrong("B diagonal", lambda A, B, k: right_cardinality(A, np.diag(np.diag(B)), k))
+cardinality_wrong("0 when λmax < 0", lambda A, B, k: right_cardinality(A, B, k) * (lambda_max(A, B) > 0))
+cardinality_wrong("xᵀBx in place of its root", lambda A, B, k: (lambda x: x / float(x @ B @ x))(3 * right_cardinality(A, B, k)))
+cardinality_wrong("fails at k = n", lambda A, B, k: right_cardinality(A, B, k) if k < len(A) else np.linalg.cholesky(-B)[0])
+cardinality_wrong("small entries cut at 1e-6", lambda A, B, k: (lambda x: np.where(np.abs(x) < 1e-6, 0, x))(right_cardinality(A, B, k)))
+cardinality_wrong("eigenvector cut and not renormalised", lambda A, B, k: (lambda x: np.where(np.abs(x) >= np.sort(np.abs(x))[-k], x, 0))(eigh(A, B)[1][:, -1]))
+cardinality_wrong("the support in place of x", lambda A, B, k: np.array(best_support(A, B, k)))
+
+
+# ── faults of conduct ────────────────────────────────────────────────────────────────────────────
+
+
+def hanging(*args):
+    time.sleep(60.0)
+
+
+def crashing(*args):
+    raise RuntimeError("no licence found")
+
+
+def leaving(*args):
+    raise SystemExit(3)
