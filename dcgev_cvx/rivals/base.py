@@ -64,8 +64,8 @@ def factor(pencil: Pencil) -> Matrix:
     return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
 
 
-def search(run: Callable[[float], Run], high: float, k: int, n: int) -> Found:
-    """Halve (0, high) until a run has k nonzeros: the cardinality falls, not always one by one, as the penalty grows.
+def search(run: Callable[[float], Run], high: float, k: int, n: int, *, slack: int = 0) -> Found:
+    """Halve (0, high) until a run has k ± slack nonzeros: the cardinality falls, by leaps too, as the penalty grows.
 
     Where the cardinality jumps over k, the last run with more than k nonzeros is returned;
     k = n is the run without a penalty.
@@ -75,8 +75,8 @@ def search(run: Callable[[float], Run], high: float, k: int, n: int) -> Found:
         middle = 0.5 * (low + high)
         found, tried = run(middle), tried + 1
         count = int(np.count_nonzero(found.x))
-        if count == k:
-            return Found(found, middle, True, tried)
+        if abs(count - k) <= slack:
+            return Found(found, middle, count == k, tried)
         low, high = (low, middle) if count < k else (middle, high)
         if count > k:
             best, at = found, middle

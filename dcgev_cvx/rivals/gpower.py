@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -14,31 +14,43 @@ from ..solutions import Solution
 from .base import Run, best_loadings, factor, finished, pca_problem, search
 
 Kind: TypeAlias = Literal["l0", "l1"]
+Start: TypeAlias = Literal["column", "leading"]
 
 
-def gpower(pencil: Pencil, k: int, *, kind: Kind = "l0", tol: float = 1e-6, max_iter: int = 1000) -> Solution:
+def gpower(
+    pencil: Pencil, k: int, *, kind: Kind = "l0", start: Start = "column", tol: float = 1e-6, max_iter: int = 1000
+) -> Solution:
     """GPower: max Σ [(cᵢᵀz)² − γ]₊ s.t. ‖z‖ = 1, A = CᵀC, then the best loadings on that support (Eq:journee).
 
     kind="l1" ascends Σ [|cᵢᵀz| − γ]₊² instead. k is reached by halving the interval of γ;
-    where no γ gives k, the k largest loadings of the nearest support are kept.
+    where no γ gives k, the k largest loadings of the nearest support are kept. Starts at the
+    longest column, as its authors do, or with start="leading" at the leading eigenvector.
     Stops when the objective rises by no more than `tol` of itself.
     """
     k = pca_problem(pencil, k, "gpower")
-    kind = checked_kind(kind)
+    check_choice("kind", kind, ("l0", "l1"))
+    check_choice("start", start, ("column", "leading"))
     begin = perf_counter()
     C = factor(pencil)
-    found = search(lambda gamma: ascend(C, gamma, kind, tol=tol, max_iter=max_iter), gamma_max(C, kind), k, pencil.n)
+    z = longest_column(C) if start == "column" else unit(C @ pencil.leading_vector)
+
+    def run(gamma: float) -> Run:
+        return ascend(C, gamma, kind, z, tol=tol, max_iter=max_iter)
+
+    found = search(run, gamma_max(C, kind), k, pencil.n)
     x = best_loadings(pencil, found.run.x, k)
     return finished(pencil, x, f"gpower-{kind}", begin, converged=found.run.converged, on_path=found.exact)
 
 
-def ascend(C: Matrix, gamma: float, kind: Kind = "l0", *, tol: float = 1e-6, max_iter: int = 1000) -> Run:
+def ascend(
+    C: Matrix, gamma: float, kind: Kind = "l0", z: Vector | None = None, *, tol: float = 1e-6, max_iter: int = 1000
+) -> Run:
     """The gradient scheme at one γ: z ← Σ [sign((cᵢᵀz)² − γ)]₊ cᵢᵀz cᵢ, normalised, from the longest column.
 
     x is not post-processed: [sign((cᵢᵀz)² − γ)]₊ cᵢᵀz over its norm, or 0 when γ outweighs every column.
     """
-    lengths = np.einsum("ij,ij->j", C, C)
-    z = C[:, int(np.argmax(lengths))] / np.sqrt(max(float(np.max(lengths)), np.finfo(float).tiny))
+    z = longest_column(C) if z is None else z
+    t = np.zeros(C.shape[1])
     before = -np.inf
     for step in range(1, max_iter + 1):
         t, value = thresholded(z @ C, gamma, kind)
@@ -48,7 +60,12 @@ def ascend(C: Matrix, gamma: float, kind: Kind = "l0", *, tol: float = 1e-6, max
         # only the active columns are touched: t is sparse
         z = unit(C[:, active] @ t[active] if 3 * len(active) < len(t) else C @ t)
         before = value
-    return Run(unit(t), max_iter, False)  # pyright: ignore[reportPossiblyUnboundVariable]
+    return Run(unit(t), max_iter, False)
+
+
+def longest_column(C: Matrix) -> Vector:
+    """The column of largest norm, normalised: the start of GPower's authors."""
+    return unit(C[:, int(np.argmax(np.einsum("ij,ij->j", C, C)))])
 
 
 def thresholded(s: Vector, gamma: float, kind: Kind) -> tuple[Vector, float]:
@@ -72,8 +89,7 @@ def unit(x: Vector) -> Vector:
     return x / norm if norm > 0.0 else x
 
 
-def checked_kind(kind: Any) -> Kind:
-    """The penalty of GPower, "l0" or "l1"."""
-    if kind not in ("l0", "l1"):
-        raise InvalidParameter(f'kind = {kind!r} is unknown; GPower has "l0" and "l1".')
-    return kind
+def check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
+    """An error that lists the choices when the value is none of them."""
+    if value not in known:
+        raise InvalidParameter(f"{name} = {value!r} is unknown; GPower has {' and '.join(known)}.")

@@ -1,0 +1,145 @@
+"""An experiment is a list of cells: pure functions of plain settings, each finished one on disk at once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ..errors import DataUnavailable, InvalidParameter
+
+Settings: TypeAlias = Mapping[str, Any]
+"""Plain numbers, strings and lists: what JSON can hold."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """work(**arguments) → JSON; the key names its file. A timed cell runs alone, whatever the number of workers."""
+
+    key: str
+    work: Callable[..., Any]
+    arguments: Settings
+    timed: bool = False
+
+    def fingerprint(self, result: Any) -> str:
+        """A hash of what was asked and what came out: a file that does not carry it is damaged."""
+        return digest({"key": self.key, "arguments": dict(self.arguments), "result": result})
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What the disk knows of a cell: its result, or nothing; `damaged` when the file was there but wrong."""
+
+    found: bool
+    result: Any = None
+    damaged: bool = False
+
+
+@dataclass(frozen=True)
+class Store:
+    """The folder of one experiment at one choice of settings."""
+
+    folder: Path
+
+    @staticmethod
+    def of(out: Path, name: str, settings: Settings) -> Store:
+        """The store under OUT/cells, keyed by a hash of the settings; nothing is created yet."""
+        return Store(out / "cells" / f"{name}-{digest(dict(settings))[:12]}")
+
+    def prepare(self, settings: Settings) -> None:
+        """Create the folder, and leave the settings in it for those who come with others."""
+        refuse_others(self.folder, settings)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.folder / "settings.json", json.dumps(dict(settings), indent=2, sort_keys=True))
+
+    def load(self, cell: Cell) -> Loaded:
+        """The cell's result if its file is whole."""
+        try:
+            text = self.path(cell).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return Loaded(False)
+        except (OSError, UnicodeDecodeError):
+            return Loaded(False, damaged=True)
+        try:
+            content = json.loads(text)
+            if content["check"] == cell.fingerprint(content["result"]):
+                return Loaded(True, content["result"])
+        except (ValueError, KeyError, TypeError):
+            pass
+        return Loaded(False, damaged=True)
+
+    def save(self, cell: Cell, result: Any) -> None:
+        """Write the result so that the file is either whole or not there, also when the power fails."""
+        content = {"key": cell.key, "arguments": dict(cell.arguments), "result": result}
+        content["check"] = cell.fingerprint(result)
+        write_atomically(self.path(cell), json.dumps(content, indent=1))
+
+    def path(self, cell: Cell) -> Path:
+        """The cell's file."""
+        return self.folder / f"{cell.key}.json"
+
+
+def digest(content: Any) -> str:
+    """The sha256 of the canonical JSON of plain content."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write beside, flush to the disk, then rename: a kill at any moment leaves the old file or the new one."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with beside.open("w", encoding="utf-8") as handle:
+            handle.write(text)
+            handle.flush()
+            os.fsync(handle.fileno())
+        beside.replace(path)
+    except OSError as cause:
+        beside.unlink(missing_ok=True)
+        raise DataUnavailable(
+            f"{path} could not be written ({cause.strerror or cause}): finished cells are intact. "
+            "Make room and run the same command again, it goes on from here."
+        ) from cause
+
+
+def refuse_others(folder: Path, settings: Settings) -> None:
+    """An error with the differences when the same experiment lies beside with other settings."""
+    name = folder.name.rpartition("-")[0]
+    for other in sorted(folder.parent.glob(f"{name}-*/settings.json")):
+        if other.parent == folder:
+            continue
+        try:
+            theirs = json.loads(other.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            theirs = {}
+        raise InvalidParameter(
+            f"{folder.parent.parent} holds {name} from other settings: {differences(theirs, settings)}. "
+            f"Results are not mixed: choose another --out, or delete {other.parent}."
+        )
+
+
+def differences(theirs: Settings, ours: Settings) -> str:
+    """`name: there X, now Y` for every setting that differs."""
+    keys = sorted({*theirs, *ours})
+    return "; ".join(
+        f"{key}: there {theirs.get(key, 'nothing')}, now {ours.get(key, 'nothing')}"
+        for key in keys
+        if theirs.get(key) != ours.get(key)
+    )
+
+
+def checked_folder(out: Path) -> Path:
+    """The folder, created and tried with a small file before anything is computed."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        trial = out / f".trial-{os.getpid()}"
+        trial.write_text("", encoding="utf-8")
+        trial.unlink()
+    except OSError as cause:
+        raise InvalidParameter(
+            f"cannot write to {out} ({cause.strerror or cause}): choose another folder with --out."
+        ) from cause
+    return out

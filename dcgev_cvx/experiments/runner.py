@@ -1,0 +1,149 @@
+"""Compute the cells that are not on disk yet: in this process, over the cores, or on a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..errors import DataUnavailable, DCGEVError, InvalidParameter, SolverMissing
+from .base import Experiment
+from .cells import Cell, Settings, Store
+
+
+class Watch(Protocol):
+    """Who is told how a run goes on."""
+
+    def begun(self, name: str, total: int, kept: int) -> None:
+        """An experiment begins: `kept` of its cells are on disk already."""
+        ...
+
+    def done(self, name: str, cell: Cell) -> None:
+        """A cell is on disk."""
+        ...
+
+    def said(self, sentence: str) -> None:
+        """Something that the user should know."""
+        ...
+
+
+class Silence:
+    """A watch that says nothing."""
+
+    def begun(self, name: str, total: int, kept: int) -> None:
+        """Nothing."""
+
+    def done(self, name: str, cell: Cell) -> None:
+        """Nothing."""
+
+    def said(self, sentence: str) -> None:
+        """Nothing."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of an experiment by the keys of its cells, and why others are missing."""
+
+    cells: dict[str, Any]
+    failures: dict[str, str] = field(default_factory=dict[str, str])
+    computed: int = 0
+    kept: int = 0
+    damaged: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Crew:
+    """Who computes: `jobs` processes here (−1 for all cores), or the Dask cluster at an address."""
+
+    jobs: int = 1
+    dask: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.jobs, bool) or not isinstance(self.jobs, int) or self.jobs == 0 or self.jobs < -1:
+            raise InvalidParameter(f"jobs = {self.jobs!r} must be a whole number of at least 1, or -1 for all cores.")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A cell's result, or the sentence that says why there is none."""
+
+    key: str
+    result: Any = None
+    failure: str = ""
+
+
+def run(
+    experiment: Experiment, settings: Settings, out: Path, crew: Crew | None = None, watch: Watch | None = None
+) -> Results:
+    """Every cell of an experiment: read from disk when whole, computed and written at once when not."""
+    watch = Silence() if watch is None else watch
+    store = Store.of(out, experiment.name, settings)
+    store.prepare(settings)
+    cells = experiment.cells(settings)
+    loaded = {cell.key: store.load(cell) for cell in cells}
+    found = {key: entry.result for key, entry in loaded.items() if entry.found}
+    damaged = tuple(key for key, entry in loaded.items() if entry.damaged)
+    for key in damaged:
+        watch.said(f"{experiment.name}: the file of cell {key} is damaged; it is computed again.")
+    watch.begun(experiment.name, len(cells), len(found))
+    todo = [cell for cell in cells if cell.key not in found]
+    failures: dict[str, str] = {}
+    for outcome in computed(todo, Crew() if crew is None else crew):
+        cell = next(cell for cell in todo if cell.key == outcome.key)
+        if outcome.failure:
+            failures[cell.key] = outcome.failure
+            watch.said(f"{experiment.name}: cell {cell.key} could not be computed: {outcome.failure}")
+            continue
+        store.save(cell, outcome.result)
+        found[cell.key] = outcome.result
+        watch.done(experiment.name, cell)
+    kept = len(cells) - len(todo)
+    return Results({c.key: found[c.key] for c in cells if c.key in found}, failures, len(todo), kept, damaged)
+
+
+def computed(cells: Sequence[Cell], crew: Crew) -> Iterator[Outcome]:
+    """The outcomes in the order in which they are finished; timed cells last, one at a time, in this process."""
+    free = [cell for cell in cells if not cell.timed]
+    if crew.dask is not None and free:
+        yield from on_dask(free, crew.dask)
+    elif crew.jobs != 1 and len(free) > 1:
+        yield from on_cores(free, crew.jobs)
+    else:
+        yield from map(outcome_of, free)
+    yield from map(outcome_of, (cell for cell in cells if cell.timed))
+
+
+def outcome_of(cell: Cell) -> Outcome:
+    """Run a cell with one BLAS thread: the same bits and fair times for any number of workers."""
+    from threadpoolctl import threadpool_limits
+
+    try:
+        with threadpool_limits(limits=1):
+            return Outcome(cell.key, cell.work(**cell.arguments))
+    except (DCGEVError, ArithmeticError, ValueError, MemoryError) as cause:
+        return Outcome(cell.key, failure=f"{type(cause).__name__}: {cause}")
+
+
+def on_cores(cells: Sequence[Cell], jobs: int) -> Iterator[Outcome]:
+    """Through joblib, each outcome as soon as it is there."""
+    from joblib import Parallel, delayed
+
+    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    yield from parallel(delayed(outcome_of)(cell) for cell in cells)  # pyright: ignore[reportReturnType]
+
+
+def on_dask(cells: Sequence[Cell], address: str) -> Iterator[Outcome]:
+    """On a Dask cluster, each outcome as soon as it is there."""
+    try:
+        from distributed import Client, as_completed
+    except ImportError as cause:
+        raise SolverMissing("--dask needs the package distributed: pip install 'dcgev-cvx[dask]'.") from cause
+    try:
+        client = Client(address, timeout="10s")
+    except (OSError, ValueError) as cause:
+        raise DataUnavailable(f"no Dask scheduler answers at {address}: {cause}") from cause
+    with client:
+        futures = [client.submit(outcome_of, cell, pure=False) for cell in cells]
+        for _, outcome in as_completed(futures, with_results=True):
+            yield outcome
