@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any
@@ -111,8 +112,9 @@ def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any], *, unfin
     return Solved(name, str(problem.status), float(own), seconds)
 
 
+@cache
 def installed_solvers() -> tuple[str, ...]:
-    """The names CVXPY can use on this machine."""
+    """The names CVXPY can use on this machine; asked for once, for CVXPY tries every import anew at each call."""
     return tuple(cp.installed_solvers())
 
 

@@ -51,7 +51,7 @@ def add_method(parser: argparse.ArgumentParser) -> None:
     method.add_argument("--eps", type=float, help="ε of the approximation ‖x‖_ε (default: machine precision)")
     method.add_argument("--tau", type=float, help="τ of the d.c. split (default: the smallest valid one)")
     method.add_argument("--shift", default="identity", help="split with τ·xᵀx (identity, default) or τ·xᵀBx (metric)")
-    method.add_argument("--engine", default="cvxpy", help="who takes the MM steps (default: cvxpy)")
+    method.add_argument("--engine", default="cvxpy", help="who takes the MM steps: cvxpy (default) or native")
     method.add_argument("--solver", default="CLARABEL", help="CVXPY solver, see `dcgev solvers` (default: CLARABEL)")
     method.add_argument("--x0", help="start: a file, or numbers with commas (default: the leading eigenvector)")
     method.add_argument("--max-iter", type=int, default=1000, metavar="L", help="most MM steps (default: 1000)")
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
 class Audit:
     """Prints l, f, g, the gap g − f, the step ‖x − y‖_B, nonzeros, μ, KKT residual and solver of each iterate."""
 
-    HEADER = f"{'l':>4} {'f(x)':>13} {'g(x,y)':>13} {'g-f':>8} {'step':>7} {'nnz':>4} {'mu':>9} {'KKT':>7} solver"
+    HEADER = f"{'l':>4} {'f(x)':>12} {'g(x,y)':>12} {'g-f':>8} {'step':>7} {'nnz':>4} {'mu':>9} {'KKT':>7} solver"
 
     def __init__(self, pencil: Pencil) -> None:
         self.pencil = pencil
@@ -107,7 +107,7 @@ class Audit:
 def line(now: Iterate, step: float) -> str:
     """One line of the audit; the start has no step."""
     nonzeros = int((now.x != 0.0).sum())
-    start = f"{now.l:>4} {now.f:>13.8g} {now.g:>13.8g} {now.g - now.f:>8.1e}"
+    start = f"{now.l:>4} {now.f:>12.8g} {now.g:>12.8g} {now.g - now.f:>8.1e}"
     if now.l == 0:
         return f"{start} {'-':>7} {nonzeros:>4} {'-':>9} {'-':>7} start"
     return f"{start} {step:>7.1e} {nonzeros:>4} {now.mu:>9.4g} {now.residual:>7.1e} {now.solver}"

@@ -58,15 +58,14 @@ class _Shelf(threading.local):
 _shelf = _Shelf()
 
 
-def compiled(form: Form, program: Program, build: Callable[[Subproblem], Compiled]) -> Compiled:
+def compiled(form: Form, program: SparseGEV | SparseFDA, build: Callable[[Subproblem], Compiled]) -> Compiled:
     """The problem of this form for this program, built at most once per thread; ρ̃ and ε do not enter it."""
-    sub = Subproblem.at(program, np.zeros(program.pencil.n))
-    # besides the units, what the problem holds of the program: the shift, or FDA's a in the constraint
-    own = program.a.tobytes() if isinstance(program, SparseFDA) else getattr(program, "shift", None)
-    shape = (form, sub.tau, sub.unit, sub.objective, own)
+    # besides the units, what the problem holds of the program: τ and its shift, or FDA's a in the constraint
+    own = program.a.tobytes() if isinstance(program, SparseFDA) else (program.tau, program.shift)
+    shape = (form, program.units, own)
     shelf = _shelf.kept.setdefault(program.pencil, {})
     if shape not in shelf:
-        shelf[shape] = build(sub)
+        shelf[shape] = build(Subproblem.at(program, np.zeros(program.pencil.n)))
     return shelf[shape]
 
 
@@ -129,7 +128,7 @@ class LassoStep:
                 f'LassoStep divides by τ and needs shift="identity" with τ > 0; this program has '
                 f"shift={gev.shift!r}, tau = {gev.tau:g}. Use LinearStep (τ = 0) or MetricLassoStep."
             )
-        return compiled("lasso", program, build)
+        return compiled("lasso", gev, build)
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
         """Argmin g(·, y) over Ω."""
@@ -158,7 +157,7 @@ class LinearStep:
                 f"LinearStep is the branch τ = 0 of Algorithm 1; this program has tau = {gev.tau:g}. "
                 "Use LassoStep or QCQPStep."
             )
-        return compiled("linear", program, build)
+        return compiled("linear", gev, build)
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
         """Argmin g(·, y) over Ω."""
@@ -187,7 +186,7 @@ class MetricLassoStep:
         gev = expect_gev(program, "MetricLassoStep")
         if gev.shift == "identity" and gev.tau > 0.0:
             raise InvalidParameter('MetricLassoStep needs shift="metric" (or τ = 0): build the program with it.')
-        return compiled("metric", program, build)
+        return compiled("metric", gev, build)
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
         """Argmin g(·, y) over Ω."""
@@ -234,7 +233,9 @@ def solve_and_polish(
         return without_pull(program, y)
     # a linear objective, and the LASSO's z, may be scaled freely: bring it to size one
     zoom = 1.0 if form.quadratic else 1.0 / power_of_two(sub.largest_norm)
-    form.c.value, form.p.value = zoom * sub.c, zoom * sub.p
+    # saved without CVXPY's checks of shape and sign, which take as long as the solver: both hold by construction
+    form.c.save_value(zoom * sub.c)
+    form.p.save_value(zoom * sub.p)
     reasons: list[str] = []
     for solver in backend.solvers:
         try:

@@ -12,6 +12,9 @@ from scipy.sparse import issparse
 
 from ..checks import Vector
 
+READS_ONLY = ("CLARABEL", "SCS", "OSQP")
+"""Solvers that copy their data before they scale it; ECOS scales in place and back, which may lose a bit."""
+
 
 @dataclass(frozen=True)
 class StandardForm:
@@ -24,9 +27,9 @@ class StandardForm:
     slopes: Any
 
     def at(self, parameters: Vector) -> dict[str, Any]:
-        """The solver's data with the cost of these parameters; arrays are copied, for some solvers scale in place."""
-        fresh = {name: own_copy(entry) for name, entry in self.data.items() if name != self.cost}
-        return fresh | {self.cost: cost_of(self.slopes, parameters)}
+        """The solver's data with the cost of these parameters; arrays are copied where a solver may write."""
+        kept = self.data if self.chain.solver.name() in READS_ONLY else {k: own_copy(v) for k, v in self.data.items()}
+        return kept | {self.cost: cost_of(self.slopes, parameters)}
 
 
 class LinearCostProblem(cp.Problem):
@@ -61,6 +64,8 @@ class LinearCostProblem(cp.Problem):
         cost = "c" if "c" in data else "q"
         if compiled is None or cost not in data or set(compiled.param_id_to_col) - {-1} != self._ids():
             return None
+        if not all(constant(tensor) for tensor in (compiled.A, compiled.P, compiled.lb_tensor, compiled.ub_tensor)):
+            return None
         expected = cost_of(compiled.q, self._parameter_vector(compiled))
         if expected.shape != data[cost].shape or not np.array_equal(expected, data[cost]):
             return None
@@ -77,6 +82,11 @@ class LinearCostProblem(cp.Problem):
             begin = compiled.param_id_to_col[parameter.id]
             vector[begin : begin + parameter.size] = parameter.value
         return vector
+
+
+def constant(tensor: Any) -> bool:
+    """Is a part of the compiled problem free of parameters? Their columns come first, the constant's last."""
+    return tensor is None or tensor.tocsc()[:, :-1].count_nonzero() == 0
 
 
 def cost_of(slopes: Any, parameters: Vector) -> Vector:

@@ -1,0 +1,92 @@
+"""The benchmarks print and store what they measure; the numbers themselves are no business of a test."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT))  # benchmarks are not installed; appended, so that the installed package is the one tested
+
+from benchmarks import report  # noqa: E402
+from benchmarks.__main__ import SECTIONS, main  # noqa: E402
+
+
+def test_targets():
+    assert report.at_most("a", 1.0, "s", 2.0).met
+    assert not report.at_most("a", 3.0, "s", 2.0).met
+    assert report.at_least("a", 3.0, "×", 2.0).met
+    missed = report.at_least("a", 1.0, "×", 2.0)
+    assert (missed.target, missed.verdict) == ("≥ 2", "MISSED")
+    assert report.Measure("a", 1.0, "s").verdict == ""
+
+
+def test_warm_up_is_not_counted():
+    calls = []
+    assert report.timed(lambda: calls.append(1), 3) >= 0.0
+    assert len(calls) == 4
+
+
+def test_the_machine_is_described_without_its_name():
+    import platform
+
+    about = report.machine()
+    assert about["cores"] >= 1
+    assert "cvxpy" in about["versions"]
+    assert platform.node() not in json.dumps(about) or not platform.node()
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    def run(repeats):
+        yield report.at_most("good", 0.5, "s", 1.0, "detail of good")
+        yield report.at_least("bad", float(repeats), "×", 10.0)
+        yield report.Skipped("a peer", "pip install it")
+
+    monkeypatch.setattr("benchmarks.speed.run", run)
+
+
+def test_a_run_prints_stores_and_tells_of_a_missed_target(fake, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "speed", "--repeats", "3", "--out", str(tmp_path / "new")])
+    assert main() == 1
+    out = capsys.readouterr().out
+    for words in ("good", "detail of good", "≤ 1", "met", "MISSED", "skipped: a peer (pip install it)", "cores"):
+        assert words in out
+    stored = json.loads((tmp_path / "new" / "speed.json").read_text(encoding="utf-8"))
+    assert [m["what"] for m in stored["measures"]] == ["good", "bad"]
+    assert stored["measures"][1]["value"] == 3.0
+    assert stored["skipped"][0]["remedy"] == "pip install it"
+    assert stored["machine"]["versions"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"), [(["sped"], "unknown section 'sped'"), (["--repeats", "0"], "at least 1")]
+)
+def test_bad_arguments(monkeypatch, capsys, argv, message):
+    monkeypatch.setattr(sys, "argv", ["benchmarks", *argv])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("section", sorted(SECTIONS))
+def test_every_section_has_a_runner(section):
+    import importlib
+
+    assert callable(importlib.import_module(f"benchmarks.{section}").run)
+
+
+def test_python_m_benchmarks_answers():
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert "speed" in done.stdout
