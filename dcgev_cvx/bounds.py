@@ -57,6 +57,34 @@ class Gap:
 
 
 @dataclass(frozen=True)
+class Units:
+    """Â = A/(a·ssᵀ), B̂ = B/(ssᵀ) with s = diag(B)^½ rounded to powers of two, so that nothing is rounded."""
+
+    A: Matrix
+    B: Matrix
+    a: float
+    s: Vector
+
+    @classmethod
+    def of(cls, pencil: Pencil) -> Units:
+        """The units of a pencil."""
+        A, B = pencil.dense()
+        s = np.exp2(np.round(0.5 * np.log2(pencil.B_diagonal)))
+        outer = s[:, None] * s
+        A = A / outer
+        a = power_of_two(float(np.max(np.abs(A))))
+        return cls(A / a, B / outer, a, s)
+
+    def primal(self, X: Matrix) -> Matrix:
+        """X in the user's units: x = x̂/s."""
+        return X / (self.s[:, None] * self.s)
+
+    def dual(self, U: Matrix) -> Matrix:
+        """U in the user's units, those of A."""
+        return self.a * U * (self.s[:, None] * self.s)
+
+
+@dataclass(frozen=True)
 class Dual:
     """U symmetric with |Uᵢⱼ| ≤ b·dᵢdⱼ off the diagonal: what a bound needs of an SDP's dual variables.
 

@@ -14,8 +14,8 @@ import cvxpy as cp
 import numpy as np
 from scipy.linalg import eigh
 
-from ..bounds import Gap
-from ..checks import Matrix, Vector, as_number, frozen
+from ..bounds import Gap, Units
+from ..checks import Matrix, as_number, frozen
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil
 from ..postprocess import on_support
@@ -29,6 +29,8 @@ SIZE_LIMIT = 250
 """The largest n for which an SDP is built without being forced."""
 RANK_TOL = 1e-4
 EXACT_TOL = 1e-6
+# SCS's own rescaling slows it down here, up to the point of not ending: the units already are of size one
+DEFAULTS: Mapping[str, Mapping[str, Any]] = MappingProxyType({"SCS": {"normalize": False, "max_iters": 5000}})
 TIME_OPTION: Mapping[str, str] = MappingProxyType({"SCS": "time_limit_secs", "CLARABEL": "time_limit"})
 
 
@@ -113,34 +115,6 @@ class Relaxation:
         )
 
 
-@dataclass(frozen=True)
-class Units:
-    """Â = A/(a·ssᵀ), B̂ = B/(ssᵀ) with s = diag(B)^½ rounded to powers of two, so that nothing is rounded."""
-
-    A: Matrix
-    B: Matrix
-    a: float
-    s: Vector
-
-    @classmethod
-    def of(cls, pencil: Pencil) -> Units:
-        """The units of a pencil."""
-        A, B = pencil.dense()
-        s = np.exp2(np.round(0.5 * np.log2(pencil.B_diagonal)))
-        outer = s[:, None] * s
-        A = A / outer
-        a = power_of_two(float(np.max(np.abs(A))))
-        return cls(A / a, B / outer, a, s)
-
-    def primal(self, X: Matrix) -> Matrix:
-        """X in the user's units: x = x̂/s."""
-        return X / (self.s[:, None] * self.s)
-
-    def dual(self, U: Matrix) -> Matrix:
-        """U in the user's units, those of A."""
-        return self.a * U * (self.s[:, None] * self.s)
-
-
 def refuse_if_large(n: int, force: bool) -> None:
     """InvalidParameter above SIZE_LIMIT unless forced, with what the SDP would cost and what fits."""
     if n <= SIZE_LIMIT or force:
@@ -153,18 +127,19 @@ def refuse_if_large(n: int, force: bool) -> None:
     )
 
 
-def backend_for(n: int, backend: Backend | str | None) -> Backend:
-    """The given backend, or Clarabel with SCS behind it for small n and SCS beyond."""
-    if backend is None:
+def backend_for(n: int, solver: Backend | str | None) -> Backend:
+    """The given solver, or Clarabel with SCS behind it for small n and SCS beyond."""
+    if solver is None:
         return Backend("CLARABEL", fallback=("SCS",)) if n <= INTERIOR_POINT_LIMIT else Backend("SCS")
-    return backend if isinstance(backend, Backend) else Backend(backend)
+    return solver if isinstance(solver, Backend) else Backend(solver)
 
 
 def solve_relaxation(problem: cp.Problem, backend: Backend, time_limit: float | None) -> Solved:
     """The first solver that answers; an answer cut short by the limit is an answer, for the bound trusts none."""
     reasons: list[str] = []
     for name in backend.solvers:
-        options = dict(backend.options) if name == backend.solver else {}
+        given = dict(backend.options) if name == backend.solver else {}
+        options = given or dict(DEFAULTS.get(name, {}))
         if time_limit is not None and name in TIME_OPTION:
             options.setdefault(TIME_OPTION[name], as_number(time_limit, "time_limit", strict=True))
         try:

@@ -16,7 +16,7 @@ from ..errors import Infeasible, SolverFailed
 from ..pencils import Pencil
 from ..solvers import Backend
 from ..spectra import power_of_two
-from .base import number_of, solve_relaxation
+from .base import backend_for, number_of, solve_relaxation
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class FisherQP:
         )
 
 
-def fisher_l1(a: Any, B: Any, radius: float, *, backend: Backend | str | None = None) -> FisherQP:
+def fisher_l1(a: Any, B: Any, radius: float, *, solver: Backend | str | None = None) -> FisherQP:
     """min xᵀBx s.t. aᵀx = 1, ‖x‖₁ ≤ radius (Eq:sparsefda).
 
     Infeasible unless radius ≥ 1/‖a‖∞, because 1 = aᵀx ≤ ‖a‖∞‖x‖₁ (beyond the paper).
@@ -62,13 +62,13 @@ def fisher_l1(a: Any, B: Any, radius: float, *, backend: Backend | str | None = 
             f"no x has aᵀx = 1 and ‖x‖₁ ≤ {radius:g}: the smallest ℓ1 radius is 1/‖a‖∞ = {least:.10g}. "
             f"Take radius ≥ {least:.10g}; a cardinality k is another quantity."
         )
-    return solve_qp("ℓ1 FDA", pencil, a, radius, None, backend)
+    return solve_qp("ℓ1 FDA", pencil, a, radius, None, solver)
 
 
-def fisher_l1_penalized(a: Any, B: Any, nu: float, *, backend: Backend | str | None = None) -> FisherQP:
+def fisher_l1_penalized(a: Any, B: Any, nu: float, *, solver: Backend | str | None = None) -> FisherQP:
     """min xᵀBx + ν‖x‖₁ s.t. aᵀx = 1 (Section 6, the penalized version of Eq:sparsefda)."""
     pencil, a = checked(a, B)
-    return solve_qp("penalized ℓ1 FDA", pencil, a, None, as_number(nu, "nu"), backend)
+    return solve_qp("penalized ℓ1 FDA", pencil, a, None, as_number(nu, "nu"), solver)
 
 
 def checked(a: Any, B: Any) -> tuple[Pencil, Vector]:
@@ -81,7 +81,7 @@ def checked(a: Any, B: Any) -> tuple[Pencil, Vector]:
 
 
 def solve_qp(
-    name: str, pencil: Pencil, a: Vector, radius: float | None, nu: float | None, backend: Backend | str | None
+    name: str, pencil: Pencil, a: Vector, radius: float | None, nu: float | None, solver: Backend | str | None
 ) -> FisherQP:
     """Solve in units where ‖a‖∞ and the largest Bᵢᵢ are of size one; radius or nu is given, not both."""
     begin = perf_counter()
@@ -98,8 +98,7 @@ def solve_qp(
         ball = None
         price = cp.Parameter(nonneg=True, name="nu", value=(nu or 0.0) * size / scale)
         problem = cp.Problem(cp.Minimize(quadratic + price * norm), [plane])
-    chosen = Backend("CLARABEL", fallback=("SCS",)) if backend is None else backend
-    solved = solve_relaxation(problem, chosen if isinstance(chosen, Backend) else Backend(chosen), None)
+    solved = solve_relaxation(problem, backend_for(1, solver), None)
     if x.value is None or not np.all(np.isfinite(x.value)):
         raise SolverFailed(f"{solved.solver} reported success but returned no finite vector.")
     answer = feasible(np.asarray(x.value, dtype=np.float64) / size, a, radius)

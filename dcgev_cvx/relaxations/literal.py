@@ -7,14 +7,13 @@ from time import perf_counter
 import cvxpy as cp
 import numpy as np
 
-from ..bounds import dense_bound
+from ..bounds import Units, dense_bound
 from ..checks import as_number
 from ..pencils import Pencil
 from ..solvers import Backend, Solved
 from .base import (
     Answer,
     Relaxation,
-    Units,
     backend_for,
     matrix_of,
     number_of,
@@ -28,7 +27,7 @@ def literal_sdp(
     pencil: Pencil,
     radius: float,
     *,
-    backend: Backend | str | None = None,
+    solver: Backend | str | None = None,
     time_limit: float | None = None,
     force: bool = False,
 ) -> Relaxation:
@@ -48,7 +47,7 @@ def literal_sdp(
     norm = cp.Constant(1.0 / units.s, name="1/s") @ cp.abs(x) <= budget
     objective = cp.Maximize(cp.trace(cp.Constant(units.A, name="A") @ X))
     problem = cp.Problem(objective, [psd, trace, norm, Z[n, n] == 1])
-    solved = solve_relaxation(problem, backend_for(n, backend), time_limit)
+    solved = solve_relaxation(problem, backend_for(n, solver), time_limit)
     slack = matrix_of(psd.dual_value, n + 1, solved.solver)
     dual = number_of(trace) + number_of(norm) * radius + float(slack[n, n])
     Xhat = matrix_of(X.value, n, solved.solver)
@@ -60,7 +59,7 @@ def literal_dual(
     pencil: Pencil,
     radius: float,
     *,
-    backend: Backend | str | None = None,
+    solver: Backend | str | None = None,
     time_limit: float | None = None,
     force: bool = False,
 ) -> Relaxation:
@@ -80,7 +79,7 @@ def literal_dual(
     psd = 0.5 * (block + block.T) >> 0
     box = cp.abs(r[:, 0]) <= beta * cp.Constant(1.0 / units.s, name="1/s")
     problem = cp.Problem(cp.Minimize(t[0, 0] + budget * beta + mu), [psd, box])
-    solved = solve_relaxation(problem, backend_for(n, backend), time_limit)
+    solved = solve_relaxation(problem, backend_for(n, solver), time_limit)
     Xhat = matrix_of(psd.dual_value, n + 1, solved.solver)[:n, :n]
     multiplier, value = float(np.squeeze(mu.value)), float(np.squeeze(problem.value))
     answer = judged(units, Xhat, multiplier * units.B - units.A, multiplier, value, solved)

@@ -13,6 +13,7 @@ from ..checks import Matrix, Vector
 SCALINGS = 12
 STEPS = 25
 ENOUGH = 1e-7
+AIM = 0.02
 GOLDEN = 0.6180339887498949
 
 
@@ -40,9 +41,11 @@ def sharpen(h: DualFunction, dual: Dual, target: float, *, fixed: bool = False) 
     """The best of a line search over tU (unless b is fixed) and a few subgradient steps; stops near the target."""
     try:
         start, _ = h(dual)
-        if start - target <= ENOUGH * abs(target):
+        if abs(start - target) <= ENOUGH * abs(target):
             return dual
-        return descended(h, dual if fixed else rescaled(h, dual), target)
+        # a solver's value above the bound is no target: aim a little lower instead
+        goal = target if target < start else start - AIM * abs(start)
+        return descended(h, dual if fixed else rescaled(h, dual), goal)
     except (LinAlgError, ValueError):
         return dual
 

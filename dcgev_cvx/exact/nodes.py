@@ -1,0 +1,102 @@
+"""Upper bounds at a node of the search: some variables are in, some are out, the rest are free (beyond the paper).
+
+A dual matrix U of the homogeneous relaxation stays one on every principal sub-pencil, so a single
+SDP at the root prices the whole tree and a node costs one small eigenvalue problem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from ..bounds import Dual, charged
+from ..checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+
+
+@dataclass(frozen=True)
+class Node:
+    """Supports that contain `included` and lie in included ∪ free; branch is the free variable to decide next."""
+
+    bound: float
+    included: Index
+    free: Index
+    branch: int
+
+    @property
+    def children(self) -> tuple[tuple[Index, Index], tuple[Index, Index]]:
+        """(branch in, branch out)."""
+        rest = self.free[self.free != self.branch]
+        return (np.append(self.included, self.branch), rest), (self.included, rest)
+
+
+@dataclass(frozen=True)
+class NodeBounds:
+    """The bounds of a pencil in units of size one; B is None for the identity, dual None without an SDP."""
+
+    A: Matrix
+    B: Matrix | None
+    k: int
+    dual: Dual | None
+
+    def leading(self, M: Matrix, allowed: Index) -> tuple[float, Vector]:
+        """λmax(M, B_TT) and its vector."""
+        B = None if self.B is None else self.B[np.ix_(allowed, allowed)]
+        n = len(M)
+        if B is None and n < 64:
+            values, vectors = np.linalg.eigh(M)
+        else:
+            values, vectors = eigh(M, B, subset_by_index=[n - 1, n - 1], check_finite=False)
+        return float(values[-1]), vectors[:, -1]
+
+    def interlacing(self, allowed: Index) -> tuple[float, Vector]:
+        """λmax((A, B)_TT): no support inside T can do better (Cauchy's interlacing)."""
+        return self.leading(self.A[np.ix_(allowed, allowed)], allowed)
+
+    def priced(self, included: Index, free: Index) -> tuple[float, Vector] | None:
+        """λmax of A + U on T = I ∪ F with U_II = 0, plus b(k − p)d² on I and b(k − 1)d² on F, p = |I|.
+
+        Proof. With s_I = Σ_I dᵢ|xᵢ|, q_I = Σ_I dᵢ²xᵢ² (F alike) and m = k − p: −Σ Uᵢⱼxᵢxⱼ over the pairs not
+        both in I is at most b(2s_I s_F + s_F² − q_F), and s_I² ≤ p·q_I, s_F² ≤ m·q_F, 2s_I s_F ≤ m·q_I + p·q_F
+        by Cauchy and Schwarz. The sum is b(m·q_I + (k − 1)q_F). With I = ∅ this is the homogeneous bound; the
+        difference (p − 1)b·D² + U_II between the two is diagonally dominant, so knowing I never hurts.
+        """
+        if self.dual is None:
+            return None
+        allowed = np.concatenate([included, free])
+        dual, p = self.dual[allowed], len(included)
+        A = self.A[np.ix_(allowed, allowed)]
+        M = charged(A, self.k, dual)
+        M[:p, :p] = A[:p, :p] + np.diag((self.k - p) * dual.b * dual.d[:p] ** 2)
+        return self.leading(M, allowed)
+
+    def dominated(self, lam: float, included: Index, free: Index) -> bool:
+        """Is λB − A diagonally dominant on every support of the node? Then none of them reaches λ.
+
+        Row i of a support holds all of I and k − p of F: its diagonal must outweigh the moduli in I
+        and the largest k − p (one less when i itself is free) in F.
+        """
+        allowed, p = np.concatenate([included, free]), len(included)
+        m = self.k - p
+        A = self.A[np.ix_(allowed, allowed)]
+        B = np.eye(len(allowed)) if self.B is None else self.B[np.ix_(allowed, allowed)]
+        S = lam * B - A
+        slack = np.diagonal(S).copy()
+        np.fill_diagonal(S, 0.0)
+        moduli = np.abs(S)
+        slack -= np.sum(moduli[:, :p], axis=1)
+        slack[:p] -= top_sum(moduli[:p, p:], m)
+        slack[p:] -= top_sum(moduli[p:, p:], m - 1)
+        rounded = 16.0 * (self.k + 2) * UNIT_ROUNDOFF * (abs(lam) * np.max(np.abs(B)) + np.max(np.abs(A)))
+        return bool(np.all(slack > rounded))
+
+
+def top_sum(rows: Matrix, m: int) -> Vector:
+    """The sum of the m largest entries of every row."""
+    width = rows.shape[1]
+    if m <= 0:
+        return np.zeros(len(rows))
+    if m >= width:
+        return np.sum(rows, axis=1)
+    return np.sum(np.partition(rows, width - m, axis=1)[:, width - m :], axis=1)

@@ -1,0 +1,317 @@
+"""Branch and bound over supports: the optimum of (SGEV-P) with a proof, or an interval when time is short (beyond the paper)."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..bounds import Dual, cheap_bound, dual_of
+from ..checks import Index, Vector, as_number, as_vector
+from ..errors import DCGEVError, InvalidParameter
+from ..pencils import Pencil
+from ..solutions import Solution, checked_k, solution_of
+from ..swaps import support_values
+from .enumeration import row_norm, rounding_margin, scaled_pencil, subset_margin, try_all
+from .nodes import Node, NodeBounds
+from .results import ExactSolution, ExactStatus, Progress, exact_from
+
+PRUNE_TOL = 1e-10
+"""A node is closed when its bound exceeds the incumbent by no more than this share of it."""
+LEAF_WORK = 40_000.0
+"""A node whose supports cost less than this many units (k² and a constant each) is enumerated."""
+ROOT_WORK = 4_000_000.0
+"""The same at the root, where enumeration saves the SDP."""
+HEAP_LIMIT = 20_000
+"""Open nodes kept for best-first search; beyond, the search dives depth-first and memory stays bounded."""
+DENSE_LIMIT = 5_000
+SDP_LIMIT = 250
+REPORT_SECONDS = 0.5
+
+
+def gev(pencil: Pencil) -> Solution:
+    """The dense optimum λmax(A, B) and its eigenvector, no sparsity asked (GEV-P)."""
+    begin = perf_counter()
+    return solution_of(pencil, pencil.leading_vector, "generalized eigenvector", perf_counter() - begin)
+
+
+def best_subset(
+    pencil: Pencil,
+    k: int,
+    *,
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+    start: Any = None,
+    solver: Any = None,
+    progress: Callable[[Progress], object] | None = None,
+) -> ExactSolution:
+    """The best k-sparse vector with the proof that none is better: max xᵀAx s.t. xᵀBx = 1, ‖x‖₀ ≤ k (SGEV-P).
+
+    Branch and bound, best first, over included, excluded and free variables; works for any B and for
+    λmax(A, B) ≤ 0 too. Node bounds are those of `exact.nodes`; few supports are simply all tried. When
+    time_limit (seconds) or node_limit ends the search first, [value, upper_bound] still holds the
+    optimum. start is a vector to begin from (`solve` finds one otherwise), solver the SDP's, and progress
+    is called every half second.
+    """
+    begin = perf_counter()
+    k = checked_k(k, pencil.n)
+    if pencil.n > DENSE_LIMIT:
+        raise InvalidParameter(
+            f"n = {pencil.n}: the search needs A as {pencil.n}×{pencil.n} numbers ({8e-9 * pencil.n**2:.1f} GB) and is "
+            f"meant for n ≤ {DENSE_LIMIT}. bounds.cheap_bound bounds any n, restrict() makes a smaller pencil."
+        )
+    limits = Limits.of(begin, time_limit, node_limit)
+    scaled, unit = scaled_pencil(pencil)
+    if work(pencil.n, k, k) <= ROOT_WORK:
+        return enumerated(pencil, scaled, unit, k, limits)
+    return searched(pencil, scaled, unit, k, limits, start, solver, progress)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop."""
+
+    begin: float
+    deadline: float
+    nodes: float
+
+    @classmethod
+    def of(cls, begin: float, time_limit: float | None, node_limit: int | None) -> Limits:
+        """The limits as given, checked."""
+        seconds = math.inf if time_limit is None else as_number(time_limit, "time_limit")
+        nodes = math.inf if node_limit is None else as_number(node_limit, "node_limit")
+        return cls(begin, begin + seconds, nodes)
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline."""
+        return self.deadline - perf_counter()
+
+
+def work(free: int, m: int, k: int) -> float:
+    """What it costs to try every support: each counts k² + 40, about 40 ns a unit."""
+    return math.comb(free, m) * float(k * k + 40) if free < 2000 or m < 3 else math.inf
+
+
+def enumerated(pencil: Pencil, scaled: Pencil, unit: float, k: int, limits: Limits) -> ExactSolution:
+    """All supports, when they are few."""
+    tried = try_all(scaled, np.empty(0, dtype=np.intp), np.arange(pencil.n), k, limits.deadline)
+    seconds = perf_counter() - limits.begin
+    if tried.finished:
+        upper = unit * (tried.value + subset_margin(scaled, k, tried.value))
+        return exact_from(pencil, tried.support, upper, None, nodes=0, supports=tried.count, seconds=seconds)
+    support = tried.support if len(tried.support) == k else largest(pencil, pencil.leading_vector, k)
+    return exact_from(
+        pencil,
+        support,
+        cheap_bound(pencil, k),
+        ExactStatus.OUT_OF_TIME,
+        nodes=0,
+        supports=tried.count,
+        seconds=perf_counter() - limits.begin,
+    )
+
+
+def searched(
+    pencil: Pencil,
+    scaled: Pencil,
+    unit: float,
+    k: int,
+    limits: Limits,
+    start: Any,
+    solver: Any,
+    progress: Callable[[Progress], object] | None,
+) -> ExactSolution:
+    """Start, root relaxation, branch and bound."""
+    incumbent = first_support(pencil, scaled, k, start, limits)
+    dual, root, rounded = root_dual(scaled, k, limits, solver)
+    search = Search(scaled, k, dual, limits, unit, root, progress)
+    search.offer(incumbent)
+    if rounded is not None:
+        search.offer(rounded)
+    stopped = search.run()
+    return exact_from(
+        pencil,
+        search.support,
+        unit * search.upper,
+        stopped,
+        nodes=search.nodes,
+        supports=search.supports,
+        seconds=perf_counter() - limits.begin,
+    )
+
+
+def first_support(pencil: Pencil, scaled: Pencil, k: int, start: Any, limits: Limits) -> Index:
+    """The support of the start, or of what `solve` finds; with little time the leading vector's k largest entries."""
+    if start is not None:
+        x = as_vector(getattr(start, "x", start), pencil.n, "start")
+        return largest(pencil, x, k)
+    simple = largest(scaled, scaled.leading_vector, k)
+    if limits.left < 1.0 or (pencil.n > 500 and limits.left < 60.0):
+        return simple
+    from ..paths import solve
+
+    return np.array(solve(scaled, k, effort="quick", check_path=False).support)
+
+
+def largest(pencil: Pencil, x: Vector, k: int) -> Index:
+    """Where the k largest |xᵢ|√Bᵢᵢ stand."""
+    score = np.abs(x) * np.sqrt(pencil.B_diagonal)
+    return np.sort(np.argsort(-score, kind="stable")[:k])
+
+
+def root_dual(scaled: Pencil, k: int, limits: Limits, solver: Any) -> tuple[Dual | None, float, Index | None]:
+    """(the SDP's dual, the proved bound at the root, the rounded support); without the SDP where it does not fit."""
+    cheap = cheap_bound(scaled, k)
+    if scaled.n > SDP_LIMIT or limits.left < 2.0:
+        return None, cheap, None
+    from ..relaxations import homogeneous_sdp
+
+    seconds = None if math.isinf(limits.left) else 0.5 * limits.left
+    try:
+        relaxed = homogeneous_sdp(scaled, k, solver=solver, time_limit=seconds)
+    except DCGEVError:
+        return None, cheap, None
+    d = np.sqrt(scaled.B_diagonal)
+    dual = dual_of(relaxed.U, d, relaxed.b)
+    support = np.array(relaxed.rounded.support)
+    return dual, min(cheap, relaxed.upper_bound), support if len(support) == k else None
+
+
+@dataclass
+class Search:
+    """The state of one branch and bound, in units where the pencil's entries are of size one."""
+
+    pencil: Pencil
+    k: int
+    dual: Dual | None
+    limits: Limits
+    unit: float
+    root: float
+    progress: Callable[[Progress], object] | None = None
+    value: float = -math.inf
+    support: Index = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    nodes: int = 0
+    supports: int = 0
+    heap: list[tuple[float, int, Node]] = field(default_factory=list)
+    stack: list[Node] = field(default_factory=list)
+    ticket: count[int] = field(default_factory=count)
+
+    def __post_init__(self) -> None:
+        A, B = self.pencil.dense()
+        self.bounds = NodeBounds(A, self.pencil.B, self.k, self.dual)
+        extra = 0.0 if self.dual is None else self.dual.b * float(np.max(self.dual.d)) ** 2 * (self.pencil.n + self.k)
+        norms = (row_norm(A, self.pencil.n) + extra, row_norm(B, self.pencil.n))
+        self.margin = rounding_margin(self.pencil, self.pencil.n, norms, max(1.0, abs(self.root)))
+        self.leaf_margin = subset_margin(self.pencil, self.k, max(1.0, abs(self.root)))
+        self.reported = self.limits.begin
+
+    @property
+    def threshold(self) -> float:
+        """A node whose supports cannot exceed this is closed."""
+        return self.value + PRUNE_TOL * abs(self.value)
+
+    @property
+    def upper(self) -> float:
+        """No support has a larger value: closed nodes stay below the threshold, open ones below their bounds."""
+        closed = self.threshold + self.leaf_margin
+        bounds = [-self.heap[0][0]] if self.heap else []
+        bounds += [node.bound for node in self.stack]
+        return min(self.root, max([closed, *(bound + self.margin for bound in bounds)]))
+
+    def run(self) -> ExactStatus | None:
+        """Search until nothing is open (None) or a limit is met."""
+        everyone = np.arange(self.pencil.n)
+        self.visit(np.empty(0, dtype=np.intp), everyone, self.root)
+        while self.heap or self.stack:
+            stopped = self.out_of()
+            if stopped is not None:
+                return stopped
+            self.report()
+            node = self.stack.pop() if self.stack else heapq.heappop(self.heap)[2]
+            if node.bound + self.margin <= self.threshold:
+                continue
+            for included, free in node.children:
+                if self.limits.left <= 0.0:
+                    # the children are still open: keep their parent's bound
+                    self.keep(Node(node.bound, included, free, int(free[0]) if len(free) else -1))
+                    continue
+                self.visit(included, free, node.bound)
+        return None
+
+    def out_of(self) -> ExactStatus | None:
+        """The limit that is met, if one is."""
+        if self.limits.left <= 0.0:
+            return ExactStatus.OUT_OF_TIME
+        return ExactStatus.OUT_OF_NODES if self.nodes >= self.limits.nodes else None
+
+    def visit(self, included: Index, free: Index, bound: float) -> None:
+        """Bound a node and keep it open, or close it by enumeration or by a bound."""
+        m = self.k - len(included)
+        if len(free) < m:
+            return
+        self.nodes += 1
+        if work(len(free), m, self.k) <= LEAF_WORK:
+            self.enumerate(included, free, m)
+            return
+        allowed = np.concatenate([included, free])
+        priced = self.bounds.priced(included, free)
+        bound = bound if priced is None else min(bound, priced[0])
+        if self.closed(bound) or self.bounds.dominated(self.threshold, included, free):
+            return
+        plain, vector = self.bounds.interlacing(allowed)
+        bound = min(bound, plain)
+        if self.closed(bound):
+            return
+        self.offer(self.completed(included, free, vector))
+        guide = vector if priced is None else priced[1]
+        branch = free[int(np.argmax(np.abs(guide[len(included) :])))]
+        self.keep(Node(bound, included, free, int(branch)))
+
+    def closed(self, bound: float) -> bool:
+        """Can no support of a node with this bound be better than the incumbent?"""
+        return bound + self.margin <= self.threshold
+
+    def keep(self, node: Node) -> None:
+        """Keep a node open: on the heap, or on the diving stack when the heap is full."""
+        if len(self.heap) >= HEAP_LIMIT:
+            self.stack.append(node)
+        else:
+            heapq.heappush(self.heap, (-node.bound, next(self.ticket), node))
+
+    def enumerate(self, included: Index, free: Index, m: int) -> None:
+        """Try every support of a node."""
+        tried = try_all(self.pencil, included, free, m)
+        self.supports += tried.count
+        if tried.value > self.value:
+            self.value, self.support = tried.value, tried.support
+
+    def completed(self, included: Index, free: Index, vector: Vector) -> Index:
+        """The node's support that the leading vector suggests: I and its k − p largest entries on F."""
+        tail = np.abs(vector[len(included) :]) * np.sqrt(self.pencil.B_diagonal[free])
+        chosen = free[np.argsort(-tail, kind="stable")[: self.k - len(included)]]
+        return np.sort(np.concatenate([included, chosen]))
+
+    def offer(self, support: Index) -> None:
+        """Take a support as the incumbent if it is better."""
+        value = float(support_values(self.pencil, support[None, :])[0])
+        if value > self.value:
+            self.value, self.support = value, support
+
+    def report(self) -> None:
+        """A line of progress every half second."""
+        now = perf_counter()
+        if self.progress is None or now - self.reported < REPORT_SECONDS:
+            return
+        self.reported = now
+        open_nodes = len(self.heap) + len(self.stack)
+        elapsed = now - self.limits.begin
+        self.progress(
+            Progress(self.nodes, self.supports, self.unit * self.value, self.unit * self.upper, open_nodes, elapsed)
+        )
