@@ -13,10 +13,11 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import DCGEVError
-from . import solve, solvers
+from . import path, solve, solvers
 
 COMMANDS = (
     solve,
+    path,
     solvers,
 )
 """Every command, in the order of the help text."""

@@ -106,7 +106,7 @@ def pencil_of(table: Table, name: str, B: Any = None) -> Pencil:
     if len(shape) == 2 and shape[0] != shape[1]:
         raise InvalidParameter(
             f"{name} holds {shape[0]}×{shape[1]} numbers; A must be square. If these are samples × variables, "
-            "store their covariance, or the centred data as array C of an .npz file (A = CᵀC, never formed)."
+            "pass --task pca, or store the centred data as array C of an .npz file (A = CᵀC, never formed)."
         )
     return Pencil(table.matrix, B, names=table.names)
 

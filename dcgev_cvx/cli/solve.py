@@ -8,6 +8,9 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InvalidParameter
+from . import cardinality, tasks
+
 if TYPE_CHECKING:
     from ..mm import Iterate, MMResult
     from ..pencils import Pencil
@@ -20,18 +23,24 @@ def add(subparsers: Any) -> None:
     """Register the command and its options."""
     parser = subparsers.add_parser(
         "solve",
-        help="a sparse generalized eigenvector at a penalty ρ̃ (Algorithm 1)",
-        description="A sparse generalized eigenvector by Algorithm 1: the answer, how it was reached and what "
-        "the data prove about it.",
-        epilog="Example: dcgev solve pitprops --rho 4.84 --trace",
+        help="a sparse generalized eigenvector: k nonzeros, or a penalty ρ̃ (Algorithm 1)",
+        description="A sparse generalized eigenvector by Algorithm 1, at a penalty ρ̃ or with k nonzeros: the answer, "
+        "how it was reached and what the data prove about it.",
+        epilog="Examples: dcgev solve pitprops --rho 4.84 --trace · dcgev solve pitprops -k 6 · "
+        "dcgev solve samples.csv --task pca --components 6,2,2",
     )
     add_problem(parser)
     goal = parser.add_argument_group("goal").add_mutually_exclusive_group(required=True)
     goal.add_argument("--rho", type=float, help="penalty ρ̃ on the number of nonzeros")
+    goal.add_argument("-k", type=int, help="number of nonzeros")
+    goal.add_argument("--components", metavar="K,K,…", help="several components: 6,2,2, or per view 5+5,3+3")
+    tasks.add_task(parser)
     add_method(parser)
+    cardinality.add_cardinality(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--trace", action="store_true", help="print the MM audit, one line per step")
     output.add_argument("--json", action="store_true", help="print JSON and nothing else")
+    output.add_argument("--out", metavar="DIR", help="keep each component in DIR as soon as it is found")
     parser.set_defaults(run=run)
 
 
@@ -58,13 +67,17 @@ def add_method(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Solve, show, and say by the exit code whether the run converged."""
+    """Solve, show, and say by the exit code whether the run converged; -k and --components have their own module."""
+    if args.rho is None:
+        return cardinality.run(args)
+    if args.out is not None:
+        raise InvalidParameter("--out keeps components: give -k or --components with it; --rho prints --json.")
     from ..algorithms import sparse_gev
     from ..mm import Stop
     from ..penalties import MACHINE_EPS
-    from .inputs import read_pencil, read_vector
+    from .inputs import read_vector
 
-    pencil = read_pencil(args.data, args.A, args.B)
+    pencil = tasks.problem(args)
     x0 = read_vector(args.x0)
     stop = Stop(max_iter=args.max_iter)
     result = sparse_gev(

@@ -1,0 +1,165 @@
+"""From data files to a pencil: --task pca, cca or fda with --X, --Y and --y, shared by `solve -k` and `path`."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..pencils import Pencil
+
+TASKS = ("pca", "cca", "fda")
+
+
+def add_task(parser: argparse.ArgumentParser) -> None:
+    """The options that say what the data are."""
+    group = parser.add_argument_group("problem from samples × variables")
+    group.add_argument(
+        "--task", choices=TASKS, help="DATA holds samples, not a matrix A: build this pencil from them"
+    )
+    group.add_argument("--X", "--data", dest="X", metavar="FILE", help="the samples, instead of DATA")
+    group.add_argument("--Y", metavar="FILE", help="the second view (cca)")
+    group.add_argument("--y", metavar="LABELS", help="the classes (fda): a column of X's header, or a file")
+    group.add_argument("--ridge", type=float, default=0.0, help="added to the diagonal of B (cca, fda; default: 0)")
+    group.add_argument("--no-center", action="store_true", help="keep the columns' means (pca)")
+    group.add_argument("--scale", action="store_true", help="divide columns by their standard deviation (pca)")
+
+
+def problem(args: argparse.Namespace) -> Pencil:
+    """The pencil that the arguments describe, from matrices or from samples."""
+    from ..errors import InvalidParameter
+    from .inputs import read_pencil
+
+    refuse_strays(args)
+    if args.task is None:
+        return read_pencil(args.data, args.A, args.B)
+    source = args.X if args.X is not None else args.data
+    if source is None:
+        raise InvalidParameter(f"--task {args.task} needs the samples: give DATA or --X FILE.")
+    return {"pca": pca, "cca": cca, "fda": fda}[args.task](args, source)
+
+
+def refuse_strays(args: argparse.Namespace) -> None:
+    """An option that the task does not use is a mistake, not a detail."""
+    from ..errors import InvalidParameter
+
+    uses = {
+        None: ("A", "B"),
+        "pca": ("X", "scale", "no_center"),
+        "cca": ("X", "Y", "ridge"),
+        "fda": ("X", "y", "ridge"),
+    }
+    for name in ("A", "B", "X", "Y", "y", "ridge", "scale", "no_center"):
+        if getattr(args, name) and name not in uses[args.task]:
+            option = "--" + name.replace("_", "-")
+            where = "without --task" if args.task is None else f"with --task {args.task}"
+            raise InvalidParameter(f"{option} has no meaning {where}; there it takes {options(uses[args.task])}.")
+    if args.data is not None and args.X is not None:
+        raise InvalidParameter(f"DATA ({args.data}) and --X ({args.X}) were both given: give one of them.")
+
+
+def options(names: tuple[str, ...]) -> str:
+    """The names as options."""
+    return ", ".join("--" + name.replace("_", "-") for name in names)
+
+
+def pca(args: argparse.Namespace, source: str) -> Pencil:
+    """--task pca."""
+    from ..builders import pca_pencil
+
+    X, names = samples(source)
+    return renamed(pca_pencil(X, center=not args.no_center, scale=args.scale), names)
+
+
+def cca(args: argparse.Namespace, source: str) -> Pencil:
+    """--task cca."""
+    from ..builders import cca_pencil
+    from ..errors import InvalidParameter
+
+    if args.Y is None:
+        raise InvalidParameter("--task cca needs the second view: --Y FILE.")
+    (X, x_names), (Y, y_names) = samples(source), samples(args.Y)
+    pencil = cca_pencil(X, Y, ridge=args.ridge)
+    p = X.shape[1]
+    own = pencil.names or ()
+    return renamed(pencil, (*(x_names or own[:p]), *(y_names or own[p:])))
+
+
+def fda(args: argparse.Namespace, source: str) -> Pencil:
+    """--task fda: the labels are a column of the samples' header, or a file."""
+    from ..builders import fda_pencil
+    from ..errors import InvalidParameter
+
+    if args.y is None:
+        raise InvalidParameter("--task fda needs the classes: --y COLUMN of the samples, or --y FILE.")
+    if Path(args.y).suffix and Path(args.y).exists():
+        X, names = samples(source)
+        labels = label_file(args.y, X.shape[0])
+    else:
+        X, names, labels = labelled(source, args.y)
+    return renamed(fda_pencil(X, labels, ridge=args.ridge), names)
+
+
+def samples(source: str) -> tuple[Any, tuple[str, ...] | None]:
+    """The numbers and the columns' names of a file."""
+    from .inputs import read_table
+
+    table = read_table(source)
+    return table.matrix, table.names
+
+
+def renamed(pencil: Pencil, names: tuple[str, ...] | None) -> Pencil:
+    """The pencil with the names of the file's header."""
+    from dataclasses import replace
+
+    return pencil if names is None else replace(pencil, names=names)
+
+
+def labelled(source: str, column: str) -> tuple[Any, tuple[str, ...], list[str]]:
+    """A .csv file's numbers, their names and the labels in one named column."""
+    from ..errors import InvalidParameter, nearest
+    from .inputs import existing, parsed
+
+    path = existing(source)
+    if path.suffix.lower() != ".csv":
+        raise InvalidParameter(f"--y {column}: no such file, and {source} has no named columns (only .csv has).")
+    header, *body = csv_rows(path)
+    if column not in header:
+        raise InvalidParameter(f"{source} has no column {column!r}; {nearest(column, header)}")
+    j = header.index(column)
+    short = next((i for i, row in enumerate(body) if len(row) != len(header)), None)
+    if short is not None:
+        raise InvalidParameter(
+            f"{path}, line {short + 2}: {len(body[short])} entries where {len(header)} are expected."
+        )
+    numbers = [row[:j] + row[j + 1 :] for row in body]
+    return parsed(path, numbers, len(header) - 1, 2), (*header[:j], *header[j + 1 :]), [row[j] for row in body]
+
+
+def label_file(name: str, m: int) -> list[Any]:
+    """The labels in a file of one column: text or numbers, a header allowed in .csv."""
+    from ..errors import InvalidParameter
+    from .inputs import existing, guarded, read_table
+
+    path = existing(name)
+    if path.suffix.lower() not in (".csv", ".txt"):
+        return read_table(name).matrix.ravel().tolist()
+    rows = guarded(csv_rows, path)
+    if any(len(row) != 1 for row in rows):
+        raise InvalidParameter(f"{name} has rows of several entries; labels are one column.")
+    labels = [row[0] for row in rows]
+    return labels[1:] if len(labels) == m + 1 else labels
+
+
+def csv_rows(path: Path) -> list[list[str]]:
+    """The cells of a .csv file, by comma, semicolon or tab."""
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    separator = max(",;\t", key=lambda mark: lines[0].count(mark)) if lines else ","
+    rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=separator) if any(row)]
+    if not rows:
+        from ..errors import InvalidParameter
+
+        raise InvalidParameter(f"{path} is empty.")
+    return rows
