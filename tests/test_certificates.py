@@ -58,6 +58,15 @@ def test_a_unit_vector_is_stationary_for_small_eps(rho, eps):
     assert certify(program, x).passes() == (rho > 0.0)
 
 
+@pytest.mark.parametrize(("pull", "excess"), [(0.5, 0.0), (0.99, 0.0), (1.01, 0.01), (1.5, 0.5), (3.0, 2.0)])
+def test_off_the_support_the_excess_over_the_slope_counts(pull, excess):
+    """At x = e₁ with ε = 1 row 2 reads max(0, 2|A₂₁| − ρ_ε), over the largest term 2(Ax)₁ = 4."""
+    program = SparseGEV(Pencil(np.eye(2)), 0.3, 1.0)
+    A = np.array([[2.0, 0.5 * pull * program.rho_eps], [0.5 * pull * program.rho_eps, 1.0]])
+    certificate = certify(SparseGEV(Pencil(A), 0.3, 1.0), [1.0, 0.0])
+    assert certificate.stationarity == pytest.approx(excess * program.rho_eps / 4.0, abs=1e-15)
+
+
 def test_dust_is_snapped_and_counted(pitprops):
     clean = dc_pca(pitprops, rho=4.84)
     program, zeros = clean.program, np.flatnonzero(clean.x == 0)

@@ -25,6 +25,11 @@ def test_soft_threshold_solves_the_step(seed, n, eps, rho, indefinite, exponent)
     assert program.violation(out.x) <= 1e-15
     assert out.solver == ("closed form" if program.linear(y).any() else "none")
     assert out.correction == 0.0
+    # the KKT system times xᵀ: μ = cᵀx − τ − ½pᵀ|x| on the sphere, 0 inside
+    c, p = program.linear(y), program.slopes(y)
+    on_sphere = np.linalg.norm(out.x) > 1 - 1e-9
+    mu = c @ out.x - program.tau - 0.5 * p @ np.abs(out.x) if on_sphere else 0.0
+    assert out.mu == pytest.approx(mu, abs=1e-12 * float(np.max(np.abs(c))) + 1e-300)
 
 
 @given(st.integers(0, 1000), st.integers(2, 8), epsilons, st.floats(0, 3))

@@ -159,6 +159,22 @@ def test_ascent(program):
     assert result.history[-1].f > result.history[-2].f
 
 
+@pytest.mark.parametrize("rise", [1e-12, 1e-9, 1e-3])
+def test_even_a_tiny_ascent_is_seen(program, rise):
+    """From a stationary point f rises quadratically: a step that long is no minimiser."""
+    stationary = minimize(program, soft_threshold_step, stop=Stop(step=1e-14, stationarity=1e-12)).x
+    direction = np.where(stationary != 0, np.arange(13.0), 0.0)
+    direction -= (direction @ stationary) * stationary
+
+    def uphill(program, y):
+        x = y + np.sqrt(rise) * direction / np.linalg.norm(direction)
+        return output(program, y, x / np.linalg.norm(x))
+
+    result = minimize(program, uphill, stationary)
+    assert result.f > result.history[0].f
+    assert result.status is Status.ASCENT
+
+
 def test_a_failure_keeps_the_history(program):
     calls = []
 

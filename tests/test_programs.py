@@ -154,6 +154,8 @@ def test_tau_too_small_says_how_small_it_may_be():
     pencil = Pencil(np.diag([2.0, -3.0]), np.diag([1.0, 6.0]))
     with pytest.raises(InvalidParameter, match=r"tau = 2 is too small: A \+ τI ⪰ 0 needs tau ≥ 3"):
         SparseGEV(pencil, 1.0, tau=2.0)
+    with pytest.raises(InvalidParameter, match=r"tau = 2.999 is too small"):
+        SparseGEV(pencil, 1.0, tau=2.999)
     with pytest.raises(InvalidParameter, match=r"tau = 0.1 is too small: A \+ τB ⪰ 0 needs tau ≥ 0.5"):
         SparseGEV(pencil, 1.0, tau=0.1, shift="metric")
     with pytest.raises(InvalidParameter) as caught:

@@ -8,7 +8,7 @@ import sys
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from dcgev_cvx import (
     ExponentialPenalty,
     LogPenalty,
     Pencil,
+    SolverFailed,
     SparseFDA,
     SparseGEV,
     Status,
@@ -31,6 +32,7 @@ from dcgev_cvx import (
     sparse_fda,
     sparse_gev,
 )
+from dcgev_cvx.steps import convex
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.convex import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
 
