@@ -40,6 +40,8 @@ def one_shot(pencil: Pencil, k: int, x0: Vector, schedule: Schedule) -> tuple[Ve
     """(x, ρ_ε) after the schedule from x0: at most k nonzeros, unit in the B norm."""
     levels = np.array(schedule.levels)
     x = np.array(x0 / pencil.B_norm(x0))
+    if k == pencil.n:
+        return x, 0.0
     tau = 0.0 if isinstance(pencil.A, Gram) else smallest_tau(pencil, "metric")
     if pencil.B is None and (isinstance(pencil.A, Gram) or pencil.n > DENSE_KERNEL):
         return one_shot_product(pencil, tau, k, x, schedule)
@@ -49,7 +51,8 @@ def one_shot(pencil: Pencil, k: int, x0: Vector, schedule: Schedule) -> tuple[Ve
     if pencil.B is None:
         rho = one_shot_pca(A, tau, k, x, levels, schedule.steps, 1e-6)
     else:
-        rho = one_shot_gev(A, np.asarray(pencil.B), tau, k, x, levels, schedule.steps, 1e-5)
+        L = np.ascontiguousarray(pencil.cholesky)
+        rho = one_shot_gev(A, pencil.B, L, tau, k, x, levels, schedule.steps, 1e-5)
     return trimmed(pencil, x, k), float(rho)
 
 
@@ -62,7 +65,7 @@ def one_shot_product(pencil: Pencil, tau: float, k: int, x: Vector, schedule: Sc
             room = np.abs(x) + level * float(np.max(np.abs(x)))
             size = np.abs(c)
             score = 2.0 * size * room
-            rho = float(np.partition(score, -k - 1)[-k - 1]) if k < pencil.n else 0.0
+            rho = float(np.partition(score, -k - 1)[-k - 1])
             z = np.where(score > rho, np.sign(c) * (size - 0.5 * rho / room), 0.0)
             norm = float(np.linalg.norm(z))
             if norm == 0.0:

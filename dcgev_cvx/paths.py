@@ -131,17 +131,16 @@ def path(
     return Path(pencil, tuple(path_points(pencil, ordered, eps=eps, x0=x0, stop=stop)))
 
 
-def on_path(pencil: Pencil, k: int, *, eps: float = MACHINE_EPS, tries: int = 40) -> bool:
+def on_path(pencil: Pencil, k: int, *, eps: float = MACHINE_EPS, tries: int = 24) -> bool:
     """Does some ρ̃ take Algorithm 1 (metric shift, from the leading eigenvector) to cardinality k? By bisection."""
     low, high = 0.0, rho_max(pencil, None, eps)
+    stop = Stop(max_iter=300)  # the cardinality settles long before the loadings do
     for _ in range(tries):
         rho = 0.5 * (low + high)
-        found = card(sparse_gev(pencil, rho=rho, eps=eps, engine="native", shift="metric").x)
+        found = card(sparse_gev(pencil, rho=rho, eps=eps, engine="native", shift="metric", stop=stop).x)
         if found == k:
             return True
         low, high = (rho, high) if found > k else (low, rho)
-        if high - low <= 1e-9 * high:
-            break
     return False
 
 

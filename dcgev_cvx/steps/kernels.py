@@ -81,7 +81,9 @@ def weighted_lasso(
         while sweeps < max_sweeps and moved > 0.1 * first:
             moved = sweep(B, ridge, scale, c, p, z, q, active)
             sweeps += 1
-        if first == 0.0 or first * first <= 1e-4 * tol * tol * dual_square:
+        if first == 0.0:
+            break
+        if ridge > 0.0 and first * first <= 1e-4 * tol * tol * dual_square:
             break
         if ridge == 0.0 and duality_gap(scale, c, p, z, q, dual_square) <= tol * tol * dual_square:
             break
@@ -89,8 +91,21 @@ def weighted_lasso(
 
 
 @njit(cache=True)
+def dual_square_of(L: Matrix, c: Vector) -> float:  # pragma: no cover
+    """cᵀB⁻¹c = ‖L⁻¹c‖² with B = LLᵀ, by forward substitution."""
+    h = c.copy()
+    total = 0.0
+    for i in range(len(c)):
+        for j in range(i):
+            h[i] -= L[i, j] * h[j]
+        h[i] /= L[i, i]
+        total += h[i] * h[i]
+    return total
+
+
+@njit(cache=True)
 def lasso_for_k(
-    B: Matrix, c: Vector, w: Vector, k: int, z: Vector, q: Vector, tol: float, max_sweeps: int
+    B: Matrix, L: Matrix, c: Vector, w: Vector, k: int, z: Vector, q: Vector, tol: float, max_sweeps: int
 ) -> float:  # pragma: no cover
     """The slope ρ at which argmin zᵀBz − 2cᵀz + ρ Σ wᵢ|zᵢ| has k nonzeros, by bisection; z and q = Bz updated.
 
@@ -99,9 +114,7 @@ def lasso_for_k(
     low, high = 0.0, 0.0
     for i in range(len(c)):
         high = max(high, 2.0 * abs(c[i]) / w[i])
-    size = 0.0
-    for i in range(len(c)):
-        size += c[i] * c[i] / B[i, i]
+    size = dual_square_of(L, c)
     rho = 0.5 * high
     for _ in range(40):
         weighted_lasso(B, 0.0, 1.0, c, rho * w, z, q, size, tol, max_sweeps)
@@ -120,7 +133,7 @@ def lasso_for_k(
 def one_shot_pca(
     A: Matrix, tau: float, k: int, x: Vector, levels: Vector, steps: int, tol: float
 ) -> float:  # pragma: no cover
-    """One-shot cardinality with B = I: the (ALG-S) step whose ρ_ε is the (k+1)-th largest survival score.
+    """One-shot cardinality with B = I and k < n: the (ALG-S) step whose ρ_ε is the (k+1)-th largest survival score.
 
     xᵢ survives when 2|cᵢ|(|xᵢ| + ε) > ρ_ε, c = (A + τI)x; ε falls through the levels, relative to
     max|x|. x is updated; the last ρ_ε is returned.
@@ -132,8 +145,7 @@ def one_shot_pca(
             c = np.dot(A, x) + tau * x
             eps = level * np.max(np.abs(x))
             room = np.abs(x) + eps
-            if k < n:
-                rho = np.sort(2.0 * np.abs(c) * room)[n - k - 1]
+            rho = np.sort(2.0 * np.abs(c) * room)[n - k - 1]
             z = np.sign(c) * np.maximum(0.0, np.abs(c) - 0.5 * rho / room)
             norm = math.sqrt(np.dot(z, z))
             if norm == 0.0:
@@ -148,10 +160,9 @@ def one_shot_pca(
 
 @njit(cache=True)
 def one_shot_gev(
-    A: Matrix, B: Matrix, tau: float, k: int, x: Vector, levels: Vector, steps: int, tol: float
+    A: Matrix, B: Matrix, L: Matrix, tau: float, k: int, x: Vector, levels: Vector, steps: int, tol: float
 ) -> float:  # pragma: no cover
-    """One-shot cardinality for any B: the metric-shift step whose LASSO keeps k coordinates, ε falling."""
-    n = len(x)
+    """One-shot cardinality for any B and k < n: the metric-shift step whose LASSO keeps k coordinates, ε falling."""
     rho = 0.0
     z = x.copy()
     q = np.dot(B, z)
@@ -159,9 +170,7 @@ def one_shot_gev(
         for _ in range(steps):
             c = np.dot(A, x) + tau * np.dot(B, x)
             w = 1.0 / (np.abs(x) + level * np.max(np.abs(x)))
-            rho = lasso_for_k(B, c, w, min(k, n), z, q, 1e-4, 200) if k < n else 0.0
-            if k >= n:
-                return rho
+            rho = lasso_for_k(B, L, c, w, k, z, q, 1e-4, 200)
             norm = math.sqrt(max(0.0, np.dot(z, q)))
             if norm == 0.0:
                 return rho

@@ -1,0 +1,103 @@
+"""The native engine against the reference, CVXPY's own nonlinear door and dccp, judged by our referee."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from dcgev_cvx import Pencil, SparseGEV, Stop, datasets, sparse_gev
+from dcgev_cvx.checks import Vector
+from dcgev_cvx.paths import rho_max
+
+from .report import Measure, Skipped, at_least, at_most, installed, timed
+
+
+def cca_pencil_of(n: int, *, samples: int | None = None, seed: int = 0, ridge: float = 0.1) -> Pencil:
+    """n/2 + n/2 Gaussian variables, ten of each carrying two shared factors."""
+    rng = np.random.default_rng(seed)
+    h, m = n // 2, samples or 2 * n
+    Z = rng.standard_normal((m, 2))
+    D = rng.standard_normal((m, n))
+    D[:, :10] += Z @ rng.standard_normal((2, 10))
+    D[:, h : h + 10] += Z @ rng.standard_normal((2, 10))
+    S = np.cov(D.T, bias=True)
+    A, B = S.copy(), S.copy()
+    A[:h, :h] = A[h:, h:] = 0.0
+    B[:h, h:] = 0.0
+    B[h:, :h] = 0.0
+    return Pencil(A, B + ridge * np.eye(n))
+
+
+def run(repeats: int) -> Iterator[Measure | Skipped]:
+    """Every measure of the engine."""
+    yield against_cvxpy(500, repeats)
+    if not installed("unopy"):
+        yield Skipped("UNO through CVXPY's nlp=True", "pip install '.[bench]'")
+        return
+    yield from against_uno(datasets.pitprops(), "pit props", 4.84, 1.0, repeats)
+    yield from against_uno(dense_pencil(300), "dense n = 300", 0.0, 50.0, 1)
+
+
+def against_cvxpy(n: int, repeats: int) -> Measure:
+    """A whole run on a CCA pencil: same start, same stop, metric shift, Clarabel."""
+    pencil = cca_pencil_of(n)
+    rho = 0.002 * rho_max(pencil)
+    stop = Stop(max_iter=60, step=1e-6)
+    fast = timed(lambda: sparse_gev(pencil, rho=rho, shift="metric", engine="native", stop=stop), repeats)
+    begin = perf_counter()
+    slow = sparse_gev(pencil, rho=rho, shift="metric", stop=stop)
+    seconds = perf_counter() - begin
+    quick = sparse_gev(pencil, rho=rho, shift="metric", engine="native", stop=stop)
+    detail = (
+        f"CVXPY {seconds:.1f} s in {slow.n_iter} steps, f = {slow.f:.6g}; "
+        f"native {fast:.3f} s in {quick.n_iter} steps, f = {quick.f:.6g}, {len(quick.support)} nonzeros"
+    )
+    return at_least(f"CCA n = {n}, CVXPY / native", seconds / fast, "×", 200.0, detail)
+
+
+def dense_pencil(n: int) -> Pencil:
+    """A Wishart A and a well-conditioned dense B."""
+    rng = np.random.default_rng(0)
+    M, N = rng.standard_normal((n, 2 * n)), rng.standard_normal((n, 2 * n))
+    return Pencil(M @ M.T / n, N @ N.T / (2 * n) + 0.1 * np.eye(n))
+
+
+def against_uno(pencil: Pencil, what: str, rho: float, least: float, repeats: int) -> Iterator[Measure]:
+    """(SGEV-A) by CVXPY's nlp=True with UNO and natively from the same start, ε = 1e-4."""
+    program = SparseGEV(pencil, rho or 0.05 * rho_max(pencil, eps=1e-4), 1e-4, shift="metric")
+    x0 = program.start()
+    problem, x = nonlinear_problem(program)
+
+    def theirs() -> None:
+        x.value = x0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            problem.solve(solver="UNO", nlp=True)
+
+    def ours() -> Any:
+        return sparse_gev(pencil, rho=program.rho, eps=1e-4, shift="metric", engine="native")
+
+    slow, fast = timed(theirs, repeats), timed(ours, max(5, repeats))
+    found: Vector = np.asarray(x.value, dtype=np.float64)
+    inside = found / max(1.0, pencil.B_norm(found))
+    result = ours()
+    detail = f"UNO {slow:.4f} s, f = {program.f(inside):.6g}; native {fast:.4f} s, f = {result.f:.6g}"
+    yield at_least(f"{what}, UNO / native", slow / fast, "×", least, detail)
+    excess = (result.f - program.f(inside)) / abs(result.f)
+    yield at_most(f"{what}, f above UNO's", excess, "rel", 1e-6)
+
+
+def nonlinear_problem(program: SparseGEV) -> tuple[cp.Problem, cp.Variable]:
+    """min ρ_ε Σ log(ε + yᵢ) − xᵀAx s.t. xᵀBx ≤ 1, |x| ≤ y, as CVXPY's nonlinear door takes it."""
+    A, B = program.pencil.dense()
+    n = program.pencil.n
+    x, y = cp.Variable(n), cp.Variable(n)
+    objective = program.rho_eps * cp.sum(cp.log(y + program.eps)) - cp.quad_form(x, A, assume_PSD=True)
+    constraints = [cp.quad_form(x, B, assume_PSD=True) <= 1, x <= y, -y <= x, y >= 0]
+    y.value = np.abs(program.start())
+    return cp.Problem(cp.Minimize(objective), constraints), x

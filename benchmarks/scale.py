@@ -1,0 +1,89 @@
+"""How time and memory grow: large pencils, passes over the data, and the shift and start that come before."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.linalg
+
+from dcgev_cvx import Gram, Pencil, Stop, dc_pca, solve, sparse_gev
+from dcgev_cvx.paths import rho_max
+
+from .engine import cca_pencil_of
+from .report import Measure, Skipped, at_most, timed
+
+
+def run(repeats: int) -> Iterator[Measure | Skipped]:
+    """Every measure of the section."""
+    yield from against_eigh(2000)
+    for rows, columns in ((500, 5000), (1000, 10000)):
+        yield passes_over_data(rows, columns)
+    yield from growth((250, 500, 1000, 2000, 4000))
+    yield retrieval_size()
+    yield from wide_data()
+
+
+def against_eigh(n: int) -> Iterator[Measure]:
+    """A whole native run, pencil, shift and start included, against one dense eigh(A, B)."""
+    known = cca_pencil_of(n)
+    A, B = known.dense()
+    rho = 0.002 * rho_max(known)
+    dense = timed(lambda: scipy.linalg.eigh(A, B), 1)
+    whole = timed(lambda: sparse_gev(A, B, rho=rho, engine="native"), 1)
+    part = timed(lambda: sparse_gev(known, rho=rho, engine="native", shift="metric"), 3)
+    yield at_most(f"CCA n = {n}, whole run / eigh", whole / dense, "×", 0.5, f"eigh {dense:.2f} s, run {whole:.2f} s")
+    yield at_most(f"CCA n = {n}, MM part / eigh", part / dense, "×", 0.05, f"MM {part:.3f} s")
+
+
+def passes_over_data(rows: int, columns: int) -> Measure:
+    """DC-PCA at a ρ̃ that keeps about 100 variables, in units of one C@x and one Cᵀ@u."""
+    C = np.random.default_rng(0).standard_normal((rows, columns))
+    pencil = Pencil(Gram(C))
+    x = pencil.leading_vector
+    factor = pencil.A.C if isinstance(pencil.A, Gram) else C
+    one = timed(lambda: factor.T @ (factor @ x), 15)
+    low, high = 0.0, rho_max(pencil)
+    for _ in range(30):
+        rho = 0.5 * (low + high)
+        kept = len(dc_pca(pencil, rho=rho, engine="native", stop=Stop(max_iter=200)).support)
+        if 90 <= kept <= 110:
+            break
+        low, high = (rho, high) if kept > 100 else (low, rho)
+    result = dc_pca(pencil, rho=rho, engine="native")
+    seconds = timed(lambda: dc_pca(pencil, rho=rho, engine="native"), 5)
+    detail = (
+        f"{len(result.support)} variables, {result.n_iter} steps, {result.passes:.1f} passes counted, {seconds:.3f} s"
+    )
+    return at_most(f"DC-PCA {rows}×{columns}", seconds / one, "passes", 30.0, detail)
+
+
+def growth(sizes: tuple[int, ...]) -> Iterator[Measure]:
+    """Seconds per MM iteration in units of one product Ax, and memory in units of the data."""
+    for n in sizes:
+        pencil = cca_pencil_of(n, samples=min(2 * n, 1000))
+        rho = 0.002 * rho_max(pencil)
+        result = sparse_gev(pencil, rho=rho, shift="metric", engine="native")
+        seconds = timed(lambda p=pencil, r=rho: sparse_gev(p, rho=r, shift="metric", engine="native"), 3)
+        product = timed(lambda p=pencil: p.A @ p.leading_vector, 15)
+        detail = f"{1e3 * seconds:.1f} ms, {result.n_iter} steps; one product {1e3 * product:.2f} ms"
+        yield Measure(f"CCA n = {n}, time per step", seconds / result.n_iter / product, "products", detail=detail)
+
+
+def retrieval_size() -> Measure:
+    """One sparse canonical pair of two 1800 × 1800 kernel matrices."""
+    pencil = cca_pencil_of(3600, samples=900)
+    seconds = timed(lambda: solve(pencil, 400, effort="quick"), 1)
+    return at_most("CCA 1800 + 1800, solve(k = 400)", seconds, "s", 30.0)
+
+
+def wide_data() -> Iterator[Measure]:
+    """127 × 16063: solve(k = 50) without a matrix of 16063²."""
+    rng = np.random.default_rng(0)
+    C = rng.standard_normal((127, 16063))
+    C[:, :50] += 0.5 * rng.standard_normal((127, 1))
+    seconds = timed(lambda: solve(Pencil(Gram(C)), 50), 1)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    yield at_most("127×16063, solve(k = 50)", seconds, "s", 3.0)
+    yield Measure("peak memory of the whole section", peak, "MiB")

@@ -1,0 +1,154 @@
+"""The native steps are the CVXPY steps: the same point, to the last digits, whatever the data."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+import referee
+
+from dcgev_cvx import InvalidParameter, Pencil, SparseFDA, SparseGEV, iterate
+from dcgev_cvx.steps import native
+from dcgev_cvx.steps.convex import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
+from dcgev_cvx.steps.kernels import duality_gap, lasso_for_k, weighted_lasso
+from dcgev_cvx.steps.native import IdentityStep, MetricStep, NativeFisherStep, native_step
+
+EPSILONS = [1.0, 1e-2, 1e-4, 1e-8, 2.2e-16]
+
+
+def program_of(seed, n, eps, shift, *, cond=10.0, rho=None):
+    A, B = referee.random_pencil(seed, n, cond=cond, indefinite=True)
+    base = SparseGEV(Pencil(A, B), 0.0, eps, shift=shift)
+    if rho is not None:
+        return base.with_rho(rho)
+    y = referee.start(seed, B, n)
+    score = 2.0 * np.abs(base.linear(y)) * (np.abs(y) + eps)
+    return base.with_rho(float(np.median(score)) * np.log1p(1.0 / eps))
+
+
+@pytest.mark.parametrize("eps", EPSILONS)
+@pytest.mark.parametrize("shift", ["identity", "metric"])
+def test_ten_steps_side_by_side(eps, shift):
+    """Native and CVXPY agree at each of ten iterates to 1e-8 in the B norm."""
+    program = program_of(3, 8, eps, shift)
+    twin = LassoStep() if shift == "identity" else MetricLassoStep()
+    x0 = referee.start(3, program.pencil.B, 8, zeros=1)
+    ours = islice(iterate(program, native_step(program), x0), 11)
+    theirs = islice(iterate(program, twin, x0), 11)
+    for a, b in zip(ours, theirs, strict=True):
+        assert program.pencil.B_norm(a.x - b.x) <= 1e-8
+        assert np.array_equal(a.x == 0, b.x == 0)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("shift", ["identity", "metric"])
+def test_one_step_at_any_condition(seed, shift):
+    """cond(B) up to 1e8 and ε at machine precision, from a start with zeros: residual by the tests' own referee."""
+    cond = 10.0 ** (seed % 9)
+    n = 3 + 2 * seed
+    program = program_of(seed, n, 2.2e-16 if seed % 2 else 1e-3, shift, cond=cond)
+    y = referee.start(seed + 50, program.pencil.B, n, zeros=n // 4)
+    out = native_step(program)(program, y)
+    A, B = program.pencil.dense()
+    tol = 1e-12 if cond <= 1e4 else 1e-8
+    kkt = referee.step_kkt(A, B, y, out.x, rho=program.rho, eps=program.eps, tau=program.tau, shift=shift)
+    assert kkt <= tol
+    assert program.pencil.B_norm(out.x - QCQPStep()(program, y).x) <= 1e-8
+    assert out.solver == "native"
+
+
+@pytest.mark.parametrize("shift", ["identity", "metric"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_kernel_alone_leads_to_the_same_point(seed, shift, monkeypatch):
+    """Without the old face as a guess, coordinate descent must find the face by itself."""
+    program = program_of(seed, 20, [1.0, 1e-2, 2.2e-16][seed % 3], shift, cond=100.0)
+    y = referee.start(seed, program.pencil.B, 20)
+    warm = native_step(program)(program, y)
+    monkeypatch.setattr(native, "WARM_SUPPORT", -1)
+    cold = native_step(program)(program, y)
+    assert program.pencil.B_norm(warm.x - cold.x) <= 1e-10
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_fisher(seed, monkeypatch):
+    """Sparse FDA: native, from the old face and from the kernel, equals the QP."""
+    rng = np.random.default_rng(seed)
+    n = 4 + 3 * seed
+    _, B = referee.random_pencil(seed, n, cond=50.0)
+    program = SparseFDA(rng.standard_normal(n), B, 0.0, [1.0, 1e-3, 2.2e-16][seed % 3])
+    y = program.start()
+    program = program.with_nu(5.0 * program.pencil.B_quad(y))
+    expected = FisherStep()(program, y).x
+    size = program.pencil.B_norm(expected)
+    for limit in (400, -1):
+        monkeypatch.setattr(native, "WARM_SUPPORT", limit)
+        found = NativeFisherStep()(program, y).x
+        assert program.pencil.B_norm(found - expected) <= 1e-8 * size
+
+
+def test_positive_semidefinite_a_needs_no_shift():
+    """τ = 0: both native steps are the linear step."""
+    A, B = referee.random_pencil(5, 7, cond=20.0)
+    program = SparseGEV(Pencil(A, B), 0.5, 1e-2)
+    assert program.tau == 0.0
+    y = referee.start(5, B, 7)
+    expected = LinearStep()(program, y).x
+    for step in (MetricStep(), IdentityStep()):
+        assert program.pencil.B_norm(step(program, y).x - expected) <= 1e-9
+
+
+def test_wrong_programs_are_refused():
+    A, B = referee.random_pencil(1, 4, cond=5.0, indefinite=True)
+    gev = SparseGEV(Pencil(A, B), 0.1)
+    fda = SparseFDA(np.ones(4), B, 0.1)
+    y = referee.start(1, B, 4)
+    with pytest.raises(InvalidParameter, match='shift="metric"'):
+        MetricStep()(gev, y)
+    with pytest.raises(InvalidParameter, match='shift="identity"'):
+        IdentityStep()(fda, y)
+    with pytest.raises(InvalidParameter, match="not SparseGEV"):
+        NativeFisherStep()(gev, y)
+
+
+def lasso(seed, n=12):
+    rng = np.random.default_rng(seed)
+    _, B = referee.random_pencil(seed, n, cond=30.0)
+    c = rng.standard_normal(n)
+    p = rng.uniform(0.1, 1.5, n)
+    return B, c, p, float(c @ np.linalg.solve(B, c))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_gap_bounds_the_distance(seed):
+    """P(z) − D(u) ≥ ‖z − z*‖²_B at any z, and the kernel's last z meets the gap it was asked for."""
+    B, c, p, square = lasso(seed)
+    best = np.zeros_like(c)
+    weighted_lasso(B, 0.0, 1.0, c, p, best, B @ best, square, 1e-12, 100_000)
+    z = best + 0.1 * np.random.default_rng(seed).standard_normal(len(c))
+    gap = duality_gap(1.0, c, p, z, B @ z, square)
+    assert gap >= (z - best) @ B @ (z - best) - 1e-12
+    z = np.zeros_like(c)
+    weighted_lasso(B, 0.0, 1.0, c, p, z, B @ z, square, 1e-3, 100_000)
+    assert duality_gap(1.0, c, p, z, B @ z, square) <= 1e-6 * square
+
+
+def test_the_kernel_is_bounded():
+    """A tolerance that cannot be met ends at the given number of sweeps, with finite numbers."""
+    B, c, p, square = lasso(0)
+    z = np.zeros_like(c)
+    assert weighted_lasso(B, 0.0, 1.0, c, p, z, B @ z, square, 0.0, 7) <= 7
+    assert np.all(np.isfinite(z))
+
+
+@pytest.mark.parametrize("k", range(1, 12))
+def test_a_slope_for_every_cardinality(k):
+    """lasso_for_k leaves exactly k coordinates, and its z is the LASSO's minimiser at the slope it returns."""
+    B, c, _, square = lasso(k)
+    w = np.random.default_rng(k).uniform(0.5, 2.0, len(c))
+    z = np.zeros_like(c)
+    q = B @ z
+    rho = lasso_for_k(B, np.linalg.cholesky(B), c, w, k, z, q, 1e-6, 10_000)
+    assert np.count_nonzero(z) == k
+    again = np.zeros_like(c)
+    weighted_lasso(B, 0.0, 1.0, c, rho * w, again, B @ again, square, 1e-9, 100_000)
+    assert np.max(np.abs(z - again)) <= 1e-4
+    assert np.allclose(q, B @ z)

@@ -1,0 +1,227 @@
+"""From ρ̃ to k: the path, its end, and the search for a given cardinality."""
+
+import numpy as np
+import pytest
+import referee
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dcgev_cvx import Gram, InvalidParameter, Pencil, path, rho_max, solve, sparse_gev
+from dcgev_cvx.oneshot import SCHEDULES, one_shot
+from dcgev_cvx.paths import on_path
+from dcgev_cvx.swaps import best_swap, eigenvector_on, pair_value, support_values, swap_search
+
+PITPROPS_BEST = [
+    1.0000, 1.9540, 2.4753, 2.9375, 3.4062, 3.7710, 3.9962, 4.0686, 4.1386, 4.1726, 4.2083, 4.2182, 4.2186,
+]  # fmt: skip
+
+
+def pca(seed, n=14, samples=20):
+    X = np.random.default_rng(seed).standard_normal((samples, n))
+    X -= X.mean(axis=0)
+    return Pencil(X.T @ X / samples)
+
+
+def cca(seed, h=7, m=60):
+    rng = np.random.default_rng(seed)
+    Z = rng.standard_normal((m, 2))
+    X, Y = (Z @ rng.standard_normal((2, h)) * 0.5 + rng.standard_normal((m, h)) for _ in range(2))
+    D = np.hstack([X, Y])
+    S = np.cov(D.T, bias=True)
+    A, B = S.copy(), S.copy()
+    A[:h, :h] = A[h:, h:] = 0.0
+    B[:h, h:] = 0.0
+    B[h:, :h] = 0.0
+    return Pencil(A, B + 0.01 * np.eye(2 * h))
+
+
+@pytest.mark.parametrize("eps", [1.0, 1e-3, 2.2e-16])
+@pytest.mark.parametrize("make", [pca, cca])
+def test_rho_max_is_where_the_first_step_collapses(make, eps):
+    pencil = make(0)
+    top = rho_max(pencil, eps=eps)
+    above = sparse_gev(pencil, rho=top * (1 + 1e-9), eps=eps, shift="metric", engine="native")
+    below = sparse_gev(pencil, rho=top * (1 - 1e-6), eps=eps, shift="metric", engine="native")
+    assert above.status.name == "COLLAPSED"
+    assert above.n_iter == 1
+    assert np.count_nonzero(below.history[1].x) >= 1
+
+
+def test_path_of_pitprops(pitprops):
+    """No ρ̃ gives k = 4; the values rise with k, and what is not reached is listed."""
+    found = path(pitprops, points=120)
+    assert 4 in found.missing
+    assert {2, 3, 5, 6, 7}.issubset(found.reached)
+    assert found.best(4) is None
+    assert found.best(6).value == pytest.approx(3.7710, abs=1e-4)
+    assert all(p.result.certificate.passes() or p.k == 0 for p in found.points)
+    rhos = [p.rho for p in found.points]
+    assert rhos == sorted(rhos, reverse=True)
+    assert "no ρ̃ tried gave k = 4" in str(found)
+    assert found.to_rows()[3]["support"] == list(found.points[3].support)
+
+
+def test_path_takes_what_it_is_given(pitprops):
+    assert [p.rho for p in path(pitprops, [0.5, 4.84]).points] == [4.84, 0.5]
+    with pytest.raises(InvalidParameter, match="at least one rho"):
+        path(pitprops, [])
+    with pytest.raises(InvalidParameter, match="rho = -1"):
+        path(pitprops, [-1.0])
+
+
+def test_on_path(pitprops):
+    assert on_path(pitprops, 6)
+    assert not on_path(pitprops, 4)
+
+
+@pytest.mark.parametrize("k", range(1, 14))
+def test_pitprops_is_solved_exactly(k, pitprops):
+    found = solve(pitprops, k)
+    assert found.value == pytest.approx(PITPROPS_BEST[k - 1], abs=6e-5)
+    assert found.k == k == len(found.support)
+    assert found.on_path is (k != 4)
+    assert found.certificate.passes()
+    assert found.rho >= 0.0
+    assert pitprops.B_norm(found.x) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("make", [pca, cca])
+@pytest.mark.parametrize("seed", range(5))
+def test_small_random_problems_against_enumeration(make, seed):
+    pencil = make(seed)
+    A, B = pencil.dense()
+    for k in (2, 4, 7):
+        best, _ = referee.best_subset(A, B, k)
+        found = solve(pencil, k, check_path=False)
+        assert found.value >= 0.999 * best
+        assert found.value <= best * (1 + 1e-9)
+        assert found.k == k
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 30), st.integers(2, 6))
+def test_solve_follows_permutations_signs_and_scales(seed, k):
+    rng = np.random.default_rng(seed)
+    pencil = cca(seed, h=4)
+    A, B = pencil.dense()
+    plain = solve(pencil, k, check_path=False)
+    order = rng.permutation(8)
+    signs = rng.choice([-1.0, 1.0], 8)
+    changed = Pencil(
+        5.0 * (signs[:, None] * A * signs)[np.ix_(order, order)],
+        2.0 * (signs[:, None] * B * signs)[np.ix_(order, order)],
+    )
+    other = solve(changed, k, check_path=False)
+    assert other.value == pytest.approx(2.5 * plain.value, rel=1e-9)
+
+
+def test_solve_is_repeatable(pitprops):
+    for state in (0, 7):
+        first, second = (solve(pitprops, 9, random_state=state) for _ in range(2))
+        assert np.array_equal(first.x, second.x)
+
+
+def test_solve_on_a_factor_never_forms_the_matrix(monkeypatch):
+    small = Gram.toarray
+    monkeypatch.setattr(Gram, "toarray", lambda self: small(self) if self.shape[0] < 100 else pytest.fail("formed"))
+    C = np.random.default_rng(0).standard_normal((30, 500))
+    C[:, :6] += 2.0 * np.random.default_rng(1).standard_normal((30, 1))
+    found = solve(Pencil(Gram(C)), 6)
+    assert found.support == (0, 1, 2, 3, 4, 5)
+    assert found.certificate.passes()
+
+
+def test_data_and_covariance_give_the_same(pitprops):
+    C = np.linalg.cholesky(pitprops.A).T
+    for k in (3, 6):
+        assert solve(Pencil(Gram(C)), k).value == pytest.approx(solve(pitprops, k).value, rel=1e-9)
+
+
+def test_planted_cca_in_many_variables():
+    """100 samples of 60 + 60 variables, five of each share a factor: exactly these ten."""
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal((100, 1))
+    D = rng.standard_normal((100, 120))
+    D[:, [0, 1, 2, 3, 4, 60, 61, 62, 63, 64]] += z
+    S = np.cov(D.T, bias=True)
+    A, B = S.copy(), S.copy()
+    A[:60, :60] = A[60:, 60:] = 0.0
+    B[:60, 60:] = 0.0
+    B[60:, :60] = 0.0
+    found = solve(Pencil(A, B + 0.5 * np.eye(120)), 10)
+    assert found.support == (0, 1, 2, 3, 4, 60, 61, 62, 63, 64)
+
+
+@pytest.mark.parametrize("effort", ["quick", "normal", "high"])
+def test_more_effort_is_not_worse(effort):
+    pencil = pca(3, n=12)
+    values = {e: solve(pencil, 5, effort=e, check_path=False).value for e in ("quick", effort)}
+    assert values[effort] >= values["quick"] * (1 - 1e-12)
+
+
+def test_diagonal_pencil_has_one_nonzero():
+    """The best k-sparse vector of a diagonal A has a single entry: fewer than k, and says so."""
+    found = solve(Pencil(np.diag([3.0, 2.0, 1.0])), 2)
+    assert found.value == pytest.approx(3.0)
+    assert found.k <= 2
+
+
+def test_negative_definite_and_zero_a():
+    assert solve(Pencil(-np.diag([1.0, 2.0, 3.0])), 2).value == pytest.approx(-1.0)
+    assert solve(Pencil(np.zeros((3, 3))), 2).value == pytest.approx(0.0)
+    assert solve(Pencil([[2.0]], [[4.0]]), 1).value == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("k", [0, -1, 14, 2.0, "3", True, None])
+def test_bad_cardinalities(k, pitprops):
+    with pytest.raises(InvalidParameter, match="between 1 and n = 13"):
+        solve(pitprops, k)
+
+
+def test_bad_effort(pitprops):
+    with pytest.raises(InvalidParameter, match="effort = 'utmost' is unknown"):
+        solve(pitprops, 3, effort="utmost")
+
+
+@pytest.mark.parametrize("make", [pca, cca])
+@pytest.mark.parametrize("k", [1, 3, 6, 14])
+def test_one_shot_keeps_k(make, k):
+    pencil = make(1)
+    x, rho = one_shot(pencil, k, pencil.leading_vector, SCHEDULES["quick"])
+    assert 1 <= np.count_nonzero(x) <= k
+    assert rho >= 0.0
+
+
+def test_support_values_are_eigenvalues():
+    pencil = cca(2, h=4)
+    A, B = pencil.dense()
+    supports = np.array([[0, 3, 5], [1, 2, 7]])
+    for value, support in zip(support_values(pencil, supports), supports, strict=True):
+        rows = np.ix_(support, support)
+        import scipy.linalg
+
+        assert value == pytest.approx(scipy.linalg.eigh(A[rows], B[rows], eigvals_only=True)[-1], rel=1e-10)
+
+
+def test_pair_value_is_the_larger_root():
+    import scipy.linalg
+
+    top = scipy.linalg.eigh([[1.0, 0.3], [0.3, -2.0]], [[2.0, 0.1], [0.1, 1.0]], eigvals_only=True)[-1]
+    args = (1.0, 2.0, np.array([0.3]), np.array([0.1]), np.array([-2.0]), np.array([1.0]))
+    assert pair_value(*args)[0] == pytest.approx(top, rel=1e-12)
+
+
+def test_swaps_end_at_a_local_optimum():
+    """No single exchange improves the result, and the value never falls."""
+    pencil = pca(4)
+    x, _ = one_shot(pencil, 5, pencil.leading_vector, SCHEDULES["quick"])
+    before, _ = eigenvector_on(pencil, np.flatnonzero(x))
+    z, _ = swap_search(pencil, x)
+    support = np.flatnonzero(z)
+    value, v = eigenvector_on(pencil, support)
+    assert value >= before
+    assert best_swap(pencil, support, v, value) is None
+    for i in support:
+        for j in np.setdiff1d(np.arange(14), support):
+            other = np.sort(np.append(support[support != i], j))
+            assert eigenvector_on(pencil, other)[0] <= value * (1 + 1e-9)

@@ -1,0 +1,137 @@
+"""Shrinking and extrapolation change the time a run takes, not what it is."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+import referee
+
+from dcgev_cvx import Gram, Pencil, SparseFDA, SparseGEV, certify, dc_pca, iterate, minimize, sparse_fda, sparse_gev
+from dcgev_cvx.steps.closed import soft_threshold_step
+from dcgev_cvx.steps.native import native_step
+from dcgev_cvx.steps.speedups import Accelerated, Shrinking, absorbing
+
+
+def cca(n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    h = n // 2
+    Z = rng.standard_normal((3 * n, 1))
+    X = rng.standard_normal((3 * n, n))
+    X[:, [0, 1, h, h + 1]] += Z
+    S = np.cov(X.T)
+    A, B = S.copy(), S.copy()
+    A[:h, :h] = A[h:, h:] = 0.0
+    B[:h, h:] = 0.0
+    B[h:, :h] = 0.0
+    return A, B
+
+
+@pytest.mark.parametrize("shift", ["identity", "metric"])
+def test_shrinking_is_the_same_run(shift):
+    """Iterate by iterate, on a smaller and smaller program."""
+    A, B = cca()
+    program = SparseGEV(Pencil(A, B), 0.3, shift=shift)
+    plain = islice(iterate(program, native_step(program)), 12)
+    small = islice(iterate(program, Shrinking(native_step(program))), 12)
+    shares = []
+    for a, b in zip(plain, small, strict=True):
+        assert program.pencil.B_norm(a.x - b.x) <= 1e-9
+        assert b.g == pytest.approx(a.g, rel=1e-12)
+        shares.append(b.work)
+    assert shares[-1] < 0.1 < shares[1] == 1.0
+
+
+def test_shrinking_data():
+    """A = CᵀC: the passes over the data are counted by the columns still in play."""
+    C = np.random.default_rng(0).standard_normal((30, 300))
+    C[:, :5] *= 4.0
+    full = dc_pca(Gram(C), rho=900.0)
+    fast = dc_pca(Gram(C), rho=900.0, engine="native")
+    assert fast.converged
+    assert fast.certificate.passes()
+    assert fast.support == full.support
+    assert np.max(np.abs(fast.x - full.x)) <= 1e-6
+    assert fast.passes < 0.3 * full.passes
+
+
+def test_zeros_absorb_at_tiny_eps_only():
+    A, B = cca()
+    pencil = Pencil(A, B)
+    y = pencil.leading_vector
+    assert absorbing(SparseGEV(pencil, 0.3), y)
+    assert not absorbing(SparseGEV(pencil, 0.3, 1.0), y)
+    assert not absorbing(SparseGEV(pencil, 0.0), y)
+    fda = SparseFDA(A[0], B, 1.0)
+    assert absorbing(fda, fda.start())
+    assert not absorbing(SparseFDA(A[0], B, 1.0, 1.0), fda.start())
+
+
+def test_at_large_eps_a_zero_comes_back():
+    """Where zeros are not absorbing, shrinking leaves the step alone: coordinates return as they do without it."""
+    A, B = cca()
+    program = SparseGEV(Pencil(A, B), 1e-3, 1.0, shift="metric")
+    y = referee.start(0, B, 40, zeros=35)
+    out = Shrinking(native_step(program))(program, y)
+    assert np.count_nonzero(out.x) > 5
+    assert program.pencil.B_norm(out.x - native_step(program)(program, y).x) == 0.0
+
+
+@pytest.mark.parametrize("eps", [1.0, 1e-2, 2.2e-16])
+@pytest.mark.parametrize("shift", ["identity", "metric"])
+def test_extrapolation_descends_and_certifies(eps, shift):
+    """f never rises, every step's sandwich holds at its own origin, and the end is as stationary, sooner."""
+    A, B = cca(seed=1)
+    program = SparseGEV(Pencil(A, B), 0.05, eps, shift=shift)
+    plain = minimize(program, native_step(program))
+    quick = minimize(program, Accelerated(native_step(program)))
+    assert quick.converged
+    assert quick.certificate.passes()
+    assert quick.certificate.sandwich == 0.0
+    assert all(b.f <= a.f + 1e-12 * abs(a.f) for a, b in zip(quick.history, quick.history[1:], strict=False))
+    assert quick.n_iter < plain.n_iter
+    assert quick.f <= plain.f + 1e-6 * abs(plain.f)
+    assert any(it.origin is not None for it in quick.history)
+
+
+def test_a_false_origin_is_seen():
+    """An extrapolation that raised f would be found by the certificate, from the data."""
+    A, B = cca(seed=2)
+    program = SparseGEV(Pencil(A, B), 0.05, shift="metric")
+    run = minimize(program, Accelerated(native_step(program)))
+    from dataclasses import replace
+
+    index = next(i for i, it in enumerate(run.history) if it.origin is not None)
+    forged = list(run.history)
+    forged[index] = replace(forged[index], origin=0.1 * forged[index].origin)
+    assert certify(program, run.x, forged).sandwich > 1e-6
+
+
+@pytest.mark.parametrize("shift", ["identity", "metric"])
+def test_engines_meet(shift):
+    """The same stationary point by CVXPY and natively, where the run is not at a fork."""
+    A, B = cca(seed=3)
+    slow = sparse_gev(A, B, rho=0.4, shift=shift)
+    fast = sparse_gev(A, B, rho=0.4, shift=shift, engine="native")
+    assert slow.converged
+    assert fast.converged
+    assert slow.support == fast.support
+    assert np.max(np.abs(slow.x - fast.x)) <= 1e-6
+
+
+def test_fda_natively():
+    _, B = cca(seed=4)
+    a = np.random.default_rng(4).standard_normal(40)
+    slow = sparse_fda(a, B, nu=0.01)
+    fast = sparse_fda(a, B, nu=0.01, engine="native")
+    assert slow.converged
+    assert fast.converged
+    assert fast.certificate.passes()
+    assert fast.f <= slow.f + 1e-6 * abs(slow.f)
+
+
+def test_pca_natively(pitprops):
+    fast = sparse_gev(pitprops, rho=4.84, engine="native")
+    slow = minimize(fast.program, soft_threshold_step)
+    assert fast.support == slow.support
+    assert np.max(np.abs(fast.x - slow.x)) <= 1e-6
+    assert fast.n_iter < slow.n_iter
