@@ -54,14 +54,23 @@ def at_least(what: str, value: float, unit: str, limit: float, detail: str = "")
 
 def timed(function: Callable[[], Any], repeats: int) -> float:
     """The median wall seconds of a call over the repeats, after one call that is not counted."""
-    function()
-    seconds: list[float] = []
-    for _ in range(repeats):
-        gc.collect()  # one player's garbage is not collected on the other's time
-        begin = perf_counter()
+    return taking_turns([function], repeats)[0]
+
+
+def taking_turns(functions: Sequence[Callable[[], Any]], repeats: int) -> list[float]:
+    """The same for several functions that take turns, so that a busy moment of the machine falls on all of them."""
+    for function in functions:
         function()
-        seconds.append(perf_counter() - begin)
-    return statistics.median(seconds)
+    rounds = [[seconds_of(function) for function in functions] for _ in range(repeats)]
+    return [statistics.median(column) for column in zip(*rounds, strict=True)]
+
+
+def seconds_of(function: Callable[[], Any]) -> float:
+    """The wall seconds of one call; earlier garbage is not collected on its time."""
+    gc.collect()
+    begin = perf_counter()
+    function()
+    return perf_counter() - begin
 
 
 def machine() -> dict[str, Any]:

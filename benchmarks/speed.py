@@ -19,7 +19,7 @@ from dcgev_cvx.programs import Program
 from dcgev_cvx.solvers import Solved
 from dcgev_cvx.steps.convex import LassoStep, LinearStep, MetricLassoStep, QCQPStep
 
-from .report import Measure, Skipped, at_least, at_most, installed, timed
+from .report import Measure, Skipped, at_least, at_most, installed, taking_turns, timed
 
 STEPS = 8
 """MM steps timed per program, after two that are not counted (compilation, first solve)."""
@@ -53,9 +53,9 @@ def first_help(repeats: int) -> Measure:
 def small_steps(repeats: int) -> Iterator[Measure]:
     """Milliseconds of one whole step on pit props: parameters, CVXPY, solver, polish, certificate."""
     program = SparseGEV(datasets.pitprops(), 4.84)
+    y = program.start()
     for step in (LinearStep(), QCQPStep(), MetricLassoStep()):
-        y = program.start()
-        seconds = timed(lambda step=step, y=y: step(program, y), max(20, repeats))
+        seconds = timed(lambda step=step: step(program, y), max(20, repeats))
         yield at_most(f"{type(step).__name__}, n = 13", 1e3 * seconds, "ms", 4.0)
 
 
@@ -91,8 +91,8 @@ def dccp_ratios(repeats: int) -> Iterator[Measure]:
     program = SparseGEV(datasets.pitprops(), 0.3, 1e-4)
     for tol in (1e-5, 1e-7):
         target = program.f(into_ball(by_dccp(program, tol)))
-        theirs = timed(lambda tol=tol: by_dccp(program, tol), repeats)
-        ours = timed(lambda target=target: until(program, target), repeats)
+        players = (lambda tol=tol: by_dccp(program, tol), lambda target=target: until(program, target))
+        theirs, ours = taking_turns(players, repeats)
         reached = until(program, target)
         ratio = theirs / ours if reached.f <= target else 0.0
         detail = f"dccp {1e3 * theirs:.0f} ms, f = {target:.9g}; ours {1e3 * ours:.1f} ms, f = {reached.f:.9g}, "

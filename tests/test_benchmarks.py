@@ -23,10 +23,11 @@ def test_targets():
     assert report.Measure("a", 1.0, "s").verdict == ""
 
 
-def test_warm_up_is_not_counted():
+def test_functions_take_turns_after_a_warm_up():
     calls = []
-    assert report.timed(lambda: calls.append(1), 3) >= 0.0
-    assert len(calls) == 4
+    medians = report.taking_turns([lambda: calls.append("a"), lambda: calls.append("b")], 3)
+    assert len(medians) == 2
+    assert calls == ["a", "b"] * 4
 
 
 def test_the_machine_is_described_without_its_name():
