@@ -146,7 +146,7 @@ def test_a_slope_for_every_cardinality(k):
     w = np.random.default_rng(k).uniform(0.5, 2.0, len(c))
     z = np.zeros_like(c)
     q = B @ z
-    rho = lasso_for_k(B, np.linalg.cholesky(B), c, w, k, z, q, 1e-6, 10_000)
+    rho = lasso_for_k(B, np.linalg.cholesky(B), c, w, k, z, q, 1e-6)
     assert np.count_nonzero(z) == k
     again = np.zeros_like(c)
     weighted_lasso(B, 0.0, 1.0, c, rho * w, again, B @ again, square, 1e-9, 100_000)

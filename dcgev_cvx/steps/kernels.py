@@ -9,6 +9,9 @@ from numba import njit
 
 from ..checks import Index, Matrix, Vector
 
+MAX_SWEEPS = 200
+"""Sweeps of one LASSO inside the search for its slope: the last digits come later."""
+
 
 @njit(cache=True)
 def sweep(
@@ -66,28 +69,80 @@ def weighted_lasso(
     tol: float,
     max_sweeps: int,
 ) -> int:  # pragma: no cover
-    """Min ridge·zᵀz + scale·zᵀBz − 2cᵀz + pᵀ|z| from a warm z with q = Bz, both updated; returns the sweeps.
+    """min ridge·zᵀz + scale·zᵀBz − 2cᵀz + pᵀ|z| from a warm z with q = Bz, both updated; returns the sweeps.
 
     A sweep over all coordinates finds the active set, sweeps over the nonzeros settle it. The loop
     ends when the duality gap is below tol²·dual_square (or, with a ridge, where that is not known,
     when a full sweep moves little), and in any case after max_sweeps.
     """
-    everyone = np.arange(len(z))
+    order = np.arange(len(z))
+    active = np.empty(len(z), np.int64)
+    target = tol * tol * dual_square
     sweeps = 0
     while sweeps < max_sweeps:
-        moved = first = sweep(B, ridge, scale, c, p, z, q, everyone)
+        moved = first = sweep(B, ridge, scale, c, p, z, q, order)
         sweeps += 1
-        active = np.nonzero(z)[0]
+        count = 0
+        for i in order:
+            if z[i] != 0.0:
+                active[count] = i
+                count += 1
         while sweeps < max_sweeps and moved > 0.1 * first:
-            moved = sweep(B, ridge, scale, c, p, z, q, active)
+            moved = sweep(B, ridge, scale, c, p, z, q, active[:count])
             sweeps += 1
-        if first == 0.0:
+        if first == 0.0 or (ridge > 0.0 and first * first <= 1e-4 * target):
             break
-        if ridge > 0.0 and first * first <= 1e-4 * tol * tol * dual_square:
-            break
-        if ridge == 0.0 and duality_gap(scale, c, p, z, q, dual_square) <= tol * tol * dual_square:
+        if ridge == 0.0 and duality_gap(scale, c, p, z, q, dual_square) <= target:
             break
     return sweeps
+
+
+@njit(cache=True)
+def product(A: Matrix, x: Vector, y: Vector) -> None:  # pragma: no cover
+    """y = Ax for a symmetric A, row by row over the nonzeros of x."""
+    for i in range(len(y)):
+        y[i] = 0.0
+    for j in range(len(x)):
+        t = x[j]
+        if t != 0.0:
+            row = A[j]
+            for i in range(len(y)):
+                y[i] += t * row[i]
+
+
+@njit(cache=True)
+def largest_modulus(x: Vector) -> float:  # pragma: no cover
+    """max |xᵢ|."""
+    top = 0.0
+    for t in x:
+        top = max(top, abs(t))
+    return top
+
+
+@njit(cache=True)
+def rank_value(values: Vector, rank: int) -> float:  # pragma: no cover
+    """The value with exactly `rank` entries above it (ties aside), by quickselect on a copy."""
+    v = values.copy()
+    low, high = 0, len(v) - 1
+    while low < high:
+        pivot = v[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while v[i] > pivot:
+                i += 1
+            while v[j] < pivot:
+                j -= 1
+            if i <= j:
+                v[i], v[j] = v[j], v[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            high = j
+        elif rank >= i:
+            low = i
+        else:
+            break
+    return v[rank]
 
 
 @njit(cache=True)
@@ -104,8 +159,23 @@ def dual_square_of(L: Matrix, c: Vector) -> float:  # pragma: no cover
 
 
 @njit(cache=True)
+def lasso_at(
+    B: Matrix, c: Vector, w: Vector, rho: float, p: Vector, z: Vector, q: Vector, size: float, tol: float
+) -> int:  # pragma: no cover
+    """argmin zᵀBz − 2cᵀz + ρ Σ wᵢ|zᵢ| into z, and how many of its entries are nonzero."""
+    for i in range(len(w)):
+        p[i] = rho * w[i]
+    weighted_lasso(B, 0.0, 1.0, c, p, z, q, size, tol, MAX_SWEEPS)
+    count = 0
+    for t in z:
+        if t != 0.0:
+            count += 1
+    return count
+
+
+@njit(cache=True)
 def lasso_for_k(
-    B: Matrix, L: Matrix, c: Vector, w: Vector, k: int, z: Vector, q: Vector, tol: float, max_sweeps: int
+    B: Matrix, L: Matrix, c: Vector, w: Vector, k: int, z: Vector, q: Vector, tol: float
 ) -> float:  # pragma: no cover
     """The slope ρ at which argmin zᵀBz − 2cᵀz + ρ Σ wᵢ|zᵢ| has k nonzeros, by bisection; z and q = Bz updated.
 
@@ -115,17 +185,21 @@ def lasso_for_k(
     for i in range(len(c)):
         high = max(high, 2.0 * abs(c[i]) / w[i])
     size = dual_square_of(L, c)
+    p = np.empty(len(c))
     rho = 0.5 * high
+    count = 0
     for _ in range(40):
-        weighted_lasso(B, 0.0, 1.0, c, rho * w, z, q, size, tol, max_sweeps)
-        count = np.count_nonzero(z)
+        count = lasso_at(B, c, w, rho, p, z, q, size, tol)
         if count == k or high - low <= 1e-9 * high:
             break
-        low, high = (rho, high) if count > k else (low, rho)
+        if count > k:
+            low = rho
+        else:
+            high = rho
         rho = 0.5 * (low + high)
-    if np.count_nonzero(z) < k:
+    if count < k:
         rho = low
-        weighted_lasso(B, 0.0, 1.0, c, rho * w, z, q, size, tol, max_sweeps)
+        lasso_at(B, c, w, rho, p, z, q, size, tol)
     return rho
 
 
@@ -133,26 +207,32 @@ def lasso_for_k(
 def one_shot_pca(
     A: Matrix, tau: float, k: int, x: Vector, levels: Vector, steps: int, tol: float
 ) -> float:  # pragma: no cover
-    """One-shot cardinality with B = I and k < n: the (ALG-S) step whose ρ_ε is the (k+1)-th largest survival score.
+    """One-shot cardinality with B = I and k < n: (ALG-S) with ρ_ε the (k+1)-th largest survival score.
 
     xᵢ survives when 2|cᵢ|(|xᵢ| + ε) > ρ_ε, c = (A + τI)x; ε falls through the levels, relative to
     max|x|. x is updated; the last ρ_ε is returned.
     """
     n = len(x)
-    rho = 0.0
+    c, score, rho = np.empty(n), np.empty(n), 0.0
     for level in levels:
         for _ in range(steps):
-            c = np.dot(A, x) + tau * x
-            eps = level * np.max(np.abs(x))
-            room = np.abs(x) + eps
-            rho = np.sort(2.0 * np.abs(c) * room)[n - k - 1]
-            z = np.sign(c) * np.maximum(0.0, np.abs(c) - 0.5 * rho / room)
-            norm = math.sqrt(np.dot(z, z))
-            if norm == 0.0:
+            product(A, x, c)
+            eps = level * largest_modulus(x)
+            for i in range(n):
+                c[i] += tau * x[i]
+                score[i] = 2.0 * abs(c[i]) * (abs(x[i]) + eps)
+            rho = rank_value(score, k)
+            square = 0.0
+            for i in range(n):
+                size = abs(c[i]) - 0.5 * rho / (abs(x[i]) + eps)
+                c[i] = math.copysign(size, c[i]) if score[i] > rho else 0.0
+                square += c[i] * c[i]
+            if square == 0.0:
                 return rho
-            z /= norm
-            moved = np.max(np.abs(z - x))
-            x[:] = z
+            moved, norm = 0.0, math.sqrt(square)
+            for i in range(n):
+                moved = max(moved, abs(c[i] / norm - x[i]))
+                x[i] = c[i] / norm
             if moved <= tol:
                 break
     return rho
@@ -163,19 +243,27 @@ def one_shot_gev(
     A: Matrix, B: Matrix, L: Matrix, tau: float, k: int, x: Vector, levels: Vector, steps: int, tol: float
 ) -> float:  # pragma: no cover
     """One-shot cardinality for any B and k < n: the metric-shift step whose LASSO keeps k coordinates, ε falling."""
-    rho = 0.0
-    z = x.copy()
-    q = np.dot(B, z)
+    n = len(x)
+    c, w, q, z, rho = np.empty(n), np.empty(n), np.empty(n), x.copy(), 0.0
+    product(B, z, q)
     for level in levels:
         for _ in range(steps):
-            c = np.dot(A, x) + tau * np.dot(B, x)
-            w = 1.0 / (np.abs(x) + level * np.max(np.abs(x)))
-            rho = lasso_for_k(B, L, c, w, k, z, q, 1e-4, 200)
-            norm = math.sqrt(max(0.0, np.dot(z, q)))
-            if norm == 0.0:
+            product(B, x, w)
+            product(A, x, c)
+            top = largest_modulus(x)
+            for i in range(n):
+                c[i] += tau * w[i]
+                w[i] = 1.0 / (abs(x[i]) + level * top)
+            rho = lasso_for_k(B, L, c, w, k, z, q, 1e-4)
+            square = 0.0
+            for i in range(n):
+                square += z[i] * q[i]
+            if square <= 0.0:
                 return rho
-            moved = np.max(np.abs(z / norm - x)) / np.max(np.abs(x))
-            x[:] = z / norm
-            if moved <= tol:
+            moved, norm = 0.0, math.sqrt(square)
+            for i in range(n):
+                moved = max(moved, abs(z[i] / norm - x[i]))
+                x[i] = z[i] / norm
+            if moved <= tol * top:
                 break
     return rho
