@@ -10,6 +10,7 @@ from .report import Measure, machine, show, store
 
 SECTIONS = {
     "speed": "CVXPY overhead, small steps, dccp",
+    "mutation": "the verification kit: wrong solvers caught, right ones passed",
 }
 """Section → what it measures; each is a module here with `run(repeats)` that yields measures."""
 

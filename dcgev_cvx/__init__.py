@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .algorithms import dc_pca, sparse_fda, sparse_gev
     from .builders import cca_pencil, fda_pencil, fda_vectors, pca_pencil
     from .certificates import Certificate, certify
+    from .comparison import Comparison, compare
     from .deflation import Components, components, deflate
     from .errors import (
         DataUnavailable,
@@ -39,6 +40,8 @@ _HOMES = {
     "sparse_gev": "algorithms",
     "Certificate": "certificates",
     "certify": "certificates",
+    "Comparison": "comparison",
+    "compare": "comparison",
     "DCGEVError": "errors",
     "DataUnavailable": "errors",
     "Infeasible": "errors",
@@ -83,7 +86,7 @@ _HOMES = {
     "fisher_solve": "fisher",
     "least_squares_form": "fisher",
 }
-_MODULES = ("datasets", "explained", "rivals", "steps")
+_MODULES = ("bounds", "datasets", "exact", "explained", "relaxations", "rivals", "steps", "verify")
 
 __all__ = [
     "DCCCA",
@@ -91,6 +94,7 @@ __all__ = [
     "DCPCA",
     "Backend",
     "Certificate",
+    "Comparison",
     "Components",
     "DCGEVError",
     "DataUnavailable",
@@ -117,6 +121,7 @@ __all__ = [
     "card_eps",
     "cca_pencil",
     "certify",
+    "compare",
     "components",
     "dc_pca",
     "deflate",

@@ -13,12 +13,17 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import DCGEVError
-from . import path, solve, solvers
+from . import agreement, compare, path, reproduce, solve, solvers, vectors, verify
 
 COMMANDS = (
+    compare,
     solve,
     path,
+    reproduce,
     solvers,
+    verify,
+    vectors,
+    agreement,
 )
 """Every command, in the order of the help text."""
 

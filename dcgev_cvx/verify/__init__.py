@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from .instances import LEVELS, Instance, Level
+from .parametrize import parametrize_with_checks
+from .protocol import ProcessSolver
 from .report import Report, VerificationFailed
 from .runner import check
 from .tolerances import PROFILES, Tolerances
@@ -12,8 +14,10 @@ __all__ = [
     "PROFILES",
     "Instance",
     "Level",
+    "ProcessSolver",
     "Report",
     "Tolerances",
     "VerificationFailed",
     "check",
+    "parametrize_with_checks",
 ]

@@ -228,8 +228,9 @@ def pair_check(name: str) -> Check:
         for pair in trial.suite.pairs.get(name, ()):
             if trial.right(pair.base):
                 answer = second_answer(trial.session, pair)
-                refused = pair.single and answer.problem.startswith("raised")
-                if answer.asked and not refused:
+                if pair.single and answer.problem.startswith("raised"):  # refusing float32 is right, misreading it is not
+                    yield Finding(pair.asked, 0.0, 1.0, note="refused")
+                elif answer.asked:
                     yield judged(trial, pair.asked, answer, single=pair.single, note=pair.how)
 
     return Check(*about, lambda trial: outcome(about, findings(trial), NO_BASE))
@@ -297,11 +298,11 @@ def double_check() -> Check:
     about = ("double precision", "", "not every answer is a float32 number in disguise", "contract")
 
     def run(trial: Trial) -> Outcome:
-        pairs = [(case, trial.session.ask(case)) for case in trial.suite.battery]
-        telling = [(c, a) for c, a in pairs if a.x is not None and not a.single and np.count_nonzero(a.x) >= 2]
-        rounded = [bool(np.all(a.x == a.x.astype(np.float32))) for _, a in telling if a.x is not None]
-        guilty = len(rounded) >= 5 and all(rounded)
-        findings = [Finding(case, float(guilty), 0.5, answer.x, "single precision inside") for case, answer in telling]
+        answered = [(case, a) for case in trial.suite.battery if (a := trial.session.ask(case)).x is not None]
+        # an open float32 answer has its own tolerance; single entries and zeros tell nothing
+        telling = [a.x for _, a in answered if a.x is not None and not a.single and np.count_nonzero(a.x) >= 2]
+        guilty = len(telling) >= 5 and all(bool(np.all(x == x.astype(np.float32))) for x in telling)
+        findings = [Finding(case, float(guilty), 0.5, a.x, "single precision inside") for case, a in answered]
         return outcome(about, findings, NO_ANSWER)
 
     return Check(*about, run)

@@ -17,8 +17,6 @@ from ..checks import Matrix, Vector
 from ..penalties import MACHINE_EPS
 from ..pencils import Pencil
 from ..programs import SparseGEV
-from ..steps.base import Step
-from ..steps.closed import soft_threshold_step
 from ..steps.polish import Subproblem, polish
 from .instances import Instance, question
 from .matrices import Random, leading, pencil, unit
@@ -26,7 +24,8 @@ from .measures import objective, proximal_residual, spread, tangent
 from .steps_battery import balanced
 
 QUICK_RUN, LONG_RUN = 120, 420
-TRIES = 14
+SETTLED = 1e-9
+TRIES = 12
 RUN_EPSILONS = (1.0, 0.1, 1e-2, 1e-4, MACHINE_EPS)
 RUN_SHARES = (0.0, 0.003, 0.01, 0.03, 0.08)
 """ρ̃ as a share of λmax(A, B)."""
@@ -44,31 +43,33 @@ class Run:
 
 
 def exact_step(program: Any, y: Vector) -> Vector:
-    """The minimiser of the surrogate: closed form for B = I, else the active-set walk from y."""
-    if program.pencil.B is None:
-        return soft_threshold_step(program, y).x
-    if not program.linear(y).any():
+    """The minimiser of the surrogate: (ALG-S) for B = I and τ = 0, else the active-set walk from y."""
+    c = program.linear(y)
+    if not c.any():
         return np.zeros_like(y)
+    if program.pencil.B is None and program.tau == 0.0:
+        z = np.sign(c) * np.maximum(0.0, np.abs(c) - 0.5 * program.slopes(y))
+        return z / max(float(np.linalg.norm(z)), 1e-300)
     return polish(Subproblem.at(program, y), y).x
 
 
-def printed_run(instance: Instance, limit: int, step: Callable[[Any, Vector], Vector] = exact_step) -> Run:
-    """Algorithm 1 (or 2) as printed, with the least τ, until x moves by less than 1e-11."""
+def printed_run(instance: Instance, limit: int) -> Run:
+    """Algorithm 1 (or 2) as printed, with the least τ, until x moves by less than SETTLED."""
     B = None if instance.level == "pca" else instance.B
     program = SparseGEV(Pencil(instance.data["A"], B), instance.data["rho"], instance.data["eps"])
-    y, moves = instance.data["x0"], []
+    y, moves = instance.data["x0"], list[float]()
     for count in range(1, limit + 1):
-        x = step(program, y)
+        x = exact_step(program, y)
         moves.append(program.pencil.B_norm(x - y))
         y = x
-        if moves[-1] <= 1e-11:
+        if moves[-1] <= SETTLED:
             return Run(y, count, rate_of(moves), settled=True)
     return Run(y, limit, rate_of(moves), settled=False)
 
 
 def rate_of(moves: list[float]) -> float:
     """The factor by which the last steps shrank."""
-    tail = [move for move in moves if move > 1e-10][-20:]
+    tail = [move for move in moves if move > SETTLED][-20:]
     return (tail[-1] / tail[0]) ** (1.0 / (len(tail) - 1)) if len(tail) > 1 else 0.0
 
 
@@ -82,7 +83,7 @@ def run_battery(level: str, seed: int, count: int) -> list[Instance]:
     columns = (kinds, metrics, sizes, RUN_EPSILONS, RUN_SHARES, RUN_STARTS)
     drawn = zip(*(balanced(rng, column, count) for column in columns), strict=True)
     found = [first_good(lambda row=row: draw_run(level, rng, *row), QUICK_RUN) for row in drawn]
-    special = [*slow_runs(level, seed, 2 + count // 40), *better_starts(level, seed, 3 + count // 30)]
+    special = [*slow_runs(level, seed, 2 + count // 40), *better_starts(level, seed, 2 + count // 30)]
     return [case for case in (*found, *special, *edge_runs(level, seed)) if case is not None]
 
 
@@ -145,7 +146,7 @@ def without_tie(case: Instance, x: Vector) -> bool:
     scale = float(np.max(np.abs(2.0 * (problem.H @ x)) / problem.root))
     held = bool(np.all(spare[~on] >= 0.02 * scale))
     large = bool(np.all((np.abs(x) * problem.root)[on] >= 2e-3))
-    return held and large and proximal_residual(problem, x, 1e-9) <= 1e-8
+    return held and large and proximal_residual(problem, x, 1e-9) <= 1e-7
 
 
 def slow_runs(level: str, seed: int, count: int) -> list[Instance | None]:
@@ -192,7 +193,7 @@ def better_start(level: str, rng: Random) -> Instance | None:
     def case(x0: Vector) -> Instance:
         return run_case(level, A, B, rho, eps, x0, flags)
 
-    starts = [unit(B, np.where(rng.random(n) < 0.5, rng.standard_normal(n), 0.0) + 1e-9) for _ in range(6)]
+    starts = [unit(B, np.where(rng.random(n) < 0.5, rng.standard_normal(n), 0.0) + 1e-9) for _ in range(4)]
     ends = [run.x for start in starts if (run := printed_run(case(start), 80)).settled and np.count_nonzero(run.x) >= 2]
     usual = [printed_run(case(start), 80).x for start in (top, unit(B, np.ones(n)))]
     if not ends:
@@ -220,11 +221,8 @@ def edge_runs(level: str, seed: int) -> list[Instance]:
         A, B = pencil("negative", "dense", 4, rng)
         x0 = 0.7 * unit(B, rng.standard_normal(4))
         cases.append(run_case(level, A, B, 0.2, 0.1, x0, ("collapse", "negative", "eps=1e-01")))
-    metric = "identity" if level == "pca" else str(rng.choice(["uneven", "dense"]))
-    for eps in (1.0, 0.1, 1e-2):
+    metric = "identity" if level == "pca" else "uneven"
+    for eps in (1.0, 0.1, 1e-2) if level == "pca" else (0.1,):
         large = first_good(lambda e=eps: draw_run(level, rng, "planted", metric, 55, e, 0.003, "near"), QUICK_RUN, least=8)
         cases += [large] if large is not None else []
     return cases
-
-
-__all__ = ["Run", "Step", "printed_run", "run_battery"]

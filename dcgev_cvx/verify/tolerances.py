@@ -38,11 +38,12 @@ class Tolerances:
     smallest_eps: float = 0.0
     largest_condition: float = math.inf
     largest_scale: float = math.inf
+    value_share: float = VALUE_SHARE
 
     @property
     def value(self) -> float:
         """The tolerance of the surrogate's value, relative to its size."""
-        return VALUE_SHARE * self.accuracy + VALUE_FLOOR
+        return self.value_share * self.accuracy + VALUE_FLOOR
 
     def at(self, instance: Instance) -> float:
         """The accuracy asked at an instance: not below what rounding leaves at B's condition number."""
@@ -62,12 +63,13 @@ PROFILES: Mapping[str, Tolerances] = MappingProxyType(
         ),
         "interior-point": Tolerances(
             "interior-point",
-            1e-3,
-            "default accuracy of a conic solver: 1e-5 in x, 1e-4 beside ties; weights beyond 1/ε = 1e4, cond(B) > 1e4 "
+            2e-3,
+            "default accuracy of a conic solver: 1e-5 in x, 1e-4 beside ties; weights beyond 1/ε = 1e4, cond(B) > 1e3 "
             "and data far from size one need a cap, a polish or units and are left out",
             smallest_eps=1e-4,
-            largest_condition=2e4,
+            largest_condition=2e3,
             largest_scale=100.0,
+            value_share=0.1,  # its gap of 1e-8 is absolute, and a small step has a small value
         ),
         "closed": Tolerances("closed", 1e-10, "a closed form, or an answer polished on its support"),
     }

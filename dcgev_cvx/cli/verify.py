@@ -1,0 +1,135 @@
+"""`dcgev verify`: put a solver on trial, a Python function or a program in any language."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from ..verify import Report
+
+LEVEL_NAMES = ("step", "algorithm", "pca", "bound", "fda", "cardinality")
+
+
+def add(subparsers: Any) -> None:
+    """Register the command and its options."""
+    parser = subparsers.add_parser(
+        "verify",
+        help="put a solver on trial: which equation fails, on which smallest example",
+        description="Put a solver on trial. The module or program that you name is run, and nothing else; "
+        "its answers are judged by equations computed from the data.",
+        epilog="Examples: dcgev verify my_module:my_step --level step   "
+        'dcgev verify --cmd "node impl.js" --level pca. Exit code 0 passed, 1 failed, 2 bad input.',
+    )
+    parser.add_argument("target", metavar="MODULE:FUNCTION", nargs="?", help="a Python function, also FILE.py:FUNCTION")
+    parser.add_argument("--cmd", metavar="COMMAND", help="a program that speaks JSON lines, instead of a function")
+    parser.add_argument("--level", required=True, choices=LEVEL_NAMES, help="what the solver claims to compute")
+    parser.add_argument("--full", action="store_true", help="all cases, not the quick selection")
+    parser.add_argument("--seed", type=int, default=0, help="another draw of the random cases (default: 0)")
+    parser.add_argument("--tol", help="standard (default), interior-point, closed, or a number")
+    parser.add_argument("--time-limit", type=float, default=10.0, metavar="S", help="seconds per call (default: 10)")
+    parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
+    parser.add_argument("--html", metavar="FILE", type=Path, help="also write the report as a page")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Try the solver, show the report, and say by the exit code whether it passed."""
+    if (args.target is None) == (args.cmd is None):
+        raise InvalidParameter("give either MODULE:FUNCTION or --cmd COMMAND.")
+    report = judged(args)
+    if args.html is not None:
+        args.html.write_text(report.to_html(), encoding="utf-8")
+    if args.json:
+        print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2, allow_nan=False))
+    else:
+        print(report)
+    return 0 if report.ok else 1
+
+
+def judged(args: argparse.Namespace) -> Report:
+    """The report on a function, or on a program that is started for it."""
+    from ..verify import ProcessSolver
+
+    say(args, f"running {args.target or args.cmd} and nothing else of yours")
+    if args.target is not None:
+        return trial(args, loaded(args.target))
+    with ProcessSolver(args.cmd, args.level, time_limit=args.time_limit) as solver:
+        report = trial(args, solver)
+        if not report.ok and solver.stderr:
+            print(f"the program's stderr:\n{solver.stderr}", file=sys.stderr)
+        return report
+
+
+def trial(args: argparse.Namespace, solver: Any) -> Report:
+    """check() with the options of the command."""
+    from ..verify import check
+
+    return check(
+        solver,
+        args.level,
+        seed=args.seed,
+        effort="full" if args.full else "quick",
+        tol=tolerance(args.tol),
+        time_limit=args.time_limit,
+        progress=lambda name, calls: say(args, f"{calls:>5} calls, {name}"),
+    )
+
+
+def tolerance(text: str | None) -> Any:
+    """A profile's name or a number."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def say(args: argparse.Namespace, text: str) -> None:
+    """Progress, on a terminal only."""
+    if sys.stderr.isatty() and not args.json:
+        print(f"\r\033[K{text}", end="\n" if "nothing else" in text else "", file=sys.stderr, flush=True)
+
+
+def loaded(target: str) -> Any:
+    """The function named by MODULE:FUNCTION or FILE.py:FUNCTION."""
+    module, mark, name = target.rpartition(":")
+    if not mark or not module or not name:
+        raise InvalidParameter(f"{target!r} does not name a function: write MODULE:FUNCTION or FILE.py:FUNCTION.")
+    found = imported(module)
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise InvalidParameter(f"{module} has no {part!r}.")
+        found = getattr(found, part)
+    return found
+
+
+def imported(module: str) -> Any:
+    """The module, from the current folder or the installed packages, or from a file."""
+    try:
+        if module.endswith(".py"):
+            return from_file(Path(module))
+        if "" not in sys.path:
+            sys.path.insert(0, "")
+        return importlib.import_module(module)
+    except Exception as cause:  # whatever the user's module does on import is the user's to read
+        raise InvalidParameter(f"{module} could not be imported: {type(cause).__name__}: {cause}") from cause
+
+
+def from_file(path: Path) -> Any:
+    """A module loaded from its file."""
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} does not exist")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module

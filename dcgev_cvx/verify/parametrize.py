@@ -1,0 +1,75 @@
+"""One pytest test per check: @verify.parametrize_with_checks("step")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .checks import Check, Outcome, Trial, checks
+from .report import VerificationFailed, line
+from .session import TIME_LIMIT, Session, Solver
+from .shrink import counterexample
+from .suite import Effort, Suite, suite
+from .tolerances import Tolerances, tolerances
+
+
+@dataclass
+class Bench:
+    """The suite of a level and the session of the solver that is tried on it: each case is asked once for all tests."""
+
+    found: Suite
+    tol: Tolerances
+    time_limit: float
+    trial: Trial | None = field(default=None)
+
+    def of(self, solver: Solver) -> Trial:
+        """The running trial of a solver; another solver gets a new one."""
+        if self.trial is None or self.trial.session.solver is not solver:
+            self.trial = Trial(Session(solver, self.time_limit), self.found, self.tol)
+        return self.trial
+
+
+@dataclass(frozen=True)
+class BoundCheck:
+    """A check to be called with the solver: returns the outcome, or raises VerificationFailed."""
+
+    check: Check
+    bench: Bench
+
+    def __call__(self, solver: Solver) -> Outcome:
+        """Run the check; manners never fail a test."""
+        trial = self.bench.of(solver)
+        outcome = self.check.run(trial)
+        if outcome.kind == "contract" and not outcome.passed:
+            example = counterexample(trial, [outcome])
+            raise VerificationFailed("\n".join([line(outcome), *([example.snippet] if example else [])]))
+        return outcome
+
+    def __str__(self) -> str:
+        return self.check.name
+
+
+def parametrize_with_checks(
+    level: str,
+    *,
+    seed: int = 0,
+    effort: Effort = "quick",
+    tol: Any = None,
+    time_limit: float = TIME_LIMIT,
+    remote: bool = False,
+) -> Any:
+    """A decorator that gives a test its argument `check`, once for every contract check of the level.
+
+        @verify.parametrize_with_checks("step")
+        def test_my_step(check):
+            check(my_step)
+
+    remote=True leaves out memory layouts, for a ProcessSolver.
+    """
+    import pytest
+
+    profile = tolerances(tol)
+    found = suite(level, seed, effort).limited(profile)
+    bench = Bench(found, profile, time_limit)
+    bound = [BoundCheck(item, bench) for item in checks(level, found, remote=remote) if item.kind == "contract"]
+    return pytest.mark.parametrize("check", bound, ids=str)

@@ -1,0 +1,183 @@
+"""A solver in any language: JSON lines over the standard input and output of a program.
+
+    kit      {"type": "hello", "protocol": 1, "level": "pca", "arguments": ["A", "rho", "eps", "x0"], "returns": "x"}
+    program  {"type": "hello", "protocol": 1, "name": "my solver"}
+    kit      {"type": "request", "id": 1, "A": [[…], …], "rho": 0.1, "eps": 0.01, "x0": […]}
+    program  {"id": 1, "x": […]}        or {"id": 1, "bound": 1.5}        or {"id": 1, "error": "why not"}
+
+One request per line, one answer per line; at the end the kit closes the program's input.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import queue
+import shlex
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Sequence
+from types import TracebackType
+from typing import IO, Any
+
+import numpy as np
+
+from ..errors import InvalidParameter, SolverFailed
+from .instances import known_level, plain
+from .session import TIME_LIMIT
+
+PROTOCOL = 1
+STDERR_LINES = 20
+
+
+class ProcessSolver:
+    """A program that speaks the protocol, called like a function; use it in a `with` block."""
+
+    remote = True
+
+    def __init__(self, command: str | Sequence[str], level: str, *, time_limit: float = TIME_LIMIT) -> None:
+        words = shlex.split(command) if isinstance(command, str) else list(command)
+        if not words:
+            raise InvalidParameter("the command is empty: give a program, e.g. --cmd 'node impl.js'.")
+        self.level = known_level(level)
+        self.time_limit = time_limit
+        self.__name__ = " ".join(words)
+        self._count = 0
+        self._lost = ""
+        self._stderr: deque[str] = deque(maxlen=STDERR_LINES)
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._process = started(words)
+        self._readers = [
+            threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True),
+            threading.Thread(target=self._collect, args=(self._process.stderr,), daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+        try:
+            self._greet()
+        except SolverFailed:
+            self.close()
+            raise
+
+    def __enter__(self) -> ProcessSolver:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __call__(self, *arguments: Any) -> Any:
+        """One request, one answer."""
+        self._count += 1
+        named = zip(self.level.arguments, map(plain, arguments), strict=True)
+        answer = self._exchange({"type": "request", "id": self._count, **dict(named)})
+        if "error" in answer:
+            raise SolverFailed(f"the program answered with an error: {answer['error']}")
+        if answer.get("id") != self._count:
+            raise SolverFailed(f"the program answered with id {answer.get('id')!r} where {self._count} was asked.")
+        if self.level.returns not in answer:
+            raise SolverFailed(f"the answer has no {self.level.returns!r}; it has {', '.join(answer) or 'nothing'}.")
+        return answered(answer[self.level.returns])
+
+    def close(self) -> None:
+        """Close the program's input, give it a second to end, then end it."""
+        process = self._process
+        try:
+            if process.stdin is not None:
+                process.stdin.close()
+        except OSError:
+            pass
+        try:
+            process.wait(timeout=1.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        for reader in self._readers:
+            reader.join(timeout=1.0)
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+
+    @property
+    def stderr(self) -> str:
+        """The last lines that the program wrote to its standard error."""
+        return "\n".join(self._stderr)
+
+    def _greet(self) -> None:
+        hello = {
+            "type": "hello",
+            "protocol": PROTOCOL,
+            "level": self.level.name,
+            "arguments": list(self.level.arguments),
+            "returns": self.level.returns,
+        }
+        answer = self._exchange(hello)
+        if answer.get("type") != "hello" or answer.get("protocol") != PROTOCOL:
+            raise SolverFailed(
+                f'the program must answer {{"type": "hello", "protocol": {PROTOCOL}}} first; it said {answer!r}.'
+            )
+
+    def _exchange(self, message: dict[str, Any]) -> dict[str, Any]:
+        if self._lost:  # a program that hung once is not waited for again
+            raise SolverFailed(self._lost)
+        stream = self._process.stdin
+        try:
+            if stream is None:
+                raise BrokenPipeError
+            stream.write(json.dumps(message, allow_nan=False) + "\n")
+            stream.flush()
+        except (OSError, ValueError):
+            raise SolverFailed(self._ending()) from None
+        try:
+            line = self._lines.get(timeout=self.time_limit)
+        except queue.Empty:
+            self._lost = f"no line within {self.time_limit:g} s.{self._complaint()}"
+            raise SolverFailed(self._lost) from None
+        if not line:
+            raise SolverFailed(self._ending())
+        return parsed(line)
+
+    def _ending(self) -> str:
+        code = self._process.poll()
+        return f"the program ended{'' if code is None else f' with exit code {code}'}.{self._complaint()}"
+
+    def _complaint(self) -> str:
+        return f" It wrote to stderr: {self.stderr}" if self._stderr else ""
+
+    def _listen(self, stream: IO[str]) -> None:
+        for line in stream:
+            if line.strip():
+                self._lines.put(line)
+        self._lines.put("")
+
+    def _collect(self, stream: IO[str]) -> None:
+        for line in stream:
+            self._stderr.append(line.rstrip())
+
+
+def started(words: Sequence[str]) -> subprocess.Popen[str]:
+    """The program, started without a shell; SolverFailed says why it cannot be."""
+    pipe = subprocess.PIPE
+    try:
+        return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, encoding="utf-8")
+    except OSError as cause:
+        raise SolverFailed(f"{words[0]} could not be started: {cause.strerror or cause}") from cause
+
+
+def parsed(line: str) -> dict[str, Any]:
+    """A line as a JSON object."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        raise SolverFailed(f"a line is not JSON: {line.strip()[:120]!r}") from None
+    if not isinstance(message, dict):
+        raise SolverFailed(f"a line is not a JSON object: {line.strip()[:120]!r}")
+    return message
+
+
+def answered(value: Any) -> Any:
+    """Numbers as an array; null, for which JSON uses what is not finite, becomes NaN."""
+    if isinstance(value, list):
+        entries = [math.nan if entry is None else entry for entry in value]
+        return np.array(entries, dtype=np.float64) if all(isinstance(e, (int, float)) for e in entries) else entries
+    return math.nan if value is None else value

@@ -1,0 +1,214 @@
+"""Test vectors for any language: questions with their certified answers as JSON, and the judging of answer files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidParameter
+from .equations import Asked, worst
+from .instances import LEVELS, Instance, known_level, plain, question
+from .measures import surrogate
+from .reference import optimum, reference
+from .session import number_of, vector_of
+from .suite import Effort, suite
+from .tolerances import Tolerances, tolerances
+
+SCHEMA_VERSION = 1
+
+GROUPS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
+    {
+        "interior-optimum": (("interior-optimum",), "x normalised although the constraint is slack"),
+        "near-ties": (("near-tie",), "small entries cut off, or dust kept"),
+        "fixed-points": (("fixed-point",), "a step that drifts away from a limit"),
+        "weights-at-zero": (("zero-weights", "tiny-weights"), "a weight of 0, or a clipped one, where y is 0"),
+        "no-pull": (("no-pull",), "0/0 when nothing pulls x from the origin"),
+        "one-variable": (("one-variable",), "n = 1 forgotten"),
+        "collapse": (("rho-1.001", "rho-3", "collapse"), "0/0 where x = 0 is the answer"),
+        "no-penalty": (("rho-0", "nu-0"), "a penalty left over at ρ̃ = 0; τ or B in the wrong place"),
+        "better-starts": (("better-start",), "x0 ignored: the answer lies above it"),
+        "slow-runs": (("slow",), "stopped early"),
+        "tight": (("tight", "k-one", "k-all"), "a bound that trusts a solver or drops a term"),
+        "decoys": (("decoy",), "a greedy value taken for a bound"),
+        "ill-conditioned": (("cond-1e8", "cond-1e4"), "single precision, B inverted, a ridge added"),
+        "tiny-eps": (("eps=2e-16", "eps=1e-08"), "ε clipped, weights overflow, log(1 + 1/ε) forgotten"),
+        "large-eps": (("eps=1e+00",), "log(1/ε) for log(1 + 1/ε)"),
+        "indefinite": (("indefinite", "negative", "pulled-down", "cca"), "τ missing, doubled or on one side only"),
+        "dense-metric": (("dense", "small", "uneven"), "B taken for diagonal or for the identity"),
+        "plain": ((), "factors of 2, the wrong logarithm, wrong signs"),
+    }
+)
+"""Group → the flags that put a vector there (the first group that fits), and the mistake it catches."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One vector's verdict: passed, failed, or blocked when there is no answer to judge."""
+
+    id: str
+    group: str
+    status: str
+    equation: str = ""
+    violation: float = 0.0
+    limit: float = 0.0
+    note: str = ""
+
+
+def export(
+    folder: Path | str, level: str, *, seed: int = 0, seeds: int = 1, effort: Effort = "full", tol: Any = None
+) -> dict[str, int]:
+    """Write one file per group of vectors; returns how many vectors each holds."""
+    about, profile, target = known_level(level), tolerances(tol), Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for index, case in numbered(level, seed, seeds, effort, profile):
+        name = group_of(case)
+        groups.setdefault(name, []).append(vector_record(f"{level}-{index:04d}", case, profile))
+    for name, vectors in groups.items():
+        content = {
+            "schema_version": SCHEMA_VERSION,
+            "level": level,
+            "group": name,
+            "note": f"catches: {GROUPS[name][1]}",
+            "verdict": about.verdict,
+            "task": about.task,
+            "arguments": list(about.arguments),
+            "returns": about.returns,
+            "vectors": vectors,
+        }
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+        (target / f"{level}-{name}.json").write_text(text + "\n", encoding="utf-8")
+    (target / "schema.json").write_text(schema_text(), encoding="utf-8")
+    return {name: len(vectors) for name, vectors in sorted(groups.items())}
+
+
+def schema_text() -> str:
+    """The JSON Schema of a vector file."""
+    from importlib.resources import files
+
+    return files(__package__).joinpath("schema.json").read_text(encoding="utf-8")
+
+
+def numbered(level: str, seed: int, seeds: int, effort: Effort, profile: Tolerances) -> Iterable[tuple[int, Instance]]:
+    """The cases of several seeds, numbered through."""
+    found = [case for s in range(seed, seed + seeds) for case in suite(level, s, effort).limited(profile).battery]
+    return enumerate(found, start=1)
+
+
+def group_of(case: Instance) -> str:
+    """The first group whose flags the case bears."""
+    return next(name for name, (flags, _) in GROUPS.items() if not flags or set(flags) & set(case.flags))
+
+
+def vector_record(name: str, case: Instance, profile: Tolerances) -> dict[str, Any]:
+    """A case with its answer, as plain data; "acceptable" where a tie leaves x open and the value decides."""
+    asked = Asked(profile)
+    strict = case.level not in ("step", "fda") or reference(case).nondegenerate
+    return {
+        "id": name,
+        "flags": list(case.flags),
+        "comment": case.name,
+        "result": "valid" if strict else "acceptable",
+        "input": {key: plain(case.data[key]) for key in LEVELS[case.level].arguments},
+        "expected": expected(case),
+        "tolerance": {"accuracy": asked.accuracy(case), "value": asked.value(case)},
+    }
+
+
+def expected(case: Instance) -> dict[str, Any]:
+    """What is known: the certified minimiser, the optimum of (SGEV-P), or nothing but the certificate's conditions."""
+    if case.level in ("step", "fda"):
+        ref = reference(case)
+        return {
+            "x": plain(ref.x),
+            "value": surrogate(case).value(ref.x),
+            "mu": ref.mu,
+            "kkt": ref.kkt,
+            "agreement": ref.agreement,
+        }
+    if case.level in ("bound", "cardinality"):
+        best = optimum(case)
+        return {"optimum": best.value, "support": list(best.support), "lambda_max": best.lambda_max}
+    return {}
+
+
+def judge_answers(folder: Path | str, answers: Mapping[str, Any]) -> list[Judgement]:
+    """Every vector of a folder against an answer file's content {id: x}."""
+    unknown = set(answers)
+    verdicts: list[Judgement] = []
+    for content in read_vectors(folder):
+        for vector in content["vectors"]:
+            unknown.discard(vector["id"])
+            verdicts.append(judge_one(content, vector, answers))
+    if not verdicts:
+        raise InvalidParameter(f"{folder} holds no vectors: write some with `dcgev vectors export`.")
+    if unknown:
+        raise InvalidParameter(f"{len(unknown)} answers have no vector, the first is {min(unknown)!r}.")
+    return verdicts
+
+
+def judge_one(content: Mapping[str, Any], vector: Mapping[str, Any], answers: Mapping[str, Any]) -> Judgement:
+    """One answer by the equations of its level."""
+    name, group = vector["id"], content["group"]
+    if name not in answers:
+        return Judgement(name, group, "blocked", note="no answer was given")
+    case = instance_of(content["level"], vector)
+    if content["returns"] == "bound":
+        x, problem = number_of(answers[name])
+    else:
+        x, problem, _, _ = vector_of(answers[name], case.n)
+    if x is None:
+        return Judgement(name, group, "failed", "an answer", np.inf, 0.0, problem)
+    tol = Tolerances("vector", float(vector["tolerance"]["accuracy"]), "stored with the vector")
+    miss = worst(case, x, Asked(tol))
+    status = "passed" if miss.ratio <= 1.0 else "failed"
+    return Judgement(name, group, status, miss.equation.name, miss.violation, miss.limit)
+
+
+def instance_of(level: str, vector: Mapping[str, Any]) -> Instance:
+    """The question of a stored vector."""
+    data = {k: np.array(v, dtype=np.float64) if isinstance(v, list) else v for k, v in vector["input"].items()}
+    return question(level, vector["id"], tuple(vector["flags"]), data)
+
+
+def read_vectors(folder: Path | str) -> list[dict[str, Any]]:
+    """The vector files of a folder, their version checked."""
+    where = Path(folder)
+    if not where.is_dir():
+        raise InvalidParameter(f"{folder} is not a folder of vectors.")
+    return [checked_file(path) for path in sorted(where.glob("*.json")) if path.name not in ("schema.json", "answers.json")]
+
+
+def checked_file(path: Path) -> dict[str, Any]:
+    """One vector file, or an error that names it."""
+    content = read_json(path)
+    if not isinstance(content, dict) or content.get("schema_version") != SCHEMA_VERSION:
+        raise InvalidParameter(f"{path} is not a vector file of schema version {SCHEMA_VERSION}.")
+    return content
+
+
+def read_answers(path: Path | str) -> dict[str, Any]:
+    """{id: answer} of an answer file {"schema_version": 1, "answers": {id: x or bound}}."""
+    content = read_json(Path(path))
+    if not isinstance(content, dict) or content.get("schema_version") != SCHEMA_VERSION:
+        raise InvalidParameter(f'{path} must hold {{"schema_version": {SCHEMA_VERSION}, "answers": {{…}}}}.')
+    answers = content.get("answers")
+    if not isinstance(answers, dict) or not answers:
+        raise InvalidParameter(f"{path} holds no answers: nothing can be judged.")
+    return answers
+
+
+def read_json(path: Path) -> Any:
+    """The JSON in a file, or an error that names it."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as cause:
+        raise InvalidParameter(f"{path} cannot be read: {cause.strerror or cause}") from cause
+    except ValueError as cause:
+        raise InvalidParameter(f"{path} is not JSON: {cause}") from cause
