@@ -90,19 +90,19 @@ def test_every_test_named_exists(reference):
 
 
 def snippets():
-    """(document, number, code) of every python block in the README and the docs."""
+    """Every python block in the README and the docs, with the text block right below it: what it prints."""
     for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]:
-        blocks = re.findall(
-            r"^```python\n(.*?)^```", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
-        )
-        for number, code in enumerate(blocks, 1):
-            yield pytest.param(code, id=f"{path.name}-{number}")
+        pattern = r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?"
+        blocks = re.findall(pattern, path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for number, (code, printed) in enumerate(blocks, 1):
+            yield pytest.param(code, printed, id=f"{path.name}-{number}")
 
 
-@pytest.mark.parametrize("code", list(snippets()))
-def test_snippets_run(code, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("code", "printed"), list(snippets()))
+def test_snippets_run_and_print_what_stands_below_them(code, printed, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "snippet", "exec"), {"__name__": "snippet"})
+    assert not printed or capsys.readouterr().out == printed
 
 
 def test_links_between_documents_lead_somewhere():

@@ -1,0 +1,23 @@
+"""Learn how to choose k: held-out explained variance rises, levels off, and the sparsest good k is taken."""
+
+import numpy as np
+from sklearn.model_selection import GridSearchCV
+
+from dcgev_cvx import DCPCA
+
+rng = np.random.default_rng(0)
+factor = rng.standard_normal((120, 1))
+X = rng.standard_normal((120, 40))
+X[:, :6] += 1.5 * factor  # six variables share a factor, thirty-four are noise
+
+grid = GridSearchCV(DCPCA(effort="quick"), {"k": [1, 2, 4, 6, 8, 12, 20, 40]}, cv=5).fit(X)
+mean = grid.cv_results_["mean_test_score"]
+error = grid.cv_results_["std_test_score"] / np.sqrt(5)
+for k, score, spread in zip(grid.param_grid["k"], mean, error, strict=True):
+    print(f"k = {k:2d}  held-out explained variance {score:.4f} ± {spread:.4f}")
+
+best = int(np.argmax(mean))
+k = next(k for k, score in zip(grid.param_grid["k"], mean, strict=True) if score >= mean[best] - error[best])
+chosen = DCPCA(k=k).fit(X)
+print(f"best k = {grid.param_grid['k'][best]}; the sparsest within one standard error: k = {k}")
+print("its variables:", *np.flatnonzero(chosen.components_[0]))

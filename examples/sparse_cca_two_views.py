@@ -1,0 +1,28 @@
+"""Learn how sparse CCA finds the few variables that two views share, and why it needs a ridge when p > n."""
+
+import numpy as np
+
+from dcgev_cvx import DCCCA, InvalidPencil, cca_pencil
+
+
+def views(rng, samples, size=200, shared=5):
+    """Two views of white noise whose first variables share one factor."""
+    z = rng.standard_normal((samples, 1))
+    X, Y = rng.standard_normal((2, samples, size))
+    X[:, :shared] += z
+    Y[:, :shared] += z
+    return X, Y
+
+
+rng = np.random.default_rng(0)
+train, test = views(rng, 100), views(rng, 2000)
+try:
+    cca_pencil(*train)
+except InvalidPencil as error:
+    print("without a ridge:", error)
+
+for ridge in (0.01, 0.1, 0.5, 2.0):
+    model = DCCCA(kx=5, ky=5, ridge=ridge, scale=False).fit(*train)
+    found = sorted(np.flatnonzero(model.x_weights_[:, 0])), sorted(np.flatnonzero(model.y_weights_[:, 0]))
+    hits = sum(int(i < 5) for view in found for i in view)
+    print(f"ridge {ridge:4}: {hits} of 10 right, correlation on new samples {model.score(*test):.3f}")

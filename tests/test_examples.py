@@ -1,0 +1,40 @@
+"""Every example runs, is short, and says in its first line what one learns."""
+
+from __future__ import annotations
+
+import ast
+import runpy
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+
+SHOWS = {
+    "choose_k": "the sparsest within one standard error: k = 6",
+    "data_door": "columns 'weight' and 'twin' are the same up to scale",
+    "pitprops_components": "orthogonalized-hotelling  projector trace 77.05%",
+    "sparse_cca_two_views": "100 samples cannot span 200 variables",
+    "sparse_fda_breast_cancer": "k =  3  accuracy 0.961",
+    "wide_data": "50 nonzeros, 50 of 50 planted",
+}
+"""A line of each example's output, so that it is known to show what it promises."""
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_example_is_short_and_says_what_one_learns(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 60
+    assert ast.get_docstring(ast.parse(text)).startswith("Learn ")
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_example_runs(path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(path), run_name="__main__")
+    out = capsys.readouterr().out
+    assert SHOWS.get(path.stem, "\n") in out
+
+
+def test_nothing_is_promised_that_is_not_there():
+    assert set(SHOWS) <= {path.stem for path in EXAMPLES}
