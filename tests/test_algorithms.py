@@ -59,7 +59,7 @@ def test_algorithm_2_is_algorithm_1_with_the_identity(eps, pitprops):
 @pytest.mark.parametrize("shift", ["identity", "metric"])
 def test_a_limit_with_two_nonzeros_or_more_is_stationary(shift):
     found = 0
-    for seed in range(12):
+    for seed in range(8):
         A, B = referee.random_pencil(seed, 6, cond=10.0, indefinite=True)
         result = sparse_gev(A, B, rho=0.3, eps=1e-2, shift=shift)
         assert result.status is not Status.SOLVER_FAILED
@@ -67,7 +67,7 @@ def test_a_limit_with_two_nonzeros_or_more_is_stationary(shift):
             found += 1
             assert referee.stationarity(A, B, result.x, rho=0.3, eps=1e-2) <= 1e-5
             assert result.certificate.sandwich <= 1e-12
-    assert found >= 6
+    assert found >= 4
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -75,7 +75,7 @@ def test_a_limit_with_two_nonzeros_or_more_is_stationary(shift):
 @pytest.mark.parametrize("rho", [0.0, 0.5])
 def test_negative_definite_and_zero_a_have_a_clear_outcome(solver, shift, rho):
     A, B = referee.random_pencil(3, 4, cond=5.0)
-    down = sparse_gev(-A - np.eye(4), B, rho=rho, eps=1e-2, shift=shift, solver=solver, stop=Stop(max_iter=300))
+    down = sparse_gev(-A - np.eye(4), B, rho=rho, eps=1e-2, shift=shift, solver=solver, stop=Stop(max_iter=100))
     assert down.status in (Status.COLLAPSED, Status.SMALL_STEP, Status.SMALL_DECREASE, Status.OUT_OF_ITERATIONS)
     assert np.linalg.norm(down.x) <= 0.1 or not down.converged
     flat = sparse_gev(np.zeros((4, 4)), B, rho=rho, shift=shift, solver=solver)

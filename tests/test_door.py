@@ -3,6 +3,7 @@
 import copy
 import decimal
 import fractions
+import functools
 import random
 import warnings
 
@@ -139,6 +140,12 @@ PLACES = {
 }
 
 
+@functools.cache
+def plain_answer(place):
+    data, call = PLACES[place]
+    return call(data)
+
+
 def snapshot(data):
     return copy.deepcopy(data)
 
@@ -155,7 +162,7 @@ def test_odd_containers_give_the_same_bits(place, kind):
     data, call = PLACES[place]
     odd = ODD[kind](data)
     before = snapshot(odd)
-    assert np.array_equal(call(odd), call(data))
+    assert np.array_equal(call(odd), plain_answer(place))
     assert same(odd, before)
 
 
@@ -170,7 +177,7 @@ def test_memory_maps(place, tmp_path):
     data, call = PLACES[place]
     np.save(tmp_path / "data.npy", data)
     mapped = np.load(tmp_path / "data.npy", mmap_mode="r")
-    assert np.array_equal(call(mapped), call(data))
+    assert np.array_equal(call(mapped), plain_answer(place))
     assert np.array_equal(mapped, data)
 
 

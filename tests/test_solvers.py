@@ -154,7 +154,9 @@ def test_warning_filters_survive_overlapping_threads():
     with quiet():
         thread.start()
         inside.wait()
-    warnings.warn("silenced while the other thread is inside", stacklevel=1)
-    leave.set()
-    thread.join()
+    try:
+        warnings.warn("silenced while the other thread is inside", stacklevel=1)
+    finally:
+        leave.set()
+        thread.join()
     assert warnings.filters == before
