@@ -46,25 +46,23 @@ def thresholded(c: Vector, level: Vector) -> Vector:
     return z / norm if norm > 0.0 else z
 
 
-def krylov_start(C: Matrix, steps: int = 8) -> Vector:
+def krylov_start(C: Matrix, steps: int = 6) -> Vector:
     """The best direction in the span of a few MM steps at ρ̃ = 0 (power steps) from the longest column of C.
 
     An approximate leading eigenvector at the price of as many iterations (Rayleigh–Ritz).
     """
     z = C[:, int(np.argmax(np.einsum("ij,ij->j", C, C)))]
-    Z, scores = np.zeros((0, C.shape[0])), np.zeros((0, C.shape[1]))
-    for _ in range(steps):
-        size = float(np.linalg.norm(z))
-        for _ in range(2):  # Gram–Schmidt, twice for the rounding
-            z = z - Z.T @ (Z @ z)
-        norm = float(np.linalg.norm(z))
-        if norm <= 1e-12 * size:
+    Z, scores, used = np.zeros((steps, C.shape[0])), np.zeros((steps, C.shape[1])), 0
+    for j in range(steps):
+        rest = z - Z[:j].T @ (Z[:j] @ z)
+        size = float(np.linalg.norm(rest))
+        if size <= 1e-8 * float(np.linalg.norm(z)):
             break
-        Z = np.vstack([Z, z / norm])
-        scores = np.vstack([scores, Z[-1] @ C])
-        z = C @ scores[-1]
-    x = np.linalg.eigh(scores @ scores.T)[1][:, -1] @ scores
-    return x / float(np.linalg.norm(x))
+        Z[j] = rest / size
+        scores[j] = Z[j] @ C
+        z, used = C @ scores[j], j + 1
+    x = np.linalg.eigh(scores[:used] @ scores[:used].T)[1][:, -1] @ scores[:used]
+    return x / max(float(np.linalg.norm(x)), np.finfo(float).tiny)
 
 
 def rho_max(C: Matrix, x0: Vector) -> float:

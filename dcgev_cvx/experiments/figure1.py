@@ -53,9 +53,9 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
     return Section(
         name="figure1",
         title="Figure 1: pit props",
-        setup="(a) tr(P_V A)/tr(A) of the first components found with orthogonalized Hotelling deflation; (c) xᵀAx/tr(A) "
-        "of the first component, SPCA and SCoTLASS with their own loadings, the others renormalised; (d) DC-PCA "
-        "from the leading eigenvector, loadings as the iteration leaves them.",
+        setup="(a) tr(P_V A)/tr(A) of the first components found with orthogonalized Hotelling deflation; (c) "
+        "xᵀAx/tr(A) of the first component, SPCA and SCoTLASS with their own loadings, the others renormalised; (d) "
+        "DC-PCA from the leading eigenvector, loadings as the iteration leaves them.",
         findings=tuple(findings(settings, results)),
         figures=(Figure("figure1", "Pit props (Figure 1 of the paper)", panels),),
     )
@@ -63,9 +63,7 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
 
 def cumulative(methods: list[str], results: Mapping[str, Any]) -> Panel:
     """Figure 1a."""
-    curves = {
-        m: [(j, 100 * v) for j, v in enumerate(results[f"components-{m}"]["projector"], 1)] for m in methods
-    }
+    curves = {m: [(j, 100 * v) for j, v in enumerate(results[f"components-{m}"]["projector"], 1)] for m in methods}
     return Panel("(a) cumulative variance", "components", "variance explained (%)", curves)
 
 

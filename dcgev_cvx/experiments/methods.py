@@ -63,8 +63,10 @@ def dc_answer(pencil: Pencil, k: int, slack: int = 0, repeats: int = 1) -> Answe
 def spca_answer(pencil: Pencil, k: int, slack: int = 0, repeats: int = 1) -> Answer:
     """SPCA as an elastic net on data, ridge λmax(A) (Eq:EN-SPCA)."""
     ridge = pencil.lambda_max
-    top = 2.0 * float(np.max(np.abs(pencil.A @ pencil.leading_vector)))
-    return answered(pencil, k, lambda lasso: penalized(pencil, ridge, lasso), top, slack, repeats)
+    correlation = np.sort(np.abs(pencil.A @ pencil.leading_vector))
+    # 2|cᵢ| of the k-th variable is where k would survive the first regression: the search begins there
+    high = 2.0 * min(float(correlation[-1]), 2.0 * float(correlation[-k]))
+    return answered(pencil, k, lambda lasso: penalized(pencil, ridge, lasso), high, slack, repeats)
 
 
 METHODS: Mapping[str, Callable[[Pencil, int, int, int], Answer]] = MappingProxyType(
@@ -73,9 +75,7 @@ METHODS: Mapping[str, Callable[[Pencil, int, int, int], Answer]] = MappingProxyT
 """The three methods that the paper compares on large data."""
 
 
-def answered(
-    pencil: Pencil, k: int, run: Callable[[float], Run], high: float, slack: int, repeats: int
-) -> Answer:
+def answered(pencil: Pencil, k: int, run: Callable[[float], Run], high: float, slack: int, repeats: int) -> Answer:
     """Search the parameter, then run once more (or a few times, the quickest counts) by the clock."""
     begin = perf_counter()
     found = search(run, high, k, pencil.n, slack=slack)

@@ -109,9 +109,11 @@ def deflated_components(pencil: Pencil, ks: list[int], find: Callable[[Pencil, i
 
 
 def semidefinite(pencil: Pencil) -> Pencil:
-    """A + τI ⪰ 0: Hotelling's deflation leaves a negative eigenvalue; the shift changes no order on the unit sphere."""
+    """A + τI ⪰ 0: Hotelling's deflation leaves a negative eigenvalue; a shift changes no order on the sphere."""
     tau = smallest_tau(pencil, "identity")
-    return pencil if tau == 0.0 else Pencil(np.asarray(pencil.A) + 1.0001 * tau * np.eye(pencil.n), names=pencil.names)
+    return (
+        pencil if tau == 0.0 else Pencil(np.asarray(pencil.A) + 1.0001 * tau * np.eye(pencil.n), names=pencil.names)
+    )
 
 
 def curve_cell(method: str, ks: list[int]) -> list[list[float]]:

@@ -129,8 +129,8 @@ def on_cores(cells: Sequence[Cell], jobs: int) -> Iterator[Outcome]:
     """Through joblib, each outcome as soon as it is there."""
     from joblib import Parallel, delayed
 
-    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    yield from parallel(delayed(outcome_of)(cell) for cell in cells)  # pyright: ignore[reportReturnType]
+    parallel: Any = Parallel(n_jobs=jobs, return_as="generator_unordered")
+    yield from parallel(delayed(outcome_of)(cell) for cell in cells)
 
 
 def on_dask(cells: Sequence[Cell], address: str) -> Iterator[Outcome]:

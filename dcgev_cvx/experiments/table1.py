@@ -19,9 +19,7 @@ SINGLES = (10, 11, 12)
 
 def cells(settings: Settings) -> list[Cell]:
     """One cell per method."""
-    return [
-        Cell(name, components_cell, {"method": name, "ks": list(PATTERNS[name])}) for name in settings["methods"]
-    ]
+    return [Cell(name, components_cell, {"method": name, "ks": list(PATTERNS[name])}) for name in settings["methods"]]
 
 
 def section(settings: Settings, results: Mapping[str, Any]) -> Section:
@@ -34,9 +32,9 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
     return Section(
         name="table1",
         title="Table 1: pit props, three components by six methods",
-        setup="13×13 correlations of Jeffers (1967); orthogonalized Hotelling deflation (Mackey 2008), which leaves a "
-        "negative eigenvalue, so that A + τI is handed to methods that need A ⪰ 0; start at the leading eigenvector; "
-        "loadings are the best on their support. SCoTLASS is not in the paper's table.",
+        setup="13×13 correlations of Jeffers (1967); orthogonalized Hotelling deflation (Mackey 2008), which leaves "
+        "a negative eigenvalue, so that A + τI is handed to methods that need A ⪰ 0; start at the leading "
+        "eigenvector; loadings are the best on their support. SCoTLASS is not in the paper's table.",
         tables=(loading_table(results), variance_table(results)),
         findings=(*findings, *printed_findings()),
     )

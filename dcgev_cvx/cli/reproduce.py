@@ -1,0 +1,120 @@
+"""`dcgev reproduce`: the tables and figures of the paper, run, resumed and judged number by number."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def add(subparsers: Any) -> None:
+    """Register the command and its options."""
+    parser = subparsers.add_parser(
+        "reproduce",
+        help="run the paper's experiments and compare every published number",
+        description="Run tables and figures of Section 4 of the paper and compare every published number with ours. "
+        "Each finished piece is on disk at once: a run that was stopped or killed goes on where it was.",
+        epilog="The gene expression data are fetched once into the folder DCGEV_DATA, or the platform's cache.",
+    )
+    parser.add_argument(
+        "names", nargs="+", metavar="NAME", help="table1, figure1, figure2, figure3, table2, tables34, or all"
+    )
+    effort = parser.add_mutually_exclusive_group()
+    effort.add_argument(
+        "--tiny", dest="effort", action="store_const", const="tiny", help="seconds: to see that it runs"
+    )
+    effort.add_argument("--quick", dest="effort", action="store_const", const="quick", help="minutes (the default)")
+    effort.add_argument("--full", dest="effort", action="store_const", const="full", help="the paper's sizes: hours")
+    parser.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="worker processes, -1 for all cores (default 1)"
+    )
+    parser.add_argument(
+        "--dask", metavar="ADDRESS", help="a Dask scheduler to use instead (pip install 'dcgev-cvx[dask]')"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the random matrices (default 0)")
+    parser.add_argument(
+        "--out", default="reproduction", metavar="DIR", help="folder of the results (default reproduction)"
+    )
+    parser.add_argument(
+        "--page", metavar="FILE", help="write the report without figures to this Markdown file as well"
+    )
+    parser.set_defaults(run=run, effort="quick")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run, report, and return 1 when a cell could not be computed."""
+    from ..experiments import reproduce
+    from ..experiments.report import markdown
+    from ..experiments.runner import Crew
+
+    crew = Crew(args.jobs, args.dask)
+    with Progress() as watch:
+        report = reproduce(args.names, args.out, effort=args.effort, seed=args.seed, crew=crew, watch=watch)
+    if args.page:
+        write_page(Path(args.page), markdown(report, figures=False))
+    show(report, Path(args.out))
+    return 1 if any(section.missing for section in report.sections) else 0
+
+
+def write_page(path: Path, text: str) -> None:
+    """The Markdown page, whole or not at all."""
+    from ..experiments.cells import checked_folder, write_atomically
+
+    checked_folder(path.parent)
+    write_atomically(path, text)
+
+
+def show(report: Any, out: Path) -> None:
+    """Every number with its verdict, and where the report lies."""
+    from . import tables
+
+    for section in report.sections:
+        tables.show(f"{section.title}")
+        for finding in section.findings:
+            tables.show(f"  {finding.verdict.value:8}  {finding.what}: paper {finding.paper}, ours {finding.ours}")
+        for sentence in section.missing:
+            tables.show(f"  not computed: {sentence}")
+    tables.show(f"\n{report.summary}. Report: {out / 'report.html'}")
+
+
+class Progress:
+    """Bars with the time left on stderr; what must be said is printed above them."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        self._bars = Bars(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True, markup=False, highlight=False),
+            disable=not sys.stderr.isatty(),
+        )
+        self._tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> Progress:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bars.stop()
+
+    def begun(self, name: str, total: int, kept: int) -> None:
+        """A new bar; cells from an earlier run count as done."""
+        self._tasks[name] = self._bars.add_task(name, total=total, completed=kept)
+        if kept:
+            self.said(f"{name}: {kept} of {total} cells are on disk already.")
+
+    def done(self, name: str, cell: Any) -> None:
+        """One cell more."""
+        self._bars.advance(self._tasks[name])
+
+    def said(self, sentence: str) -> None:
+        """A line above the bars."""
+        print(f"dcgev: {sentence}", file=sys.stderr)

@@ -1,0 +1,106 @@
+"""The experiments by name, and one call that runs some of them and reports on all that are complete."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from .. import __version__
+from ..checks import as_number
+from ..errors import InvalidParameter, nearest
+from . import figure1, figure2, figure3, table1, table2, tables34
+from .base import Effort, Experiment, Section
+from .cells import Cell, Settings, Store, checked_folder
+from .report import Report, versions, write
+from .runner import Crew, Results, Watch, run
+
+EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
+    {module.EXPERIMENT.name: module.EXPERIMENT for module in (table1, figure1, figure2, figure3, table2, tables34)}
+)
+ALIASES: Mapping[str, str] = MappingProxyType({"table3": "tables34", "table4": "tables34", "figure4": "tables34"})
+
+
+def named(names: Sequence[str]) -> list[Experiment]:
+    """The experiments of a list of names, each once; "all" is every one. Unknown names get the nearest."""
+    found: dict[str, Experiment] = {}
+    for name in names:
+        for real in EXPERIMENTS if name == "all" else (ALIASES.get(name, name),):
+            if real not in EXPERIMENTS:
+                known = (*EXPERIMENTS, *ALIASES, "all")
+                raise InvalidParameter(f"experiment {name!r} is unknown; {nearest(name, known)}")
+            found[real] = EXPERIMENTS[real]
+    if not found:
+        raise InvalidParameter(f"no experiment was named: choose from {', '.join(EXPERIMENTS)}, or all.")
+    return list(found.values())
+
+
+def settings_of(experiment: Experiment, effort: Effort, seed: int) -> Settings:
+    """What identifies a run: the experiment's own settings, the seed and the version of this package."""
+    if effort not in experiment.settings:
+        raise InvalidParameter(f'effort = {effort!r} is unknown; it is "tiny", "quick" or "full".')
+    return {**experiment.settings[effort], "effort": effort, "seed": seed, "version": __version__}
+
+
+def reproduce(
+    names: Sequence[str] = ("all",),
+    out: Path | str = "reproduction",
+    *,
+    effort: Effort = "quick",
+    seed: int = 0,
+    crew: Crew | None = None,
+    watch: Watch | None = None,
+) -> Report:
+    """Run experiments into a folder and write the report on every experiment that is complete there.
+
+    Cells that are on disk already are read, not computed. A folder that holds the same
+    experiment from other settings is refused before anything is computed.
+    """
+    chosen = named(names)
+    seed = int(as_number(seed, "seed"))
+    folder = checked_folder(Path(out))
+    for experiment in chosen:
+        settings = settings_of(experiment, effort, seed)
+        Store.of(folder, experiment.name, settings).prepare(settings)
+    sections = {e.name: run_section(e, settings_of(e, effort, seed), folder, crew, watch) for e in chosen}
+    for experiment in EXPERIMENTS.values():
+        if experiment.name not in sections:
+            kept = complete(experiment, settings_of(experiment, effort, seed), folder)
+            if kept is not None:
+                sections[experiment.name] = kept
+    ordered = tuple(sections[name] for name in EXPERIMENTS if name in sections)
+    command = f"dcgev reproduce {'all' if len(ordered) == len(EXPERIMENTS) else ' '.join(s.name for s in ordered)}"
+    report = Report(ordered, f"{command} --{effort} --seed {seed}", versions())
+    write(report, folder)
+    return report
+
+
+def run_section(
+    experiment: Experiment, settings: Settings, folder: Path, crew: Crew | None, watch: Watch | None
+) -> Section:
+    """Run one experiment and say what its results come to, also when some are missing."""
+    results = run(experiment, settings, folder, crew, watch)
+    return section_of(experiment, settings, results)
+
+
+def section_of(experiment: Experiment, settings: Settings, results: Results) -> Section:
+    """The section, or an empty one with the reasons when cells that it needs are missing."""
+    missing = tuple(dict.fromkeys(results.failures.values()))
+    try:
+        section = experiment.section(settings, results.cells)
+    except KeyError:
+        if not missing:
+            raise
+        section = Section(experiment.name, experiment.title, "")
+    return replace(section, missing=missing)
+
+
+def complete(experiment: Experiment, settings: Settings, folder: Path) -> Section | None:
+    """The section of an experiment whose cells are all on disk."""
+    store = Store.of(folder, experiment.name, settings)
+    cells: list[Cell] = experiment.cells(settings)
+    loaded = {cell.key: store.load(cell) for cell in cells}
+    if not all(entry.found for entry in loaded.values()):
+        return None
+    return experiment.section(settings, {key: entry.result for key, entry in loaded.items()})
