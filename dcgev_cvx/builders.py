@@ -92,7 +92,7 @@ def fda_vectors(X: Any, y: Any, *, ridge: float = 0.0) -> tuple[Vector, Matrix]:
 
 
 def two_class_vectors(table: Table, labels: Labels, ridge: float) -> tuple[Vector, Matrix]:
-    """A = μ₁ − μ₂ and B = Σ₁ + Σ₂ + ridge·I."""
+    """a = μ₁ − μ₂ and B = Σ₁ + Σ₂ + ridge·I."""
     means = class_means(table, labels)
     a = means[0] - means[1]
     if not np.any(a):

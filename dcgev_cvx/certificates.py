@@ -58,7 +58,7 @@ class Certificate:
 
 
 def snap(program: Program, x: Vector, tol: float = SNAP_TOL) -> Vector:
-    """X with its dust set to zero: entries with |xᵢ|√Bᵢᵢ ≤ tol·‖x‖_B."""
+    """x with its dust set to zero: entries with |xᵢ|√Bᵢᵢ ≤ tol·‖x‖_B."""
     limit = tol * program.pencil.B_norm(x)
     return np.where(np.abs(x) * np.sqrt(program.pencil.B_diagonal) <= limit, 0.0, x)
 
@@ -115,7 +115,7 @@ def ratio(part: float, whole: float) -> float:
 
 
 def sandwich_violation(program: Program, history: Sequence[Move]) -> float:
-    """Max over the history of f(x⁺) − g(x⁺, x) and g(x⁺, x) − f(x), relative to the size of f's terms (Eq:sandwich).
+    """max over the history of f(x⁺) − g(x⁺, x) and g(x⁺, x) − f(x), relative to the size of f's terms (Eq:sandwich).
 
     f and g are computed anew from the data; what the history says of them is not used.
     """

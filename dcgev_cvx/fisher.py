@@ -69,7 +69,7 @@ def fisher_path(
     stop: Stop | None = None,
     callback: Callable[[float, MMResult], Any] | None = None,
 ) -> FisherPath:
-    """Min xᵀBx + ν_ε Σ log(ε + |xᵢ|) s.t. aᵀx = 1 for growing ν, warm-started (Eq:fdastudent).
+    """min xᵀBx + ν_ε Σ log(ε + |xᵢ|) s.t. aᵀx = 1 for growing ν, warm-started (Eq:fdastudent).
 
     Unless given, ν runs through 25 values up to nu_max and is then doubled until one variable is
     left. With k, the gap of the path around k is bisected until some ν gives k, or to 1 % in ν.
@@ -117,7 +117,7 @@ def bisect(runs: dict[float, MMResult], k: int, run: Callable[[float, Vector | N
 
 
 def nu_max(a: Any, B: Any) -> float:
-    """Min Bᵢᵢ/aᵢ² − 1/(aᵀB⁻¹a): above it one variable minimises xᵀBx + ν‖x‖₀ (beyond the paper).
+    """min Bᵢᵢ/aᵢ² − 1/(aᵀB⁻¹a): above it one variable minimises xᵀBx + ν‖x‖₀ (beyond the paper).
 
     Two or more variables cost at least 2ν + 1/(aᵀB⁻¹a), as the dense solution is the cheapest
     of all; the best single one costs ν + min Bᵢᵢ/aᵢ².
@@ -130,7 +130,7 @@ def nu_max(a: Any, B: Any) -> float:
 
 
 def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, names: Any = None) -> Solution:
-    """Max (aᵀx)²/xᵀBx with exactly k nonzeros (Eq:gevmin with ‖x‖₀ = k).
+    """max (aᵀx)²/xᵀBx with exactly k nonzeros (Eq:gevmin with ‖x‖₀ = k).
 
     Starts: the supports of a ν path (those of size k, else its neighbours trimmed or grown), forward
     selection from the best single variables, backward elimination for n up to BACKWARD_LIMIT; each

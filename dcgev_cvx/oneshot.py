@@ -78,7 +78,7 @@ def one_shot_product(pencil: Pencil, tau: float, k: int, x: Vector, schedule: Sc
 
 
 def trimmed(pencil: Pencil, x: Vector, k: int) -> Vector:
-    """X with all but its k largest |xᵢ|√Bᵢᵢ set to zero."""
+    """x with all but its k largest |xᵢ|√Bᵢᵢ set to zero."""
     size = np.abs(x) * np.sqrt(pencil.B_diagonal)
     if np.count_nonzero(size) <= k:
         return x

@@ -239,7 +239,7 @@ def overfits(pencil: Pencil) -> bool:
 
 
 def kicked(pencil: Pencil, x: Vector, generator: np.random.Generator) -> Vector:
-    """X with two or three of its variables exchanged at random: a way out of a local optimum."""
+    """x with two or three of its variables exchanged at random: a way out of a local optimum."""
     support, outside = np.flatnonzero(x), np.flatnonzero(x == 0.0)
     moves = min(int(generator.integers(2, 4)), len(support), len(outside))
     z = x.copy()
@@ -258,7 +258,7 @@ def greedy(pencil: Pencil, k: int) -> Vector:
 
 
 def filled(pencil: Pencil, x: Vector, k: int) -> Vector:
-    """X grown to k nonzeros, one variable at a time by its gain; x itself when it has k."""
+    """x grown to k nonzeros, one variable at a time by its gain; x itself when it has k."""
     support: Index = np.flatnonzero(x)
     while len(support) < k:
         current, x = eigenvector_on(pencil, support)

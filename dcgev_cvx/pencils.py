@@ -49,7 +49,7 @@ class Gram:
         return np.einsum("ij,ij->j", self.C, self.C)
 
     def trace(self) -> float:
-        """Tr A = ‖C‖²_F."""
+        """tr A = ‖C‖²_F."""
         return float(self.diagonal().sum())
 
     def toarray(self) -> Matrix:
@@ -175,12 +175,12 @@ class Pencil:
 
     @cached_property
     def A_scale(self) -> float:
-        """Max |Aᵢⱼ|, attained on the diagonal when A = CᵀC."""
+        """max |Aᵢⱼ|, attained on the diagonal when A = CᵀC."""
         return float(np.max(self.A.diagonal()) if isinstance(self.A, Gram) else np.max(np.abs(self.A)))
 
     @cached_property
     def B_scale(self) -> float:
-        """Max |Bᵢⱼ|, attained on the diagonal of a positive definite matrix."""
+        """max |Bᵢⱼ|, attained on the diagonal of a positive definite matrix."""
         return float(np.max(self.B_diagonal))
 
     @cached_property

@@ -195,11 +195,11 @@ class SparseGEV:
         return abs(self.pencil.A_quad(x)) + penalty + self.tau * float(x @ self._metric(x))
 
     def linear(self, y: Vector) -> Vector:
-        """C = (A + τI)y, or (A + τB)y with the metric shift."""
+        """c = (A + τI)y, or (A + τB)y with the metric shift."""
         return self.pencil.A_dot(y) + self.tau * self._metric(y)
 
     def slopes(self, y: Vector) -> Vector:
-        """P = ρ_ε w(y)."""
+        """p = ρ_ε w(y)."""
         return self.rho_eps * self.penalty.weights(y, self.eps)
 
     def H_dot(self, x: Vector) -> Vector:
@@ -311,7 +311,7 @@ class SparseFDA:
         return self.pencil.B_quad(x) + self.nu_eps * self.penalty.value(x, self.eps)
 
     def g(self, x: Vector, y: Vector) -> float:
-        """F with each log replaced by its tangent at |yᵢ|: majorises f, touches it at y."""
+        """f with each log replaced by its tangent at |yᵢ|: majorises f, touches it at y."""
         w = self.penalty.weights(y, self.eps)
         tangent = self.penalty.value(y, self.eps) + float(w @ (np.abs(x) - np.abs(y)))
         return self.pencil.B_quad(x) + self.nu_eps * tangent
@@ -326,11 +326,11 @@ class SparseFDA:
         return self.pencil.B_quad(x) + penalty
 
     def linear(self, y: Vector) -> Vector:
-        """C = 0: nothing but the penalty is linearised."""
+        """c = 0: nothing but the penalty is linearised."""
         return np.zeros_like(y)
 
     def slopes(self, y: Vector) -> Vector:
-        """P = ν_ε w(y)."""
+        """p = ν_ε w(y)."""
         return self.nu_eps * self.penalty.weights(y, self.eps)
 
     def H_dot(self, x: Vector) -> Vector:
@@ -338,7 +338,7 @@ class SparseFDA:
         return self.pencil.B_dot(x)
 
     def normal(self, x: Vector) -> Vector:
-        """A (so that the KKT system reads 2Bx + p∘s + 2μa = 0)."""
+        """a (so that the KKT system reads 2Bx + p∘s + 2μa = 0)."""
         return self.a
 
     def slack(self, x: Vector) -> float:

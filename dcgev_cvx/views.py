@@ -29,7 +29,7 @@ ROUNDS = 200
 
 
 def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: Effort = "normal", random_state: int = 0) -> Solution:
-    """Max xᵀAx s.t. xᵀBx = 1 with exactly ks[b] nonzeros in view b (SGEV-P, one cardinality per view).
+    """max xᵀAx s.t. xᵀBx = 1 with exactly ks[b] nonzeros in view b (SGEV-P, one cardinality per view).
 
     Starts: solve(pencil, Σks), the leading eigenvector and its truncated power iterates.
     """

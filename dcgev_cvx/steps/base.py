@@ -37,7 +37,7 @@ class Step(Protocol):
     """One MM step of a program from y."""
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """Argmin g(·, y) over Ω."""
+        """argmin g(·, y) over Ω."""
         ...
 
 

@@ -36,7 +36,7 @@ def soft_threshold_step(program: Program, y: Vector) -> StepOutput:
 
 
 def power_step(program: Program, y: Vector) -> StepOutput:
-    """X = B⁻¹Ay / (yᵀAB⁻¹Ay)^½, the step for ρ̃ = 0 and τ = 0 (Eq:power-generalize, Eq:power)."""
+    """x = B⁻¹Ay / (yᵀAB⁻¹Ay)^½, the step for ρ̃ = 0 and τ = 0 (Eq:power-generalize, Eq:power)."""
     if not isinstance(program, SparseGEV) or program.rho != 0.0 or program.tau != 0.0:
         raise InvalidParameter("power_step is the case ρ̃ = 0, τ = 0 of Algorithm 1 (A ⪰ 0): use QCQPStep otherwise.")
     begin = perf_counter()

@@ -98,7 +98,7 @@ class QCQPStep:
         return compiled("qcqp", gev, build)
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """Argmin g(·, y) over Ω."""
+        """argmin g(·, y) over Ω."""
         return solve_and_polish(self.backend, self._compiled(program), program, y)
 
 
@@ -131,7 +131,7 @@ class LassoStep:
         return compiled("lasso", gev, build)
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """Argmin g(·, y) over Ω."""
+        """argmin g(·, y) over Ω."""
         return solve_and_polish(self.backend, self._compiled(program), program, y)
 
 
@@ -160,7 +160,7 @@ class LinearStep:
         return compiled("linear", gev, build)
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """Argmin g(·, y) over Ω."""
+        """argmin g(·, y) over Ω."""
         return solve_and_polish(self.backend, self._compiled(program), program, y)
 
 
@@ -189,7 +189,7 @@ class MetricLassoStep:
         return compiled("metric", gev, build)
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """Argmin g(·, y) over Ω."""
+        """argmin g(·, y) over Ω."""
         return solve_and_polish(self.backend, self._compiled(program), program, y, lasso=True)
 
 
@@ -216,7 +216,7 @@ class FisherStep:
         return compiled("fisher", program, build)
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """Argmin g(·, y) over Ω."""
+        """argmin g(·, y) over Ω."""
         return solve_and_polish(self.backend, self._compiled(program), program, y)
 
 

@@ -35,7 +35,7 @@ class MetricStep:
     """
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """Argmin g(·, y) over Ω."""
+        """argmin g(·, y) over Ω."""
         if not isinstance(program, SparseGEV) or (program.shift == "identity" and program.tau > 0.0):
             raise InvalidParameter('MetricStep needs a SparseGEV program with shift="metric" (or τ = 0).')
         if program.pencil.B is None:
@@ -48,7 +48,7 @@ class IdentityStep:
     """One MM step of Algorithm 1 as printed, τ > 0: the kernel inside a root in μ (ALG, Eq:weighted)."""
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """Argmin g(·, y) over Ω."""
+        """argmin g(·, y) over Ω."""
         if not isinstance(program, SparseGEV) or program.shift != "identity":
             raise InvalidParameter('IdentityStep needs a SparseGEV program with shift="identity".')
         if program.pencil.B is None:
@@ -61,7 +61,7 @@ class NativeFisherStep:
     """One MM step of sparse FDA: the kernel inside a root in the multiplier of aᵀx = 1 (Eq:fdaiterative)."""
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """Argmin g(·, y) over Ω."""
+        """argmin g(·, y) over Ω."""
         if not isinstance(program, SparseFDA):
             raise InvalidParameter(f"NativeFisherStep minimises a SparseFDA program, not {type(program).__name__}.")
         return exact_step(program, y, fisher_guess)
@@ -112,7 +112,7 @@ class Lasso:
 
 
 def metric_guess(sub: Subproblem, y: Vector) -> Vector:
-    """X = z/max(τ, ‖z‖_B) from the LASSO, warm-started at the best multiple of y."""
+    """x = z/max(τ, ‖z‖_B) from the LASSO, warm-started at the best multiple of y."""
     gain = 2.0 * float(sub.c @ y) - float(sub.p @ np.abs(y))
     square = float(y @ sub.B_dot(y))
     z = max(0.0, 0.5 * gain / square) * y if square > 0.0 else y

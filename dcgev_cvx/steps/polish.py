@@ -186,7 +186,7 @@ def minimise_on_face(sub: Subproblem, support: Index, s: Vector) -> tuple[Vector
 
 
 def metric_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
-    """Min τxᵀBx − 2hᵀx s.t. xᵀBx ≤ 1: x = z/max(τ, ‖z‖_B) with Bz = h (beyond the paper)."""
+    """min τxᵀBx − 2hᵀx s.t. xᵀBx ≤ 1: x = z/max(τ, ‖z‖_B) with Bz = h (beyond the paper)."""
     if not len(h):
         return h, 0.0
     factor = cho_factor(B, lower=True, check_finite=False)
@@ -199,7 +199,7 @@ def metric_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
 
 
 def secular_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
-    """Min τxᵀx − 2hᵀx s.t. xᵀBx ≤ 1: (τI + μB)x = h with μ the root of xᵀBx = 1, or 0 (Section 3.3 a).
+    """min τxᵀx − 2hᵀx s.t. xᵀBx ≤ 1: (τI + μB)x = h with μ the root of xᵀBx = 1, or 0 (Section 3.3 a).
 
     Newton on ‖x(μ)‖_B⁻¹, which is nearly linear in μ and rises to the root from the left.
     """
@@ -239,7 +239,7 @@ def refine_on_sphere(B: Matrix, h: Vector, tau: float, x: Vector, mu: float) -> 
 
 
 def affine_face(B: Matrix, h: Vector, a: Vector) -> tuple[Vector, float]:
-    """Min xᵀBx − 2hᵀx s.t. aᵀx = 1: Bx = h − μa (Eq:fdaiterative)."""
+    """min xᵀBx − 2hᵀx s.t. aᵀx = 1: Bx = h − μa (Eq:fdaiterative)."""
     factor = cho_factor(B, lower=True, check_finite=False)
     z_a, z_h = (cho_solve(factor, v, check_finite=False) for v in (a, h))
     mu = (float(a @ z_h) - 1.0) / float(a @ z_a)
@@ -263,7 +263,7 @@ def multiplier_of(sub: Subproblem, x: Vector, gradient: Vector) -> float:
 
 
 def feasible(sub: Subproblem, x: Vector) -> Vector:
-    """X pulled into Ω: divided by ‖x‖_B when that exceeds 1, by aᵀx for FDA."""
+    """x pulled into Ω: divided by ‖x‖_B when that exceeds 1, by aᵀx for FDA."""
     b = float(normal_of(sub, x) @ x)
     if isinstance(sub.program, SparseFDA):
         return x / b if b != 0.0 else x

@@ -128,7 +128,7 @@ class Accelerated:
 
 
 def into_domain(program: Program, z: Vector) -> Vector:
-    """Z scaled into Ω."""
+    """z scaled into Ω."""
     if isinstance(program, SparseFDA):
         return z / float(program.a @ z)
     norm = program.pencil.B_norm(z)
