@@ -16,8 +16,8 @@ from scipy.linalg import LinAlgError, cholesky, eigh
 from .checks import UNIT_ROUNDOFF, Matrix, Vector, as_number, as_vector
 from .errors import InvalidParameter
 from .pencils import Gram, Pencil
-from .spectra import power_of_two
 from .solutions import checked_k
+from .spectra import power_of_two
 
 Scale: TypeAlias = Literal["diagonal", "identity"]
 
@@ -270,7 +270,9 @@ def penalized_bound(pencil: Pencil, rho: float, U: Any = None) -> float:
     given = dual_of(U, np.ones(pencil.n), rho)
     zero = np.zeros((pencil.n, pencil.n))
     # level may be a unit or two above ρ after rounding: the diagonal then takes off a little less
-    duals = [Dual(V, rho * (1.0 - 4.0 * UNIT_ROUNDOFF), np.ones(pencil.n)) for V in (zero, given.U if given else zero)]
+    duals = [
+        Dual(V, rho * (1.0 - 4.0 * UNIT_ROUNDOFF), np.ones(pencil.n)) for V in (zero, given.U if given else zero)
+    ]
     return max(0.0, min(charged_bound(pencil, 0.0, dual) for dual in duals))
 
 
@@ -294,7 +296,7 @@ def largest_valid_k(pencil: Pencil, radius: float) -> int:
 
 
 def row_sum_bound(pencil: Pencil, k: int) -> float:
-    """The smallest λ found with λBᵢᵢ − Aᵢᵢ > Σ of the k − 1 largest |Aᵢⱼ − λBᵢⱼ|, j ≠ i, for every i (beyond the paper).
+    """The smallest λ found with λBᵢᵢ − Aᵢᵢ > Σ of the k − 1 largest |Aᵢⱼ − λBᵢⱼ|, j ≠ i (beyond the paper).
 
     Proof. On every support of size k the matrix λB − A is then strictly diagonally dominant with a positive
     diagonal, hence positive definite: λ > λmax of the sub-pencil. For B = I this is Gershgorin's theorem on

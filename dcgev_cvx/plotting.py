@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
+from .pictures import (
+    plot_agreement,
+    plot_basins,
+    plot_history,
+    plot_loadings,
+    plot_majoriser,
+    plot_majoriser_2d,
+    plot_sandwich,
+    plot_tradeoff,
+)
+
 if TYPE_CHECKING:
+    from .comparison import Comparison, Row
     from .paths import Path
 
 
@@ -34,4 +48,116 @@ def plot_path(path: Path, ax: Any = None) -> Any:
     return ax
 
 
-__all__ = ["plot_path"]
+MARKS = {
+    "DC-PCA (closed form)": ("o", "#0072B2"),
+    "DC (CVXPY)": ("s", "#56B4E9"),
+    "DC (native)": ("^", "#009E73"),
+    "solve": ("D", "#000000"),
+    "greedy": ("v", "#999999"),
+    "homogeneous SDP, rounded": ("P", "#CC79A7"),
+    "exact (branch and bound)": ("*", "#D55E00"),
+    "literal SDP (Section 3)": ("_", "#999999"),
+    "entrywise SDP, paper (k²)": ("x", "#56B4E9"),
+    "entrywise SDP, valid (k/λmin)": ("1", "#0072B2"),
+    "homogeneous SDP": ("P", "#CC79A7"),
+    "no SDP": ("+", "#E69F00"),
+}
+"""Marker and colour of each row of a comparison: told apart in grey too."""
+
+
+def comparison_plot(comparisons: Sequence[Comparison], ax: Any = None) -> Any:
+    """Lower values, the exact optimum and upper bounds: by method for one k, over k for several; returns the Axes.
+
+    The band is what is proved to hold the optimum. Hollow marks are bounds that do not hold at that k,
+    or vectors with too many nonzeros.
+    """
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        ax = plt.figure(figsize=(8.0, 4.8), layout="constrained").add_subplot()
+    return by_method(comparisons[0], ax) if len(comparisons) == 1 else by_cardinality(comparisons, ax)
+
+
+def by_method(comparison: Comparison, ax: Any) -> Any:
+    """One line a method, values to the right."""
+    rows = [row for row in comparison.rows if isfinite(row.value)]
+    rows.sort(key=lambda row: (row.side == "lower", -row.value))
+    if isfinite(comparison.gap.absolute):
+        ax.axvspan(comparison.best_lower, comparison.best_upper, color="#D55E00", alpha=0.15)
+        ax.axvline(comparison.best_upper, color="#D55E00", linewidth=0.8)
+    for position, row in enumerate(rows):
+        mark = "<" if row.side == "upper" else ">"
+        ax.plot(row.value, position, mark, color="black", markersize=7, fillstyle="full" if row.valid else "none")
+    labels = [f"{row.method}{'' if row.valid else ' (not valid)'}" for row in rows]
+    ax.set_yticks(range(len(rows)), labels)
+    ax.axhline(sum(row.side == "upper" for row in rows) - 0.5, color="0.7", linewidth=0.8)
+    ax.invert_yaxis()
+    ax.set_xlabel(r"$x^TAx \,/\, x^TBx$")
+    ax.set_title(f"k = {comparison.k}: upper bounds (◂) above, vectors found (▸) below", fontsize=10)
+    return ax
+
+
+def by_cardinality(comparisons: Sequence[Comparison], ax: Any) -> Any:
+    """One mark a method and k, the proved interval as a band."""
+    ks = [comparison.k for comparison in comparisons]
+    ax.fill_between(
+        ks,
+        [c.best_lower if isfinite(c.best_lower) else nan for c in comparisons],
+        [c.best_upper if isfinite(c.best_upper) else nan for c in comparisons],
+        color="#D55E00",
+        alpha=0.25,
+        label="holds the optimum",
+    )
+    uppers = methods_of(comparisons, "upper")
+    lowers = methods_of(comparisons, "lower")
+    for method in uppers:
+        marker, color = MARKS.get(method, (".", "black"))
+        points = points_of(comparisons, method, "upper")
+        ax.plot([k for k, _ in points], [row.value for _, row in points], color=color, linewidth=0.8, zorder=1)
+        draw_points(ax, points, 0.0, marker, color, f"{method} bound")
+    for position, method in enumerate(lowers):
+        marker, color = MARKS.get(method, (".", "black"))
+        # the best vectors coincide: side by side they can be seen
+        shift = 0.09 * (position - 0.5 * (len(lowers) - 1))
+        draw_points(ax, points_of(comparisons, method, "lower"), shift, marker, color, method)
+    ax.set_xticks(ks)
+    ax.set(xlabel=r"cardinality $k$", ylabel=r"$x^TAx \,/\, x^TBx$")
+    ax.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return ax
+
+
+def methods_of(comparisons: Sequence[Comparison], side: str) -> list[str]:
+    """The methods of one side that gave a number, in their order."""
+    rows = [row for comparison in comparisons for row in comparison.rows]
+    return list(dict.fromkeys(row.method for row in rows if row.side == side and isfinite(row.value)))
+
+
+def points_of(comparisons: Sequence[Comparison], method: str, side: str) -> list[tuple[int, Row]]:
+    """(k, row) of one method on one side."""
+    pairs = [(comparison.k, row) for comparison in comparisons for row in comparison.rows]
+    return [(k, row) for k, row in pairs if row.method == method and row.side == side and isfinite(row.value)]
+
+
+def draw_points(ax: Any, points: list[tuple[int, Row]], shift: float, marker: str, color: str, label: str) -> None:
+    """The marks of one method, hollow where the row does not count."""
+    for valid in (True, False):
+        chosen = [(k + shift, row.value) for k, row in points if row.valid is valid]
+        if chosen:
+            words = label if valid else f"{label} (not valid)"
+            filled = "full" if valid else "none"
+            x, y = zip(*chosen, strict=True)
+            ax.plot(x, y, marker, color=color, markersize=5, fillstyle=filled, linestyle="none", label=words)
+
+
+__all__ = [
+    "comparison_plot",
+    "plot_agreement",
+    "plot_basins",
+    "plot_history",
+    "plot_loadings",
+    "plot_majoriser",
+    "plot_majoriser_2d",
+    "plot_path",
+    "plot_sandwich",
+    "plot_tradeoff",
+]

@@ -1,4 +1,4 @@
-"""The truth on small problems: the dense optimum, every support, and branch and bound with a proof (GEV-P, SGEV-P)."""
+"""The truth on small problems: the dense optimum, all supports, branch and bound with a proof (GEV-P, SGEV-P)."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def row_norm(M: Vector, k: int) -> float:
 
 
 def brute_force(pencil: Pencil, k: int) -> ExactSolution:
-    """The optimum of (SGEV-P) over all C(n, k) supports; smaller ones need no visit, λmax only grows with the support."""
+    """The optimum of (SGEV-P) over all C(n, k) supports; λmax only grows with the support, so smaller ones wait."""
     begin = perf_counter()
     k = checked_k(k, pencil.n)
     count = math.comb(pencil.n, k)

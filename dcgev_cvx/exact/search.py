@@ -1,4 +1,4 @@
-"""Branch and bound over supports: the optimum of (SGEV-P) with a proof, or an interval when time is short (beyond the paper)."""
+"""Branch and bound over supports: the optimum with a proof, or an interval when time is short (SGEV-P)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..errors import DCGEVError, InvalidParameter
 from ..pencils import Pencil
 from ..solutions import Solution, checked_k, solution_of
 from ..swaps import support_values
-from .enumeration import row_norm, rounding_margin, scaled_pencil, subset_margin, try_all
+from .enumeration import rounding_margin, row_norm, scaled_pencil, subset_margin, try_all
 from .nodes import Node, NodeBounds
 from .results import ExactSolution, ExactStatus, Progress, exact_from
 
@@ -63,8 +63,8 @@ def best_subset(
     k = checked_k(k, pencil.n)
     if pencil.n > DENSE_LIMIT:
         raise InvalidParameter(
-            f"n = {pencil.n}: the search needs A as {pencil.n}×{pencil.n} numbers ({8e-9 * pencil.n**2:.1f} GB) and is "
-            f"meant for n ≤ {DENSE_LIMIT}. bounds.cheap_bound bounds any n, restrict() makes a smaller pencil."
+            f"n = {pencil.n}: the search needs A as {pencil.n}×{pencil.n} numbers ({8e-9 * pencil.n**2:.1f} GB) "
+            f"and is meant for n ≤ {DENSE_LIMIT}. bounds.cheap_bound bounds any n, restrict() makes a smaller pencil."
         )
     limits = Limits.of(begin, time_limit, node_limit)
     scaled, unit = scaled_pencil(pencil)

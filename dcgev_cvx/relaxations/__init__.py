@@ -1,4 +1,4 @@
-"""Convex relaxations as printable CVXPY problems; each with an upper bound that trusts no solver (Sections 3 and 6)."""
+"""Convex relaxations as printable CVXPY problems; each with a bound that trusts no solver (Sections 3 and 6)."""
 
 from __future__ import annotations
 

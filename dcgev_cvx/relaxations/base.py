@@ -20,8 +20,8 @@ from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil
 from ..postprocess import on_support
 from ..solutions import Solution, solution_of
-from ..spectra import power_of_two
 from ..solvers import Backend, Solved, attempt
+from ..spectra import power_of_two
 
 INTERIOR_POINT_LIMIT = 30
 """Up to this n Clarabel is the faster solver of these SDPs, beyond it SCS."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import cvxpy as cp
 import numpy as np
@@ -116,12 +116,13 @@ def symbols(units: Units, shift: float = 0.0) -> tuple[cp.Variable, cp.Constrain
     X = cp.Variable((n, n), symmetric=True, name="X")
     name = "A" if shift == 0.0 else f"(A - {shift:.3g} B)"
     A, B = cp.Constant(units.A - shift * units.B, name=name), cp.Constant(units.B, name="B")
-    objective = cp.trace(A @ X)
-    return X, X >> 0, objective if shift == 0.0 else objective + shift, cp.trace(B @ X)
+    objective: Any = cp.trace(A @ X)
+    product: Any = cp.trace(B @ X)
+    return X, X >> 0, objective if shift == 0.0 else objective + shift, product
 
 
 def zoomed(units: Units) -> tuple[Units, float]:
-    """The units in which |λ(A, B)| ≤ 4, and a shift σ a little above λmax: with both SCS needs the fewest iterations."""
+    """The units in which |λ(A, B)| ≤ 4, and a shift σ a little above λmax: both save SCS iterations."""
     values = eigvalsh(units.A, units.B, check_finite=False)
     size = max(abs(float(values[0])), abs(float(values[-1])))
     zoom = 4.0 / power_of_two(size)
@@ -185,8 +186,9 @@ def homogeneous_sdp(
 ) -> Relaxation:
     """max tr(XA) s.t. tr(XB) = 1, Σ dᵢdⱼ|Xᵢⱼ| ≤ k Σ dᵢ²Xᵢᵢ, X ⪰ 0 (beyond the paper).
 
-    A k-sparse x has (Σ dᵢ|xᵢ|)² ≤ k Σ dᵢ²xᵢ² for every positive d, so xxᵀ is feasible: a relaxation of (SGEV-P) for every
-    B, and a much tighter one. scale="diagonal" takes d = diag(B)^½, which rescaling the variables does not change.
+    A k-sparse x has (Σ dᵢ|xᵢ|)² ≤ k Σ dᵢ²xᵢ² for every positive d, so xxᵀ is feasible: a relaxation
+    of (SGEV-P) for every B, and a much tighter one. scale="diagonal" takes d = diag(B)^½, which makes
+    the value independent of the variables' units.
     """
     begin = perf_counter()
     k = checked_k(k, pencil.n)
@@ -274,6 +276,8 @@ def sharpened(model: Model, solved: Solved, unit: float) -> tuple[Answer, Matrix
     answer = model.answer(solved, S, mu, dual)
     if dual is None:
         return answer, np.zeros_like(S), 0.0
-    better = sharpen(DualFunction(units.A, units.B, model.c, model.r), dual, answer.primal, fixed=model.budget is None)
+    better = sharpen(
+        DualFunction(units.A, units.B, model.c, model.r), dual, answer.primal, fixed=model.budget is None
+    )
     diagonal = np.diag(better.b * better.d**2)
     return answer, units.dual(better.U - diagonal), units.a * better.b / (unit * unit)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from time import perf_counter
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
 
 from ..bounds import Units, dense_bound
-from ..checks import as_number
+from ..checks import Matrix, as_number
 from ..pencils import Pencil
 from ..solvers import Backend, Solved
 from .base import (
@@ -43,7 +44,8 @@ def literal_sdp(
     # Z = [[X, x], [xᵀ, 1]] ⪰ 0 is X ⪰ xxᵀ by Schur's complement
     Z = cp.Variable((n + 1, n + 1), symmetric=True, name="Z")
     X, x = Z[:n, :n], Z[:n, n]
-    psd, trace = Z >> 0, cp.trace(cp.Constant(units.B, name="B") @ X) <= 1
+    psd = Z >> 0
+    trace: Any = cp.trace(cp.Constant(units.B, name="B") @ X) <= 1
     norm = cp.Constant(1.0 / units.s, name="1/s") @ cp.abs(x) <= budget
     objective = cp.Maximize(cp.trace(cp.Constant(units.A, name="A") @ X))
     problem = cp.Problem(objective, [psd, trace, norm, Z[n, n] == 1])
@@ -81,12 +83,17 @@ def literal_dual(
     problem = cp.Problem(cp.Minimize(t[0, 0] + budget * beta + mu), [psd, box])
     solved = solve_relaxation(problem, backend_for(n, solver), time_limit)
     Xhat = matrix_of(psd.dual_value, n + 1, solved.solver)[:n, :n]
-    multiplier, value = float(np.squeeze(mu.value)), float(np.squeeze(problem.value))
+    multiplier, value = scalar(mu.value), scalar(problem.value)
     answer = judged(units, Xhat, multiplier * units.B - units.A, multiplier, value, solved)
     return concluded("literal dual", pencil, units, answer, problem, radius, begin)
 
 
-def judged(units: Units, X: np.ndarray, S: np.ndarray, mu: float, dual: float, solved: Solved) -> Answer:
+def scalar(raw: Any) -> float:
+    """A solver's number."""
+    return float(np.squeeze(np.asarray(raw, dtype=np.float64)))
+
+
+def judged(units: Units, X: Matrix, S: Matrix, mu: float, dual: float, solved: Solved) -> Answer:
     """The pair (X, S) with what it misses: tr(XB) ≤ 1 and A + S = μB."""
     return Answer(
         X=X,

@@ -1,4 +1,4 @@
-"""A better dual matrix from a sloppy one: a few eigenvalue computations lower the bound it proves (beyond the paper)."""
+"""A better dual matrix from a sloppy one: a few eigenvectors lower the bound it proves (beyond the paper)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,194 @@
+"""`dcgev compare`: the d.c. solution, the SDP bounds and the exact optimum of one problem, side by side."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidParameter
+from . import tasks
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison, Row
+
+
+def add(subparsers: Any) -> None:
+    """Register the command and its options."""
+    from .solve import add_problem
+
+    parser = subparsers.add_parser(
+        "compare",
+        help="d.c. solution, SDP bounds and exact optimum side by side",
+        description="Every method on one problem: vectors found from below, bounds proved from above, and the gap "
+        "between them, which trusts no solver. Without DATA: pit props, k = 6.",
+        epilog="Examples: dcgev compare · dcgev compare pitprops -k 2:10 --plot intervals.png --html report.html · "
+        "dcgev compare x.csv --task cca --Y y.csv -k 4 --ridge 0.1",
+    )
+    add_problem(parser)
+    tasks.add_task(parser)
+    parser.add_argument("-k", default="6", metavar="K", help="cardinality 6, a range 2:10, or 2,4,6 (default: 6)")
+    parser.add_argument("--methods", metavar="M,M,…", help="only these (default: all; a wrong name lists them)")
+    parser.add_argument(
+        "--time-limit", type=float, metavar="S", help="seconds for all; then what is there is reported"
+    )
+    parser.add_argument("--force", action="store_true", help="run SDPs whose size would be refused")
+    output = parser.add_argument_group("output")
+    output.add_argument("--plot", metavar="FILE", help="draw the intervals to .png, .pdf or .svg")
+    output.add_argument("--html", metavar="FILE", help="write one self-contained page")
+    output.add_argument("--json", action="store_true", help="print JSON and nothing else")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check where the output goes, compare, show; exit code 0 when every k has a vector and a bound."""
+    from ..comparison import compare
+
+    check_outputs(args)
+    name = problem_name(args)
+    pencil = tasks.problem(args)
+    ks = cardinalities(args.k, pencil.n)
+    methods = None if args.methods is None else [word.strip() for word in args.methods.split(",")]
+    begin, found = perf_counter(), []
+    for position, k in enumerate(ks):
+        limit = share(args.time_limit, begin, len(ks) - position)
+        told = teller(k) if not args.json else None
+        found.append(compare(pencil, k, methods, time_limit=limit, force=args.force, progress=told))
+        forget()
+        if not args.json:
+            show(found[-1], name)
+    if args.json:
+        print(json.dumps(record(found, name), ensure_ascii=False, indent=2, allow_nan=False))
+    write_outputs(found, name, args)
+    return 0
+
+
+def problem_name(args: argparse.Namespace) -> str:
+    """What the tables are headed with; pit props when nothing was named."""
+    if args.data is None and args.A is None and args.X is None:
+        args.data = "pitprops"
+    return str(args.data or args.A or args.X)
+
+
+def cardinalities(text: str, n: int) -> list[int]:
+    """6 → [6], 2:10 → [2, …, 10], 2,4,6 → [2, 4, 6]; every one between 1 and n."""
+    from ..solutions import checked_k
+
+    try:
+        if ":" in text:
+            low, high = (int(part) for part in text.split(":"))
+            ks = list(range(low, high + 1))
+        else:
+            ks = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise InvalidParameter(f"-k {text!r} is not a cardinality: write 6, a range 2:10, or 2,4,6.") from None
+    if not ks:
+        raise InvalidParameter(f"-k {text} is an empty range: the first number must not exceed the second.")
+    return [checked_k(k, n) for k in ks]
+
+
+def check_outputs(args: argparse.Namespace) -> None:
+    """Refuse files that cannot be written before the work, not after it."""
+    from .path import check_plot
+
+    check_plot(args.plot)
+    if args.plot is not None:
+        require_matplotlib()
+    for option, name in (("--plot", args.plot), ("--html", args.html)):
+        if name is not None:
+            writable(option, Path(name))
+
+
+def require_matplotlib() -> None:
+    """The picture's own requirement."""
+    from ..errors import SolverMissing
+
+    if find_spec("matplotlib") is None:
+        raise SolverMissing("--plot needs matplotlib: pip install matplotlib.")
+
+
+def writable(option: str, file: Path) -> None:
+    """Open the file for appending and close it again; a file made by this is taken away."""
+    existed = file.exists()
+    try:
+        with file.open("a", encoding="utf-8"):
+            pass
+    except OSError as cause:
+        raise InvalidParameter(f"{option} {file}: cannot be written ({cause.strerror}).") from cause
+    if not existed:
+        file.unlink()
+
+
+def share(limit: float | None, begin: float, runs: int) -> float | None:
+    """What is left of the time limit, divided evenly among the runs to come."""
+    return None if limit is None else max(0.05, (limit - (perf_counter() - begin)) / runs)
+
+
+def teller(k: int) -> Any:
+    """Progress on a terminal's stderr, one line that is overwritten."""
+    if not sys.stderr.isatty():
+        return None
+
+    def tell(method: str) -> None:
+        print(f"\r\033[Kk = {k}: {method} …", end="", file=sys.stderr, flush=True)
+
+    return tell
+
+
+def forget() -> None:
+    """Take the progress line away."""
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def show(comparison: Comparison, name: str) -> None:
+    """The verdict, the two tables, the best support."""
+    from . import tables
+
+    pencil = comparison.pencil
+    metric = "B = I" if pencil.B is None else "B dense"
+    tables.show(f"{name}: n = {pencil.n}, {metric}, λmax(A,B) = {pencil.lambda_max:.6g}")
+    if pencil.lambda_max <= 0.0:
+        tables.show("λmax(A,B) ≤ 0: no direction has a positive value; the largest is the least negative.")
+    columns = ("vectors found", "value", "% λmax", "k", "gap %", "stationarity", "steps", "s")
+    tables.show(tables.table(columns, [numbers(row) for row in comparison.lower]))
+    columns = ("bounds proved", "value", "% λmax", "gap %", "s")
+    bounds = [(cells[0], cells[1], cells[2], cells[4], cells[7]) for cells in map(numbers, comparison.upper)]
+    tables.show(tables.table(columns, bounds))
+    tables.show(tables.facts([(row.method, row.status) for row in comparison.rows]))
+    tables.show(f"\n{comparison.verdict} ({comparison.seconds:.1f} s)")
+    best = max((row for row in comparison.lower if row.valid), key=lambda row: row.value, default=None)
+    if best is not None:
+        tables.show(f"best support: {', '.join(best.support)}\n")
+
+
+def numbers(row: Row) -> tuple[str, ...]:
+    """A row's cells without the status; a number that does not count stands in brackets."""
+    from ..comparison.rows import cells_of
+
+    cells = cells_of(row)[:-1]
+    return cells if row.valid or not cells[1] else (cells[0], f"({cells[1]})", *cells[2:])
+
+
+def record(found: list[Comparison], name: str) -> dict[str, Any]:
+    """The comparisons as plain data."""
+    from .. import __version__
+
+    runs = [comparison.to_dict() for comparison in found]
+    return {"command": "compare", "version": __version__, "problem": name, "comparisons": runs}
+
+
+def write_outputs(found: list[Comparison], name: str, args: argparse.Namespace) -> None:
+    """The picture and the page, where they were asked for."""
+    from ..comparison.report import figure_of, html_report
+
+    if args.plot is not None:
+        figure_of(found).savefig(args.plot, dpi=150)
+    if args.html is not None:
+        page = html_report(found, title=name, command=shlex.join(["dcgev", *sys.argv[1:]]))
+        Path(args.html).write_text(page, encoding="utf-8")

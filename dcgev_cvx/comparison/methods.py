@@ -1,0 +1,339 @@
+"""The players of a comparison, and `compare`, which lets them play and never lets one stop the others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from time import perf_counter
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..bounds import cheap_bound
+from ..checks import Vector, as_number
+from ..errors import DCGEVError, InvalidParameter, nearest
+from ..pencils import Pencil
+from ..postprocess import renormalize, value
+from ..programs import smallest_tau
+from ..solutions import Solution, checked_k, solution_of
+from .rows import Comparison, Row
+
+if TYPE_CHECKING:
+    from ..exact import ExactSolution
+    from ..mm import MMResult
+    from ..relaxations import Relaxation
+
+RHO_TRIES = 24
+CVXPY_LIMIT = 300
+"""Beyond this n the MM run through CVXPY takes minutes: it is left out unless it is asked for by name."""
+MM_STEPS = 1000
+
+
+@dataclass(frozen=True)
+class Game:
+    """One pencil, one k, one clock; what several methods need is computed once."""
+
+    pencil: Pencil
+    k: int
+    deadline: float
+    random_state: int
+    force: bool
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the deadline, None without one."""
+        return None if math.isinf(self.deadline) else max(0.05, self.deadline - perf_counter())
+
+    @cached_property
+    def homogeneous(self) -> Relaxation:
+        """The homogeneous SDP, whose bound and whose rounded vector are two rows."""
+        from ..relaxations import homogeneous_sdp
+
+        return homogeneous_sdp(self.pencil, self.k, time_limit=self.left, force=self.force)
+
+    @cached_property
+    def exact(self) -> ExactSolution:
+        """Branch and bound: the last to play, with all the time that is left."""
+        from ..exact import best_subset
+
+        return best_subset(self.pencil, self.k, time_limit=self.left)
+
+    @cached_property
+    def rho(self) -> tuple[float, int]:
+        """(ρ̃, cardinality) where Algorithm 1 ends with k nonzeros, or with the nearest number below, by bisection."""
+        engine = "closed" if self.pencil.B is None and smallest_tau(self.pencil, "identity") == 0.0 else "native"
+        return rho_for(lambda rho: mm_run(self.pencil, rho, engine), self.pencil, self.k)
+
+
+def mm_run(pencil: Pencil, rho: float, engine: str) -> MMResult:
+    """Algorithm 1 (metric shift), or DC-PCA's closed form."""
+    from ..algorithms import dc_pca, sparse_gev
+    from ..mm import Stop
+
+    stop = Stop(max_iter=MM_STEPS)
+    if engine == "closed":
+        return dc_pca(pencil, rho=rho, stop=stop)
+    shift: Any = "metric"
+    chosen: Any = engine
+    return sparse_gev(pencil, rho=rho, shift=shift, engine=chosen, stop=stop)
+
+
+def rho_for(run: Callable[[float], MMResult], pencil: Pencil, k: int) -> tuple[float, int]:
+    """Bisection on ρ̃: cardinality falls, not always by one, as ρ̃ grows, and not every k is on the path."""
+    from ..paths import rho_max
+
+    low, high = 0.0, rho_max(pencil)
+    best = (high, 0)
+    for _ in range(RHO_TRIES):
+        if high - low <= 1e-4 * high:
+            break
+        rho = 0.5 * (low + high)
+        result = run(rho)
+        found = len(result.support)
+        # on its way to fewer nonzeros a run passes k: only where it stays does it count
+        if result.converged and best[1] < found <= k:
+            best = (rho, found)
+        if best[1] == k:
+            return best
+        low, high = (rho, high) if found > k else (low, rho)
+    return best
+
+
+def mm_row(game: Game, method: str, engine: str) -> Row:
+    """A d.c. run at the ρ̃ that leaves k nonzeros; its loadings renormalized, its residual from the referee."""
+    begin = perf_counter()
+    rho, _ = game.rho
+    result = mm_run(game.pencil, rho, engine)
+    seconds = perf_counter() - begin
+    if not result.support:
+        return failed(method, "lower", f"ρ̃ = {rho:.4g}: {result.status.value}", seconds)
+    words = f"ρ̃ = {rho:.4g}: {result.status.value}"
+    if len(result.support) != game.k:
+        words = f"no ρ̃ found gives {game.k} nonzeros; the nearest has {len(result.support)}. {words}"
+    found = solution_of(game.pencil, renormalize(game.pencil, result.x), method, seconds)
+    row = lower_row(game, found, words)
+    return replace(row, stationarity=result.certificate.stationarity, iterations=result.n_iter)
+
+
+def dc_pca_row(game: Game) -> Row:
+    """Algorithm 2: B = I and A ⪰ 0."""
+    if game.pencil.B is not None or smallest_tau(game.pencil, "identity") > 0.0:
+        return failed("DC-PCA (closed form)", "lower", "left out: needs B = I and A ⪰ 0", 0.0)
+    return mm_row(game, "DC-PCA (closed form)", "closed")
+
+
+def dc_cvxpy_row(game: Game) -> Row:
+    """Algorithm 1 with every step a CVXPY problem."""
+    if game.pencil.n > CVXPY_LIMIT and not game.force:
+        words = f"left out: n = {game.pencil.n} > {CVXPY_LIMIT} would take minutes; force=True runs it"
+        return failed("DC (CVXPY)", "lower", words, 0.0)
+    return mm_row(game, "DC (CVXPY)", "cvxpy")
+
+
+def solve_row(game: Game) -> Row:
+    """solve(pencil, k): one-shot cardinality, several starts, swaps."""
+    from ..paths import solve
+
+    found = solve(game.pencil, game.k, random_state=game.random_state, check_path=False)
+    row = lower_row(game, found, "best support found by one-shot MM and swaps; no proof")
+    certificate = found.certificate
+    return row if certificate is None else replace(row, stationarity=certificate.stationarity)
+
+
+def greedy_row(game: Game) -> Row:
+    """Forward selection, then the best vector on the support."""
+    from ..paths import greedy
+
+    begin = perf_counter()
+    x: Vector = renormalize(game.pencil, greedy(game.pencil, game.k))
+    found = solution_of(game.pencil, x, "greedy", perf_counter() - begin)
+    return lower_row(game, found, "forward selection; no proof")
+
+
+def rounded_row(game: Game) -> Row:
+    """The homogeneous SDP's vector."""
+    relaxed = game.homogeneous
+    words = f"{relaxed.rank_in_words}; leading eigenvector, k largest entries, renormalized"
+    return lower_row(game, relaxed.rounded, words)
+
+
+def exact_lower_row(game: Game) -> Row:
+    """The incumbent of branch and bound."""
+    exact = game.exact
+    found = solution_of(game.pencil, np.asarray(exact.x), "exact (branch and bound)", exact.seconds)
+    words = f"{exact.status.value} ({exact.nodes} nodes, {exact.supports} supports)"
+    return lower_row(game, found, words)
+
+
+def exact_upper_row(game: Game) -> Row:
+    """The bound of branch and bound."""
+    exact = game.exact
+    return Row(
+        "exact (branch and bound)", "upper", exact.upper_bound, exact.status.value, True, seconds=exact.seconds
+    )
+
+
+def literal_row(game: Game) -> Row:
+    """The SDP of Section 3 as printed."""
+    from ..relaxations import literal_sdp
+
+    relaxed = literal_sdp(game.pencil, float(game.k), time_limit=game.left, force=game.force)
+    return upper_row(game, "literal SDP (Section 3)", relaxed, "valid, and always λmax(A,B): it ignores k")
+
+
+def paper_row(game: Game) -> Row:
+    """The entrywise SDP with the paper's budget k²."""
+    from ..relaxations import entrywise_sdp, radius_for
+
+    relaxed = entrywise_sdp(
+        game.pencil, radius_for(game.pencil, game.k, "paper"), k=game.k, time_limit=game.left, force=game.force
+    )
+    words = "valid here, k·λmin(B) ≥ 1"
+    if relaxed.valid_k < game.k:
+        words = "not a valid bound: k·λmin(B) < 1, so ‖x‖₁ ≤ k can cut off the optimum"
+    return upper_row(game, "entrywise SDP, paper (k²)", relaxed, words)
+
+
+def valid_row(game: Game) -> Row:
+    """The entrywise SDP with the budget k/λmin(B)."""
+    from ..relaxations import entrywise_sdp, radius_for
+
+    radius = radius_for(game.pencil, game.k, "valid")
+    relaxed = entrywise_sdp(game.pencil, radius, k=game.k, time_limit=game.left, force=game.force)
+    return upper_row(game, "entrywise SDP, valid (k/λmin)", relaxed, f"valid, radius² = {radius * radius:.4g}")
+
+
+def homogeneous_row(game: Game) -> Row:
+    """The homogeneous SDP."""
+    return upper_row(
+        game, "homogeneous SDP", game.homogeneous, f"valid for every B; {game.homogeneous.rank_in_words}"
+    )
+
+
+def cheap_row(game: Game) -> Row:
+    """λmax(A, B) and row sums."""
+    begin = perf_counter()
+    bound = cheap_bound(game.pencil, game.k)
+    words = "valid: the better of λmax(A,B) and k-row sums"
+    return Row("no SDP", "upper", bound, words, math.isfinite(bound), seconds=perf_counter() - begin)
+
+
+METHODS: Mapping[str, tuple[str, str, Callable[[Game], Row]]] = MappingProxyType(
+    {
+        "dc-pca": ("DC-PCA (closed form)", "lower", dc_pca_row),
+        "dc-cvxpy": ("DC (CVXPY)", "lower", dc_cvxpy_row),
+        "dc-native": ("DC (native)", "lower", lambda game: mm_row(game, "DC (native)", "native")),
+        "solve": ("solve", "lower", solve_row),
+        "greedy": ("greedy", "lower", greedy_row),
+        "rounded": ("homogeneous SDP, rounded", "lower", rounded_row),
+        "literal": ("literal SDP (Section 3)", "upper", literal_row),
+        "entrywise-paper": ("entrywise SDP, paper (k²)", "upper", paper_row),
+        "entrywise-valid": ("entrywise SDP, valid (k/λmin)", "upper", valid_row),
+        "homogeneous": ("homogeneous SDP", "upper", homogeneous_row),
+        "no-sdp": ("no SDP", "upper", cheap_row),
+        "exact": ("exact (branch and bound)", "lower", exact_lower_row),
+        "exact-bound": ("exact (branch and bound)", "upper", exact_upper_row),
+    }
+)
+"""Name → (title, side, player). `exact` asks for its bound too."""
+
+
+def compare(
+    pencil: Pencil,
+    k: int,
+    methods: Iterable[str] | None = None,
+    *,
+    time_limit: float | None = None,
+    random_state: int = 0,
+    force: bool = False,
+    progress: Callable[[str], object] | None = None,
+) -> Comparison:
+    """The d.c. solution, the relaxations and the exact optimum of one problem side by side (SGEV-P).
+
+    methods are names of `METHODS` (all by default). A method that fails, is refused or finds no time left is a
+    row that says so. progress is told each method's name before it plays.
+    """
+    if not isinstance(pencil, Pencil):
+        raise InvalidParameter(f"pencil must be a Pencil, got {type(pencil).__name__}: use Pencil(A, B).")
+    begin = perf_counter()
+    k = checked_k(k, pencil.n)
+    chosen = checked_methods(methods)
+    seconds = math.inf if time_limit is None else as_number(time_limit, "time_limit", strict=True)
+    game = Game(pencil, k, begin + seconds, random_state, force)
+    rows: list[Row] = []
+    for name in chosen:
+        if progress is not None:
+            progress(METHODS[name][0])
+        rows.append(play(game, name))
+    rows = [row for row in rows if not row.status.startswith("left out: needs")]
+    return finished(pencil, k, rows, perf_counter() - begin)
+
+
+def checked_methods(methods: Iterable[str] | None) -> tuple[str, ...]:
+    """Known names, `exact` with its bound, in the order of METHODS."""
+    if methods is None:
+        return tuple(METHODS)
+    asked = [methods] if isinstance(methods, str) else list(methods)
+    for name in asked:
+        if name not in METHODS:
+            raise InvalidParameter(f"method {name!r} is unknown; {nearest(str(name), METHODS)}")
+    if not asked:
+        raise InvalidParameter(f"no method was given; known: {', '.join(METHODS)}.")
+    wanted = {*asked, *(["exact-bound"] if "exact" in asked else [])}
+    return tuple(name for name in METHODS if name in wanted)
+
+
+def play(game: Game, name: str) -> Row:
+    """The method's row; its failure, or the clock's word that it came too late, is a row too."""
+    title, side, player = METHODS[name]
+    if perf_counter() > game.deadline:
+        return failed(title, side, "not run: the time limit was reached", 0.0)
+    begin = perf_counter()
+    try:
+        return player(game)
+    except DCGEVError as error:
+        return failed(title, side, f"failed: {error}", perf_counter() - begin)
+
+
+def failed(method: str, side: Any, words: str, seconds: float) -> Row:
+    """The row of a method that gave no number."""
+    return Row(method, side, math.nan, words, False, seconds=seconds)
+
+
+def lower_row(game: Game, found: Solution, words: str) -> Row:
+    """A vector's row; more than k nonzeros make it no lower value."""
+    valid = found.k <= game.k
+    return Row(
+        method=found.method,
+        side="lower",
+        value=value(game.pencil, np.asarray(found.x)),
+        status=words if valid else f"has {found.k} nonzeros, more than {game.k}: no lower value. {words}",
+        valid=valid,
+        cardinality=found.k,
+        support=tuple(game.pencil.name(i) for i in found.support),
+        seconds=found.seconds,
+    )
+
+
+def upper_row(game: Game, method: str, relaxed: Relaxation, words: str) -> Row:
+    """A relaxation's row: the proved bound, never the solver's value."""
+    valid = relaxed.valid_k >= game.k
+    words = f"{words}; {relaxed.solver}: {relaxed.status}, worst DIMACS error {relaxed.dimacs.worst:.0e}"
+    return Row(method, "upper", relaxed.upper_bound, words, valid, seconds=relaxed.seconds)
+
+
+def finished(pencil: Pencil, k: int, rows: Sequence[Row], seconds: float) -> Comparison:
+    """The comparison with each row's percentage of λmax(A, B) and its gap to the best of the other side."""
+    draft = Comparison(pencil, k, tuple(rows), seconds)
+    top, best, upper = pencil.lambda_max, draft.best_lower, draft.best_upper
+
+    def completed(row: Row) -> Row:
+        percent = 100.0 * row.value / top if top > 0.0 else math.nan
+        gap = abs(upper - row.value) / abs(upper) if row.side == "lower" else abs(row.value - best) / abs(row.value)
+        meaningful = row.valid and math.isfinite(upper) and math.isfinite(best) and upper != 0.0
+        return replace(row, percent=percent, gap=gap if meaningful else math.nan)
+
+    return Comparison(pencil, k, tuple(completed(row) for row in rows), seconds)
