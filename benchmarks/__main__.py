@@ -9,7 +9,9 @@ from pathlib import Path
 from .report import Measure, machine, show, store
 
 SECTIONS = {
-    "speed": "CVXPY overhead, small steps, dccp",
+    "speed": "CVXPY overhead, small steps, the native engine, UNO, dccp",
+    "scale": "large pencils and data: time against eigh and passes over the data",
+    "quality": "solve(k) against exhaustive search and against peers",
     "mutation": "the verification kit: wrong solvers caught, right ones passed",
 }
 """Section → what it measures; each is a module here with `run(repeats)` that yields measures."""
