@@ -6,12 +6,13 @@ import argparse
 import importlib
 from pathlib import Path
 
-from .report import Measure, machine, show, store
+from .report import Measure, Skipped, machine, page, show, store
 
 SECTIONS = {
     "speed": "CVXPY overhead, small steps, the native engine, UNO, dccp",
     "scale": "large pencils and data: time against eigh and passes over the data",
     "quality": "solve(k) against exhaustive search and against peers",
+    "exact": "bounds as theorems, proofs of optimality",
     "mutation": "the verification kit: wrong solvers caught, right ones passed",
 }
 """Section → what it measures; each is a module here with `run(repeats)` that yields measures."""
@@ -24,12 +25,18 @@ def main() -> int:
     print(f"{about['cpu']}, {about['cores']} cores, {about['system']}, Python {about['python']}")
     print(", ".join(f"{name} {version}" for name, version in about["versions"].items()))
     missed = 0
+    results: dict[str, list[Measure | Skipped]] = {}
     for section in args.sections or SECTIONS:
         measures = list(importlib.import_module(f".{section}", __package__).run(args.repeats))
+        results[section] = measures
         show(f"{section}: {SECTIONS[section]}", measures)
         missed += sum(m.met is False for m in measures if isinstance(m, Measure))
         if args.out is not None:
             print(f"  written to {store(args.out, section, measures)}")
+    if args.page is not None:
+        command = " ".join(["python -m benchmarks", *args.sections])
+        args.page.write_text(page(results, command), encoding="utf-8")
+        print(f"  page written to {args.page}")
     return 1 if missed else 0
 
 
@@ -37,6 +44,9 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Ratios, medians over repeats.")
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"of: {', '.join(SECTIONS)} (default: all)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="also write DIR/SECTION.json")
+    parser.add_argument(
+        "--page", type=Path, metavar="FILE", help="also write one Markdown page, e.g. docs/benchmarks.md"
+    )
     parser.add_argument("--repeats", type=int, default=5, metavar="N", help="repeats per timing (default: 5)")
     args = parser.parse_args()
     unknown = [section for section in args.sections if section not in SECTIONS]

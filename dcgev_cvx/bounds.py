@@ -170,12 +170,24 @@ def lambda_max_bound(M: Matrix, B: Matrix | None, size: Matrix | None = None) ->
 
 def largest_eigenvalue(M: Matrix, B: Matrix) -> float:
     """λmax(M, B) in floating point, NaN if LAPACK fails: a guess for the proof to start from."""
-    n = len(M)
     try:
-        values = eigh(M, B, eigvals_only=True, subset_by_index=[n - 1, n - 1], check_finite=False)
+        # all eigenvalues: LAPACK's search for one alone gives up on multiples of the identity
+        return float(eigh(M, B, eigvals_only=True, check_finite=False)[-1])
     except (LinAlgError, ValueError):
         return math.nan
-    return float(values[0])
+
+
+def leading_pair(M: Matrix, B: Matrix | None = None) -> tuple[float, Vector]:
+    """λmax(M, B) and its vector in floating point: one pair alone, all of them where LAPACK cannot single it out."""
+    n = len(M)
+    if n < 64:
+        values, vectors = np.linalg.eigh(M) if B is None else eigh(M, B, check_finite=False)
+        return float(values[-1]), vectors[:, -1]
+    try:
+        values, vectors = eigh(M, B, subset_by_index=[n - 1, n - 1], check_finite=False)
+    except LinAlgError:
+        values, vectors = eigh(M, B, check_finite=False)
+    return float(values[-1]), vectors[:, -1]
 
 
 def is_definite(lam: float, M: Matrix, B: Matrix, size: Matrix) -> bool:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
 
-from ..bounds import Dual, charged
+from ..bounds import Dual, charged, leading_pair
 from ..checks import UNIT_ROUNDOFF, Index, Matrix, Vector
 
 
@@ -42,13 +41,7 @@ class NodeBounds:
 
     def leading(self, M: Matrix, allowed: Index) -> tuple[float, Vector]:
         """λmax(M, B_TT) and its vector."""
-        B = None if self.B is None else self.B[np.ix_(allowed, allowed)]
-        n = len(M)
-        if B is None and n < 64:
-            values, vectors = np.linalg.eigh(M)
-        else:
-            values, vectors = eigh(M, B, subset_by_index=[n - 1, n - 1], check_finite=False)
-        return float(values[-1]), vectors[:, -1]
+        return leading_pair(M, None if self.B is None else self.B[np.ix_(allowed, allowed)])
 
     def interlacing(self, allowed: Index) -> tuple[float, Vector]:
         """λmax((A, B)_TT): no support inside T can do better (Cauchy's interlacing)."""

@@ -12,9 +12,8 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-from scipy.linalg import eigh
 
-from ..bounds import Gap, Units
+from ..bounds import Gap, Units, leading_pair
 from ..checks import Matrix, as_number, frozen
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil
@@ -167,8 +166,8 @@ def round_off(pencil: Pencil, X: Matrix, k: int, name: str, seconds: float) -> S
     """From X to x: the leading eigenvector of X, its k largest entries, the best vector on that support."""
     s = np.sqrt(pencil.B_diagonal)
     Y = X * (s[:, None] * s)
-    _, vectors = eigh(Y, subset_by_index=[len(Y) - 1, len(Y) - 1], check_finite=False)
-    support = np.sort(np.argsort(-np.abs(vectors[:, 0]), kind="stable")[:k])
+    _, vector = leading_pair(Y)
+    support = np.sort(np.argsort(-np.abs(vector), kind="stable")[:k])
     return solution_of(pencil, on_support(pencil, support), f"{name}, rounded", seconds)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import LinAlgError, eigh
+from scipy.linalg import LinAlgError
 
-from ..bounds import Dual, charged
+from ..bounds import Dual, charged, leading_pair
 from ..checks import Matrix, Vector
 
 SCALINGS = 12
@@ -32,9 +32,8 @@ class DualFunction:
 
     def __call__(self, dual: Dual) -> tuple[float, Vector]:
         """H and the eigenvector in which it is attained."""
-        n = len(self.A)
-        values, vectors = eigh(self.matrix(dual), self.B, subset_by_index=[n - 1, n - 1], check_finite=False)
-        return float(values[0]) + self.r * dual.b, vectors[:, 0]
+        top, vector = leading_pair(self.matrix(dual), self.B)
+        return top + self.r * dual.b, vector
 
 
 def sharpen(h: DualFunction, dual: Dual, target: float, *, fixed: bool = False) -> Dual:
