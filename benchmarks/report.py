@@ -128,3 +128,22 @@ def store(folder: Path, section: str, measures: Sequence[Measure | Skipped]) -> 
     }
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
+
+
+def page(results: dict[str, Sequence[Measure | Skipped]], command: str) -> str:
+    """Every section as one Markdown page, with the machine and the command that made it."""
+    about = machine()
+    versions = ", ".join(f"{name} {found}" for name, found in about["versions"].items())
+    lines = [
+        "# Benchmarks",
+        "",
+        f"Made by `{command}` on {about['cpu']}, {about['cores']} cores, Python {about['python']}; {versions}.",
+        "Ratios are medians of one run, warm-up excluded; a target is what the project promises itself.",
+    ]
+    for section, measures in results.items():
+        lines += ["", f"## {section}", "", "| measure | value | unit | target | verdict |", "|---|---|---|---|---|"]
+        done = [m for m in measures if isinstance(m, Measure)]
+        lines += [f"| {m.what} | {m.value:.3g} | {m.unit} | {m.target} | {m.verdict} |" for m in done]
+        lines += ["", *(f"- {m.what}: {m.detail}" for m in done if m.detail)]
+        lines += [f"- skipped: {m.what} ({m.remedy})" for m in measures if isinstance(m, Skipped)]
+    return "\n".join(lines).rstrip() + "\n"

@@ -28,7 +28,7 @@ def soft_threshold_step(program: Program, y: Vector) -> StepOutput:
     if not c.any():
         return without_pull(program, y)
     unit = power_of_two(float(np.max(np.abs(c))))  # squares of z/unit neither overflow nor vanish
-    z = np.sign(c) * np.maximum(0.0, np.abs(c) - 0.5 * program.slopes(y)) / unit
+    z = np.copysign(np.maximum(0.0, np.abs(c) - 0.5 * program.slopes(y)) / unit, c) + 0.0  # and no -0.0
     norm = math.sqrt(float(z @ z))
     radius = max(program.tau / unit, norm)
     x = z / radius if radius > 0.0 else z
