@@ -10,16 +10,17 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .algorithms import sparse_gev
+from .algorithms import fast, sparse_gev
 from .checks import Index, Matrix, Vector, as_number
 from .errors import InvalidParameter
-from .mm import MMResult, Stop
+from .mm import MMResult, Stop, minimize
 from .oneshot import SCHEDULES, one_shot, trimmed
 from .penalties import MACHINE_EPS, card, log_scale
 from .pencils import Pencil
 from .postprocess import renormalize, value
 from .programs import SparseGEV
 from .solutions import Solution, checked_k, solution_of
+from .steps.native import native_step
 from .swaps import eigenvector_on, pair_value, swap_search
 
 Effort: TypeAlias = Literal["quick", "normal", "high"]
@@ -134,10 +135,17 @@ def path(
 def on_path(pencil: Pencil, k: int, *, eps: float = MACHINE_EPS, tries: int = 24) -> bool:
     """Does some ρ̃ take Algorithm 1 (metric shift, from the leading eigenvector) to cardinality k? By bisection."""
     low, high = 0.0, rho_max(pencil, None, eps)
-    stop = Stop(max_iter=300)  # the cardinality settles long before the loadings do
+    program = SparseGEV(pencil, 0.0, eps, shift="metric")
+    stop = Stop(max_iter=300, step=1e-5, stationarity=1e-2)  # the cardinality settles long before the loadings do
     for _ in range(tries):
         rho = 0.5 * (low + high)
-        found = card(sparse_gev(pencil, rho=rho, eps=eps, engine="native", shift="metric", stop=stop).x)
+        result = minimize(
+            program.with_rho(rho),
+            fast(native_step(program)),
+            stop=stop,
+            callback=lambda point: card(point.x) < k,  # zeros stay: it will not come back to k
+        )
+        found = card(result.x)
         if found == k:
             return True
         low, high = (rho, high) if found > k else (low, rho)
