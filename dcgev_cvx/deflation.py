@@ -8,7 +8,7 @@ column per view, so that both views are deflated and A keeps its zero blocks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -20,7 +20,8 @@ from .errors import InvalidParameter, nearest
 from .pencils import Gram, Pencil
 from .postprocess import value
 from .samples import check_bytes
-from .solutions import Solution
+from .solutions import Solution, checked_k
+from .views import checked_ks, solve_views
 
 if TYPE_CHECKING:
     from .paths import Effort
@@ -101,9 +102,14 @@ def components(
     ks gives the cardinality of each; for a pencil with views an entry may be a tuple such as
     (kx, ky). The callback sees each component when it is found; one that returns True ends the search.
     """
+    if not isinstance(ks, Iterable):
+        raise InvalidParameter(f"ks = {ks!r} must list one cardinality per component, e.g. ks=[6, 2, 2].")
     wanted = list(ks)
     if not wanted:
         raise InvalidParameter("ks is empty: give one cardinality per component, e.g. ks=[6, 2, 2].")
+    rule_of(deflation)
+    for k in wanted:
+        checked_ks(pencil, k) if isinstance(k, Sequence) else checked_k(k, pencil.n)
     current, found, V = pencil, np.zeros((pencil.n, 0)), np.zeros((pencil.n, 0))
     solutions: list[Solution] = []
     inner: list[float] = []
@@ -124,8 +130,6 @@ def components(
 def find(pencil: Pencil, k: int | Sequence[int], effort: Effort, random_state: int) -> Solution:
     """Solve for one cardinality, or for one per view."""
     if isinstance(k, Sequence):
-        from .views import solve_views
-
         return solve_views(pencil, k, effort=effort, random_state=random_state)
     from .paths import solve
 
@@ -142,9 +146,7 @@ def refuse_empty(deflated: Pencil, pencil: Pencil, j: int) -> None:
 
 def deflate(pencil: Pencil, x: Vector, deflation: Deflation, found: Matrix | None = None) -> Pencil:
     """The pencil without the component x; `found` holds the earlier W (one column per view and component)."""
-    rule = RULES.get(deflation)
-    if rule is None:
-        raise InvalidParameter(f"deflation = {deflation!r} is unknown: {nearest(str(deflation), RULES)}")
+    rule = rule_of(deflation)
     W = directions(pencil, x)
     if deflation == "orthogonalized-hotelling" and found is not None:
         W = orthonormal(pencil, W, found)
@@ -233,6 +235,13 @@ RULES: dict[str, Callable[[Pencil, Matrix], Matrix | Gram]] = {
     "schur": schur,
 }
 assert set(RULES) == set(get_args(Deflation))
+
+
+def rule_of(deflation: str) -> Callable[[Pencil, Matrix], Matrix | Gram]:
+    """The rule by name, or the nearest name."""
+    if str(deflation) not in RULES:
+        raise InvalidParameter(f"deflation = {deflation!r} is unknown: {nearest(str(deflation), RULES)}")
+    return RULES[deflation]
 
 
 def times(pencil: Pencil, W: Matrix) -> Matrix:

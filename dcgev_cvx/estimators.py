@@ -353,10 +353,13 @@ def search(pencil: Pencil, ks: Sequence[Any], estimator: Any) -> Components:
 def seed_of(random_state: Any) -> int:
     """A seed from an integer, a NumPy generator, a RandomState, or None for a fresh one."""
     if isinstance(random_state, (int, np.integer)):
-        return int(random_state)
+        return int(as_number(random_state, "random_state"))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    return int(np.random.default_rng(random_state).integers(2**31 - 1))
+    try:
+        return int(np.random.default_rng(random_state).integers(2**31 - 1))
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"random_state = {random_state!r} is neither a seed nor a NumPy generator.") from None
 
 
 def view_weights(pencil: Pencil, found: Components) -> tuple[Matrix, Matrix]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .builders import class_means, within
-from .checks import Index, Matrix, Vector, as_number, as_real, frozen
+from .checks import Index, Matrix, Vector, as_number, as_vector, frozen
 from .errors import InvalidParameter
 from .mm import MMResult, Stop, minimize
 from .penalties import MACHINE_EPS
@@ -87,7 +87,7 @@ def fisher_path(
         return callback is not None and callback(nu, runs[nu]) is True
 
     x: Vector | None = None
-    for nu in nu_grid(program) if nus is None else sorted(as_number(nu, "nu") for nu in nus):
+    for nu in nu_grid(program) if nus is None else sorted(as_number(nu, "nu") for nu in np.atleast_1d(nus)):
         if run(nu, x) or (nus is None and len(runs[nu].support) == 1):
             break
         x = runs[nu].x
@@ -266,14 +266,14 @@ class LeastSquaresForm:
         On aᵀx = s the LASSO is s²(zᵀBz + (λ/s)‖z‖₁) + a function of s, so its z is the
         FDA solution at ν = λ/s, and s = 2/(2zᵀBz + 2π + ν‖z‖₁) makes the derivative in s vanish.
         """
-        z = as_real(z, "z", InvalidParameter)
+        z = as_vector(z, len(self.a), "z")
         nu = as_number(nu, "nu")
         s = 2.0 / (2.0 * float(z @ self.B @ z) + 2.0 * self.pi + nu * float(np.sum(np.abs(z))))
         return nu * s, s * z
 
     def fisher_of(self, x: Any, lam: float) -> tuple[float, Vector]:
         """(ν, z), the way back: z = x/(aᵀx) and ν = λ/(aᵀx) for a LASSO solution x ≠ 0."""
-        x = as_real(x, "x", InvalidParameter)
+        x = as_vector(x, len(self.a), "x")
         s = float(self.a @ x)
         if not s > 0.0:
             raise InvalidParameter(f"aᵀx = {s:g}: lambda = {lam:g} leaves nothing of x; take a smaller one.")

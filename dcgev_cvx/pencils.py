@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -254,9 +255,10 @@ def checked_blocks(blocks: Any, n: int, B: Matrix | None) -> tuple[int, ...] | N
     """The sizes of the views, if they add up to n and B is block diagonal in them."""
     if blocks is None:
         return None
-    sizes = tuple(int(size) for size in blocks)
+    whole = isinstance(blocks, Iterable) and all(isinstance(size, (int, np.integer)) for size in blocks)
+    sizes = tuple(int(size) for size in blocks) if whole else ()
     if not sizes or min(sizes) < 1 or sum(sizes) != n:
-        raise InvalidPencil(f"blocks = {sizes} must be sizes of at least 1 that add up to n = {n}.")
+        raise InvalidPencil(f"blocks = {blocks} must be whole numbers of at least 1 that add up to n = {n}.")
     for start, stop in pairwise((0, *accumulate(sizes))):
         if B is not None and (np.any(B[start:stop, :start]) or np.any(B[start:stop, stop:])):
             raise InvalidPencil(f"B is not block diagonal in blocks = {sizes}: rows {start} to {stop - 1} reach out.")

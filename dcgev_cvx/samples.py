@@ -72,6 +72,7 @@ def read_table(data: Any, what: str = "X", *, least: int = 2) -> Table:
         raise InvalidParameter(
             f"{what} has n_samples = {array.shape[0]} but at least {least} are needed: a covariance compares samples."
         )
+    check_size(array, what)
     return Table(frozen(array), checked_names(names, array.shape[1]), what)
 
 
@@ -90,6 +91,13 @@ def as_table(data: Any, what: str, names: Sequence[str] | None) -> Matrix:
             f"{listed(columns, names)}: drop those rows or columns, or fill the gaps."
         )
     return as_real(raw, what, InvalidParameter)
+
+
+def check_size(array: Matrix, what: str) -> None:
+    """Refuse numbers whose squares leave the range of floating point."""
+    size = float(np.max(np.abs(array)))
+    if size > 1e140 or 0.0 < size < 1e-140:
+        raise InvalidParameter(f"{what} has entries of size {size:.1e}, whose squares cannot be summed: rescale it.")
 
 
 def frame_values(frame: Any, what: str) -> Any:
@@ -133,10 +141,10 @@ def listed(columns: list[int], names: Sequence[str] | None) -> str:
 
 def read_labels(y: Any, m: int) -> Labels:
     """Class labels of any type, one per sample: sorted when they can be, else in order of appearance."""
-    values = list(np.asarray(y).ravel().tolist() if hasattr(y, "dtype") or hasattr(y, "ravel") else y)
+    values = label_list(y)
     if len(values) != m:
         raise InvalidParameter(f"X has {m} rows but y has {len(values)} labels: one label per sample is needed.")
-    missing = sum(1 for value in values if value is None or value != value)
+    missing = sum(1 for value in values if is_missing(value))
     if missing:
         raise InvalidParameter(f"y has {missing} missing labels (None or NaN): drop those samples.")
     classes = list(dict.fromkeys(values))
@@ -147,6 +155,24 @@ def read_labels(y: Any, m: int) -> Labels:
     labels = Labels(np.array([code[value] for value in values], dtype=np.intp), tuple(classes))
     check_classes(labels)
     return labels
+
+
+def label_list(y: Any) -> list[Any]:
+    """The labels as a list of hashable things."""
+    try:
+        values = list(np.asarray(y).ravel().tolist() if hasattr(y, "dtype") or hasattr(y, "ravel") else y)
+        set(values)
+    except TypeError as cause:
+        raise InvalidParameter(f"y must be a sequence of class labels, one per sample: {cause}.") from cause
+    return values
+
+
+def is_missing(value: Any) -> bool:
+    """Is a label None, NaN, or something that refuses to be compared (pandas.NA)?"""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True
 
 
 def check_classes(labels: Labels) -> None:

@@ -13,7 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
 
-from dcgev_cvx import Gram, InvalidParameter, InvalidPencil, Pencil, cca_pencil, fda_pencil, fda_vectors, pca_pencil
+from dcgev_cvx import (
+    DCGEVError,
+    Gram,
+    InvalidParameter,
+    InvalidPencil,
+    Pencil,
+    cca_pencil,
+    fda_pencil,
+    fda_vectors,
+    least_squares_form,
+    pca_pencil,
+)
 from dcgev_cvx import samples as samples_module
 
 common = settings(derandomize=True, deadline=None, max_examples=25)
@@ -304,3 +315,91 @@ def test_too_large_a_matrix_is_refused_with_its_bytes():
     with pytest.raises(InvalidParameter, match=r"B is 20002×20002 and takes 3,200,640,032 bytes"):
         cca_pencil(np.random.default_rng(0).standard_normal((3, 20_000)), data(0, 3, 2), ridge=1.0)
     assert samples_module.MAX_BYTES == 2 * 1024**3
+
+
+# --- the door: whatever is passed, the answer is a pencil or one of our errors, without a warning
+
+
+def odd_tables():
+    X = data(30, 12, 4)
+    return [
+        *(None, "abc", 3, [], [[]], [[1, 2], [3]], {}, object(), np.array(1.0), iter(X)),
+        *(np.zeros((0, 3)), np.zeros((3, 0)), np.zeros((2, 2, 2)), np.zeros((12, 4)), np.ones((12, 4)), X[:1], X[:2]),
+        *(X * scale for scale in (1e200, 1e-200, 1e130, 1e-130, 1e100, 1e-100)),
+        *(X.astype(kind) for kind in (object, "f4", int, bool, complex, str)),
+        *(
+            X[:, ::-1],
+            X[::-1],
+            np.asfortranarray(X),
+            X.tolist(),
+            tuple(map(tuple, X)),
+            memoryview(X),
+            X + 1e15,
+            X[:, :1],
+        ),
+        *(np.ma.masked_array(X), np.ma.masked_array(X, mask=X > 1)),
+        *(pd.DataFrame(X), pd.DataFrame(X).astype("Float64"), pd.DataFrame(X > 0), pd.Series(X[:, 0])),
+        *(pd.DataFrame(X, columns=["a", "a", "b", "b"]), pd.DataFrame({"a": [1, 2, 3], "b": ["x", None, 3]})),
+        *(sp.coo_array(X), sp.dok_array(X), sp.csr_array((12, 4))),
+        *(
+            np.full((12, 4), np.nan),
+            np.full((12, 4), np.inf),
+            np.zeros((12, 4), "m8[D]"),
+            np.recarray((3,), [("a", float)]),
+        ),
+    ]
+
+
+def odd_labels():
+    y = np.arange(12) % 2
+    return [
+        *(None, "abc", 3, [], y[:3], [[0, 1]] * 6, [{}] * 12, [np.array([1, 2])] * 12, iter(y), range(12)),
+        *([pd.NA] * 6 + [1] * 6, pd.array([1, None] * 6, dtype="Int64"), np.nan * y, [0] * 12, [0] * 11 + [1]),
+        *(
+            y.reshape(-1, 1),
+            y.reshape(1, -1),
+            pd.Series(y),
+            pd.Categorical(y),
+            y.astype(str),
+            y.astype(bytes),
+            y + 0j,
+        ),
+    ]
+
+
+def answer_or_our_error(build):
+    try:
+        made = build()
+    except DCGEVError as error:
+        assert len(str(error)) > 20  # noqa: PT017
+    else:
+        assert made is not None
+
+
+@pytest.mark.parametrize("position", range(len(odd_tables())))
+def test_any_table_is_taken_or_refused_by_us(position):
+    X, y = data(31, 12, 3), np.arange(12) % 2
+    for build in (
+        lambda odd: pca_pencil(odd),
+        lambda odd: pca_pencil(odd, scale=True),
+        lambda odd: pca_pencil(odd, center=False),
+        lambda odd: cca_pencil(odd, X),
+        lambda odd: cca_pencil(X, odd, ridge=0.1),
+        lambda odd: fda_pencil(odd, y),
+        lambda odd: fda_vectors(odd, y, ridge=0.1),
+        lambda odd: least_squares_form(odd, y),
+    ):
+        odd = odd_tables()[position]
+        answer_or_our_error(lambda: build(odd))  # noqa: B023
+
+
+@pytest.mark.parametrize("position", range(len(odd_labels())))
+def test_any_labels_are_taken_or_refused_by_us(position):
+    odd = odd_labels()[position]
+    answer_or_our_error(lambda: fda_pencil(data(31, 12, 3), odd))
+
+
+@pytest.mark.parametrize("blocks", ["x", 3, [], np.ones(3), [1.5, 1.5], [np.nan], [4], [0, 3], [-1, 4], [1, 1]])
+def test_blocks_are_whole_numbers_that_add_up(blocks):
+    with pytest.raises(InvalidPencil, match="must be whole numbers of at least 1 that add up to n = 3"):
+        Pencil(np.eye(3), blocks=blocks)

@@ -286,6 +286,10 @@ def test_bad_input(exhaustive):
     pencil = datasets.pitprops()
     with pytest.raises(InvalidParameter, match="did you mean 'projection'"):
         components(pencil, [2, 2], deflation="projektion")
+    with pytest.raises(InvalidParameter, match="did you mean 'schur'"):
+        components(pencil, [2], deflation="shur")
+    with pytest.raises(InvalidParameter, match="ks = 5 must list one cardinality per component"):
+        components(pencil, 5)
     with pytest.raises(InvalidParameter, match="ks is empty"):
         components(pencil, [])
     with pytest.raises(InvalidParameter, match="k = 14 is out of range"):

@@ -226,6 +226,28 @@ def test_the_same_random_state_gives_the_same_bits_and_a_generator_works():
         assert np.count_nonzero(DCPCA(k=5, random_state=state).fit(X).components_) == 5
 
 
+def loadings(model):
+    return model.x_weights_.T if isinstance(model, DCCCA) else model.components_
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_answers_follow_permuted_flipped_and_rescaled_variables(seed):
+    X = planted(60, 8, seed=seed) @ np.diag(np.arange(1, 9.0))
+    y = np.where(X[:, 0] + X[:, 4] > 0, 1, 0)
+    rng = np.random.default_rng(seed)
+    order, signs = rng.permutation(8), rng.choice([-1.0, 1.0], 8)
+    for model, fit in ((DCPCA(2, k=3), (None,)), (DCFDA(k=3), (y,)), (DCCCA(kx=3, ky=1), (X[:, :1] ** 2,))):
+        plain = np.abs(loadings(clone(model).fit(X, *fit)))
+        moved = np.abs(loadings(clone(model).fit((X * signs)[:, order], *fit)))
+        np.testing.assert_allclose(moved, plain[:, order], atol=1e-6)
+        np.testing.assert_allclose(
+            np.abs(clone(model).fit(64.0 * X, *fit).transform(64.0 * X)),
+            (64.0 if isinstance(model, DCPCA) else 1.0) * np.abs(clone(model).fit(X, *fit).transform(X)),
+            rtol=1e-6,
+            atol=1e-6,
+        )
+
+
 def test_fitted_models_pickle_and_clone():
     model = DCPCA(2, k=3).fit(planted(n=8))
     assert np.array_equal(pickle.loads(pickle.dumps(model)).components_, model.components_)
@@ -246,6 +268,8 @@ LABELS = np.arange(150) % 2
         (lambda: DCPCA(2.0).fit(X0), "n_components = 2.0"),
         (lambda: DCPCA(2, k=[1, 2, 3]).fit(X0), "k has 3 entries for 2 component"),
         (lambda: DCPCA(2, deflation="shur").fit(X0), "did you mean 'schur'"),
+        (lambda: DCPCA(random_state="x").fit(X0), "neither a seed nor a NumPy generator"),
+        (lambda: DCPCA(random_state=-1).fit(X0), "random_state = -1"),
         (lambda: DCPCA(effort="heroic").fit(X0), "effort = 'heroic'"),
         (lambda: DCPCA(k=1, scale=True).fit(np.column_stack([X0, np.ones(150)])), "constant column"),
         (lambda: DCPCA(k=1).fit(X0).inverse_transform(X0), "Z has 5 columns but there are 1 components"),
