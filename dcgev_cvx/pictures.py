@@ -1,0 +1,272 @@
+"""Pictures of MM at work and of what it finds, published by `plotting`: Axes in, Axes out.
+
+Every function takes an optional Matplotlib Axes and returns the Axes it drew on. Colours are those of Okabe and Ito;
+what they tell apart, line styles and markers tell apart as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .checks import Matrix, Vector, as_vector
+from .errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from .mm import Iterate, MMResult
+    from .pencils import Pencil
+    from .programs import Program
+    from .steps.base import Step
+
+BLACK, BLUE, ORANGE, GREEN = "black", "#0072B2", "#D55E00", "#009E73"
+STYLES = ((BLACK, "o", "-"), (BLUE, "s", "--"), (ORANGE, "^", ":"), (GREEN, "D", "-."))
+"""Colour, marker and line style of the first, second, … curve."""
+
+
+def axes_of(ax: Any, size: tuple[float, float] = (6.4, 4.0)) -> Any:
+    """The Axes given, or a new one."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.figure(figsize=size, layout="constrained").add_subplot()
+
+
+def plot_majoriser(program: Program, y: Any, x: Any = None, *, ax: Any = None, points: int = 401) -> Any:
+    """F and g(·, y) along the line through y and x, the minimiser of g: they touch at y (Eq:maj-step).
+
+    With one variable the abscissa is x itself, over Ω; with more it is t of y + t(x − y). Without x the
+    native step is taken from y.
+    """
+    ax = axes_of(ax)
+    y = as_vector(y, program.pencil.n, "y")
+    x = next_point(program, y) if x is None else as_vector(x, program.pencil.n, "x")
+    origin, direction, grid, label = line_through(program, y, x, points)
+    line = origin + grid[:, None] * direction
+    values = [program.f(z) for z in line]
+    ax.plot(grid, values, color=BLACK, label=r"$f(x)$")
+    ax.plot(grid, [program.g(z, y) for z in line], color=BLUE, linestyle="--", label=r"$g(x, y)$")
+    at_y, at_x = (y[0], x[0]) if program.pencil.n == 1 else (0.0, 1.0)
+    ax.plot(at_y, program.f(y), "o", color=BLACK, markersize=8, label=r"$y$: they touch", zorder=3)
+    ax.plot(at_x, program.g(x, y), "v", color=BLUE, markersize=9, label=r"$x=\arg\min\,g(\cdot,y)$", zorder=3)
+    ax.plot(at_x, program.f(x), "s", color=ORANGE, markersize=8, label=r"$f(x)$, lower still", zorder=3)
+    spread = max(values) - min(values)
+    ax.set_ylim(min(values) - 0.1 * spread, max(values) + spread)  # g may rise far above f away from y
+    ax.set_xlabel(label)
+    ax.legend(frameon=False, fontsize=9)
+    return ax
+
+
+def next_point(program: Program, y: Vector) -> Vector:
+    """The native step from y."""
+    from .steps.native import native_step
+
+    return native_step(program)(program, y).x
+
+
+def line_through(program: Program, y: Vector, x: Vector, points: int) -> tuple[Vector, Vector, Vector, str]:
+    """(origin, direction, grid, label) of the line that is drawn."""
+    if program.pencil.n == 1:
+        edge = 1.0 / program.pencil.B_norm(np.ones(1))
+        return np.zeros(1), np.ones(1), np.linspace(-edge, edge, points), r"$x$"
+    if not np.any(x - y):
+        raise InvalidParameter("x = y: the step does not move, so there is no line to draw along.")
+    return y, x - y, np.linspace(-0.6, 1.6, points), r"$t$ of $y + t\,(x - y)$"
+
+
+def plot_majoriser_2d(program: Program, history: Sequence[Iterate], *, at: int = 0, ax: Any = None) -> Any:
+    """Level lines of f and of g(·, x⁽ˡ⁾) in the plane, with the iterates; l = at (Eq:majorize-f)."""
+    ax = axes_of(ax, (5.0, 5.0))
+    first, second, inside = plane(program)
+    y = history[min(at, len(history) - 1)].x
+    f = over_plane(program.f, first, second, inside)
+
+    def surrogate(z: Vector) -> float:
+        return program.g(z, y)
+
+    g = over_plane(surrogate, first, second, inside)
+    ax.contourf(first, second, f, levels=levels_of(f, inside), cmap="Greys_r", alpha=0.75, extend="both")
+    ax.contour(first, second, g, levels=levels_of(g, inside), colors=BLUE, linewidths=0.8, linestyles="--")
+    draw_boundary(program, ax)
+    points = np.array([point.x for point in history])
+    ax.plot(*points.T, "-o", color=ORANGE, markersize=4, label=r"$x^{(l)}$")
+    ax.plot(*y, "o", color=BLACK, markersize=9, label=rf"$y=x^{{({min(at, len(history) - 1)})}}$")
+    ax.plot([], [], color=BLUE, linestyle="--", label=r"$g(\cdot,y)$")
+    ax.plot([], [], color="0.6", linewidth=6, label=r"$f$, dark is low")
+    ax.set(xlabel=r"$x_1$", ylabel=r"$x_2$", aspect="equal")
+    ax.legend(frameon=True, fontsize=8, loc="upper right")
+    return ax
+
+
+def plane(program: Program, points: int = 161) -> tuple[Matrix, Matrix, Any]:
+    """A grid over Ω for two variables, and which of its points lie inside."""
+    if program.pencil.n != 2:
+        raise InvalidParameter(f"the plane has two variables, this program has {program.pencil.n}.")
+    edges = np.sqrt(np.diagonal(np.linalg.inv(program.pencil.dense()[1])))
+    first, second = np.meshgrid(*(np.linspace(-1.05 * edge, 1.05 * edge, points) for edge in edges))
+    pairs = zip(first.ravel(), second.ravel(), strict=True)
+    inside = np.array([program.violation(np.array(pair)) == 0.0 for pair in pairs]).reshape(first.shape)
+    return first, second, inside
+
+
+def levels_of(values: Matrix, inside: Any) -> Vector:
+    """Twelve level lines that share the area inside Ω evenly."""
+    return np.unique(np.quantile(values[inside], np.linspace(0.04, 0.96, 12)))
+
+
+def over_plane(function: Any, first: Matrix, second: Matrix, inside: Any) -> Matrix:
+    """The function on the grid, NaN outside Ω."""
+    values = np.full(first.shape, np.nan)
+    for place in np.argwhere(inside):
+        i, j = place
+        values[i, j] = function(np.array([first[i, j], second[i, j]]))
+    return values
+
+
+def draw_boundary(program: Program, ax: Any) -> None:
+    """The ellipse xᵀBx = 1."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 241)
+    circle = np.vstack([np.cos(angle), np.sin(angle)])
+    factor = program.pencil.cholesky
+    ax.plot(*(circle if factor is None else np.linalg.solve(factor.T, circle)), color=BLACK, linewidth=1.0)
+
+
+def plot_basins(program: Program, step: Step, *, starts: int = 360, max_iter: int = 500, ax: Any = None) -> Any:
+    """Where MM ends from each start on the boundary of Ω in the plane: a mark outside names the limit's support.
+
+    The starts are spread evenly over the circle of B; limits are drawn as dots on it.
+    """
+    from .mm import Stop, minimize
+
+    ax = axes_of(ax, (5.0, 5.0))
+    plane(program, 2)
+    factor = program.pencil.cholesky
+    draw_boundary(program, ax)
+    looks = {(True, True): STYLES[0], (True, False): STYLES[1], (False, True): STYLES[2], (False, False): STYLES[3]}
+    names = {
+        (True, True): "both nonzero",
+        (True, False): r"$x_2=0$",
+        (False, True): r"$x_1=0$",
+        (False, False): r"$x=0$",
+    }
+    ends: dict[tuple[bool, bool], list[list[float]]] = {}
+    for angle in (np.arange(starts) + 0.5) * 2.0 * np.pi / starts:
+        start = np.array([np.cos(angle), np.sin(angle)])
+        start = start if factor is None else np.linalg.solve(factor.T, start)
+        limit = minimize(program, step, start, stop=Stop(max_iter=max_iter)).x
+        ends.setdefault((bool(limit[0]), bool(limit[1])), []).append([*(1.12 * start), *limit])
+    for kind, rows in ends.items():
+        color, marker, _ = looks[kind]
+        points = np.array(rows)
+        ax.plot(*points[:, :2].T, marker, color=color, markersize=3, linestyle="", label=f"ends with {names[kind]}")
+        ax.plot(*points[:, 2:].T, marker, color=color, markersize=9, markerfacecolor="none", linestyle="")
+    ax.set(xlabel=r"$x_1$", ylabel=r"$x_2$", aspect="equal")
+    ax.legend(frameon=False, fontsize=8, loc="center")
+    return ax
+
+
+def plot_history(result: MMResult, ax: Any = None) -> Any:
+    """f(x⁽ˡ⁾) and the number of nonzeros along a run."""
+    ax = axes_of(ax)
+    steps = [point.l for point in result.history]
+    ax.plot(steps, [point.f for point in result.history], color=BLACK, label=r"$f(x^{(l)})$")
+    ax.set(xlabel=r"$l$", ylabel=r"$f(x^{(l)})$")
+    right = ax.twinx()
+    counts = [int(np.count_nonzero(point.x)) for point in result.history]
+    right.step(steps, counts, where="post", color=BLUE, linestyle="--", label=r"$\|x^{(l)}\|_0$")
+    right.set_ylabel(r"$\|x^{(l)}\|_0$", color=BLUE)
+    right.set_ylim(0, 1.05 * max(counts) + 0.5)
+    joint_legend(ax, right)
+    return ax
+
+
+def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None) -> Any:
+    """f(x⁽ˡ⁺¹⁾) ≤ g(x⁽ˡ⁺¹⁾, x⁽ˡ⁾) ≤ f(x⁽ˡ⁾), each above the run's last value of f, on a log scale (Eq:sandwich)."""
+    ax = axes_of(ax)
+    history = result.history if steps is None else result.history[: steps + 1]
+    floor = result.f
+    above = [point.f - floor for point in history]
+    between = [point.g - floor for point in history[1:]]
+    ax.step([point.l for point in history], above, where="post", color=BLACK, label=r"$f(x^{(l)})$")
+    places = [point.l for point in history[1:]]
+    ax.plot(places, between, "v", color=BLUE, markersize=4, label=r"$g(x^{(l)},x^{(l-1)})$")
+    positive = [value for value in (*above, *between) if value > 0.0]
+    if positive:
+        ax.set_yscale("log")
+        ax.set_ylim(0.5 * min(positive), 2.0 * max(positive))
+    ax.set(xlabel=r"$l$", ylabel=r"above the last $f$")
+    ax.legend(frameon=False, fontsize=9)
+    return ax
+
+
+def joint_legend(ax: Any, right: Any) -> None:
+    """One legend for an Axes and its twin."""
+    handles = [pair for axes in (ax, right) for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
+    ax.legend(*zip(*handles, strict=True), loc="lower left", frameon=False)
+
+
+def plot_tradeoff(
+    curves: Mapping[str, Sequence[tuple[int, float]]], *, top: float | None = None, ax: Any = None
+) -> Any:
+    """Value against cardinality, one curve a method, each a sequence of (k, xᵀAx); top draws λmax(A, B)."""
+    ax = axes_of(ax)
+    for i, (name, pairs) in enumerate(curves.items()):
+        color, marker, style = STYLES[i % len(STYLES)]
+        ks, values = zip(*pairs, strict=True)
+        ax.plot(ks, values, marker=marker, linestyle=style, color=color, markersize=5, fillstyle="none", label=name)
+    if top is not None:
+        ax.axhline(top, color="0.5", linewidth=0.8, label=r"$\lambda_{max}(A,B)$")
+    ax.set(xlabel=r"$k$", ylabel=r"$x^TAx \,/\, x^TBx$")
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.legend(frameon=False, fontsize=9)
+    return ax
+
+
+def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
+    """The entries of x by the names of the variables: one vector, or several by label; zeros are left blank."""
+    ax = axes_of(ax, (7.0, 3.6))
+    given: Mapping[str, Any] = vectors if isinstance(vectors, Mapping) else {"": vectors}
+    hatches = ("", "///", "...", "xx")
+    width = 0.8 / len(given)
+    for i, (name, raw) in enumerate(given.items()):
+        x = as_vector(raw, pencil.n, "x")
+        place = np.arange(pencil.n) + (i - 0.5 * (len(given) - 1)) * width
+        color = STYLES[(i + 1) % len(STYLES)][0]
+        ax.bar(place, x, width, color=color, edgecolor="white", hatch=hatches[i % 4], label=name or None)
+    ax.axhline(0.0, color=BLACK, linewidth=0.8)
+    ax.set_xticks(np.arange(pencil.n), [pencil.name(i) for i in range(pencil.n)], rotation=60, ha="right")
+    ax.set_ylabel(r"$x_i$")
+    if any(given):
+        ax.legend(frameon=False, fontsize=9)
+    return ax
+
+
+def plot_agreement(pencil: Pencil, answers: Mapping[str, Any], ax: Any = None) -> Any:
+    """‖xᵢ − xⱼ‖_B between the answers of several solvers, as a table of powers of ten; dark is far apart."""
+    ax = axes_of(ax, (5.6, 4.6))
+    names = list(answers)
+    vectors = [as_vector(answers[name], pencil.n, name) for name in names]
+    apart = np.array([[pencil.B_norm(a - b) for b in vectors] for a in vectors])
+    shown = np.log10(np.maximum(apart, 1e-17))
+    ax.imshow(shown, cmap="Greys", vmin=-17.0, vmax=0.0)
+    for i, j in np.ndindex(*apart.shape):
+        text = "0" if apart[i, j] == 0.0 else f"{apart[i, j]:.0e}"
+        ax.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if shown[i, j] > -7.0 else BLACK)
+    ax.set_xticks(range(len(names)), names, rotation=40, ha="right")
+    ax.set_yticks(range(len(names)), names)
+    ax.set_title(r"$\|x_i-x_j\|_B$")
+    return ax
+
+
+__all__ = [
+    "plot_agreement",
+    "plot_basins",
+    "plot_history",
+    "plot_loadings",
+    "plot_majoriser",
+    "plot_majoriser_2d",
+    "plot_sandwich",
+    "plot_tradeoff",
+]

@@ -1,0 +1,155 @@
+"""Exercises that check themselves: an answer is judged by the package's own certificates, never by its looks.
+
+    from dcgev_cvx import teach
+    print(teach.task("threshold"))
+    print(teach.check("threshold", my_step))
+
+Starters stand in `examples/exercises`, solutions apart in `examples/solutions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from ..errors import InvalidParameter, nearest
+from .judges import (
+    judge_bound,
+    judge_cardinality,
+    judge_corollary,
+    judge_dcp,
+    judge_majoriser,
+    judge_stuck,
+    judge_suspect,
+    judge_tau,
+    judge_threshold,
+)
+from .referee import Verdict, judge_step, majorises
+from .suspects import SUSPECTS
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What is asked, a hint, and the judge of an answer."""
+
+    name: str
+    title: str
+    task: str
+    hint: str
+    judge: Callable[[Any], Verdict]
+
+
+def check(name: str, answer: Any) -> Verdict:
+    """The verdict on an answer; whatever the answer's own code raises is part of the verdict."""
+    exercise = named(name)
+    if answer is None or answer is ...:
+        return Verdict(False, f"no answer given. {exercise.task}")
+    try:
+        return exercise.judge(answer)
+    except Exception as error:  # the answer is a student's code: its error is theirs to read, the lesson goes on
+        return Verdict(False, f"{type(error).__name__}: {error}")
+
+
+def task(name: str) -> str:
+    """What is asked."""
+    return named(name).task
+
+
+def hint(name: str) -> str:
+    """A push in the right direction."""
+    return named(name).hint
+
+
+def named(name: object) -> Exercise:
+    """The exercise of that name, or an error with the nearest one."""
+    if not isinstance(name, str) or name not in EXERCISES:
+        raise InvalidParameter(f"exercise {name!r} is unknown; {nearest(str(name), EXERCISES)}")
+    return EXERCISES[name]
+
+
+def exercise(name: str, title: str, task: str, hint: str, judge: Callable[[Any], Verdict]) -> tuple[str, Exercise]:
+    """One entry of EXERCISES."""
+    return name, Exercise(name, title, task, hint, judge)
+
+
+EXERCISES: Mapping[str, Exercise] = MappingProxyType(
+    dict(
+        (
+            exercise(
+                "majoriser",
+                "Write a majoriser",
+                "Write g(A, x, y, rho_eps, eps, tau) that majorises f(x) = rho_eps Σ log(eps + |xᵢ|) − xᵀAx, touches "
+                "it at y and is convex in x. A + τI ⪰ 0.",
+                "Keep τ‖x‖², replace the convex xᵀ(A + τI)x by its tangent at y, and log(eps + |xᵢ|), concave "
+                "in |xᵢ|, by its tangent in |xᵢ|.",
+                judge_majoriser,
+            ),
+            exercise(
+                "threshold",
+                "One step of DC-PCA",
+                "Write step(A, y, rho, eps) that returns the minimiser of (ALG) for B = I and τ = 0: (ALG-S).",
+                "Soft-threshold Ay at ½ρ_ε wᵢ, then divide by the length. What if nothing is left?",
+                judge_threshold,
+            ),
+            exercise(
+                "dcp",
+                "Repair a problem that is not DCP",
+                "min τ‖x‖² − xᵀ(A + τI)x + ρ_ε Σ log(ε + |xᵢ|) s.t. xᵀBx ≤ 1 is not DCP. Write problem(A, B, y, "
+                'rho, eps, tau) → cp.Problem in cp.Variable(n, name="x") that is DCP and whose solution is the '
+                "MM step from y.",
+                "Two terms are concave. Replace each by its tangent at y: a linear function and a weighted ℓ1 norm.",
+                judge_dcp,
+            ),
+            exercise(
+                "tau",
+                "The smallest shift",
+                "Give the smallest τ for which g majorises f on datasets.indefinite(6).",
+                "g(x, y) − f(x) contains (x − y)ᵀ(A + τI)(x − y).",
+                judge_tau,
+            ),
+            exercise(
+                "stuck",
+                "Stationary is not optimal",
+                "Give x with two nonzeros that is stationary for pit props at ρ̃ = 4.84, ε at machine precision, but "
+                "whose two variables are worth less than the best two.",
+                "Zeros are absorbing: start MM (dc_pca with x0=…) on two variables of your choice.",
+                judge_stuck,
+            ),
+            exercise(
+                "corollary",
+                "Break corollary 1",
+                "Give (A, x0), A ⪰ 0 and x0 ≠ 0, such that Algorithm 1 at ρ̃ = 0 does not end at λmax(A).",
+                "At ρ̃ = 0 the algorithm is the power method. Which starts does it never leave?",
+                judge_corollary,
+            ),
+            exercise(
+                "bound",
+                "Prove an upper bound",
+                "Give a symmetric 13 × 13 matrix U for which bounds.homogeneous_bound(pitprops, 3, U) closes at "
+                "least half of the gap between λmax(A) and the best 3-sparse value.",
+                "Any U is allowed. The dual variable of relaxations.homogeneous_sdp(pencil, 3) is a good one.",
+                judge_bound,
+            ),
+            exercise(
+                "cardinality",
+                "From ρ̃ to k",
+                "Find ρ̃ for which Algorithm 2 on pit props ends with exactly five nonzeros.",
+                "More ρ̃, fewer nonzeros: path(pencil) shows where each number is reached.",
+                judge_cardinality,
+            ),
+            exercise(
+                "suspect",
+                "Convict a wrong solver",
+                "teach.SUSPECTS holds three steps of (ALG) with a general B. One is wrong. Give (letter, A, B, y, "
+                "rho, eps, tau) on which its answer is not the minimiser.",
+                "All three are right when B is the identity. verify.check(suspect, 'step') finds it too.",
+                judge_suspect,
+            ),
+        )
+    )
+)
+"""Every exercise by name, from easy to hard."""
+
+__all__ = ["EXERCISES", "SUSPECTS", "Exercise", "Verdict", "check", "hint", "judge_step", "majorises", "task"]

@@ -1,0 +1,84 @@
+"""What an answer is judged by: is it a majoriser, is it the minimiser?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..certificates import step_residuals
+from ..checks import Vector, as_number, as_vector
+from ..programs import SparseGEV
+
+Surrogate: TypeAlias = Callable[[Vector, Vector], float]
+TOL = 1e-8
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Right or not, and why: the number that shows it."""
+
+    ok: bool
+    why: str
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        return f"{'right' if self.ok else 'not yet'}: {self.why}"
+
+
+def majorises(program: SparseGEV, g: Surrogate, *, trials: int = 200, random_state: int = 0) -> Verdict:
+    """Is g a usable majoriser of f: g(y, y) = f(y), g(x, y) ≥ f(x), and convex in x? (Eq:maj-step).
+
+    Tried on random points of Ω, some with zeros; a failure names the points. No proof, but wrong ones rarely pass.
+    """
+    generator = np.random.default_rng(random_state)
+    for _ in range(trials):
+        y, x, z = (random_point(program, generator) for _ in range(3))
+        at_y, at_x, at_z, middle = (as_number(g(p, y), "g", low=-1e300) for p in (y, x, z, 0.5 * (x + z)))
+        slack = TOL * (1.0 + program.size(y) + program.size(x))
+        if abs(at_y - program.f(y)) > slack:
+            return Verdict(
+                False, f"it does not touch: g(y, y) = {at_y:.6g}, f(y) = {program.f(y):.6g} at y = {text(y)}"
+            )
+        if at_x < program.f(x) - slack:
+            return Verdict(
+                False, f"it cuts f: g(x, y) = {at_x:.6g} < f(x) = {program.f(x):.6g} at x = {text(x)}, y = {text(y)}"
+            )
+        if middle > 0.5 * (at_x + at_z) + slack:
+            return Verdict(False, f"it is not convex between x = {text(x)} and {text(z)}, y = {text(y)}")
+    return Verdict(True, f"it touches, lies above and is convex in {trials} random trials")
+
+
+def random_point(program: SparseGEV, generator: np.random.Generator) -> Vector:
+    """A point of Ω, some of its entries zero."""
+    n = program.pencil.n
+    x = generator.standard_normal(n) * (generator.random(n) < 0.8)
+    norm = program.pencil.B_norm(x)
+    return x * generator.random() / norm if norm > 0.0 else x
+
+
+def text(x: Vector) -> str:
+    """A short vector for a sentence."""
+    return "(" + ", ".join(f"{value:.3g}" for value in x) + ")"
+
+
+def judge_step(program: SparseGEV, y: Vector, x: Any, tol: float = 1e-7) -> Verdict:
+    """Is x = argmin g(·, y) over Ω, by its KKT residual? (ALG)."""
+    x = as_vector(x, program.pencil.n, "x")
+    if program.violation(x) > tol:
+        return Verdict(False, f"xᵀBx = {program.pencil.B_quad(x):.6g} > 1 from y = {text(y)}")
+    residual = max(step_residuals(program, y, x))
+    words = f"KKT residual {residual:.1e} from y = {text(y)}, ρ̃ = {program.rho:g}, ε = {program.eps:g}"
+    return Verdict(residual <= tol, words)
+
+
+def all_of(verdicts: Iterable[Verdict], words: str) -> Verdict:
+    """The first failure, or success in these words."""
+    for verdict in verdicts:
+        if not verdict:
+            return verdict
+    return Verdict(True, words)
