@@ -86,7 +86,18 @@ _HOMES = {
     "fisher_solve": "fisher",
     "least_squares_form": "fisher",
 }
-_MODULES = ("bounds", "datasets", "exact", "explained", "relaxations", "rivals", "steps", "verify")
+_MODULES = (
+    "bounds",
+    "datasets",
+    "exact",
+    "explained",
+    "plotting",
+    "relaxations",
+    "rivals",
+    "steps",
+    "teach",
+    "verify",
+)
 
 __all__ = [
     "DCCCA",
