@@ -6,7 +6,6 @@ left at None is a tenth of the variables, rounded up.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,9 +16,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .builders import cca_pencil, class_means, pca_pencil, within
 from .checks import Matrix, Vector, as_number
-from .deflation import Components, Deflation, components
+from .deflation import Deflation
 from .errors import InvalidParameter
 from .fisher import fisher_solve
+from .fitting import (
+    checked_views,
+    checked_X,
+    correlation,
+    location_scale,
+    per_component,
+    search,
+    second_view,
+    view_weights,
+)
 from .pencils import Gram, Pencil
 from .programs import SparseFDA
 from .samples import Table, read_labels, read_table
@@ -31,9 +40,23 @@ if TYPE_CHECKING:
 class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Sparse PCA: n_components directions with k nonzeros each that explain X's variance (Algorithm 2, Section 4).
 
-    k is one number or one per component. components_ holds the loadings as rows of unit length;
-    projector_trace_, adjusted_ and plain_sum_ say what the first 1, 2, … of them explain, each by
-    its own definition. score is the share of the variance of new data that the projection keeps.
+    Parameters
+    ----------
+    n_components : how many components are sought, one after the other.
+    k : nonzeros of each: one number, one per component, or None for a tenth of the variables.
+    center, scale : subtract each column's mean; divide by its standard deviation.
+    deflation : how A loses a component before the next search. With more variables than samples
+        "projection" and "schur" keep the factor form, the default forms an n × n matrix.
+    effort : "quick", "normal" or "high", time for quality. random_state : seed of the random starts.
+
+    Attributes
+    ----------
+    components_ : the loadings as rows, unit length, exact zeros.
+    values_ : xᵀAx of each component in the undeflated covariance (divided by m).
+    projector_trace_, adjusted_, plain_sum_ : what the first 1, 2, … components explain, each by its
+        own definition (see `dcgev_cvx.explained`).
+    mean_, scale_, n_components_, solutions_ : what was subtracted and divided; how many; the full records.
+
     """
 
     def __init__(
@@ -106,9 +129,19 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 class DCCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Sparse CCA: pairs of directions with kx and ky nonzeros whose scores correlate most (Eq:CCA, Section 5).
 
-    Columns are centred and, with scale, divided by their standard deviation, so that ridge is a
-    share of a variable's variance. x_weights_ and y_weights_ hold the pairs as columns; transform
-    gives the scores of X, or of both views when y is given. score is the mean correlation on new data.
+    Parameters
+    ----------
+    n_components : how many pairs. kx, ky : nonzeros in each view, as k of DCPCA.
+    ridge : added to the variances; a share of a variable's variance when scale is True.
+    scale : divide columns by their standard deviation, so that the answer does not depend on units.
+    deflation, effort, random_state : as in DCPCA; both views are deflated.
+
+    Attributes
+    ----------
+    x_weights_, y_weights_ : the pairs as columns; with ridge 0 their scores have unit variance.
+    values_ : the (ridged) correlations in training.
+    x_mean_, x_scale_, y_mean_, y_scale_, n_components_, solutions_ : as in DCPCA.
+
     """
 
     def __init__(
@@ -178,11 +211,23 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):
     """Sparse Fisher discriminant analysis: k variables, or a penalty ν, that tell classes apart (Eq:FDA, Section 6).
 
-    Columns are centred and divided by their standard deviation, so that ridge is a share of a
-    variable's variance. Two classes: one direction with k nonzeros, or the one that sparse_fda
-    finds at nu. More: one component per class but one (or n_components), k nonzeros each.
-    Predictions are those of Gaussian classes with one covariance in the space of the scores,
-    predict_proba included: honest as far as that model is.
+    Columns are centred and divided by their standard deviation. Predictions are those of Gaussian
+    classes with one covariance in the space of the scores, predict_proba included: honest as far
+    as that model is.
+
+    Parameters
+    ----------
+    k : nonzeros, as in DCPCA. nu : for two classes, the ν of sparse_fda instead of k.
+    n_components : discriminants; None takes as many as there are, classes less one.
+    ridge : added to the within-class variances, as a share of a variable's variance.
+    deflation, effort, random_state : as in DCPCA, for more than two classes.
+
+    Attributes
+    ----------
+    classes_, priors_ : the labels and their shares of the samples.
+    components_ : the discriminants as rows. means_, precision_ : the classes in the space of the scores.
+    mean_, scale_, n_components_ : as in DCPCA.
+
     """
 
     def __init__(
@@ -230,8 +275,9 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
 
     def decision_function(self, X: Any) -> Matrix:
         """zᵀS⁻¹μ_c − ½μ_cᵀS⁻¹μ_c + log π_c of each class; for two classes the difference, positive for the second."""
-        pull = self.means_ @ self.precision_ if hasattr(self, "means_") else np.zeros((0, 0))
-        scores = self.transform(X) @ pull.T
+        Z = self.transform(X)
+        pull = self.means_ @ self.precision_
+        scores = Z @ pull.T
         scores += np.log(self.priors_) - 0.5 * np.einsum("cj,cj->c", pull, self.means_)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
@@ -287,97 +333,6 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def checked_X(estimator: Any, X: Any, *, reset: bool, least: int = 2) -> Table:
-    """X as scikit-learn accepts it, dense."""
-    X = validate_data(
-        estimator, X, reset=reset, accept_sparse=["csr", "csc"], dtype=np.float64, ensure_min_samples=least
-    )
-    return read_table(X, least=least)
-
-
-def checked_views(estimator: Any, X: Any, y: Any) -> tuple[Table, Table]:
-    """Both views, with the same number of rows."""
-    if y is None:
-        raise InvalidParameter(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    x_table, y_table = checked_X(estimator, X, reset=True), second_view(y)
-    if x_table.m != y_table.m:
-        raise InvalidParameter(
-            f"X has {x_table.m} rows but y has {y_table.m}: row i of both must be the same sample."
-        )
-    return x_table, y_table
-
-
-def second_view(y: Any) -> Table:
-    """The second view; one dimension is one variable."""
-    view = y if hasattr(y, "toarray") or hasattr(y, "iloc") else np.asarray(y)
-    return read_table(np.asarray(view)[:, None] if view.ndim == 1 else view, "y", least=1)
-
-
-def location_scale(table: Table, scale: bool) -> tuple[Vector, Vector]:
-    """The mean and the standard deviation by column, 1 where there is none or no scaling is wanted."""
-    mean, deviation = table.spread()
-    return mean, np.where(deviation > 0.0, deviation, 1.0) if scale else np.ones(table.n)
-
-
-def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[int]:
-    """One cardinality per component: k itself, repeated, or a tenth of the variables."""
-    if (
-        isinstance(n_components, bool)
-        or not isinstance(n_components, (int, np.integer))
-        or not 1 <= n_components <= n
-    ):
-        raise InvalidParameter(f"n_components = {n_components!r} must be a whole number between 1 and {n}.")
-    count = int(n_components)
-    if k is None:
-        return [math.ceil(n / 10)] * count
-    if isinstance(k, (Sequence, np.ndarray)):
-        if len(k) != count:
-            raise InvalidParameter(f"{what} has {len(k)} entries for {count} component(s).")
-        return list(k)
-    return [k] * count
-
-
-def search(pencil: Pencil, ks: Sequence[Any], estimator: Any) -> Components:
-    """The components, with the estimator's settings."""
-    return components(
-        pencil,
-        ks,
-        deflation=estimator.deflation,
-        effort=estimator.effort,
-        random_state=seed_of(estimator.random_state),
-    )
-
-
-def seed_of(random_state: Any) -> int:
-    """A seed from an integer, a NumPy generator, a RandomState, or None for a fresh one."""
-    if isinstance(random_state, (int, np.integer)):
-        return int(as_number(random_state, "random_state"))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    try:
-        return int(np.random.default_rng(random_state).integers(2**31 - 1))
-    except (TypeError, ValueError):
-        raise InvalidParameter(f"random_state = {random_state!r} is neither a seed nor a NumPy generator.") from None
-
-
-def view_weights(pencil: Pencil, found: Components) -> tuple[Matrix, Matrix]:
-    """Both views' weights as columns, each of unit length in its own block of B."""
-    views: list[Matrix] = []
-    for rows in pencil.views:
-        V = np.zeros_like(found.V)
-        V[rows] = found.V[rows]
-        norms = np.array([pencil.B_norm(v) for v in V.T])
-        views.append(V[rows] / np.where(norms > 0.0, norms, 1.0))
-    return views[0], views[1]
-
-
-def correlation(u: Vector, v: Vector) -> float:
-    """The correlation of two score vectors; 0 when one of them is constant."""
-    u, v = u - u.mean(), v - v.mean()
-    size = float(np.linalg.norm(u) * np.linalg.norm(v))
-    return float(u @ v) / size if size > 0.0 else 0.0
 
 
 __all__ = ["DCCCA", "DCFDA", "DCPCA"]

@@ -134,7 +134,8 @@ def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, name
 
     Starts: the supports of a ν path (those of size k, else its neighbours trimmed or grown), forward
     selection from the best single variables, backward elimination for n up to BACKWARD_LIMIT; each
-    is improved by exchanges until none raises the ratio. With a path, on_path says whether one of its ν gives k.
+    is improved by exchanges until none raises the ratio. With a path, on_path says whether one of its ν gives k,
+    and that ν stands in Solution.rho, whose place it takes in FDA.
     """
     begin = perf_counter()
     program = SparseFDA(a, B, 0.0)
