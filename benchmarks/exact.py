@@ -60,7 +60,7 @@ def dual_for(rng: np.random.Generator, pencil: Pencil, k: int, honest: bool) -> 
     if kind == "NaN":
         U[rng.integers(n), rng.integers(n)] = rng.choice([np.nan, np.inf])
         return U
-    return {"empty": np.empty((0, 0)), "huge": 1e300 * U, "misshapen": U[:, : n - 1]}[kind]
+    return {"empty": np.empty((0, 0)), "huge": 1e250 * U, "misshapen": U[:, : n - 1]}[kind]
 
 
 def optimum(pencil: Pencil, k: int) -> float:

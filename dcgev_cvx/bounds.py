@@ -104,8 +104,13 @@ class Dual:
         return Dual(t * self.U, t * self.b, self.d)
 
 
-def dual_of(U: Any, d: Vector, level: float | None = None) -> Dual | None:
-    """Any array as a Dual: symmetrised, cut at |Uᵢⱼ| ≤ level·dᵢdⱼ when a level is given; None when it is garbage."""
+def dual_of(U: Any, d: Vector, level: float | None = None, *, tight: bool = True) -> Dual | None:
+    """Any array as a Dual: symmetrised, cut at |Uᵢⱼ| ≤ level·dᵢdⱼ when a level is given; None when it is garbage.
+
+    b is the smallest that fits off the diagonal; tight=False makes it the level (the largest of U, diagonal
+    included, without one): where b only costs, as in the homogeneous bound, the first is better, where the
+    diagonal −b·dᵢ² pays for it, as with a fixed radius, the second.
+    """
     n = len(d)
     try:
         array = np.array(U, dtype=np.float64)
@@ -115,14 +120,14 @@ def dual_of(U: Any, d: Vector, level: float | None = None) -> Dual | None:
     if array.shape != (n, n) or not np.all(np.abs(array) < 1e150):
         return None
     array = 0.5 * array + 0.5 * array.T
-    np.fill_diagonal(array, 0.0)
     outer = d[:, None] * d
-    b = float(np.max(np.abs(array) / outer))
-    if level is not None and 0.0 <= level < b:
-        b = float(level)
-        array = np.clip(array, -b * outer, b * outer)
+    b = float(np.max(np.abs(array) / outer)) if level is None else max(0.0, float(level))
+    np.fill_diagonal(array, 0.0)
+    array = np.clip(array, -b * outer, b * outer)
+    if tight:
+        b = float(np.max(np.abs(array) / outer))
     # the quotient was rounded: a few units more make the inequality true
-    return Dual(array, b * (1.0 + 16.0 * UNIT_ROUNDOFF), d)
+    return Dual(array, b * (1.0 + 16.0 * UNIT_ROUNDOFF), d) if math.isfinite(b) else None
 
 
 def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
@@ -265,7 +270,7 @@ def radius_bound(pencil: Pencil, radius: float, U: Any = None, *, level: float |
     """
     radius = as_number(radius, "radius", strict=True)
     floor = max(0.0, dense_bound(pencil))
-    dual = dual_of(U, np.ones(pencil.n), level)
+    dual = dual_of(U, np.ones(pencil.n), level, tight=False)
     if dual is None:
         return floor
     budget = radius * radius * dual.b * (1.0 + 8.0 * UNIT_ROUNDOFF)

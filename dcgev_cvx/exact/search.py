@@ -257,7 +257,7 @@ class Search:
         if len(free) < m:
             return
         self.nodes += 1
-        if work(len(free), m, self.k) <= LEAF_WORK:
+        if m in (0, len(free)) or work(len(free), m, self.k) <= LEAF_WORK:
             self.enumerate(included, free, m)
             return
         allowed = np.concatenate([included, free])

@@ -77,7 +77,7 @@ class Model:
         S = matrix_of(self.psd.dual_value, len(self.w), solved.solver)
         mu = number_of(self.trace) + self.shift
         b = self.price if self.budget is None else number_of(self.budget)
-        return dual_of(mu * self.units.B - self.units.A - S, self.w, max(0.0, b)), S, mu
+        return dual_of(mu * self.units.B - self.units.A - S, self.w, max(0.0, b), tight=self.c > 0.0), S, mu
 
     def answer(self, solved: Solved, S: Matrix, mu: float, dual: Dual | None) -> Answer:
         """What the solver's pair (X, S) is worth, recomputed."""

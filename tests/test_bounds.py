@@ -1,0 +1,212 @@
+"""Bounds are theorems: against plain enumeration, wild and broken duals, and 50-digit arithmetic."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import combinations
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dcgev_cvx import Gram, InvalidParameter, Pencil
+from dcgev_cvx.bounds import (
+    Gap,
+    cheap_bound,
+    dense_bound,
+    dual_of,
+    homogeneous_bound,
+    is_definite,
+    lambda_max_bound,
+    largest_valid_k,
+    leading_pair,
+    penalized_bound,
+    radius_bound,
+    row_sum_bound,
+    scale_vector,
+    smallest_B_eigenvalue,
+    valid_radius,
+)
+from dcgev_cvx.datasets import pitprops
+
+
+def random_pencil(rng, largest=8):
+    n = int(rng.integers(1, largest + 1))
+    G = rng.standard_normal((n, 2 * n)) * 10.0 ** rng.uniform(-3, 3)
+    A = [G @ G.T, -G @ G.T, 0.5 * (G[:, :n] + G[:, :n].T)][rng.integers(3)]
+    if rng.random() < 0.4:
+        return Pencil(A), int(rng.integers(1, n + 1))
+    Q, _ = np.linalg.qr(rng.standard_normal((n, n)))
+    B = Q @ np.diag(10.0 ** rng.uniform(-rng.integers(0, 7), 0, n)) @ Q.T
+    return Pencil(A, 0.5 * (B + B.T)), int(rng.integers(1, n + 1))
+
+
+def wild(rng, pencil):
+    n, size = pencil.n, pencil.A_scale * 10.0 ** rng.uniform(-4, 4)
+    U = size * rng.standard_normal((n, n))
+    broken = U.copy()
+    broken[rng.integers(n), rng.integers(n)] = np.nan
+    v = pencil.leading_vector
+    sensible = -size * np.sign(np.outer(v, v))
+    choices = [U, sensible, -sensible, sensible, sensible, broken, np.empty((0, 0)), 1e250 * U, U[:, :-1], None, "U"]
+    return choices[rng.integers(len(choices))]
+
+
+def optimum(pencil, k):
+    A, B = pencil.dense()
+    best = -np.inf
+    for S in combinations(range(pencil.n), k):
+        L = np.linalg.inv(np.linalg.cholesky(B[np.ix_(S, S)]))
+        best = max(best, np.linalg.eigvalsh(L @ A[np.ix_(S, S)] @ L.T)[-1])
+    return best
+
+
+def oracle_slack(pencil, truth):
+    lowest = np.linalg.eigvalsh(pencil.dense()[1])[0]
+    return 1e-14 * pencil.n * (pencil.A_scale / lowest + abs(truth))
+
+
+def test_no_bound_falls_below_the_optimum_whatever_the_dual():
+    rng = np.random.default_rng(0)
+    for trial in range(1000):
+        pencil, k = random_pencil(rng)
+        U, truth = wild(rng, pencil), optimum(pencil, k)
+        floor = truth - oracle_slack(pencil, truth)
+        scale = "diagonal" if trial % 2 else rng.uniform(0.1, 10.0, pencil.n)
+        level = None if trial % 3 else pencil.A_scale * rng.uniform()
+        assert homogeneous_bound(pencil, k, U, scale=scale, level=level) >= floor
+        assert radius_bound(pencil, valid_radius(pencil, k), U, level=level) >= floor
+        assert row_sum_bound(pencil, k) >= floor
+        assert cheap_bound(pencil, k) >= floor
+
+
+def mp_lambda_max(pencil):
+    A, B = (mpmath.matrix(M.tolist()) for M in pencil.dense())
+    inverse = mpmath.cholesky(B) ** -1
+    C = inverse * A * inverse.T
+    return max(mpmath.eigsy((C + C.T) / 2, eigvals_only=True))
+
+
+def test_the_margin_covers_the_last_digit_in_50_digit_arithmetic():
+    rng = np.random.default_rng(1)
+    with mpmath.workdps(50):
+        for _ in range(60):
+            pencil, _ = random_pencil(rng, 6)
+            bound, truth = dense_bound(pencil), mp_lambda_max(pencil)
+            assert mpmath.mpf(bound) >= truth
+            # and it is no more than a margin: n·u·norms
+            assert float(bound - truth) <= 1e-10 * (
+                abs(float(truth)) + pencil.A_scale / smallest_B_eigenvalue(pencil)
+            )
+
+
+def test_a_number_below_lambda_max_is_never_proved():
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        pencil, _ = random_pencil(rng)
+        A, B = pencil.dense()
+        top = leading_pair(A, B)[0]
+        assert not is_definite(top - 1e-9 * abs(top) - 1e-300, A, B, np.abs(A))
+        assert lambda_max_bound(A, B) >= top - oracle_slack(pencil, top)
+
+
+def test_garbage_gives_lambda_max_and_never_a_guess():
+    pencil = pitprops()
+    dense = dense_bound(pencil)
+    for U in (None, np.full((13, 13), np.nan), np.empty(0), np.eye(12), "dual", object(), np.full((13, 13), 1e200)):
+        assert homogeneous_bound(pencil, 3, U) == dense
+        assert radius_bound(pencil, 3.0, U) == dense
+
+
+def test_a_gram_is_bounded_through_its_smaller_side():
+    C = np.random.default_rng(3).standard_normal((5, 30))
+    assert dense_bound(Pencil(Gram(C))) == pytest.approx(np.linalg.norm(C, 2) ** 2, rel=1e-11)
+    assert dense_bound(Pencil(Gram(C))) >= np.linalg.norm(C, 2) ** 2
+    assert homogeneous_bound(Pencil(Gram(C)), 3) == pytest.approx(np.linalg.norm(C, 2) ** 2, rel=1e-10)
+
+
+def test_multiples_of_the_identity_up_to_rounding():
+    Q, _ = np.linalg.qr(np.random.default_rng(4).standard_normal((8, 8)))
+    B = Q @ np.diag(np.full(8, 56.0)) @ Q.T
+    assert smallest_B_eigenvalue(Pencil(np.eye(8), 0.5 * (B + B.T))) == pytest.approx(56.0)
+
+
+def test_bounds_may_be_negative():
+    pencil = Pencil(-np.eye(4) - 0.1)
+    assert -1.0 <= homogeneous_bound(pencil, 2) <= -1.0 + 1e-12
+    assert row_sum_bound(pencil, 1) == pytest.approx(-1.1)
+    assert radius_bound(pencil, 1.0) == 0.0
+
+
+def test_row_sums_are_exact_for_pairs_of_equal_diagonal_and_give_up_honestly():
+    assert row_sum_bound(pitprops(), 2) == pytest.approx(1.954)
+    B = 0.05 * np.eye(6) + 0.95
+    assert row_sum_bound(Pencil(np.eye(6), B), 4) == np.inf
+    assert cheap_bound(Pencil(np.eye(6), B), 4) == dense_bound(Pencil(np.eye(6), B))
+
+
+def test_the_valid_radius_and_the_k_it_is_valid_for():
+    pencil = Pencil(np.eye(3), 0.01 * np.eye(3))
+    assert valid_radius(pencil, 1) == pytest.approx(10.0)
+    assert largest_valid_k(pencil, 1.0) == 0
+    assert largest_valid_k(pencil, valid_radius(pencil, 2)) == 2
+    assert [largest_valid_k(pitprops(), np.sqrt(k)) for k in (1, 5, 13)] == [1, 5, 13]
+
+
+def test_penalized_bound_holds_for_its_own_program():
+    rng = np.random.default_rng(5)
+    pencil = pitprops()
+    for rho in (0.0, 0.1, 1.0):
+        for _ in range(50):
+            x = rng.standard_normal(13) * (rng.random(13) < 0.4)
+            if x.any():
+                x /= np.linalg.norm(x)
+                bound = penalized_bound(pencil, rho, rng.standard_normal((13, 13)))
+                assert pencil.A_quad(x) - rho * np.abs(x).sum() ** 2 <= bound
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.integers(0, 10_000), st.integers(-60, 60), st.integers(-40, 40))
+def test_scaling_by_powers_of_two_scales_the_bound_exactly(seed, a, b):
+    rng = np.random.default_rng(seed)
+    pencil, k = random_pencil(rng, 5)
+    U = pencil.A_scale * rng.standard_normal((pencil.n, pencil.n))
+    A, B = pencil.dense()
+    plain = homogeneous_bound(Pencil(A, B), k, U)
+    scaled = homogeneous_bound(Pencil(A * 2.0**a, B * 4.0**b), k, U * 2.0**a)
+    assert scaled == plain * 2.0**a / 4.0**b
+
+
+def test_the_gap():
+    assert Gap(1.0, 2.0).relative == 0.5
+    assert Gap(2.0, 1.0).absolute == 0.0
+    assert Gap(1.0, 1.0 + 1e-10).closed
+    assert Gap(-np.inf, np.inf).relative == np.inf
+    assert Gap(0.0, 0.0).closed
+    assert "gap 50 %" in str(Gap(1.0, 2.0))
+
+
+def test_errors_name_the_number():
+    pencil = pitprops()
+    with pytest.raises(InvalidParameter, match="k = 14 is out of range"):
+        homogeneous_bound(pencil, 14)
+    with pytest.raises(InvalidParameter, match="scale = 'metric' is unknown"):
+        scale_vector(pencil, "metric")
+    with pytest.raises(InvalidParameter, match="smallest entry is -1"):
+        homogeneous_bound(pencil, 2, None, scale=-np.ones(13))
+    with pytest.raises(InvalidParameter, match="radius = 0 is out of range"):
+        radius_bound(pencil, 0.0)
+
+
+def test_a_dual_is_cut_and_symmetrised():
+    dual = dual_of([[9.0, 2.0], [0.0, 9.0]], np.ones(2), 0.5)
+    assert dual.U.tolist() == [[0.0, 0.5], [0.5, 0.0]]
+    assert dual.b == pytest.approx(0.5)
+
+
+def test_the_referee_does_not_import_cvxpy():
+    code = "import sys, dcgev_cvx.bounds, dcgev_cvx.exact; sys.exit('cvxpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

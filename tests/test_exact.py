@@ -1,0 +1,211 @@
+"""Branch and bound against plain enumeration, on every kind of pencil, and honest intervals when it is stopped."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from dcgev_cvx import Gram, InvalidParameter, Pencil
+from dcgev_cvx.bounds import dual_of
+from dcgev_cvx.datasets import indefinite, pitprops, planted_cca, planted_pca
+from dcgev_cvx.exact import ExactStatus, best_subset, brute_force, gev, search
+from dcgev_cvx.exact.nodes import NodeBounds, top_sum
+
+PITPROPS = [1.0, 1.9540, 2.4753, 2.9375, 3.4062, 3.7710, 3.9962, 4.0686, 4.1386, 4.1726, 4.2083, 4.2182, 4.2186]
+
+
+def optimum(pencil, k):
+    """Shares no code with the package: whitened eigenvalues, one support after the other."""
+    A, B = pencil.dense()
+    best = -np.inf
+    for S in combinations(range(pencil.n), k):
+        L = np.linalg.inv(np.linalg.cholesky(B[np.ix_(S, S)]))
+        best = max(best, np.linalg.eigvalsh(L @ A[np.ix_(S, S)] @ L.T)[-1])
+    return best
+
+
+def null(n, rng=0):
+    G = np.random.default_rng(rng).standard_normal((4 * n, n))
+    return Pencil(G.T @ G / (4 * n))
+
+
+@pytest.fixture
+def no_enumeration(monkeypatch):
+    """Small problems go through the tree too, down to its last leaf."""
+    monkeypatch.setattr(search, "ROOT_WORK", 0.0)
+    monkeypatch.setattr(search, "LEAF_WORK", 0.0)
+
+
+def test_pit_props_exactly_for_every_k():
+    found = [best_subset(pitprops(), k) for k in range(1, 14)]
+    assert [s.value for s in found] == pytest.approx(PITPROPS, abs=5.1e-5)
+    assert all(s.optimal and s.status is ExactStatus.OPTIMAL for s in found)
+    assert all(s.value <= s.upper_bound <= s.value * (1.0 + 1e-9) for s in found)
+
+
+def test_the_tree_agrees_with_enumeration_on_every_kind_of_pencil(no_enumeration):
+    rng = np.random.default_rng(0)
+    for trial in range(24):
+        n = int(rng.integers(5, 9))
+        G = rng.standard_normal((n, 2 * n))
+        A = [G @ G.T, -G @ G.T, 0.5 * (G[:, :n] + G[:, :n].T)][trial % 3]
+        H = rng.standard_normal((n, 2 * n))
+        pencil = Pencil(A, None if trial % 2 else H @ H.T / n + 0.01 * np.eye(n))
+        k = int(rng.integers(2, n))
+        found = best_subset(pencil, k)
+        assert found.value == pytest.approx(optimum(pencil, k), rel=1e-10)
+        assert found.optimal
+        assert found.nodes >= 1
+        assert len(found.support) <= k
+
+
+def test_brute_force_agrees_with_the_plain_loop():
+    for pencil, k in ((pitprops(), 3), (indefinite(7, dense_metric=True), 3), (Pencil(-np.eye(4) - 0.1), 2)):
+        found = brute_force(pencil, k)
+        assert found.value == pytest.approx(optimum(pencil, k), rel=1e-12)
+        assert found.optimal
+
+
+def test_a_negative_optimum_is_found_and_proved(no_enumeration):
+    pencil = Pencil(-np.diag([5.0, 4.0, 3.0, 2.0, 6.0]) - 0.1)
+    found = best_subset(pencil, 2)
+    assert found.value == pytest.approx(optimum(pencil, 2))
+    assert found.value < 0.0
+    assert found.optimal
+
+
+@pytest.mark.parametrize(
+    ("pencil", "k"),
+    [
+        (null(30), 5),
+        (planted_pca(60, 5, samples=240).pencil, 5),
+        (planted_cca(samples=100, ridge=0.1).pencil, 6),
+    ],
+    ids=["null", "planted", "cca"],
+)
+def test_larger_problems_are_proved(pencil, k):
+    found = best_subset(pencil, k, time_limit=60.0)
+    assert found.optimal
+    assert found.nodes > 0
+
+
+def test_the_null_problem_agrees_with_enumeration():
+    assert best_subset(null(24), 5).value == pytest.approx(brute_force(null(24), 5).value, rel=1e-12)
+
+
+def test_a_time_limit_gives_a_valid_interval_in_time():
+    planted = planted_pca(120, 10, samples=150, strength=3.0)
+    begin = perf_counter()
+    found = best_subset(planted.pencil, 10, time_limit=0.3)
+    assert perf_counter() - begin < 3.0  # a loaded machine is slow; the promise itself is measured in the benchmark
+    assert found.status is ExactStatus.OUT_OF_TIME
+    assert found.value <= found.upper_bound <= planted.pencil.lambda_max * (1.0 + 1e-9)
+    assert planted.value <= found.upper_bound
+    assert not found.optimal
+
+
+def test_node_limits_nest(no_enumeration):
+    pencil = null(14, rng=3)
+    truth = brute_force(pencil, 4).value
+    widths = []
+    for limit in (1, 5, 20, 10_000):
+        found = best_subset(pencil, 4, node_limit=limit)
+        assert found.value <= truth * (1.0 + 1e-12)
+        assert truth <= found.upper_bound
+        widths.append(found.gap.absolute)
+    assert widths == sorted(widths, reverse=True)
+    assert found.optimal
+
+
+def test_a_full_heap_makes_the_search_dive_and_still_end(no_enumeration, monkeypatch):
+    monkeypatch.setattr(search, "HEAP_LIMIT", 2)
+    pencil = null(12, rng=1)
+    found = best_subset(pencil, 4)
+    assert found.optimal
+    assert found.value == pytest.approx(optimum(pencil, 4), rel=1e-12)
+
+
+def test_without_the_sdp_the_proof_takes_more_nodes(no_enumeration, monkeypatch):
+    pencil = planted_pca(12, 4, samples=60).pencil
+    with_sdp = best_subset(pencil, 4)
+    monkeypatch.setattr(search, "SDP_LIMIT", 0)
+    without = best_subset(pencil, 4)
+    assert without.value == with_sdp.value
+    assert without.optimal
+    assert without.nodes >= with_sdp.nodes
+
+
+def test_node_bounds_hold_on_their_node_and_knowing_I_never_hurts():
+    rng = np.random.default_rng(5)
+    for _ in range(150):
+        n, k = 7, int(rng.integers(2, 6))
+        G, H = rng.standard_normal((n, n)), rng.standard_normal((n, 2 * n))
+        pencil = Pencil(G + G.T, H @ H.T / n)
+        d = np.sqrt(pencil.B_diagonal)
+        dual = dual_of(rng.standard_normal((n, n)) * 10.0 ** rng.uniform(-2, 1), d)
+        bounds = NodeBounds(np.asarray(pencil.A), pencil.B, k, dual)
+        order = rng.permutation(n)
+        p = int(rng.integers(1, k))
+        included, free = order[:p], order[p : n - int(rng.integers(0, n - k + 1))]
+        supports = [np.concatenate([included, S]) for S in combinations(free, k - p)]
+        truth = max(pencil.restrict(np.sort(S)).lambda_max for S in supports)
+        priced = bounds.priced(included, free)[0]
+        assert priced >= truth - 1e-10
+        empty = np.empty(0, dtype=np.intp)
+        assert priced <= bounds.priced(empty, np.concatenate([included, free]))[0] + 1e-10
+        assert bounds.interlacing(np.concatenate([included, free]))[0] >= truth - 1e-10
+        assert not bounds.dominated(truth - 1e-9, included, free)
+
+
+def test_top_sums():
+    rows = np.array([[3.0, 1.0, 2.0]])
+    assert [float(top_sum(rows, m)[0]) for m in (0, 1, 2, 3, 4)] == [0.0, 3.0, 5.0, 6.0, 6.0]
+
+
+def test_gram_scales_and_ties():
+    C = np.random.default_rng(2).standard_normal((6, 15))
+    gram, dense = best_subset(Pencil(Gram(C)), 4), best_subset(Pencil(C.T @ C), 4)
+    assert gram.support == dense.support
+    huge = best_subset(Pencil(1e120 * (C.T @ C), 1e-60 * np.eye(15)), 4)
+    assert huge.support == dense.support
+    assert huge.optimal
+    tied = best_subset(Pencil(np.eye(30)), 7)
+    assert tied.value == 1.0
+    assert tied.optimal
+
+
+def test_a_start_is_used_and_progress_is_told(monkeypatch):
+    monkeypatch.setattr(search, "REPORT_SECONDS", 0.0)
+    planted = planted_pca(40, 5, samples=120, strength=1.0)
+    lines = []
+    found = best_subset(planted.pencil, 5, start=planted.x, progress=lines.append, time_limit=20.0)
+    assert found.value >= planted.value
+    assert lines
+    assert "incumbent" in str(lines[0])
+    assert all(a.bound >= b.bound - 1e-9 for a, b in pairwise(lines))
+
+
+def test_the_dense_problem():
+    assert gev(pitprops()).value == pytest.approx(4.2186, abs=5e-5)
+
+
+def test_words():
+    text = str(best_subset(pitprops(), 6))
+    assert text.startswith("proved optimal: value 3.7709596")
+    assert "topdiam, length, ringbut, bowmax, bowdist, whorls" in text
+
+
+def test_bad_input():
+    with pytest.raises(InvalidParameter, match="k = 14 is out of range"):
+        best_subset(pitprops(), 14)
+    with pytest.raises(InvalidParameter, match="time_limit = -1 is out of range"):
+        best_subset(pitprops(), 3, time_limit=-1.0)
+    with pytest.raises(InvalidParameter, match=r"75287520 supports, more than 5000000: use best_subset"):
+        brute_force(null(100), 5)
+    with pytest.raises(InvalidParameter, match="start must have length 30"):
+        best_subset(null(30), 6, start=np.ones(3))
+    with pytest.raises(InvalidParameter, match=r"n = 6000.*GB"):
+        best_subset(Pencil(Gram(np.ones((1, 6000)))), 3)
