@@ -64,6 +64,11 @@ def test_pca_keeps_the_factor_when_that_is_smaller(scale):
     np.testing.assert_allclose(pencil.A.toarray(), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize(("m", "factor"), [(11, True), (12, False), (13, False)])
+def test_pca_forms_the_smaller_of_the_two(m, factor):
+    assert isinstance(pca_pencil(data(1, m, 12)).A, Gram) is factor
+
+
 def test_pca_never_forms_a_wide_covariance():
     pencil = pca_pencil(np.random.default_rng(0).standard_normal((20, 30_000)))
     assert pencil.n == 30_000

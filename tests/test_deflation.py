@@ -279,6 +279,16 @@ def test_the_same_component_twice_explains_nothing_more(form):
     assert explained.plain_sum(pencil, twice) == pytest.approx(2 * explained.plain_sum(pencil, v))
 
 
+@common
+@given(seeds)
+def test_a_factor_explains_what_its_matrix_does(seed):
+    factor = random_pencil(seed, kind="gram")
+    matrix = Pencil(*factor.dense())
+    V = np.random.default_rng(seed).standard_normal((6, 2))
+    for measure in (explained.projector_trace, explained.adjusted, explained.plain_sum):
+        assert measure(factor, V) == pytest.approx(measure(matrix, V), rel=1e-9)
+
+
 # --- bad input
 
 
