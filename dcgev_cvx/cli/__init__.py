@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import DCGEVError
-from . import agreement, compare, path, reproduce, solve, solvers, vectors, verify
+from . import agreement, compare, lab, path, reproduce, solve, solvers, vectors, verify
 
 COMMANDS = (
     compare,
@@ -24,6 +24,7 @@ COMMANDS = (
     verify,
     vectors,
     agreement,
+    lab,
 )
 """Every command, in the order of the help text."""
 

@@ -1,0 +1,75 @@
+"""`dcgev lab`: start an app to play with MM, or list the apps."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..errors import DataUnavailable, InvalidParameter, SolverMissing, nearest
+
+FOLDERS = (Path(__file__).parents[1] / "lab", Path(__file__).parents[2] / "examples" / "lab")
+"""Where the apps are: inside an installed package, or beside it in a clone."""
+
+
+def add(subparsers: Any) -> None:
+    """Register the command and its options."""
+    parser = subparsers.add_parser(
+        "lab",
+        help="apps in the browser: step through MM, break a solver, …",
+        description="Start an app in the browser, on this machine and for you alone; without a name, list them.",
+        epilog="Example: dcgev lab step. Needs the extra `lab` (marimo). Ctrl-C ends it.",
+    )
+    parser.add_argument("name", metavar="NAME", nargs="?", help="which app; left out: list them")
+    parser.add_argument("--port", type=int, help="port of the local server (default: a free one)")
+    parser.add_argument("--headless", action="store_true", help="print the address and open no browser")
+    parser.add_argument(
+        "--edit", action="store_true", help="open a copy of the app's code as a notebook, to change it"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """List the apps, or run one until it is ended."""
+    found = apps()
+    if args.name is None:
+        for name, file in found.items():
+            print(f"  dcgev lab {name:12} {first_line(file)}")
+        return 0
+    if args.name not in found:
+        raise InvalidParameter(f"there is no lab {args.name!r}; {nearest(args.name, found)}")
+    if importlib.util.find_spec("marimo") is None:
+        raise SolverMissing("dcgev lab needs marimo: pip install 'dcgev-cvx[lab]'")
+    return subprocess.call(command(args, found[args.name]))
+
+
+def apps() -> dict[str, Path]:
+    """Every app by name."""
+    for folder in FOLDERS:
+        if folder.is_dir():
+            return {file.stem: file for file in sorted(folder.glob("*.py"))}
+    raise DataUnavailable("the labs are not here: install the package from its wheel or work in a clone.")
+
+
+def first_line(file: Path) -> str:
+    """What an app is about."""
+    return file.read_text(encoding="utf-8").split('"""')[1].splitlines()[0]
+
+
+def command(args: argparse.Namespace, file: Path) -> list[str]:
+    """The marimo command; the token keeps other users of the machine out."""
+    target = own_copy(file) if args.edit else file
+    words = [sys.executable, "-m", "marimo", "edit" if args.edit else "run", str(target), "--token"]
+    words += [] if args.port is None else ["--port", str(args.port)]
+    return [*words, "--headless"] if args.headless else words
+
+
+def own_copy(file: Path) -> Path:
+    """A copy in the current folder, so that changes do not touch the package; an older copy is kept."""
+    target = Path(file.name)
+    if not target.exists():
+        target.write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
+    return target

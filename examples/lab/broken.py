@@ -1,0 +1,65 @@
+"""Break the solver: three steps, at most one of them wrong; find the numbers that give it away."""
+
+import marimo
+
+app = marimo.App(width="medium", app_title="Break the solver")
+
+
+@app.cell
+def _():
+    import marimo as mo
+    import numpy as np
+
+    from dcgev_cvx import DCGEVError, Pencil, SparseGEV
+    from dcgev_cvx.teach import SUSPECTS, judge_step
+
+    return DCGEVError, Pencil, SUSPECTS, SparseGEV, judge_step, mo, np
+
+
+@app.cell
+def _(mo):
+    rho = mo.ui.slider(0.0, 3.0, step=0.1, value=0.5, label="ρ̃", show_value=True)
+    log_eps = mo.ui.slider(-6.0, 0.0, step=0.5, value=-1.0, label="log₁₀ ε", show_value=True)
+    tau = mo.ui.slider(0.5, 5.0, step=0.5, value=1.0, label="τ", show_value=True)
+    diagonal = mo.ui.slider(0.25, 4.0, step=0.25, value=1.0, label="B₂₂", show_value=True)
+    off = mo.ui.slider(-1.0, 1.0, step=0.1, value=0.0, label="B₁₂", show_value=True)
+    angle = mo.ui.slider(0, 90, step=5, value=40, label="y at degrees", show_value=True)
+    mo.vstack([mo.md("# Break the solver"), mo.hstack([rho, log_eps, tau]), mo.hstack([diagonal, off, angle])])
+    return angle, diagonal, log_eps, off, rho, tau
+
+
+@app.cell
+def _(DCGEVError, Pencil, SUSPECTS, SparseGEV, angle, diagonal, judge_step, log_eps, mo, np, off, rho, tau):
+    def table():
+        """The verdict of the KKT conditions on each suspect."""
+        A = np.array([[2.0, 0.5], [0.5, 1.0]])
+        B = np.array([[1.0, off.value], [off.value, diagonal.value]])
+        program = SparseGEV(Pencil(A, B), rho.value, 10.0**log_eps.value, tau.value)
+        y = np.array([np.cos(np.radians(angle.value)), np.sin(np.radians(angle.value))])
+        y = 0.9 * y / program.pencil.B_norm(y)
+        rows = []
+        for letter, suspect in SUSPECTS.items():
+            x = suspect(A, B, y, program.rho, program.eps, program.tau)
+            verdict = judge_step(program, y, x, tol=1e-6)
+            rows.append(
+                {
+                    "step": letter,
+                    "x": np.round(x, 6).tolist(),
+                    "minimiser?": "yes" if verdict else "NO",
+                    "why": verdict.why,
+                }
+            )
+        return mo.ui.table(rows, selection=None)
+
+    def shown():
+        try:
+            return table()
+        except DCGEVError as error:
+            return mo.callout(f"{type(error).__name__}: {error}", kind="danger")
+
+    shown()
+    return
+
+
+if __name__ == "__main__":
+    app.run()

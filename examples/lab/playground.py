@@ -1,0 +1,103 @@
+"""Playground: a problem, ρ̃, ε, τ, a shift and a start; out come iterates, support and certificate."""
+
+import marimo
+
+app = marimo.App(width="medium", app_title="Playground")
+
+
+@app.cell
+def _():
+    import marimo as mo
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    from dcgev_cvx import DCGEVError, Pencil, SparseGEV, Stop, datasets, minimize, solve
+    from dcgev_cvx.plotting import plot_history, plot_loadings, plot_sandwich
+    from dcgev_cvx.steps.native import native_step
+
+    pitprops, cca = datasets.pitprops(), datasets.planted_cca().pencil
+    problems = {
+        "pit props (PCA)": lambda: pitprops,
+        "two views (CCA)": lambda: cca,
+        "indefinite A": lambda: datasets.indefinite(8, dense_metric=True),
+        "singular B": lambda: Pencil(np.eye(3), np.diag([1.0, 1.0, 0.0])),
+    }
+    return (
+        DCGEVError,
+        SparseGEV,
+        Stop,
+        minimize,
+        mo,
+        native_step,
+        np,
+        plot_history,
+        plot_loadings,
+        plot_sandwich,
+        plt,
+        problems,
+        solve,
+    )
+
+
+@app.cell
+def _(mo, problems):
+    problem = mo.ui.dropdown(list(problems), value="pit props (PCA)", label="problem")
+    shift = mo.ui.dropdown(["identity", "metric"], value="identity", label="shift")
+    start = mo.ui.dropdown(
+        ["leading eigenvector", "all ones", "e₁ + e₂", "zero"], value="leading eigenvector", label="start"
+    )
+    rho = mo.ui.slider(0.0, 20.0, step=0.1, value=4.8, label="ρ̃", show_value=True)
+    eps = mo.ui.number(value=1e-8, step=1e-8, label="ε")
+    extra = mo.ui.slider(0.0, 5.0, step=0.25, value=0.0, label="τ above the least", show_value=True)
+    k = mo.ui.number(value=6, step=1, label="k for solve(pencil, k)")
+    mo.vstack(
+        [mo.md("# Playground"), mo.hstack([problem, shift, start]), mo.hstack([rho, extra]), mo.hstack([eps, k])]
+    )
+    return eps, extra, k, problem, rho, shift, start
+
+
+@app.cell
+def _(DCGEVError, SparseGEV, Stop, eps, extra, minimize, mo, native_step, np, problem, problems, rho, shift, start):
+    failure, result = None, None
+    try:
+        pencil = problems[problem.value]()
+        least = SparseGEV(pencil, rho.value, eps.value, shift=shift.value)
+        program = SparseGEV(pencil, rho.value, eps.value, least.tau + extra.value, shift.value)
+        first = {"all ones": np.ones(pencil.n), "e₁ + e₂": np.eye(pencil.n)[0] + np.eye(pencil.n)[1]}.get(start.value)
+        x0 = np.zeros(pencil.n) if start.value == "zero" else None if first is None else first / pencil.B_norm(first)
+        result = minimize(program, native_step(program), x0, stop=Stop(max_iter=300))
+    except DCGEVError as error:
+        failure = mo.callout(f"{type(error).__name__}: {error}", kind="danger")
+    return failure, result
+
+
+@app.cell
+def _(failure, mo, plot_history, plot_loadings, plot_sandwich, plt, result):
+    def pictures():
+        figure, axes = plt.subplots(1, 3, figsize=(13.0, 3.8), layout="constrained")
+        plot_history(result, axes[0])
+        plot_sandwich(result, axes[1])
+        plot_loadings(result.program.pencil, result.x, axes[2])
+        plt.close(figure)
+        return figure
+
+    failure if failure is not None else mo.vstack([pictures(), mo.plain_text(str(result))])
+    return
+
+
+@app.cell
+def _(DCGEVError, k, mo, problem, problems, solve):
+    def exactly_k():
+        try:
+            return mo.plain_text(
+                str(solve(problems[problem.value](), int(k.value), effort="quick", check_path=False))
+            )
+        except DCGEVError as error:
+            return mo.callout(f"{type(error).__name__}: {error}", kind="danger")
+
+    mo.vstack([mo.md("## Exactly k nonzeros"), exactly_k()])
+    return
+
+
+if __name__ == "__main__":
+    app.run()

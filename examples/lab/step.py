@@ -1,0 +1,92 @@
+"""Step through MM by hand: the surrogate touches f, its minimiser is the next iterate, f sinks."""
+
+import marimo
+
+app = marimo.App(width="medium", app_title="MM, step by step")
+
+
+@app.cell
+def _():
+    from itertools import islice
+
+    import marimo as mo
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    from dcgev_cvx import DCGEVError, Pencil, SparseGEV, datasets, iterate
+    from dcgev_cvx.plotting import plot_majoriser, plot_majoriser_2d
+    from dcgev_cvx.steps.native import native_step
+
+    problems = {
+        "one variable": (Pencil(np.ones((1, 1))), [0.42]),
+        "two variables": (Pencil(np.array([[2.0, 0.8], [0.8, 1.2]])), [0.3, 0.35]),
+        "pit props, 13 variables": (datasets.pitprops(), None),
+    }
+    return (
+        DCGEVError,
+        SparseGEV,
+        islice,
+        iterate,
+        mo,
+        native_step,
+        np,
+        plot_majoriser,
+        plot_majoriser_2d,
+        plt,
+        problems,
+    )
+
+
+@app.cell
+def _(mo, problems):
+    problem = mo.ui.dropdown(list(problems), value="one variable", label="problem")
+    at = mo.ui.slider(0, 30, value=0, label="step l", show_value=True)
+    rho = mo.ui.slider(0.0, 6.0, step=0.05, value=0.5, label="ρ̃", show_value=True)
+    log_eps = mo.ui.slider(-6.0, 0.5, step=0.25, value=-1.0, label="log₁₀ ε", show_value=True)
+    tau = mo.ui.slider(0.0, 8.0, step=0.25, value=3.0, label="τ", show_value=True)
+    mo.vstack(
+        [mo.md("# MM, step by step"), mo.hstack([problem, at], justify="start"), mo.hstack([rho, log_eps, tau])]
+    )
+    return at, log_eps, problem, rho, tau
+
+
+@app.cell
+def _(DCGEVError, SparseGEV, islice, iterate, log_eps, mo, native_step, problem, problems, rho, tau):
+    failure, program, history = None, None, []
+    try:
+        pencil, start = problems[problem.value]
+        program = SparseGEV(pencil, rho.value, 10.0**log_eps.value, tau.value)
+        history = list(islice(iterate(program, native_step(program), start), 32))
+    except DCGEVError as error:
+        failure = mo.callout(str(error), kind="danger")
+    return failure, history, program
+
+
+@app.cell
+def _(failure, history, at, mo, np, plot_majoriser, plot_majoriser_2d, plt, program):
+    def picture():
+        figure = plt.figure(figsize=(7.0, 4.6), layout="constrained")
+        ax = figure.add_subplot()
+        y, x = history[at.value].x, history[at.value + 1].x
+        if program.pencil.n == 2:
+            plot_majoriser_2d(program, history, at=at.value, ax=ax)
+        elif np.any(y != x) or program.pencil.n == 1:
+            plot_majoriser(program, y, x, ax=ax)
+        else:
+            ax.text(0.5, 0.5, "x = y: MM has stopped", ha="center")
+        plt.close(figure)
+        return figure
+
+    def words():
+        y, x = history[at.value], history[at.value + 1]
+        return mo.md(
+            f"**l = {y.l}**, {int(np.count_nonzero(y.x))} nonzeros: "
+            f"f(x⁽ˡ⁺¹⁾) = {x.f:.8g} ≤ g(x⁽ˡ⁺¹⁾, x⁽ˡ⁾) = {program.g(x.x, y.x):.8g} ≤ f(x⁽ˡ⁾) = {y.f:.8g}"
+        )
+
+    failure if failure is not None else mo.vstack([picture(), words()])
+    return
+
+
+if __name__ == "__main__":
+    app.run()
