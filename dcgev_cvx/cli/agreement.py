@@ -1,4 +1,4 @@
-"""`dcgev agreement`: every installed solver on the same MM step, and every whole-program method on the same program."""
+"""`dcgev agreement`: every installed solver on the same MM step, every whole-program method on the same program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def add(subparsers: Any) -> None:
         "agreement",
         help="how far the installed solvers agree on one program",
         description="One MM step from the leading eigenvector by every installed CVXPY solver (plain, at its default "
-        "accuracy), the closed form, the native engine and our polished step, against a certified reference; then the "
+        "accuracy), the closed form, the native engine and our own step, against a certified reference; then the "
         "whole program by dccp and UNO where they are installed.",
         epilog="Example: dcgev agreement pitprops",
     )
@@ -39,7 +39,13 @@ def run(args: argparse.Namespace) -> int:
     rho = 0.1 * abs(pencil.lambda_max) if args.rho is None else args.rho
     rows, missing = agreement(pencil, rho, args.eps)
     if args.json:
-        content = {"command": "agreement", "rho": rho, "eps": args.eps, "rows": [vars(r) for r in rows], "missing": missing}
+        content = {
+            "command": "agreement",
+            "rho": rho,
+            "eps": args.eps,
+            "rows": [vars(r) for r in rows],
+            "missing": missing,
+        }
         print(json.dumps(finite(content), ensure_ascii=False, indent=2, allow_nan=False))
     else:
         show(rows, missing, f"{name or args.A}: n = {pencil.n}, ρ̃ = {rho:.4g}, ε = {args.eps:g}")
@@ -52,13 +58,21 @@ def show(rows: list[Row], missing: list[str], title: str) -> None:
 
     columns = ("who", "‖x − x*‖_B", "value", "KKT", "1e-3", "1e-6", "1e-9", "seconds")
     table = [
-        (r.who, tables.tiny(r.distance), tables.tiny(r.excess), tables.tiny(r.kkt), *map(str, r.nonzeros), f"{r.seconds:.4f}")
+        (
+            r.who,
+            tables.tiny(r.distance),
+            tables.tiny(r.excess),
+            tables.tiny(r.kkt),
+            *map(str, r.nonzeros),
+            f"{r.seconds:.4f}",
+        )
         for r in rows
         if not r.failure
     ]
     tables.show(tables.table(columns, table, title=title))
     tables.show(
-        "  value: above the least, relative; KKT: proximal residual; 1e-3, 1e-6, 1e-9: nonzeros beyond that share of ‖x‖_B.\n"
+        "  value: above the least, relative; KKT: proximal residual.\n"
+        "  1e-3, 1e-6, 1e-9: nonzeros beyond that share of ‖x‖_B.\n"
         "  QCQPStep is our own step, polished; CVXPY's solvers are called plainly, at their default accuracy.\n"
         "  * the whole program from the same start, measured from Algorithm 1's limit; KKT is the stationarity there."
     )

@@ -69,7 +69,10 @@ def run_check(args: argparse.Namespace) -> int:
     counts = Counter(verdict.status for verdict in verdicts)
     ok = counts["passed"] == len(verdicts)
     if args.json:
-        rows = [{k: v if not isinstance(v, float) or math.isfinite(v) else None for k, v in vars(j).items()} for j in verdicts]
+        rows = [
+            {k: v if not isinstance(v, float) or math.isfinite(v) else None for k, v in vars(j).items()}
+            for j in verdicts
+        ]
         print(json.dumps({"command": "vectors check", "ok": ok, "counts": counts, "verdicts": rows}, indent=2))
     else:
         show(verdicts, counts, ok)

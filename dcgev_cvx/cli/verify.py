@@ -28,7 +28,9 @@ def add(subparsers: Any) -> None:
         epilog="Examples: dcgev verify my_module:my_step --level step   "
         'dcgev verify --cmd "node impl.js" --level pca. Exit code 0 passed, 1 failed, 2 bad input.',
     )
-    parser.add_argument("target", metavar="MODULE:FUNCTION", nargs="?", help="a Python function, also FILE.py:FUNCTION")
+    parser.add_argument(
+        "target", metavar="MODULE:FUNCTION", nargs="?", help="a Python function, also FILE.py:FUNCTION"
+    )
     parser.add_argument("--cmd", metavar="COMMAND", help="a program that speaks JSON lines, instead of a function")
     parser.add_argument("--level", required=True, choices=LEVEL_NAMES, help="what the solver claims to compute")
     parser.add_argument("--full", action="store_true", help="all cases, not the quick selection")

@@ -106,7 +106,9 @@ def measured(who: str, case: Instance, solve: Callable[[], Vector]) -> Row:
         return Row(who, failure=str(failure))
     problem, best = surrogate(case), reference(case).x
     above = excess(problem, x, best, TOLERANCE)
-    return Row(who, problem.norm(x - best), above, proximal_residual(problem, x, TOLERANCE), counted(problem, x), seconds)
+    return Row(
+        who, problem.norm(x - best), above, proximal_residual(problem, x, TOLERANCE), counted(problem, x), seconds
+    )
 
 
 def counted(problem: Surrogate, x: Vector) -> tuple[int, ...]:
@@ -169,7 +171,10 @@ def whole_solve(program: SparseGEV, case: Instance, who: str, options: dict[str,
         with quiet():
             problem.solve(**options)
     except Exception as cause:  # a foreign method may fail in any way; the row says how
-        raise SolverFailed(f"{type(cause).__name__}: {str(cause).strip().splitlines()[0] if str(cause) else ''}") from cause
-    if x.value is None:
+        raise SolverFailed(
+            f"{type(cause).__name__}: {str(cause).strip().splitlines()[0] if str(cause) else ''}"
+        ) from cause
+    found: Any = x.value
+    if found is None:
         raise SolverFailed(f"ended with the status '{problem.status}'.")
-    return np.asarray(x.value, dtype=np.float64)
+    return np.asarray(found, dtype=np.float64)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..checks import Vector
+from ..checks import UNIT_ROUNDOFF, Vector
 from .instances import LEVELS, Instance
 from .measures import ascent, excess, objective, proximal_residual, share, spread, surrogate, tangent
 from .reference import optimum, reference
@@ -31,8 +31,9 @@ class Asked:
         return max(limit, SINGLE, 1e-7 * condition(instance)) if self.single else limit
 
     def value(self, instance: Instance) -> float:
-        """The limit on the surrogate's value."""
-        return max(self.tol.value, 1e-2 * SINGLE) if self.single else self.tol.value
+        """The limit on the surrogate's value; ‖x‖_B itself is uncertain by B's condition number."""
+        limit = max(self.tol.value, UNIT_ROUNDOFF * condition(instance))
+        return max(limit, 1e-2 * SINGLE) if self.single else limit
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class Surrogate:
         return 1.0 if self.a is None else self.norm(x)
 
     def snapped(self, x: Vector, tol: float) -> Vector:
-        """X without its dust: entries with |xᵢ|√Bᵢᵢ ≤ tol·length count as zero, as announced (beyond the paper)."""
+        """x without its dust: entries with |xᵢ|√Bᵢᵢ ≤ tol·length count as zero, as announced (beyond the paper)."""
         return np.where(np.abs(x) * self.root <= tol * self.length(x), 0.0, x)
 
     def pulled(self, x: Vector) -> Vector:
@@ -111,9 +111,7 @@ def multiplier(problem: Surrogate, x: Vector) -> float:
     return mu if problem.a is not None else max(0.0, mu)
 
 
-def residual_with(
-    problem: Surrogate, x: Vector, gradient: Vector, normal: Vector, mu: float, slack: float
-) -> float:
+def residual_with(problem: Surrogate, x: Vector, gradient: Vector, normal: Vector, mu: float, slack: float) -> float:
     """The proximal residual for a given multiplier."""
     root = problem.root
     terms = (2.0 * (problem.H @ x), 2.0 * problem.c, 2.0 * mu * normal)
@@ -141,7 +139,7 @@ def objective(instance: Instance, x: Vector) -> float:
 
 
 def ascent(instance: Instance, x: Vector, tol: float) -> float:
-    """(f(x) − f(x⁽⁰⁾))₊ over the size of what changes: xᵀAx and the penalty's range; x without its dust (Eq:sandwich)."""
+    """(f(x) − f(x⁽⁰⁾))₊ over the size of f measured from f(0); x without its dust where that helps (Eq:sandwich)."""
     x0 = instance.data["x0"]
     clean = tangent(instance, x).snapped(x, tol)
     f = min(objective(instance, x), objective(instance, clean))

@@ -1,4 +1,4 @@
-"""This package's own solvers in the call shapes of the kit, to be put on trial like anybody's."""
+"""Our own solvers in the call shapes of the kit, to be put on trial like anybody's."""
 
 from __future__ import annotations
 

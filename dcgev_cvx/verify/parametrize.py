@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .checks import Check, Outcome, Trial, checks
+from .checks import checks
+from .outcomes import Check, Outcome, Trial
 from .report import VerificationFailed, line
 from .session import TIME_LIMIT, Session, Solver
 from .shrink import counterexample
@@ -15,7 +16,7 @@ from .tolerances import Tolerances, tolerances
 
 @dataclass
 class Bench:
-    """The suite of a level and the session of the solver that is tried on it: each case is asked once for all tests."""
+    """A level's suite and the session of the solver tried on it: each case is asked once for all tests."""
 
     found: Suite
     tol: Tolerances

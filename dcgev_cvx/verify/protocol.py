@@ -63,7 +63,9 @@ class ProcessSolver:
     def __enter__(self) -> ProcessSolver:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __call__(self, *arguments: Any) -> Any:

@@ -23,7 +23,7 @@ from .instances import Instance
 from .measures import Surrogate, surrogate
 
 STRICT = 1e-2
-"""Strict complementarity from which on x itself is compared; below, interior-point digits are lost (beyond the paper)."""
+"""Strict complementarity from which on x itself is compared; below, interior-point digits are lost."""
 AGREEMENT = 1e-7
 """How far the two methods may differ in the B norm: reached at cond(B) = 1e8 only, elsewhere they agree to 1e-12."""
 CERTIFIED = 1e-12
@@ -161,7 +161,9 @@ def refined(instance: Instance, x: Vector, mu: float, rounds: int = 4) -> tuple[
         normal = step.normal(X)[on]
         rows = (step.H @ X - step.c + m * step.normal(X))[on] + step.p[on] * signs / 2
         J = np.zeros((k + active, k + active))
-        J[:k, :k] = (step.H[np.ix_(on, on)] + (m * step.B[np.ix_(on, on)] if step.a is None else 0)).astype(np.float64)
+        J[:k, :k] = (step.H[np.ix_(on, on)] + (m * step.B[np.ix_(on, on)] if step.a is None else 0)).astype(
+            np.float64
+        )
         if active:
             J[:k, k] = J[k, :k] = normal.astype(np.float64)
         miss = [step.room(X) / (2 if step.a is None else 1)] if active else []
@@ -246,7 +248,7 @@ def spectrum_of(A: Matrix, B: Matrix) -> Matrix:
     L = np.linalg.cholesky(B)
     half = np.linalg.solve(L, A)
     W = np.linalg.solve(L, np.swapaxes(half, -1, -2))
-    return np.linalg.eigvalsh(0.5 * (W + np.swapaxes(W, -1, -2)))
+    return np.asarray(np.linalg.eigvalsh(0.5 * (W + np.swapaxes(W, -1, -2))), dtype=np.float64)
 
 
 def radius_of(spectrum: Vector) -> float:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import DCGEVError
-from .checks import Outcome
 from .instances import LEVELS
+from .outcomes import Outcome
 from .shrink import Counterexample
 from .tolerances import Tolerances
 
@@ -65,7 +65,9 @@ class Report:
     @property
     def headline(self) -> str:
         """One line: the verdict with the number of checks, cases and calls behind it."""
-        counts = {status: sum(o.status == status for o in self.contract) for status in ("passed", "failed", "blocked")}
+        counts = {
+            status: sum(o.status == status for o in self.contract) for status in ("passed", "failed", "blocked")
+        }
         verdict = "PASSED" if self.ok else "FAILED"
         return (
             f"{verdict}: {self.solver} as {self.level} ({LEVELS[self.level].tag}): {counts['passed']} checks passed, "
@@ -76,7 +78,9 @@ class Report:
     @property
     def setting(self) -> str:
         """Seed, effort and tolerance, and what was left out and why."""
-        parts = [f"seed {self.seed}, effort {self.effort}, tolerance {self.tolerances.name} = {self.tolerances.accuracy:g}"]
+        parts = [
+            f"seed {self.seed}, effort {self.effort}, tolerance {self.tolerances.name} = {self.tolerances.accuracy:g}"
+        ]
         if self.left_out:
             parts.append(f"{self.left_out} cases left out by this profile ({self.tolerances.reason})")
         if self.remote:
@@ -114,7 +118,11 @@ class Report:
     def to_html(self) -> str:
         """A page that stands alone."""
         rows = "".join(html_row(outcome) for outcome in self.checks)
-        example = "" if self.counterexample is None else f"<h2>Smallest example</h2><pre>{html.escape(self.counterexample.snippet)}</pre>"
+        example = (
+            ""
+            if self.counterexample is None
+            else f"<h2>Smallest example</h2><pre>{html.escape(self.counterexample.snippet)}</pre>"
+        )
         return (
             f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(self.solver)}</title>'
             "<style>body{font:16px sans-serif;margin:2em;max-width:70em}td,th{padding:.2em .8em;text-align:left}"

@@ -8,8 +8,9 @@ from typing import Any
 
 from ..checks import as_number
 from ..errors import InvalidParameter
-from .checks import Check, Outcome, Trial, checks
+from .checks import checks
 from .instances import known_level
+from .outcomes import Check, Outcome, Trial
 from .report import Report
 from .session import TIME_LIMIT, Session, Solver
 from .shrink import counterexample
@@ -35,7 +36,9 @@ def check(
     """
     about = known_level(level)
     if not callable(solver):
-        raise InvalidParameter(f"solver = {solver!r} is not callable; it is called as solver({', '.join(about.arguments)}).")
+        raise InvalidParameter(
+            f"solver = {solver!r} is not callable; it is called as solver({', '.join(about.arguments)})."
+        )
     profile = tolerances(tol)
     session = Session(solver, as_number(time_limit, "time_limit", strict=True))
     begin = perf_counter()

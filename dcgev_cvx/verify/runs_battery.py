@@ -90,18 +90,23 @@ def run_battery(level: str, seed: int, count: int) -> list[Instance]:
 ALGORITHM_KINDS = ("covariance", "indefinite", "pulled-down", "cca", "planted", "graded")
 
 
-def first_good(draw: Callable[[], Instance], limit: int, least: int = 1, rates: tuple[float, float] = (0.0, 1.0)) -> Any:
+def first_good(
+    draw: Callable[[], Instance], limit: int, least: int = 1, rates: tuple[float, float] = (0.0, 1.0)
+) -> Any:
     """The first draw that passes the conditions of a useful case, or None after TRIES."""
     for _ in range(TRIES):
         case = draw()
         run = printed_run(case, limit) if below_trivial(case) else None
-        if run is not None and run.settled and run.steps >= least and rates[0] <= run.rate <= rates[1]:
-            if np.count_nonzero(run.x) >= 2 and without_tie(case, run.x):
-                return case
+        if run is None or not run.settled or run.steps < least or not rates[0] <= run.rate <= rates[1]:
+            continue
+        if np.count_nonzero(run.x) >= 2 and without_tie(case, run.x):
+            return case
     return None
 
 
-def draw_run(level: str, rng: Random, kind: str, metric: str, n: int, eps: float, level_rho: float, start: str) -> Instance:
+def draw_run(
+    level: str, rng: Random, kind: str, metric: str, n: int, eps: float, level_rho: float, start: str
+) -> Instance:
     """One run of the named families."""
     A, B = pencil(kind, metric, n, rng)
     top = leading(A, B)
@@ -110,7 +115,9 @@ def draw_run(level: str, rng: Random, kind: str, metric: str, n: int, eps: float
     return run_case(level, A, B, rho, eps, run_start(B, top, start, rng), flags)
 
 
-def run_case(level: str, A: Matrix, B: Matrix, rho: float, eps: float, x0: Vector, flags: tuple[str, ...]) -> Instance:
+def run_case(
+    level: str, A: Matrix, B: Matrix, rho: float, eps: float, x0: Vector, flags: tuple[str, ...]
+) -> Instance:
     """A run as the level asks for it."""
     data: dict[str, Any] = {"A": A, "rho": rho, "eps": eps, "x0": x0}
     if level == "algorithm":
@@ -178,7 +185,9 @@ def slowed(A: Matrix, B: Matrix, rate: float) -> Matrix:
 def better_starts(level: str, seed: int, count: int) -> list[Instance | None]:
     """Starts that lie below where the leading eigenvector and the constant vector lead: who ignores x0 ascends."""
     rng = np.random.default_rng([seed, 6, len(level)])
-    return [next((case for _ in range(12) if (case := better_start(level, rng)) is not None), None) for _ in range(count)]
+    return [
+        next((case for _ in range(12) if (case := better_start(level, rng)) is not None), None) for _ in range(count)
+    ]
 
 
 def better_start(level: str, rng: Random) -> Instance | None:
@@ -194,7 +203,9 @@ def better_start(level: str, rng: Random) -> Instance | None:
         return run_case(level, A, B, rho, eps, x0, flags)
 
     starts = [unit(B, np.where(rng.random(n) < 0.5, rng.standard_normal(n), 0.0) + 1e-9) for _ in range(4)]
-    ends = [run.x for start in starts if (run := printed_run(case(start), 80)).settled and np.count_nonzero(run.x) >= 2]
+    ends = [
+        run.x for start in starts if (run := printed_run(case(start), 80)).settled and np.count_nonzero(run.x) >= 2
+    ]
     usual = [printed_run(case(start), 80).x for start in (top, unit(B, np.ones(n)))]
     if not ends:
         return None
@@ -223,6 +234,8 @@ def edge_runs(level: str, seed: int) -> list[Instance]:
         cases.append(run_case(level, A, B, 0.2, 0.1, x0, ("collapse", "negative", "eps=1e-01")))
     metric = "identity" if level == "pca" else "uneven"
     for eps in (1.0, 0.1, 1e-2) if level == "pca" else (0.1,):
-        large = first_good(lambda e=eps: draw_run(level, rng, "planted", metric, 55, e, 0.003, "near"), QUICK_RUN, least=8)
+        large = first_good(
+            lambda e=eps: draw_run(level, rng, "planted", metric, 55, e, 0.003, "near"), QUICK_RUN, least=8
+        )
         cases += [large] if large is not None else []
     return cases

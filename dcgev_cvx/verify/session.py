@@ -9,7 +9,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, TypeAlias
 
@@ -77,18 +77,13 @@ class Session:
             self.progress(self.calls)
         names = LEVELS[instance.level].arguments
         touched = [name for name, old, new in zip(names, before, arguments, strict=True) if differs(old, new)]
-        side = {
-            "seconds": seconds,
-            "changed": ", ".join(touched),
-            "printed": bool(noise.getvalue()),
-            "warned": f"{caught[0].category.__name__}: {caught[0].message}" if caught else "",
-        }
-        if failure:
-            return Answer(None, failure, **side)
-        if LEVELS[instance.level].returns == "bound":
-            return Answer(*number_of(raw), **side)
-        x, problem, oddities, single = vector_of(raw, instance.n)
-        return Answer(x, problem, oddities=oddities, single=single, **side)
+        return replace(
+            form_of(instance, raw, failure),
+            seconds=seconds,
+            changed=", ".join(touched),
+            printed=bool(noise.getvalue()),
+            warned=f"{caught[0].category.__name__}: {caught[0].message}" if caught else "",
+        )
 
     def _run(self, arguments: list[Any]) -> tuple[Any, str]:
         """(what the solver returned, what went wrong)."""
@@ -128,6 +123,16 @@ class _Worker:
                 self._outbox.put((None, error))
 
 
+def form_of(instance: Instance, raw: Any, failure: str) -> Answer:
+    """The answer as numbers, or what is wrong with its form."""
+    if failure:
+        return Answer(None, failure)
+    if LEVELS[instance.level].returns == "bound":
+        return Answer(*number_of(raw))
+    x, problem, oddities, single = vector_of(raw, instance.n)
+    return Answer(x, problem, oddities=oddities, single=single)
+
+
 def differs(old: Any, new: Any) -> bool:
     """Was an argument changed in place?"""
     return isinstance(old, np.ndarray) and not np.array_equal(old, new)
@@ -150,7 +155,7 @@ def vector_of(raw: Any, n: int) -> tuple[Vector | None, str, tuple[str, ...], bo
     if raw is None:
         return None, "returned None", (), False
     try:
-        array = np.asarray(raw)
+        array: Any = np.asarray(raw)
         if array.dtype.kind == "c" and not np.any(array.imag):
             array = array.real
         numeric = array.dtype.kind in "fiu"
@@ -166,7 +171,9 @@ def vector_of(raw: Any, n: int) -> tuple[Vector | None, str, tuple[str, ...], bo
     odd += [f"returned dtype {np.asarray(raw).dtype}"] if np.asarray(raw).dtype != np.float64 else []
     x = array.reshape(n).astype(np.float64)
     bad = int(n - np.count_nonzero(np.isfinite(x)))
-    return (None, f"returned {bad} entries that are NaN or infinite", (), single) if bad else (x, "", tuple(odd), single)
+    return (
+        (None, f"returned {bad} entries that are NaN or infinite", (), single) if bad else (x, "", tuple(odd), single)
+    )
 
 
 def described(raw: Any) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..checks import Vector
-from .checks import Finding, Outcome, Trial, judged
 from .instances import LEVELS, Instance, plain, question, reordered
+from .outcomes import Finding, Outcome, Trial, judged
+from .pairs import usable
 from .reference import optimum, reference
-from .suite import usable
 
 ATTEMPTS, SECONDS = 150, 6.0
 """What shrinking may cost: this many calls, this many seconds."""

@@ -53,7 +53,9 @@ def random_step(
     return step_case(A, B, y, level, eps, tau, flags)
 
 
-def step_case(A: Matrix, B: Matrix, y: Vector, level: float, eps: float, tau: float, flags: tuple[str, ...]) -> Instance:
+def step_case(
+    A: Matrix, B: Matrix, y: Vector, level: float, eps: float, tau: float, flags: tuple[str, ...]
+) -> Instance:
     """A step whose ρ̃ is a share of the one at which it collapses."""
     rho = level * collapse(A, y, eps, tau)
     name = f"n = {len(y)}, {', '.join(flags)}"

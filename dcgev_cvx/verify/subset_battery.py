@@ -23,7 +23,9 @@ def subset_battery(level: str, seed: int, count: int) -> list[Instance]:
     places = ("one", "two", "half", "most", "all")
     columns = (kinds, metrics, SUBSET_SIZES, places)
     drawn = zip(*(balanced(rng, column, count) for column in columns), strict=True)
-    cases = [subset_case(level, *pencil(kind, metric, n, rng), place, (kind, metric)) for kind, metric, n, place in drawn]
+    cases = [
+        subset_case(level, *pencil(kind, metric, n, rng), place, (kind, metric)) for kind, metric, n, place in drawn
+    ]
     return [*cases, *decoys(level, seed, max(3, count // 12)), *tight(level, seed, max(4, count // 6))]
 
 

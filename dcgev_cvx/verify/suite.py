@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ..checks import Matrix
-from ..errors import DCGEVError, InvalidParameter
-from .instances import (
-    LEVELS,
-    Instance,
-    flipped,
-    known_level,
-    permuted,
-    question,
-    scaled_objective,
-    scaled_variables,
-)
-from .matrices import lowest
-from .reference import optimum, reference
-from .runs_battery import QUICK_RUN, printed_run, run_battery
+from ..errors import InvalidParameter
+from .instances import Instance, known_level
+from .pairs import PAIRS, Pair, variable_scales
+from .reference import reference
+from .runs_battery import run_battery
 from .steps_battery import fda_battery, step_battery
 from .subset_battery import subset_battery
 from .tolerances import Tolerances, condition
@@ -45,31 +35,6 @@ COUNTS = MappingProxyType(
 BASES = MappingProxyType({"quick": 5, "full": 9})
 RUN_BASES = MappingProxyType({"quick": 3, "full": 6})
 """How many cases are transformed, reordered and repeated; whole runs cost more."""
-OBJECTIVE_SCALES, VARIABLE_SCALES = (1e-6, 1e6), (1e-6, 1e6)
-
-
-def as_given(instance: Instance) -> list[Any]:
-    """The arguments as they are: fresh C-ordered writeable arrays."""
-    return instance.arguments()
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A base whose answer is known, and a second call that must be right as well.
-
-    deliver  how the second call's arguments are laid out in memory
-    before   what is asked just before it
-    reused   the second question is written into the first one's arrays
-    single   float32 data: judged by the tolerance of that precision
-    """
-
-    base: Instance
-    asked: Instance
-    deliver: Callable[[Instance], list[Any]] = as_given
-    before: tuple[Instance, ...] = ()
-    reused: bool = False
-    single: bool = False
-    how: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +46,6 @@ class Suite:
     pairs: MappingProxyType[str, tuple[Pair, ...]]
     ladder: tuple[tuple[Instance, Instance], ...] = ()
     left_out: int = 0
-    families: tuple[str, ...] = field(default=())
 
     def limited(self, tol: Tolerances) -> Suite:
         """The part of the suite that a tolerance profile is for."""
@@ -142,168 +106,7 @@ def chosen(found: Sequence[Instance], count: int) -> list[Instance]:
     return [found[int(i)] for i in places]
 
 
-def usable(instance: Instance) -> bool:
-    """Can the instance be judged: is its reference certified, or does the printed iteration settle in time?"""
-    try:
-        if instance.level in ("step", "fda"):
-            return reference(instance).kkt >= 0.0
-        if instance.level in ("pca", "algorithm"):
-            return printed_run(instance, QUICK_RUN).settled
-        return np.isfinite(optimum(instance).value)
-    except (DCGEVError, np.linalg.LinAlgError, FloatingPointError):
-        return False
-
-
-def permutations(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """P A Pᵀ, P B Pᵀ, P y."""
-    for base in bases:
-        yield Pair(base, permuted(base, rng.permutation(base.n)))
-
-
-def sign_flips(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """S A S, S B S, S y with S diagonal, ±1."""
-    for base in bases:
-        signs = rng.choice([-1.0, 1.0], size=base.n)
-        signs[int(rng.integers(base.n))] = -1.0
-        yield Pair(base, flipped(base, signs))
-
-
-def objective_scales(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """The objective times 1e-6 to 1e6; ×10 stands in for profiles with narrow limits."""
-    for base in bases:
-        for s in (*OBJECTIVE_SCALES, 10.0):
-            yield Pair(base, scaled_objective(base, s))
-
-
-def variable_scales(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """The variables in units 1e-6 to 1e6 (B from 1e-12 to 1e12); ×3 stands in for narrow profiles."""
-    for base in bases:
-        for s in () if base.level == "pca" else (*VARIABLE_SCALES, 3.0):
-            asked = scaled_variables(base, s)
-            if usable(asked):
-                yield Pair(base, asked)
-
-
-def repetitions(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """The same call again, at once."""
-    for base in bases:
-        yield Pair(base, base)
-
-
-def interleavings(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """The same call again, after calls of another size and of the same size with other numbers."""
-    for base in bases:
-        others = tuple(other for other in bases if other.n != base.n)[:1]
-        yield Pair(base, base, before=(*others, flipped(base, -np.ones(base.n)), permuted(base, np.arange(base.n)[::-1])))
-
-
-def single_changes(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """One argument changed and the others kept: what is remembered of the last call shows."""
-    for base in bases[-3:]:
-        for name in LEVELS[base.level].arguments:
-            asked = with_change(base, name)
-            if asked is not None and usable(asked):
-                yield Pair(base, asked, before=(base,), how=f"{name} changed, the rest kept")
-
-
-def with_change(base: Instance, name: str) -> Instance | None:
-    """The base with one argument moved to another valid value."""
-    value, data = base.data[name], base.data
-    if name == "A":
-        return base.changed("A + bulge", A=value + bulge(value))
-    if name == "B":
-        grown = value + np.diag(np.linspace(0.1, 0.7, base.n) * np.diagonal(value))
-        shrunk = {key: data[key] * 0.7 for key in ("y", "x0") if key in data and base.level != "fda"}
-        return base.changed("B changed", B=grown, **shrunk)
-    if name in ("y", "x0"):
-        turned = value[::-1].copy()
-        inside = turned / max(1.0, float(np.sqrt(turned @ base.B @ turned)))
-        moved = turned / float(data["a"] @ turned) if base.level == "fda" else inside
-        return base.changed(f"{name} reversed", **{name: moved}) if np.all(np.isfinite(moved)) else None
-    if name == "k":
-        return base.changed("another k", k=value - 1 if value > 1 else min(value + 1, base.n))
-    if name == "a":
-        a = value * np.linspace(0.5, 1.5, base.n)
-        return base.changed("another a", a=a, y=data["y"] / float(a @ data["y"]))
-    factor = {"rho": 0.6, "nu": 0.5, "eps": 2.0, "tau": 1.7}[name]
-    return base.changed(f"{name} × {factor:g}", **{name: value * factor + (0.05 if name == "tau" else 0.0)})
-
-
-def bulge(A: Matrix) -> Matrix:
-    """A positive semidefinite change of A, a tenth of its size."""
-    v = np.cos(np.arange(len(A)))
-    return 0.1 * float(np.max(np.abs(A))) * np.outer(v, v)
-
-
-def reused_arrays(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """New numbers in the same arrays: an answer remembered by the array's identity is stale."""
-    for base in bases[:3]:
-        signs = np.where(np.arange(base.n) % 2 == 0, -1.0, 1.0)
-        yield Pair(base, permuted(flipped(base, signs), np.arange(base.n)[::-1]), reused=True)
-
-
-def laid_out(make: Callable[[Any], Any]) -> Callable[[Instance], list[Any]]:
-    """Arguments whose arrays are passed through a change of memory layout."""
-    return lambda instance: [make(v) if isinstance(v, np.ndarray) else v for v in instance.arguments()]
-
-
-def strided(array: Any) -> Any:
-    """Every second entry of a larger array, backwards: neither contiguous nor of positive stride."""
-    wide = np.full([2 * size for size in array.shape], np.nan)
-    view = wide[tuple(slice(None, None, -2) for _ in array.shape)]
-    view[...] = array
-    return view
-
-
-def read_only(array: Any) -> Any:
-    """The array with writing forbidden."""
-    array.flags.writeable = False
-    return array
-
-
-LAYOUTS = MappingProxyType(
-    {"Fortran order": laid_out(np.asfortranarray), "strided": laid_out(strided), "read-only": laid_out(read_only)}
-)
-
-
-def layouts(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """The same numbers in Fortran order, strided and read-only."""
-    for base in bases[-3:]:
-        for how, deliver in LAYOUTS.items():
-            yield Pair(base, base, deliver=deliver, how=how)
-
-
-def single_precision(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """The numbers rounded to float32 and handed over as such."""
-    for base in bases[:3]:
-        data = {k: v.astype(np.float32).astype(np.float64) if isinstance(v, np.ndarray) else v for k, v in base.data.items()}
-        for key in ("A", "B"):
-            if key in data:
-                data[key] = 0.5 * (data[key] + data[key].T)
-        if "tau" in data:
-            data["tau"] = max(float(data["tau"]), -1.01 * lowest(data["A"]))
-        asked = question(base.level, f"{base.name}, float32", base.flags, data)
-        if base.data.get("eps", 1.0) >= 1e-2 and usable(asked):
-            yield Pair(base, asked, deliver=laid_out(lambda v: v.astype(np.float32)), single=True, how="float32 data")
-
-
 def rungs(battery: Sequence[Instance]) -> Iterator[tuple[Instance, Instance]]:
     """(k, k + 1) on the same pencil."""
     for case in chosen([case for case in battery if case.data["k"] < case.n], 30):
         yield case, case.changed("k + 1", k=case.data["k"] + 1)
-
-
-PAIRS: MappingProxyType[str, Callable[[Sequence[Instance], np.random.Generator], Iterator[Pair]]] = MappingProxyType(
-    {
-        "permutation": permutations,
-        "sign flips": sign_flips,
-        "scale of the objective": objective_scales,
-        "units of the variables": variable_scales,
-        "the same call twice": repetitions,
-        "calls interleaved": interleavings,
-        "one argument changed": single_changes,
-        "reused arrays": reused_arrays,
-        "memory layout": layouts,
-        "float32 data": single_precision,
-    }
-)

@@ -16,7 +16,7 @@ from .instances import Instance
 
 VALUE_SHARE = 1e-3
 """The value's tolerance over x's: an error δ in x costs δ² in the value, so this is far from tight."""
-VALUE_FLOOR = 1e-13
+VALUE_FLOOR = 1e-12
 """What summing the surrogate in double precision may lose."""
 BOUND = 1e-9
 """How far below the truth, over max |λ|, a bound may be computed: honest rounding is 1e-14, a trusted solver 1e-7."""
@@ -30,7 +30,7 @@ UNIT_NORM = 1e-6
 
 @dataclass(frozen=True)
 class Tolerances:
-    """accuracy holds x, its optimality conditions, the constraint and ascent; the limits say which cases it is for."""
+    """accuracy holds for x, its conditions, the constraint and ascent; the limits say which cases it is for."""
 
     name: str
     accuracy: float
@@ -64,8 +64,8 @@ PROFILES: Mapping[str, Tolerances] = MappingProxyType(
         "interior-point": Tolerances(
             "interior-point",
             2e-3,
-            "default accuracy of a conic solver: 1e-5 in x, 1e-4 beside ties; weights beyond 1/ε = 1e4, cond(B) > 1e3 "
-            "and data far from size one need a cap, a polish or units and are left out",
+            "default accuracy of a conic solver: 1e-5 in x, 1e-4 beside ties; weights beyond 1/ε = 1e4, "
+            "cond(B) > 1e3 and data far from size one need a cap, a polish or units and are left out",
             smallest_eps=1e-4,
             largest_condition=2e3,
             largest_scale=100.0,

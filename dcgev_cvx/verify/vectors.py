@@ -92,10 +92,12 @@ def schema_text() -> str:
     """The JSON Schema of a vector file."""
     from importlib.resources import files
 
-    return files(__package__).joinpath("schema.json").read_text(encoding="utf-8")
+    return files("dcgev_cvx.verify").joinpath("schema.json").read_text(encoding="utf-8")
 
 
-def numbered(level: str, seed: int, seeds: int, effort: Effort, profile: Tolerances) -> Iterable[tuple[int, Instance]]:
+def numbered(
+    level: str, seed: int, seeds: int, effort: Effort, profile: Tolerances
+) -> Iterable[tuple[int, Instance]]:
     """The cases of several seeds, numbered through."""
     found = [case for s in range(seed, seed + seeds) for case in suite(level, s, effort).limited(profile).battery]
     return enumerate(found, start=1)
@@ -122,7 +124,7 @@ def vector_record(name: str, case: Instance, profile: Tolerances) -> dict[str, A
 
 
 def expected(case: Instance) -> dict[str, Any]:
-    """What is known: the certified minimiser, the optimum of (SGEV-P), or nothing but the certificate's conditions."""
+    """What is known: the certified minimiser, the optimum of (SGEV-P), or nothing beyond the conditions."""
     if case.level in ("step", "fda"):
         ref = reference(case)
         return {
@@ -182,7 +184,11 @@ def read_vectors(folder: Path | str) -> list[dict[str, Any]]:
     where = Path(folder)
     if not where.is_dir():
         raise InvalidParameter(f"{folder} is not a folder of vectors.")
-    return [checked_file(path) for path in sorted(where.glob("*.json")) if path.name not in ("schema.json", "answers.json")]
+    return [
+        checked_file(path)
+        for path in sorted(where.glob("*.json"))
+        if path.name not in ("schema.json", "answers.json")
+    ]
 
 
 def checked_file(path: Path) -> dict[str, Any]:

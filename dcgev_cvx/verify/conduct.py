@@ -1,0 +1,99 @@
+"""What is seen beside the numbers: arguments written to, precision, repetition, noise; the value as information."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..checks import Vector
+from .outcomes import NO_ANSWER, Check, Finding, Kind, Outcome, Trial, outcome
+from .reference import optimum
+from .session import Answer
+
+
+def unchanged_check() -> Check:
+    """No argument is written to."""
+    return observed_check(
+        ("inputs unchanged", "", "the arguments are as they were after every call", "contract"),
+        lambda answer: f"changed {answer.changed} in place" if answer.changed else "",
+    )
+
+
+def double_check() -> Check:
+    """Answers that claim double precision are not all float32 numbers."""
+    about = ("double precision", "", "not every answer is a float32 number in disguise", "contract")
+
+    def run(trial: Trial) -> Outcome:
+        answered = [(case, a) for case in trial.suite.battery if (a := trial.session.ask(case)).x is not None]
+        # an open float32 answer has its own tolerance; single entries and zeros tell nothing
+        telling = [a.x for _, a in answered if a.x is not None and not a.single and np.count_nonzero(a.x) >= 2]
+        guilty = len(telling) >= 5 and all(bool(np.all(x == x.astype(np.float32))) for x in telling)
+        findings = [Finding(case, float(guilty), 0.5, a.x, "single precision inside") for case, a in answered]
+        return outcome(about, findings, NO_ANSWER)
+
+    return Check(*about, run)
+
+
+def observed_check(about: tuple[str, str, str, Kind], notice: Callable[[Answer], str]) -> Check:
+    """What was seen on the side of every call of the battery."""
+
+    def findings(trial: Trial) -> Iterator[Finding]:
+        for case in trial.suite.battery:
+            answer = trial.session.ask(case)
+            if answer.asked:
+                note = notice(answer)
+                yield Finding(case, float(bool(note)), 0.5, answer.x, note)
+
+    return Check(*about, lambda trial: outcome(about, findings(trial), NO_ANSWER))
+
+
+def same_bits_check() -> Check:
+    """The same call gives the same bits."""
+    about = ("same bits", "", "the same call twice gives the same bits", "manner")
+
+    def findings(trial: Trial) -> Iterator[Finding]:
+        for pair in trial.suite.pairs.get("the same call twice", ()):
+            first, second = trial.session.ask(pair.base), trial.session.call(pair.base, pair.base.arguments())
+            if first.x is not None and second.x is not None:
+                same = np.array_equal(first.x, second.x)
+                yield Finding(pair.base, 0.0 if same else float(np.max(np.abs(first.x - second.x))), 0.0, second.x)
+
+    return Check(*about, lambda trial: outcome(about, findings(trial), NO_ANSWER))
+
+
+def exact_zeros_check() -> Check:
+    """Zeros are zeros, not dust."""
+    return observed_check(
+        ("exact zeros", "", "what is zero is 0.0 and not dust", "manner"),
+        lambda answer: dust_note(answer.x),
+    )
+
+
+def dust_note(x: Vector | None) -> str:
+    """How many entries are dust, in words."""
+    if x is None or not x.any():
+        return ""
+    dust = int(np.count_nonzero((x != 0.0) & (np.abs(x) < 1e-9 * np.max(np.abs(x)))))
+    return f"{dust} entries below 1e-9 of the largest" if dust else ""
+
+
+def value_check() -> Check:
+    """How much of the exact optimum the vector reaches: information."""
+    about = ("value against the optimum", "SGEV-P", "information: (optimum − xᵀAx)/max |λ|, worst case", "manner")
+
+    def findings(trial: Trial) -> Iterator[Finding]:
+        for case in trial.suite.battery:
+            x = trial.session.ask(case).x
+            if x is not None:
+                best = optimum(case)
+                yield Finding(case, (best.value - float(x @ case.data["A"] @ x)) / best.radius, np.inf, x)
+
+    return Check(*about, lambda trial: outcome(about, findings(trial), NO_ANSWER))
+
+
+MANNERS: tuple[tuple[tuple[str, str, str, Kind], Callable[[Answer], str]], ...] = (
+    (("plain answers", "", "a float64 array of shape (n,)", "manner"), lambda a: "; ".join(a.oddities)),
+    (("silent", "", "nothing is printed", "manner"), lambda a: "printed to stdout" if a.printed else ""),
+    (("no warnings", "", "no warning is raised", "manner"), lambda a: a.warned),
+)

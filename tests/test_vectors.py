@@ -1,0 +1,246 @@
+"""Vectors and programs: JSON out and back without loss, answers judged, programs of other languages tried."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import wrong_solvers as catalogue
+
+from dcgev_cvx import cli, verify
+from dcgev_cvx.errors import InvalidParameter, SolverFailed
+from dcgev_cvx.verify import vectors
+from dcgev_cvx.verify.suite import suite
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    where = tmp_path_factory.mktemp("vectors")
+    vectors.export(where, "step", effort="quick")
+    return where
+
+
+def answers_of(folder, solver=catalogue.right_step):
+    found = {}
+    for content in vectors.read_vectors(folder):
+        for vector in content["vectors"]:
+            case = vectors.instance_of(content["level"], vector)
+            found[vector["id"]] = solver(*case.arguments()).tolist()
+    return found
+
+
+def test_vectors_read_back_to_the_same_bits(folder):
+    stored = {v["id"]: v for content in vectors.read_vectors(folder) for v in content["vectors"]}
+    cases = suite("step", 0, "quick").battery
+    assert len(stored) == len(cases)
+    for index, case in enumerate(cases, start=1):
+        again = vectors.instance_of("step", stored[f"step-{index:04d}"])
+        for name in ("A", "B", "y", "rho", "eps", "tau"):
+            assert np.array_equal(again.data[name], case.data[name])
+
+
+def test_every_file_obeys_the_schema(folder):
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((folder / "schema.json").read_text(encoding="utf-8"))
+    for content in vectors.read_vectors(folder):
+        jsonschema.validate(content, schema)
+        assert content["note"].startswith("catches: ")
+
+
+def test_every_level_exports_and_its_groups_have_notes(tmp_path):
+    for level in ("fda", "pca", "bound", "cardinality"):
+        counts = vectors.export(tmp_path, level, effort="quick")
+        assert sum(counts.values()) == len(suite(level, 0, "quick").battery)
+    verdicts = {content["level"]: content["verdict"] for content in vectors.read_vectors(tmp_path)}
+    assert verdicts == {"fda": "exact", "pca": "certificate", "bound": "bound", "cardinality": "certificate"}
+
+
+def test_right_answers_pass_and_one_wrong_digit_fails(folder, tmp_path, capsys):
+    answers = answers_of(folder)
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps({"schema_version": 1, "answers": answers}), encoding="utf-8")
+    assert cli.main(["vectors", "check", str(folder), str(path)]) == 0
+    name = next(n for n, x in answers.items() if len(x) > 2 and np.count_nonzero(x) > 2)
+    broken = {
+        **answers,
+        name: [
+            x + (1e-3 * abs(x)) * (i == int(np.argmax(np.abs(answers[name])))) for i, x in enumerate(answers[name])
+        ],
+    }
+    path.write_text(json.dumps({"schema_version": 1, "answers": broken}), encoding="utf-8")
+    capsys.readouterr()
+    assert cli.main(["vectors", "check", str(folder), str(path)]) == 1
+    out = capsys.readouterr().out
+    assert name in out
+    assert "1 failed, 0 blocked" in out
+
+
+def test_a_missing_answer_is_blocked_and_a_bad_one_failed(folder):
+    answers = answers_of(folder)
+    names = sorted(answers)
+    del answers[names[0]]
+    answers[names[1]] = "none"
+    status = {j.id: j for j in vectors.judge_answers(folder, answers)}
+    assert status[names[0]].status == "blocked"
+    assert status[names[1]].status == "failed"
+    assert status[names[2]].status == "passed"
+
+
+def test_files_that_are_none_are_named(folder, tmp_path):
+    bad = tmp_path / "answers.json"
+    bad.write_text("{", encoding="utf-8")
+    with pytest.raises(InvalidParameter, match="is not JSON"):
+        vectors.read_answers(bad)
+    bad.write_text('{"schema_version": 1, "answers": {}}', encoding="utf-8")
+    with pytest.raises(InvalidParameter, match="holds no answers"):
+        vectors.read_answers(bad)
+    with pytest.raises(InvalidParameter, match="cannot be read"):
+        vectors.read_answers(tmp_path / "nothing.json")
+    with pytest.raises(InvalidParameter, match="holds no vectors"):
+        vectors.judge_answers(tmp_path, {"step-0001": [1.0]})
+    with pytest.raises(InvalidParameter, match="have no vector"):
+        vectors.judge_answers(folder, {"step-9999": [1.0]})
+    with pytest.raises(InvalidParameter, match="not a folder"):
+        vectors.judge_answers(tmp_path / "no", {})
+
+
+def test_export_on_the_command_line_counts_what_it_wrote(tmp_path, capsys):
+    assert cli.main(["vectors", "export", str(tmp_path / "v"), "--level", "bound", "--quick"]) == 0
+    out = capsys.readouterr().out
+    assert f"{len(suite('bound', 0, 'quick').battery)} vectors written" in out
+
+
+# ── programs ─────────────────────────────────────────────────────────────────────────────────────
+
+ECHO = """
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if m["type"] == "hello":
+        print(json.dumps({"type": "hello", "protocol": 1}), flush=True)
+        continue
+    %s
+"""
+
+
+def program(tmp_path, body):
+    path = tmp_path / "program.py"
+    path.write_text(ECHO % body, encoding="utf-8")
+    return [sys.executable, str(path)]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not on this machine")
+def test_the_javascript_example_passes(capsys):
+    command = f"node {EXAMPLES / 'verify_js' / 'dc_pca.js'}"
+    assert cli.main(["verify", "--cmd", command, "--level", "pca"]) == 0
+    assert "PASSED" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
+def test_the_c_example_passes(tmp_path, capsys):
+    source, binary = EXAMPLES / "verify_c" / "dc_pca.c", tmp_path / "dc_pca"
+    subprocess.run(["cc", "-O2", "-o", str(binary), str(source), "-lm"], check=True)
+    assert cli.main(["verify", "--cmd", str(binary), "--level", "pca", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ok"] is True
+
+
+def test_a_wrong_program_gets_a_shrunk_example(tmp_path):
+    with verify.ProcessSolver(
+        program(tmp_path, 'print(json.dumps({"id": m["id"], "x": m["x0"]}), flush=True)'), "pca"
+    ) as solver:
+        report = verify.check(solver, "pca")
+    assert not report.ok
+    assert "memory layout" not in {o.name for o in report.checks}
+    assert report.counterexample.equation == "stationarity"
+    assert len(report.counterexample.arguments["x0"]) <= 3
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ('print(json.dumps({"id": m["id"], "error": "not today"}), flush=True)', "not today"),
+        ('print("hm", flush=True)', "not JSON"),
+        ('print("[1]", flush=True)', "not a JSON object"),
+        ('print(json.dumps({"id": -1, "bound": 1.0}), flush=True)', "answered with id -1"),
+        ('print(json.dumps({"id": m["id"]}), flush=True)', "no 'bound'"),
+        ('print("gone wrong", file=sys.stderr); sys.exit(3)', "exit code 3.*gone wrong|ended"),
+    ],
+)
+def test_a_program_that_misbehaves_is_reported(tmp_path, body, words):
+    with verify.ProcessSolver(program(tmp_path, body), "bound") as solver, pytest.raises(SolverFailed, match=words):
+        solver(np.eye(2), np.eye(2), 1)
+
+
+def test_a_program_that_hangs_is_given_up_once(tmp_path):
+    with verify.ProcessSolver(program(tmp_path, "import time; time.sleep(30)"), "bound", time_limit=1.0) as solver:
+        report = verify.check(solver, "bound")
+    assert not report.ok
+    assert "no line within 1 s" in report.checks[0].note
+    assert report.seconds < 20.0
+
+
+def test_a_program_that_cannot_be_started_or_does_not_greet(tmp_path):
+    with pytest.raises(SolverFailed, match="could not be started"):
+        verify.ProcessSolver("no-such-program-here", "pca")
+    with pytest.raises(SolverFailed, match="must answer"):
+        verify.ProcessSolver([sys.executable, "-c", "input(); print('{}')"], "pca")
+    with pytest.raises(InvalidParameter, match="empty"):
+        verify.ProcessSolver("", "pca")
+
+
+def test_null_entries_are_nan(tmp_path):
+    body = 'print(json.dumps({"id": m["id"], "x": [None] * len(m["A"])}), flush=True)'
+    with verify.ProcessSolver(program(tmp_path, body), "cardinality") as solver:
+        assert np.all(np.isnan(solver(np.eye(2), np.eye(2), 1)))
+
+
+# ── dcgev verify ─────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_function_in_a_file(tmp_path, capsys):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from scipy.linalg import eigh\ndef bound(A, B, k):\n    return eigh(A, B)[0][-1]\n", encoding="utf-8"
+    )
+    page = tmp_path / "report.html"
+    assert cli.main(["verify", f"{path}:bound", "--level", "bound", "--html", str(page)]) == 0
+    assert "PASSED: bound as bound (SGEV-P)" in capsys.readouterr().out
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    path.write_text("def bound(A, B, k):\n    return 0.0\n", encoding="utf-8")
+    assert cli.main(["verify", f"{path}:bound", "--level", "bound", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["counterexample"]["check"] == "validity"
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("nothing", "MODULE:FUNCTION"),
+        ("no_such_module_here:f", "could not be imported"),
+        ("math:nothing", "has no 'nothing'"),
+        ("nowhere.py:f", "does not exist"),
+    ],
+)
+def test_targets_that_are_none(target, words, capsys):
+    assert cli.main(["verify", target, "--level", "pca"]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_either_a_function_or_a_command(capsys):
+    assert cli.main(["verify", "--level", "pca"]) == 2
+    assert "either" in capsys.readouterr().err
+
+
+def test_agreement_on_pit_props(capsys):
+    assert cli.main(["agreement", "pitprops", "--json"]) == 0
+    rows = {row["who"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert rows["QCQPStep"]["distance"] < 1e-10
+    assert rows["closed form"]["distance"] < 1e-12
+    assert 1e-12 < rows["CLARABEL"]["distance"] < 1e-3
+    assert "cannot solve" in rows["OSQP"]["failure"]

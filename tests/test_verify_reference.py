@@ -1,0 +1,148 @@
+"""Reference answers: certified in extended precision, agreeing between methods, equal to formulas known by hand."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+
+from dcgev_cvx.errors import SolverFailed
+from dcgev_cvx.verify.instances import (
+    flipped,
+    permuted,
+    question,
+    scaled_objective,
+    scaled_variables,
+)
+from dcgev_cvx.verify.measures import excess, objective, proximal_residual, surrogate, tangent
+from dcgev_cvx.verify.reference import enumerated, reference
+from dcgev_cvx.verify.runs_battery import printed_run
+from dcgev_cvx.verify.suite import suite
+from dcgev_cvx.verify.tolerances import condition
+
+
+@pytest.mark.parametrize("level", ["step", "fda"])
+def test_every_reference_is_certified(level):
+    for case in suite(level, 5, "quick").battery:
+        ref = reference(case)
+        assert ref.kkt < 1e-12
+        assert ref.agreement < (1e-10 if condition(case) < 1e5 else 1e-7)
+
+
+def test_one_variable_by_hand():
+    for case in (c for c in suite("step", 0, "quick").battery if c.n == 1):
+        A, B, y, tau = case.data["A"][0, 0], case.data["B"][0, 0], case.data["y"][0], case.data["tau"]
+        c, p = (A + tau) * y, case.coefficient / (abs(y) + case.data["eps"])
+        z = math.copysign(max(0.0, abs(c) - p / 2), c)
+        limit = 1 / math.sqrt(B)
+        x = max(-limit, min(limit, z / tau)) if tau > 0 else math.copysign(limit, z) * (z != 0)
+        assert reference(case).x[0] == pytest.approx(x, rel=1e-12, abs=1e-300)
+
+
+def test_the_soft_threshold_by_hand():
+    for case in suite("step", 0, "quick").battery:
+        if not np.array_equal(case.B, np.eye(case.n)):
+            continue
+        problem = surrogate(case)
+        z = np.sign(problem.c) * np.maximum(0.0, np.abs(problem.c) - 0.5 * problem.p)
+        radius = max(case.data["tau"], float(np.linalg.norm(z)))
+        np.testing.assert_allclose(reference(case).x, z / radius if radius else z, atol=1e-13)
+
+
+def test_the_step_in_fifty_digits():
+    mild = [c for c in suite("step", 0, "quick").battery if c.n == 3 and condition(c) < 1e3 and c.data["tau"] > 0]
+    case = next(c for c in mild if reference(c).mu > 0)
+    x, mu = reference(case).x, reference(case).mu
+    with mpmath.workdps(50):
+        on = [i for i in range(3) if x[i] != 0]
+        problem = surrogate(case)
+        worst = max(
+            abs(
+                2 * mpmath.mpf(case.data["tau"]) * mpmath.mpf(x[i])
+                - 2 * mpmath.mpf(problem.c[i])
+                + 2 * mpmath.mpf(mu) * sum(mpmath.mpf(case.B[i, j]) * mpmath.mpf(x[j]) for j in range(3))
+                + mpmath.mpf(problem.p[i]) * int(np.sign(x[i]))
+            )
+            for i in on
+        )
+        assert worst < 1e-13 * max(1.0, float(np.max(np.abs(problem.c))))
+
+
+def test_a_reference_that_is_not_certified_is_refused(monkeypatch):
+    from dcgev_cvx.verify import reference as module
+
+    case = suite("step", 0, "quick").battery[40].changed("again")
+    monkeypatch.setattr(module, "walked", lambda instance: (np.full(instance.n, 0.1), 0.5))
+    monkeypatch.setattr(module, "refined", lambda instance, x, mu: (x.astype(np.longdouble), np.longdouble(mu)))
+    with pytest.raises(SolverFailed, match="not certified"):
+        reference(case)
+
+
+@pytest.mark.parametrize("level", ["step", "fda"])
+def test_the_transformations_move_the_minimiser_as_they_say(level):
+    rng = np.random.default_rng(0)
+    found = suite(level, 0, "quick").pairs["the same call twice"]
+    for base in (pair.base for pair in found):
+        x = reference(base).x
+        order, signs = rng.permutation(base.n), rng.choice([-1.0, 1.0], size=base.n)
+        np.testing.assert_allclose(reference(permuted(base, order)).x, x[order], atol=1e-10)
+        np.testing.assert_allclose(reference(flipped(base, signs)).x, signs * x, atol=1e-10)
+        np.testing.assert_allclose(reference(scaled_objective(base, 1e6)).x, x, atol=1e-10)
+        np.testing.assert_allclose(reference(scaled_variables(base, 1e3)).x * 1e3, x, atol=1e-10)
+
+
+def test_the_proximal_residual_is_continuous_in_dust_and_linear_in_errors():
+    case = next(
+        c for c in suite("step", 0, "quick").battery if c.n > 3 and 1 < np.count_nonzero(reference(c).x) < c.n
+    )
+    problem, x = surrogate(case), reference(case).x
+    assert proximal_residual(problem, x, 1e-9) < 1e-9
+    dusty = np.where(x == 0, 1e-10 / problem.root, x)
+    assert proximal_residual(problem, dusty, 1e-9) < 1e-9
+    errors = [proximal_residual(problem, x * (1 - d), 1e-9) for d in (1e-6, 1e-5, 1e-4)]
+    assert errors[0] < errors[1] < errors[2] < 1e-2
+    assert errors[2] > 1e-6
+
+
+def test_the_excess_is_zero_at_the_minimiser_and_positive_elsewhere():
+    rng = np.random.default_rng(1)
+    for case in suite("step", 1, "quick").battery[20:80]:
+        problem, x = surrogate(case), reference(case).x
+        other = problem.pulled(x + 0.1 * rng.standard_normal(case.n) / problem.root)
+        assert excess(problem, x, x, 1e-9) <= 1e-8
+        assert problem.value(other) >= problem.value(x) - 1e-9 * problem.size(x)
+
+
+def test_the_optimum_by_enumeration_matches_the_eigensolver():
+    for case in suite("bound", 0, "quick").battery[::7]:
+        A, B, k = case.data["A"], case.B, case.data["k"]
+        best = enumerated(A, B, k)
+        s = list(best.support)
+        value = eigh(A[np.ix_(s, s)], B[np.ix_(s, s)], eigvals_only=True)[-1]
+        assert best.value == pytest.approx(value, rel=1e-6, abs=1e-12 * best.radius)
+        assert best.value <= best.lambda_max + 1e-9 * best.radius
+
+
+@pytest.mark.parametrize("level", ["pca"])
+def test_runs_start_below_the_trivial_points_and_end_with_two_nonzeros(level):
+    for case in suite(level, 0, "quick").battery:
+        if {"collapse", "one-variable"} & set(case.flags):
+            continue
+        x0 = case.data["x0"]
+        corners = [np.zeros(case.n), *(np.eye(case.n))]
+        assert objective(case, x0) < min(objective(case, corner) for corner in corners)
+        run = printed_run(case, 500)
+        assert np.count_nonzero(run.x) >= 2
+        assert proximal_residual(tangent(case, run.x), run.x, 1e-9) < 1e-6
+
+
+def test_a_question_is_copied_and_read_only():
+    A = np.eye(2)
+    case = question("bound", "two", (), {"A": A, "B": np.eye(2), "k": 1})
+    A[0, 0] = 7.0
+    assert case.data["A"][0, 0] == 1.0
+    assert not case.data["A"].flags.writeable
+    assert all(a.flags.writeable for a in case.arguments() if isinstance(a, np.ndarray))
