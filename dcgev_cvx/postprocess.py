@@ -6,7 +6,7 @@ import numpy as np
 
 from .checks import Index, Vector, as_vector
 from .errors import InvalidParameter
-from .pencils import Pencil
+from .pencils import Gram, Pencil
 
 
 def renormalize(pencil: Pencil, x: Vector) -> Vector:
@@ -24,7 +24,10 @@ def renormalize(pencil: Pencil, x: Vector) -> Vector:
 
 def on_support(pencil: Pencil, support: Index) -> Vector:
     """The leading eigenvector of the principal sub-pencil, embedded with exact zeros."""
-    sub = Pencil(pencil.A_sub(support), None if pencil.B is None else pencil.B_sub(support))
+    if isinstance(pencil.A, Gram) and pencil.B is None:
+        sub = Pencil(Gram(pencil.A.C[:, support]))  # a large support never forms its square
+    else:
+        sub = Pencil(pencil.A_sub(support), None if pencil.B is None else pencil.B_sub(support))
     x = np.zeros(pencil.n)
     x[support] = sub.leading_vector
     return x

@@ -56,8 +56,8 @@ def krylov_start(C: Matrix, steps: int = 6) -> Vector:
     for j in range(steps):
         rest = z - Z[:j].T @ (Z[:j] @ z)
         size = float(np.linalg.norm(rest))
-        if size <= 1e-8 * float(np.linalg.norm(z)):
-            break
+        if size <= 0.05 * float(np.linalg.norm(z)):
+            break  # the span holds the leading direction nearly whole
         Z[j] = rest / size
         scores[j] = Z[j] @ C
         z, used = C @ scores[j], j + 1

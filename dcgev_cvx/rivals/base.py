@@ -86,7 +86,7 @@ def search(run: Callable[[float], Run], high: float, k: int, n: int, *, slack: i
 
 
 def trimmed(x: Vector, k: int) -> Vector:
-    """X with its k largest entries only; ties go to the first."""
+    """x with its k largest entries only; ties go to the first."""
     kept = largest(np.abs(x), k)
     out = np.zeros_like(x)
     out[kept] = x[kept]

@@ -41,7 +41,7 @@ def scotlass(
     begin = perf_counter()
     once = closed if engine == "closed" else driven
     found = search(lambda rho: once(pencil, rho, tol, max_iter), rho_max(pencil), k, pencil.n)
-    x = trimmed(found.run.x, k)
+    x = trimmed(found.run.x if found.run.x.any() else pencil.leading_vector, k)
     x = renormalize(pencil, x) if renormalized else x
     return finished(pencil, x, "scotlass", begin, converged=found.run.converged, on_path=found.exact)
 

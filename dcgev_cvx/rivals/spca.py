@@ -76,7 +76,7 @@ def alternate(pencil: Pencil, regress: Regression, tol: float, max_iter: int) ->
 
 
 def elastic_net(C: Matrix, y: Vector, ridge: float, lasso: float, start: Vector) -> Vector:
-    """Argmin ‖y − Cβ‖² + ridge‖β‖² + lasso‖β‖₁ by coordinate descent; scikit-learn divides by 2·(rows of C)."""
+    """argmin ‖y − Cβ‖² + ridge‖β‖² + lasso‖β‖₁ by coordinate descent; scikit-learn divides by 2·(rows of C)."""
     from sklearn.linear_model import enet_path
 
     fit: Any = enet_path  # its stubs know the defaults only

@@ -1,0 +1,75 @@
+"""`dcgev reproduce` as typed: exit codes, one-line errors, the page it writes."""
+
+import json
+
+import pytest
+
+from dcgev_cvx.cli import main
+
+
+def test_table_1_from_the_command_line(tmp_path, capsys):
+    out, page = tmp_path / "out", tmp_path / "docs" / "page.md"
+    assert main(["reproduce", "table1", "--tiny", "--out", str(out), "--page", str(page)]) == 0
+    printed = capsys.readouterr().out
+    assert "agree     DC-PCA, component 1: paper x1, x2, x7, x8, x9, x10" in printed
+    assert "agree, 1 differs, 0 cannot be matched" in printed
+    assert "77.05 %" in page.read_text()
+    assert "figures/" not in page.read_text()
+    assert json.loads((out / "numbers.json").read_text())["experiments"].keys() == {"table1"}
+
+
+def test_second_run_says_what_is_kept(tmp_path, capsys):
+    command = ["reproduce", "table1", "--tiny", "--out", str(tmp_path)]
+    main(command)
+    capsys.readouterr()
+    assert main(command) == 0
+    assert "table1: 3 of 3 cells are on disk already." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["tabel1"], "experiment 'tabel1' is unknown; did you mean 'table1'?"),
+        (["table1", "--jobs", "0"], "jobs = 0 must be a whole number"),
+        (["table1", "--seed", "-1"], "seed = -1 is out of range"),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path, capsys, arguments, text):
+    assert main(["reproduce", *arguments, "--tiny", "--out", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert text in error
+    assert error.count("\n") == 1
+
+
+def test_an_unwritable_folder(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["reproduce", "table1", "--tiny", "--out", str(tmp_path / "file")]) == 2
+    assert "choose another folder with --out" in capsys.readouterr().err
+
+
+def test_other_settings_in_the_folder(tmp_path, capsys):
+    main(["reproduce", "table1", "--tiny", "--out", str(tmp_path)])
+    assert main(["reproduce", "table1", "--tiny", "--seed", "5", "--out", str(tmp_path)]) == 2
+    assert "seed: there 0, now 5" in capsys.readouterr().err
+
+
+def test_missing_data_ends_with_1_and_a_reason(tmp_path, capsys, monkeypatch):
+    from dcgev_cvx.datasets import fetch
+    from dcgev_cvx.errors import DataUnavailable
+    from dcgev_cvx.experiments import tables34
+
+    def refused(*_):
+        raise DataUnavailable("Colon.rda is not in the cache")
+
+    tables34.data.cache_clear()
+    monkeypatch.setenv(fetch.FOLDER_VARIABLE, str(tmp_path / "empty"))
+    monkeypatch.setattr(fetch, "downloaded", refused)
+    tiny = {"data": [["colon", 2000]], "points": 2, "spca_every": 1, "repeats": 1}
+    monkeypatch.setitem(tables34.EXPERIMENT.settings, "tiny", tiny)
+    assert main(["reproduce", "tables34", "--tiny", "--out", str(tmp_path)]) == 1
+    assert "not computed: DataUnavailable: Colon.rda is not in the cache" in capsys.readouterr().out
+
+
+def test_help_names_the_experiments(capsys):
+    assert main(["reproduce", "--help"]) == 0
+    assert "figure2" in capsys.readouterr().out
