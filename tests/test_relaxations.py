@@ -88,6 +88,7 @@ def test_the_papers_budget_is_no_bound_where_B_is_small():
     pencil = Pencil(np.diag([3.0, 2.0, 1.0]), 0.01 * np.eye(3))
     paper = entrywise_sdp(pencil, radius_for(pencil, 1, "paper"), k=1)
     assert paper.valid_k == 0
+    assert paper.upper_bound == pytest.approx(paper.value, rel=1e-6)
     assert paper.upper_bound < brute_force(pencil, 1).value  # x = 10·e₁ has ‖x‖₁ = 10
     valid = entrywise_sdp(pencil, radius_for(pencil, 1, "valid"), k=1)
     assert valid.valid_k == 1

@@ -47,9 +47,12 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check where the output goes, compare, show; exit code 0 when every k has a vector and a bound."""
+    from ..checks import as_number
     from ..comparison import compare
 
     check_outputs(args)
+    if args.time_limit is not None:
+        as_number(args.time_limit, "--time-limit", strict=True)
     name = problem_name(args)
     pencil = tasks.problem(args)
     ks = cardinalities(args.k, pencil.n)

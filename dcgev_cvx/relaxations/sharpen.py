@@ -19,7 +19,10 @@ GOLDEN = 0.6180339887498949
 
 @dataclass(frozen=True)
 class DualFunction:
-    """h(U, b) = λmax(A + U + c·b·D², B) + r·b, convex: (c, r) = (k, 0) homogeneous, (0, radius²) fixed radius."""
+    """h(U, b) = λmax(A + U + c·b·D², B) + r·b, convex: (c, r) = (k, 0) homogeneous, (0, radius²) fixed radius.
+
+    With c = 0 the constraint is tr(XB) ≤ 1 and the positive part of λmax is meant.
+    """
 
     A: Matrix
     B: Matrix
@@ -33,7 +36,7 @@ class DualFunction:
     def __call__(self, dual: Dual) -> tuple[float, Vector]:
         """H and the eigenvector in which it is attained."""
         top, vector = leading_pair(self.matrix(dual), self.B)
-        return top + self.r * dual.b, vector
+        return (top if self.c > 0.0 else max(0.0, top)) + self.r * dual.b, vector
 
 
 def sharpen(h: DualFunction, dual: Dual, target: float, *, fixed: bool = False) -> Dual:

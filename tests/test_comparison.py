@@ -1,0 +1,171 @@
+"""compare: both sides, honest rows, failures that stay in their row, and a page that escapes every name."""
+
+from __future__ import annotations
+
+import json
+import math
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from dcgev_cvx import InvalidParameter, Pencil, SolverFailed, compare
+from dcgev_cvx.comparison import METHODS, Comparison, Row, html_report
+from dcgev_cvx.comparison.report import png
+from dcgev_cvx.datasets import pitprops, planted_cca
+from dcgev_cvx.exact import brute_force
+
+QUICK = ("dc-pca", "solve", "greedy", "rounded", "homogeneous", "no-sdp", "exact")
+
+
+@pytest.fixture(scope="module")
+def six():
+    return compare(pitprops(), 6)
+
+
+def row_of(comparison, method, side="lower"):
+    return next(row for row in comparison.rows if row.method == method and row.side == side)
+
+
+def test_pit_props_with_every_method(six):
+    assert {row.method for row in six.rows} == {title for title, _, _ in METHODS.values()}
+    assert six.gap.closed
+    assert six.best_lower == pytest.approx(3.77096, abs=1e-5)
+    assert all(row.value <= six.best_upper * (1 + 1e-12) for row in six.lower if row.valid)
+    assert all(row.value >= six.best_lower * (1 - 1e-12) for row in six.upper if row.valid)
+    assert row_of(six, "homogeneous SDP", "upper").value == pytest.approx(3.8137, abs=1e-4)
+    assert row_of(six, "homogeneous SDP", "upper").percent == pytest.approx(90.40, abs=0.01)
+    assert row_of(six, "literal SDP (Section 3)", "upper").value == pytest.approx(4.2186, abs=1e-4)
+    closed, cvxpy = row_of(six, "DC-PCA (closed form)"), row_of(six, "DC (CVXPY)")
+    assert closed.value == pytest.approx(cvxpy.value, rel=1e-9)
+    assert closed.stationarity < 1e-6
+    assert closed.iterations > 1
+    assert closed.support == ("topdiam", "length", "ringbut", "bowmax", "bowdist", "whorls")
+
+
+def test_a_cardinality_that_is_not_on_the_path_is_said():
+    four = compare(pitprops(), 4, ("dc-pca", "exact"))
+    row = row_of(four, "DC-PCA (closed form)")
+    assert row.cardinality == 3
+    assert row.status.startswith("no ρ̃ found gives 4 nonzeros; the nearest has 3")
+    assert row.valid
+    assert four.gap.closed
+
+
+def test_cca_with_a_dense_metric_leaves_out_what_needs_the_identity():
+    pencil = planted_cca(7, 7, 2, samples=60, ridge=0.01).pencil
+    found = compare(pencil, 4, QUICK)
+    assert "DC-PCA (closed form)" not in {row.method for row in found.rows}
+    assert found.best_lower == pytest.approx(brute_force(pencil, 4).value, rel=1e-12)
+    assert found.gap.closed
+
+
+def test_the_papers_budget_is_marked_where_it_is_no_bound():
+    pencil = Pencil(np.diag([3.0, 2.0, 1.0]), 0.01 * np.eye(3))
+    found = compare(pencil, 1, ("entrywise-paper", "entrywise-valid", "exact"))
+    paper = row_of(found, "entrywise SDP, paper (k²)", "upper")
+    assert not paper.valid
+    assert "not a valid bound" in paper.status
+    assert paper.value < found.best_lower
+    assert math.isnan(paper.gap)
+    assert found.gap.closed
+
+
+def test_a_failing_method_is_a_row_and_the_others_stay(monkeypatch):
+    def broken(*args, **kwargs):
+        raise SolverFailed("SCS failed: <out of> memory")
+
+    monkeypatch.setattr("dcgev_cvx.relaxations.homogeneous_sdp", broken)
+    found = compare(pitprops(), 3, QUICK)
+    row = row_of(found, "homogeneous SDP", "upper")
+    assert row.status == "failed: SCS failed: <out of> memory"
+    assert math.isnan(row.value)
+    assert found.gap.closed
+    assert "&lt;out of&gt;" in html_report([found])
+
+
+def test_negative_spectra():
+    found = compare(Pencil(-np.diag([5.0, 4.0, 3.0]) - 0.1), 2, QUICK)
+    assert found.best_lower < 0.0
+    assert found.gap.closed
+    assert all(math.isnan(row.percent) for row in found.rows)
+    assert "λmax(A,B) ≤ 0" in html_report([found])
+
+
+def test_sizes_that_an_sdp_refuses():
+    C = np.random.default_rng(0).standard_normal((30, 260))
+    found = compare(Pencil(C.T @ C), 3, ("homogeneous", "no-sdp", "solve"))
+    assert "force=True" in row_of(found, "homogeneous SDP", "upper").status
+    assert math.isfinite(found.gap.relative)
+
+
+def test_a_time_limit_reports_what_is_there():
+    found = compare(pitprops(), 6, time_limit=1e-6)
+    assert all(row.status == "not run: the time limit was reached" for row in found.rows)
+    assert found.best_lower == -math.inf
+    assert found.gap.relative == math.inf
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_tables_and_dictionaries(six):
+    made = json.loads(json.dumps(six.to_dict(), allow_nan=False))
+    assert made["proved"] is True
+    assert made["k"] == 6
+    assert len(made["rows"]) == len(six.rows)
+    frame = six.to_frame()
+    assert list(frame["method"]) == [row.method for row in six.rows]
+    text = str(six)
+    assert text.startswith("k = 6: the optimum is 3.77096, proved")
+    assert "homogeneous SDP" in text
+
+
+def test_an_open_interval_in_words():
+    rows = (Row("a", "lower", 1.0, "", True), Row("b", "upper", 2.0, "", True), Row("c", "upper", 0.5, "", False))
+    found = Comparison(pitprops(), 3, rows, 0.0)
+    assert found.verdict == "k = 3: the optimum lies in [1, 2], gap 50 %"
+
+
+class Names(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.text = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_the_page_escapes_every_name_and_loads_nothing():
+    evil = '<script>alert("x")</script>'
+    pencil = Pencil(pitprops().A, names=[evil, "a&b", *(f"v{i}" for i in range(11))])
+    page = html_report([compare(pencil, 13, ("solve", "no-sdp"))], title=evil, command=f"dcgev compare '{evil}'")
+    seen = Names()
+    seen.feed(page)
+    assert "script" not in seen.tags
+    assert "http" not in page
+    assert any(evil in text for text in seen.text)
+    assert "a&amp;b" in page
+    assert page.count("data:image/png;base64,") == 1
+
+
+def test_pictures_of_one_and_of_several_k(six):
+    pytest.importorskip("matplotlib")
+    assert png([six])[:4] == b"\x89PNG"
+    assert png([six, compare(pitprops(), 7, ("solve", "no-sdp"))])[:4] == b"\x89PNG"
+    axes = six.plot()
+    assert len(axes.get_yticklabels()) == len(six.rows)
+
+
+def test_bad_input():
+    with pytest.raises(InvalidParameter, match="did you mean 'homogeneous'"):
+        compare(pitprops(), 3, ("homogenous",))
+    with pytest.raises(InvalidParameter, match="no method was given"):
+        compare(pitprops(), 3, ())
+    with pytest.raises(InvalidParameter, match="k = 0 is out of range"):
+        compare(pitprops(), 0)
+    with pytest.raises(InvalidParameter, match="use Pencil"):
+        compare(np.eye(3), 2)
+    with pytest.raises(InvalidParameter, match="time_limit = 0 is out of range"):
+        compare(pitprops(), 3, time_limit=0)
