@@ -42,7 +42,7 @@ def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: Effort = "normal",
         best = first.x
     else:
         best = on_support(pencil, cut(pencil, scores(pencil, first.x), sizes))
-    starts = [best, power(pencil, pencil.leading_vector, sizes), power(pencil, best, sizes)]
+    starts = [power(pencil, best, sizes), power(pencil, pencil.leading_vector, sizes)]
     finals = [exchange(pencil, x) for x in starts]
     x = max(finals, key=lambda z: value(pencil, z))
     return solution_of(pencil, x, "solve per view", perf_counter() - begin, rho=first.rho, eps=first.eps)

@@ -23,7 +23,7 @@ from dcgev_cvx import (
     relaxations,
     sparse_fda,
 )
-from dcgev_cvx.fisher import gains, losses, nu_max, ratio_of
+from dcgev_cvx.fisher import exchanged, gains, losses, nu_max, ratio_of, trimmed
 from dcgev_cvx.postprocess import on_support, value
 
 common = settings(derandomize=True, deadline=None, max_examples=15)
@@ -54,6 +54,28 @@ def test_gains_and_losses_are_exact(seed):
     assert (gain[support] == -1.0).all()
     for j in (0, 2, 3, 5, 7):
         assert ratio_of(a, B, np.array([1, 4, 6, j])) - now == pytest.approx(gain[j], rel=1e-6, abs=1e-9 * now)
+
+
+@common
+@given(seeds)
+def test_exchanges_end_where_no_single_one_helps(seed):
+    a, B = fda_vectors(*problem(seed))
+    start = np.array([5, 6, 7])
+    end = exchanged(a, B, start)
+    assert ratio_of(a, B, end) >= ratio_of(a, B, start)
+    for i in range(3):
+        for j in set(range(8)) - set(end):
+            assert ratio_of(a, B, np.append(np.delete(end, i), j)) <= ratio_of(a, B, end) * (1 + 1e-9)
+
+
+@common
+@given(seeds)
+def test_trimming_drops_the_cheapest_member_each_time(seed):
+    a, B = fda_vectors(*problem(seed))
+    support = np.arange(8)
+    for k in range(7, 0, -1):
+        support = np.delete(support, np.argmin(losses(a, B, support)))
+        assert np.array_equal(trimmed(a, B, np.arange(8), k), support)
 
 
 def test_the_ratio_of_a_support_is_its_generalized_eigenvalue():
@@ -117,6 +139,8 @@ def test_the_path_runs_from_all_variables_to_one():
     assert all(before >= after for before, after in itertools.pairwise(path.cardinalities))
     assert all(run.converged for run in path.runs)
     assert set(path.missing).isdisjoint(path.cardinalities)
+    for before, after in itertools.pairwise(path.runs):
+        np.testing.assert_allclose(after.history[0].x, before.x, atol=1e-12)
     assert path.ratios[0] == pytest.approx(a @ np.linalg.solve(B, a), rel=1e-3)
     for run, ratio in zip(path.runs, path.ratios, strict=True):
         assert a @ run.x == pytest.approx(1.0)
