@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite, nan
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from .pictures import (
@@ -56,13 +56,21 @@ MARKS = {
     "greedy": ("v", "#999999"),
     "homogeneous SDP, rounded": ("P", "#CC79A7"),
     "exact (branch and bound)": ("*", "#D55E00"),
-    "literal SDP (Section 3)": ("_", "#999999"),
-    "entrywise SDP, paper (k²)": ("x", "#56B4E9"),
-    "entrywise SDP, valid (k/λmin)": ("1", "#0072B2"),
-    "homogeneous SDP": ("P", "#CC79A7"),
-    "no SDP": ("+", "#E69F00"),
 }
-"""Marker and colour of each row of a comparison: told apart in grey too."""
+"""Marker and colour of each kind of vector: told apart in grey too."""
+
+LEVELS = {
+    "literal SDP (Section 3)": (":", "#999999"),
+    "entrywise SDP, paper (k²)": ("--", "#56B4E9"),
+    "entrywise SDP, valid (k/λmin)": ("-.", "#0072B2"),
+    "homogeneous SDP": ("-", "#CC79A7"),
+    "no SDP": ("--", "#E69F00"),
+    "exact (branch and bound)": ("-", "#D55E00"),
+}
+"""Line style and colour of each bound."""
+
+HALF = 0.4
+"""Half the width of a level."""
 
 
 def comparison_plot(comparisons: Sequence[Comparison], ax: Any = None) -> Any:
@@ -98,29 +106,24 @@ def by_method(comparison: Comparison, ax: Any) -> Any:
 
 
 def by_cardinality(comparisons: Sequence[Comparison], ax: Any) -> Any:
-    """One mark a method and k, the proved interval as a band."""
-    ks = [comparison.k for comparison in comparisons]
-    ax.fill_between(
-        ks,
-        [c.best_lower if isfinite(c.best_lower) else nan for c in comparisons],
-        [c.best_upper if isfinite(c.best_upper) else nan for c in comparisons],
-        color="#D55E00",
-        alpha=0.25,
-        label="holds the optimum",
-    )
-    uppers = methods_of(comparisons, "upper")
+    """One mark a vector and k, one level a bound and k, the proved interval as a band."""
+    for position, comparison in enumerate(comparisons):
+        height = comparison.gap.absolute
+        if isfinite(height):
+            label = "holds the optimum" if position == 0 else None
+            base = comparison.best_lower
+            ax.bar(comparison.k, height, 2 * HALF, base, color="#D55E00", alpha=0.25, label=label)
+    for method in methods_of(comparisons, "upper"):
+        dashes, color = LEVELS.get(method, ("-", "black"))
+        draw_levels(ax, points_of(comparisons, method, "upper"), dashes, color, f"{method} bound")
     lowers = methods_of(comparisons, "lower")
-    for method in uppers:
-        marker, color = MARKS.get(method, (".", "black"))
-        points = points_of(comparisons, method, "upper")
-        ax.plot([k for k, _ in points], [row.value for _, row in points], color=color, linewidth=0.8, zorder=1)
-        draw_points(ax, points, 0.0, marker, color, f"{method} bound")
     for position, method in enumerate(lowers):
         marker, color = MARKS.get(method, (".", "black"))
         # the best vectors coincide: side by side they can be seen
         shift = 0.09 * (position - 0.5 * (len(lowers) - 1))
         draw_points(ax, points_of(comparisons, method, "lower"), shift, marker, color, method)
-    ax.set_xticks(ks)
+    ax.use_sticky_edges = False
+    ax.set_xticks([comparison.k for comparison in comparisons])
     ax.set(xlabel=r"cardinality $k$", ylabel=r"$x^TAx \,/\, x^TBx$")
     ax.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax
@@ -136,6 +139,18 @@ def points_of(comparisons: Sequence[Comparison], method: str, side: str) -> list
     """(k, row) of one method on one side."""
     pairs = [(comparison.k, row) for comparison in comparisons for row in comparison.rows]
     return [(k, row) for k, row in pairs if row.method == method and row.side == side and isfinite(row.value)]
+
+
+def draw_levels(ax: Any, points: list[tuple[int, Row]], dashes: str, color: str, label: str) -> None:
+    """A short level line for each bound, dotted and thin where it does not count."""
+    for valid in (True, False):
+        chosen = [(k, row.value) for k, row in points if row.valid is valid]
+        if chosen:
+            ks, values = zip(*chosen, strict=True)
+            left, right = [k - HALF for k in ks], [k + HALF for k in ks]
+            words = label if valid else f"{label} (not valid)"
+            style, width = (dashes, 1.6) if valid else (":", 0.8)
+            ax.hlines(values, left, right, color=color, linestyle=style, linewidth=width, label=words)
 
 
 def draw_points(ax: Any, points: list[tuple[int, Row]], shift: float, marker: str, color: str, label: str) -> None:

@@ -20,7 +20,7 @@ table { border-collapse: collapse; margin: .5rem 0 1.5rem; font-variant-numeric:
 th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #ddd; vertical-align: top; }
 th:first-child, td:first-child, th.words, td.words { text-align: left; }
 tr.invalid td { color: #888; }
-tr.best td { font-weight: 600; }
+tr.best td:nth-child(-n+2) { font-weight: 600; }
 dt { font-weight: 600; float: left; clear: left; min-width: 9rem; } dd { margin-left: 10rem; }
 img { max-width: 100%; } code { background: #f3f3f3; padding: .1rem .3rem; }
 """
