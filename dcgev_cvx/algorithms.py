@@ -38,8 +38,45 @@ def sparse_gev(
     4  if τ = 0, repeat x⁽ˡ⁺¹⁾ = argmax xᵀAx⁽ˡ⁾ − ½ρ_ε‖W⁽ˡ⁾x‖₁ s.t. xᵀBx ≤ 1
     5  else, repeat x⁽ˡ⁺¹⁾ = argmin ‖x − (τ⁻¹A + I)x⁽ˡ⁾‖² + (ρ_ε/τ)‖W⁽ˡ⁾x‖₁ s.t. xᵀBx ≤ 1
 
-    A may be a matrix, a Gram or a Pencil (then B stays None). solver is a CVXPY solver's name
-    or a Backend; shift="metric" runs the split in B's metric, which needs fewer iterations.
+    Parameters
+    ----------
+    A, B
+        A symmetric, B positive definite (the identity when None): arrays, nested lists or pandas
+        frames. A may also be a Gram, or a whole Pencil; then B stays None. Passing one Pencil to
+        many calls factors and compiles once.
+    rho
+        The paper's ρ̃ ≥ 0: the price of one nonzero. At 0 this is the generalized power method.
+    eps
+        ε > 0 of ‖x‖_ε. At machine precision, the default, the penalty is nearly the cardinality
+        and a zero stays zero; at 1 it is close to ‖x‖₁ and coordinates may come back.
+    tau
+        The shift τ; by default the smallest valid one. It changes the steps, not the program.
+    x0
+        The start, in Ω; the leading eigenvector by default. At tiny ε the start decides.
+    shift
+        "identity" splits with τ‖x‖² as the paper does; "metric" with τxᵀBx, which needs fewer
+        iterations when B is far from the identity (beyond the paper).
+    engine
+        "cvxpy" solves each step as a printable problem; "native" takes the same steps compiled,
+        on the support alone where zeros are absorbing, with safeguarded extrapolation.
+    solver
+        A CVXPY solver's name, or a Backend with options and fallbacks; unused by "native".
+    stop, callback
+        The stop rule, and a function of each Iterate that stops the run by returning True.
+
+    Returns
+    -------
+    MMResult
+        x, its status as a sentence, the history, and a certificate computed from the data.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets, sparse_gev
+    >>> result = sparse_gev(datasets.pitprops(), rho=4.84)
+    >>> result.support
+    (0, 1, 6, 7, 8, 9)
+    >>> result.converged, result.certificate.passes()
+    (True, True)
     """
     program = SparseGEV(as_pencil(A, B), rho, eps, tau, shift)
     return minimize(program, step_of(program, engine, solver), x0, stop=stop, callback=callback)
@@ -62,7 +99,25 @@ def dc_pca(
     2  Set ρ_ε = ρ̃ / log(1 + ε⁻¹)
     3  repeat xᵢ⁽ˡ⁺¹⁾ ∝ [|(Ax⁽ˡ⁾)ᵢ| − ½ρ_ε wᵢ⁽ˡ⁾]₊ sign (Ax⁽ˡ⁾)ᵢ
 
-    A must be positive semidefinite (a covariance, or Gram(C) for data C).
+    The step is the argmin of the surrogate in closed form, so no solver is needed; engine="cvxpy"
+    solves the same steps as problems, which is how the two check each other.
+
+    Parameters
+    ----------
+    A
+        Positive semidefinite: a covariance, or Gram(C) for data C (samples × variables), which is
+        never multiplied out.
+    rho, eps, x0, stop, callback, solver
+        As in `sparse_gev`.
+    engine
+        "closed" takes the steps as printed; "native" drops what is zero for good and extrapolates;
+        "cvxpy" solves them.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets, dc_pca
+    >>> dc_pca(datasets.pitprops(), rho=4.84).n_iter == dc_pca(datasets.pitprops(), rho=4.84, engine="cvxpy").n_iter
+    True
     """
     pencil = as_pencil(A, None)
     if pencil.B is not None:
@@ -91,6 +146,19 @@ def sparse_fda(
     """Sparse Fisher discriminant analysis as a sequence of QPs (Eq:fdaiterative).
 
     repeat x⁽ˡ⁺¹⁾ = argmin xᵀBx + ν_ε Σ |xᵢ|/(|xᵢ⁽ˡ⁾| + ε) s.t. aᵀx = 1
+
+    With A = aaᵀ of rank one, (GEV-P) is min xᵀBx on the plane aᵀx = 1: convex, so that only the
+    penalty is majorised and every step is a QP rather than a QCQP.
+
+    Parameters
+    ----------
+    a, B
+        The difference of the class means and the within-class scatter; `builders.fda_vectors`
+        makes them from data.
+    nu
+        The paper's ν ≥ 0, the price of one nonzero.
+    eps, x0, engine, solver, stop, callback
+        As in `sparse_gev`; the start is B⁻¹a/(aᵀB⁻¹a), the dense Fisher direction.
     """
     program = SparseFDA(a, B, nu, eps)
     return minimize(program, step_of(program, engine, solver), x0, stop=stop, callback=callback)

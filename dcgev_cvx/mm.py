@@ -53,7 +53,21 @@ class Iterate:
 class Stop:
     """When to stop: ‖x⁽ˡ⁺¹⁾ − x⁽ˡ⁾‖_B ≤ step·‖x‖_B, or f decreasing by no more than `decrease` of its size.
 
-    Either counts as convergence only when the certificate of x passes at `stationarity`.
+    Either counts as convergence only when the certificate of x passes at `stationarity`; if not,
+    the run goes on. A run that creeps (steps of 1e-6 with a residual of 1e-3) is therefore never
+    called converged, and one that stands still without being stationary is called stalled.
+
+    Parameters
+    ----------
+    max_iter
+        The most MM steps to take.
+    step
+        A relative step this small is a fixed point; 1e-10 leaves about eight digits in x.
+    decrease
+        A decrease this small, relative to the terms of f; 0 stops where f no longer falls in
+        floating point, which is where steps of about 1e-8 are.
+    stationarity
+        The tolerance of the certificate, free of the problem's scale.
     """
 
     max_iter: int = 1000
@@ -82,7 +96,22 @@ Callback = Callable[[Iterate], Any]
 
 @dataclass(frozen=True)
 class MMResult:
-    """Where the run ended, why, how it got there, and what the data prove about it."""
+    """Where the run ended, why, how it got there, and what the data prove about it.
+
+    Attributes
+    ----------
+    x, f
+        The last iterate and its objective.
+    status, message
+        Why the run ended, as a sentence, and what a failed solver said.
+    converged
+        True only for a small step or decrease at a point whose certificate passes. It means
+        stationary: other stationary points may have a lower f.
+    n_iter, history
+        The number of steps, and every Iterate from the start on.
+    program, certificate
+        What was minimised, and the referee's numbers for x and for the whole history.
+    """
 
     x: Vector
     f: float
@@ -122,7 +151,23 @@ class MMResult:
 
 
 def iterate(program: Program, step: Step, x0: Any = None) -> Iterator[Iterate]:
-    """x⁽⁰⁾, x⁽¹⁾, x⁽²⁾, … without end: x⁽ˡ⁺¹⁾ = argmin g(·, x⁽ˡ⁾) over Ω (Eq:min-step). Take as many as you like."""
+    """x⁽⁰⁾, x⁽¹⁾, x⁽²⁾, … without end: x⁽ˡ⁺¹⁾ = argmin g(·, x⁽ˡ⁾) over Ω (Eq:min-step). Take as many as you like.
+
+    The iterates satisfy f(x⁽ˡ⁺¹⁾) ≤ g(x⁽ˡ⁺¹⁾, x⁽ˡ⁾) ≤ g(x⁽ˡ⁾, x⁽ˡ⁾) = f(x⁽ˡ⁾): the first because g majorises f, the
+    second because x⁽ˡ⁺¹⁾ minimises g, the last because g touches f (Eq:sandwich).
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> from dcgev_cvx import SparseGEV, datasets
+    >>> from dcgev_cvx.steps.closed import soft_threshold_step
+    >>> program = SparseGEV(datasets.pitprops(), rho=4.84)
+    >>> for point in islice(iterate(program, soft_threshold_step), 3):
+    ...     print(point.l, round(point.f, 3), (point.x != 0).sum())
+    0 -7.275 13
+    1 -29.518 8
+    2 -33.981 7
+    """
     y = frozen(program.start(x0))
     yield Iterate(0, y, program.f(y), program.f(y), mu=0.0, seconds=0.0)
     l = 0  # noqa: E741 - the paper's iteration index
@@ -145,7 +190,26 @@ def minimize(
     stop: Stop | None = None,
     callback: Callback | None = None,
 ) -> MMResult:
-    """Run MM until the stop rule and the certificate agree; a callback that returns True stops the run."""
+    """Run MM until the stop rule and the certificate agree; a callback that returns True stops the run.
+
+    The driver asks nothing of a program but f, g and Ω, and nothing of a step but the argmin of
+    g(·, y); every algorithm of this package runs through it. A step that raises SolverFailed ends
+    the run with what was computed before it; whatever else a step does wrong, the certificate is
+    computed from the data and shows it.
+
+    Parameters
+    ----------
+    program
+        What to minimise: SparseGEV or SparseFDA.
+    step
+        step(program, y) → StepOutput; any of `dcgev_cvx.steps`, or your own.
+    x0
+        A start in Ω; the program's own by default.
+    stop
+        When to stop; `Stop()` by default.
+    callback
+        Called with each Iterate, the start included.
+    """
     rule = Stop() if stop is None else stop
     history: list[Iterate] = []
     status, message = Status.OUT_OF_ITERATIONS, ""
@@ -164,7 +228,11 @@ def minimize(
 
 
 def ended(program: Program, rule: Stop, history: Sequence[Iterate]) -> Status | None:
-    """The status after the newest iterate, or None to go on."""
+    """The status after the newest iterate, or None to go on.
+
+    In this order: nothing left (collapsed), f went up (ascent), standing still at a stationary
+    point (converged) or elsewhere (stalled), the limit of iterations.
+    """
     if len(history) < 2:
         return None
     before, after = history[-2], history[-1]

@@ -122,7 +122,20 @@ def path(
     x0: Any = None,
     stop: Stop | None = None,
 ) -> Path:
-    """Algorithm 1 over a grid of ρ̃, geometric below rho_max unless given, sparse end first."""
+    """Algorithm 1 over a grid of ρ̃, geometric below rho_max unless given, sparse end first.
+
+    Not every cardinality lies on the path: as ρ̃ falls, variables may enter in pairs (pit props has no
+    ρ̃ with four). `Path.missing` lists what was not met; `solve` finds these k all the same.
+
+    Parameters
+    ----------
+    pencil
+        (A, B).
+    rhos
+        The values of ρ̃; None for `points` of them from rho_max down to a ten-thousandth of it.
+    eps, x0, stop
+        As in `sparse_gev`; the metric shift and the native engine are used.
+    """
     top = rho_max(pencil, x0, eps)
     grid = [float(rho) for rho in np.geomspace(top, 1e-4 * top, points)] if top > 0.0 else [0.0]
     values = [as_number(rho, "rho") for rho in (grid if rhos is None else rhos)]
@@ -162,10 +175,39 @@ def solve(
 ) -> Solution:
     """A k-sparse generalized eigenvector: one-shot cardinality from several starts, swaps, renormalization.
 
-    Returns the best support found, with the leading eigenvector of its sub-pencil; (rho, eps) and the
-    certificate are those of a program (SGEV-A) whose stationary point has that support. It is a local
-    optimum over single exchanges of those tried, not a proof: `exact.best_subset` proves. check_path
-    asks whether k lies on the ρ̃ path (by default only when that is cheap).
+    One-shot cardinality picks ρ_ε anew at every MM step so that k coordinates survive, while ε falls
+    from the size of x to almost nothing; the support it ends with is improved by exchanging variables,
+    and the loadings are the leading eigenvector of the sub-pencil. It is a local optimum over the
+    exchanges tried, not a proof: `exact.best_subset` proves.
+
+    Parameters
+    ----------
+    pencil
+        (A, B), A of any sign; A = CᵀC is never formed.
+    k
+        The number of nonzeros. Fewer come back only when more would lower the value, as for a
+        diagonal A.
+    effort
+        "quick": one start, few levels of ε, swaps. "normal": on up to 60 variables many starts,
+        swaps and kicks; beyond, the leading eigenvector with a slow schedule and swaps for B = I,
+        a quick one without swaps for other B (see `overfits`). "high": everything, everywhere.
+    random_state
+        Seed or Generator of the random starts and kicks; the answer is a function of it.
+    check_path
+        Ask whether some ρ̃ takes Algorithm 1 to this k (`on_path`); by default only when n ≤ 60.
+
+    Returns
+    -------
+    Solution
+        x with unit B norm and exact zeros, its value from the data, and (rho, eps, certificate) of a
+        program (SGEV-A) that has a stationary point on this support.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets, solve
+    >>> found = solve(datasets.pitprops(), 4)
+    >>> round(found.value, 4), found.on_path
+    (2.9375, False)
     """
     begin = perf_counter()
     k = checked_k(k, pencil.n)

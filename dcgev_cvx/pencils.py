@@ -18,7 +18,21 @@ from .spectra import extreme, extreme_of_factor, power_of_four, semidefinite, sm
 
 
 class Gram:
-    """A = CᵀC given by its factor C (p × n) and never formed."""
+    """A = CᵀC given by its factor C (p × n) and never formed.
+
+    For data C with p samples of n ≫ p variables, a product costs 2pn operations and the memory is
+    that of the data. C is kept by columns, since a support selects columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dcgev_cvx import Gram
+    >>> G = Gram(np.arange(6.0).reshape(2, 3))
+    >>> G @ np.array([1.0, 0.0, -1.0])
+    array([ -6., -10., -14.])
+    >>> G.trace(), G.shape
+    (55.0, (3, 3))
+    """
 
     def __init__(self, C: ArrayLike) -> None:
         factor = as_real(C, "C", InvalidPencil, order="F")  # columns are what gets selected
@@ -68,9 +82,30 @@ class Gram:
 class Pencil:
     """A symmetric and B positive definite (the identity when None): max xᵀAx s.t. xᵀBx = 1 (GEV-P).
 
-    The arrays are copied, symmetric to the last bit and read-only. Names of the
-    variables are taken from a pandas frame or given. blocks are the sizes of the
-    views, such as (p, q) of CCA: B is block diagonal in them.
+    Checked once, at the door: finite, square, symmetric (by how much not), B positive definite (its
+    smallest eigenvalue). The arrays are copied, symmetric to the last bit and read-only; what is
+    expensive (factor, extreme eigenpairs) is computed when first asked for and kept.
+
+    Parameters
+    ----------
+    A
+        A symmetric matrix in any numeric form (array, list, pandas frame, sparse), or a Gram.
+    B
+        Positive definite, or None for the identity, which is never formed.
+    names
+        The variables' names; a frame's columns by default. They travel with every result.
+    blocks
+        The sizes of the views, such as (p, q) of CCA: B is block diagonal in them.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import Pencil
+    >>> pencil = Pencil([[2.0, 1.0], [1.0, 2.0]], names=["left", "right"])
+    >>> round(pencil.lambda_max, 12), pencil.name(1)
+    (3.0, 'right')
+    >>> Pencil([[1.0, 0.0], [0.0, 1.0]], [[1.0, 2.0], [2.0, 1.0]])
+    Traceback (most recent call last):
+    dcgev_cvx.errors.InvalidPencil: B is not positive definite to working precision: its smallest eigenvalue is -1 (largest 3). Add a ridge, e.g. B + 1·I.
     """
 
     A: Matrix | Gram

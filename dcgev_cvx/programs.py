@@ -58,7 +58,7 @@ class Program(Protocol):
         ...
 
     def slopes(self, y: Vector) -> Vector:
-        """P of the step from y."""
+        """p of the step from y."""
         ...
 
     def H_dot(self, x: Vector) -> Vector:
@@ -102,8 +102,36 @@ class Program(Protocol):
 class SparseGEV:
     """max xᵀAx − ρ_ε Σ log(|xᵢ| + ε) s.t. xᵀBx ≤ 1, written as a d.c. program (SGEV-A, Eq:tau).
 
-    shift="identity" splits with τ‖x‖² as the paper does, shift="metric" with τ xᵀBx;
-    f is the same function for both and for every τ, only the surrogate g differs.
+    With M = I (shift="identity", the paper's) or M = B (shift="metric"), f = u − v for the convex
+    functions u = τxᵀMx + [penalty majorised] and v = xᵀ(A + τM)x, and g linearises v and the
+    concave penalty at y. f itself does not depend on M or τ; g does, and exactly
+
+        g(x, y) − f(x) = (x−y)ᵀ(A + τM)(x−y) + ρ_ε Σ [t − log(1 + t)],  t = (|xᵢ| − |yᵢ|)/(|yᵢ| + ε),
+
+    for the log penalty: both terms are nonnegative, which is all that MM needs.
+
+    Parameters
+    ----------
+    pencil
+        (A, B); shared, not copied, by `with_rho`.
+    rho, eps
+        ρ̃ ≥ 0 and ε > 0; ρ_ε is derived from them.
+    tau
+        At least max(0, −λmin(A)), or max(0, −λmin(A, B)) with the metric shift; the smallest when
+        None. 0 for a semidefinite A.
+    shift
+        Which M.
+    penalty
+        LogPenalty (the paper), L1Penalty (SCoTLASS) or ExponentialPenalty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dcgev_cvx import Pencil, SparseGEV
+    >>> program = SparseGEV(Pencil([[2.0, 1.0], [1.0, 3.0]]), rho=0.5, eps=0.1)
+    >>> x, y = np.array([0.6, 0.8]), np.array([0.0, 1.0])
+    >>> bool(program.f(x) <= program.g(x, y)), bool(np.isclose(program.g(y, y), program.f(y)))
+    (True, True)
     """
 
     pencil: Pencil
@@ -168,7 +196,9 @@ class SparseGEV:
         """g(x, y), which majorises f and touches it at y (Eq:majorize-f).
 
         τ‖x‖² − 2xᵀ(A+τI)y + yᵀ(A+τI)y is summed as τ‖x−y‖² − 2xᵀAy + yᵀAy,
-        so that g(x, x) = f(x) holds however large τ is.
+        so that g(x, x) = f(x) holds however large τ is. The penalty is replaced by its tangent in
+        |x| at |y|, which lies above it because log is concave (Eq:log); −xᵀ(A+τI)x by its tangent
+        plane, which lies above it because A + τI ⪰ 0 (Eq:difftau).
         """
         d = x - y
         Ay = self.pencil.A_dot(y)
@@ -257,7 +287,21 @@ class SparseGEV:
 
 @dataclass(frozen=True, eq=False, init=False)
 class SparseFDA:
-    """min xᵀBx + ν_ε Σ log(ε + |xᵢ|) s.t. aᵀx = 1: sparse Fisher discriminant analysis (Eq:fdastudent)."""
+    """min xᵀBx + ν_ε Σ log(ε + |xᵢ|) s.t. aᵀx = 1: sparse Fisher discriminant analysis (Eq:fdastudent).
+
+    The rank-one case A = aaᵀ of (GEV-P), turned around: maximising (aᵀx)²/xᵀBx is minimising xᵀBx
+    on the plane aᵀx = 1 (Eq:gevmin). xᵀBx is convex already, so g(x, y) − f(x) is the penalty's
+    part alone and no shift is needed.
+
+    Parameters
+    ----------
+    a
+        The difference of the class means, not zero.
+    B
+        The within-class scatter, positive definite; or a Pencil that holds it, to share its factor.
+    nu, eps, penalty
+        ν ≥ 0, ε > 0 and the penalty; ν_ε is derived.
+    """
 
     pencil: Pencil
     a: Vector
