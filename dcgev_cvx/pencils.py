@@ -103,9 +103,9 @@ class Pencil:
     >>> pencil = Pencil([[2.0, 1.0], [1.0, 2.0]], names=["left", "right"])
     >>> round(pencil.lambda_max, 12), pencil.name(1)
     (3.0, 'right')
-    >>> Pencil([[1.0, 0.0], [0.0, 1.0]], [[1.0, 2.0], [2.0, 1.0]])
+    >>> Pencil([[1.0, 0.0], [0.0, 1.0]], [[1.0, 2.0], [2.0, 1.0]])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    dcgev_cvx.errors.InvalidPencil: B is not positive definite to working precision: its smallest eigenvalue is -1 (largest 3). Add a ridge, e.g. B + 1·I.
+    dcgev_cvx.errors.InvalidPencil: B is not positive definite ... its smallest eigenvalue is -1 (largest 3)...
     """
 
     A: Matrix | Gram
