@@ -13,7 +13,16 @@ from ..checks import UNIT_ROUNDOFF, Vector
 from .instances import LEVELS, Instance
 from .measures import ascent, excess, objective, proximal_residual, share, spread, surrogate, tangent
 from .reference import optimum, reference
-from .tolerances import BOUND, SINGLE, SLACK, UNIT_NORM, Tolerances, condition
+from .tolerances import (
+    BOUND,
+    CONDITIONS_SHARE,
+    MINIMISER_SHARE,
+    SINGLE,
+    SLACK,
+    UNIT_NORM,
+    Tolerances,
+    condition,
+)
 
 Measured: TypeAlias = "tuple[float, float] | None"
 
@@ -54,7 +63,7 @@ def feasible_step(instance: Instance, x: Vector, asked: Asked) -> Measured:
 def conditions(instance: Instance, x: Vector, asked: Asked) -> Measured:
     """How far one proximal step moves x, μ recovered from x."""
     limit = asked.accuracy(instance)
-    return proximal_residual(surrogate(instance), x, limit), limit
+    return proximal_residual(surrogate(instance), x, limit), CONDITIONS_SHARE * limit
 
 
 def best_value(instance: Instance, x: Vector, asked: Asked) -> Measured:
@@ -69,7 +78,7 @@ def minimiser(instance: Instance, x: Vector, asked: Asked) -> Measured:
         return None
     problem = surrogate(instance)
     size = problem.length(ref.x) if instance.level == "fda" else max(problem.norm(ref.x), 0.1)
-    return problem.norm(x - ref.x) / size, 3.0 * asked.accuracy(instance)
+    return problem.norm(x - ref.x) / size, MINIMISER_SHARE * asked.accuracy(instance)
 
 
 def step_descent(instance: Instance, x: Vector, asked: Asked) -> Measured:
@@ -98,7 +107,7 @@ def stays(instance: Instance, x: Vector, asked: Asked) -> Measured:
     """The step from a fixed point returns it."""
     if "fixed-point" not in instance.flags or not reference(instance).nondegenerate:
         return None
-    return surrogate(instance).norm(x - instance.data["y"]), 3.0 * asked.accuracy(instance)
+    return surrogate(instance).norm(x - instance.data["y"]), MINIMISER_SHARE * asked.accuracy(instance)
 
 
 def feasible_run(instance: Instance, x: Vector, asked: Asked) -> Measured:

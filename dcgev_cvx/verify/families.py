@@ -52,7 +52,7 @@ FAMILIES = (
         flagged("rho-1.001", "rho-3", "collapse", "no-pull"),
     ),
     Family(
-        "ill-conditioned B", "ALG", "single precision, B inverted", ("step", "fda"), flagged("cond-1e8", "cond-1e4")
+        "ill-conditioned B", "ALG", "single precision, B inverted", ("step", "fda"), flagged("cond-1e8", "cond-1e3")
     ),
     Family(
         "indefinite A",

@@ -97,16 +97,18 @@ def dense(n: int, rng: Random) -> Matrix:
     return N @ N.T / (2 * n + 1) + 0.1 * np.eye(n)
 
 
-def conditioned(exponent: float) -> Make:
-    """B with eigenvalues from 1 down to 10^−exponent in a random basis."""
+def skewed(n: int, rng: Random) -> Matrix:
+    """B with eigenvalues from 1 down to 1e-3 in a random basis: single precision loses x there."""
+    Q, _ = np.linalg.qr(rng.standard_normal((n, n)))
+    B = (Q * np.logspace(0.0, -3.0 if n > 1 else 0.0, n)) @ Q.T
+    return 0.5 * (B + B.T)
 
-    def make(n: int, rng: Random) -> Matrix:
-        Q, _ = np.linalg.qr(rng.standard_normal((n, n)))
-        values = np.logspace(0.0, -exponent if n > 1 else 0.0, n)
-        B = (Q * values) @ Q.T
-        return 0.5 * (B + B.T)
 
-    return make
+def steep(n: int, rng: Random) -> Matrix:
+    """cond(B) = 1e8 from variables of standard deviation 1 down to 1e-4: a fixed ridge or threshold shows."""
+    d = np.logspace(0.0, -4.0 if n > 1 else 0.0, n)
+    d = d[rng.permutation(n)]
+    return dense(n, rng) * np.outer(d, d)
 
 
 def small_metric(n: int, rng: Random) -> Matrix:
@@ -132,8 +134,8 @@ METRICS: Mapping[str, Make] = MappingProxyType(
         "identity": identity,
         "uneven": uneven,
         "dense": dense,
-        "cond-1e4": conditioned(4.0),
-        "cond-1e8": conditioned(8.0),
+        "cond-1e3": skewed,
+        "cond-1e8": steep,
         "small": small_metric,
     }
 )

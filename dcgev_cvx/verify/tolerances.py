@@ -16,6 +16,10 @@ from .instances import Instance
 
 VALUE_SHARE = 1e-3
 """The value's tolerance over x's: an error δ in x costs δ² in the value, so this is far from tight."""
+CONDITIONS_SHARE = 5.0
+"""The optimality conditions' tolerance over x's: a conic solver at 1e-11 reaches 1e-5 in them beside a tie."""
+MINIMISER_SHARE = 3.0
+"""The tolerance of ‖x − x*‖_B over the accuracy."""
 VALUE_FLOOR = 1e-12
 """What summing the surrogate in double precision may lose."""
 BOUND = 1e-9

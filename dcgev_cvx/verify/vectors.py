@@ -36,7 +36,7 @@ GROUPS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
         "slow-runs": (("slow",), "stopped early"),
         "tight": (("tight", "k-one", "k-all"), "a bound that trusts a solver or drops a term"),
         "decoys": (("decoy",), "a greedy value taken for a bound"),
-        "ill-conditioned": (("cond-1e8", "cond-1e4"), "single precision, B inverted, a ridge added"),
+        "ill-conditioned": (("cond-1e8", "cond-1e3"), "single precision, B inverted, a ridge added"),
         "tiny-eps": (("eps=2e-16", "eps=1e-08"), "ε clipped, weights overflow, log(1 + 1/ε) forgotten"),
         "large-eps": (("eps=1e+00",), "log(1/ε) for log(1 + 1/ε)"),
         "indefinite": (("indefinite", "negative", "pulled-down", "cca"), "τ missing, doubled or on one side only"),
