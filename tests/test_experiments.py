@@ -17,6 +17,7 @@ from dcgev_cvx import Gram, Pencil, datasets, dc_pca
 from dcgev_cvx.errors import DataUnavailable, InvalidParameter
 from dcgev_cvx.experiments import EXPERIMENTS, named, reproduce
 from dcgev_cvx.experiments import cells as cells_module
+from dcgev_cvx.experiments import descent
 from dcgev_cvx.experiments.base import Experiment, Figure, Finding, Panel, Section, Table, Verdict, agreement
 from dcgev_cvx.experiments.cells import Cell, Store, checked_folder, differences, digest, write_atomically
 from dcgev_cvx.experiments.descent import descend, krylov_start, rho_max
@@ -242,14 +243,16 @@ def test_write_atomically_leaves_nothing_behind(tmp_path):
 
 
 @pytest.mark.parametrize("share", [0.05, 0.2, 0.5])
-def test_the_timed_loop_is_dc_pca(share):
+@pytest.mark.parametrize("small", [0, 60_000])
+def test_the_timed_loop_is_dc_pca(share, small, monkeypatch):
     """Same start, same ρ̃: the bare loop with shrinking ends where the certified driver ends (ALG-S)."""
+    monkeypatch.setattr(descent, "SMALL", small)  # through BLAS, and through the compiled loop
     C = gaussian(20, 60, [1, 2])
     pencil = Pencil(Gram(C))
-    x0 = krylov_start(C)
-    rho = share * rho_max(C, x0)
-    bare = descend(C, rho, x0, tol=0.0, max_iter=3000)
-    certified = dc_pca(pencil, rho=rho, x0=x0)
+    start = krylov_start(C)
+    rho = share * rho_max(C, start)
+    bare = descend(C, rho, start, tol=0.0, max_iter=3000)
+    certified = dc_pca(pencil, rho=rho, x0=start.x)
     assert bare.converged
     assert np.array_equal(bare.x != 0.0, certified.x != 0.0)
     assert_allclose(bare.x, certified.x, atol=1e-6)
@@ -270,7 +273,8 @@ def test_without_a_penalty_the_loop_is_the_power_method():
 
 def test_krylov_start_is_near_the_leading_eigenvector():
     C = planted(20, 60, 0.8, 0)
-    assert abs(krylov_start(C) @ Pencil(Gram(C)).leading_vector) > 0.99
+    assert abs(krylov_start(C).x @ Pencil(Gram(C)).leading_vector) > 0.99
+    assert_allclose(C @ krylov_start(C).x, krylov_start(C).Cx, atol=1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS)

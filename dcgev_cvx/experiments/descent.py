@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
+from numba import njit
 
 from ..checks import Matrix, Vector
 from ..penalties import MACHINE_EPS, rho_eps
@@ -11,8 +15,20 @@ from ..rivals.base import Run
 SHRINK = 0.7
 """Columns are dropped when this share of them is left: each copy costs as much as a step."""
 
+SMALL = 60_000
+"""Up to this many numbers in the active columns a compiled loop beats calls to BLAS."""
 
-def descend(C: Matrix, rho: float, x0: Vector, *, tol: float = 1e-4, max_iter: int = 1000) -> Run:
+
+@dataclass(frozen=True)
+class Start:
+    """x⁽⁰⁾ with the product Cx⁽⁰⁾ and the sum ‖C‖² of all squares, which come with it."""
+
+    x: Vector
+    Cx: Vector
+    squares: float
+
+
+def descend(C: Matrix, rho: float, start: Start, *, tol: float = 1e-4, max_iter: int = 1000) -> Run:
     """xᵢ ∝ [|(CᵀCy)ᵢ| − ½ρ_ε/(|yᵢ| + ε)]₊ sign(CᵀCy)ᵢ at machine precision ε (ALG-S).
 
     The iterates are those of `dc_pca`. A zero of y is absorbing (its weight 1/ε outweighs every
@@ -20,52 +36,111 @@ def descend(C: Matrix, rho: float, x0: Vector, *, tol: float = 1e-4, max_iter: i
     Stops, like GPower, when the objective xᵀAx − ρ_ε Σ log(1 + |xᵢ|/ε) rises by at most `tol`·xᵀAx.
     """
     price = rho_eps(rho, MACHINE_EPS)
-    absorbing = 0.5 * price / MACHINE_EPS > float(np.linalg.norm(C)) ** 2
-    columns, D, y = np.arange(C.shape[1]), C, x0
-    before, steps, settled = -np.inf, 0, False
+    absorbing = 0.5 * price / MACHINE_EPS > start.squares
+    columns, D, y, Cy = np.arange(C.shape[1]), C, start.x, start.Cx
+    before, steps, settled = -math.inf, 0, False
     while steps < max_iter and not settled and y.any():
+        if absorbing and D.size <= SMALL:
+            y = y.copy()
+            steps, settled = settle(np.ascontiguousarray(D.T), y, price, MACHINE_EPS, tol, before, steps, max_iter)
+            break
         steps += 1
-        Cy = D @ y
-        room = np.abs(y) + MACHINE_EPS
+        Cy = D @ y if steps > 1 else Cy
         variance = float(Cy @ Cy)
-        objective = variance - price * float(np.sum(np.log(room / MACHINE_EPS)))
+        y, penalty = thresholded(Cy @ D, y, price, MACHINE_EPS)
+        objective = variance - price * penalty
         settled, before = objective - before <= tol * variance, objective
-        y = thresholded(Cy @ D, 0.5 * price / room)
-        kept = np.flatnonzero(y)
-        if absorbing and len(kept) < SHRINK * len(y):
-            columns, D, y = columns[kept], np.ascontiguousarray(D[:, kept]), y[kept]
+        if absorbing and np.count_nonzero(y) < SHRINK * len(y):
+            kept = np.flatnonzero(y)
+            columns, D, y = columns[kept], D[:, kept], y[kept]
     x = np.zeros(C.shape[1])
     x[columns] = y
     return Run(x, steps, settled or not y.any())
 
 
-def thresholded(c: Vector, level: Vector) -> Vector:
-    """[|cᵢ| − levelᵢ]₊ sign cᵢ, of unit length; 0 when nothing is left."""
-    z = np.sign(c) * np.maximum(0.0, np.abs(c) - level)
-    norm = float(np.linalg.norm(z))
-    return z / norm if norm > 0.0 else z
+@njit(cache=True)
+def thresholded(c: Vector, y: Vector, price: float, eps: float) -> tuple[Vector, float]:  # pragma: no cover
+    """(the next iterate, Σ log(1 + |yᵢ|/ε)): one loop over the variables; 0 when nothing is left."""
+    z = np.zeros_like(y)
+    square, penalty, product = 0.0, 0.0, 1.0
+    for i in range(len(y)):
+        room = abs(y[i]) + eps
+        product *= room / eps
+        if product > 1e250:  # a logarithm of a product is cheaper than a sum of logarithms
+            penalty += math.log(product)
+            product = 1.0
+        size = abs(c[i]) - 0.5 * price / room
+        if size > 0.0:
+            z[i] = math.copysign(size, c[i])
+            square += size * size
+    if square > 0.0:
+        z /= math.sqrt(square)
+    return z, penalty + math.log(product)
 
 
-def krylov_start(C: Matrix, steps: int = 6) -> Vector:
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def settle(
+    D: Matrix, y: Vector, price: float, eps: float, tol: float, before: float, steps: int, max_iter: int
+) -> tuple[int, bool]:  # pragma: no cover
+    """The same iteration compiled, one row of D per variable, zeros skipped; y is overwritten."""
+    n, p = D.shape
+    settled = False
+    while steps < max_iter and not settled:
+        steps += 1
+        Cy = np.zeros(p)
+        penalty = 0.0
+        for i in range(n):
+            if y[i] != 0.0:
+                penalty += math.log((abs(y[i]) + eps) / eps)
+                for j in range(p):
+                    Cy[j] += y[i] * D[i, j]
+        variance = 0.0
+        for j in range(p):
+            variance += Cy[j] * Cy[j]
+        objective = variance - price * penalty
+        settled = objective - before <= tol * variance
+        before = objective
+        square = 0.0
+        for i in range(n):
+            if y[i] != 0.0:
+                c = 0.0
+                for j in range(p):
+                    c += D[i, j] * Cy[j]
+                size = abs(c) - 0.5 * price / (abs(y[i]) + eps)
+                y[i] = math.copysign(size, c) if size > 0.0 else 0.0
+                square += y[i] * y[i]
+        if square == 0.0:
+            return steps, True
+        y /= math.sqrt(square)
+    return steps, settled
+
+
+def krylov_start(C: Matrix, steps: int = 6) -> Start:
     """The best direction in the span of a few MM steps at ρ̃ = 0 (power steps) from the longest column of C.
 
-    An approximate leading eigenvector at the price of as many iterations (Rayleigh–Ritz).
+    An approximate leading eigenvector at the price of as many iterations (Rayleigh–Ritz); fewer
+    when the span already holds nearly all of the next power step.
     """
-    z = C[:, int(np.argmax(np.einsum("ij,ij->j", C, C)))]
-    Z, scores, used = np.zeros((steps, C.shape[0])), np.zeros((steps, C.shape[1])), 0
+    squares = np.einsum("ij,ij->j", C, C)
+    z = C[:, int(np.argmax(squares))]
+    Z, scores, products = np.zeros((steps, C.shape[0])), np.zeros((steps, C.shape[1])), np.zeros((steps, C.shape[0]))
+    used = 0
     for j in range(steps):
         rest = z - Z[:j].T @ (Z[:j] @ z)
         size = float(np.linalg.norm(rest))
-        if size <= 0.05 * float(np.linalg.norm(z)):
-            break  # the span holds the leading direction nearly whole
+        if size <= 0.2 * float(np.linalg.norm(z)):
+            break
         Z[j] = rest / size
         scores[j] = Z[j] @ C
-        z, used = C @ scores[j], j + 1
-    x = np.linalg.eigh(scores[:used] @ scores[:used].T)[1][:, -1] @ scores[:used]
-    return x / max(float(np.linalg.norm(x)), np.finfo(float).tiny)
+        z = products[j] = C @ scores[j]
+        used = j + 1
+    mixture = np.linalg.eigh(Z[:used] @ products[:used].T)[1][:, -1]
+    x = mixture @ scores[:used]
+    norm = max(float(np.linalg.norm(x)), np.finfo(float).tiny)
+    return Start(x / norm, mixture @ products[:used] / norm, float(squares.sum()))
 
 
-def rho_max(C: Matrix, x0: Vector) -> float:
-    """The ρ̃ at which the first step from x0 is 0."""
+def rho_max(C: Matrix, start: Start) -> float:
+    """The ρ̃ at which the first step is 0."""
     log = 1.0 / rho_eps(1.0, MACHINE_EPS)
-    return log * 2.0 * float(np.max(np.abs(C.T @ (C @ x0)) * (np.abs(x0) + MACHINE_EPS)))
+    return log * 2.0 * float(np.max(np.abs(start.Cx @ C) * (np.abs(start.x) + MACHINE_EPS)))

@@ -12,7 +12,8 @@ from .methods import METHODS, gaussian_pencil, trace
 SETUP = (
     "Parameters are searched until the cardinality is n/10 ± 5 %; the search is not timed. Time of one run, start "
     "included, the quickest of a few, one BLAS thread, one run at a time. DC-PCA starts in the span of at most 6 "
-    "power steps, GPower at the longest column, as its authors do; both stop when their objective rises by less than 1e-4."
+    "power steps, GPower at the longest column, as its authors do; both stop when their objective rises by less than "
+    "1e-4 of itself."
 )
 
 
