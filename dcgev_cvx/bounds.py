@@ -17,7 +17,7 @@ from .checks import UNIT_ROUNDOFF, Matrix, Vector, as_number, as_vector
 from .errors import InvalidParameter
 from .pencils import Gram, Pencil
 from .solutions import checked_k
-from .spectra import power_of_two
+from .spectra import one_pair, power_of_two
 
 Scale: TypeAlias = Literal["diagonal", "identity"]
 
@@ -183,15 +183,10 @@ def largest_eigenvalue(M: Matrix, B: Matrix) -> float:
 
 
 def leading_pair(M: Matrix, B: Matrix | None = None) -> tuple[float, Vector]:
-    """λmax(M, B) and its vector in floating point: one pair alone, all of them where LAPACK cannot single it out."""
-    n = len(M)
-    if n < 64:
-        values, vectors = np.linalg.eigh(M) if B is None else eigh(M, B, check_finite=False)
-        return float(values[-1]), vectors[:, -1]
-    try:
-        values, vectors = eigh(M, B, subset_by_index=[n - 1, n - 1], check_finite=False)
-    except LinAlgError:
-        values, vectors = eigh(M, B, check_finite=False)
+    """λmax(M, B) and its vector in floating point."""
+    if B is None:
+        return one_pair(M, len(M) - 1)
+    values, vectors = eigh(M, B, check_finite=False)
     return float(values[-1]), vectors[:, -1]
 
 

@@ -113,8 +113,22 @@ def symmetric_extreme(
             return pair
     i = 0 if end == "lower" else n - 1
     M = dense()
-    values, vectors = eigh(0.5 * (M + M.T), subset_by_index=[i, i], check_finite=False)
-    return float(values[0]), vectors[:, 0]
+    return one_pair(0.5 * (M + M.T), i)
+
+
+def one_pair(M: Matrix, i: int) -> tuple[float, Vector]:
+    """The i-th eigenpair of a symmetric matrix; all of them where LAPACK cannot single it out.
+
+    On a multiple of the identity, up to rounding, its search for one pair fails or returns none.
+    """
+    try:
+        values, vectors = eigh(M, subset_by_index=[i, i], check_finite=False)
+    except LinAlgError:
+        values, vectors = np.empty(0), M
+    if len(values):
+        return float(values[0]), vectors[:, 0]
+    values, vectors = eigh(M, check_finite=False)
+    return float(values[i]), vectors[:, i]
 
 
 def lanczos(product: Callable[[Vector], Vector], n: int, which: str) -> tuple[float, Vector] | None:

@@ -132,6 +132,13 @@ def test_multiples_of_the_identity_up_to_rounding():
     Q, _ = np.linalg.qr(np.random.default_rng(4).standard_normal((8, 8)))
     B = Q @ np.diag(np.full(8, 56.0)) @ Q.T
     assert smallest_B_eigenvalue(Pencil(np.eye(8), 0.5 * (B + B.T))) == pytest.approx(56.0)
+    for seed in range(100):  # LAPACK's search for a single pair gives up on some of these
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 12))
+        Q, _ = np.linalg.qr(rng.standard_normal((n, n)))
+        A = rng.uniform(0.1, 100.0) * (Q @ Q.T)
+        pencil = Pencil(0.5 * (A + A.T))
+        assert dense_bound(pencil) >= pencil.lambda_max == pytest.approx(A[0, 0])
 
 
 def test_bounds_may_be_negative():

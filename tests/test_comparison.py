@@ -11,6 +11,7 @@ import pytest
 
 from dcgev_cvx import InvalidParameter, Pencil, SolverFailed, compare
 from dcgev_cvx.comparison import METHODS, Comparison, Row, html_report
+from dcgev_cvx.comparison.guests import GUESTS
 from dcgev_cvx.comparison.report import png
 from dcgev_cvx.datasets import pitprops, planted_cca
 from dcgev_cvx.exact import brute_force
@@ -28,7 +29,8 @@ def row_of(comparison, method, side="lower"):
 
 
 def test_pit_props_with_every_method(six):
-    assert {row.method for row in six.rows} == {title for title, _, _ in METHODS.values()}
+    guests = {METHODS[name][0] for name in GUESTS}
+    assert {row.method for row in six.rows} - guests == {title for title, _, _ in METHODS.values()} - guests
     assert six.gap.closed
     assert six.best_lower == pytest.approx(3.77096, abs=1e-5)
     assert all(row.value <= six.best_upper * (1 + 1e-12) for row in six.lower if row.valid)
@@ -82,6 +84,20 @@ def test_a_failing_method_is_a_row_and_the_others_stay(monkeypatch):
     assert math.isnan(row.value)
     assert found.gap.closed
     assert "&lt;out of&gt;" in html_report([found])
+
+
+@pytest.mark.parametrize("name", sorted(GUESTS))
+def test_guests_play_when_installed_and_are_left_out_when_not(name, monkeypatch, capfd):
+    pytest.importorskip(GUESTS[name])
+    for pencil, k in ((pitprops(), 4), (planted_cca(5, 5, 2, samples=60, ridge=0.1).pencil, 4)):
+        found = compare(pencil, k, (name, "exact"))
+        assert found.gap.closed
+        rows = [row for row in found.lower if row.method == METHODS[name][0]]
+        assert all(row.valid and row.value <= found.best_upper for row in rows)
+        assert rows or name == "dccp"
+    assert capfd.readouterr().out == ""
+    monkeypatch.setattr("dcgev_cvx.comparison.guests.find_spec", lambda package: None)
+    assert len(compare(pitprops(), 3, (name, "exact")).rows) == 2
 
 
 def test_negative_spectra():

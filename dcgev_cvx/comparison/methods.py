@@ -153,6 +153,27 @@ def greedy_row(game: Game) -> Row:
     return lower_row(game, found, "forward selection; no proof")
 
 
+def guest_row(game: Game, name: str) -> Row:
+    """dccp or UNO on the ℓ1 ball, its k largest entries, renormalized; left out when not installed."""
+    from . import guests
+
+    title = METHODS[name][0]
+    reason = guests.absent(name)
+    if reason is None and name == "dccp" and smallest_tau(game.pencil, "identity") > 0.0:
+        reason = "left out: needs A ⪰ 0"
+    if reason is None and game.pencil.n > guests.LIMIT and not game.force:
+        reason = f"left out: n = {game.pencil.n} > {guests.LIMIT}; force=True runs it"
+    if reason is not None:
+        return failed(title, "lower", reason, 0.0)
+    begin = perf_counter()
+    raw = {"dccp": guests.by_dccp, "uno": guests.by_uno}[name](game.pencil, game.k)
+    score = np.abs(raw) * np.sqrt(game.pencil.B_diagonal)
+    kept = np.argsort(-score, kind="stable")[: game.k]
+    x = renormalize(game.pencil, np.where(np.isin(np.arange(game.pencil.n), kept), raw, 0.0))
+    found = solution_of(game.pencil, x, title, perf_counter() - begin)
+    return lower_row(game, found, "on the ℓ1 ball of radius √(k/λmin(B)), k largest entries, renormalized; no proof")
+
+
 def rounded_row(game: Game) -> Row:
     """The homogeneous SDP's vector."""
     relaxed = game.homogeneous
@@ -229,6 +250,8 @@ METHODS: Mapping[str, tuple[str, str, Callable[[Game], Row]]] = MappingProxyType
         "solve": ("solve", "lower", solve_row),
         "greedy": ("greedy", "lower", greedy_row),
         "rounded": ("homogeneous SDP, rounded", "lower", rounded_row),
+        "dccp": ("dccp", "lower", lambda game: guest_row(game, "dccp")),
+        "uno": ("CVXPY nlp (UNO)", "lower", lambda game: guest_row(game, "uno")),
         "literal": ("literal SDP (Section 3)", "upper", literal_row),
         "entrywise-paper": ("entrywise SDP, paper (k²)", "upper", paper_row),
         "entrywise-valid": ("entrywise SDP, valid (k/λmin)", "upper", valid_row),
