@@ -37,7 +37,21 @@ SCHEDULES = {
 
 
 def one_shot(pencil: Pencil, k: int, x0: Vector, schedule: Schedule) -> tuple[Vector, float]:
-    """(x, ρ_ε) after the schedule from x0: at most k nonzeros, unit in the B norm."""
+    """(x, ρ_ε) after the schedule from x0: at most k nonzeros, unit in the B norm.
+
+    With B = I coordinate i survives the step (ALG-S) exactly when 2|cᵢ|(|yᵢ| + ε) > ρ_ε, so the
+    (k+1)-th largest of these scores, taken as ρ_ε, keeps k. With another B the step is a LASSO, and the
+    ρ_ε at which k of its coordinates are nonzero is found by bisection.
+
+    Parameters
+    ----------
+    pencil, k
+        (A, B) and the cardinality.
+    x0
+        Any nonzero start; the leading eigenvector is a good one, 1/√n a bad one.
+    schedule
+        The levels of ε and the steps at each.
+    """
     levels = np.array(schedule.levels)
     x = np.array(x0 / pencil.B_norm(x0))
     if k == pencil.n:

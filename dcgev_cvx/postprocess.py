@@ -12,7 +12,15 @@ from .pencils import Gram, Pencil
 def renormalize(pencil: Pencil, x: Vector) -> Vector:
     """Variational renormalization: the leading eigenvector of (A_k, B_k) on the support of x, unit in the B norm.
 
-    The value xᵀAx/xᵀBx does not fall, and is the best that this sparsity pattern allows.
+    The value xᵀAx/xᵀBx does not fall, and is the best that this sparsity pattern allows: if x is not
+    the leading eigenvector already, it is not optimal among vectors with its own zeros. The sign is
+    chosen to agree with x.
+
+    >>> import numpy as np
+    >>> from dcgev_cvx import Pencil, renormalize
+    >>> pencil = Pencil([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 9.0]])
+    >>> renormalize(pencil, np.array([1.0, 0.2, 0.0])).round(4)
+    array([0.7071, 0.7071, 0.    ])
     """
     x = as_vector(x, pencil.n, "x")
     support = np.flatnonzero(x)

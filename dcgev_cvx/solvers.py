@@ -55,6 +55,23 @@ class Backend:
 
     A failure is an exception, or a status other than optimal; `optimal_inaccurate` is handed
     on, for the step's own certificate to judge.
+
+    Parameters
+    ----------
+    solver
+        A name that CVXPY knows, in any case.
+    options
+        Handed to the solver as they are, instead of our tight tolerances.
+    fallback
+        Solvers to try in turn when the first fails; a result says who solved what (`MMResult.solvers`).
+
+    Examples
+    --------
+    >>> Backend("scs", fallback=("CLARABEL",)).solvers
+    ('SCS', 'CLARABEL')
+    >>> Backend("CLARABELL")
+    Traceback (most recent call last):
+    dcgev_cvx.errors.InvalidParameter: solver 'CLARABELL' is unknown; did you mean 'CLARABEL'?
     """
 
     solver: str = "CLARABEL"

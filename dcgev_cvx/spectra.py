@@ -132,7 +132,11 @@ def one_pair(M: Matrix, i: int) -> tuple[float, Vector]:
 
 
 def lanczos(product: Callable[[Vector], Vector], n: int, which: str) -> tuple[float, Vector] | None:
-    """One pair by ARPACK from a fixed start, accepted if its residual is small; None when it takes too long."""
+    """One pair by ARPACK from a fixed start, accepted if its residual is small; None when it takes too long.
+
+    The start is random but always the same, so that it is not orthogonal to the eigenvector by
+    symmetry and the answer does not change from call to call.
+    """
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     operator: Any = LinearOperator((n, n), matvec=product, dtype=np.float64)  # pyright: ignore[reportCallIssue]

@@ -33,7 +33,12 @@ def eigenvector_on(pencil: Pencil, support: Index, warm: Vector | None = None) -
 
 
 def swap_search(pencil: Pencil, x: Vector, max_swaps: int = 200) -> tuple[Vector, int]:
-    """Exchange the pair (i out, j in) that raises λmax most until no exchange on the shortlist does."""
+    """Exchange the pair (i out, j in) that raises λmax most until no exchange on the shortlist does.
+
+    Returns the vector and the number of exchanges made. On small problems every exchange is evaluated
+    exactly, so that the result is optimal among all supports that differ in one variable; on large ones
+    the candidates are those with the best 2 × 2 estimates.
+    """
     support = np.flatnonzero(x)
     value, x = eigenvector_on(pencil, support, x)
     for count in range(max_swaps):

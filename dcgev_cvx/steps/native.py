@@ -32,6 +32,10 @@ class MetricStep:
     """One MM step as one weighted LASSO with Gram matrix B, for τ xᵀBx or τ = 0 (beyond the paper).
 
     z = argmin zᵀBz − 2cᵀz + pᵀ|z|, x = z/max(τ, ‖z‖_B).
+
+    Why no constraint is left: with μ the multiplier of xᵀBx ≤ 1 the KKT system of the step reads
+    2(τ + μ)Bx − 2c + p∘∂|x| ∋ 0, and z = (τ + μ)x solves 2Bz − 2c + p∘∂|z| ∋ 0, which does not know μ.
+    On the sphere τ + μ = ‖z‖_B; inside it μ = 0.
     """
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
@@ -45,7 +49,11 @@ class MetricStep:
 
 @dataclass(frozen=True)
 class IdentityStep:
-    """One MM step of Algorithm 1 as printed, τ > 0: the kernel inside a root in μ (ALG, Eq:weighted)."""
+    """One MM step of Algorithm 1 as printed, τ > 0: the kernel inside a root in μ (ALG, Eq:weighted).
+
+    For fixed μ the step is a LASSO with Gram matrix τI + μB, and ‖x(μ)‖_B falls with μ; a few values of
+    μ bring it near 1, and the walk finds the exact pair (x, μ).
+    """
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
         """argmin g(·, y) over Ω."""
@@ -76,7 +84,11 @@ def native_step(program: Program) -> MetricStep | IdentityStep | NativeFisherSte
 
 
 def exact_step(program: Program, y: Vector, guess: Callable[[Subproblem, Vector], Vector]) -> StepOutput:
-    """The exact minimiser: from the face of y when that is nearly right, else from the kernel's guess."""
+    """The exact minimiser: from the face of y when that is nearly right, else from the kernel's guess.
+
+    Late in a run support and signs no longer change, and one small Cholesky factor is the whole step.
+    Early, with many variables, compiled coordinate descent finds the face first.
+    """
     begin = perf_counter()
     sub = Subproblem.at(program, y)
     if isinstance(program, SparseGEV) and not sub.c.any():

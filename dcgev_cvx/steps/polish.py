@@ -99,7 +99,20 @@ class Polished:
 def polish(sub: Subproblem, guess: Vector, max_faces: int | None = None) -> Polished:
     """The exact minimiser of the subproblem, walked to from a guess in the user's units.
 
-    Raises SolverFailed when the walk does not end within max_faces (2n + 20 by default).
+    A face is a support with signs; on it pᵀ|x| is linear and the minimiser is one linear system, or
+    one with a scalar root. The walk minimises on a face; if a sign comes out wrong it stops at the
+    best sign change on the way, if a row off the support violates its bound it lets the worst one in,
+    else it is done. Each move lowers a strictly convex function over finitely many faces.
+
+    Parameters
+    ----------
+    sub
+        The step's data, without units.
+    guess
+        Where a solver, the previous iterate or coordinate descent thinks the minimiser is; only its
+        support and signs matter.
+    max_faces
+        The most faces to visit, 2n + 20 by default; SolverFailed when they do not suffice.
     """
     limit = 2 * len(guess) + 20 if max_faces is None else max_faces
     x, signs = first_face(sub, guess / sub.unit)
@@ -114,7 +127,11 @@ def polish(sub: Subproblem, guess: Vector, max_faces: int | None = None) -> Poli
 
 
 def first_face(sub: Subproblem, x: Vector) -> tuple[Vector, Vector]:
-    """A feasible point and the signs of its support: xᵢ is in when |xᵢ| outweighs its dual slack."""
+    """A feasible point and the signs of its support: xᵢ is in when |xᵢ| outweighs its dual slack.
+
+    At a minimiser one of |xᵢ| and pᵢ − |rᵢ| is zero; near one, the smaller of the two is the one that
+    is meant to be. The comparison is free of units and of tolerances, whoever made the guess.
+    """
     x = feasible(sub, x)
     gradient, normal = sub.gradient(x), normal_of(sub, x)
     mu = multiplier_of(sub, x, gradient)
@@ -152,7 +169,11 @@ def visit(sub: Subproblem, x: Vector, signs: Vector) -> tuple[Vector, Vector, fl
 
 
 def cross(sub: Subproblem, x: Vector, support: Index, new: Vector) -> Vector:
-    """The lowest point of the surrogate among the sign changes on the way from x to the face's minimiser."""
+    """The lowest point of the surrogate among the sign changes on the way from x to the face's minimiser.
+
+    Along the segment the smooth part is one parabola and |x| is piecewise linear, so all candidates
+    are evaluated at once.
+    """
     old = x[support]
     d = np.zeros_like(x)
     d[support] = new - old
