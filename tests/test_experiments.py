@@ -15,9 +15,8 @@ from numpy.testing import assert_allclose
 
 from dcgev_cvx import Gram, Pencil, datasets, dc_pca
 from dcgev_cvx.errors import DataUnavailable, InvalidParameter
-from dcgev_cvx.experiments import EXPERIMENTS, named, reproduce
+from dcgev_cvx.experiments import EXPERIMENTS, descent, named, reproduce
 from dcgev_cvx.experiments import cells as cells_module
-from dcgev_cvx.experiments import descent
 from dcgev_cvx.experiments.base import Experiment, Figure, Finding, Panel, Section, Table, Verdict, agreement
 from dcgev_cvx.experiments.cells import Cell, Store, checked_folder, differences, digest, write_atomically
 from dcgev_cvx.experiments.descent import descend, krylov_start, rho_max

@@ -7,9 +7,21 @@ from typing import Any
 
 from .base import Figure, Panel
 
-MARKERS = "osD^vP*X"
-INKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f")
-"""Okabe and Ito's colours, which colour-blind readers can tell apart."""
+STYLES = {
+    "DC-PCA": ("#0072b2", "o", "-"),
+    "d.c. solve": ("#000000", "*", "-"),
+    "GPower": ("#d55e00", "s", "--"),
+    "SPCA": ("#009e73", "D", "-"),
+    "SPCA (own loadings)": ("#009e73", "x", ":"),
+    "DSPCA": ("#cc79a7", "^", "-."),
+    "GSPCA": ("#e69f00", "v", ":"),
+    "greedy": ("#56b4e9", "P", "--"),
+    "SCoTLASS": ("#7f7f7f", "X", "-"),
+    "exact": ("#000000", "+", ":"),
+}
+"""Colour (Okabe and Ito's, which colour-blind readers can tell apart), marker and line: one look per method."""
+
+OTHERS = (("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "D", "-."))
 
 
 def draw(figure: Figure, folder: Path) -> tuple[Path, Path]:
@@ -37,8 +49,9 @@ def draw_panel(ax: Any, panel: Panel) -> None:
     for j, (name, points) in enumerate(panel.curves.items()):
         if points:
             x, y = zip(*points, strict=True)
-            style = {"marker": MARKERS[j % len(MARKERS)], "color": INKS[j % len(INKS)]}
-            ax.plot(x, y, label=name, markersize=4 if len(points) < 50 else 0, linewidth=1.2, **style)
+            color, marker, line = STYLES.get(name, OTHERS[j % len(OTHERS)])
+            size = {"markersize": 5.5, "markerfacecolor": "none"} if len(points) < 50 else {"markersize": 0}
+            ax.plot(x, y, label=name, color=color, marker=marker, linestyle=line, linewidth=1.2, **size)
     ax.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
     if panel.log_x:
         ax.set_xscale("log")

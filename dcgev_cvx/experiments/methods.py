@@ -81,7 +81,8 @@ def answered(pencil: Pencil, k: int, run: Callable[[float], Run], high: float, s
     found = search(run, high, k, pencil.n, slack=slack)
     total = perf_counter() - begin
     seconds = min(clocked(run, found) for _ in range(repeats))
-    x = found.run.x if slack else trimmed(found.run.x, k)
+    near = abs(int(np.count_nonzero(found.run.x)) - k) <= slack
+    x = found.run.x if near else trimmed(found.run.x, k)
     count = int(np.count_nonzero(x))
     best = on_support(pencil, largest(np.abs(x), count)) if count else pencil.leading_vector
     raw = value(pencil, x) if count else 0.0

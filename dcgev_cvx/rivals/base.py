@@ -18,7 +18,10 @@ from ..programs import smallest_tau
 from ..solutions import Solution, checked_k, solution_of
 
 SEARCH_RUNS = 60
-"""Halvings of the parameter's interval: after these it no longer changes in double precision."""
+"""The most runs that a search for k may take."""
+
+SEARCH_WIDTH = 1e-8
+"""Relative width of the parameter's interval below which the cardinality is taken to jump over k."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ def search(run: Callable[[float], Run], high: float, k: int, n: int, *, slack: i
     k = n is the run without a penalty.
     """
     low, best, at, tried = 0.0, None, 0.0, 0
-    while k < n and tried < SEARCH_RUNS:
+    while k < n and tried < SEARCH_RUNS and high - low > SEARCH_WIDTH * high:
         middle = 0.5 * (low + high)
         found, tried = run(middle), tried + 1
         count = int(np.count_nonzero(found.x))
