@@ -1,0 +1,46 @@
+"""What sparse CCA is measured against: regularised dense CCA, and latent semantic indexing (Section 5.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..checks import Matrix, as_number
+from ..datasets.corpora import Corpus
+from .components import RIDGE, refuse_rank
+from .deflated import DeflatedViews
+from .projections import Projection, projection
+from .views import KernelView
+
+
+def dense_cca(
+    first: KernelView, second: KernelView, d: int, *, ridge: float = RIDGE
+) -> tuple[Projection, Projection]:
+    """The first d canonical pairs of the two kernels, every loading nonzero (Eq:CCA)."""
+    pairs = DeflatedViews(first.K, second.K, as_number(ridge, "ridge", strict=True)).dense
+    refuse_rank(d, pairs.rank)
+    return projection(first, pairs.U[:, :d]), projection(second, pairs.V[:, :d])
+
+
+def lsi(training: Corpus, queries: Corpus, d: int, seed: int = 0) -> tuple[Matrix, Matrix]:
+    """Latent semantic indexing across languages (Littman et al. 1998): scores of the queries and their targets.
+
+    The SVD of the training documents [E F] with both languages in one bag gives d directions; a
+    document in one language alone is folded in with zeros for the other. Scores are scaled to unit length.
+    """
+    from scipy.sparse import csr_matrix, hstack
+    from sklearn.decomposition import TruncatedSVD
+
+    refuse_rank(d, min(training.n_documents, training.E.shape[1] + training.F.shape[1]) - 1)
+    model: Any = TruncatedSVD(d, random_state=seed).fit(hstack([training.E, training.F]).tocsr())
+    n, p, q = queries.n_documents, queries.E.shape[1], queries.F.shape[1]
+    first = model.transform(hstack([queries.E, csr_matrix((n, q))]).tocsr())
+    second = model.transform(hstack([csr_matrix((n, p)), queries.F]).tocsr())
+    return unit_rows(first), unit_rows(second)
+
+
+def unit_rows(T: Matrix) -> Matrix:
+    """Rows of length one; a row of zeros stays."""
+    length = np.linalg.norm(T, axis=1, keepdims=True)
+    return T / np.where(length > 0.0, length, 1.0)
