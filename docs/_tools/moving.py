@@ -1,0 +1,78 @@
+"""Pictures that move without a kernel: frames computed once, a slider, one script shared by all pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from IPython.display import HTML
+
+from dcgev_cvx import SparseGEV
+from dcgev_cvx.paths import Path
+
+BLACK, BLUE, ORANGE = "black", "#0072B2", "#D55E00"
+names = count(1)
+
+
+def shown(figure: go.Figure, what: str) -> HTML:
+    """The figure as HTML that loads the site's own copy of plotly.js and nothing from elsewhere."""
+    name = f"moving-{what}-{next(names)}"
+    body = figure.to_html(full_html=False, include_plotlyjs=False, div_id=name, auto_play=False)
+    return HTML(f'<script src="../_static/plotly.min.js"></script>{body}')
+
+
+def with_slider(traces: Sequence[Sequence[Any]], labels: Sequence[str], prefix: str, **layout: Any) -> go.Figure:
+    """A figure whose slider chooses one of the frames."""
+    frames = [go.Frame(data=list(data), name=str(i)) for i, data in enumerate(traces)]
+    jump = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
+    steps = [{"args": [[str(i)], jump], "label": label, "method": "animate"} for i, label in enumerate(labels)]
+    slider = {"steps": steps, "currentvalue": {"prefix": prefix}, "pad": {"t": 40}}
+    figure = go.Figure(data=list(traces[0]), frames=frames)
+    figure.update_layout(sliders=[slider], template="simple_white", height=480, margin={"t": 30}, **layout)
+    return figure
+
+
+def majoriser(program: SparseGEV, starts: Sequence[float]) -> HTML:
+    """F and g(·, y) in one variable, y under the slider: where they touch, where g is least, where f then is."""
+    from dcgev_cvx.pictures import next_point
+
+    grid = np.linspace(-1.0, 1.0, 201)
+    f = [program.f(np.array([x])) for x in grid]
+    frames, labels = [], []
+    for start in starts:
+        y = np.array([float(start)])
+        x = next_point(program, y)
+        g = [program.g(np.array([z]), y) for z in grid]
+        frames.append(
+            [
+                go.Scatter(x=grid, y=f, mode="lines", line={"color": BLACK}, name="f(x)"),
+                go.Scatter(x=grid, y=g, mode="lines", line={"color": BLUE, "dash": "dash"}, name="g(x, y)"),
+                mark(y[0], program.f(y), BLACK, "circle", "y: they touch"),
+                mark(x[0], program.g(x, y), BLUE, "triangle-down", "x = argmin g(·, y)"),
+                mark(x[0], program.f(x), ORANGE, "square", "f(x), lower still"),
+            ]
+        )
+        labels.append(f"{start:.2f}")
+    axes = {"xaxis_title": "x", "yaxis": {"range": [min(f) - 0.15, max(f) + 0.6]}}
+    return shown(with_slider(frames, labels, "y = ", **axes), "majoriser")
+
+
+def mark(x: float, y: float, color: str, symbol: str, name: str) -> go.Scatter:
+    """One point with a name."""
+    return go.Scatter(x=[x], y=[y], mode="markers", marker={"color": color, "symbol": symbol, "size": 13}, name=name)
+
+
+def loadings(path: Path) -> HTML:
+    """The renormalized loadings along a ρ̃ path, ρ̃ under the slider."""
+    from dcgev_cvx import renormalize
+
+    pencil = path.pencil
+    variables = [pencil.name(i) for i in range(pencil.n)]
+    points = [point for point in path.points if point.k > 0]
+    frames = [[go.Bar(x=variables, y=renormalize(pencil, p.result.x), marker_color=BLUE)] for p in points]
+    labels = [f"{p.rho:.3g}: {p.k} nonzeros, {p.value / pencil.lambda_max:.1%} of λmax" for p in points]
+    axes = {"yaxis": {"range": [-0.75, 0.85], "title": "xᵢ"}, "showlegend": False}
+    return shown(with_slider(frames, labels, "ρ̃ = ", **axes), "path")

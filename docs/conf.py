@@ -1,0 +1,88 @@
+"""The site: Sphinx with MyST-NB; every page is executed, warnings are errors, nothing is loaded from elsewhere.
+
+    python -m sphinx -W --keep-going -b html docs docs/_build/html
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import shutil
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_tools"))
+# kernels inherit both: the pages' own helper module, and one BLAS thread for each of them
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE / "_tools"), os.environ.get("PYTHONPATH", "")]))
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+
+from generate import docstring_to_rst, generate, unshelved  # noqa: E402
+
+import dcgev_cvx  # noqa: E402
+
+project = "dcgev_cvx"
+author = copyright = "The dcgev_cvx developers"  # noqa: A001 - Sphinx's name
+release = version = dcgev_cvx.__version__
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
+exclude_patterns = ["_build", "_tools"]
+html_theme = "furo"
+html_title = "dcgev_cvx"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sphinx = False
+templates_path: list[str] = []
+
+nb_execution_mode = os.environ.get("DCGEV_DOCS_EXECUTION", "cache")
+nb_execution_timeout = 120
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+nb_merge_streams = True
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+add_module_names = False
+suppress_warnings = ["ref.python"]  # two classes may be called Row
+
+mathjax_path = "tex-svg.js"
+mathjax3_config = {"options": {"enableMenu": False}}
+
+
+def vendored() -> dict[str, Path]:
+    """Scripts of installed packages that the site carries itself: MathJax (one file, glyphs as SVG) and plotly.js."""
+    import plotly
+
+    files = importlib.metadata.files("sphinx-mathjax-offline") or []
+    mathjax = next(Path(str(f.locate())) for f in files if f.name == "tex-svg.js")
+    return {"tex-svg.js": mathjax, "plotly.min.js": Path(plotly.__file__).parent / "package_data" / "plotly.min.js"}
+
+
+def copy_scripts(app: object, error: Exception | None) -> None:
+    """Put the scripts beside the pages."""
+    folder = Path(app.outdir) / "_static"  # type: ignore[attr-defined]
+    if error is None and app.builder.format == "html":  # type: ignore[attr-defined]
+        for name, source in vendored().items():
+            shutil.copyfile(source, folder / name)
+
+
+def process(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    """Docstrings are words, not reStructuredText."""
+    lines[:] = docstring_to_rst(lines)
+
+
+def shelve(app: object, docname: str, source: list[str]) -> None:
+    """Pages that no shelf names stand at the end of the how-to shelf."""
+    if docname == "how-to/index":
+        source[0] = source[0].replace("% the rest\n", "".join(f"../{stem}\n" for stem in unshelved()))
+
+
+def setup(app: object) -> None:
+    """Make the generated pages before Sphinx looks for sources; turn docstrings into reStructuredText."""
+    generate()
+    app.connect("autodoc-process-docstring", process)  # type: ignore[attr-defined]
+    app.connect("source-read", shelve)  # type: ignore[attr-defined]
+    app.connect("build-finished", copy_scripts)  # type: ignore[attr-defined]
