@@ -13,13 +13,15 @@ import numpy as np
 from .algorithms import fast, sparse_gev
 from .checks import Index, Matrix, Vector, as_number
 from .errors import InvalidParameter
+from .fisher import fisher_solve
 from .mm import MMResult, Stop, minimize
 from .oneshot import SCHEDULES, one_shot, trimmed
 from .penalties import MACHINE_EPS, card, log_scale
-from .pencils import Pencil
+from .pencils import Gram, Pencil
 from .postprocess import renormalize, value
 from .programs import SparseGEV
 from .solutions import Solution, checked_k, solution_of
+from .spectra import two_views
 from .steps.native import native_step
 from .swaps import eigenvector_on, pair_value, swap_search
 
@@ -189,8 +191,8 @@ def solve(
         diagonal A.
     effort
         "quick": one start, few levels of ε, swaps. "normal": on up to 60 variables many starts,
-        swaps and kicks; beyond, the leading eigenvector with a slow schedule and swaps for B = I,
-        a quick one without swaps for other B (see `overfits`). "high": everything, everywhere.
+        swaps and kicks; beyond, the leading eigenvector with a slow schedule and swaps, but a quick
+        one without swaps for the two views of CCA (see `overfits`). "high": everything, everywhere.
     random_state
         Seed or Generator of the random starts and kicks; the answer is a function of it.
     check_path
@@ -231,13 +233,18 @@ def solve(
 
 def candidates(pencil: Pencil, k: int, effort: Effort, generator: np.random.Generator) -> list[Vector]:
     """k-sparse vectors from every start that the effort allows, each filled up to k nonzeros."""
+    if k == 1:
+        return [best_single(pencil)]
     patient = effort == "high" or (effort == "normal" and not overfits(pencil))
     found = [one_shot(pencil, k, pencil.leading_vector, SCHEDULES[effort if patient else "quick"])[0]]
-    if k < pencil.n and (effort == "high" or (effort == "normal" and pencil.n <= SMALL)):
-        found += [one_shot(pencil, k, x0, SCHEDULES["quick"])[0] for x0 in starts(pencil, effort, generator)]
+    if k < pencil.n and patient:
         found.append(trimmed(pencil, pencil.leading_vector, k))
         if k <= SMALL:
             found.append(greedy(pencil, k))
+        if isinstance(pencil.A, Gram) and len(pencil.A.C) == 1 and pencil.A.C.any():
+            found.append(np.array(fisher_solve(pencil.A.C[0], pencil.B_sub(np.arange(pencil.n)), k).x))
+        if effort == "high" or pencil.n <= SMALL:
+            found += [one_shot(pencil, k, x0, SCHEDULES["quick"])[0] for x0 in starts(pencil, effort, generator)]
     return [filled(pencil, x, k) for x in found if np.any(x)]
 
 
@@ -280,12 +287,12 @@ def best_of(pencil: Pencil, found: list[Vector], effort: Effort, generator: np.r
 
 
 def overfits(pencil: Pencil) -> bool:
-    """Many variables in a metric of their own: CCA and FDA from data.
+    """Two views with many variables: CCA from data.
 
-    There the exchanges that raise the in-sample value further mostly chase noise, so that "normal"
-    rests at the one-shot limit and "high" goes on.
+    There the exchanges that raise the in-sample correlation further mostly chase noise (the more
+    variables than samples, the more), so that "normal" rests at the one-shot limit and "high" goes on.
     """
-    return pencil.B is not None and pencil.n > SMALL
+    return pencil.n > SMALL and not isinstance(pencil.A, Gram) and two_views(pencil.A, pencil.B)
 
 
 def kicked(pencil: Pencil, x: Vector, generator: np.random.Generator) -> Vector:
@@ -299,12 +306,19 @@ def kicked(pencil: Pencil, x: Vector, generator: np.random.Generator) -> Vector:
     return z
 
 
+def best_single(pencil: Pencil) -> Vector:
+    """The optimum for k = 1: the variable with the largest Aᵢᵢ/Bᵢᵢ, the first of those equal but for rounding."""
+    ratio = pencil.A_diagonal / pencil.B_diagonal
+    top = float(np.max(ratio))
+    i = int(np.flatnonzero(ratio >= top - 1e-12 * abs(top))[0])
+    x = np.zeros(pencil.n)
+    x[i] = 1.0 / math.sqrt(pencil.B_diagonal[i])
+    return x
+
+
 def greedy(pencil: Pencil, k: int) -> Vector:
     """Forward selection: add the variable whose 2 × 2 Rayleigh–Ritz value with the current x is largest."""
-    x = np.zeros(pencil.n)
-    i = int(np.argmax(pencil.A_diagonal / pencil.B_diagonal))
-    x[i] = 1.0 / math.sqrt(pencil.B_diagonal[i])
-    return filled(pencil, x, k)
+    return filled(pencil, best_single(pencil), k)
 
 
 def filled(pencil: Pencil, x: Vector, k: int) -> Vector:
