@@ -129,6 +129,19 @@ def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any], *, unfin
     return Solved(name, str(problem.status), float(own), seconds)
 
 
+def foreign(problem: cp.Problem, **options: Any) -> None:
+    """One call of problem.solve() for methods that are guests here (dccp, CVXPY's nonlinear door).
+
+    Whatever status they end with is theirs; the values they leave are for a certificate to judge.
+    """
+    try:
+        with quiet():
+            problem.solve(**options)
+    except Exception as cause:
+        reason = str(cause).strip().splitlines()[0] if str(cause).strip() else ""
+        raise SolverFailed(f"{type(cause).__name__}: {reason}") from cause
+
+
 @cache
 def installed_solvers() -> tuple[str, ...]:
     """The names CVXPY can use on this machine; asked for once, for CVXPY tries every import anew at each call."""

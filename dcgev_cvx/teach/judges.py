@@ -9,7 +9,7 @@ import numpy as np
 
 from ..certificates import certify
 from ..checks import Vector, as_number, as_real, as_vector
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, SolverFailed
 from ..mm import Stop, minimize
 from ..pencils import Pencil
 from ..postprocess import renormalize, value
@@ -69,6 +69,7 @@ def judge_problem(program: SparseGEV, y: Vector, build: Any) -> Verdict:
     """Is the problem DCP, and does its solution minimise g(·, y)?"""
     import cvxpy as cp
 
+    from ..solvers import Backend
     from ..steps.native import native_step
 
     A, B = program.pencil.dense()
@@ -80,7 +81,10 @@ def judge_problem(program: SparseGEV, y: Vector, build: Any) -> Verdict:
         return Verdict(False, 'no variable is called x: write cp.Variable(n, name="x")')
     if not problem.is_dcp():
         return Verdict(False, "CVXPY says that it is not DCP: which term is concave where it must be convex?")
-    problem.solve(solver="CLARABEL", warm_start=False)
+    try:
+        Backend().solve(problem)
+    except SolverFailed as failure:
+        return Verdict(False, f"it could not be solved: {failure}")
     x = as_vector(found[0].value, program.pencil.n, "the solution x")
     best = program.g(native_step(program)(program, y).x, y)
     if program.violation(x) > 1e-6:

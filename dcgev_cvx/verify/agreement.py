@@ -154,7 +154,7 @@ def whole_solve(program: SparseGEV, case: Instance, who: str, options: dict[str,
     import cvxpy as cp
 
     from ..errors import SolverFailed
-    from ..solvers import quiet
+    from ..solvers import foreign
 
     if who == "dccp":
         __import__("dccp")
@@ -167,13 +167,7 @@ def whole_solve(program: SparseGEV, case: Instance, who: str, options: dict[str,
     problem = cp.Problem(cp.Minimize(cost), [cp.norm2(np.linalg.cholesky(B).T @ x) <= 1, x <= t, -x <= t])
     x.value = np.array(case.data["y"])
     t.value = np.abs(x.value)
-    try:
-        with quiet():
-            problem.solve(**options)
-    except Exception as cause:  # a foreign method may fail in any way; the row says how
-        raise SolverFailed(
-            f"{type(cause).__name__}: {str(cause).strip().splitlines()[0] if str(cause) else ''}"
-        ) from cause
+    foreign(problem, **options)
     found: Any = x.value
     if found is None:
         raise SolverFailed(f"ended with the status '{problem.status}'.")
