@@ -216,6 +216,15 @@ def entries(pencil: Pencil) -> tuple[Matrix, Matrix]:
     return pencil.A, np.abs(pencil.A)
 
 
+def gram_error(pencil: Pencil, k: int) -> float:
+    """What forming A = CᵀC may change in λ on k variables: (p + 2)·u·(k largest Aᵢᵢ)/λmin(B); 0 for a given A."""
+    if not isinstance(pencil.A, Gram):
+        return 0.0
+    lowest = smallest_B_eigenvalue(pencil)
+    trace = float(np.sum(np.sort(pencil.A.diagonal())[-k:]))
+    return (pencil.A.C.shape[0] + 2) * UNIT_ROUNDOFF * trace / lowest if lowest > 0.0 else math.inf
+
+
 def dense_bound(pencil: Pencil) -> float:
     """λmax(A, B), the bound that knows nothing of k (GEV-P).
 
@@ -332,7 +341,7 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
         return math.inf
     for _ in range(ATTEMPTS):
         middle = 0.5 * low + 0.5 * high
-        if not low < middle < high:
+        if high - low <= 1e-9 * abs(high) or not low < middle < high:
             break
         low, high = (low, middle) if dominant(middle, A, B, size, k) else (middle, high)
     return high

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from ..bounds import Gap
+from ..bounds import Gap, gram_error
 from ..checks import Index, Vector, frozen
 from ..pencils import Pencil
 from ..postprocess import on_support, value
@@ -98,7 +98,7 @@ def exact_from(
     """The record of a search: optimal when it was not stopped and the interval is closed."""
     x = frozen(on_support(pencil, support))
     attained = value(pencil, x)
-    upper = max(upper, attained)
+    upper = max(upper + gram_error(pencil, len(support)), attained)
     closed = Gap(attained, upper).closed
     ended = ExactStatus.OPTIMAL if closed else ExactStatus.ROUNDING
     return ExactSolution(

@@ -153,7 +153,7 @@ def first_support(pencil: Pencil, scaled: Pencil, k: int, start: Any, limits: Li
         x = as_vector(getattr(start, "x", start), pencil.n, "start")
         return largest(pencil, x, k)
     simple = largest(scaled, scaled.leading_vector, k)
-    if limits.left < 1.0 or (pencil.n > 500 and limits.left < 60.0):
+    if limits.left < max(1.0, 0.1 * pencil.n):
         return simple
     from ..paths import solve
 
@@ -173,7 +173,7 @@ def root_dual(scaled: Pencil, k: int, limits: Limits, solver: Any) -> tuple[Dual
         return None, cheap, None
     from ..relaxations import homogeneous_sdp
 
-    seconds = None if math.isinf(limits.left) else 0.5 * limits.left
+    seconds = None if math.isinf(limits.left) else 0.4 * limits.left
     try:
         relaxed = homogeneous_sdp(scaled, k, solver=solver, time_limit=seconds)
     except DCGEVError:

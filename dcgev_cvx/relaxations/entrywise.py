@@ -158,7 +158,7 @@ def entrywise_sdp(
     problem = cp.Problem(cp.Maximize(objective), [psd, trace, budget])
     model = Model(units, problem, X, psd, trace, budget, w / unit, c=0.0, r=(radius / unit) ** 2)
     solved = solve_relaxation(problem, backend_for(pencil.n, solver), time_limit)
-    answer, U, b = sharpened(model, solved, unit)
+    answer, U, b = sharpened(model, solved, unit, ending(begin, time_limit))
     nonzeros = max(1, valid_k) if k is None else checked_k(k, pencil.n)
     return relaxation_of(
         f"entrywise SDP (radius {radius:.4g})",
@@ -204,7 +204,7 @@ def homogeneous_sdp(
     problem = cp.Problem(cp.Maximize(objective), [psd, trace, budget])
     model = Model(units, problem, X, psd, trace, budget, w / unit, c=float(k), r=0.0, shift=shift)
     solved = solve_relaxation(problem, backend_for(pencil.n, solver), time_limit)
-    answer, U, b = sharpened(model, solved, unit)
+    answer, U, b = sharpened(model, solved, unit, ending(begin, time_limit))
     return relaxation_of(
         "homogeneous SDP",
         pencil,
@@ -247,7 +247,7 @@ def penalized_sdp(
     problem = cp.Problem(cp.Maximize(objective - charge * total), [psd, trace])
     model = Model(units, problem, X, psd, trace, None, w / unit, c=0.0, r=0.0, price=price)
     solved = solve_relaxation(problem, backend_for(pencil.n, solver), time_limit)
-    answer, U, _ = sharpened(model, solved, unit)
+    answer, U, _ = sharpened(model, solved, unit, ending(begin, time_limit))
     return relaxation_of(
         f"penalised SDP (rho {rho:.4g})",
         pencil,
@@ -269,7 +269,12 @@ def largest_entries(X: Matrix) -> int:
     return int(np.sum(diagonal > 1e-3 * np.max(diagonal)))
 
 
-def sharpened(model: Model, solved: Solved, unit: float) -> tuple[Answer, Matrix, float]:
+def ending(begin: float, time_limit: float | None) -> float:
+    """When the improvement of U has to stop: at the time limit."""
+    return math.inf if time_limit is None else begin + time_limit
+
+
+def sharpened(model: Model, solved: Solved, unit: float, deadline: float) -> tuple[Answer, Matrix, float]:
     """The solver's answer with its U and b in the user's units, improved where the solve was sloppy."""
     units = model.units
     dual, S, mu = model.dual(solved)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from time import perf_counter
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -39,26 +41,30 @@ class DualFunction:
         return (top if self.c > 0.0 else max(0.0, top)) + self.r * dual.b, vector
 
 
-def sharpen(h: DualFunction, dual: Dual, target: float, *, fixed: bool = False) -> Dual:
+def sharpen(h: DualFunction, dual: Dual, target: float, *, fixed: bool = False, deadline: float = math.inf) -> Dual:
     """The best of a line search over tU (unless b is fixed) and a few subgradient steps; stops near the target."""
+    if perf_counter() > deadline:
+        return dual
     try:
         start, _ = h(dual)
         if abs(start - target) <= ENOUGH * abs(target):
             return dual
         # a solver's value above the bound is no target: aim a little lower instead
         goal = target if target < start else start - AIM * abs(start)
-        return descended(h, dual if fixed else rescaled(h, dual), goal)
+        return descended(h, dual if fixed else rescaled(h, dual, deadline), goal, deadline)
     except (LinAlgError, ValueError):
         return dual
 
 
-def rescaled(h: DualFunction, dual: Dual) -> Dual:
+def rescaled(h: DualFunction, dual: Dual, deadline: float) -> Dual:
     """(tU, tb) with the t in [0, 2] that golden section finds; h is convex in t."""
     low, high = 0.0, 2.0
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     f_left, f_right = h(dual.scaled(left))[0], h(dual.scaled(right))[0]
     best, t = min((h(dual)[0], 1.0), (f_left, left), (f_right, right))
     for _ in range(SCALINGS):
+        if perf_counter() > deadline:
+            break
         if f_left < f_right:
             high, right, f_right = right, left, f_left
             left = high - GOLDEN * (high - low)
@@ -72,7 +78,7 @@ def rescaled(h: DualFunction, dual: Dual) -> Dual:
     return dual.scaled(t)
 
 
-def descended(h: DualFunction, dual: Dual, target: float) -> Dual:
+def descended(h: DualFunction, dual: Dual, target: float, deadline: float) -> Dual:
     """Polyak's subgradient steps on U with b held: U ← clip(U − α·vvᵀ), the best iterate kept."""
     best_value, best = np.inf, dual
     for _ in range(STEPS):
@@ -82,7 +88,7 @@ def descended(h: DualFunction, dual: Dual, target: float) -> Dual:
         G = np.outer(v, v)
         np.fill_diagonal(G, 0.0)
         norm = float(np.sum(G * G))
-        if value - target <= ENOUGH * abs(target) or norm == 0.0:
+        if value - target <= ENOUGH * abs(target) or norm == 0.0 or perf_counter() > deadline:
             break
         outer = dual.b * dual.d[:, None] * dual.d
         U = np.clip(dual.U - (value - target) / norm * G, -outer, outer)
