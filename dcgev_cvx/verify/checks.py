@@ -50,7 +50,7 @@ def equation_check(equation: Equation) -> Check:
             answer = trial.session.ask(case)
             if answer.x is None:
                 continue
-            measured = equation.measure(case, answer.x, trial.asked(answer))
+            measured = equation.judge(case, answer.x, trial.asked(answer))
             if measured is not None:
                 yield Finding(case, *measured, answer.x)
 

@@ -54,6 +54,14 @@ class Equation:
     meaning: str
     measure: Callable[[Instance, Vector, Asked], Measured]
 
+    def judge(self, instance: Instance, x: Vector, asked: Asked) -> Measured:
+        """(violation, limit), or None where it does not apply; what overflows is infinitely off."""
+        measured = self.measure(instance, x, asked)
+        if measured is None:
+            return None
+        violation, limit = measured
+        return (violation if violation == violation else np.inf), limit
+
 
 def feasible_step(instance: Instance, x: Vector, asked: Asked) -> Measured:
     """xᵀBx ≤ 1, or aᵀx = 1."""
@@ -130,13 +138,13 @@ def stationary(instance: Instance, x: Vector, asked: Asked) -> Measured:
 def valid_bound(instance: Instance, x: Vector, asked: Asked) -> Measured:
     """The exact optimum does not exceed the bound."""
     best = optimum(instance)
-    return max(0.0, best.value - float(x[0])) / best.radius, SINGLE if asked.single else BOUND
+    return share(max(0.0, best.value - float(x[0])), best.radius), SINGLE if asked.single else BOUND
 
 
 def useful_bound(instance: Instance, x: Vector, asked: Asked) -> Measured:
     """The bound does not exceed λmax(A, B), which needs no relaxation (0 where that is negative)."""
     best = optimum(instance)
-    return max(0.0, float(x[0]) - max(0.0, best.lambda_max)) / best.radius, SLACK
+    return share(max(0.0, float(x[0]) - max(0.0, best.lambda_max)), best.radius), SLACK
 
 
 def few_nonzeros(instance: Instance, x: Vector, asked: Asked) -> Measured:
@@ -215,6 +223,6 @@ def worst(instance: Instance, x: Vector, asked: Asked) -> Miss:
     found = [
         Miss(equation, *measured)
         for equation in EQUATIONS[instance.level]
-        if (measured := equation.measure(instance, x, asked)) is not None
+        if (measured := equation.judge(instance, x, asked)) is not None
     ]
     return max(found, key=lambda miss: miss.ratio)

@@ -50,7 +50,7 @@ def usable(instance: Instance) -> bool:
             return reference(instance).kkt >= 0.0
         if instance.level in ("pca", "algorithm"):
             return printed_run(instance, QUICK_RUN).settled
-        return np.isfinite(optimum(instance).value)
+        return bool(np.isfinite(optimum(instance).value)) and optimum(instance).radius > 0.0
     except (DCGEVError, np.linalg.LinAlgError, FloatingPointError):
         return False
 

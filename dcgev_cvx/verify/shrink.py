@@ -60,7 +60,8 @@ def first_finding(trial: Trial, instance: Instance) -> Finding | None:
 def finding_of(trial: Trial, instance: Instance) -> Finding | None:
     """One fresh call, judged; None once the solver hangs."""
     answer = trial.session.call(instance, instance.arguments())
-    return judged(trial, instance, answer) if answer.asked else None
+    with np.errstate(all="ignore"):
+        return judged(trial, instance, answer) if answer.asked else None
 
 
 def shrunk(trial: Trial, finding: Finding) -> tuple[Finding, int]:
