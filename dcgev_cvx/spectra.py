@@ -65,9 +65,8 @@ def extreme_of_factor(pencil: Pencil, C: Matrix) -> tuple[float, Vector]:
     a, b = power_of_two(float(np.max(np.abs(C)))), power_of_four(pencil.B_scale)
     D = C / a
     solved = D.T if pencil.cholesky is None else pencil.B_solve(D.T) * b
-    p = len(C)
-    u = eigh(D @ solved, subset_by_index=[p - 1, p - 1], check_finite=False)[1][:, 0]
-    x = solved @ u
+    M = D @ solved
+    x = solved @ one_pair(0.5 * (M + M.T), len(C) - 1)[1]
     norm = pencil.B_norm(x)
     x = positive(x / norm) if norm > 0.0 else np.eye(1, pencil.n)[0] / math.sqrt(pencil.B_diagonal[0])
     return pencil.A_quad(x), x
