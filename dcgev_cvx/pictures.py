@@ -96,7 +96,7 @@ def plot_majoriser_2d(program: Program, history: Sequence[Iterate], *, at: int =
     ax.plot([], [], color=BLUE, linestyle="--", label=r"$g(\cdot,y)$")
     ax.plot([], [], color="0.6", linewidth=6, label=r"$f$, dark is low")
     ax.set(xlabel=r"$x_1$", ylabel=r"$x_2$", aspect="equal")
-    ax.legend(frameon=True, fontsize=8, loc="upper right")
+    ax.legend(frameon=True, fontsize=8, loc="lower left")
     return ax
 
 

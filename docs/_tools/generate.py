@@ -1,4 +1,4 @@
-"""Pages made at build time: the API from the package itself, the gallery from examples/, tags from the equation index."""
+"""Pages made at build time: API from the package, gallery from examples/, tags from the equation index."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ def api(folder: Path) -> None:
         homes.setdefault(home, []).append(name)
     for module in modules():
         write(folder / f"{module}.md", module_page(module))
-    rows = [f"| {', '.join(f'`{n}`' for n in sorted(names))} | [{home}]({home}.md) |" for home, names in sorted(homes.items())]
+    rows = [
+        f"| {', '.join(f'`{n}`' for n in sorted(names))} | [{home}]({home}.md) |"
+        for home, names in sorted(homes.items())
+    ]
     rows += [f"| `{module}` | [{module}]({module}.md) |" for module in dcgev_cvx._MODULES]
     table = "| from dcgev_cvx import … | documented in |\n|---|---|\n" + "\n".join(rows)
     tree = "\n".join(sorted(modules()))
@@ -91,7 +94,10 @@ def gallery(folder: Path) -> None:
         titles.append((script.stem, lesson))
     rows = "\n".join(f"- [{stem.replace('_', ' ')}]({stem}.md): {lesson}" for stem, lesson in titles)
     tree = "\n".join(stem for stem, _ in titles)
-    write(folder / "index.md", f"# Gallery\n\nShort scripts of the folder `examples`.\n\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n")
+    write(
+        folder / "index.md",
+        f"# Gallery\n\nThe scripts in `examples`.\n\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n",
+    )
 
 
 def tags(path: Path) -> None:
@@ -101,9 +107,14 @@ def tags(path: Path) -> None:
     found = [row for row in cells if len(row) == 4 and row[0] not in ("equation", "---")]
     aliases = {row[0]: row[2].removeprefix("see ") for row in found if row[2].startswith("see ")}
     pages = [p for shelf in ("tutorials", "explanation", "how-to", ".") for p in sorted((DOCS / shelf).glob("*.md"))]
-    texts = {page: page.read_text(encoding="utf-8") for page in pages if page.name not in ("equation-index.md", "index.md")}
+    texts = {
+        page: page.read_text(encoding="utf-8") for page in pages if page.name not in ("equation-index.md", "index.md")
+    }
     lines = [f"| {row[0]} | {row[1].replace('](', '](../')} | {shown_in(row[0], aliases, texts)} |" for row in found]
-    head = "# Where each equation is shown\n\nThe [equation index](../equation-index.md) leads to code and tests; this table to pages.\n\n"
+    head = (
+        "# Where each equation is shown\n\n"
+        "The [equation index](../equation-index.md) leads to code and tests; this table leads to pages.\n\n"
+    )
     write(path, head + "| equation | says | pages |\n|---|---|---|\n" + "\n".join(lines) + "\n")
 
 

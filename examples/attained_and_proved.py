@@ -1,0 +1,12 @@
+"""Learn to put a vector that was found beside a bound that is proved, for every k."""
+
+from dcgev_cvx import datasets, exact, solve
+from dcgev_cvx.bounds import homogeneous_bound
+from dcgev_cvx.relaxations import homogeneous_sdp
+
+pencil = datasets.pitprops()
+for k in range(1, 8):
+    found = solve(pencil, k, check_path=False).value
+    bound = homogeneous_bound(pencil, k, homogeneous_sdp(pencil, k).U)  # one eigenvalue: no solver is trusted
+    best = exact.best_subset(pencil, k).value
+    print(f"k = {k}: found {found:.5f} ≤ optimum {best:.5f} ≤ proved {bound:.5f} ≤ λmax {pencil.lambda_max:.5f}")

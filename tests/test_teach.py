@@ -1,0 +1,135 @@
+"""The exercises judge: starters are not yet right, solutions are, and typical mistakes are named."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dcgev_cvx import InvalidParameter, Pencil, SparseGEV, datasets, dc_pca, teach
+
+FOLDER = Path(__file__).parent.parent / "examples"
+NAMES = sorted(teach.EXERCISES)
+
+
+def last_line(folder, name, capsys):
+    runpy.run_path(str(FOLDER / folder / f"{name}.py"))
+    return capsys.readouterr().out.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_starter_runs_and_is_not_yet_right(name, capsys):
+    assert last_line("exercises", name, capsys).startswith("not yet: ")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_solution_is_right(name, capsys):
+    assert last_line("solutions", name, capsys).startswith("right: ")
+
+
+def test_every_exercise_has_starter_and_solution_and_nothing_else():
+    for folder in ("exercises", "solutions"):
+        assert sorted(path.stem for path in (FOLDER / folder).glob("*.py")) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tasks_and_hints_are_there_and_no_answer_is_no_answer(name):
+    assert teach.task(name).endswith(".")
+    assert teach.hint(name)
+    assert not teach.check(name, None)
+    assert "no answer" in str(teach.check(name, ...))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("nonsense", ["x", -1.0, (), np.full(13, np.nan), lambda *args: "x", lambda: 1])
+def test_nonsense_is_a_verdict_and_no_exception(name, nonsense):
+    verdict = teach.check(name, nonsense)
+    assert not verdict
+    assert verdict.why
+
+
+def test_an_unknown_exercise_is_refused():
+    with pytest.raises(InvalidParameter, match="did you mean 'threshold'"):
+        teach.check("treshold", None)
+
+
+PROGRAM = SparseGEV(Pencil(np.array([[2.0, 0.5], [0.5, -1.0]])), rho=0.7, eps=0.1)
+
+
+def test_the_programs_own_surrogate_majorises():
+    assert teach.majorises(PROGRAM, PROGRAM.g)
+
+
+@pytest.mark.parametrize(
+    ("g", "fault"),
+    [
+        (lambda x, y: PROGRAM.g(x, y) + 0.01, "does not touch"),
+        (lambda x, y: PROGRAM.g(x, y) - 0.05 * abs(np.sum(x - y)), "cuts f"),
+        (lambda x, y: PROGRAM.f(x), "not convex"),
+        (lambda x, y: PROGRAM.f(x) + (x - y) @ (x - y), "not convex"),
+        (lambda x, y: PROGRAM.f(y), "cuts f"),
+    ],
+)
+def test_wrong_majorisers_are_told_what_is_wrong(g, fault):
+    verdict = teach.majorises(PROGRAM, g)
+    assert not verdict
+    assert fault in verdict.why
+
+
+def soft(A, y, rho, eps, half=0.5, log=np.log1p):
+    c = A @ y
+    z = np.sign(c) * np.maximum(0.0, np.abs(c) - half * rho / log(1 / eps) / (np.abs(y) + eps))
+    norm = np.linalg.norm(z)
+    return z / norm if norm > 0 else z
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda A, y, rho, eps: soft(A, y, rho, eps, half=1.0),
+        lambda A, y, rho, eps: soft(A, y, rho, eps, log=np.log),
+        lambda A, y, rho, eps: 2 * soft(A, y, rho, eps),
+        lambda A, y, rho, eps: -soft(A, y, rho, eps),
+        lambda A, y, rho, eps: soft(A, y, rho, eps) if soft(A, y, rho, eps).any() else y,
+    ],
+    ids=["half forgotten", "log(1/ε)", "too long", "sign", "collapse denied"],
+)
+def test_wrong_steps_fail(wrong):
+    assert teach.check("threshold", soft)
+    assert not teach.check("threshold", wrong)
+
+
+def test_a_convex_problem_that_is_not_the_step_fails():
+    import cvxpy as cp
+
+    def lasso(A, B, y, rho, eps, tau):
+        x = cp.Variable(len(A), name="x")
+        return cp.Problem(cp.Minimize(cp.norm1(x) + cp.sum_squares(x - y)), [cp.quad_form(x, B) <= 1])
+
+    def nameless(A, B, y, rho, eps, tau):
+        return cp.Problem(cp.Minimize(cp.norm1(cp.Variable(len(A)))))
+
+    assert "above the minimum" in teach.check("dcp", lasso).why
+    assert "called x" in teach.check("dcp", nameless).why
+
+
+def test_a_larger_tau_is_valid_but_not_the_smallest():
+    least = -datasets.indefinite(6).lambda_min_A
+    assert teach.check("tau", least)
+    assert not teach.check("tau", 1.1 * least)
+    assert "cuts f" in teach.check("tau", 0.9 * least).why
+
+
+def test_stuck_wants_a_stationary_pair(pitprops):
+    assert "not stationary" in teach.check("stuck", np.full(13, 13**-0.5)).why
+    assert "1 nonzeros" in teach.check("stuck", np.eye(13)[0]).why
+    assert "6 nonzeros" in teach.check("stuck", dc_pca(pitprops, rho=4.84).x).why
+
+
+def test_the_right_suspects_cannot_be_convicted():
+    A, B = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([[1.0, 0.4], [0.4, 1.0]])
+    y = np.array([0.5, 0.5])
+    verdicts = {letter: teach.check("suspect", (letter, A, B, y, 0.5, 0.1, 1.0)).ok for letter in teach.SUSPECTS}
+    assert verdicts == {"a": False, "b": True, "c": False}
+    assert not teach.check("suspect", ("b", A, np.eye(2), y, 0.5, 0.1, 1.0))
+    assert "suspects are" in teach.check("suspect", ("z", A, B, y, 0.5, 0.1, 1.0)).why
