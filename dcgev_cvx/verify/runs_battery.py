@@ -83,7 +83,10 @@ def run_battery(level: str, seed: int, count: int) -> list[Instance]:
     columns = (kinds, metrics, sizes, RUN_EPSILONS, RUN_SHARES, RUN_STARTS)
     drawn = zip(*(balanced(rng, column, count) for column in columns), strict=True)
     found = [first_good(lambda row=row: draw_run(level, rng, *row), QUICK_RUN) for row in drawn]
-    special = [*slow_runs(level, seed, 2 + count // 40), *better_starts(level, seed, 2 + count // 30)]
+    special = [
+        *slow_runs(level, seed, 2 + count // 40),
+        *better_starts(level, seed, 3 + count // 20 if pca else 2 + count // 30),
+    ]
     return [case for case in (*found, *special, *edge_runs(level, seed)) if case is not None]
 
 
