@@ -68,6 +68,19 @@ def test_dspca_on_pit_props_is_exact_where_the_relaxation_is_tight(pit):
     assert_allclose([rivals.dspca(pit, k).value for k in (1, 2)], EXACT[:2], atol=5e-5)
 
 
+def test_dspca_takes_the_valid_radius(pit, monkeypatch):
+    """‖x‖₀ ≤ k and ‖x‖₂ = 1 give ‖x‖₁ ≤ √k, not k."""
+    from dcgev_cvx import relaxations
+
+    class Relaxed:
+        X = np.eye(13)
+
+    asked = []
+    monkeypatch.setattr(relaxations, "entrywise_sdp", lambda pencil, radius: asked.append(radius) or Relaxed)
+    rivals.dspca(pit, 4)
+    assert asked == [2.0]
+
+
 def test_gspca_exact_proves_the_optimum(pit):
     found = rivals.gspca(pit, 4, search="exact")
     assert found.method == "gspca-exact"
@@ -220,6 +233,8 @@ def test_lars_point_solves_its_elastic_net():
     assert on.sum() == 4
     assert np.ptp(np.abs(r[on])) < 1e-8
     assert np.all(np.abs(r[~on]) <= np.abs(r[on]).max() + 1e-8)
+    # the last point with four: the fifth is about to enter
+    assert_allclose(np.abs(r[~on]).max(), np.abs(r[on]).max(), atol=1e-8)
 
 
 def test_spca_from_data_and_covariance_find_the_same_planted_vector():

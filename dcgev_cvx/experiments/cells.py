@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,6 +18,14 @@ Settings: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
+class Scratch:
+    """A folder for the pieces of a long cell, found again after an interruption, and who is told how it goes on."""
+
+    folder: Path
+    say: Callable[[str], None]
+
+
+@dataclass(frozen=True)
 class Cell:
     """work(**arguments) → JSON; the key names its file. A timed cell runs alone, whatever the number of workers."""
 
@@ -24,6 +33,12 @@ class Cell:
     work: Callable[..., Any]
     arguments: Settings
     timed: bool = False
+    scratch: bool = False
+    """A long cell's work is also given a Scratch as `scratch`, in which it keeps its pieces; it must be timed."""
+
+    def placed(self, scratch: Scratch) -> Cell:
+        """The cell with its scratch bound to its work; key and arguments stay what they are."""
+        return replace(self, work=partial(self.work, scratch=scratch)) if self.scratch else self
 
     def fingerprint(self, result: Any) -> str:
         """A hash of what was asked and what came out: a file that does not carry it is damaged."""

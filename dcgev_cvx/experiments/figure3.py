@@ -62,7 +62,7 @@ EXPERIMENT = Experiment(
         },
         "full": {
             "sizes": [[500, n] for n in (500, 1000, 2000, 4000, 8000, 16000)],
-            "instances": 5,
+            "instances": 3,
             "spca_instances": 1,
             "repeats": 2,
         },

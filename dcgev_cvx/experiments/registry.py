@@ -10,14 +10,17 @@ from types import MappingProxyType
 from .. import __version__
 from ..checks import as_number
 from ..errors import InvalidParameter, nearest
-from . import figure1, figure2, figure3, table1, table2, tables34
+from . import figure1, figure2, figure3, retrieval, table1, table2, tables34, vocabulary
 from .base import Effort, Experiment, Section
 from .cells import Cell, Settings, Store, checked_folder
 from .report import Report, versions, write
 from .runner import Crew, Results, Watch, run
 
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
-    {module.EXPERIMENT.name: module.EXPERIMENT for module in (table1, figure1, figure2, figure3, table2, tables34)}
+    {
+        module.EXPERIMENT.name: module.EXPERIMENT
+        for module in (table1, figure1, figure2, figure3, table2, tables34, retrieval, vocabulary)
+    }
 )
 ALIASES: Mapping[str, str] = MappingProxyType({"table3": "tables34", "table4": "tables34", "figure4": "tables34"})
 
@@ -36,11 +39,13 @@ def named(names: Sequence[str]) -> list[Experiment]:
     return list(found.values())
 
 
-def settings_of(experiment: Experiment, effort: Effort, seed: int) -> Settings:
-    """What identifies a run: the experiment's own settings, the seed and the version of this package."""
+def settings_of(experiment: Experiment, effort: Effort, seed: int, data: Settings | None = None) -> Settings:
+    """What identifies a run: the experiment's own settings, the user's data, the seed and this package's version."""
     if effort not in experiment.settings:
         raise InvalidParameter(f'effort = {effort!r} is unknown; it is "tiny", "quick" or "full".')
-    return {**experiment.settings[effort], "effort": effort, "seed": seed, "version": __version__}
+    own = experiment.settings[effort]
+    given = {name: value for name, value in (data or {}).items() if name in own}
+    return {**own, **given, "effort": effort, "seed": seed, "version": __version__}
 
 
 def reproduce(
@@ -49,10 +54,13 @@ def reproduce(
     *,
     effort: Effort = "quick",
     seed: int = 0,
+    data: Settings | None = None,
     crew: Crew | None = None,
     watch: Watch | None = None,
 ) -> Report:
     """Run experiments into a folder and write the report on every experiment that is complete there.
+
+    data names the user's own: {"corpus": …} for table5, {"songs": …} for figure6.
 
     Cells that are on disk already are read, not computed. A folder that holds the same
     experiment from other settings is refused before anything is computed.
@@ -61,12 +69,12 @@ def reproduce(
     seed = int(as_number(seed, "seed"))
     folder = checked_folder(Path(out))
     for experiment in chosen:
-        settings = settings_of(experiment, effort, seed)
+        settings = settings_of(experiment, effort, seed, data)
         Store.of(folder, experiment.name, settings).prepare(settings)
-    sections = {e.name: run_section(e, settings_of(e, effort, seed), folder, crew, watch) for e in chosen}
+    sections = {e.name: run_section(e, settings_of(e, effort, seed, data), folder, crew, watch) for e in chosen}
     for experiment in EXPERIMENTS.values():
         if experiment.name not in sections:
-            kept = complete(experiment, settings_of(experiment, effort, seed), folder)
+            kept = complete(experiment, settings_of(experiment, effort, seed, data), folder)
             if kept is not None:
                 sections[experiment.name] = kept
     ordered = tuple(sections[name] for name in EXPERIMENTS if name in sections)

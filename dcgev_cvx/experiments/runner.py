@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from ..errors import DataUnavailable, DCGEVError, InvalidParameter, SolverMissing
 from .base import Experiment
-from .cells import Cell, Settings, Store
+from .cells import Cell, Scratch, Settings, Store
 
 
 class Watch(Protocol):
@@ -87,7 +87,8 @@ def run(
     for key in damaged:
         watch.said(f"{experiment.name}: the file of cell {key} is damaged; it is computed again.")
     watch.begun(experiment.name, len(cells), len(found))
-    todo = [cell for cell in cells if cell.key not in found]
+    scratch = Scratch(store.folder / "pieces", watch.said)
+    todo = [cell.placed(scratch) for cell in cells if cell.key not in found]
     failures: dict[str, str] = {}
     for outcome in computed(todo, Crew() if crew is None else crew):
         cell = next(cell for cell in todo if cell.key == outcome.key)

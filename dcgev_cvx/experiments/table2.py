@@ -75,7 +75,7 @@ EXPERIMENT = Experiment(
             "spca_instances": 1,
             "repeats": 3,
         },
-        "full": {"sizes": [list(size) for size in PRINTED], "instances": 10, "spca_instances": 2, "repeats": 3},
+        "full": {"sizes": [list(size) for size in PRINTED], "instances": 5, "spca_instances": 1, "repeats": 3},
     },
     size_cells,
     section,

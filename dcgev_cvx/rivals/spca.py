@@ -84,7 +84,16 @@ def elastic_net(C: Matrix, y: Vector, ridge: float, lasso: float, start: Vector)
     first, second = lasso / (2.0 * rows), ridge / rows
     strength = first + second
     with hushed():
-        path = fit(C, y, l1_ratio=first / strength, alphas=[strength], coef_init=start, precompute=False, tol=1e-6)
+        path = fit(
+            C,
+            y,
+            l1_ratio=first / strength,
+            alphas=[strength],
+            coef_init=start,
+            precompute=False,
+            tol=1e-6,
+            check_input=False,
+        )
     return np.asarray(path[1], dtype=np.float64)[:, 0]
 
 
