@@ -2,6 +2,21 @@
 
 Every bound here is λmax of some pencil, and every λmax is proved: λ ≥ λmax(M, B) because a Cholesky
 factorisation of λB − M, shifted down by all that rounding can have done to it, ran to its end.
+
+Three families are offered, from the cheapest to the sharpest. λmax(A, B) knows nothing of k and costs
+one factorisation. The row sums of k-subsets (Gershgorin) cost O(n²) a trial and are sharp for small k.
+The dual bounds take a matrix U, usually from an SDP's multipliers, and turn it into a theorem: U may be
+wrong, and then the bound is loose, but it is never false. This is why no bound in this module asks
+whether a solver converged.
+
+Examples
+--------
+>>> from dcgev_cvx import bounds, datasets
+>>> pencil = datasets.pitprops()
+>>> round(bounds.dense_bound(pencil), 4), round(bounds.row_sum_bound(pencil, 2), 4)
+(4.2186, 1.954)
+>>> bounds.homogeneous_bound(pencil, 2, U="not a matrix") == bounds.dense_bound(pencil)
+True
 """
 
 from __future__ import annotations
@@ -29,7 +44,27 @@ ATTEMPTS = 60
 
 @dataclass(frozen=True)
 class Gap:
-    """What is known of the optimum: it lies between a value that is attained and a bound that is proved."""
+    """What is known of the optimum: it lies between a value that is attained and a bound that is proved.
+
+    Both ends are numbers about the same problem (SGEV-P) at the same k: `lower` is the value of a vector
+    that somebody holds, `upper` is a theorem. Nothing prevents a caller from mixing k's, and then the
+    interval means nothing; `Relaxation` and `ExactSolution` build it for the right k.
+
+    Parameters
+    ----------
+    lower
+        An attained value, −inf when no vector is known.
+    upper
+        A proved bound, +inf when none is known. One below `lower` by rounding counts as closed.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.bounds import Gap
+    >>> print(Gap(2.9, 3.0))
+    [2.9, 3], gap 3.3 %
+    >>> Gap(3.0, 3.0).closed, Gap(float("-inf"), 3.0).relative
+    (True, inf)
+    """
 
     lower: float
     upper: float
@@ -41,7 +76,11 @@ class Gap:
 
     @property
     def relative(self) -> float:
-        """(upper − lower)/max(|upper|, |lower|): 0.03 says that no k-sparse vector is 3 % better."""
+        """(upper − lower)/max(|upper|, |lower|): 0.03 says that no k-sparse vector is 3 % better.
+
+        The larger modulus stands below, so that the number lies in [0, 2] for finite ends and does not explode
+        when one end is near zero; it is infinite when an end is, and 0 for an empty or inverted interval.
+        """
         size = max(abs(self.upper), abs(self.lower))
         if self.absolute == 0.0:
             return 0.0
@@ -49,7 +88,11 @@ class Gap:
 
     @property
     def closed(self) -> bool:
-        """Is the value proved optimal?"""
+        """Is the value proved optimal?
+
+        Closed means relative ≤ CLOSED_TOL = 1e-9: equality to the last bit is not to be had from two different
+        computations, and the rounding margins of the bounds are kept below this for well-conditioned B.
+        """
         return self.relative <= CLOSED_TOL
 
     def __str__(self) -> str:
@@ -58,7 +101,14 @@ class Gap:
 
 @dataclass(frozen=True)
 class Units:
-    """Â = A/(a·ssᵀ), B̂ = B/(ssᵀ) with s = diag(B)^½ rounded to powers of two, so that nothing is rounded."""
+    """Â = A/(a·ssᵀ), B̂ = B/(ssᵀ) with s = diag(B)^½ rounded to powers of two, so that nothing is rounded.
+
+    In these units B̂ has a diagonal in [½, 2] and the largest |Âᵢⱼ| lies in [½, 1), whatever the user's: a pencil
+    in millimetres and one in kilometres give a solver the same problem. λ(A, B) = a·λ(Â, B̂) and x = x̂/s.
+
+    Because s and a are powers of two, dividing by them changes exponents only; a matrix that is feasible here
+    is feasible there, to the last bit (unless something leaves the range of floating point).
+    """
 
     A: Matrix
     B: Matrix
@@ -76,11 +126,17 @@ class Units:
         return cls(A / a, B / outer, a, s)
 
     def primal(self, X: Matrix) -> Matrix:
-        """X in the user's units: x = x̂/s."""
+        """X in the user's units: x = x̂/s.
+
+        tr(XA) = a·tr(X̂Â) and tr(XB) = tr(X̂B̂), so feasibility is kept and values are multiplied by a.
+        """
         return X / (self.s[:, None] * self.s)
 
     def dual(self, U: Matrix) -> Matrix:
-        """U in the user's units, those of A."""
+        """U in the user's units, those of A.
+
+        Dual matrices are added to A and therefore scale as A does: U = a·(ssᵀ)∘Û.
+        """
         return self.a * U * (self.s[:, None] * self.s)
 
 
@@ -89,6 +145,18 @@ class Dual:
     """U symmetric with |Uᵢⱼ| ≤ b·dᵢdⱼ off the diagonal: what a bound needs of an SDP's dual variables.
 
     Its diagonal is −b·dᵢ², the best that the inequality allows, and is not stored.
+
+    Parameters
+    ----------
+    U
+        n × n, symmetric, zero on its diagonal.
+    b
+        The price b ≥ 0: the smallest number (or a larger one) with |Uᵢⱼ| ≤ b·dᵢdⱼ for i ≠ j.
+    d
+        The positive weights of the moduli, 1 for ‖x‖₁ and diag(B)^½ for the scale-free relaxation.
+
+    Why −b·dᵢ² is best on the diagonal: the bounds are λmax(A + U + …), which rises with each Uᵢᵢ, and
+    Uᵢᵢ ≥ −b·dᵢ² is all that −xᵀUx ≤ b(Σ dᵢ|xᵢ|)² asks of it.
     """
 
     U: Matrix
@@ -96,11 +164,18 @@ class Dual:
     d: Vector
 
     def __getitem__(self, support: Any) -> Dual:
-        """The same on a principal sub-pencil, where it is still a dual matrix."""
+        """The same on a principal sub-pencil, where it is still a dual matrix.
+
+        Deleting rows and columns cannot break |Uᵢⱼ| ≤ b·dᵢdⱼ. This is what lets one SDP at the root serve every
+        node of the search (`exact.nodes`).
+        """
         return Dual(self.U[np.ix_(support, support)], self.b, self.d[support])
 
     def scaled(self, t: float) -> Dual:
-        """(tU, tb)."""
+        """(tU, tb).
+
+        Also dual, for every t ≥ 0, since the inequality is homogeneous: a line along which to improve a bound.
+        """
         return Dual(t * self.U, t * self.b, self.d)
 
 
@@ -110,6 +185,33 @@ def dual_of(U: Any, d: Vector, level: float | None = None, *, tight: bool = True
     b is the smallest that fits off the diagonal; tight=False makes it the level (the largest of U, diagonal
     included, without one): where b only costs, as in the homogeneous bound, the first is better, where the
     diagonal −b·dᵢ² pays for it, as with a fixed radius, the second.
+
+    Parameters
+    ----------
+    U
+        Anything: a solver's multipliers, a guess, text. Entries above 1e150 in modulus count as garbage,
+        since products with them overflow.
+    d
+        The weights of the moduli.
+    level
+        The b to cut at; None takes the largest quotient |Uᵢⱼ|/(dᵢdⱼ) that occurs.
+    tight
+        Whether b is lowered to what the cut matrix needs.
+
+    Returns
+    -------
+    Dual | None
+        None for garbage; a caller then falls back on U = 0, which proves λmax(A, B).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dcgev_cvx.bounds import dual_of
+    >>> dual_of([[5.0, 2.0], [0.0, -1.0]], np.ones(2)).U
+    array([[0., 1.],
+           [1., 0.]])
+    >>> dual_of(np.full((2, 2), np.nan), np.ones(2)) is None
+    True
     """
     n = len(d)
     try:
@@ -131,7 +233,16 @@ def dual_of(U: Any, d: Vector, level: float | None = None, *, tight: bool = True
 
 
 def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
-    """The positive diagonal D of the homogeneous relaxation: "diagonal" = diag(B)^½, "identity" = 1, or given."""
+    """The positive diagonal D of the homogeneous relaxation: "diagonal" = diag(B)^½, "identity" = 1, or given.
+
+    The homogeneous relaxation holds for every positive d; d = diag(B)^½ makes it invariant under a change of
+    the variables' units, x → S⁻¹x with (A, B) → (SAS, SBS), because then d → Sd and dᵢ|xᵢ| stays.
+
+    Raises
+    ------
+    InvalidParameter
+        For an unknown name, a vector of another length than n, or one with an entry ≤ 0 (its smallest is named).
+    """
     if isinstance(scale, str):
         if scale not in ("diagonal", "identity"):
             raise InvalidParameter(
@@ -152,6 +263,22 @@ def lambda_max_bound(M: Matrix, B: Matrix | None, size: Matrix | None = None) ->
     so λB − M ⪰ (c − ‖E‖ − ‖δ‖)I with ‖δ‖ the rounding of S itself and of M, whose summands are
     at most `size` in modulus. c is twice what is needed. Rows and columns are first scaled
     by powers of two so that B has a unit diagonal, which rounds nothing.
+
+    Parameters
+    ----------
+    M
+        Symmetric, n × n, as computed.
+    B
+        Positive definite, or None for the identity.
+    size
+        A bound on the moduli of the summands behind M's entries, |Mᵢⱼ| when None: M = A + U + c·b·D² was rounded
+        when it was formed, and cancellation may have hidden how much.
+
+    Returns
+    -------
+    float
+        λmax as LAPACK has it plus a margin, 4n units in the last place at first and four times more at each
+        failed attempt. After 60 attempts (a B that is singular to working precision) +inf, a valid bound.
     """
     n = len(M)
     p = np.ones(n) if B is None else np.exp2(-np.round(0.5 * np.log2(np.diagonal(B))))
@@ -162,6 +289,7 @@ def lambda_max_bound(M: Matrix, B: Matrix | None, size: Matrix | None = None) ->
     M = M * outer / unit
     B = np.eye(n) if B is None else B * outer
     size = np.abs(M) if size is None else size * outer / unit
+    # the guess only decides how soon the proof succeeds
     lead = largest_eigenvalue(M, B)
     if not math.isfinite(lead):
         return math.inf
@@ -174,7 +302,10 @@ def lambda_max_bound(M: Matrix, B: Matrix | None, size: Matrix | None = None) ->
 
 
 def largest_eigenvalue(M: Matrix, B: Matrix) -> float:
-    """λmax(M, B) in floating point, NaN if LAPACK fails: a guess for the proof to start from."""
+    """λmax(M, B) in floating point, NaN if LAPACK fails: a guess for the proof to start from.
+
+    Nothing is claimed of it: too small a guess costs further attempts of the proof, too large a one a looser bound.
+    """
     try:
         # all eigenvalues: LAPACK's search for one alone gives up on multiples of the identity
         return float(eigh(M, B, eigvals_only=True, check_finite=False)[-1])
@@ -183,7 +314,11 @@ def largest_eigenvalue(M: Matrix, B: Matrix) -> float:
 
 
 def leading_pair(M: Matrix, B: Matrix | None = None) -> tuple[float, Vector]:
-    """λmax(M, B) and its vector in floating point."""
+    """λmax(M, B) and its vector in floating point.
+
+    The vector has unit B norm; its sign is LAPACK's. Used to steer (branching, subgradients, rounding),
+    never to prove.
+    """
     if B is None:
         return one_pair(M, len(M) - 1)
     values, vectors = eigh(M, B, check_finite=False)
@@ -191,7 +326,16 @@ def leading_pair(M: Matrix, B: Matrix | None = None) -> tuple[float, Vector]:
 
 
 def is_definite(lam: float, M: Matrix, B: Matrix, size: Matrix) -> bool:
-    """Is λB − M ⪰ 0 for certain? See `lambda_max_bound` for the proof."""
+    """Is λB − M ⪰ 0 for certain? See `lambda_max_bound` for the proof.
+
+    A Cholesky factorisation that ends proves that a nearby matrix is positive definite. With S = fl(λB − M)
+    the computed S differs from the true one by at most `rounded` in the ∞-norm (row sums), the factorisation
+    backs an error of (n + 3)·u·tr S, and S is lowered by twice the sum of both before it is factored. True is
+    a proof; False says only that none was found.
+
+    A diagonal entry ≤ 0 answers at once: such a matrix is not positive definite, and its trace would make
+    the error bound meaningless.
+    """
     n = len(M)
     S = lam * B - M
     rounded = 8.0 * UNIT_ROUNDOFF * float(np.max(np.sum(abs(lam) * np.abs(B) + size, axis=1)))
@@ -208,7 +352,11 @@ def is_definite(lam: float, M: Matrix, B: Matrix, size: Matrix) -> bool:
 
 
 def entries(pencil: Pencil) -> tuple[Matrix, Matrix]:
-    """(A, size): the matrix and a bound on the moduli of the sums behind its entries, larger for A = CᵀC."""
+    """(A, size): the matrix and a bound on the moduli of the sums behind its entries, larger for A = CᵀC.
+
+    For A = CᵀC each entry is a sum of p products, whose rounding error is at most p·u·‖cᵢ‖‖cⱼ‖ by Cauchy and
+    Schwarz; `size` is stated so that what `is_definite` charges per unit of it covers that with room to spare.
+    """
     if isinstance(pencil.A, Gram):
         A = pencil.A.toarray()
         norms = np.sqrt(pencil.A.diagonal())
@@ -217,7 +365,12 @@ def entries(pencil: Pencil) -> tuple[Matrix, Matrix]:
 
 
 def gram_error(pencil: Pencil, k: int) -> float:
-    """What forming A = CᵀC may change in λ on k variables: (p + 2)·u·(k largest Aᵢᵢ)/λmin(B); 0 for a given A."""
+    """What forming A = CᵀC may change in λ on k variables: (p + 2)·u·(k largest Aᵢᵢ)/λmin(B); 0 for a given A.
+
+    |δAᵢⱼ| ≤ (p + 2)·u·‖cᵢ‖‖cⱼ‖ and so |xᵀδAx| ≤ (p + 2)·u·(Σ ‖cᵢ‖|xᵢ|)² ≤ (p + 2)·u·Σ ‖cᵢ‖²·‖x‖² on a support, where
+    ‖x‖² ≤ 1/λmin(B) for xᵀBx = 1 and Σ ‖cᵢ‖² is at most the sum of the k largest Aᵢᵢ. Infinite where λmin(B) > 0
+    could not be proved.
+    """
     if not isinstance(pencil.A, Gram):
         return 0.0
     lowest = smallest_B_eigenvalue(pencil)
@@ -229,7 +382,20 @@ def dense_bound(pencil: Pencil) -> float:
     """λmax(A, B), the bound that knows nothing of k (GEV-P).
 
     It needs no tr(XB) ≤ 1 and no ( · )₊: (SGEV-P) asks for xᵀBx = 1, so its value may be negative and so may this.
+
+    For a wide factor, C with p < n rows and B = I, the p × p matrix CCᵀ is bounded instead: CᵀC and CCᵀ have
+    the same nonzero eigenvalues, and no negative ones.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import Pencil
+    >>> from dcgev_cvx.bounds import dense_bound
+    >>> 3.0 <= dense_bound(Pencil([[2.0, 1.0], [1.0, 2.0]])) <= 3.0 + 1e-13
+    True
+    >>> dense_bound(Pencil([[-2.0, 0.0], [0.0, -1.0]])) < 0.0
+    True
     """
+    # a wide factor need not be multiplied out: n may be tens of thousands
     if isinstance(pencil.A, Gram) and pencil.B is None and pencil.A.C.shape[0] < pencil.n:
         other = Pencil(Gram(pencil.A.C.T))  # CCᵀ has the same largest eigenvalue and is smaller
         return dense_bound(other)
@@ -238,14 +404,21 @@ def dense_bound(pencil: Pencil) -> float:
 
 
 def charged(A: Matrix, c: float, dual: Dual) -> Matrix:
-    """A + U + c·b·D² with Uᵢᵢ = −b·dᵢ²."""
+    """A + U + c·b·D² with Uᵢᵢ = −b·dᵢ².
+
+    The diagonal of U and the charge are added in one go, (c − 1)·b·dᵢ², so that they do not cancel in rounding.
+    """
     M = A + dual.U
     M[np.diag_indices(len(M))] += (c - 1.0) * dual.b * dual.d**2
     return M
 
 
 def charged_bound(pencil: Pencil, c: float, dual: Dual) -> float:
-    """A proved number ≥ λmax(A + U + c·b·D², B)."""
+    """A proved number ≥ λmax(A + U + c·b·D², B).
+
+    c = k is the homogeneous bound, c = 0 the fixed radius and the penalty. The moduli of the summands
+    (|A|, |U| and the charge) are passed on, with two units of the charge to spare.
+    """
     A, size = entries(pencil)
     moduli = Dual(np.abs(dual.U), dual.b, dual.d)
     return lambda_max_bound(charged(A, c, dual), pencil.B, charged(size, c + 2.0, moduli))
@@ -259,6 +432,29 @@ def homogeneous_bound(
     Proof. For a k-sparse x, −xᵀUx ≤ b(Σ dᵢ|xᵢ|)² ≤ k·b·xᵀD²x by Cauchy and Schwarz on the k nonzeros. So
     xᵀAx = xᵀ(A + U)x − xᵀUx ≤ xᵀ(A + U + k·b·D²)x ≤ λmax(A + U + k·b·D², B) when xᵀBx = 1.
     A U that is missing, misshapen or not finite gives λmax(A, B), which is U = 0; the smaller of the two is returned.
+
+    Parameters
+    ----------
+    pencil, k
+        The problem; B may be any positive definite matrix and λmax(A, B) may be negative.
+    U
+        Any array. The best comes from `homogeneous_sdp`, where it is optimal and the bound equals the SDP's value.
+    scale
+        D, see `scale_vector`; it has to be the one U was computed for, or the bound is loose.
+    level
+        Cut U at |Uᵢⱼ| ≤ level·dᵢdⱼ, for instance at the SDP's own multiplier.
+
+    Examples
+    --------
+    The dual matrix of the SDP proves 1.954 for two variables, where λmax is 4.2186; spoilt by 10 % it
+    still proves something:
+
+    >>> from dcgev_cvx import bounds, datasets
+    >>> from dcgev_cvx.relaxations import homogeneous_sdp
+    >>> pencil = datasets.pitprops()
+    >>> U = homogeneous_sdp(pencil, 2).U
+    >>> round(bounds.homogeneous_bound(pencil, 2, U), 4), round(bounds.homogeneous_bound(pencil, 2, 0.9 * U), 2)
+    (1.954, 2.15)
     """
     k = checked_k(k, pencil.n)
     floor = dense_bound(pencil)
@@ -271,6 +467,15 @@ def radius_bound(pencil: Pencil, radius: float, U: Any = None, *, level: float |
 
     Proof. −xᵀUx ≤ b‖x‖₁² ≤ b·radius², and xᵀ(A + U)x ≤ λmax(A + U, B)·xᵀBx ≤ λmax(A + U, B)₊.
     It bounds (SGEV-P) at k only if every k-sparse x with xᵀBx = 1 has ‖x‖₁ ≤ radius; see `largest_valid_k`.
+
+    Parameters
+    ----------
+    radius
+        The ℓ1 budget, > 0; a cardinality is another quantity.
+    U, level
+        As in `homogeneous_bound`, with weights one. b is not tightened, since the diagonal −b earns some of it back.
+
+    The positive part is needed because xᵀBx ≤ 1 admits x = 0: with A ≺ 0 the maximum is 0.
     """
     radius = as_number(radius, "radius", strict=True)
     floor = max(0.0, dense_bound(pencil))
@@ -286,6 +491,9 @@ def penalized_bound(pencil: Pencil, rho: float, U: Any = None) -> float:
     """λmax(A + U, B)₊ ≥ max xᵀAx − ρ‖x‖₁² s.t. xᵀBx ≤ 1, for any U with |Uᵢⱼ| ≤ ρ: a larger one is cut (Section 4).
 
     Proof. −xᵀUx ≤ ρ‖x‖₁². The best diagonal is Uᵢᵢ = −ρ.
+
+    U = 0 off the diagonal is always among the candidates, so the result never exceeds λmax(A − ρI, B)₊, rounding
+    aside; for ρ above λmax(A) it is 0: the penalty outweighs every direction.
     """
     rho = as_number(rho, "rho")
     given = dual_of(U, np.ones(pencil.n), rho)
@@ -298,20 +506,41 @@ def penalized_bound(pencil: Pencil, rho: float, U: Any = None) -> float:
 
 
 def smallest_B_eigenvalue(pencil: Pencil) -> float:
-    """A number ≤ λmin(B) and above zero, proved; 0 where no proof was found."""
+    """A number ≤ λmin(B) and above zero, proved; 0 where no proof was found.
+
+    −λmax(−B), by the same Cholesky proof. 0 means "not proved" and makes the radii and margins built on it
+    infinite rather than wrong.
+    """
     if pencil.B is None:
         return 1.0
     return max(0.0, -lambda_max_bound(-pencil.B, None))
 
 
 def valid_radius(pencil: Pencil, k: int) -> float:
-    """√(k/λmin(B)): every k-sparse x with xᵀBx = 1 has ‖x‖₁² ≤ k‖x‖² ≤ k/λmin(B) (beyond the paper)."""
+    """√(k/λmin(B)): every k-sparse x with xᵀBx = 1 has ‖x‖₁² ≤ k‖x‖² ≤ k/λmin(B) (beyond the paper).
+
+    The first inequality is Cauchy and Schwarz on k nonzeros, the second the Rayleigh quotient of B. The
+    paper's own radius k is larger than √k when B = I (loose), and too small when λmin(B) < 1/k: with B = 0.01·I
+    and k = 1, x = 10e₁ is feasible and has ‖x‖₁ = 10.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import Pencil
+    >>> from dcgev_cvx.bounds import largest_valid_k, valid_radius
+    >>> small = Pencil([[2.0, 1.0], [1.0, 3.0]], [[0.01, 0.0], [0.0, 0.01]])
+    >>> round(valid_radius(small, 1), 9), largest_valid_k(small, radius=1.0)
+    (10.0, 0)
+    """
     lowest = smallest_B_eigenvalue(pencil)
     return math.sqrt(checked_k(k, pencil.n) / lowest) * (1.0 + 4.0 * UNIT_ROUNDOFF) if lowest > 0.0 else math.inf
 
 
 def largest_valid_k(pencil: Pencil, radius: float) -> int:
-    """The largest k for which ‖x‖₁ ≤ radius is proved to hold on (SGEV-P): k ≤ radius²·λmin(B) (beyond the paper)."""
+    """The largest k for which ‖x‖₁ ≤ radius is proved to hold on (SGEV-P): k ≤ radius²·λmin(B) (beyond the paper).
+
+    0 says that the radius bounds no cardinality at all. The factor 1 + 64nu forgives the rounding of a radius
+    that was itself computed as √(k/λmin(B)).
+    """
     reach = radius * radius * smallest_B_eigenvalue(pencil) * (1.0 + 64.0 * UNIT_ROUNDOFF * pencil.n)
     return min(pencil.n, int(reach))
 
@@ -322,6 +551,21 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
     Proof. On every support of size k the matrix λB − A is then strictly diagonally dominant with a positive
     diagonal, hence positive definite: λ > λmax of the sub-pencil. For B = I this is Gershgorin's theorem on
     k-subsets. No factorisation is needed: O(n²) a trial. +inf when B's rows allow no such λ.
+
+    Positive definiteness of λB_SS − A_SS on |S| = k says λ > xᵀAx/xᵀBx for all x on S. Rows of a support hold the
+    diagonal and k − 1 other entries, at worst the k − 1 largest of the whole row: hence one test for all
+    C(n, k) supports. The variables are first scaled to Bᵢᵢ = 1, which changes the rows' dominance (it is not
+    invariant) and makes the answer independent of units.
+
+    λ rises from max Aᵢᵢ/Bᵢᵢ by doubled steps until dominance holds, and is then bisected to 1e-9. For k = 1 the
+    bound is max Aᵢᵢ/Bᵢᵢ to that accuracy; for large k and a correlated B it may be +inf or above λmax(A, B).
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.bounds import row_sum_bound
+    >>> [round(row_sum_bound(datasets.pitprops(), k), 3) for k in (1, 2, 3)]
+    [1.0, 1.954, 2.602]
     """
     k = checked_k(k, pencil.n)
     A, size = entries(pencil)
@@ -348,7 +592,11 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
 
 
 def dominant(lam: float, A: Matrix, B: Matrix, size: Matrix, k: int) -> bool:
-    """Is every k × k principal submatrix of λB − A strictly diagonally dominant, rounding included?"""
+    """Is every k × k principal submatrix of λB − A strictly diagonally dominant, rounding included?
+
+    Both sides carry rounding: λBᵢⱼ − Aᵢⱼ to two units each and the sum of k of them to k more; the strict inequality
+    is asked with 16(k + 2) units to spare.
+    """
     S = lam * B - A
     slack = np.diagonal(S).copy()
     np.fill_diagonal(S, 0.0)
@@ -360,5 +608,9 @@ def dominant(lam: float, A: Matrix, B: Matrix, size: Matrix, k: int) -> bool:
 
 
 def cheap_bound(pencil: Pencil, k: int) -> float:
-    """The better of λmax(A, B) and the row sums: a bound for any n, without an SDP (beyond the paper)."""
+    """The better of λmax(A, B) and the row sums: a bound for any n, without an SDP (beyond the paper).
+
+    Raises InvalidParameter for a k outside 1 … n. Its price is a few factorisations and some dozens of partial
+    sorts of the rows, so it is what remains when n is too large for an SDP.
+    """
     return min(dense_bound(pencil), row_sum_bound(pencil, k))
