@@ -1,4 +1,8 @@
-"""What every relaxation returns, and the one way in which its SDP is solved, bounded and rounded."""
+"""What every relaxation returns, and the one way in which its SDP is solved, bounded and rounded.
+
+A solver is asked for two things only: a matrix X to round, and multipliers to build U from. Both are
+judged here by arithmetic on the data; the solver's status and objective are recorded and never used.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +44,10 @@ class Dimacs:
     err1, err2  primal: constraints violated, X short of semidefinite
     err3, err4  dual: stationarity, slack S short of semidefinite
     err5, err6  relative gap between the objectives, ⟨X, S⟩
+
+    They are the customary six numbers by which SDP solvers are compared, all relative and zero at an exact
+    primal-dual solution. They describe how well the solver did, not how good the bound is: the bound is
+    proved whatever they are. err5 is negative when the solver's dual objective lies below its primal one.
     """
 
     err1: float
@@ -51,7 +59,11 @@ class Dimacs:
 
     @property
     def worst(self) -> float:
-        """The largest modulus."""
+        """The largest modulus.
+
+        Near the solver's tolerance for an interior-point method, often larger for a first-order one; infinite
+        when the multipliers were no numbers.
+        """
         return max(abs(e) for e in (self.err1, self.err2, self.err3, self.err4, self.err5, self.err6))
 
 
@@ -64,6 +76,23 @@ class Relaxation:
     X, U         the primal and the dual matrix
     problem      the cp.Problem, in units where B has a unit diagonal and A is of size one
     rounded      the k-sparse vector read off X's leading eigenvector, renormalized: a lower value
+
+    solver, status   who answered and what it claimed: "optimal", "optimal_inaccurate", "user_limit", …
+    valid_k          the bound holds for (SGEV-P) at every k up to this one; 0 says at none
+    b                the multiplier of the budget, |Uᵢⱼ| ≤ b·dᵢdⱼ
+
+    value may lie below the true optimum when the solver stopped early; upper_bound may not. Compare vectors
+    with upper_bound alone.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.relaxations import homogeneous_sdp
+    >>> relaxed = homogeneous_sdp(datasets.pitprops(), 2)
+    >>> relaxed.exact, relaxed.rank, relaxed.rounded.support
+    (True, 1, (0, 1))
+    >>> print(relaxed.gap)  # doctest: +ELLIPSIS
+    [1.954, 1.954], gap ... %
     """
 
     name: str
@@ -82,18 +111,28 @@ class Relaxation:
 
     @cached_property
     def rank(self) -> int:
-        """The number of eigenvalues of X above 1e-4 of the largest."""
+        """The number of eigenvalues of X above 1e-4 of the largest.
+
+        Rank one means X = xxᵀ, a single direction; with x k-sparse the relaxation is then tight. Larger ranks mean
+        that X mixes several directions, as it may when two supports tie.
+        """
         values = np.linalg.eigvalsh(self.X / power_of_two(float(np.max(np.abs(self.X)))))
         return int(np.sum(values > RANK_TOL * values[-1])) if values[-1] > 0.0 else 0
 
     @property
     def gap(self) -> Gap:
-        """Between the rounded vector's value and the proved bound."""
+        """Between the rounded vector's value and the proved bound.
+
+        Meaningful as an interval for (SGEV-P) only if rounded.k ≤ valid_k.
+        """
         return Gap(self.rounded.value, self.upper_bound)
 
     @property
     def exact(self) -> bool:
-        """Does a k-sparse vector attain the bound (to 1e-6)? Then it solves (SGEV-P)."""
+        """Does a k-sparse vector attain the bound (to 1e-6)? Then it solves (SGEV-P).
+
+        The test does not look at the rank of X: what attains a proved bound is optimal, however it was found.
+        """
         return self.valid_k >= self.rounded.k and self.gap.relative <= EXACT_TOL
 
     @property
@@ -115,7 +154,11 @@ class Relaxation:
 
 
 def refuse_if_large(n: int, force: bool) -> None:
-    """InvalidParameter above SIZE_LIMIT unless forced, with what the SDP would cost and what fits."""
+    """InvalidParameter above SIZE_LIMIT unless forced, with what the SDP would cost and what fits.
+
+    The estimates are a fit to measured runs: memory grows as n², SCS's time as n³ for a fixed number of
+    iterations. They are meant to warn, not to predict.
+    """
     if n <= SIZE_LIMIT or force:
         return
     memory, minutes = 1e-9 * 1200.0 * n * n * 8.0 / 2.0, (n / 200.0) ** 3 * 8.0 / 60.0
@@ -127,14 +170,23 @@ def refuse_if_large(n: int, force: bool) -> None:
 
 
 def backend_for(n: int, solver: Backend | str | None) -> Backend:
-    """The given solver, or Clarabel with SCS behind it for small n and SCS beyond."""
+    """The given solver, or Clarabel with SCS behind it for small n and SCS beyond.
+
+    Interior-point iterations factor a matrix of order n²/2 and give many digits; SCS projects an n × n
+    matrix at each iteration and gives few, which is enough for a bound that does not rest on them.
+    """
     if solver is None:
         return Backend("CLARABEL", fallback=("SCS",)) if n <= INTERIOR_POINT_LIMIT else Backend("SCS")
     return solver if isinstance(solver, Backend) else Backend(solver)
 
 
 def solve_relaxation(problem: cp.Problem, backend: Backend, time_limit: float | None) -> Solved:
-    """The first solver that answers; an answer cut short by the limit is an answer, for the bound trusts none."""
+    """The first solver that answers; an answer cut short by the limit is an answer, for the bound trusts none.
+
+    Options of the caller are given to the first solver only, since a fallback would not understand them;
+    each solver's time limit is set by its own option name where it has one. Raises SolverFailed with every
+    solver's reason when none answers.
+    """
     reasons: list[str] = []
     for name in backend.solvers:
         given = dict(backend.options) if name == backend.solver else {}
@@ -149,13 +201,19 @@ def solve_relaxation(problem: cp.Problem, backend: Backend, time_limit: float | 
 
 
 def number_of(constraint: Any) -> float:
-    """A scalar dual variable, NaN when there is none."""
+    """A scalar dual variable, NaN when there is none.
+
+    NaN travels on: `dual_of` turns it into "no dual matrix", and the bound falls back on λmax(A, B).
+    """
     raw = constraint.dual_value
     return math.nan if raw is None else float(np.squeeze(raw))
 
 
 def matrix_of(raw: Any, n: int, solver: str) -> Matrix:
-    """A solver's matrix, symmetric and finite, or SolverFailed."""
+    """A solver's matrix, symmetric and finite, or SolverFailed.
+
+    Solvers return X symmetric up to their tolerance only; the mean with its transpose is nearest to it.
+    """
     array = np.full((n, n), np.nan) if raw is None else np.asarray(raw, dtype=np.float64)
     if array.shape != (n, n) or not np.all(np.isfinite(array)):
         raise SolverFailed(f"{solver} reported success but returned no finite {n}×{n} matrix.")
@@ -163,7 +221,12 @@ def matrix_of(raw: Any, n: int, solver: str) -> Matrix:
 
 
 def round_off(pencil: Pencil, X: Matrix, k: int, name: str, seconds: float) -> Solution:
-    """From X to x: the leading eigenvector of X, its k largest entries, the best vector on that support."""
+    """From X to x: the leading eigenvector of X, its k largest entries, the best vector on that support.
+
+    Entries are compared as |vᵢ|√Bᵢᵢ, in the metric, so that the support does not depend on the variables' units.
+    On the support the best vector is the leading eigenvector of the sub-pencil: the value is the largest
+    that this support allows.
+    """
     s = np.sqrt(pencil.B_diagonal)
     Y = X * (s[:, None] * s)
     _, vector = leading_pair(Y)
@@ -190,7 +253,10 @@ class Answer:
 
 
 def dimacs_errors(answer: Answer, A: Matrix) -> Dimacs:
-    """err1…err6 of a primal-dual pair; the right-hand side has norm one."""
+    """err1…err6 of a primal-dual pair; the right-hand side has norm one.
+
+    err1 and err2 are divided by 1 + ‖b‖ = 2, err3 and err4 by 1 + ‖A‖_F, err5 and err6 by 1 + |primal| + |dual|.
+    """
     data, size = 1.0 + float(np.linalg.norm(A)), 1.0 + abs(answer.primal) + abs(answer.dual)
     return Dimacs(
         err1=answer.violation / 2.0,

@@ -1,4 +1,10 @@
-"""Relaxations that tie sparsity to X by its moduli: the paper's 1ᵀ|X|1 ≤ k², valid budgets, the homogeneous one."""
+"""Relaxations that tie sparsity to X by its moduli: the paper's 1ᵀ|X|1 ≤ k², valid budgets, the homogeneous one.
+
+All three SDPs have the same dual up to two constants (c, r): minimise λmax(A + U + c·b·D², B) + r·b over
+symmetric U with |Uᵢⱼ| ≤ b·dᵢdⱼ. (c, r) = (0, radius²) for a fixed budget, (k, 0) for the homogeneous one, and
+b = ρ fixed for the penalty. The proof is Lagrange's: the multiplier b of the budget turns b·Σ dᵢdⱼ|Xᵢⱼ| into
+max over such U of −tr(UX), and max tr(X(A + U + …)) over tr(XB) = 1, X ⪰ 0 is an eigenvalue.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +51,30 @@ Rule: TypeAlias = Literal["paper", "valid"]
 
 
 def radius_for(pencil: Pencil, k: int, rule: Rule) -> float:
-    """The ℓ1 budget by name: "paper" = k (Section 3), "valid" = √(k/λmin(B)) (beyond the paper)."""
+    """The ℓ1 budget by name: "paper" = k (Section 3), "valid" = √(k/λmin(B)) (beyond the paper).
+
+    Parameters
+    ----------
+    pencil, k
+        The problem whose cardinality is to be replaced by an ℓ1 ball.
+    rule
+        "paper": ‖x‖₁ ≤ k. For B = I it holds with room to spare, as ‖x‖₁ ≤ √k, so its bound is weak; for
+        k·λmin(B) < 1 it may cut the optimum off, and is then no bound at all. "valid": the smallest radius
+        that is proved to hold on all of (SGEV-P), infinite if λmin(B) > 0 cannot be proved.
+
+    Raises
+    ------
+    InvalidParameter
+        For a k outside 1 … n or an unknown rule.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.relaxations import radius_for
+    >>> pencil = datasets.pitprops()
+    >>> radius_for(pencil, 4, "paper"), round(radius_for(pencil, 4, "valid"), 9)
+    (4.0, 2.0)
+    """
     k = checked_k(k, pencil.n)
     if rule not in ("paper", "valid"):
         raise InvalidParameter(f'rule = {rule!r} is unknown; it is "paper" or "valid".')
@@ -73,14 +102,22 @@ class Model:
     shift: float = 0.0
 
     def dual(self, solved: Solved) -> tuple[Dual | None, Matrix, float]:
-        """(U and b from the multipliers, the slack S, μ): stationarity says U = μB̂ − Â − S off the diagonal."""
+        """(U and b from the multipliers, the slack S, μ): stationarity says U = μB̂ − Â − S off the diagonal.
+
+        At the optimum Â + U + c·b·Ŵ² + S = μB̂ with S ⪰ 0. The diagonal of U is not read off: it has a best
+        value, −b·ŵᵢ². Where SCS's S is only nearly right, U is too, and `dual_of` cuts it into the box.
+        """
         S = matrix_of(self.psd.dual_value, len(self.w), solved.solver)
         mu = number_of(self.trace) + self.shift
         b = self.price if self.budget is None else number_of(self.budget)
         return dual_of(mu * self.units.B - self.units.A - S, self.w, max(0.0, b), tight=self.c > 0.0), S, mu
 
     def answer(self, solved: Solved, S: Matrix, mu: float, dual: Dual | None) -> Answer:
-        """What the solver's pair (X, S) is worth, recomputed."""
+        """What the solver's pair (X, S) is worth, recomputed.
+
+        Violations are those of X as the solver left it: the budget's relative to its size, the trace's to one.
+        The residual compares the multipliers with stationarity and is infinite when there is no dual matrix.
+        """
         X = matrix_of(self.X.value, len(self.w), solved.solver)
         A, B = self.units.A, self.units.B
         moduli = float(self.w @ np.abs(X) @ self.w)
@@ -97,7 +134,10 @@ class Model:
 
 
 def moduli(X: cp.Variable, w: Vector) -> cp.Expression:
-    """Σ_{i≠j} wᵢwⱼ|Xᵢⱼ|, the upper triangle counted twice: X is symmetric."""
+    """Σ_{i≠j} wᵢwⱼ|Xᵢⱼ|, the upper triangle counted twice: X is symmetric.
+
+    Half the absolute values and half the epigraph variables of cp.sum(cp.abs(X)): the SDP's size is set by them.
+    """
     if len(w) == 1:
         return cp.Constant(0.0)
     rows, columns = np.triu_indices(len(w), 1)
@@ -111,7 +151,11 @@ def spread(X: cp.Variable, w: Vector) -> cp.Expression:
 
 
 def symbols(units: Units, shift: float = 0.0) -> tuple[cp.Variable, cp.Constraint, cp.Expression, cp.Expression]:
-    """X, X ⪰ 0, σ + tr(X(A − σB)), tr(XB)."""
+    """X, X ⪰ 0, σ + tr(X(A − σB)), tr(XB).
+
+    The shift σ changes nothing where tr(XB) = 1 and moves the spectrum of A − σB to one side, which saves SCS
+    iterations.
+    """
     n = len(units.s)
     X = cp.Variable((n, n), symmetric=True, name="X")
     name = "A" if shift == 0.0 else f"(A - {shift:.3g} B)"
@@ -122,7 +166,10 @@ def symbols(units: Units, shift: float = 0.0) -> tuple[cp.Variable, cp.Constrain
 
 
 def zoomed(units: Units) -> tuple[Units, float]:
-    """The units in which |λ(A, B)| ≤ 4, and a shift σ a little above λmax: both save SCS iterations."""
+    """The units in which |λ(A, B)| ≤ 4, and a shift σ a little above λmax: both save SCS iterations.
+
+    a is adapted so that values in the user's units stay a·value; s is unchanged.
+    """
     values = eigvalsh(units.A, units.B, check_finite=False)
     size = max(abs(float(values[0])), abs(float(values[-1])))
     zoom = 4.0 / power_of_two(size)
@@ -144,6 +191,39 @@ def entrywise_sdp(
     It relaxes max xᵀAx s.t. xᵀBx ≤ 1, ‖x‖₁ ≤ radius, and bounds (SGEV-P) for k ≤ `valid_k` only. Take
     radius from `radius_for(pencil, k, "paper")` = k or `radius_for(pencil, k, "valid")` = √(k/λmin(B)).
     k is the number of nonzeros of the rounded vector, `valid_k` when it is not given.
+
+    Parameters
+    ----------
+    pencil
+        (A, B). Up to n = 250 unless forced.
+    radius
+        The ℓ1 budget, > 0. Below 1/max√Bᵢᵢ not even one coordinate vector of unit B norm fits; above
+        √(n/λmin(B)) the budget is slack and the value is λmax(A, B)₊.
+    k
+        Cardinality of the rounded vector, which is no part of the SDP.
+    solver
+        A name or a Backend; by default Clarabel up to n = 30, SCS beyond.
+    time_limit
+        Seconds for the solver. An answer cut short still gives a valid bound.
+    force
+        Build the SDP beyond n = 250.
+
+    Raises
+    ------
+    InvalidParameter
+        For radius ≤ 0, a k out of range, or n above the limit without force.
+    SolverFailed
+        When no solver of the backend returns a matrix.
+
+    Examples
+    --------
+    The paper's radius k = 2 allows much more than two nonzeros; √2 is what two nonzeros need:
+
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.relaxations import entrywise_sdp
+    >>> pencil = datasets.pitprops()
+    >>> round(entrywise_sdp(pencil, 2.0).upper_bound, 3), round(entrywise_sdp(pencil, 2.0**0.5).upper_bound, 3)
+    (3.017, 1.954)
     """
     begin = perf_counter()
     radius = as_number(radius, "radius", strict=True)
@@ -189,6 +269,29 @@ def homogeneous_sdp(
     A k-sparse x has (Σ dᵢ|xᵢ|)² ≤ k Σ dᵢ²xᵢ² for every positive d, so xxᵀ is feasible: a relaxation
     of (SGEV-P) for every B, and a much tighter one. scale="diagonal" takes d = diag(B)^½, which makes
     the value independent of the variables' units.
+
+    Both sides of the budget are homogeneous of degree one in X, so that no radius and no λmin(B) enter. With
+    tr(XB) = 1 instead of ≤ 1 the value may be negative, as (SGEV-P)'s may. At k = n the budget is slack
+    (Cauchy and Schwarz on n entries) and the value is λmax(A, B); at k = 1 it forces Xᵢⱼ = 0 off the
+    diagonal and the value is max Aᵢᵢ/Bᵢᵢ, exact.
+
+    Parameters
+    ----------
+    pencil, k
+        The problem, n up to 250 unless forced.
+    scale
+        The weights d: "diagonal", "identity", or a positive vector. Every choice is valid; the first is
+        free of units.
+    solver, time_limit, force
+        As in `entrywise_sdp`, and the same errors.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.relaxations import homogeneous_sdp
+    >>> relaxed = homogeneous_sdp(datasets.pitprops(), 6)
+    >>> round(relaxed.rounded.value, 4), round(relaxed.upper_bound, 4)
+    (3.771, 3.8137)
     """
     begin = perf_counter()
     k = checked_k(k, pencil.n)
@@ -232,6 +335,18 @@ def penalized_sdp(
     """max tr(XA) − ρ1ᵀ|X|1 s.t. tr(XB) ≤ 1, X ⪰ 0: DSPCA's penalised form (d'Aspremont et al. 2007; Section 4).
 
     value and upper_bound are those of max xᵀAx − ρ‖x‖₁²; upper_bound + ρk/λmin(B) bounds (SGEV-P) at k.
+
+    That last bound holds because a k-sparse x with xᵀBx = 1 has ‖x‖₁² ≤ k/λmin(B); valid_k is 0, since upper_bound
+    alone bounds (SGEV-P) at no k. At ρ = 0 the value is λmax(A, B)₊, and it falls to 0 as ρ grows.
+
+    Parameters
+    ----------
+    rho
+        The price ρ ≥ 0 of 1ᵀ|X|1, in the units of A.
+    k
+        Cardinality of the rounded vector; by default the number of diagonal entries of X that stand out.
+    solver, time_limit, force
+        As in `entrywise_sdp`.
     """
     begin = perf_counter()
     rho = as_number(rho, "rho")
@@ -264,7 +379,10 @@ def penalized_sdp(
 
 
 def largest_entries(X: Matrix) -> int:
-    """How many diagonal entries of X stand out: above 1e-3 of the largest."""
+    """How many diagonal entries of X stand out: above 1e-3 of the largest.
+
+    Xᵢᵢ is the square of a loading when X has rank one: 1e-3 in Xᵢᵢ is 3 % of the largest loading.
+    """
     diagonal = np.diagonal(X)
     return int(np.sum(diagonal > 1e-3 * np.max(diagonal)))
 
@@ -275,7 +393,11 @@ def ending(begin: float, time_limit: float | None) -> float:
 
 
 def sharpened(model: Model, solved: Solved, unit: float, deadline: float) -> tuple[Answer, Matrix, float]:
-    """The solver's answer with its U and b in the user's units, improved where the solve was sloppy."""
+    """The solver's answer with its U and b in the user's units, improved where the solve was sloppy.
+
+    The improvement works in the model's units, where the weights are at most one; U goes back multiplied by
+    a·ssᵀ and b by a/unit². Without a usable dual matrix U = 0, which proves λmax(A, B).
+    """
     units = model.units
     dual, S, mu = model.dual(solved)
     answer = model.answer(solved, S, mu, dual)

@@ -1,4 +1,9 @@
-"""The ℓ1 relaxations of sparse FDA, two QPs (Section 6)."""
+"""The ℓ1 relaxations of sparse FDA, two QPs (Section 6).
+
+With A = aaᵀ the constraint xᵀBx ≤ 1 and the objective change places: min xᵀBx on the plane aᵀx = 1, which is
+convex, so that the ℓ1 ball or penalty leaves a QP with nothing relaxed but the cardinality. The Fisher
+ratio of the answer is 1/xᵀBx, and a lower bound L on xᵀBx bounds it by 1/L from above.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +30,9 @@ class FisherQP:
 
     The bound holds for any multipliers, so it does not depend on the solver (rounding aside); the gap
     between the two is what the solver left undone.
+
+    x is the solver's vector moved onto the constraints, so value is attained; lower_bound is recomputed from
+    the multipliers. Both are floating-point numbers without a rounding margin, unlike those of `bounds`.
     """
 
     name: str
@@ -53,6 +61,33 @@ def fisher_l1(a: Any, B: Any, radius: float, *, solver: Backend | str | None = N
     """min xᵀBx s.t. aᵀx = 1, ‖x‖₁ ≤ radius (Eq:sparsefda).
 
     Infeasible unless radius ≥ 1/‖a‖∞, because 1 = aᵀx ≤ ‖a‖∞‖x‖₁ (beyond the paper).
+
+    Parameters
+    ----------
+    a, B
+        The difference of the class means and the within-class scatter, as `builders.fda_vectors` makes them.
+    radius
+        The ℓ1 budget, from 1/‖a‖∞ (one variable) to the ℓ1 norm of B⁻¹a/(aᵀB⁻¹a), from where on the answer is
+        the dense Fisher direction.
+    solver
+        A name or a Backend; Clarabel by default.
+
+    Raises
+    ------
+    Infeasible
+        When radius < 1/‖a‖∞, with that number, or when a = 0.
+    InvalidPencil
+        When B is not positive definite.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.relaxations import fisher_l1
+    >>> found = fisher_l1([1.0, 0.5], [[1.0, 0.0], [0.0, 1.0]], radius=1.0)
+    >>> [round(float(t), 5) + 0.0 for t in found.x], round(found.value, 5)
+    ([1.0, 0.0], 1.0)
+    >>> fisher_l1([1.0, 0.5], [[1.0, 0.0], [0.0, 1.0]], radius=0.5)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    dcgev_cvx.errors.Infeasible: no x has aᵀx = 1 and ‖x‖₁ ≤ 0.5: the smallest ℓ1 radius is 1/‖a‖∞ = 1...
     """
     pencil, a = checked(a, B)
     radius = as_number(radius, "radius", strict=True)
@@ -66,7 +101,11 @@ def fisher_l1(a: Any, B: Any, radius: float, *, solver: Backend | str | None = N
 
 
 def fisher_l1_penalized(a: Any, B: Any, nu: float, *, solver: Backend | str | None = None) -> FisherQP:
-    """min xᵀBx + ν‖x‖₁ s.t. aᵀx = 1 (Section 6, the penalized version of Eq:sparsefda)."""
+    """min xᵀBx + ν‖x‖₁ s.t. aᵀx = 1 (Section 6, the penalized version of Eq:sparsefda).
+
+    At ν = 0 it is the dense Fisher direction; as ν grows the ℓ1 norm falls toward its least value 1/‖a‖∞.
+    Each ν > 0 solves `fisher_l1` at radius ‖x(ν)‖₁, and `fisher.LeastSquaresForm` says which LASSO it is.
+    """
     pencil, a = checked(a, B)
     return solve_qp("penalized ℓ1 FDA", pencil, a, None, as_number(nu, "nu"), solver)
 
@@ -110,7 +149,10 @@ def solve_qp(
 
 
 def feasible(x: Vector, a: Vector, radius: float | None) -> Vector:
-    """X on the plane aᵀx = 1; pulled toward the vertex of the smallest ball when it sticks out of ‖x‖₁ ≤ radius."""
+    """X on the plane aᵀx = 1; pulled toward the vertex of the smallest ball when it sticks out of ‖x‖₁ ≤ radius.
+
+    A share t of the vertex gives the norm (1 − t)‖x‖₁ + t/‖a‖∞ at most, by convexity, and the plane is kept.
+    """
     ax = float(a @ x)
     x = x / ax if ax > 0.0 else vertex(a)
     excess = float(np.sum(np.abs(x))) - (math.inf if radius is None else radius)
@@ -135,6 +177,10 @@ def dual_bound(pencil: Pencil, a: Vector, x: Vector, beta: float, radius: float 
 
     Proof. xᵀBx ≥ 2cᵀx − cᵀB⁻¹c for every c; with c = λa − s, aᵀx = 1 and sᵀx ≤ β‖x‖₁ this is the bound, and
     β‖x‖₁ ≤ β·radius, or is paid for by the penalty when 2β ≤ ν. s = λa − Bx at the optimum.
+
+    Why λ may be chosen freely: for fixed s the bound is a concave parabola in λ with its top at
+    λ = (1 + sᵀB⁻¹a)/(aᵀB⁻¹a), where it equals λ(1 + sᵀB⁻¹a) − sᵀB⁻¹s − 2β·radius. The multiplier estimated from the
+    support only serves to find a good s.
     """
     Bx = pencil.B_dot(x)
     on = np.abs(x) > 1e-7 * float(np.max(np.abs(x)))

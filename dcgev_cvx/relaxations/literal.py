@@ -1,4 +1,8 @@
-"""The SDP of Section 3 and its dual (Appendix A), exactly as printed; both say λmax(A, B), whatever the radius."""
+"""The SDP of Section 3 and its dual (Appendix A), exactly as printed; both say λmax(A, B), whatever the radius.
+
+They are here because the paper prints them, and because running them is the quickest way to see that
+x and X are tied by X ⪰ xxᵀ alone, which x = 0 always satisfies.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +40,21 @@ def literal_sdp(
 
     Its value is max(0, λmax(A, B)) for every radius > 0: (X, x) = (vvᵀ, 0) is feasible, v the leading
     eigenvector. The ℓ1 constraint does not touch X; only 1ᵀ|X|1 ≤ radius² does (see `entrywise_sdp`).
+
+    Parameters
+    ----------
+    radius
+        The ℓ1 budget of x, > 0; the value does not depend on it.
+    solver, time_limit, force
+        As in `entrywise_sdp`.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.relaxations import literal_sdp
+    >>> pencil = datasets.pitprops()
+    >>> abs(literal_sdp(pencil, 0.1).value - pencil.lambda_max) < 1e-5
+    True
     """
     begin, n = perf_counter(), pencil.n
     radius = as_number(radius, "radius", strict=True)
@@ -69,6 +88,17 @@ def literal_dual(
 
     (r, β, t, μ) = (0, 0, 0, max(0, λmax(A, B))) is feasible: with the primal's vvᵀ this is the whole
     proof that the literal SDP says nothing of sparsity. X is the multiplier of the matrix inequality.
+
+    Its optimal r and β vanish: the ℓ1 budget has no price, which is the same statement seen from the dual.
+    Parameters and errors are those of `literal_sdp`.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.relaxations import literal_dual
+    >>> pencil = datasets.pitprops()
+    >>> abs(literal_dual(pencil, 0.1).value - pencil.lambda_max) < 1e-5
+    True
     """
     begin, n = perf_counter(), pencil.n
     radius = as_number(radius, "radius", strict=True)
@@ -94,7 +124,10 @@ def scalar(raw: Any) -> float:
 
 
 def judged(units: Units, X: Matrix, S: Matrix, mu: float, dual: float, solved: Solved) -> Answer:
-    """The pair (X, S) with what it misses: tr(XB) ≤ 1 and A + S = μB."""
+    """The pair (X, S) with what it misses: tr(XB) ≤ 1 and A + S = μB.
+
+    The block −r/2 and the corner t of the multiplier are not looked at: the bound needs neither.
+    """
     return Answer(
         X=X,
         S=S,
@@ -115,7 +148,10 @@ def concluded(
     radius: float,
     begin: float,
 ) -> Relaxation:
-    """A literal relaxation's record: its dual matrix is 0, its bound λmax(A, B)₊, valid for every k."""
+    """A literal relaxation's record: its dual matrix is 0, its bound λmax(A, B)₊, valid for every k.
+
+    The rounded vector has as many nonzeros as the radius, taken as the paper's k, has whole units.
+    """
     n = pencil.n
     return relaxation_of(
         name,

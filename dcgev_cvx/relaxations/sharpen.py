@@ -1,4 +1,9 @@
-"""A better dual matrix from a sloppy one: a few eigenvectors lower the bound it proves (beyond the paper)."""
+"""A better dual matrix from a sloppy one: a few eigenvectors lower the bound it proves (beyond the paper).
+
+h is convex and its value at any feasible (U, b) is a bound, so every step that lowers it is a gain and a
+failed one costs nothing but time. A first-order solver leaves h above its optimum; some dozens of n × n
+eigenvalue problems win part of that back.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +29,9 @@ class DualFunction:
     """h(U, b) = λmax(A + U + c·b·D², B) + r·b, convex: (c, r) = (k, 0) homogeneous, (0, radius²) fixed radius.
 
     With c = 0 the constraint is tr(XB) ≤ 1 and the positive part of λmax is meant.
+
+    Subgradient: if v is the leading vector (vᵀBv = 1) of the matrix, then vvᵀ is a subgradient of λmax with
+    respect to U, because λmax(M + E, B) ≥ vᵀ(M + E)v = λmax(M, B) + ⟨vvᵀ, E⟩.
     """
 
     A: Matrix
@@ -36,13 +44,27 @@ class DualFunction:
         return charged(self.A, self.c, dual)
 
     def __call__(self, dual: Dual) -> tuple[float, Vector]:
-        """H and the eigenvector in which it is attained."""
+        """(h(U, b), v): the value and the eigenvector in which it is attained."""
         top, vector = leading_pair(self.matrix(dual), self.B)
         return (top if self.c > 0.0 else max(0.0, top)) + self.r * dual.b, vector
 
 
 def sharpen(h: DualFunction, dual: Dual, target: float, *, fixed: bool = False, deadline: float = math.inf) -> Dual:
-    """The best of a line search over tU (unless b is fixed) and a few subgradient steps; stops near the target."""
+    """The best of a line search over tU (unless b is fixed) and a few subgradient steps; stops near the target.
+
+    Parameters
+    ----------
+    h
+        The dual function, in units of size one.
+    dual
+        Where to start; it is returned unchanged when LAPACK fails on it.
+    target
+        The solver's primal value, which h cannot fall below if that value is right.
+    fixed
+        Hold b (the penalised form, where b = ρ is data).
+    deadline
+        A time of perf_counter after which the best so far is returned.
+    """
     if perf_counter() > deadline:
         return dual
     try:
@@ -57,7 +79,11 @@ def sharpen(h: DualFunction, dual: Dual, target: float, *, fixed: bool = False, 
 
 
 def rescaled(h: DualFunction, dual: Dual, deadline: float) -> Dual:
-    """(tU, tb) with the t in [0, 2] that golden section finds; h is convex in t."""
+    """(tU, tb) with the t in [0, 2] that golden section finds; h is convex in t.
+
+    Along the ray h is convex in one variable: golden section narrows [0, 2] by 0.618 at each of twelve steps
+    and keeps the best point seen, t = 1 among the candidates, so that it never loses.
+    """
     low, high = 0.0, 2.0
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     f_left, f_right = h(dual.scaled(left))[0], h(dual.scaled(right))[0]
@@ -79,7 +105,11 @@ def rescaled(h: DualFunction, dual: Dual, deadline: float) -> Dual:
 
 
 def descended(h: DualFunction, dual: Dual, target: float, deadline: float) -> Dual:
-    """Polyak's subgradient steps on U with b held: U ← clip(U − α·vvᵀ), the best iterate kept."""
+    """Polyak's subgradient steps on U with b held: U ← clip(U − α·vvᵀ), the best iterate kept.
+
+    Polyak's step length (h − target)/‖G‖² is the one that reaches the target if h were linear. The diagonal is
+    left out of G, as it is fixed by b. Subgradient steps may rise; the best iterate is what is returned.
+    """
     best_value, best = np.inf, dual
     for _ in range(STEPS):
         value, v = h(dual)
