@@ -1,6 +1,13 @@
 """PCA, CCA and FDA from data: each is a pencil (A, B) of the generalized eigenvalue problem (Section 1).
 
 Every covariance is divided by the number of samples m, not m − 1.
+
+PCA  max variance of Xx with ‖x‖ = 1                        A = Σ                 B = I
+CCA  max correlation of Xwx and Ywy, x = (wx, wy)           A = [0 Σxy; Σyx 0]    B = [Σxx 0; 0 Σyy]
+FDA  max between-class over within-class scatter of Xx      A = aaᵀ or Σ_between   B = Σ_within
+
+Whether one divides by m or m − 1 changes the values of PCA by that factor, and neither the correlations of CCA
+nor any direction.
 """
 
 from __future__ import annotations
@@ -23,6 +30,31 @@ def pca_pencil(X: Any, *, center: bool = True, scale: bool = False) -> Pencil:
 
     With fewer samples than variables A stays the Gram matrix of X/√m and is never formed.
     center subtracts each column's mean, scale divides by its standard deviation.
+
+    Parameters
+    ----------
+    X
+        m samples × n variables: array, pandas frame (whose column names travel on) or SciPy sparse matrix.
+    center
+        Subtract the means. Without it A is the matrix of second moments and a large mean becomes the
+        leading component.
+    scale
+        Divide by the standard deviations, so that A is the correlation matrix and tr A = n.
+
+    Raises
+    ------
+    InvalidParameter
+        For fewer than two samples (one without center and scale), entries that are not finite, a constant
+        column when scale is True, or data without any variance; the columns are named.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.builders import pca_pencil
+    >>> pca_pencil([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]]).A
+    array([[2.66666667, 2.        ],
+           [2.        , 2.        ]])
+    >>> pca_pencil([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]).A  # two samples of three variables: the factor is kept
+    Gram(C of shape 2×3)
     """
     table = read_table(X, least=2 if center or scale else 1)
     mean, deviation = table.spread()
@@ -45,6 +77,33 @@ def cca_pencil(X: Any, Y: Any, *, ridge: float = 0.0) -> Pencil:
 
     At an eigenvector each view carries half of xᵀBx = 1, so that the value xᵀAx = 2wxᵀΣxy wy
     is the (ridged) correlation of Xwx and Ywy itself; this holds on every support.
+
+    Proof. Rows of Ax = λBx read Σxy wy = λΣxx wx and Σyx wx = λΣyy wy; times wxᵀ and wyᵀ both left sides are the same
+    number, so λ ≠ 0 gives wxᵀΣxx wx = wyᵀΣyy wy = ½. The spectrum is symmetric: (wx, −wy) belongs to −λ.
+
+    Parameters
+    ----------
+    X, Y
+        Two views of the same m samples, in the same order.
+    ridge
+        ≥ 0, added to every variance. With m ≤ p or m ≤ q some ridge is needed; without one, m ≤ p + q makes
+        correlations of one where nothing is related.
+
+    Raises
+    ------
+    InvalidParameter
+        When the numbers of rows differ, or the data are not finite numbers.
+    InvalidPencil
+        When a covariance is singular, with the columns to blame and a ridge that would do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dcgev_cvx.builders import cca_pencil
+    >>> t = np.arange(6.0)
+    >>> pencil = cca_pencil(np.column_stack([t, t**2]), (t + 0.5 * (-1.0) ** t)[:, None], ridge=0.01)
+    >>> pencil.blocks, pencil.names, round(pencil.lambda_max, 3)
+    ((2, 1), ('x1', 'x2', 'y1'), 0.953)
     """
     tx, ty = read_table(X, "X"), read_table(Y, "Y")
     if tx.m != ty.m:
@@ -67,6 +126,23 @@ def fda_pencil(X: Any, y: Any, *, ridge: float = 0.0) -> Pencil:
     Two classes: A = aaᵀ with a = μ₁ − μ₂ and B = Σ₁ + Σ₂, as in the paper. More: with the
     class weights π_c = m_c/m, A = Σ π_c(μ_c − μ)(μ_c − μ)ᵀ and B = Σ π_cΣ_c.
     A is a Gram matrix of rank one less than the number of classes and is never formed.
+
+    Parameters
+    ----------
+    X, y
+        Samples and their class labels, of any type that can be compared for equality.
+    ridge
+        ≥ 0, added to the diagonal of B; needed when m ≤ n.
+
+    Raises
+    ------
+    InvalidParameter
+        For fewer than two classes, a class with one member, or class means that coincide.
+    InvalidPencil
+        When the within-class scatter is singular.
+
+    The two conventions differ by factors only: with two classes of equal size Σ π_cΣ_c is ½(Σ₁ + Σ₂) and
+    the between-class scatter is ¼aaᵀ, so the directions agree and λ is halved.
     """
     table = read_table(X)
     labels = read_labels(y, table.m)
@@ -81,7 +157,18 @@ def fda_pencil(X: Any, y: Any, *, ridge: float = 0.0) -> Pencil:
 
 
 def fda_vectors(X: Any, y: Any, *, ridge: float = 0.0) -> tuple[Vector, Matrix]:
-    """(a, B) of two-class FDA: a = μ₁ − μ₂, B = Σ₁ + Σ₂ + ridge·I (Eq:gevmin). Class 1 is the first label."""
+    """(a, B) of two-class FDA: a = μ₁ − μ₂, B = Σ₁ + Σ₂ + ridge·I (Eq:gevmin). Class 1 is the first label.
+
+    For `sparse_fda`, `fisher_path` and `fisher_solve`, which want a itself and not aaᵀ.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.builders import fda_vectors
+    >>> a, B = fda_vectors([[0.0, 0.0], [2.0, 0.0], [4.0, 1.0], [6.0, 3.0]], ["u", "u", "v", "v"], ridge=1.0)
+    >>> a, B
+    (array([-4., -2.]), array([[3., 1.],
+           [1., 2.]]))
+    """
     table = read_table(X)
     labels = read_labels(y, table.m)
     if len(labels.classes) != 2:
@@ -92,7 +179,10 @@ def fda_vectors(X: Any, y: Any, *, ridge: float = 0.0) -> tuple[Vector, Matrix]:
 
 
 def two_class_vectors(table: Table, labels: Labels, ridge: float) -> tuple[Vector, Matrix]:
-    """a = μ₁ − μ₂ and B = Σ₁ + Σ₂ + ridge·I."""
+    """a = μ₁ − μ₂ and B = Σ₁ + Σ₂ + ridge·I.
+
+    Raises InvalidParameter when a = 0: the plane aᵀx = 1 is then empty.
+    """
     means = class_means(table, labels)
     a = means[0] - means[1]
     if not np.any(a):
@@ -106,7 +196,10 @@ def class_means(table: Table, labels: Labels) -> Matrix:
 
 
 def within(table: Table, labels: Labels, weights: Vector, ridge: float) -> Matrix:
-    """Σ_c weight_c·Σ_c + ridge·I, the within-class scatter."""
+    """Σ_c weight_c·Σ_c + ridge·I, the within-class scatter.
+
+    The residuals X − μ_c are scaled by √(weight_c/m_c) and multiplied once, rather than class by class.
+    """
     check_bytes((table.n, table.n), "B", "Pass fewer columns.")
     root = np.sqrt(weights / labels.counts)
     residual = root[labels.codes, None] * (table.X - class_means(table, labels)[labels.codes])
@@ -114,7 +207,10 @@ def within(table: Table, labels: Labels, weights: Vector, ridge: float) -> Matri
 
 
 def centred(table: Table) -> Matrix:
-    """(X − mean)/√m, so that the Gram matrix is the covariance; a constant column is zero to the last bit."""
+    """(X − mean)/√m, so that the Gram matrix is the covariance; a constant column is zero to the last bit.
+
+    Subtracting a mean leaves dust of rounding in a constant column, which would pass for a variance.
+    """
     mean, deviation = table.spread()
     return np.where(deviation > 0.0, table.X - mean, 0.0) / np.sqrt(table.m)
 
@@ -125,7 +221,10 @@ def view_names(table: Table, letter: str) -> tuple[str, ...]:
 
 
 def with_ridge(S: Matrix, ridge: float, table: Table, what: str) -> Matrix:
-    """S + ridge·I if it is positive definite; otherwise the columns to blame and a ridge that would do."""
+    """S + ridge·I if it is positive definite; otherwise the columns to blame and a ridge that would do.
+
+    The test is the Cholesky factorisation that Pencil itself makes, so what passes here passes there.
+    """
     B = S + ridge * np.eye(len(S))
     try:
         cholesky_factor(B)
@@ -135,7 +234,10 @@ def with_ridge(S: Matrix, ridge: float, table: Table, what: str) -> Matrix:
 
 
 def reason(S: Matrix, ridge: float, table: Table, what: str) -> str:
-    """Why S + ridge·I is singular: no variance, a column twice, too few samples, or plain dependence."""
+    """Why S + ridge·I is singular: no variance, a column twice, too few samples, or plain dependence.
+
+    Tried in the order in which a reader can act on them: drop a column, drop a twin, add samples or a ridge.
+    """
     flat = np.flatnonzero(np.diagonal(S) <= 1e-28 * np.max(np.diagonal(S), initial=0.0))
     if len(flat):
         return f"{what} is singular: column(s) {table.list_of(flat)} have no variance."
@@ -150,7 +252,11 @@ def reason(S: Matrix, ridge: float, table: Table, what: str) -> str:
 
 
 def remedy(S: Matrix, ridge: float) -> str:
-    """The smallest round ridge that keeps the condition number near 1e8."""
+    """The smallest round ridge that keeps the condition number near 1e8.
+
+    1.1e-8·λmax makes the matrix factorable; for statistics a ridge of a per cent or so of λmax is a better
+    idea, and the message says so.
+    """
     top = float(np.linalg.eigvalsh(S)[-1])
     enough = float(f"{1.1e-8 * top if top > 0.0 else 1.0:.1e}")
     if ridge > 0.0:

@@ -16,7 +16,11 @@ from ..checks import UNIT_ROUNDOFF, Index, Matrix, Vector
 
 @dataclass(frozen=True)
 class Node:
-    """Supports that contain `included` and lie in included ∪ free; branch is the free variable to decide next."""
+    """Supports that contain `included` and lie in included ∪ free; branch is the free variable to decide next.
+
+    `bound` is at least the value of every support of the node, rounding aside; `Search.margin` accounts for
+    that. The variables in neither set are out.
+    """
 
     bound: float
     included: Index
@@ -25,14 +29,21 @@ class Node:
 
     @property
     def children(self) -> tuple[tuple[Index, Index], tuple[Index, Index]]:
-        """(branch in, branch out)."""
+        """(branch in, branch out).
+
+        A partition of the node's supports: none is lost and none is counted twice.
+        """
         rest = self.free[self.free != self.branch]
         return (np.append(self.included, self.branch), rest), (self.included, rest)
 
 
 @dataclass(frozen=True)
 class NodeBounds:
-    """The bounds of a pencil in units of size one; B is None for the identity, dual None without an SDP."""
+    """The bounds of a pencil in units of size one; B is None for the identity, dual None without an SDP.
+
+    Three bounds, in the order in which they are tried: `priced` is usually the sharpest when there is a dual matrix,
+    `dominated` needs no eigenvalues, `interlacing` always works and its vector suggests the next support.
+    """
 
     A: Matrix
     B: Matrix | None
@@ -44,7 +55,11 @@ class NodeBounds:
         return leading_pair(M, None if self.B is None else self.B[np.ix_(allowed, allowed)])
 
     def interlacing(self, allowed: Index) -> tuple[float, Vector]:
-        """λmax((A, B)_TT): no support inside T can do better (Cauchy's interlacing)."""
+        """λmax((A, B)_TT): no support inside T can do better (Cauchy's interlacing).
+
+        λmax of a pencil is the maximum of a Rayleigh quotient over a larger set when T is larger: deleting
+        variables cannot raise it, whatever B. The bound knows nothing of k.
+        """
         return self.leading(self.A[np.ix_(allowed, allowed)], allowed)
 
     def priced(self, included: Index, free: Index) -> tuple[float, Vector] | None:
@@ -69,6 +84,9 @@ class NodeBounds:
 
         Row i of a support holds all of I and k − p of F: its diagonal must outweigh the moduli in I
         and the largest k − p (one less when i itself is free) in F.
+
+        Unlike the other two this is a yes or no at the incumbent's λ, which is all that closing a node needs, and it
+        costs a partial sort of |T|² numbers.
         """
         allowed, p = np.concatenate([included, free]), len(included)
         m = self.k - p
@@ -86,7 +104,10 @@ class NodeBounds:
 
 
 def top_sum(rows: Matrix, m: int) -> Vector:
-    """The sum of the m largest entries of every row."""
+    """The sum of the m largest entries of every row.
+
+    All of a row when it has m entries or fewer, nothing when m ≤ 0.
+    """
     width = rows.shape[1]
     if m <= 0:
         return np.zeros(len(rows))

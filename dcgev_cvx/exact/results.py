@@ -13,7 +13,12 @@ from ..solutions import Solution, solution_of
 
 
 class ExactStatus(Enum):
-    """How a search ended, as a sentence."""
+    """How a search ended, as a sentence.
+
+    OPTIMAL is claimed only if the interval closed to 1e-9, rounding margins included. ROUNDING means that the
+    search visited everything, yet B is so ill-conditioned that the margins alone exceed that: the support is
+    very likely the best one, and the interval says how much is proved.
+    """
 
     OPTIMAL = "proved optimal"
     ROUNDING = "searched to the end; rounding of an ill-conditioned B leaves a gap above 1e-9"
@@ -29,6 +34,18 @@ class ExactSolution:
     upper_bound  no k-sparse vector has a larger value, rounding included
     optimal      the two agree to 1e-9
     nodes        nodes of the search tree, supports the number of supports tried one by one
+
+    x has unit B norm and exact zeros outside the support. supports is 0 when bounds alone closed every node.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.exact import best_subset
+    >>> found = best_subset(datasets.pitprops(), 4)
+    >>> found.status.value, round(found.value, 4)
+    ('proved optimal', 2.9375)
+    >>> [found.names[i] for i in found.support]
+    ['topdiam', 'length', 'bowdist', 'whorls']
     """
 
     x: Vector
@@ -59,7 +76,11 @@ class ExactSolution:
 
 @dataclass(frozen=True)
 class Progress:
-    """A line of progress: the incumbent, the bound, the gap between them."""
+    """A line of progress: the incumbent, the bound, the gap between them.
+
+    Given to the `progress` callback of `best_subset` about twice a second; incumbent and bound are in the user's
+    units and close in on the optimum from below and from above.
+    """
 
     nodes: int
     supports: int
@@ -95,7 +116,11 @@ def exact_from(
     supports: int,
     seconds: float,
 ) -> ExactSolution:
-    """The record of a search: optimal when it was not stopped and the interval is closed."""
+    """The record of a search: optimal when it was not stopped and the interval is closed.
+
+    The bound is raised by `gram_error`, since the search worked on A = CᵀC as formed, and by rounding to the
+    attained value at least; a search that was stopped counts as optimal all the same when its interval is closed.
+    """
     x = frozen(on_support(pencil, support))
     attained = value(pencil, x)
     upper = max(upper + gram_error(pencil, len(support)), attained)

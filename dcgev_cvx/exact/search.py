@@ -1,4 +1,10 @@
-"""Branch and bound over supports: the optimum with a proof, or an interval when time is short (SGEV-P)."""
+"""Branch and bound over supports: the optimum with a proof, or an interval when time is short (SGEV-P).
+
+A node fixes variables that are in and variables that are out. It is closed when a proved bound on its
+supports does not exceed the incumbent (by more than 1e-10 of it), or when its supports are few enough to be
+tried one by one. The bound of the whole search is the largest bound of an open node, or the threshold of
+the closed ones: at every moment the optimum lies between the incumbent and that number.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +42,16 @@ REPORT_SECONDS = 0.5
 
 
 def gev(pencil: Pencil) -> Solution:
-    """The dense optimum λmax(A, B) and its eigenvector, no sparsity asked (GEV-P)."""
+    """The dense optimum λmax(A, B) and its eigenvector, no sparsity asked (GEV-P).
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.exact import gev
+    >>> dense = gev(datasets.pitprops())
+    >>> dense.k, round(dense.value, 4)
+    (13, 4.2186)
+    """
     begin = perf_counter()
     return solution_of(pencil, pencil.leading_vector, "generalized eigenvector", perf_counter() - begin)
 
@@ -58,6 +73,39 @@ def best_subset(
     time_limit (seconds) or node_limit ends the search first, [value, upper_bound] still holds the
     optimum. start is a vector to begin from (`solve` finds one otherwise), solver the SDP's, and progress
     is called every half second.
+
+    Parameters
+    ----------
+    pencil
+        (A, B) with n ≤ 5000; an SDP at the root is used up to n = 250.
+    k
+        The cardinality, 1 … n. Supports of exactly k are searched: λmax only grows with the support.
+    time_limit
+        Seconds, ≥ 0; at 0 the answer is what the leading vector suggests, with the cheap bound.
+    node_limit
+        The most nodes to visit, ≥ 0; unlike time it makes a stopped search reproducible.
+    start
+        A vector or anything with an x; its k largest |xᵢ|√Bᵢᵢ are the first incumbent.
+    solver
+        For the root SDP, a name or a Backend.
+    progress
+        Called with a `Progress`; what it returns is not looked at.
+
+    Raises
+    ------
+    InvalidParameter
+        For k, the limits or the start out of range, or n > 5000.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.exact import best_subset
+    >>> pencil = datasets.pitprops()
+    >>> best_subset(pencil, 6).optimal
+    True
+    >>> stopped = best_subset(pencil, 6, time_limit=0)
+    >>> stopped.status.name, stopped.value <= 3.7710 <= stopped.upper_bound
+    ('OUT_OF_TIME', True)
     """
     begin = perf_counter()
     k = checked_k(k, pencil.n)
@@ -83,7 +131,10 @@ class Limits:
 
     @classmethod
     def of(cls, begin: float, time_limit: float | None, node_limit: int | None) -> Limits:
-        """The limits as given, checked."""
+        """The limits as given, checked.
+
+        None is no limit; a negative or non-finite one is an InvalidParameter.
+        """
         seconds = math.inf if time_limit is None else as_number(time_limit, "time_limit")
         nodes = math.inf if node_limit is None else as_number(node_limit, "node_limit")
         return cls(begin, begin + seconds, nodes)
@@ -95,12 +146,18 @@ class Limits:
 
 
 def work(free: int, m: int, k: int) -> float:
-    """What it costs to try every support: each counts k² + 40, about 40 ns a unit."""
+    """What it costs to try every support: each counts k² + 40, about 40 ns a unit.
+
+    Infinite where the binomial coefficient itself would be too large a number to be worth computing.
+    """
     return math.comb(free, m) * float(k * k + 40) if free < 2000 or m < 3 else math.inf
 
 
 def enumerated(pencil: Pencil, scaled: Pencil, unit: float, k: int, limits: Limits) -> ExactSolution:
-    """All supports, when they are few."""
+    """All supports, when they are few.
+
+    Out of time, the best so far (or the leading vector's support) is returned with the cheap bound.
+    """
     tried = try_all(scaled, np.empty(0, dtype=np.intp), np.arange(pencil.n), k, limits.deadline)
     seconds = perf_counter() - limits.begin
     if tried.finished:
@@ -148,7 +205,11 @@ def searched(
 
 
 def first_support(pencil: Pencil, scaled: Pencil, k: int, start: Any, limits: Limits) -> Index:
-    """The support of the start, or of what `solve` finds; with little time the leading vector's k largest entries."""
+    """The support of the start, or of what `solve` finds; with little time the leading vector's k largest entries.
+
+    `solve` is given the scaled pencil and its quick setting: a good incumbent closes many nodes at once, a
+    perfect one is not worth waiting for.
+    """
     if start is not None:
         x = as_vector(getattr(start, "x", start), pencil.n, "start")
         return largest(pencil, x, k)
@@ -167,7 +228,11 @@ def largest(pencil: Pencil, x: Vector, k: int) -> Index:
 
 
 def root_dual(scaled: Pencil, k: int, limits: Limits, solver: Any) -> tuple[Dual | None, float, Index | None]:
-    """(the SDP's dual, the proved bound at the root, the rounded support); without the SDP where it does not fit."""
+    """(the SDP's dual, the proved bound at the root, the rounded support); without the SDP where it does not fit.
+
+    The SDP gets 40 % of the time that is left. Its failure, of whatever kind, costs the sharper bounds and
+    nothing else. Its U is kept at the relaxation's own b, with D = diag(B)^½, ready for every node.
+    """
     cheap = cheap_bound(scaled, k)
     if scaled.n > SDP_LIMIT or limits.left < 2.0:
         return None, cheap, None
@@ -186,7 +251,12 @@ def root_dual(scaled: Pencil, k: int, limits: Limits, solver: Any) -> tuple[Dual
 
 @dataclass
 class Search:
-    """The state of one branch and bound, in units where the pencil's entries are of size one."""
+    """The state of one branch and bound, in units where the pencil's entries are of size one.
+
+    Invariants: `value` is attained by `support`; every support of size k belongs to an open node, has been
+    tried, or lies in a node that was closed by a bound ≤ threshold. `margin` covers the rounding of node
+    bounds, `leaf_margin` that of supports tried one by one.
+    """
 
     pencil: Pencil
     k: int
@@ -214,19 +284,29 @@ class Search:
 
     @property
     def threshold(self) -> float:
-        """A node whose supports cannot exceed this is closed."""
+        """A node whose supports cannot exceed this is closed.
+
+        A hair above the incumbent: without it, ties and rounding would keep equal supports open to the end.
+        """
         return self.value + PRUNE_TOL * abs(self.value)
 
     @property
     def upper(self) -> float:
-        """No support has a larger value: closed nodes stay below the threshold, open ones below their bounds."""
+        """No support has a larger value: closed nodes stay below the threshold, open ones below their bounds.
+
+        The root's own proved bound caps it, so that it never gets worse than before the search.
+        """
         closed = self.threshold + self.leaf_margin
         bounds = [-self.heap[0][0]] if self.heap else []
         bounds += [node.bound for node in self.stack]
         return min(self.root, max([closed, *(bound + self.margin for bound in bounds)]))
 
     def run(self) -> ExactStatus | None:
-        """Search until nothing is open (None) or a limit is met."""
+        """Search until nothing is open (None) or a limit is met.
+
+        The order is best first, which raises the incumbent's proof fastest; the diving stack comes first while it
+        holds anything, so that memory stays bounded.
+        """
         everyone = np.arange(self.pencil.n)
         self.visit(np.empty(0, dtype=np.intp), everyone, self.root)
         while self.heap or self.stack:
@@ -252,7 +332,11 @@ class Search:
         return ExactStatus.OUT_OF_NODES if self.nodes >= self.limits.nodes else None
 
     def visit(self, included: Index, free: Index, bound: float) -> None:
-        """Bound a node and keep it open, or close it by enumeration or by a bound."""
+        """Bound a node and keep it open, or close it by enumeration or by a bound.
+
+        A child inherits its parent's bound, which is valid for it, and improves on it. The variable to branch on is
+        the free one with the largest entry in the vector that attains the bound: deciding it changes most.
+        """
         m = self.k - len(included)
         if len(free) < m:
             return
@@ -275,11 +359,17 @@ class Search:
         self.keep(Node(bound, included, free, int(branch)))
 
     def closed(self, bound: float) -> bool:
-        """Can no support of a node with this bound be better than the incumbent?"""
+        """Can no support of a node with this bound be better than the incumbent?
+
+        The margin is added on the side of the bound: a node is never closed by rounding.
+        """
         return bound + self.margin <= self.threshold
 
     def keep(self, node: Node) -> None:
-        """Keep a node open: on the heap, or on the diving stack when the heap is full."""
+        """Keep a node open: on the heap, or on the diving stack when the heap is full.
+
+        The ticket breaks ties in the heap by age, so that the search is the same on every run.
+        """
         if len(self.heap) >= HEAP_LIMIT:
             self.stack.append(node)
         else:
@@ -293,7 +383,10 @@ class Search:
             self.value, self.support = tried.value, tried.support
 
     def completed(self, included: Index, free: Index, vector: Vector) -> Index:
-        """The node's support that the leading vector suggests: I and its k − p largest entries on F."""
+        """The node's support that the leading vector suggests: I and its k − p largest entries on F.
+
+        It costs one small eigenvalue problem and often is the optimum long before it is proved.
+        """
         tail = np.abs(vector[len(included) :]) * np.sqrt(self.pencil.B_diagonal[free])
         chosen = free[np.argsort(-tail, kind="stable")[: self.k - len(included)]]
         return np.sort(np.concatenate([included, chosen]))
