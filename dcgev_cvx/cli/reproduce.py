@@ -18,7 +18,10 @@ def add(subparsers: Any) -> None:
         epilog="The gene expression data are fetched once into the folder DCGEV_DATA, or the platform's cache.",
     )
     parser.add_argument(
-        "names", nargs="+", metavar="NAME", help="table1, figure1, figure2, figure3, table2, tables34, or all"
+        "names",
+        nargs="+",
+        metavar="NAME",
+        help="table1, figure1, figure2, figure3, table2, tables34, table5, figure6, or all",
     )
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument(
@@ -33,6 +36,10 @@ def add(subparsers: Any) -> None:
         "--dask", metavar="ADDRESS", help="a Dask scheduler to use instead (pip install 'dcgev-cvx[dask]')"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the random matrices (default 0)")
+    parser.add_argument(
+        "--corpus", metavar="FILE", help="table5: manpages, planted, or an .npz of aligned bags of words"
+    )
+    parser.add_argument("--songs", metavar="DIR", help="figure6: planted, or the folder that holds CAL500.arff")
     parser.add_argument(
         "--out", default="reproduction", metavar="DIR", help="folder of the results (default reproduction)"
     )
@@ -50,7 +57,10 @@ def run(args: argparse.Namespace) -> int:
 
     crew = Crew(args.jobs, args.dask)
     with Progress() as watch:
-        report = reproduce(args.names, args.out, effort=args.effort, seed=args.seed, crew=crew, watch=watch)
+        data = {name: value for name in ("corpus", "songs") if (value := getattr(args, name)) is not None}
+        report = reproduce(
+            args.names, args.out, effort=args.effort, seed=args.seed, data=data, crew=crew, watch=watch
+        )
     if args.page:
         write_page(Path(args.page), markdown(report, figures=False))
     show(report, Path(args.out))

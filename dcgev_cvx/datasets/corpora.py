@@ -241,8 +241,9 @@ def refuse_empty_rows(bag: Any, documents: Sequence[str], language: str) -> None
     """Every document must have a word left."""
     empty = np.flatnonzero(np.diff(bag.indptr) == 0)
     if len(empty):
+        names = [documents[int(i)] for i in empty]
         raise InvalidParameter(
-            f"{len(empty)} document(s) have no {language} word left: {shortened([documents[int(i)] for i in empty])}. "
+            f"{len(empty)} document(s) have no {language} word left: {shortened(names)}. "
             "Remove them, or lower `least`."
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .baselines import dense_cca, lsi
+from .baselines import dense_cca, lsi, unit_rows
 from .components import Component, sparse_cca, sparse_pairs
 from .projections import Projection, deflated_projection, plain_projection
 from .ranking import Scores, score
@@ -21,4 +21,5 @@ __all__ = [
     "score",
     "sparse_cca",
     "sparse_pairs",
+    "unit_rows",
 ]

@@ -27,7 +27,7 @@ def lsi(training: Corpus, queries: Corpus, d: int, seed: int = 0) -> tuple[Matri
     """Latent semantic indexing across languages (Littman et al. 1998): scores of the queries and their targets.
 
     The SVD of the training documents [E F] with both languages in one bag gives d directions; a
-    document in one language alone is folded in with zeros for the other. Scores are scaled to unit length.
+    document in one language alone is folded in with zeros for the other. Rank the rows scaled to unit length.
     """
     from scipy.sparse import csr_matrix, hstack
     from sklearn.decomposition import TruncatedSVD
@@ -37,7 +37,7 @@ def lsi(training: Corpus, queries: Corpus, d: int, seed: int = 0) -> tuple[Matri
     n, p, q = queries.n_documents, queries.E.shape[1], queries.F.shape[1]
     first = model.transform(hstack([queries.E, csr_matrix((n, q))]).tocsr())
     second = model.transform(hstack([csr_matrix((n, p)), queries.F]).tocsr())
-    return unit_rows(first), unit_rows(second)
+    return first, second
 
 
 def unit_rows(T: Matrix) -> Matrix:

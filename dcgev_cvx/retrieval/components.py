@@ -133,10 +133,9 @@ def next_component(views: DeflatedViews, ks: tuple[int, int], j: int) -> Compone
     u, v, shared = views.start()
     if shared <= EXHAUSTED:
         raise InvalidParameter(f"Nothing is left to correlate after {j} component(s): ask for d = {j} at most.")
-    a, b = supports(views, ks, u, v)
-    pair = stationary_pair(views, a, b)
+    pair = stationary_pair(views, *supports(views, ks, u, v))
     return Component(
-        rows=(tuple(map(int, a)), tuple(map(int, b))),
+        rows=(tuple(map(int, pair.a)), tuple(map(int, pair.b))),
         loadings=(tuple(map(float, pair.u)), tuple(map(float, pair.v))),
         correlation=pair.correlation,
         rho=pair.rho,

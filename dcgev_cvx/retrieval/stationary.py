@@ -24,12 +24,17 @@ NEWTON_STEPS = 12
 SMALLER = 12
 """ρ̃ is divided by 8 at most so often until Newton's method keeps the signs and converges."""
 TOL = 1e-10
+DUST = 1e-4
+"""Loadings below this share of a unit vector are dropped from a support."""
+ROUNDS = 5
 
 
 @dataclass(frozen=True)
 class StationaryPair:
-    """u and v on their supports, unit in Bx and By; ρ̃ and the KKT residual of the whole deflated pencil."""
+    """u and v on their supports a and b, unit in Bx and By; ρ̃ and the KKT residual of the whole deflated pencil."""
 
+    a: Index
+    b: Index
     u: Vector
     v: Vector
     correlation: float
@@ -43,8 +48,8 @@ def stationary_pair(views: DeflatedViews, a: Index, b: Index) -> StationaryPair:
     On the supports the residual is the certificate's. Off them it is max(0, |2μ(Bx)ᵢ − 2(Ax)ᵢ| − ρ_ε/ε)
     in the same units, for which the rows of the supports are enough.
     """
-    Bx, By = ridged(views.Sx[np.ix_(a, a)], views.kx), ridged(views.Sy[np.ix_(b, b)], views.ky)
-    C = views.C[np.ix_(a, b)]
+    a, b = without_dust(views, a, b)
+    Bx, By, C = blocks(views, a, b)
     pairs = canonical_pairs(Bx, By, C)
     start = np.concatenate([pairs.U[:, 0], pairs.V[:, 0]]) / math.sqrt(2.0)
     pencil = two_view_pencil(C, Bx, By)
@@ -57,7 +62,26 @@ def stationary_pair(views: DeflatedViews, a: Index, b: Index) -> StationaryPair:
     scale = float(np.max(np.abs(program.gradient(x)) / np.sqrt(pencil.B_diagonal)))
     outer = max(0.0, float(max(np.max(pull_x), np.max(pull_y))) - program.at_zero()[1]) / scale
     u, v = p / math.sqrt(p @ Bx @ p), q / math.sqrt(q @ By @ q)
-    return StationaryPair(u, v, float(u @ C @ v), program.rho, max(inner, outer))
+    return StationaryPair(a, b, u, v, float(u @ C @ v), program.rho, max(inner, outer))
+
+
+def blocks(views: DeflatedViews, a: Index, b: Index) -> tuple[Matrix, Matrix, Matrix]:
+    """(Bx, By, C) on the supports."""
+    Bx = ridged(views.Sx[np.ix_(a, a)], views.kx)
+    return Bx, ridged(views.Sy[np.ix_(b, b)], views.ky), views.C[np.ix_(a, b)]
+
+
+def without_dust(views: DeflatedViews, a: Index, b: Index) -> tuple[Index, Index]:
+    """The supports without members whose loading in the leading pair is below DUST: no penalty would keep them."""
+    for _ in range(ROUNDS):
+        Bx, By, C = blocks(views, a, b)
+        pairs = canonical_pairs(Bx, By, C)
+        strong_a = np.abs(pairs.U[:, 0]) * np.sqrt(np.diagonal(Bx)) > DUST
+        strong_b = np.abs(pairs.V[:, 0]) * np.sqrt(np.diagonal(By)) > DUST
+        if np.all(strong_a) and np.all(strong_b):
+            break
+        a, b = a[strong_a], b[strong_b]
+    return a, b
 
 
 def slopes_off(S: Matrix, ridge: float, Ax: Vector, own: Index, z: Vector, mu: float) -> Vector:
@@ -70,12 +94,11 @@ def slopes_off(S: Matrix, ridge: float, Ax: Vector, own: Index, z: Vector, mu: f
 def stationary_near(pencil: Pencil, x0: Vector) -> tuple[Vector, SparseGEV]:
     """(x, program): the stationary point that the eigenvector x0 becomes for a small ρ̃, no loading lost.
 
-    A coordinate survives while ρ_ε stays below its score 2|cᵢ||xᵢ|, c = λBx: ρ_ε starts at half the
-    smallest of these and shrinks until Newton's method converges. With ρ̃ = 0 x0 itself is stationary.
+    Coordinate i is at a maximum of its own while ρ_ε < 2λBᵢᵢxᵢ²: ρ_ε starts at a tenth of the smallest of
+    these and shrinks until Newton's method converges. With ρ̃ = 0 x0 itself is stationary.
     """
     value = pencil.A_quad(x0)
-    scores = 2.0 * value * np.abs(pencil.B_dot(x0) * x0)
-    rho_eps = 0.5 * float(np.min(scores[x0 != 0.0]))
+    rho_eps = 0.2 * value * float(np.min(pencil.B_diagonal * x0**2))
     for _ in range(SMALLER):
         x = newton(pencil, x0, value, rho_eps)
         if x is not None:
