@@ -97,7 +97,7 @@ def section_of(experiment: Experiment, settings: Settings, results: Results) -> 
     missing = tuple(dict.fromkeys(results.failures.values()))
     try:
         section = experiment.section(settings, results.cells)
-    except KeyError:
+    except (LookupError, ArithmeticError, ValueError):
         if not missing:
             raise
         section = Section(experiment.name, experiment.title, "")
