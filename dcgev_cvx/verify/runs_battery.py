@@ -50,7 +50,23 @@ def exact_step(program: Any, y: Vector) -> Vector:
     if program.pencil.B is None and program.tau == 0.0:
         z = np.sign(c) * np.maximum(0.0, np.abs(c) - 0.5 * program.slopes(y))
         return z / max(float(np.linalg.norm(z)), 1e-300)
-    return polish(Subproblem.at(program, y), y).x
+    same = on_same_face(program, y, c) if program.tau == 0.0 else None
+    return polish(Subproblem.at(program, y), y).x if same is None else same
+
+
+def on_same_face(program: Any, y: Vector, c: Vector) -> Vector | None:
+    """The minimiser for τ = 0 if it has the support and signs of y, as it does near a limit; else None."""
+    on, p = np.flatnonzero(y), program.slopes(y)
+    signs = np.sign(y[on])
+    B = program.pencil.B
+    z = np.linalg.solve(B[np.ix_(on, on)], c[on] - 0.5 * p[on] * signs)
+    norm = float(np.sqrt(max(0.0, float(z @ B[np.ix_(on, on)] @ z))))
+    if norm == 0.0 or np.any(z * signs <= 0.0):
+        return None
+    x = np.zeros_like(y)
+    x[on] = z / norm
+    off = y == 0.0
+    return x if np.all(np.abs(2.0 * c - 2.0 * norm * (B @ x))[off] <= p[off]) else None
 
 
 def printed_run(instance: Instance, limit: int) -> Run:

@@ -23,7 +23,7 @@ Effort: TypeAlias = Literal["quick", "full"]
 
 COUNTS = MappingProxyType(
     {
-        "step": (220, 560),
+        "step": (220, 640),
         "fda": (120, 320),
         "pca": (70, 180),
         "algorithm": (30, 64),
