@@ -4,6 +4,12 @@ With B = LLᵀ and z = Lᵀx the pencil (A, B) is the ordinary problem of L⁻¹
 (2008) defines his deflations for unit vectors. Written back in x each has the form below, where
 W is B-orthonormal (WᵀBW = I): the component itself, or, when the pencil has views (CCA), one
 column per view, so that both views are deflated and A keeps its zero blocks.
+
+For an eigenvector all four rules agree: the eigenvalue becomes zero and the others stay. For a sparse
+vector, which is none, they differ. Hotelling's may leave A indefinite and may find the same variables
+again; projection and Schur's complement keep A ⪰ 0 and its factor. "orthogonalized-hotelling", Hotelling's
+rule on the part of x that is orthogonal to the earlier components, is the one by which the paper's numbers
+for the pit props come out.
 """
 
 from __future__ import annotations
@@ -35,6 +41,18 @@ class Components:
 
     V holds them as columns, unit in the B norm; deflated_values are their values in the
     deflated pencils in which they were found.
+
+    The two kinds of values differ because sparse components are correlated: in the deflated pencil a
+    component is worth only what the earlier ones did not explain.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import components, datasets
+    >>> found = components(datasets.pitprops(), [2, 2], effort="quick")
+    >>> [solution.support for solution in found.solutions], found.V.shape
+    ([(0, 1), (5, 6)], (13, 2))
+    >>> [round(float(share), 3) for share in found.projector_trace()]
+    [0.15, 0.29]
     """
 
     pencil: Pencil
@@ -54,15 +72,24 @@ class Components:
         return tuple(solution.k for solution in self.solutions)
 
     def projector_trace(self) -> Vector:
-        """tr(P_V A)/tr(A) of the first 1, 2, … components: the paper's measure."""
+        """tr(P_V A)/tr(A) of the first 1, 2, … components: the paper's measure.
+
+        Nondecreasing and at most 1. Raises InvalidParameter where A is no variance (CCA).
+        """
         return self._cumulative(explained.projector_trace)
 
     def adjusted(self) -> Vector:
-        """Zou's adjusted variance of the first 1, 2, … components, as a share of the total."""
+        """Zou's adjusted variance of the first 1, 2, … components, as a share of the total.
+
+        Depends on the order of the components: each is credited with what the earlier ones left.
+        """
         return self._cumulative(explained.adjusted)
 
     def plain_sum(self) -> Vector:
-        """Σ xᵀAx/tr(A) of the first 1, 2, … components: counts shared variance more than once."""
+        """Σ xᵀAx/tr(A) of the first 1, 2, … components: counts shared variance more than once.
+
+        The only one of the three that needs no look at the other components, and the only one without a limit.
+        """
         return self._cumulative(explained.plain_sum)
 
     def _cumulative(self, measure: Callable[[Pencil, Matrix], float]) -> Vector:
@@ -101,6 +128,39 @@ def components(
 
     ks gives the cardinality of each; for a pencil with views an entry may be a tuple such as
     (kx, ky). The callback sees each component when it is found; one that returns True ends the search.
+
+    Parameters
+    ----------
+    pencil
+        (A, B); with views (cca_pencil) both views of a component are deflated.
+    ks
+        One cardinality per component, or for views one tuple per component. Its length is the number of
+        components.
+    deflation
+        "orthogonalized-hotelling" (the paper's), "hotelling", "projection" or "schur". For A = CᵀC with large n
+        take one of the last two, which keep the factor; the others form an n × n matrix.
+    effort, random_state
+        Passed to `solve` for each component.
+    callback
+        Called with each Solution, its value against the undeflated A.
+
+    Returns
+    -------
+    Components
+        As many as were found before the callback said stop.
+
+    Raises
+    ------
+    InvalidParameter
+        For an empty ks, a cardinality out of range, an unknown deflation, more components than A has rank, or
+        (Schur) a component that explains nothing.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import components, datasets
+    >>> components(datasets.pitprops(), [])
+    Traceback (most recent call last):
+    dcgev_cvx.errors.InvalidParameter: ks is empty: give one cardinality per component, e.g. ks=[6, 2, 2].
     """
     if not isinstance(ks, Iterable):
         raise InvalidParameter(f"ks = {ks!r} must list one cardinality per component, e.g. ks=[6, 2, 2].")
@@ -128,7 +188,10 @@ def components(
 
 
 def find(pencil: Pencil, k: int | Sequence[int], effort: Effort, random_state: int) -> Solution:
-    """Solve for one cardinality, or for one per view."""
+    """Solve for one cardinality, or for one per view.
+
+    Whether k lies on the ρ̃ path is not asked: a deflated pencil's path is of no interest.
+    """
     if isinstance(k, Sequence):
         return solve_views(pencil, k, effort=effort, random_state=random_state)
     from .paths import solve
@@ -137,7 +200,10 @@ def find(pencil: Pencil, k: int | Sequence[int], effort: Effort, random_state: i
 
 
 def refuse_empty(deflated: Pencil, pencil: Pencil, j: int) -> None:
-    """Stop when A has been used up: what is left is rounding."""
+    """Stop when A has been used up: what is left is rounding.
+
+    Without it the search would return components of rounding errors, scaled up to look like directions.
+    """
     if deflated.A_scale <= 100.0 * pencil.n * UNIT_ROUNDOFF * pencil.A_scale:
         raise InvalidParameter(
             f"Nothing is left of A after {j} component(s): it has rank {j} or less. Ask for at most {j}."
@@ -145,7 +211,17 @@ def refuse_empty(deflated: Pencil, pencil: Pencil, j: int) -> None:
 
 
 def deflate(pencil: Pencil, x: Vector, deflation: Deflation, found: Matrix | None = None) -> Pencil:
-    """The pencil without the component x; `found` holds the earlier W (one column per view and component)."""
+    """The pencil without the component x; `found` holds the earlier W (one column per view and component).
+
+    Parameters
+    ----------
+    x
+        The component to take out, any nonzero vector; only its direction matters.
+    found
+        The B-orthonormal directions taken out so far; used by "orthogonalized-hotelling" alone.
+
+    B, names and blocks stay: only A changes, so that later components are still scaled in the same metric.
+    """
     rule = rule_of(deflation)
     W = directions(pencil, x)
     if deflation == "orthogonalized-hotelling" and found is not None:
@@ -155,7 +231,11 @@ def deflate(pencil: Pencil, x: Vector, deflation: Deflation, found: Matrix | Non
 
 
 def directions(pencil: Pencil, x: Vector) -> Matrix:
-    """W: x scaled to unit B norm, or its nonzero views, each scaled to unit B norm and embedded in its rows."""
+    """W: x scaled to unit B norm, or its nonzero views, each scaled to unit B norm and embedded in its rows.
+
+    With views a component x = (wx, wy) gives two columns. Deflating by x itself would fill the diagonal blocks of A,
+    which in CCA are zero by definition.
+    """
     x = as_vector(x, pencil.n, "x")
     if not np.any(x):
         raise InvalidParameter("x = 0 is not a direction: there is nothing to deflate.")
@@ -169,7 +249,11 @@ def directions(pencil: Pencil, x: Vector) -> Matrix:
 
 
 def orthonormal(pencil: Pencil, W: Matrix, found: Matrix) -> Matrix:
-    """W made B-orthonormal to `found` by Gram–Schmidt, twice for the rounding; what they already span drops out."""
+    """W made B-orthonormal to `found` by Gram–Schmidt, twice for the rounding; what they already span drops out.
+
+    "Twice is enough": after one pass the remainder may have lost digits to cancellation, after a second it is
+    orthogonal to working precision. What remains below 1e3·n·u was in the span already.
+    """
     columns: list[Vector] = []
     for w in W.T:
         basis = np.column_stack([found, *columns])
@@ -188,6 +272,10 @@ def hotelling(pencil: Pencil, W: Matrix) -> Matrix:
     For any other vector (wᵀAw)(wᵀA⁺w) > 1 in the metric, so the result has a negative
     eigenvalue: it is no Gram matrix and is formed, n × n. Orthogonalized Hotelling
     deflation (Mackey 2008, the paper's) is this rule with W orthogonal to the earlier ones.
+
+    Proof of the negative eigenvalue, with B = I and A ≻ 0: put z = A⁻¹w and q = wᵀA⁻¹w. Then
+    zᵀ(A − (wᵀAw)wwᵀ)z = q(1 − (wᵀAw)q), and (wᵀAw)q ≥ 1 by Cauchy and Schwarz, with equality for
+    eigenvectors only.
     """
     if isinstance(pencil.A, Gram):
         check_bytes(
@@ -204,6 +292,8 @@ def projection(pencil: Pencil, W: Matrix) -> Matrix | Gram:
     """(I − BWWᵀ)A(I − WWᵀB): the later components see A on the B-orthogonal complement of W only.
 
     A factor stays one: C − (CW)(BW)ᵀ.
+
+    For every x in the span of W the deflated xᵀAx is 0, and A ⪰ 0 stays so, being multiplied from both sides.
     """
     BW = np.column_stack([pencil.B_dot(w) for w in W.T])
     if isinstance(pencil.A, Gram):
@@ -217,6 +307,11 @@ def schur(pencil: Pencil, W: Matrix) -> Matrix | Gram:
     """A − AW(WᵀAW)⁻¹WᵀA: the covariance that is left once the scores of W are known; B plays no part.
 
     A factor stays one: C − QQᵀC with Q an orthonormal basis of CW.
+
+    Afterwards AW = 0: the scores of later components are uncorrelated with those of W. If A ⪰ 0 it stays so, as
+    Schur complements do.
+
+    Raises InvalidParameter when WᵀAW is singular, which for A ⪰ 0 says that a component explains nothing.
     """
     if isinstance(pencil.A, Gram):
         Q, R = np.linalg.qr(pencil.A.C @ W)

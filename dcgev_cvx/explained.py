@@ -2,6 +2,20 @@
 
 Sparse components are neither orthogonal nor uncorrelated, so the three differ; for eigenvectors
 they agree. The total is tr(B⁻¹A), the sum of all generalized eigenvalues: tr(A) when B = I.
+
+For uncorrelated orthogonal components each counts its own eigenvalue once. As soon as they overlap, the plain
+sum counts the overlap twice, the adjusted variance gives it to the earlier component, and the projector
+trace asks what the span as a whole can reconstruct. A figure without its measure's name is therefore not
+comparable with another.
+
+Examples
+--------
+>>> import numpy as np
+>>> from dcgev_cvx import Pencil, explained
+>>> pencil = Pencil(np.diag([3.0, 1.0]))
+>>> twice = np.array([[1.0, 1.0], [0.0, 0.0]])  # the same component, named twice
+>>> [round(f(pencil, twice), 6) for f in (explained.projector_trace, explained.adjusted, explained.plain_sum)]
+[0.75, 0.75, 1.5]
 """
 
 from __future__ import annotations
@@ -18,6 +32,17 @@ def projector_trace(pencil: Pencil, V: Matrix) -> float:
 
     In the metric of B: tr(WᵀAW)/tr(B⁻¹A) with W a B-orthonormal basis of the span. It is what a
     least-squares reconstruction from the components keeps, and never exceeds 1.
+
+    Parameters
+    ----------
+    V
+        n × r, one component per column, in any scaling; one vector counts as one column. Dependent columns
+        are allowed: only their span matters.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 1 when the span is the whole space or holds all of A's range.
     """
     V = checked_loadings(pencil, V)
     whitened = V if pencil.cholesky is None else pencil.cholesky.T @ V
@@ -32,6 +57,9 @@ def adjusted(pencil: Pencil, V: Matrix) -> float:
     """Σ Rⱼⱼ²/tr(A), where the scores XV = QR: what earlier components told already is left out (Zou et al. 2006).
 
     R is the triangular factor of VᵀAV = RᵀR, columns of V scaled to unit B norm, in the given order.
+
+    Rⱼⱼ² is the squared norm of what Gram–Schmidt leaves of the j-th score. The square root of VᵀAV is taken by
+    eigenvalues, which a singular VᵀAV (fewer samples than components) does not trouble.
     """
     V = unit_columns(pencil, checked_loadings(pencil, V))
     values, vectors = np.linalg.eigh(covariance(pencil, V))
@@ -47,14 +75,20 @@ def plain_sum(pencil: Pencil, V: Matrix) -> float:
 
 
 def is_variance(pencil: Pencil) -> bool:
-    """Is A positive semidefinite and not zero, so that shares of tr(A) mean something?"""
+    """Is A positive semidefinite and not zero, so that shares of tr(A) mean something?
+
+    A CCA pencil is not: its A has eigenvalues ±λ and trace zero.
+    """
     if isinstance(pencil.A, Gram):
         return pencil.A_scale > 0.0
     return pencil.A_scale > 0.0 and pencil.lambda_min_A >= -1e-10 * pencil.n * pencil.A_scale
 
 
 def total(pencil: Pencil) -> float:
-    """tr(B⁻¹A), or an error when A is no variance."""
+    """tr(B⁻¹A), or an error when A is no variance.
+
+    The denominator of all three measures. For A = CᵀC and B = LLᵀ it is ‖L⁻¹Cᵀ‖²_F and A is not formed.
+    """
     if not is_variance(pencil):
         raise InvalidParameter(
             f"Explained variance needs A ⪰ 0 and A ≠ 0, but λmin(A) = {pencil.lambda_min_A:.3g} (a CCA pencil has "
@@ -69,7 +103,10 @@ def total(pencil: Pencil) -> float:
 
 
 def checked_loadings(pencil: Pencil, V: Matrix) -> Matrix:
-    """An n × r matrix without zero columns; one vector counts as one column."""
+    """An n × r matrix without zero columns; one vector counts as one column.
+
+    Raises InvalidParameter for another number of rows than n, for no columns, or for a zero column, by position.
+    """
     loadings = as_real(V, "V", InvalidParameter)
     loadings = loadings[:, None] if loadings.ndim == 1 else loadings
     if loadings.ndim != 2 or loadings.shape[0] != pencil.n or loadings.shape[1] == 0:

@@ -1,4 +1,9 @@
-"""Data at the door: a samples × variables table of finite numbers, class labels, or an error naming the columns."""
+"""Data at the door: a samples × variables table of finite numbers, class labels, or an error naming the columns.
+
+Everything that takes data passes through `read_table` and `read_labels`, so that an unusable column is named
+once, here, and the mathematics behind may assume finite numbers. Nothing is imputed, encoded or dropped:
+that would be the user's decision.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,10 @@ MAX_BYTES = 2 << 30
 
 @dataclass(frozen=True)
 class Table:
-    """X, m samples by n variables, read-only, with the variables' names if they have any."""
+    """X, m samples by n variables, read-only, with the variables' names if they have any.
+
+    what is the name by which errors call the table: X, Y or y.
+    """
 
     X: Matrix
     names: tuple[str, ...] | None
@@ -39,7 +47,17 @@ class Table:
         return listed(list(columns), self.names)
 
     def spread(self) -> tuple[Vector, Vector]:
-        """Each column's mean and standard deviation (divided by m), the latter 0 for a column that is constant."""
+        """Each column's mean and standard deviation (divided by m), the latter 0 for a column that is constant.
+
+        A column counts as constant when its deviation is within 4u√m of its largest modulus: 0.1 added up m times and
+        divided by m need not be 0.1 again.
+
+        Examples
+        --------
+        >>> from dcgev_cvx.samples import read_table
+        >>> read_table([[0.1, 1.0], [0.1, 3.0], [0.1, 5.0]]).spread()[1].round(3)
+        array([0.   , 1.633])
+        """
         mean = self.X.mean(axis=0)
         deviation = np.sqrt(np.mean((self.X - mean) ** 2, axis=0))
         dust = 4.0 * UNIT_ROUNDOFF * np.sqrt(self.m) * np.max(np.abs(self.X), axis=0)
@@ -48,7 +66,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Labels:
-    """The class of each sample as a code 0, 1, …, and what the codes stand for."""
+    """The class of each sample as a code 0, 1, …, and what the codes stand for.
+
+    Code c stands for classes[c]. Class 1 of the paper is code 0: the first label in sorted order.
+    """
 
     codes: Index
     classes: tuple[Any, ...]
@@ -60,7 +81,30 @@ class Labels:
 
 
 def read_table(data: Any, what: str = "X", *, least: int = 2) -> Table:
-    """A table of at least `least` samples from an array, a pandas frame or a SciPy sparse matrix."""
+    """A table of at least `least` samples from an array, a pandas frame or a SciPy sparse matrix.
+
+    Parameters
+    ----------
+    data
+        Two-dimensional. A sparse matrix is made dense, if that takes no more than 2 GiB.
+    what
+        The name used in errors.
+    least
+        The smallest number of samples that makes sense to the caller.
+
+    Raises
+    ------
+    InvalidParameter
+        For text, missing or infinite entries (columns named, ten at most), another shape, too few rows, or
+        numbers whose squares overflow or vanish.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.samples import read_table
+    >>> read_table([[1.0, float("nan")], [2.0, 3.0]])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    dcgev_cvx.errors.InvalidParameter: X has 1 entries that are NaN or infinite, ...
+    """
     shape = getattr(data, "shape", None)
     if hasattr(data, "toarray") and shape is not None and len(shape) == 2:
         check_bytes(shape, f"{what} as a dense matrix", "Pass fewer columns: centring fills the zeros.")
@@ -94,14 +138,21 @@ def as_table(data: Any, what: str, names: Sequence[str] | None) -> Matrix:
 
 
 def check_size(array: Matrix, what: str) -> None:
-    """Refuse numbers whose squares leave the range of floating point."""
+    """Refuse numbers whose squares leave the range of floating point.
+
+    Covariances square their data: 1e140 leaves room for sums of 1e280, and below 1e-140 squares lose digits to
+    subnormal numbers.
+    """
     size = float(np.max(np.abs(array)))
     if size > 1e140 or 0.0 < size < 1e-140:
         raise InvalidParameter(f"{what} has entries of size {size:.1e}, whose squares cannot be summed: rescale it.")
 
 
 def frame_values(frame: Any, what: str) -> Any:
-    """A pandas frame's numbers; a Series is refused by its shape later on."""
+    """A pandas frame's numbers; a Series is refused by its shape later on.
+
+    Nullable pandas columns become floats with NaN for what is missing, which the next check names.
+    """
     if getattr(frame, "ndim", 2) != 2:
         return frame.to_numpy()
     kinds = [getattr(dtype, "kind", "O") for dtype in frame.dtypes]
@@ -111,7 +162,10 @@ def frame_values(frame: Any, what: str) -> Any:
 
 
 def is_numeric(column: Any) -> bool:
-    """Do all entries of an object column pass for real numbers? Text does not, even when it spells one."""
+    """Do all entries of an object column pass for real numbers? Text does not, even when it spells one.
+
+    "3" is refused although float() takes it: a column of text that looks like numbers is a mistake worth hearing of.
+    """
     return all(not isinstance(entry, (str, bytes)) and as_float(entry) for entry in column)
 
 
@@ -140,7 +194,28 @@ def listed(columns: list[int], names: Sequence[str] | None) -> str:
 
 
 def read_labels(y: Any, m: int) -> Labels:
-    """Class labels of any type, one per sample: sorted when they can be, else in order of appearance."""
+    """Class labels of any type, one per sample: sorted when they can be, else in order of appearance.
+
+    Parameters
+    ----------
+    y
+        One label per sample: numbers, strings, booleans, anything hashable.
+    m
+        The number of samples.
+
+    Raises
+    ------
+    InvalidParameter
+        When the lengths differ, labels are missing or cannot be hashed, there is one class only, or a class
+        has a single member (its within-class covariance would be zero).
+
+    Examples
+    --------
+    >>> from dcgev_cvx.samples import read_labels
+    >>> labels = read_labels(["b", "a", "b", "a"], 4)
+    >>> labels.classes, labels.codes.tolist()
+    (('a', 'b'), [1, 0, 1, 0])
+    """
     values = label_list(y)
     if len(values) != m:
         raise InvalidParameter(f"X has {m} rows but y has {len(values)} labels: one label per sample is needed.")
@@ -188,7 +263,10 @@ def check_classes(labels: Labels) -> None:
 
 
 def check_bytes(shape: Sequence[int], what: str, remedy: str) -> None:
-    """Refuse a dense matrix beyond MAX_BYTES, with the number of bytes."""
+    """Refuse a dense matrix beyond MAX_BYTES, with the number of bytes.
+
+    The remedy is the caller's, since it depends on what the matrix was for.
+    """
     size = 8 * int(shape[0]) * int(shape[1])
     if size > MAX_BYTES:
         raise InvalidParameter(

@@ -3,6 +3,9 @@
 Every value is that of the best vector on its support, found by a small eigenvalue problem, so
 the search can only rise: supports are cut from a few starts, then one member of a view is
 exchanged at a time for the variable that first-order theory prefers.
+
+With one cardinality for both views, the view with more or stronger variables may take nearly all of it;
+kx and ky are the numbers that a user of CCA has in mind.
 """
 
 from __future__ import annotations
@@ -32,6 +35,35 @@ def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: Effort = "normal",
     """max xᵀAx s.t. xᵀBx = 1 with exactly ks[b] nonzeros in view b (SGEV-P, one cardinality per view).
 
     Starts: solve(pencil, Σks), the leading eigenvector and its truncated power iterates.
+
+    Parameters
+    ----------
+    pencil
+        With blocks, as `cca_pencil` makes it.
+    ks
+        One cardinality per view, each between 1 and the view's size.
+    effort, random_state
+        Passed to the first `solve`, whose support is cut to fit.
+
+    Returns
+    -------
+    Solution
+        Exactly ks[b] nonzeros in view b; a local optimum under exchanges within a view, without proof.
+
+    Raises
+    ------
+    InvalidParameter
+        For a pencil without views, another number of ks than views, or one out of range.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import Pencil, datasets
+    >>> from dcgev_cvx.views import solve_views
+    >>> planted = datasets.planted_cca(8, 8, 2)
+    >>> pencil = Pencil(planted.pencil.A, planted.pencil.B, blocks=(8, 8))
+    >>> found = solve_views(pencil, (2, 2), effort="quick")
+    >>> found.support == planted.support, round(found.value, 6)
+    (True, 0.8)
     """
     from .paths import solve
 
@@ -69,7 +101,11 @@ def cut(pencil: Pencil, score: Vector, ks: Sequence[int]) -> Index:
 
 
 def scores(pencil: Pencil, x: Vector) -> Vector:
-    """Members by |xᵢ|√Bᵢᵢ, above all outsiders; outsiders by the slope |(Ax − λBx)ᵢ|/√Bᵢᵢ."""
+    """Members by |xᵢ|√Bᵢᵢ, above all outsiders; outsiders by the slope |(Ax − λBx)ᵢ|/√Bᵢᵢ.
+
+    The slope is the first-order gain: moving x by t·eⱼ changes the Rayleigh quotient by 2t(Ax − λBx)ⱼ, and √Bⱼⱼ
+    puts the move in units of the metric. On the support the slope is zero, as x is an eigenvector there.
+    """
     root = np.sqrt(pencil.B_diagonal)
     slope = np.abs(pencil.A @ x - value(pencil, x) * pencil.B_dot(x)) / root
     ceiling = float(np.max(slope))
@@ -77,7 +113,11 @@ def scores(pencil: Pencil, x: Vector) -> Vector:
 
 
 def power(pencil: Pencil, x: Vector, ks: Sequence[int], steps: int = 20) -> Vector:
-    """Truncated power iterates x ← cut of B⁻¹(A + τB)x, each the best vector on its support; the best of them."""
+    """Truncated power iterates x ← cut of B⁻¹(A + τB)x, each the best vector on its support; the best of them.
+
+    The shift τ makes A + τB positive semidefinite, so that the untruncated iteration climbs; truncation may
+    lower the value, which is why the best iterate and not the last is kept. Ends when the support stays.
+    """
     tau = max(0.0, -pencil.lambda_min)
     root = np.sqrt(pencil.B_diagonal)
     best = on_support(pencil, cut(pencil, np.abs(x) * root, ks))
@@ -92,7 +132,11 @@ def power(pencil: Pencil, x: Vector, ks: Sequence[int], steps: int = 20) -> Vect
 
 
 def exchange(pencil: Pencil, x: Vector) -> Vector:
-    """Exchange one member of a view at a time while the value rises."""
+    """Exchange one member of a view at a time while the value rises.
+
+    Every exchange raises the value by more than rounding and supports are finite in number, so it ends; ROUNDS
+    is a second guard.
+    """
     for _ in range(ROUNDS):
         better = improved(pencil, x)
         if better is None:
@@ -102,7 +146,10 @@ def exchange(pencil: Pencil, x: Vector) -> Vector:
 
 
 def improved(pencil: Pencil, x: Vector) -> Vector | None:
-    """The best vector after one exchange within a view among the likely candidates, if it is worth more than x."""
+    """The best vector after one exchange within a view among the likely candidates, if it is worth more than x.
+
+    At most CANDIDATES² pairs a view are tried, each by an exact small eigenvalue problem.
+    """
     score, now = scores(pencil, x), value(pencil, x)
     best: Vector | None = None
     for rows in pencil.views:
