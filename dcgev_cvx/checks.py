@@ -1,4 +1,8 @@
-"""What every number and array passes at the door: a fresh float64 copy, or an error that names the culprit."""
+"""What every number and array passes at the door: a fresh float64 copy, or an error that names the culprit.
+
+A copy is always made: what the user does to an array afterwards cannot change a pencil or a result, and no
+input is ever written to. Booleans and integers become float64, text does not.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,10 @@ UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
 
 
 def frozen(array: Matrix) -> Matrix:
-    """The same array, read-only."""
+    """The same array, read-only.
+
+    It does not copy; it is given arrays that nobody else holds.
+    """
     array.flags.writeable = False
     return array
 
@@ -27,7 +34,25 @@ def frozen(array: Matrix) -> Matrix:
 def as_real(
     data: Any, what: str, error: type[InvalidPencil] | type[InvalidParameter], order: Literal["C", "F"] = "C"
 ) -> Matrix:
-    """A fresh float64 copy of real, finite data, or an error that says what is wrong with it."""
+    """A fresh float64 copy of real, finite data, or an error that says what is wrong with it.
+
+    Parameters
+    ----------
+    data
+        An array, a nested list, a pandas frame, a SciPy sparse matrix (anything with toarray).
+    what
+        The name by which the error calls it.
+    error
+        InvalidPencil for matrices of a pencil, InvalidParameter for everything else.
+    order
+        Memory order of the copy: "F" where columns will be selected.
+
+    Raises
+    ------
+    error
+        For masked, complex, non-numeric or ragged data and for NaN or infinity, whose number and first place
+        are given.
+    """
     if hasattr(data, "toarray"):
         data = data.toarray()
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
@@ -55,13 +80,19 @@ def as_real(
 
 
 def column_names(data: Any) -> tuple[str, ...] | None:
-    """The columns of a pandas frame as strings; None for anything else."""
+    """The columns of a pandas frame as strings; None for anything else.
+
+    Columns that are not strings (the 0, 1, … of a frame without names) become strings too.
+    """
     columns = getattr(data, "columns", None)
     return None if columns is None else tuple(str(column) for column in columns)
 
 
 def checked_names(names: Iterable[object] | None, n: int) -> tuple[str, ...] | None:
-    """One name per variable, or an error that counts them."""
+    """One name per variable, or an error that counts them.
+
+    Names may repeat: they are labels, and variables are identified by position.
+    """
     if names is None:
         return None
     found = tuple(str(name) for name in names)
@@ -71,7 +102,17 @@ def checked_names(names: Iterable[object] | None, n: int) -> tuple[str, ...] | N
 
 
 def as_vector(x: Any, n: int, what: str) -> Vector:
-    """A float64 copy of a finite vector of length n; a column (n, 1) is taken as one."""
+    """A float64 copy of a finite vector of length n; a column (n, 1) is taken as one.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.checks import as_vector
+    >>> as_vector([[1], [2]], 2, "x")
+    array([1., 2.])
+    >>> as_vector([1.0, 2.0], 3, "x0")
+    Traceback (most recent call last):
+    dcgev_cvx.errors.InvalidParameter: x0 must have length 3, got shape (2,).
+    """
     vector = as_real(x, what, InvalidParameter)
     if vector.shape == (n, 1):
         vector = vector[:, 0]
@@ -81,7 +122,24 @@ def as_vector(x: Any, n: int, what: str) -> Vector:
 
 
 def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False) -> float:
-    """A finite float at or above (strictly above) a limit, or an error that names it."""
+    """A finite float at or above (strictly above) a limit, or an error that names it.
+
+    Parameters
+    ----------
+    low
+        The smallest number allowed; 0 by default, since prices, tolerances and limits are not negative.
+    strict
+        Whether low itself is refused.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.checks import as_number
+    >>> as_number("2.5", "rho")
+    2.5
+    >>> as_number(-1, "rho")
+    Traceback (most recent call last):
+    dcgev_cvx.errors.InvalidParameter: rho = -1 is out of range; it must be at least 0.
+    """
     rule = f"must be {'greater than' if strict else 'at least'} {low:g}"
     try:
         if isinstance(value, complex):

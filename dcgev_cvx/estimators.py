@@ -2,6 +2,10 @@
 
 Data are checked the way scikit-learn checks them, then handed to the builders. A cardinality
 left at None is a tenth of the variables, rounded up.
+
+All three follow scikit-learn's contract: constructor arguments are stored as given and checked in fit,
+fitted attributes end in an underscore, clone, pipelines and grid searches work, and random_state makes a
+fit reproducible. Errors about the shape of the data are scikit-learn's, the others the package's: ValueErrors both.
 """
 
 from __future__ import annotations
@@ -57,6 +61,17 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         own definition (see `dcgev_cvx.explained`).
     mean_, scale_, n_components_, solutions_ : what was subtracted and divided; how many; the full records.
 
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.estimators import DCPCA
+    >>> X, _, _ = datasets.two_gaussians(8, 2)
+    >>> model = DCPCA(n_components=1, k=2, effort="quick").fit(X)
+    >>> model.components_.round(2) + 0.0
+    array([[0.  , 0.  , 0.  , 0.  , 0.  , 0.79, 0.  , 0.62]])
+    >>> model.transform(X).shape
+    (200, 1)
     """
 
     def __init__(
@@ -79,7 +94,11 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the components of X (samples × variables, dense or sparse)."""
+        """Find the components of X (samples × variables, dense or sparse).
+
+        y is not looked at; it is there for pipelines. Raises InvalidParameter for cardinalities out of range or,
+        with scale=True, for constant columns.
+        """
         table = checked_X(self, X, reset=True)
         pencil = pca_pencil(table.X, center=self.center, scale=self.scale)
         ks = per_component(self.k, self.n_components, table.n)
@@ -97,7 +116,11 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Matrix:
-        """The scores (X − mean)V."""
+        """The scores (X − mean)V.
+
+        Sparse components are not orthogonal, so the scores are correlated and are not coordinates in an orthogonal
+        basis; inverse_transform accounts for that.
+        """
         return self._standardized(X) @ self.components_.T
 
     def inverse_transform(self, Z: Any) -> Matrix:
@@ -109,7 +132,11 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return (scores.X @ np.linalg.pinv(self.components_.T)) * self.scale_ + self.mean_
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The share of X's variance about the training mean that lies in the span of the components."""
+        """The share of X's variance about the training mean that lies in the span of the components.
+
+        On the training data this is projector_trace_[-1]; on new data it may be larger or smaller. It lies in
+        [0, 1], which makes it fit for cross-validation.
+        """
         Z = self._standardized(X)
         total = float(np.sum(Z**2))
         if total == 0.0:
@@ -142,6 +169,22 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     values_ : the (ridged) correlations in training.
     x_mean_, x_scale_, y_mean_, y_scale_, n_components_, solutions_ : as in DCPCA.
 
+
+    The ridge is what stands between few samples and correlations of one: with m ≤ p + q and none, some pair of dense
+    directions correlates perfectly, whatever the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dcgev_cvx.estimators import DCCCA
+    >>> rng = np.random.default_rng(0)
+    >>> shared = rng.standard_normal(100)
+    >>> X, Y = rng.standard_normal((100, 5)), rng.standard_normal((100, 4))
+    >>> X[:, 1] += 3 * shared
+    >>> Y[:, 2] += 3 * shared
+    >>> model = DCCCA(kx=1, ky=1, effort="quick").fit(X, Y)
+    >>> np.flatnonzero(model.x_weights_), np.flatnonzero(model.y_weights_)
+    (array([1]), array([2]))
     """
 
     def __init__(
@@ -166,7 +209,11 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the pairs for two views of the same samples; a y of one dimension is one variable."""
+        """Find the pairs for two views of the same samples; a y of one dimension is one variable.
+
+        Constant columns are kept with scale 1; the ridge alone gives them a variance. Raises InvalidParameter
+        when y is None or has another number of rows.
+        """
         x_table, y_table = checked_views(self, X, y)
         self.x_mean_, self.x_scale_ = location_scale(x_table, self.scale)
         self.y_mean_, self.y_scale_ = location_scale(y_table, self.scale)
@@ -183,7 +230,10 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any, y: Any = None) -> Any:
-        """The scores of X, or (scores of X, scores of y) when y is given."""
+        """The scores of X, or (scores of X, scores of y) when y is given.
+
+        Weights are applied to standardised columns; the training means and deviations are used for new data too.
+        """
         check_is_fitted(self)
         table = checked_X(self, X, reset=False, least=1)
         x_scores = (table.X - self.x_mean_) / self.x_scale_ @ self.x_weights_
@@ -195,7 +245,10 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return x_scores, (other.X - self.y_mean_) / self.y_scale_ @ self.y_weights_
 
     def score(self, X: Any, y: Any) -> float:
-        """The correlation of the two views' scores, averaged over the pairs; 0 for scores that do not vary."""
+        """The correlation of the two views' scores, averaged over the pairs; 0 for scores that do not vary.
+
+        The sign counts: pairs whose scores anticorrelate on new data lower the mean.
+        """
         x_scores, y_scores = self.transform(X, y)
         return float(np.mean([correlation(u, v) for u, v in zip(x_scores.T, y_scores.T, strict=True)]))
 
@@ -228,6 +281,15 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
     components_ : the discriminants as rows. means_, precision_ : the classes in the space of the scores.
     mean_, scale_, n_components_ : as in DCPCA.
 
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.estimators import DCFDA
+    >>> X, y, support = datasets.two_gaussians(8, 2)
+    >>> model = DCFDA(k=2).fit(X, y)
+    >>> tuple(model.components_[0].nonzero()[0]) == support, model.score(X, y) > 0.8
+    (True, True)
     """
 
     def __init__(
@@ -250,7 +312,11 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Find the discriminants of labelled samples."""
+        """Find the discriminants of labelled samples.
+
+        Raises InvalidParameter when k and nu are both given, when nu meets more than two classes, or when more
+        discriminants are asked for than classes less one.
+        """
         X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -274,7 +340,11 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
         return (checked_X(self, X, reset=False, least=1).X - self.mean_) / self.scale_ @ self.components_.T
 
     def decision_function(self, X: Any) -> Matrix:
-        """zᵀS⁻¹μ_c − ½μ_cᵀS⁻¹μ_c + log π_c of each class; for two classes the difference, positive for the second."""
+        """zᵀS⁻¹μ_c − ½μ_cᵀS⁻¹μ_c + log π_c of each class; for two classes the difference, positive for the second.
+
+        The logarithm of π_c times the Gaussian density of class c at z, up to a term that all classes share. With
+        two classes it is a number per sample, the logarithm of the odds.
+        """
         Z = self.transform(X)
         pull = self.means_ @ self.precision_
         scores = Z @ pull.T
@@ -282,12 +352,19 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> Any:
-        """The class with the largest decision value."""
+        """The class with the largest decision value.
+
+        With two classes a value of exactly 0 goes to the first.
+        """
         values = self.decision_function(X)
         return self.classes_[(values > 0).astype(int) if values.ndim == 1 else np.argmax(values, axis=1)]
 
     def predict_proba(self, X: Any) -> Matrix:
-        """The posterior probabilities of the Gaussian model in the space of the scores."""
+        """The posterior probabilities of the Gaussian model in the space of the scores.
+
+        Rows sum to one; columns are in the order of classes_. Calibrated only if the classes are Gaussian with one
+        covariance in the space of the scores.
+        """
         from scipy.special import softmax
 
         values = self.decision_function(X)

@@ -3,6 +3,10 @@
 A = aaᵀ has rank one, so the best vector on a support S is known: x_S ∝ B_SS⁻¹a_S, with the
 Fisher ratio (aᵀx)²/xᵀBx = a_SᵀB_SS⁻¹a_S. Choosing S is best-subset regression, and what one
 variable more or less is worth has a closed form.
+
+If S gains the variable j, a_SᵀB_SS⁻¹a_S rises by (aⱼ − B_jS x)²/(Bⱼⱼ − B_jS B_SS⁻¹B_Sj), the square of what S leaves of
+aⱼ over the variance of j that S does not explain; if S loses i it falls by xᵢ²/(B_SS⁻¹)ᵢᵢ. Both
+are the block inverse formula, and both make greedy search and exchanges cheap.
 """
 
 from __future__ import annotations
@@ -36,7 +40,11 @@ PAIR_LIMIT = 60
 
 @dataclass(frozen=True)
 class FisherPath:
-    """Sparse FDA for growing ν, each run started where the last one ended; runs[i] belongs to nus[i]."""
+    """Sparse FDA for growing ν, each run started where the last one ended; runs[i] belongs to nus[i].
+
+    nus is increasing. A larger ν never raises the optimum's penalty, but MM finds stationary points, so the
+    cardinalities need not be monotone along the path, and not every k occurs on it.
+    """
 
     nus: tuple[float, ...]
     runs: tuple[MMResult, ...]
@@ -48,12 +56,18 @@ class FisherPath:
 
     @property
     def ratios(self) -> tuple[float, ...]:
-        """The Fisher ratio (aᵀx)²/xᵀBx at each ν; aᵀx = 1."""
+        """The Fisher ratio (aᵀx)²/xᵀBx at each ν; aᵀx = 1.
+
+        At most aᵀB⁻¹a, the ratio of the dense direction; the reciprocal of the objective's first term.
+        """
         return tuple(1.0 / run.program.pencil.B_quad(run.x) for run in self.runs)
 
     @property
     def missing(self) -> tuple[int, ...]:
-        """The cardinalities between the largest and the smallest found that no ν of the path gives."""
+        """The cardinalities between the largest and the smallest found that no ν of the path gives.
+
+        For these `fisher_solve` still finds a vector, which no ν of this path gives.
+        """
         reached = self.cardinalities
         return tuple(k for k in range(min(reached), max(reached) + 1) if k not in reached)
 
@@ -74,6 +88,37 @@ def fisher_path(
     Unless given, ν runs through 25 values up to nu_max and is then doubled until one variable is
     left. With k, the gap of the path around k is bisected until some ν gives k, or to 1 % in ν.
     The callback sees each run as it ends; one that returns True ends the path.
+
+    Parameters
+    ----------
+    a, B
+        As in `sparse_fda`.
+    nus
+        The values of ν ≥ 0, in any order; they are run in increasing order.
+    k
+        A cardinality to be hit, if some ν hits it; without it the grid decides.
+    eps
+        ε of the penalty. At machine precision, the default, a variable that has left does not come back
+        further along the path.
+    solver, stop
+        Of each MM run.
+    callback
+        Called with (ν, result).
+
+    Raises
+    ------
+    InvalidParameter
+        For an empty nus, a negative ν, or k out of range.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.builders import fda_vectors
+    >>> from dcgev_cvx.fisher import fisher_path
+    >>> X, y, support = datasets.two_gaussians(8, 2)
+    >>> path = fisher_path(*fda_vectors(X, y), nus=[0.001, 0.01, 0.1])
+    >>> path.cardinalities, path.missing
+    ((8, 7, 3), (4, 5, 6))
     """
     from .solvers import Backend
     from .steps.convex import FisherStep
@@ -99,13 +144,21 @@ def fisher_path(
 
 
 def nu_grid(program: SparseFDA) -> list[float]:
-    """25 values in geometric progression up to nu_max, then up to 20 doublings."""
+    """25 values in geometric progression up to nu_max, then up to 20 doublings.
+
+    The grid begins at 1e-4 of nu_max, where nearly all variables stay. nu_max is a statement about ‖x‖₀; the
+    surrogate penalty may need more, hence the doublings.
+    """
     top = nu_max(program.a, program.pencil) or 1.0
     return [*(top * np.geomspace(1e-4, 1.0, 25)).tolist(), *(top * 2.0 ** np.arange(1, 21)).tolist()]
 
 
 def bisect(runs: dict[float, MMResult], k: int, run: Callable[[float, Vector | None], bool]) -> None:
-    """Runs at ν between the path's last point with more than k nonzeros and the next, until they are 1 % apart."""
+    """Runs at ν between the path's last point with more than k nonzeros and the next, until they are 1 % apart.
+
+    ν is halved in the logarithm. It ends at once when a run has k nonzeros or when the path is not monotone
+    around k, for then there is no bracket.
+    """
     for _ in range(20):
         above = [nu for nu in sorted(runs) if len(runs[nu].support) > k]
         below = [nu for nu in sorted(runs) if len(runs[nu].support) < k]
@@ -121,6 +174,15 @@ def nu_max(a: Any, B: Any) -> float:
 
     Two or more variables cost at least 2ν + 1/(aᵀB⁻¹a), as the dense solution is the cheapest
     of all; the best single one costs ν + min Bᵢᵢ/aᵢ².
+
+    0 when one variable is already as good as all of them. A variable with aᵢ = 0 has an infinite quotient and
+    does not take part.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.fisher import nu_max
+    >>> round(nu_max([1.0, 1.0], [[1.0, 0.0], [0.0, 2.0]]), 2)  # 1/1 alone, 1/(1 + ½) with both
+    0.33
     """
     program = SparseFDA(a, B, 0.0)
     with np.errstate(divide="ignore", over="ignore"):
@@ -136,6 +198,32 @@ def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, name
     selection from the best single variables, backward elimination for n up to BACKWARD_LIMIT; each
     is improved by exchanges until none raises the ratio. With a path, on_path says whether one of its ν gives k,
     and that ν stands in Solution.rho, whose place it takes in FDA.
+
+    Parameters
+    ----------
+    a, B
+        As in `sparse_fda`.
+    k
+        The number of variables, 1 … n.
+    path
+        A FisherPath of the same problem, to start from its supports too.
+    names
+        The variables' names, for the record.
+
+    Returns
+    -------
+    Solution
+        x of unit B norm; value is the Fisher ratio a_SᵀB_SS⁻¹a_S of its support. No proof of optimality:
+        for that, `best_subset` takes the pencil of `fda_pencil`.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.builders import fda_vectors
+    >>> from dcgev_cvx.fisher import fisher_solve
+    >>> X, y, support = datasets.two_gaussians(8, 2)
+    >>> fisher_solve(*fda_vectors(X, y), k=2).support == support
+    True
     """
     begin = perf_counter()
     program = SparseFDA(a, B, 0.0)
@@ -186,13 +274,20 @@ def ratio_of(a: Vector, B: Matrix, support: Index) -> float:
 
 
 def losses(a: Vector, B: Matrix, support: Index) -> Vector:
-    """What dropping each member costs: xᵢ²/(B_SS⁻¹)ᵢᵢ with x = B_SS⁻¹a_S."""
+    """What dropping each member costs: xᵢ²/(B_SS⁻¹)ᵢᵢ with x = B_SS⁻¹a_S.
+
+    Infinite accuracy is not needed: they only rank members, the exchange is judged by `ratio_of`.
+    """
     inverse = np.linalg.inv(B[np.ix_(support, support)])
     return (inverse @ a[support]) ** 2 / np.diagonal(inverse)
 
 
 def gains(a: Vector, B: Matrix, support: Index) -> Vector:
-    """What adding each outsider brings: (aⱼ − B_jS x)²/(Bⱼⱼ − B_jS B_SS⁻¹B_Sj); −1 for members."""
+    """What adding each outsider brings: (aⱼ − B_jS x)²/(Bⱼⱼ − B_jS B_SS⁻¹B_Sj); −1 for members.
+
+    The variance that S does not explain is kept above 1e-14·Bⱼⱼ, since for a variable that S spans both
+    numerator and denominator are rounding.
+    """
     if not len(support):
         return a**2 / np.diagonal(B)
     rows = B[support]
@@ -205,14 +300,20 @@ def gains(a: Vector, B: Matrix, support: Index) -> Vector:
 
 
 def grown(a: Vector, B: Matrix, support: Index, k: int) -> Index:
-    """The support with the best outsider added, one at a time, up to k."""
+    """The support with the best outsider added, one at a time, up to k.
+
+    Ties go to the lower position; members have the gain −1 and are never taken twice.
+    """
     while len(support) < k:
         support = np.append(support, int(np.argmax(gains(a, B, support))))
     return np.sort(support)
 
 
 def trimmed(a: Vector, B: Matrix, support: Index, k: int) -> Index:
-    """The support with the cheapest member dropped, one at a time, down to k; B_SS⁻¹ is downdated."""
+    """The support with the cheapest member dropped, one at a time, down to k; B_SS⁻¹ is downdated.
+
+    The downdate B_{S∖i}⁻¹ = (B_SS⁻¹ − column·row/pivot) costs k² instead of k³, which matters when all n variables are the start.
+    """
     inverse = np.linalg.inv(B[np.ix_(support, support)])
     while len(support) > k:
         x = inverse @ a[support]
@@ -224,7 +325,10 @@ def trimmed(a: Vector, B: Matrix, support: Index, k: int) -> Index:
 
 
 def exchanged(a: Vector, B: Matrix, support: Index, *, pairs: bool = False) -> Index:
-    """The support after exchanges that raise the ratio, until none does (at most 20 per member)."""
+    """The support after exchanges that raise the ratio, until none does (at most 20 per member).
+
+    The ratio rises by at least 1e-12 of itself each time and supports are finite in number.
+    """
     for _ in range(20 * len(support)):
         better = best_exchange(a, B, support, 1)
         if better is None and pairs:
@@ -236,7 +340,11 @@ def exchanged(a: Vector, B: Matrix, support: Index, *, pairs: bool = False) -> I
 
 
 def best_exchange(a: Vector, B: Matrix, support: Index, count: int) -> Index | None:
-    """The best support after dropping `count` of the cheapest members and growing back, if it is worth more."""
+    """The best support after dropping `count` of the cheapest members and growing back, if it is worth more.
+
+    count = 2 lets a pair of correlated variables leave together, which single exchanges cannot: each of
+    them hides the other's uselessness.
+    """
     cheapest = np.argsort(losses(a, B, support), kind="stable")[:DROPS]
     best, ratio = None, ratio_of(a, B, support) * (1.0 + 1e-12)
     for dropped in combinations(cheapest, count):
@@ -254,6 +362,12 @@ class LeastSquaresForm:
     With t = m/m₁ on class 1 and −m/m₂ on class 2 the loss is xᵀ(B + π aaᵀ)x − 2aᵀx plus a
     constant, B the pooled within-class covariance, a = μ₁ − μ₂ and π = m₁m₂/m². (For classes of
     equal size B is half the paper's Σ₁ + Σ₂.)
+
+    Derivation: with t centred, (1/m)Σ tᵢφᵢ = μ₁ − μ₂ = a, and the total covariance splits into within and
+    between, B + π aaᵀ. The offset β takes up the means.
+
+    t   targets, one per sample, of mean zero
+    pi  π = m₁m₂/m² ≤ ¼, with equality for classes of equal size
     """
 
     t: Vector
@@ -266,6 +380,9 @@ class LeastSquaresForm:
 
         On aᵀx = s the LASSO is s²(zᵀBz + (λ/s)‖z‖₁) + a function of s, so its z is the
         FDA solution at ν = λ/s, and s = 2/(2zᵀBz + 2π + ν‖z‖₁) makes the derivative in s vanish.
+
+        s is positive and finite for every z ≠ 0, so each FDA solution is a LASSO solution; `fisher_of` is the
+        inverse.
         """
         z = as_vector(z, len(self.a), "z")
         nu = as_number(nu, "nu")
@@ -273,7 +390,10 @@ class LeastSquaresForm:
         return nu * s, s * z
 
     def fisher_of(self, x: Any, lam: float) -> tuple[float, Vector]:
-        """(ν, z), the way back: z = x/(aᵀx) and ν = λ/(aᵀx) for a LASSO solution x ≠ 0."""
+        """(ν, z), the way back: z = x/(aᵀx) and ν = λ/(aᵀx) for a LASSO solution x ≠ 0.
+
+        Raises InvalidParameter when aᵀx ≤ 0: a LASSO solution x ≠ 0 has aᵀx > 0, since otherwise 0 would be better.
+        """
         x = as_vector(x, len(self.a), "x")
         s = float(self.a @ x)
         if not s > 0.0:
@@ -282,7 +402,24 @@ class LeastSquaresForm:
 
 
 def least_squares_form(X: Any, y: Any, *, ridge: float = 0.0) -> LeastSquaresForm:
-    """FDA's data as a regression: targets t, a = μ₁ − μ₂, the pooled covariance B and π (Section 6, remark)."""
+    """FDA's data as a regression: targets t, a = μ₁ − μ₂, the pooled covariance B and π (Section 6, remark).
+
+    Parameters
+    ----------
+    X, y
+        Samples and their labels, of two classes; class 1 is the first label in sorted order.
+    ridge
+        ≥ 0, added to B; the loss then has ridge‖x‖² added, and the equivalence stays.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.fisher import least_squares_form
+    >>> X, y, _ = datasets.two_gaussians(4, 2, samples=10)
+    >>> form = least_squares_form(X, y)
+    >>> form.pi, sorted(set(form.t.tolist()))
+    (0.25, [-2.0, 2.0])
+    """
     table = read_table(X)
     labels = read_labels(y, table.m)
     if len(labels.classes) != 2:

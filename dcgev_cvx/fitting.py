@@ -17,7 +17,11 @@ from .samples import Table, read_table
 
 
 def checked_X(estimator: Any, X: Any, *, reset: bool, least: int = 2) -> Table:
-    """X as scikit-learn accepts it, dense."""
+    """X as scikit-learn accepts it, dense.
+
+    Sparse input is accepted and made dense, since centring would fill it anyway. reset=True records the number
+    and names of the columns on the estimator; reset=False compares with them.
+    """
     X = validate_data(
         estimator, X, reset=reset, accept_sparse=["csr", "csc"], dtype=np.float64, ensure_min_samples=least
     )
@@ -37,19 +41,40 @@ def checked_views(estimator: Any, X: Any, y: Any) -> tuple[Table, Table]:
 
 
 def second_view(y: Any) -> Table:
-    """The second view; one dimension is one variable."""
+    """The second view; one dimension is one variable.
+
+    scikit-learn validates X only; y of CCA is a second table and is read like data of our own.
+    """
     view = y if hasattr(y, "toarray") or hasattr(y, "iloc") else np.asarray(y)
     return read_table(np.asarray(view)[:, None] if view.ndim == 1 else view, "y", least=1)
 
 
 def location_scale(table: Table, scale: bool) -> tuple[Vector, Vector]:
-    """The mean and the standard deviation by column, 1 where there is none or no scaling is wanted."""
+    """The mean and the standard deviation by column, 1 where there is none or no scaling is wanted.
+
+    A constant column keeps scale 1, so that it is centred to zeros rather than divided by zero.
+    """
     mean, deviation = table.spread()
     return mean, np.where(deviation > 0.0, deviation, 1.0) if scale else np.ones(table.n)
 
 
 def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[int]:
-    """One cardinality per component: k itself, repeated, or a tenth of the variables."""
+    """One cardinality per component: k itself, repeated, or a tenth of the variables.
+
+    Parameters
+    ----------
+    k
+        None, a number, or a sequence of n_components numbers; what each number may be is checked later, by
+        `components`, where the size of the view is known.
+    n_components
+        A whole number between 1 and n; True is refused.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.fitting import per_component
+    >>> per_component(None, 2, 25), per_component([3, 1], 2, 25)
+    ([3, 3], [3, 1])
+    """
     if (
         isinstance(n_components, bool)
         or not isinstance(n_components, (int, np.integer))
@@ -78,7 +103,11 @@ def search(pencil: Pencil, ks: Sequence[Any], estimator: Any) -> Components:
 
 
 def seed_of(random_state: Any) -> int:
-    """A seed from an integer, a NumPy generator, a RandomState, or None for a fresh one."""
+    """A seed from an integer, a NumPy generator, a RandomState, or None for a fresh one.
+
+    A generator or RandomState is advanced by one draw, so that two fits with the same object differ and the
+    sequence of fits is reproducible.
+    """
     if isinstance(random_state, (int, np.integer)):
         return int(as_number(random_state, "random_state"))
     if isinstance(random_state, np.random.RandomState):
@@ -90,7 +119,11 @@ def seed_of(random_state: Any) -> int:
 
 
 def view_weights(pencil: Pencil, found: Components) -> tuple[Matrix, Matrix]:
-    """Both views' weights as columns, each of unit length in its own block of B."""
+    """Both views' weights as columns, each of unit length in its own block of B.
+
+    Each column of `found.V` carries half its B norm in each view at an eigenvector; here both halves are brought
+    to one, so that scores have unit variance (with ridge 0).
+    """
     views: list[Matrix] = []
     for rows in pencil.views:
         V = np.zeros_like(found.V)
@@ -101,7 +134,17 @@ def view_weights(pencil: Pencil, found: Components) -> tuple[Matrix, Matrix]:
 
 
 def correlation(u: Vector, v: Vector) -> float:
-    """The correlation of two score vectors; 0 when one of them is constant."""
+    """The correlation of two score vectors; 0 when one of them is constant.
+
+    Between −1 and 1 up to rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dcgev_cvx.fitting import correlation
+    >>> round(correlation(np.arange(3.0), 2 * np.arange(3.0)), 12), correlation(np.ones(3), np.arange(3.0))
+    (1.0, 0.0)
+    """
     u, v = u - u.mean(), v - v.mean()
     size = float(np.linalg.norm(u) * np.linalg.norm(v))
     return float(u @ v) / size if size > 0.0 else 0.0
