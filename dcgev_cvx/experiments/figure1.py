@@ -100,7 +100,7 @@ def findings(settings: Settings, results: Mapping[str, Any]) -> list[Finding]:
             "ρ̃ is chosen for the desired sparsity",
             f"{len(reached)} of 13 reached on {len(results['sweep'])} values of ρ̃",
             agreement(len(jumped) <= 6),
-            f"not met on this grid: {jumped}; no ρ̃ gives k = 4" if jumped else "",
+            f"not met on this grid of ρ̃: k = {jumped}" if jumped else "",
         )
     )
     return made

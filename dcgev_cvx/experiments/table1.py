@@ -34,7 +34,8 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
         title="Table 1: pit props, three components by six methods",
         setup="13×13 correlations of Jeffers (1967); orthogonalized Hotelling deflation (Mackey 2008), which leaves "
         "a negative eigenvalue, so that A + τI is handed to methods that need A ⪰ 0; start at the leading "
-        "eigenvector; loadings are the best on their support. SCoTLASS is not in the paper's table.",
+        "eigenvector; loadings are the best on their support. SCoTLASS is not in the paper's table; SPCA finds "
+        "one component after the other here, its authors fitted six at once, so that its rows differ.",
         tables=(loading_table(results), variance_table(results)),
         findings=(*findings, *printed_findings()),
     )
