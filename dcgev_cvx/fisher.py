@@ -4,8 +4,8 @@ A = aaᵀ has rank one, so the best vector on a support S is known: x_S ∝ B_SS
 Fisher ratio (aᵀx)²/xᵀBx = a_SᵀB_SS⁻¹a_S. Choosing S is best-subset regression, and what one
 variable more or less is worth has a closed form.
 
-If S gains the variable j, a_SᵀB_SS⁻¹a_S rises by (aⱼ − B_jS x)²/(Bⱼⱼ − B_jS B_SS⁻¹B_Sj), the square of what S leaves of
-aⱼ over the variance of j that S does not explain; if S loses i it falls by xᵢ²/(B_SS⁻¹)ᵢᵢ. Both
+If S gains the variable j, a_SᵀB_SS⁻¹a_S rises by (aⱼ − B_jS x)²/(Bⱼⱼ − B_jS B_SS⁻¹B_Sj), the square of what S
+leaves of aⱼ over the variance of j that S does not explain; if S loses i it falls by xᵢ²/(B_SS⁻¹)ᵢᵢ. Both
 are the block inverse formula, and both make greedy search and exchanges cheap.
 """
 
@@ -312,7 +312,8 @@ def grown(a: Vector, B: Matrix, support: Index, k: int) -> Index:
 def trimmed(a: Vector, B: Matrix, support: Index, k: int) -> Index:
     """The support with the cheapest member dropped, one at a time, down to k; B_SS⁻¹ is downdated.
 
-    The downdate B_{S∖i}⁻¹ = (B_SS⁻¹ − column·row/pivot) costs k² instead of k³, which matters when all n variables are the start.
+    The downdate B_{S∖i}⁻¹ = (B_SS⁻¹ − column·row/pivot) costs k² instead of k³, which matters
+    when all n variables are the start.
     """
     inverse = np.linalg.inv(B[np.ix_(support, support)])
     while len(support) > k:

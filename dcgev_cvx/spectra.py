@@ -1,4 +1,9 @@
-"""Extreme eigenpairs of a pencil: dense for small n, Lanczos beyond, through the factor when A = CᵀC is thin."""
+"""Extreme eigenpairs of a pencil: dense for small n, Lanczos beyond, through the factor when A = CᵀC is thin.
+
+Everything is whitened by the Cholesky factor of B and brought to size one by powers of two, so that pencils with
+entries of 1e±100 are treated as any other. Nothing here is proved: an eigenvalue is good to its residual,
+and where a bound is wanted `bounds.lambda_max_bound` proves one.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +26,32 @@ LANCZOS_TOL = 1e-12
 
 
 def power_of_two(size: float) -> float:
-    """The power of two just above a size: a unit that rounds nothing (1 for 0)."""
+    """The power of two just above a size: a unit that rounds nothing (1 for 0).
+
+    For size > 0 the result r satisfies size < r ≤ 2·size, so that size/r lies in [½, 1).
+
+    Examples
+    --------
+    >>> from dcgev_cvx.spectra import power_of_two
+    >>> power_of_two(3.0), power_of_two(4.0), power_of_two(0.3), power_of_two(0.0)
+    (4.0, 8.0, 0.5, 1.0)
+    """
     return math.ldexp(1.0, math.frexp(size)[1]) if size > 0 else 1.0
 
 
 def power_of_four(size: float) -> float:
-    """The power of four near a size: its square root rounds nothing either."""
+    """The power of four near a size: its square root rounds nothing either.
+
+    Within a factor of four of the size. It is the unit of B, of which the square root is the unit of x.
+    """
     return math.ldexp(1.0, 2 * (math.frexp(size)[1] // 2)) if size > 0 else 1.0
 
 
 def positive(x: Vector) -> Vector:
-    """±x with its largest entry positive: an eigenvector's sign is free, ours is fixed."""
+    """±x with its largest entry positive: an eigenvector's sign is free, ours is fixed.
+
+    Eigenvectors differ by sign between LAPACK versions and between LAPACK and ARPACK; results must not.
+    """
     return x if x[np.argmax(np.abs(x))] >= 0 else -x
 
 
@@ -40,6 +60,12 @@ def extreme(pencil: Pencil, end: End) -> tuple[float, Vector]:
 
     The problem is whitened, L⁻¹AL⁻ᵀv = λv with B = LLᵀ and x = L⁻ᵀv, in units where A and B are of
     size one.
+
+    Returns
+    -------
+    (λ, x)
+        λ in the user's units, x with its largest entry positive. For a multiple eigenvalue x is one vector of
+        the eigenspace, the same on every call.
     """
     a, b = power_of_two(pencil.A_scale), power_of_four(pencil.B_scale)
     root = math.sqrt(b)
@@ -61,7 +87,11 @@ def extreme(pencil: Pencil, end: End) -> tuple[float, Vector]:
 
 
 def extreme_of_factor(pencil: Pencil, C: Matrix) -> tuple[float, Vector]:
-    """The leading pair of (CᵀC, B) from the p × p matrix CB⁻¹Cᵀ: x ∝ B⁻¹Cᵀu."""
+    """The leading pair of (CᵀC, B) from the p × p matrix CB⁻¹Cᵀ: x ∝ B⁻¹Cᵀu.
+
+    Proof: CB⁻¹Cᵀu = λu gives CᵀC(B⁻¹Cᵀu) = λB(B⁻¹Cᵀu). For C = 0 every vector is an eigenvector and the first
+    coordinate's is returned. The value is computed from x, not from the small matrix.
+    """
     a, b = power_of_two(float(np.max(np.abs(C)))), power_of_four(pencil.B_scale)
     D = C / a
     solved = D.T if pencil.cholesky is None else pencil.B_solve(D.T) * b
@@ -79,7 +109,11 @@ def smallest_of_matrix(A: Matrix, scale: float) -> float:
 
 
 def semidefinite(A: Matrix, scale: float) -> bool:
-    """Is A ⪰ 0 but for rounding? By a Cholesky factorisation of A shifted by that much."""
+    """Is A ⪰ 0 but for rounding? By a Cholesky factorisation of A shifted by that much.
+
+    The shift 4nu (A at size one) covers what rounding did when A was computed, so that a covariance of rank
+    below n passes; an A with λmin below about −4nu·max|A| does not.
+    """
     unit = power_of_two(scale)
     shifted = A / unit
     shifted[np.diag_indices_from(shifted)] += 4.0 * len(A) * UNIT_ROUNDOFF
@@ -94,6 +128,10 @@ def two_views(A: Matrix, B: Matrix | None) -> bool:
     """Is (A, B) a CCA pencil, A zero within two groups of variables and B zero between them (Eq:CCA)?
 
     Then D = diag(I, −I) gives DAD = −A and DBD = B: the spectrum is symmetric, λmin = −λmax.
+
+    Cheap, and it saves an eigenvalue problem: τ ≥ −λmin is then λmax, which is known. Views that are not
+    contiguous, or of which the first variable is uncorrelated with all others, are not recognised and cost
+    only the saving.
     """
     first = np.flatnonzero(A[0])
     if not len(first) or first[0] == 0:
@@ -105,7 +143,10 @@ def two_views(A: Matrix, B: Matrix | None) -> bool:
 def symmetric_extreme(
     product: Callable[[Vector], Vector], dense: Callable[[], Matrix], n: int, end: End
 ) -> tuple[float, Vector]:
-    """One extreme eigenpair of a symmetric operator of size about one; dense when small or when Lanczos fails."""
+    """One extreme eigenpair of a symmetric operator of size about one; dense when small or when Lanczos fails.
+
+    `dense` is a function, not a matrix, so that nothing of order n² is formed where Lanczos succeeds.
+    """
     if n > DENSE_LIMIT:
         pair = lanczos(product, n, "SA" if end == "lower" else "LA")
         if pair is not None:
@@ -119,6 +160,8 @@ def one_pair(M: Matrix, i: int) -> tuple[float, Vector]:
     """The i-th eigenpair of a symmetric matrix; all of them where LAPACK cannot single it out.
 
     On a multiple of the identity, up to rounding, its search for one pair fails or returns none.
+
+    i counts from the smallest eigenvalue, 0 … n − 1; the vector has unit length and LAPACK's sign.
     """
     try:
         values, vectors = eigh(M, subset_by_index=[i, i], check_finite=False)
@@ -135,6 +178,9 @@ def lanczos(product: Callable[[Vector], Vector], n: int, which: str) -> tuple[fl
 
     The start is random but always the same, so that it is not orthogonal to the eigenvector by
     symmetry and the answer does not change from call to call.
+
+    ARPACK gets 20 restarts of 40 vectors: enough where the end of the spectrum is separated; where it is not,
+    a dense decomposition is the better algorithm and the caller takes it.
     """
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 

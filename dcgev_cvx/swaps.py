@@ -1,4 +1,8 @@
-"""Local search over supports: exchange one variable at a time while λmax of the sub-pencil rises."""
+"""Local search over supports: exchange one variable at a time while λmax of the sub-pencil rises.
+
+A support that no exchange of two variables improves is far better than an arbitrary stationary point of the
+d.c. program, of which at tiny ε nearly every support carries one; and it is still no proof of optimality.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,15 @@ def eigenvector_on(pencil: Pencil, support: Index, warm: Vector | None = None) -
 
     Large supports of A = CᵀC with B = I are refined from a warm x by power steps instead: the
     Rayleigh quotient of any vector on the support is a value that the support attains.
+
+    Parameters
+    ----------
+    support
+        Positions, at least one.
+    warm
+        A vector whose restriction to the support is a good start; used only where it saves a decomposition.
+
+    The value returned is xᵀAx of the vector returned, hence attained, even if power steps have not converged.
     """
     x = np.zeros(pencil.n)
     if warm is not None and pencil.B is None and isinstance(pencil.A, Gram) and len(support) > 100:
@@ -38,6 +51,26 @@ def swap_search(pencil: Pencil, x: Vector, max_swaps: int = 200) -> tuple[Vector
     Returns the vector and the number of exchanges made. On small problems every exchange is evaluated
     exactly, so that the result is optimal among all supports that differ in one variable; on large ones
     the candidates are those with the best 2 × 2 estimates.
+
+    Parameters
+    ----------
+    x
+        A nonzero vector; only its support matters, as loadings are recomputed.
+    max_swaps
+        A guard; each exchange raises the value by more than 1e-12 of itself.
+
+    Examples
+    --------
+    From the last two variables two exchanges lead to a pair that no single exchange improves, worth 1.813; the
+    best pair, variables 0 and 1, is worth 1.954 and shares none with it. One start is not enough:
+
+    >>> import numpy as np
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.swaps import swap_search
+    >>> pencil = datasets.pitprops()
+    >>> x, exchanges = swap_search(pencil, np.eye(13)[12] + np.eye(13)[11])
+    >>> np.flatnonzero(x), round(pencil.A_quad(x), 3), exchanges
+    (array([5, 6]), 1.813, 2)
     """
     support = np.flatnonzero(x)
     value, x = eigenvector_on(pencil, support, x)
@@ -50,7 +83,11 @@ def swap_search(pencil: Pencil, x: Vector, max_swaps: int = 200) -> tuple[Vector
 
 
 def best_swap(pencil: Pencil, support: Index, x: Vector, value: float) -> tuple[float, Index, Vector] | None:
-    """The best exchange found from a support, or None when none of those tried raises the value."""
+    """The best exchange found from a support, or None when none of those tried raises the value.
+
+    Small supports: all candidates are scored at once and the winner is recomputed. Large ones: the first on the
+    shortlist that raises the value is taken, as each evaluation costs power steps.
+    """
     outside = np.setdiff1d(np.arange(pencil.n), support, assume_unique=True)
     if not len(outside) or not len(support):
         return None
@@ -77,7 +114,15 @@ def best_swap(pencil: Pencil, support: Index, x: Vector, value: float) -> tuple[
 
 
 def support_values(pencil: Pencil, supports: Index) -> Vector:
-    """λmax of the sub-pencil on each row of an m × k table of supports, all at once."""
+    """λmax of the sub-pencil on each row of an m × k table of supports, all at once.
+
+    Parameters
+    ----------
+    supports
+        m × k positions; within a row they are distinct and in any order.
+
+    Memory is m·k² numbers (and m·p·k for a factor); callers chunk.
+    """
     rows, columns = supports[:, :, None], supports[:, None, :]
     if isinstance(pencil.A, Gram):
         parts = np.swapaxes(pencil.A.C.T[supports], 1, 2)
@@ -98,6 +143,9 @@ def swap_estimates(
 
     The largest root λ of (uᵀAu − λuᵀBu)(Aⱼⱼ − λBⱼⱼ) = (uᵀAeⱼ − λuᵀBeⱼ)², u = x − xᵢeᵢ. When there are
     many pairs, the variables that cost least to drop and gain most when added.
+
+    A lower bound because span{u, eⱼ} is a subspace of the vectors on the new support: the true λmax is at least
+    this. It is sharp when the remaining loadings change little.
     """
     Ax, Bx = pencil.A_dot(x), pencil.B_dot(x)
     a, b = pencil.A_diagonal, pencil.B_diagonal
@@ -122,7 +170,11 @@ def swap_estimates(
 
 
 def pair_value(p: Vector | float, q: Vector | float, a: Vector, b: Vector, r: Vector, s: Vector) -> Vector:
-    """The larger root λ of (p − λq)(r − λs) = (a − λb)²: λmax of a 2 × 2 pencil, entry by entry."""
+    """The larger root λ of (p − λq)(r − λs) = (a − λb)²: λmax of a 2 × 2 pencil, entry by entry.
+
+    Expanded: (qs − b²)λ² − (ps + qr − 2ab)λ + (pr − a²) = 0. qs > b² as B is positive definite; the floor
+    keeps a dependent pair from dividing by zero.
+    """
     A = np.maximum(q * s - b * b, 1e-300)
     half = 0.5 * (p * s + q * r) - a * b
     return (half + np.sqrt(np.maximum(half * half - A * (p * r - a * a), 0.0))) / A
