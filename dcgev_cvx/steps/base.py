@@ -20,6 +20,9 @@ class StepOutput:
     solver's own answer (0 for closed forms), solver the name of who solved it. origin is the
     point the surrogate touches when an accelerated step did not start from y itself, work the
     step's share of one product with the whole of A.
+
+    In the step's KKT system mu appears as 2μBx, for xᵀBx ≤ 1, or as 2μa, for aᵀx = 1; it is ≥ 0 in the first case
+    and of either sign in the second.
     """
 
     x: Vector
@@ -34,7 +37,12 @@ class StepOutput:
 
 
 class Step(Protocol):
-    """One MM step of a program from y."""
+    """One MM step of a program from y.
+
+    A step is a pure function of (program, y): it remembers nothing (the wrappers of `speedups` excepted, which serve
+    one run), raises SolverFailed when it cannot prove its answer and InvalidParameter for a program that it does
+    not minimise, and never returns a point outside Ω beyond rounding.
+    """
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
         """argmin g(·, y) over Ω."""
@@ -46,6 +54,8 @@ def without_pull(program: SparseGEV, y: Vector) -> StepOutput:
 
     x = 0 is the minimiser, unless the surrogate is constant (ρ_ε = τ = 0): then y minimises
     it already, "in which case the algorithm stops" (Eq:min-step).
+
+    g(x, y) is then τ‖x‖² + ρ_ε Σ wᵢ|xᵢ| plus a constant, which 0 minimises. The run that meets this is "collapsed".
     """
     constant = program.tau == 0.0 and program.rho_eps == 0.0
     x = y.copy() if constant else np.zeros_like(y)

@@ -20,6 +20,31 @@ def soft_threshold_step(program: Program, y: Vector) -> StepOutput:
 
     With τ > 0 its sibling divides by max(τ, ‖·‖) instead of ‖·‖ (beyond the paper). When every
     |cᵢ| ≤ ½pᵢ the printed formula is 0/0; the minimiser is x = 0.
+
+    Derivation. With B = I the step is min τ‖x‖² − 2cᵀx + pᵀ|x| over ‖x‖ ≤ 1. Coordinatewise, (τ + μ)xᵢ = S(cᵢ, ½pᵢ)
+    with S the soft threshold and μ the multiplier of the ball; z = S(c, ½p) does not depend on μ. Inside
+    the ball μ = 0 and x = z/τ, on its boundary τ + μ = ‖z‖: together x = z/max(τ, ‖z‖).
+
+    Parameters
+    ----------
+    program
+        A SparseGEV with B = I; both shifts coincide there.
+    y
+        Where the surrogate touches.
+
+    Raises
+    ------
+    InvalidParameter
+        For another B, or for a program that is not a SparseGEV.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dcgev_cvx import Pencil, SparseGEV
+    >>> from dcgev_cvx.steps.closed import soft_threshold_step
+    >>> program = SparseGEV(Pencil(np.diag([2.0, 1.0])), rho=0.1, eps=1.0)
+    >>> soft_threshold_step(program, np.array([0.6, 0.8])).x.round(4)
+    array([0.8354, 0.5497])
     """
     if not isinstance(program, SparseGEV) or program.pencil.B is not None:
         raise InvalidParameter("soft_threshold_step needs a SparseGEV program with B = I: use QCQPStep otherwise.")
@@ -36,7 +61,19 @@ def soft_threshold_step(program: Program, y: Vector) -> StepOutput:
 
 
 def power_step(program: Program, y: Vector) -> StepOutput:
-    """x = B⁻¹Ay / (yᵀAB⁻¹Ay)^½, the step for ρ̃ = 0 and τ = 0 (Eq:power-generalize, Eq:power)."""
+    """x = B⁻¹Ay / (yᵀAB⁻¹Ay)^½, the step for ρ̃ = 0 and τ = 0 (Eq:power-generalize, Eq:power).
+
+    Without a penalty the surrogate is linear, max cᵀx over xᵀBx ≤ 1 with c = Ay, attained at B⁻¹c/‖B⁻¹c‖_B by
+    Cauchy and Schwarz in the metric; μ = (cᵀB⁻¹c)^½. One step of iterative refinement follows the solve with B.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dcgev_cvx import Pencil, SparseGEV
+    >>> from dcgev_cvx.steps.closed import power_step
+    >>> power_step(SparseGEV(Pencil(np.diag([3.0, 4.0])), rho=0.0), np.array([1.0, 1.0])).x
+    array([0.6, 0.8])
+    """
     if not isinstance(program, SparseGEV) or program.rho != 0.0 or program.tau != 0.0:
         raise InvalidParameter("power_step is the case ρ̃ = 0, τ = 0 of Algorithm 1 (A ⪰ 0): use QCQPStep otherwise.")
     begin = perf_counter()

@@ -3,6 +3,10 @@
 Every problem is written in the units of `Subproblem`, with c and p as parameters of the linear
 cost and nowhere else, so that CVXPY compiles it once for a whole run or path. The solver's answer
 is polished on its support and returned only if its KKT residual, recomputed from the data, is small.
+
+Five forms are kept, although they have the same minimiser, because the paper prints them and because solvers that
+agree on five formulations are worth more trust than on one. Compiled problems belong to a thread and to a pencil:
+CVXPY problems must not be shared between threads, and they are dropped with their pencil.
 """
 
 from __future__ import annotations
@@ -39,7 +43,10 @@ RESIDUAL_TOL = 1e-8
 
 @dataclass(frozen=True)
 class Compiled:
-    """A parametrised problem: c and p stand in the linear cost and nowhere else."""
+    """A parametrised problem: c and p stand in the linear cost and nowhere else.
+
+    quadratic says whether the objective has a quadratic part whose scale is fixed; a linear one may be scaled freely.
+    """
 
     problem: cp.Problem
     x: cp.Variable
@@ -59,7 +66,10 @@ _shelf = _Shelf()
 
 
 def compiled(form: Form, program: SparseGEV | SparseFDA, build: Callable[[Subproblem], Compiled]) -> Compiled:
-    """The problem of this form for this program, built at most once per thread; ρ̃ and ε do not enter it."""
+    """The problem of this form for this program, built at most once per thread; ρ̃ and ε do not enter it.
+
+    Along a path only ρ̃ and ε change, which enter through p: the whole path costs one compilation.
+    """
     # besides the units, what the problem holds of the program: τ and its shift, or FDA's a in the constraint
     own = program.a.tobytes() if isinstance(program, SparseFDA) else (program.tau, program.shift)
     shape = (form, program.units, own)
@@ -74,6 +84,19 @@ class QCQPStep:
     """One MM step as a QCQP in (x, y) (ALG, Eq:qcqp-0).
 
     min τ‖x‖² − 2cᵀx + pᵀy  s.t.  xᵀBx ≤ 1,  −y ⪯ x ⪯ y.
+
+    y bounds |x|, so that the ℓ1 norm is linear; at the optimum y = |x| wherever p > 0. There are 2n variables and 2n
+    linear constraints besides the ball.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import SparseGEV, datasets
+    >>> from dcgev_cvx.steps.convex import LinearStep, QCQPStep
+    >>> program = SparseGEV(datasets.pitprops(), rho=4.84)
+    >>> y = program.start()
+    >>> first, second = QCQPStep()(program, y), LinearStep()(program, y)
+    >>> float(abs(first.x - second.x).max()) < 1e-10
+    True
     """
 
     backend: Backend = field(default_factory=Backend)
@@ -108,6 +131,8 @@ class LassoStep:
 
     min ‖x − (τ⁻¹A + I)y‖² + τ⁻¹ pᵀ|x|  s.t.  xᵀBx ≤ 1, the square expanded so that
     y enters the linear cost alone.
+
+    From the QCQP by completing the square: τ‖x‖² − 2cᵀx = τ‖x − c/τ‖² − ‖c‖²/τ with c/τ = (τ⁻¹A + I)y.
     """
 
     backend: Backend = field(default_factory=Backend)
@@ -137,7 +162,11 @@ class LassoStep:
 
 @dataclass(frozen=True)
 class LinearStep:
-    """One MM step with a linear objective, τ = 0 (Eq:weighted-algo): max cᵀx − ½pᵀ|x| s.t. xᵀBx ≤ 1."""
+    """One MM step with a linear objective, τ = 0 (Eq:weighted-algo): max cᵀx − ½pᵀ|x| s.t. xᵀBx ≤ 1.
+
+    From the QCQP at τ = 0, with the sign turned and halved. The objective is homogeneous and not strictly concave;
+    the ball makes the maximiser unique when the maximum is positive (the midpoint of two could be scaled up).
+    """
 
     backend: Backend = field(default_factory=Backend)
 
@@ -169,6 +198,8 @@ class MetricLassoStep:
     """One MM step of the metric shift as a weighted LASSO with Gram matrix B (beyond the paper).
 
     z = argmin zᵀBz − 2cᵀz + pᵀ|z|, then x = z / max(τ, ‖z‖_B). A QP: OSQP solves it too.
+
+    Unconstrained, hence a QP. z may be far larger than one, which is why it is solved in units of (cᵀB⁻¹c)^½.
     """
 
     backend: Backend = field(default_factory=Backend)
@@ -195,7 +226,10 @@ class MetricLassoStep:
 
 @dataclass(frozen=True)
 class FisherStep:
-    """One MM step of sparse FDA as a QP (Eq:fdaiterative): min xᵀBx + pᵀ|x| s.t. aᵀx = 1."""
+    """One MM step of sparse FDA as a QP (Eq:fdaiterative): min xᵀBx + pᵀ|x| s.t. aᵀx = 1.
+
+    c = 0 here: the linear cost is the penalty alone, and the plane carries the data.
+    """
 
     backend: Backend = field(default_factory=Backend)
 
@@ -226,6 +260,25 @@ def solve_and_polish(
     """Set c and p, solve, polish, and return the answer only if its certificate passes; else the next solver.
 
     lasso=True says that the problem's variable is z = (τ + μ)x and not x itself (beyond the paper).
+
+    Parameters
+    ----------
+    backend
+        The solvers to try, in order.
+    form
+        The compiled problem; its parameters are set here and its old values erased after a failure.
+
+    Returns
+    -------
+    StepOutput
+        correction is the distance between the solver's answer and the polished one, relative to the size of
+        the variable: what the solver was off.
+
+    Raises
+    ------
+    SolverFailed
+        When every solver failed, or claimed success more than TRUST = 0.05 away from the minimiser, or left a
+        residual above 1e-8; the reasons of all are joined.
     """
     begin = perf_counter()
     sub = Subproblem.at(program, y)
@@ -261,7 +314,10 @@ def solve_and_polish(
 
 
 def answer_of(x: cp.Variable, solver: str) -> Vector:
-    """The solver's numbers, if they are numbers."""
+    """The solver's numbers, if they are numbers.
+
+    A status of success is no evidence: NaN, complex, misshapen or huge values raise SolverFailed whatever it says.
+    """
     value: Any = x.value
     if value is None:
         raise SolverFailed(f"{solver} reported success but returned no values.")
@@ -273,7 +329,11 @@ def answer_of(x: cp.Variable, solver: str) -> Vector:
 
 
 def judge(program: Program, y: Vector, x: Vector, correction: float, solver: str) -> float:
-    """The KKT residual of a polished answer, or SolverFailed when it or the correction refutes the solver."""
+    """The KKT residual of a polished answer, or SolverFailed when it or the correction refutes the solver.
+
+    The polished answer would pass however bad the solver's was, since polishing repairs nearly everything; the
+    limit on the correction keeps a broken solver from hiding behind it.
+    """
     if not correction <= TRUST:
         raise SolverFailed(f"{solver} claimed success {correction:.2g} away from the minimiser.")
     residual, slackness = step_residuals(program, y, x)
@@ -297,7 +357,10 @@ def root_times(sub: Subproblem, x: cp.Variable) -> Any:
 
 
 def ball(sub: Subproblem, x: cp.Variable) -> Any:
-    """xᵀBx ≤ 1 as the cone ‖Rx‖ ≤ 1."""
+    """xᵀBx ≤ 1 as the cone ‖Rx‖ ≤ 1.
+
+    A second-order cone rather than a quadratic: solvers without quadratic constraints take it too.
+    """
     return cp.norm2(root_times(sub, x)) <= 1
 
 

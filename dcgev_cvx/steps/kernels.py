@@ -1,4 +1,8 @@
-"""Compiled coordinate descent: the weighted LASSO with a Gram matrix that is behind every native step."""
+"""Compiled coordinate descent: the weighted LASSO with a Gram matrix that is behind every native step.
+
+The functions are compiled by numba at their first call and cached on disk. They work in place on z and q = Bz,
+take no Python objects, and use neither threads nor fast-math, so that an answer is the same on every run.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,11 @@ MAX_SWEEPS = 200
 def sweep(
     B: Matrix, ridge: float, scale: float, c: Vector, p: Vector, z: Vector, q: Vector, order: Index
 ) -> float:  # pragma: no cover
-    """Minimise over each coordinate in turn; q = Bz is kept. Returns the largest move in the metric."""
+    """Minimise over each coordinate in turn; q = Bz is kept. Returns the largest move in the metric.
+
+    The minimiser over zᵢ with the others fixed: with r = cᵢ − scale·(Bz)ᵢ + scale·Bᵢᵢzᵢ it is S(r, ½pᵢ)/(ridge +
+    scale·Bᵢᵢ). Updating q costs one row of B, and only if zᵢ moved.
+    """
     largest = 0.0
     for i in order:
         d = ridge + scale * B[i, i]
@@ -42,6 +50,8 @@ def duality_gap(
 
     The dual is −uᵀMu s.t. |2(c − Mu)ᵢ| ≤ pᵢ; s ≤ 1 makes u feasible, and cᵀM⁻¹c = dual_square
     is all that uᵀMu = (1−s)²cᵀM⁻¹c + 2s(1−s)cᵀz + s²zᵀMz needs. The gap bounds ‖z − z*‖² in M.
+
+    Proof of the last claim: P is strongly convex, P(z) − P(z*) ≥ (z − z*)ᵀM(z − z*), and D(u) ≤ P(z*).
     """
     s = 1.0
     zMz = cz = pz = 0.0
@@ -74,6 +84,19 @@ def weighted_lasso(
     A sweep over all coordinates finds the active set, sweeps over the nonzeros settle it. The loop
     ends when the duality gap is below tol²·dual_square (or, with a ridge, where that is not known,
     when a full sweep moves little), and in any case after max_sweeps.
+
+    Parameters
+    ----------
+    ridge, scale
+        ≥ 0, not both zero: the Gram matrix is ridge·I + scale·B.
+    c, p
+        The linear term and the slopes pᵢ ≥ 0; an infinite slope is not allowed, a huge one is.
+    z, q
+        The start and Bz; on return the minimiser and its product.
+    dual_square
+        cᵀ(scale·B)⁻¹c, the natural size of the objective.
+    tol
+        Accuracy of z relative to (dual_square)^½, in the metric.
     """
     order = np.arange(len(z))
     active = np.empty(len(z), np.int64)
@@ -87,11 +110,13 @@ def weighted_lasso(
             if z[i] != 0.0:
                 active[count] = i
                 count += 1
+        # the support rarely changes here: sweeps over the nonzeros are cheaper by n over their number
         while sweeps < max_sweeps and moved > 0.1 * first:
             moved = sweep(B, ridge, scale, c, p, z, q, active[:count])
             sweeps += 1
         if first == 0.0 or (ridge > 0.0 and first * first <= 1e-4 * target):
             break
+        # the gap needs cᵀM⁻¹c, which with a ridge would cost a factorisation of its own
         if ridge == 0.0 and duality_gap(scale, c, p, z, q, dual_square) <= target:
             break
     return sweeps
@@ -99,10 +124,14 @@ def weighted_lasso(
 
 @njit(cache=True)
 def product(A: Matrix, x: Vector, y: Vector) -> None:  # pragma: no cover
-    """y = Ax for a symmetric A, row by row over the nonzeros of x."""
+    """y = Ax for a symmetric A, row by row over the nonzeros of x.
+
+    Costs n operations for each nonzero of x: MM iterates are sparse, and so is the work.
+    """
     for i in range(len(y)):
         y[i] = 0.0
     for j in range(len(x)):
+        # row by row, since B and A are stored so and are symmetric
         t = x[j]
         if t != 0.0:
             row = A[j]
@@ -112,7 +141,10 @@ def product(A: Matrix, x: Vector, y: Vector) -> None:  # pragma: no cover
 
 @njit(cache=True)
 def largest_modulus(x: Vector) -> float:  # pragma: no cover
-    """max |xᵢ|."""
+    """max |xᵢ|.
+
+    The unit of ε in the one-shot schedules; 0 for x = 0.
+    """
     top = 0.0
     for t in x:
         top = max(top, abs(t))
@@ -121,13 +153,18 @@ def largest_modulus(x: Vector) -> float:  # pragma: no cover
 
 @njit(cache=True)
 def rank_value(values: Vector, rank: int) -> float:  # pragma: no cover
-    """The value with exactly `rank` entries above it (ties aside), by quickselect on a copy."""
+    """The value with exactly `rank` entries above it (ties aside), by quickselect on a copy.
+
+    Rank 0 is the maximum, rank k the (k+1)-th largest. Linear time on average; the pivot is the middle entry, so
+    that sorted input is no bad case, and no random numbers are used.
+    """
     v = values.copy()
     low, high = 0, len(v) - 1
     while low < high:
         pivot = v[(low + high) // 2]
         i, j = low, high
         while i <= j:
+            # descending order: the larger entries go to the left
             while v[i] > pivot:
                 i += 1
             while v[j] < pivot:
@@ -147,7 +184,10 @@ def rank_value(values: Vector, rank: int) -> float:  # pragma: no cover
 
 @njit(cache=True)
 def dual_square_of(L: Matrix, c: Vector) -> float:  # pragma: no cover
-    """cᵀB⁻¹c = ‖L⁻¹c‖² with B = LLᵀ, by forward substitution."""
+    """cᵀB⁻¹c = ‖L⁻¹c‖² with B = LLᵀ, by forward substitution.
+
+    It is (largest ‖z‖_B)², the scale against which the LASSO's duality gap is judged.
+    """
     h = c.copy()
     total = 0.0
     for i in range(len(c)):
@@ -162,7 +202,10 @@ def dual_square_of(L: Matrix, c: Vector) -> float:  # pragma: no cover
 def lasso_at(
     B: Matrix, c: Vector, w: Vector, rho: float, p: Vector, z: Vector, q: Vector, size: float, tol: float
 ) -> int:  # pragma: no cover
-    """argmin zᵀBz − 2cᵀz + ρ Σ wᵢ|zᵢ| into z, and how many of its entries are nonzero."""
+    """argmin zᵀBz − 2cᵀz + ρ Σ wᵢ|zᵢ| into z, and how many of its entries are nonzero.
+
+    z and q are both the start and the answer, so that neighbouring ρ cost a few sweeps each.
+    """
     for i in range(len(w)):
         p[i] = rho * w[i]
     weighted_lasso(B, 0.0, 1.0, c, p, z, q, size, tol, MAX_SWEEPS)
@@ -180,6 +223,9 @@ def lasso_for_k(
     """The slope ρ at which argmin zᵀBz − 2cᵀz + ρ Σ wᵢ|zᵢ| has k nonzeros, by bisection; z and q = Bz updated.
 
     Where no ρ gives exactly k (coordinates may leave in pairs) the last ρ with more is kept.
+
+    At ρ = 2·max|cᵢ|/wᵢ the minimiser is 0; below, the number of nonzeros rises as ρ falls, though not always
+    by one and not always monotonically. Forty halvings bound the search.
     """
     low, high = 0.0, 0.0
     for i in range(len(c)):
@@ -198,6 +244,7 @@ def lasso_for_k(
             high = rho
         rho = 0.5 * (low + high)
     if count < k:
+        # the last ρ that left more than k; the caller trims
         rho = low
         lasso_at(B, c, w, rho, p, z, q, size, tol)
     return rho
@@ -211,6 +258,18 @@ def one_shot_pca(
 
     xᵢ survives when 2|cᵢ|(|xᵢ| + ε) > ρ_ε, c = (A + τI)x; ε falls through the levels, relative to
     max|x|. x is updated; the last ρ_ε is returned.
+
+    Ties: coordinates whose score equals ρ_ε are dropped, so that fewer than k may survive.
+
+    Parameters
+    ----------
+    A
+        Dense and contiguous, n × n; τ with A + τI ⪰ 0.
+    x
+        The start, of unit length; on return the last iterate.
+    levels, steps, tol
+        ε/max|x| from loose to tight, the most steps at each, and the largest move of a coordinate at which a
+        level ends early.
     """
     n = len(x)
     c, score, rho = np.empty(n), np.empty(n), 0.0
@@ -225,6 +284,7 @@ def one_shot_pca(
             square = 0.0
             for i in range(n):
                 size = abs(c[i]) - 0.5 * rho / (abs(x[i]) + eps)
+                # strictly above: the coordinate whose score is ρ_ε itself has size 0
                 c[i] = math.copysign(size, c[i]) if score[i] > rho else 0.0
                 square += c[i] * c[i]
             if square == 0.0:
@@ -242,7 +302,20 @@ def one_shot_pca(
 def one_shot_gev(
     A: Matrix, B: Matrix, L: Matrix, tau: float, k: int, x: Vector, levels: Vector, steps: int, tol: float
 ) -> float:  # pragma: no cover
-    """One-shot cardinality for any B and k < n: the metric-shift step whose LASSO keeps k coordinates, ε falling."""
+    """One-shot cardinality for any B and k < n: the metric-shift step whose LASSO keeps k coordinates, ε falling.
+
+    The LASSO is warm-started from the last z; the scale of z carries over since only x = z/‖z‖_B is normalised.
+
+    Parameters
+    ----------
+    L
+        The lower Cholesky factor of B, for cᵀB⁻¹c alone.
+    x
+        The start, of unit B norm; on return the last iterate.
+
+    The LASSO is solved to 1e-4 of its natural size only: what matters is which coordinates survive, and the
+    loadings are recomputed on the support afterwards. Where the LASSO is left with nothing, z = 0 and x stays.
+    """
     n = len(x)
     c, w, q, z, rho = np.empty(n), np.empty(n), np.empty(n), x.copy(), 0.0
     product(B, z, q)

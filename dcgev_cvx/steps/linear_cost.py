@@ -1,4 +1,9 @@
-"""A CVXPY problem whose parameters stand in its linear cost alone, and are put there without recompiling the rest."""
+"""A CVXPY problem whose parameters stand in its linear cost alone, and are put there without recompiling the rest.
+
+CVXPY's standard form of such a problem is min ½xᵀPx + q(θ)ᵀx over fixed cones, with q affine in the parameters θ.
+Keeping P, A and b and multiplying out q alone gives the same data bit for bit, which is checked when the form
+is first kept.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,11 @@ READS_ONLY = ("CLARABEL", "SCS", "OSQP")
 
 @dataclass(frozen=True)
 class StandardForm:
-    """What CVXPY made of the problem for one solver: its data, and the affine map from parameters to the cost."""
+    """What CVXPY made of the problem for one solver: its data, and the affine map from parameters to the cost.
+
+    cost is the key of the cost vector in the data, "c" or "q" by solver interface; slopes is the sparse matrix that
+    maps (θ, 1) to (q, constant).
+    """
 
     data: dict[str, Any]
     chain: Any
@@ -27,7 +36,11 @@ class StandardForm:
     slopes: Any
 
     def at(self, parameters: Vector) -> dict[str, Any]:
-        """The solver's data with the cost of these parameters; arrays are copied where a solver may write."""
+        """The solver's data with the cost of these parameters; arrays are copied where a solver may write.
+
+        Only solvers known to read without writing share the kept arrays; for the others a copy a solve is the price
+        of being sure.
+        """
         kept = self.data if self.chain.solver.name() in READS_ONLY else {k: own_copy(v) for k, v in self.data.items()}
         return kept | {self.cost: cost_of(self.slopes, parameters)}
 
@@ -37,6 +50,9 @@ class LinearCostProblem(cp.Problem):
 
     CVXPY itself multiplies out every matrix at each solve, which at n = 13 takes longer than
     the solver does. Where its standard form is not understood, it is left to CVXPY.
+
+    It differs from cp.Problem in `get_problem_data` only: printing, DCP rules and values are CVXPY's. A parameter
+    that turns out to stand in P, A or the bounds makes `_form_of` return None, and every solve is CVXPY's own.
     """
 
     def __init__(self, objective: Any, constraints: Sequence[Any] = ()) -> None:
@@ -85,7 +101,10 @@ class LinearCostProblem(cp.Problem):
 
 
 def constant(tensor: Any) -> bool:
-    """Is a part of the compiled problem free of parameters? Their columns come first, the constant's last."""
+    """Is a part of the compiled problem free of parameters? Their columns come first, the constant's last.
+
+    tocsc()[:, :-1] are the parameters' columns: a nonzero there says that the part moves with a parameter.
+    """
     return tensor is None or tensor.tocsc()[:, :-1].count_nonzero() == 0
 
 

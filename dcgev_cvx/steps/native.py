@@ -2,6 +2,9 @@
 
 Each step is the argmin of the same surrogate as its CVXPY twin and returns the same point; no step
 remembers an earlier one, so an answer depends on (program, y) alone.
+
+Coordinate descent needs many sweeps for its last digits and few for the right support; the walk of `polish`
+needs the right support and gives all digits. Each does what it is good at.
 """
 
 from __future__ import annotations
@@ -36,10 +39,16 @@ class MetricStep:
     Why no constraint is left: with μ the multiplier of xᵀBx ≤ 1 the KKT system of the step reads
     2(τ + μ)Bx − 2c + p∘∂|x| ∋ 0, and z = (τ + μ)x solves 2Bz − 2c + p∘∂|z| ∋ 0, which does not know μ.
     On the sphere τ + μ = ‖z‖_B; inside it μ = 0.
+
+    Inside Ω, that is for ‖z‖_B ≤ τ, x = z/τ has xᵀBx ≤ 1; outside, x = z/‖z‖_B has xᵀBx = 1. With τ = 0 both shifts
+    are the same program, and this is the paper's linear branch of Algorithm 1.
     """
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """argmin g(·, y) over Ω."""
+        """argmin g(·, y) over Ω.
+
+        Raises InvalidParameter for the identity shift with τ > 0, SolverFailed if the walk finds no face.
+        """
         if not isinstance(program, SparseGEV) or (program.shift == "identity" and program.tau > 0.0):
             raise InvalidParameter('MetricStep needs a SparseGEV program with shift="metric" (or τ = 0).')
         if program.pencil.B is None:
@@ -53,6 +62,9 @@ class IdentityStep:
 
     For fixed μ the step is a LASSO with Gram matrix τI + μB, and ‖x(μ)‖_B falls with μ; a few values of
     μ bring it near 1, and the walk finds the exact pair (x, μ).
+
+    Why ‖x(μ)‖_B falls: x(μ) minimises q + μ·xᵀBx; adding the optimality of x(μ) and x(μ') for μ < μ' gives
+    (μ' − μ)(‖x(μ)‖²_B − ‖x(μ')‖²_B) ≥ 0.
     """
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
@@ -66,7 +78,10 @@ class IdentityStep:
 
 @dataclass(frozen=True)
 class NativeFisherStep:
-    """One MM step of sparse FDA: the kernel inside a root in the multiplier of aᵀx = 1 (Eq:fdaiterative)."""
+    """One MM step of sparse FDA: the kernel inside a root in the multiplier of aᵀx = 1 (Eq:fdaiterative).
+
+    For fixed t, x(t) = argmin xᵀBx − 2t aᵀx + pᵀ|x| and aᵀx(t) rises with t from 0: one root, where aᵀx = 1.
+    """
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
         """argmin g(·, y) over Ω."""
@@ -88,6 +103,9 @@ def exact_step(program: Program, y: Vector, guess: Callable[[Subproblem, Vector]
 
     Late in a run support and signs no longer change, and one small Cholesky factor is the whole step.
     Early, with many variables, compiled coordinate descent finds the face first.
+
+    The old face is tried with three moves of the walk; where these do not suffice, the guess is computed. Either
+    way the walk ends at the unique minimiser, so the choice affects the time and not the answer.
     """
     begin = perf_counter()
     sub = Subproblem.at(program, y)
@@ -106,7 +124,10 @@ def exact_step(program: Program, y: Vector, guess: Callable[[Subproblem, Vector]
 
 
 class Lasso:
-    """min ridge·zᵀz + scale·zᵀBz − 2cᵀz + pᵀ|z| with z and Bz kept from one setting to the next."""
+    """min ridge·zᵀz + scale·zᵀBz − 2cᵀz + pᵀ|z| with z and Bz kept from one setting to the next.
+
+    Keeping z and Bz makes the next setting of (c, ridge, scale) cost a few sweeps.
+    """
 
     def __init__(self, sub: Subproblem, z: Vector) -> None:
         pencil = sub.program.pencil
@@ -124,7 +145,10 @@ class Lasso:
 
 
 def metric_guess(sub: Subproblem, y: Vector) -> Vector:
-    """x = z/max(τ, ‖z‖_B) from the LASSO, warm-started at the best multiple of y."""
+    """x = z/max(τ, ‖z‖_B) from the LASSO, warm-started at the best multiple of y.
+
+    The best multiple of y: min over t of t²yᵀBy − 2t·cᵀy + t·pᵀ|y| for t ≥ 0.
+    """
     gain = 2.0 * float(sub.c @ y) - float(sub.p @ np.abs(y))
     square = float(y @ sub.B_dot(y))
     z = max(0.0, 0.5 * gain / square) * y if square > 0.0 else y
@@ -134,7 +158,10 @@ def metric_guess(sub: Subproblem, y: Vector) -> Vector:
 
 
 def identity_guess(sub: Subproblem, y: Vector) -> Vector:
-    """x(μ) = argmin τxᵀx + μxᵀBx − 2cᵀx + pᵀ|x| at the root of ‖x(μ)‖_B = 1, or at μ = 0."""
+    """x(μ) = argmin τxᵀx + μxᵀBx − 2cᵀx + pᵀ|x| at the root of ‖x(μ)‖_B = 1, or at μ = 0.
+
+    At μ = 0 the problem separates into soft thresholds; only if that point lies outside Ω is a root needed.
+    """
     inside = np.sign(sub.c) * np.maximum(0.0, np.abs(sub.c) - 0.5 * sub.p) / sub.tau
     if sub.norm(inside) <= 1.0:
         return inside
@@ -150,7 +177,11 @@ def identity_guess(sub: Subproblem, y: Vector) -> Vector:
 
 
 def fisher_guess(sub: Subproblem, y: Vector) -> Vector:
-    """x(t) = argmin xᵀBx − 2t aᵀx + pᵀ|x| at the root of aᵀx(t) = 1."""
+    """x(t) = argmin xᵀBx − 2t aᵀx + pᵀ|x| at the root of aᵀx(t) = 1.
+
+    Proof of the bracket: times xᵀ the KKT system reads 2xᵀBx + pᵀ|x| = 2t, so t lies between half the surrogate's
+    value and the value itself.
+    """
     assert isinstance(sub.program, SparseFDA)
     a = sub.program.a * sub.unit
     lasso = Lasso(sub, y)
@@ -165,7 +196,11 @@ def fisher_guess(sub: Subproblem, y: Vector) -> Vector:
 
 
 def falling_root(function: Callable[[float], float], low: float, high: float) -> float:
-    """A point where a continuous falling function is nearly zero, by a secant kept inside its bracket."""
+    """A point where a continuous falling function is nearly zero, by a secant kept inside its bracket.
+
+    Accurate to 1e-3 only, since the walk corrects the rest. The secant is kept 5 % away from the bracket's
+    ends, so that each step shrinks it.
+    """
     left, right = function(low) if low > 0.0 else math.inf, function(high)
     at = high
     for _ in range(60):

@@ -3,6 +3,9 @@
 A conic solver's answer tells nearly which coordinates are nonzero and with which sign. Once support
 and signs are known the step is a linear system and one scalar equation; the walk repairs the few
 coordinates that the solver got wrong. Every move lowers the surrogate, so it ends.
+
+The same walk serves as the referee of solvers: what a solver answered is compared with the exact minimiser, and
+the distance is reported as `correction`.
 """
 
 from __future__ import annotations
@@ -27,6 +30,10 @@ class Subproblem:
 
     x = unit·x̂ and the objective is measured in `objective`; both are powers of two, so that
     changing units rounds nothing. Slopes beyond the largest that can matter are cut (beyond the paper).
+
+    H is τI (identity shift), τB (metric shift) or B (FDA); c = (A + τI)y or (A + τB)y, and 0 for FDA; p are the
+    slopes ρ_ε w at y. Cutting p at 1.01·θ leaves the minimiser as it is, because a coordinate with a slope above θ
+    is zero in any case (see `Program.largest_slopes`); uncut, slopes of 1e15 break conic solvers.
     """
 
     program: Program
@@ -37,7 +44,10 @@ class Subproblem:
 
     @classmethod
     def at(cls, program: Program, y: Vector) -> Subproblem:
-        """The subproblem of the MM step from y."""
+        """The subproblem of the MM step from y.
+
+        y itself is not kept: the subproblem knows it only through c and p.
+        """
         unit, objective = program.units
         factor = unit / objective
         c, p = program.linear(y), program.slopes(y)
@@ -77,7 +87,10 @@ class Subproblem:
 
     @property
     def largest_norm(self) -> float:
-        """(cᵀB⁻¹c)^½, the largest that ‖z‖_B and μ can be (beyond the paper)."""
+        """(cᵀB⁻¹c)^½, the largest that ‖z‖_B and μ can be (beyond the paper).
+
+        zᵀBz = cᵀz − ½pᵀ|z| ≤ cᵀz ≤ (cᵀB⁻¹c)^½‖z‖_B for the LASSO's minimiser z, and τ + μ = ‖z‖_B on the sphere.
+        """
         z = self.program.pencil.B_solve(self.c) / self.metric
         return math.sqrt(max(0.0, float(self.c @ z)))
 
@@ -131,6 +144,9 @@ def first_face(sub: Subproblem, x: Vector) -> tuple[Vector, Vector]:
 
     At a minimiser one of |xᵢ| and pᵢ − |rᵢ| is zero; near one, the smaller of the two is the one that
     is meant to be. The comparison is free of units and of tolerances, whoever made the guess.
+
+    Raises nothing: a guess of zeros gives an empty face (GEV), or for FDA the best single variable, since the plane
+    aᵀx = 1 needs one.
     """
     x = feasible(sub, x)
     gradient, normal = sub.gradient(x), normal_of(sub, x)
@@ -147,7 +163,11 @@ def first_face(sub: Subproblem, x: Vector) -> tuple[Vector, Vector]:
 
 
 def visit(sub: Subproblem, x: Vector, signs: Vector) -> tuple[Vector, Vector, float, bool]:
-    """Minimise on the face of `signs`; then leave it by the worst row, stop before a sign flips, or end."""
+    """Minimise on the face of `signs`; then leave it by the worst row, stop before a sign flips, or end.
+
+    Returns (x, signs, μ, done). done means that the KKT conditions hold to KKT_TOL of the largest term or to what
+    rounding allows, whichever is larger: asking for more would make the walk turn in circles.
+    """
     support = np.flatnonzero(signs)
     s = signs[support]
     new, mu = minimise_on_face(sub, support, s)
@@ -173,6 +193,9 @@ def cross(sub: Subproblem, x: Vector, support: Index, new: Vector) -> Vector:
 
     Along the segment the smooth part is one parabola and |x| is piecewise linear, so all candidates
     are evaluated at once.
+
+    The face's minimiser has signs that the linear model took as fixed; stopping at the first sign change is safe
+    but slow. The lowest of all breakpoints, the end among them, is at least as low as the first.
     """
     old = x[support]
     d = np.zeros_like(x)
@@ -207,7 +230,10 @@ def minimise_on_face(sub: Subproblem, support: Index, s: Vector) -> tuple[Vector
 
 
 def metric_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
-    """min τxᵀBx − 2hᵀx s.t. xᵀBx ≤ 1: x = z/max(τ, ‖z‖_B) with Bz = h (beyond the paper)."""
+    """min τxᵀBx − 2hᵀx s.t. xᵀBx ≤ 1: x = z/max(τ, ‖z‖_B) with Bz = h (beyond the paper).
+
+    h = c − ½p∘s on the support. One step of iterative refinement gives the digits that cond(B) took.
+    """
     if not len(h):
         return h, 0.0
     factor = cho_factor(B, lower=True, check_finite=False)
@@ -223,6 +249,9 @@ def secular_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
     """min τxᵀx − 2hᵀx s.t. xᵀBx ≤ 1: (τI + μB)x = h with μ the root of xᵀBx = 1, or 0 (Section 3.3 a).
 
     Newton on ‖x(μ)‖_B⁻¹, which is nearly linear in μ and rises to the root from the left.
+
+    Convergence: φ(μ) = 1/‖x(μ)‖_B is concave and increasing in μ, so Newton's iterates from μ = 0 rise to the
+    root of φ = 1 without overshooting, and their last digits come quadratically.
     """
     x, mu = h / tau, 0.0
     Bx = B @ x
@@ -244,7 +273,10 @@ def secular_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
 
 
 def refine_on_sphere(B: Matrix, h: Vector, tau: float, x: Vector, mu: float) -> tuple[Vector, float]:
-    """One Newton step on (τI + μB)x = h, xᵀBx = 1 in both unknowns: the last digits."""
+    """One Newton step on (τI + μB)x = h, xᵀBx = 1 in both unknowns: the last digits.
+
+    The bordered matrix is singular only if Bx = 0, that is never on the sphere; in doubt the input is returned.
+    """
     Bx = B @ x
     k = len(x)
     J = np.zeros((k + 1, k + 1))
@@ -260,7 +292,10 @@ def refine_on_sphere(B: Matrix, h: Vector, tau: float, x: Vector, mu: float) -> 
 
 
 def affine_face(B: Matrix, h: Vector, a: Vector) -> tuple[Vector, float]:
-    """min xᵀBx − 2hᵀx s.t. aᵀx = 1: Bx = h − μa (Eq:fdaiterative)."""
+    """min xᵀBx − 2hᵀx s.t. aᵀx = 1: Bx = h − μa (Eq:fdaiterative).
+
+    μ is minus the t of `fisher_guess`. x is divided by aᵀx at the end: the constraint holds to the last bit or two.
+    """
     factor = cho_factor(B, lower=True, check_finite=False)
     z_a, z_h = (cho_solve(factor, v, check_finite=False) for v in (a, h))
     mu = (float(a @ z_h) - 1.0) / float(a @ z_a)
@@ -275,7 +310,10 @@ def normal_of(sub: Subproblem, x: Vector) -> Vector:
 
 
 def multiplier_of(sub: Subproblem, x: Vector, gradient: Vector) -> float:
-    """μ from the KKT system multiplied by xᵀ."""
+    """μ from the KKT system multiplied by xᵀ.
+
+    For GEV a negative number means that x lies inside Ω, where μ = 0.
+    """
     b = float(normal_of(sub, x) @ x)
     if b == 0.0:
         return 0.0

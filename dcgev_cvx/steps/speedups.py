@@ -18,6 +18,19 @@ class Shrinking:
     A zero of y has the slope ρ_ε/ε; when that exceeds every slope that a nonzero could have, xᵢ
     stays zero in this and all later steps. Rows and columns of A, B or C are then dropped, and
     work and memory follow the support. One instance serves one run.
+
+    The value is corrected by φ(0) for each dropped variable, so that f and g are those of the full program. When a
+    support grows again (a new start, a larger ε) the full program is restored.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import SparseGEV, datasets
+    >>> from dcgev_cvx.mm import minimize
+    >>> from dcgev_cvx.steps.closed import soft_threshold_step
+    >>> from dcgev_cvx.steps.speedups import Shrinking
+    >>> program = SparseGEV(datasets.pitprops(), rho=4.84)
+    >>> minimize(program, Shrinking(soft_threshold_step)).support == minimize(program, soft_threshold_step).support
+    True
     """
 
     def __init__(self, inner: Step) -> None:
@@ -79,7 +92,10 @@ def absorbing(program: Program, y: Vector) -> bool:
 
 
 def share(program: Program, size: int) -> float:
-    """What a product with A on `size` variables costs, as a share of a full one."""
+    """What a product with A on `size` variables costs, as a share of a full one.
+
+    Dense A: the square of the part, as rows and columns are dropped; a factor C loses columns only.
+    """
     part = size / program.pencil.n
     dense = isinstance(program.pencil.A, np.ndarray)
     return part * part if dense else part
@@ -91,6 +107,12 @@ class Accelerated:
     From the last pairs (yᵢ, xᵢ = argmin g(·, yᵢ)) with one support, the combination Σ αᵢxᵢ, Σ αᵢ = 1,
     whose residual Σ αᵢ(xᵢ − yᵢ) is smallest is where a linearly convergent sequence is heading. It keeps
     the zeros and signs of the last x, is scaled into Ω, and must have a lower f. One instance, one run.
+
+    Descent is kept: f(z) < f(y) by the test, and the step from z lowers f further, so the sandwich
+    inequality holds with z in the place of y; the history records it as `origin`.
+
+    memory is the most pairs that are kept, six by default; a change of the zeros empties it, because the
+    MM map is smooth only between two changes of the support.
     """
 
     def __init__(self, inner: Step, memory: int = 6) -> None:
