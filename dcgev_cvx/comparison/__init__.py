@@ -1,4 +1,11 @@
-"""Every method on one pencil and one k: values from below, bounds from above, a gap that trusts no solver."""
+"""Every method on one pencil and one k: values from below, bounds from above, a gap that trusts no solver.
+
+>>> from dcgev_cvx import datasets
+>>> from dcgev_cvx.comparison import compare
+>>> found = compare(datasets.pitprops(), 3, ["solve", "no-sdp"])
+>>> round(found.best_lower, 3), round(found.best_upper, 3), found.gap.closed
+(2.475, 2.602, False)
+"""
 
 from __future__ import annotations
 

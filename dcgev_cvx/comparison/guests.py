@@ -1,4 +1,9 @@
-"""Players that are asked only if they are installed: dccp, and CVXPY's nonlinear programs with UNO (Eq:approx)."""
+"""Players that are asked only if they are installed: dccp, and CVXPY's nonlinear programs with UNO (Eq:approx).
+
+They solve a continuous problem, the ℓ1 ball with a radius that no k-sparse vector leaves, and their answer is cut to
+its k largest entries: a fair use of general tools, which know nothing of cardinality. Whatever they raise
+becomes the status of their row.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +27,10 @@ LIMIT = 300
 
 
 def absent(name: str) -> str | None:
-    """Why a guest does not play, or None."""
+    """Why a guest does not play, or None.
+
+    The reason holds the command that installs the package.
+    """
     return (
         None
         if find_spec(GUESTS[name]) is not None
@@ -34,6 +42,9 @@ def ball_problem(pencil: Pencil, k: int, *, root: bool) -> tuple[Any, Any]:
     """max xᵀAx s.t. ‖x‖_B ≤ 1, ‖x‖₁ ≤ √(k/λmin(B)), from the leading eigenvector (Eq:approx with a valid radius).
 
     root=True writes the objective as ‖A^½x‖², the convex form that dccp wants; it needs A ⪰ 0.
+
+    Returns (problem, x), the start already in x.value. Units: A and B are divided by powers of two, so that the
+    tools' absolute tolerances mean the same for every pencil.
     """
     import cvxpy as cp
 
@@ -49,7 +60,10 @@ def ball_problem(pencil: Pencil, k: int, *, root: bool) -> tuple[Any, Any]:
 
 
 def square_root(A: Any) -> Any:
-    """A^½ of a positive semidefinite matrix."""
+    """A^½ of a positive semidefinite matrix.
+
+    Negative eigenvalues, which are rounding in a positive semidefinite A, count as zero.
+    """
     values, vectors = np.linalg.eigh(A)
     return (np.sqrt(np.maximum(values, 0.0)) * vectors).T
 
@@ -80,7 +94,10 @@ def by_uno(pencil: Pencil, k: int) -> Vector:
 
 
 def answer(x: Any, who: str) -> Vector:
-    """The variable's value, if it is a vector that is not zero."""
+    """The variable's value, if it is a vector that is not zero.
+
+    Zero is refused too: it has no direction to renormalise.
+    """
     found = None if x.value is None else np.asarray(x.value, dtype=np.float64)
     if found is None or not np.all(np.isfinite(found)) or not found.any():
         raise SolverFailed(f"{who} returned no vector.")

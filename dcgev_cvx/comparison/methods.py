@@ -1,4 +1,9 @@
-"""The players of a comparison, and `compare`, which lets them play and never lets one stop the others."""
+"""The players of a comparison, and `compare`, which lets them play and never lets one stop the others.
+
+A player is a function from a Game to a Row. Lower players return vectors, which are valued anew from the data;
+upper players return bounds that are theorems whatever their solver did. So the interval between the best of
+both sides holds the optimum even if most of the players misbehave.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +39,11 @@ MM_STEPS = 1000
 
 @dataclass(frozen=True)
 class Game:
-    """One pencil, one k, one clock; what several methods need is computed once."""
+    """One pencil, one k, one clock; what several methods need is computed once.
+
+    deadline is a time of perf_counter, infinite without a limit. Properties are cached: the SDP, the exact search
+    and the search for ρ̃ run at most once, in the turn of the first method that needs them.
+    """
 
     pencil: Pencil
     k: int
@@ -44,7 +53,10 @@ class Game:
 
     @property
     def left(self) -> float | None:
-        """Seconds until the deadline, None without one."""
+        """Seconds until the deadline, None without one.
+
+        At least 0.05 s, since a time limit of zero is an error to some solvers.
+        """
         return None if math.isinf(self.deadline) else max(0.05, self.deadline - perf_counter())
 
     @cached_property
@@ -69,7 +81,10 @@ class Game:
 
 
 def mm_run(pencil: Pencil, rho: float, engine: str) -> MMResult:
-    """Algorithm 1 (metric shift), or DC-PCA's closed form."""
+    """Algorithm 1 (metric shift), or DC-PCA's closed form.
+
+    At most MM_STEPS steps: a run that has not converged by then is shown as such.
+    """
     from ..algorithms import dc_pca, sparse_gev
     from ..mm import Stop
 
@@ -82,7 +97,20 @@ def mm_run(pencil: Pencil, rho: float, engine: str) -> MMResult:
 
 
 def rho_for(run: Callable[[float], MMResult], pencil: Pencil, k: int) -> tuple[float, int]:
-    """Bisection on ρ̃: cardinality falls, not always by one, as ρ̃ grows, and not every k is on the path."""
+    """Bisection on ρ̃: cardinality falls, not always by one, as ρ̃ grows, and not every k is on the path.
+
+    Parameters
+    ----------
+    run
+        From ρ̃ to a finished MM run.
+
+    Returns
+    -------
+    (ρ̃, cardinality)
+        Cardinality 0 when no converged run had between 1 and k nonzeros.
+
+    A run that was stopped by its iteration limit does not count, even if it has k nonzeros at that moment.
+    """
     from ..paths import rho_max
 
     low, high = 0.0, rho_max(pencil)
@@ -103,7 +131,11 @@ def rho_for(run: Callable[[float], MMResult], pencil: Pencil, k: int) -> tuple[f
 
 
 def mm_row(game: Game, method: str, engine: str) -> Row:
-    """A d.c. run at the ρ̃ that leaves k nonzeros; its loadings renormalized, its residual from the referee."""
+    """A d.c. run at the ρ̃ that leaves k nonzeros; its loadings renormalized, its residual from the referee.
+
+    The value is that of the best loadings on the support, the stationarity that of x before it was renormalised:
+    renormalising leaves the d.c. program's stationary point on purpose.
+    """
     begin = perf_counter()
     rho, _ = game.rho
     result = mm_run(game.pencil, rho, engine)
@@ -134,7 +166,10 @@ def dc_cvxpy_row(game: Game) -> Row:
 
 
 def solve_row(game: Game) -> Row:
-    """solve(pencil, k): one-shot cardinality, several starts, swaps."""
+    """solve(pencil, k): one-shot cardinality, several starts, swaps.
+
+    check_path=False: whether k lies on the ρ̃ path is the business of the d.c. rows.
+    """
     from ..paths import solve
 
     found = solve(game.pencil, game.k, random_state=game.random_state, check_path=False)
@@ -144,7 +179,10 @@ def solve_row(game: Game) -> Row:
 
 
 def greedy_row(game: Game) -> Row:
-    """Forward selection, then the best vector on the support."""
+    """Forward selection, then the best vector on the support.
+
+    The baseline that everything else should beat.
+    """
     from ..paths import greedy
 
     begin = perf_counter()
@@ -154,7 +192,11 @@ def greedy_row(game: Game) -> Row:
 
 
 def guest_row(game: Game, name: str) -> Row:
-    """dccp or UNO on the ℓ1 ball, its k largest entries, renormalized; left out when not installed."""
+    """dccp or UNO on the ℓ1 ball, its k largest entries, renormalized; left out when not installed.
+
+    What is left out because it is not installed does not appear in the comparison at all; what is left out for its
+    size or for an indefinite A does, with the reason.
+    """
     from . import guests
 
     title = METHODS[name][0]
@@ -175,7 +217,10 @@ def guest_row(game: Game, name: str) -> Row:
 
 
 def rounded_row(game: Game) -> Row:
-    """The homogeneous SDP's vector."""
+    """The homogeneous SDP's vector.
+
+    Its value with the same SDP's bound gives the gap that the relaxation alone proves.
+    """
     relaxed = game.homogeneous
     words = f"{relaxed.rank_in_words}; leading eigenvector, k largest entries, renormalized"
     return lower_row(game, relaxed.rounded, words)
@@ -190,7 +235,10 @@ def exact_lower_row(game: Game) -> Row:
 
 
 def exact_upper_row(game: Game) -> Row:
-    """The bound of branch and bound."""
+    """The bound of branch and bound.
+
+    Valid also when the search was stopped: then it is the largest bound of an open node.
+    """
     exact = game.exact
     return Row(
         "exact (branch and bound)", "upper", exact.upper_bound, exact.status.value, True, seconds=exact.seconds
@@ -198,7 +246,10 @@ def exact_upper_row(game: Game) -> Row:
 
 
 def literal_row(game: Game) -> Row:
-    """The SDP of Section 3 as printed."""
+    """The SDP of Section 3 as printed.
+
+    Here to be seen: its bound is λmax(A, B) for every k.
+    """
     from ..relaxations import literal_sdp
 
     relaxed = literal_sdp(game.pencil, float(game.k), time_limit=game.left, force=game.force)
@@ -206,7 +257,10 @@ def literal_row(game: Game) -> Row:
 
 
 def paper_row(game: Game) -> Row:
-    """The entrywise SDP with the paper's budget k²."""
+    """The entrywise SDP with the paper's budget k².
+
+    For B = I the bound is valid, and loose from small k on, as ‖x‖₁² ≤ k where k² is allowed.
+    """
     from ..relaxations import entrywise_sdp, radius_for
 
     relaxed = entrywise_sdp(
@@ -219,7 +273,10 @@ def paper_row(game: Game) -> Row:
 
 
 def valid_row(game: Game) -> Row:
-    """The entrywise SDP with the budget k/λmin(B)."""
+    """The entrywise SDP with the budget k/λmin(B).
+
+    For B = I radius² = k; for an ill-conditioned B the radius is so large that the bound is λmax(A, B).
+    """
     from ..relaxations import entrywise_sdp, radius_for
 
     radius = radius_for(game.pencil, game.k, "valid")
@@ -257,6 +314,7 @@ METHODS: Mapping[str, tuple[str, str, Callable[[Game], Row]]] = MappingProxyType
         "entrywise-valid": ("entrywise SDP, valid (k/λmin)", "upper", valid_row),
         "homogeneous": ("homogeneous SDP", "upper", homogeneous_row),
         "no-sdp": ("no SDP", "upper", cheap_row),
+        # last, so that the search may use all the time that the others left
         "exact": ("exact (branch and bound)", "lower", exact_lower_row),
         "exact-bound": ("exact (branch and bound)", "upper", exact_upper_row),
     }
@@ -278,6 +336,31 @@ def compare(
 
     methods are names of `METHODS` (all by default). A method that fails, is refused or finds no time left is a
     row that says so. progress is told each method's name before it plays.
+
+    Parameters
+    ----------
+    pencil, k
+        The problem.
+    methods
+        Names, in any order; they play in the order of METHODS, which puts the exact search last.
+    time_limit
+        Seconds for all together, > 0. SDPs and the exact search are told what is left; the others are short.
+    random_state
+        Of `solve`'s random starts.
+    force
+        Run what is refused for its size.
+    progress
+        Called with a method's title.
+
+    Returns
+    -------
+    Comparison
+        One row a method. Errors of this package become rows; others, which would be bugs, are raised.
+
+    Raises
+    ------
+    InvalidParameter
+        For an unknown method (with the nearest name), an empty list, k or time_limit out of range.
     """
     if not isinstance(pencil, Pencil):
         raise InvalidParameter(f"pencil must be a Pencil, got {type(pencil).__name__}: use Pencil(A, B).")
@@ -310,7 +393,10 @@ def checked_methods(methods: Iterable[str] | None) -> tuple[str, ...]:
 
 
 def play(game: Game, name: str) -> Row:
-    """The method's row; its failure, or the clock's word that it came too late, is a row too."""
+    """The method's row; its failure, or the clock's word that it came too late, is a row too.
+
+    Foreign exceptions are not caught: they would be bugs, and a row is no place to hide one.
+    """
     title, side, player = METHODS[name]
     if perf_counter() > game.deadline:
         return failed(title, side, "not run: the time limit was reached", 0.0)
@@ -327,7 +413,10 @@ def failed(method: str, side: Any, words: str, seconds: float) -> Row:
 
 
 def lower_row(game: Game, found: Solution, words: str) -> Row:
-    """A vector's row; more than k nonzeros make it no lower value."""
+    """A vector's row; more than k nonzeros make it no lower value.
+
+    A vector with more than k nonzeros proves nothing about k and is shown as invalid; one with fewer is valid.
+    """
     valid = found.k <= game.k
     return Row(
         method=found.method,
@@ -342,14 +431,21 @@ def lower_row(game: Game, found: Solution, words: str) -> Row:
 
 
 def upper_row(game: Game, method: str, relaxed: Relaxation, words: str) -> Row:
-    """A relaxation's row: the proved bound, never the solver's value."""
+    """A relaxation's row: the proved bound, never the solver's value.
+
+    A relaxation that bounds another k only (`valid_k` < k) is shown as invalid.
+    """
     valid = relaxed.valid_k >= game.k
     words = f"{words}; {relaxed.solver}: {relaxed.status}, worst DIMACS error {relaxed.dimacs.worst:.0e}"
     return Row(method, "upper", relaxed.upper_bound, words, valid, seconds=relaxed.seconds)
 
 
 def finished(pencil: Pencil, k: int, rows: Sequence[Row], seconds: float) -> Comparison:
-    """The comparison with each row's percentage of λmax(A, B) and its gap to the best of the other side."""
+    """The comparison with each row's percentage of λmax(A, B) and its gap to the best of the other side.
+
+    gap is relative to the bound: for a lower row, how far it may be from the optimum at most; for an upper row, how
+    far it is above the best vector. NaN where a side is missing.
+    """
     draft = Comparison(pencil, k, tuple(rows), seconds)
     top, best, upper = pencil.lambda_max, draft.best_lower, draft.best_upper
 

@@ -1,4 +1,8 @@
-"""One self-contained HTML page: the tables, the pictures, the problem's facts and the command that made it."""
+"""One self-contained HTML page: the tables, the pictures, the problem's facts and the command that made it.
+
+The page has no scripts, fonts or links to elsewhere and can be mailed as one file. The command line and the
+versions of the packages are part of it, so that it can be made again.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,17 @@ img { max-width: 100%; } code { background: #f3f3f3; padding: .1rem .3rem; }
 
 
 def html_report(comparisons: Sequence[Comparison], *, title: str = "comparison", command: str = "") -> str:
-    """The page as a string; every name is escaped, nothing is loaded from elsewhere."""
+    """The page as a string; every name is escaped, nothing is loaded from elsewhere.
+
+    Parameters
+    ----------
+    comparisons
+        One per k, of the same pencil; at least one.
+    title, command
+        Text, escaped.
+
+    The picture is embedded as base64 PNG where matplotlib is installed; without it the tables stand alone.
+    """
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -44,7 +58,10 @@ def html_report(comparisons: Sequence[Comparison], *, title: str = "comparison",
 
 
 def facts(comparisons: Sequence[Comparison], command: str) -> str:
-    """What was compared, with which versions, and how to do it again."""
+    """What was compared, with which versions, and how to do it again.
+
+    The pencil's size and λmax stand here once, as all comparisons share the pencil.
+    """
     pencil = comparisons[0].pencil
     pairs = [
         ("problem", f"n = {pencil.n}, B {'= I' if pencil.B is None else 'dense'}"),
@@ -61,7 +78,10 @@ def facts(comparisons: Sequence[Comparison], command: str) -> str:
 
 
 def versions() -> list[str]:
-    """The packages behind the numbers."""
+    """The packages behind the numbers.
+
+    Packages that are not installed are left out rather than shown as missing.
+    """
     found: list[str] = []
     for name in PACKAGES:
         try:
@@ -72,7 +92,10 @@ def versions() -> list[str]:
 
 
 def picture(comparisons: Sequence[Comparison]) -> str:
-    """The interval picture inside the page; without matplotlib a line that says so."""
+    """The interval picture inside the page; without matplotlib a line that says so.
+
+    A missing matplotlib is said on the page, since a reader may wonder where the picture is.
+    """
     try:
         image = png(comparisons)
     except ImportError:
@@ -89,7 +112,10 @@ def png(comparisons: Sequence[Comparison]) -> bytes:
 
 
 def figure_of(comparisons: Sequence[Comparison]) -> Any:
-    """A figure of its own, outside pyplot's state."""
+    """A figure of its own, outside pyplot's state.
+
+    pyplot keeps every figure until it is closed, and may want a display: neither is acceptable in a library.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -124,7 +150,10 @@ def rows_have_support(rows: Sequence[Row]) -> bool:
 
 
 def line(row: Row, best: float, with_support: bool) -> str:
-    """One row, grey when it does not count, bold when it is the best."""
+    """One row, grey when it does not count, bold when it is the best.
+
+    "Best" is equality with the side's best value, so that ties are all bold.
+    """
     kind = "" if row.valid and row.value != best else ' class="best"' if row.valid else ' class="invalid"'
     cells: list[tuple[str, str]] = list(zip(CELLS, cells_of(row), strict=True))
     if with_support:

@@ -20,6 +20,10 @@ class Row:
 
     A lower row is a vector with its value, an upper row a proved bound. valid is False for a vector with
     more than k nonzeros, for a bound that does not hold at this k, and for a method that failed.
+
+    percent is 100·value/λmax(A, B), NaN where λmax ≤ 0; gap is relative, against the best of the other side;
+    stationarity is the residual of the d.c. program behind a vector, NaN for methods without one; support holds
+    names.
     """
 
     method: str
@@ -38,7 +42,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All rows for one k. best_lower is attained, best_upper proved: the optimum lies between them."""
+    """All rows for one k. best_lower is attained, best_upper proved: the optimum lies between them.
+
+    rows keep the order in which the methods played. `print` shows both tables, `to_frame` is for pandas, `to_dict`
+    for JSON.
+    """
 
     pencil: Pencil
     k: int
@@ -67,12 +75,18 @@ class Comparison:
 
     @property
     def gap(self) -> Gap:
-        """The interval that holds the optimum of (SGEV-P)."""
+        """The interval that holds the optimum of (SGEV-P).
+
+        Infinite when one side is empty.
+        """
         return Gap(self.best_lower, self.best_upper)
 
     @property
     def verdict(self) -> str:
-        """The interval in words."""
+        """The interval in words.
+
+        "proved" is said only when the interval is closed to 1e-9.
+        """
         if self.gap.closed:
             return f"k = {self.k}: the optimum is {self.best_lower:.6g}, proved"
         return f"k = {self.k}: the optimum lies in {self.gap}"
@@ -100,7 +114,10 @@ class Comparison:
         return pd.DataFrame([asdict(row) | {"k": self.k} for row in self.rows])
 
     def plot(self, ax: Any = None) -> Any:
-        """The interval picture on the given Axes (or new ones); returns the Axes."""
+        """The interval picture on the given Axes (or new ones); returns the Axes.
+
+        Lower values are drawn below, upper bounds above, and the optimum lies between; needs matplotlib.
+        """
         from ..plotting import comparison_plot
 
         return comparison_plot([self], ax)
@@ -119,7 +136,10 @@ CELLS = ("method", "value", "% λmax", "k", "gap %", "stationarity", "steps", "s
 
 
 def cells_of(row: Row) -> tuple[str, ...]:
-    """A row as text, empty where there is nothing to say."""
+    """A row as text, empty where there is nothing to say.
+
+    Columns are those of CELLS; numbers that are not finite become empty cells.
+    """
     return (
         row.method,
         number(row.value, "{:.6f}" if 1e-3 <= abs(row.value) < 1e5 else "{:.6g}"),
@@ -146,7 +166,10 @@ def number(value: float, form: str) -> str:
 
 
 def plain(entry: Any) -> Any:
-    """An entry for JSON."""
+    """An entry for JSON.
+
+    Tuples become lists, and NaN and infinities None, since JSON has neither.
+    """
     if isinstance(entry, float) and not math.isfinite(entry):
         return None
     return list(entry) if isinstance(entry, tuple) else entry

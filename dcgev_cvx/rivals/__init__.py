@@ -1,4 +1,16 @@
-"""The paper's rivals on sparse PCA, each from its own published formula: rival(pencil, k) → Solution (Section 4)."""
+"""The paper's rivals on sparse PCA, each from its own published formula: rival(pencil, k) → Solution (Section 4).
+
+All take a Pencil with B = I and A ⪰ 0 and return a Solution whose value is computed from the data, so that a table
+of them is a table of vectors and not of claims. Each docstring says where the method starts, when it
+stops and how it is brought to k; "renormalized" always means the best loadings on the support that the method chose.
+
+Examples
+--------
+>>> from dcgev_cvx import datasets, rivals
+>>> pencil = datasets.pitprops()
+>>> {name: round(rivals.RIVALS[name](pencil, 3).value, 3) for name in ("greedy", "gspca", "gpower")}
+{'greedy': 2.475, 'gspca': 2.475, 'gpower': 2.475}
+"""
 
 from __future__ import annotations
 

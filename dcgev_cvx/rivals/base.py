@@ -26,7 +26,10 @@ SEARCH_WIDTH = 1e-8
 
 @dataclass(frozen=True)
 class Run:
-    """Where one run at a fixed parameter ended: x, how many steps, and whether its own stopping rule was met."""
+    """Where one run at a fixed parameter ended: x, how many steps, and whether its own stopping rule was met.
+
+    x = 0 is a regular end: the penalty outweighed everything.
+    """
 
     x: Vector
     steps: int
@@ -35,7 +38,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Found:
-    """The run whose cardinality is k, or the last one seen with more; runs counts what was tried."""
+    """The run whose cardinality is k, or the last one seen with more; runs counts what was tried.
+
+    parameter is the penalty at which the run was made, 0 for the run without one; exact is False where the
+    cardinality jumps over k, and the caller then trims.
+    """
 
     run: Run
     parameter: float
@@ -44,7 +51,11 @@ class Found:
 
 
 def pca_problem(pencil: Any, k: Any, rival: str) -> int:
-    """The checked k; an error for what a rival of the paper cannot treat: B ≠ I, or A with negative eigenvalues."""
+    """The checked k; an error for what a rival of the paper cannot treat: B ≠ I, or A with negative eigenvalues.
+
+    Raises InvalidParameter for anything but a Pencil, for another B, for an indefinite A and for k out of range: a
+    rival that was made for PCA is not stretched beyond it.
+    """
     if not isinstance(pencil, Pencil):
         raise InvalidParameter(f"pencil must be a Pencil, got {type(pencil).__name__}: use Pencil(A).")
     if pencil.B is not None:
@@ -57,7 +68,11 @@ def pca_problem(pencil: Any, k: Any, rival: str) -> int:
 
 
 def factor(pencil: Pencil) -> Matrix:
-    """C with A = CᵀC: the data themselves, or √Λ Vᵀ from A = VΛVᵀ without the null space."""
+    """C with A = CᵀC: the data themselves, or √Λ Vᵀ from A = VΛVᵀ without the null space.
+
+    Needed by methods that are written in the data: GPower and SPCA. The rank is that of A to rounding, and the zero
+    matrix gets one row of zeros.
+    """
     if isinstance(pencil.A, Gram):
         return pencil.A.C
     values, vectors = np.linalg.eigh(pencil.A)
@@ -72,6 +87,18 @@ def search(run: Callable[[float], Run], high: float, k: int, n: int, *, slack: i
 
     Where the cardinality jumps over k, the last run with more than k nonzeros is returned;
     k = n is the run without a penalty.
+
+    Parameters
+    ----------
+    run
+        From a penalty to a Run; it should have fewer nonzeros as the penalty grows.
+    high
+        A penalty at which nothing is left.
+    slack
+        How far from k a cardinality may be.
+
+    Sixty halvings or a relative width of 1e-8 end it. The cardinality need not be monotone, and then what is
+    found is a k on some branch, or no k although there is one.
     """
     low, best, at, tried = 0.0, None, 0.0, 0
     while k < n and tried < SEARCH_RUNS and high - low > SEARCH_WIDTH * high:
@@ -102,7 +129,10 @@ def largest(score: Vector, k: int) -> Index:
 
 
 def best_loadings(pencil: Pencil, x: Vector, k: int) -> Vector:
-    """The leading eigenvector on the k largest entries of x: post-processing, variational renormalization."""
+    """The leading eigenvector on the k largest entries of x: post-processing, variational renormalization.
+
+    The value can only rise: the leading eigenvector maximises xᵀAx on its support.
+    """
     return on_support(pencil, largest(np.abs(x), k))
 
 

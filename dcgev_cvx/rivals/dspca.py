@@ -19,6 +19,19 @@ def dspca(pencil: Pencil, k: int, *, renormalized: bool = True, solver: Any = No
     ‖x‖₀ ≤ k gives ‖x‖₁² ≤ k, so the ℓ1 radius is √k. Rounding keeps the k largest entries of
     the eigenvector and, with `renormalized`, the best loadings there. Stops with its solver;
     the value is that of the rounded vector, the relaxation's own is an upper bound.
+
+    Parameters
+    ----------
+    renormalized
+        The best loadings on the support (default), or the eigenvector's own entries cut to k.
+    solver
+        Of the SDP, a name or a Backend; Clarabel up to n = 30 and SCS beyond by default. n > 250 is refused.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets, rivals
+    >>> rivals.dspca(datasets.pitprops(), 2).support
+    (0, 1)
     """
     from ..relaxations import entrywise_sdp
 

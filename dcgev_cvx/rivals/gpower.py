@@ -26,6 +26,22 @@ def gpower(
     where no γ gives k, the k largest loadings of the nearest support are kept. Starts at the
     longest column, as its authors do, or with start="leading" at the leading eigenvector.
     Stops when the objective rises by no more than `tol` of itself.
+
+    Why it ascends: the objective is convex in z, so its linearisation at z is a lower bound, and maximising that
+    over the sphere, which is normalising the gradient, can only raise it. Each step is one product with C and one
+    with Cᵀ, the second on the active columns alone.
+
+    Parameters
+    ----------
+    kind
+        "l0" keeps the columns with (cᵢᵀz)² > γ as they are, "l1" shrinks |cᵢᵀz| by γ.
+    start
+        "column" or "leading"; GPower is a local method, and the start matters.
+
+    Raises
+    ------
+    InvalidParameter
+        For an unknown kind or start, and as `pca_problem` does.
     """
     k = pca_problem(pencil, k, "gpower")
     check_choice("kind", kind, ("l0", "l1"))
@@ -69,7 +85,10 @@ def longest_column(C: Matrix) -> Vector:
 
 
 def thresholded(s: Vector, gamma: float, kind: Kind) -> tuple[Vector, float]:
-    """The gradient's coefficients and the objective at z, s = Cᵀz."""
+    """The gradient's coefficients and the objective at z, s = Cᵀz.
+
+    value is Σ [sᵢ² − γ]₊ or Σ [|sᵢ| − γ]₊²; t is half its gradient with respect to s.
+    """
     if kind == "l0":
         t = np.where(s * s > gamma, s, 0.0)
         return t, float(t @ t) - gamma * int(np.count_nonzero(t))
@@ -78,7 +97,10 @@ def thresholded(s: Vector, gamma: float, kind: Kind) -> tuple[Vector, float]:
 
 
 def gamma_max(C: Matrix, kind: Kind) -> float:
-    """The γ at which every column is too short: max ‖cᵢ‖² (ℓ0) or max ‖cᵢ‖ (ℓ1)."""
+    """The γ at which every column is too short: max ‖cᵢ‖² (ℓ0) or max ‖cᵢ‖ (ℓ1).
+
+    |cᵢᵀz| ≤ ‖cᵢ‖ for a unit z, so from there on nothing is active, wherever z is.
+    """
     longest = float(np.max(np.einsum("ij,ij->j", C, C)))
     return longest if kind == "l0" else float(np.sqrt(longest))
 

@@ -27,6 +27,14 @@ def gspca(pencil: Pencil, k: int, *, search: Search = "both") -> Solution:
 
     Each pass takes the variable whose entry (exit) leaves the largest λmax; "exact" proves the
     optimum by branch and bound. The greedy passes stop at k by themselves and prove nothing.
+
+    Parameters
+    ----------
+    search
+        "forward", "backward", "both" (the better of the two) or "exact", which uses `best_subset` and may take
+        long for large n.
+
+    A greedy pass costs an eigenvalue decomposition a step; candidates are scored together by the secular equation.
     """
     k = pca_problem(pencil, k, "gspca")
     if search not in ("both", "forward", "backward", "exact"):
@@ -71,7 +79,10 @@ def forward(A: Matrix) -> Iterator[Index]:
 
 
 def backward(A: Matrix) -> Iterator[Index]:
-    """Supports of n, n − 1, …, 1 variables: drop argmax λmax(A_{S∖i})."""
+    """Supports of n, n − 1, …, 1 variables: drop argmax λmax(A_{S∖i}).
+
+    Starting from all variables, it needs a decomposition of order n, n − 1, …: O(n⁴) in all, for small n.
+    """
     S = np.arange(len(A))
     yield S
     while len(S) > 1:
@@ -84,6 +95,9 @@ def bordered(values: Vector, coupling: Matrix, corners: Vector) -> Vector:
     """λmax of [[Λ, bⱼ], [bⱼᵀ, αⱼ]] for every column b of the coupling: the root of λ − α = Σ bᵢ²/(λ − λᵢ).
 
     Between the roots that keep only the top eigenvalue and that move all eigenvalues to the top.
+
+    Derivation: det of the bordered matrix minus λ vanishes where α − λ = Σ bᵢ²/(λᵢ − λ); to the right of the top
+    eigenvalue the difference of both sides is increasing in λ, so bisection is safe.
     """
     top, squares = values[-1], coupling * coupling
     middle, half = 0.5 * (corners + top), 0.5 * (corners - top)
@@ -98,7 +112,11 @@ def bordered(values: Vector, coupling: Matrix, corners: Vector) -> Vector:
 
 
 def minors(values: Vector, V: Matrix) -> Vector:
-    """λmax of VΛVᵀ without row and column i, for every i: the root of Σ vᵢⱼ²/(λⱼ − λ) = 0 in [λ₂, λ₁]."""
+    """λmax of VΛVᵀ without row and column i, for every i: the root of Σ vᵢⱼ²/(λⱼ − λ) = 0 in [λ₂, λ₁].
+
+    Interlacing puts the largest eigenvalue of the minor between λ₂ and λ₁ of the whole, and on that interval the sum
+    Σ vᵢⱼ²/(λⱼ − λ), which is (M − λI)⁻¹ᵢᵢ, is increasing: it vanishes where the minor is singular, by Cramer's rule.
+    """
     squares = V * V
     low = np.full(len(V), values[-2])
     high = np.full(len(V), values[-1])

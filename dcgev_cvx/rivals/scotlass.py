@@ -34,6 +34,15 @@ def scotlass(
     k is reached by halving the interval of ρ; where the cardinality jumps over k, the k largest
     loadings are kept. engine="driver" runs the same program through the certified MM driver.
     Starts at the leading eigenvector; stops when ‖x⁺ − x‖ ≤ tol.
+
+    The original constrains ‖x‖₁ ≤ t; the penalised form has the same stationary points for matching ρ and t.
+
+    Parameters
+    ----------
+    renormalized
+        Off by default: the paper's tables show the method's own loadings, which the penalty shrinks.
+    tol, max_iter
+        When to stop a run; one that ran out says so in its Solution's method.
     """
     k = pca_problem(pencil, k, "scotlass")
     if engine not in ("closed", "driver"):
@@ -47,7 +56,10 @@ def scotlass(
 
 
 def closed(pencil: Pencil, rho: float, tol: float, max_iter: int) -> Run:
-    """The iteration of Eq:scotl in three lines; x = 0 where every |(Ax)ᵢ| ≤ ρ/2."""
+    """The iteration of Eq:scotl in three lines; x = 0 where every |(Ax)ᵢ| ≤ ρ/2.
+
+    Independent of the package's MM driver on purpose: the two are compared in the tests.
+    """
     x = pencil.leading_vector
     for step in range(1, max_iter + 1):
         c = pencil.A @ x
@@ -69,5 +81,8 @@ def driven(pencil: Pencil, rho: float, tol: float, max_iter: int) -> Run:
 
 
 def rho_max(pencil: Pencil) -> float:
-    """2·max |(Ax)ᵢ| at the start: from there the first step is 0."""
+    """2·max |(Ax)ᵢ| at the start: from there the first step is 0.
+
+    The interval of the search ends there; a run from another start might need more.
+    """
     return 2.0 * float(np.max(np.abs(pencil.A @ pencil.leading_vector)))

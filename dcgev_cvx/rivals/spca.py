@@ -35,6 +35,18 @@ def spca(
     λ₁ is searched until k loadings are left; from a covariance it is its LARS path, left where
     k are active; ridge=inf is the authors' choice for n ≫ p, a soft threshold (Section 4.2).
     Starts at the leading eigenvector; stops when ‖β⁺/‖β⁺‖ − β/‖β‖‖ ≤ tol, the authors' rule.
+
+    Parameters
+    ----------
+    ridge
+        λ in units of λmax(A), > 0; inf for the limit in which the regression becomes a soft threshold.
+    renormalized
+        Off by default, as in `scotlass`.
+    tol, max_iter
+        The stop rule of the alternation; its authors use 1e-3.
+
+    Why alternate: for fixed α the objective is an elastic net in β; for fixed β and ‖α‖ = 1 it is
+    minimised by α ∝ CᵀCβ (a Procrustes rotation, here of one column).
     """
     k = pca_problem(pencil, k, "spca")
     weight = checked_ridge(ridge) * (pencil.lambda_max or 1.0)
@@ -52,7 +64,10 @@ def spca(
 
 
 def penalized(pencil: Pencil, ridge: float, lasso: float, tol: float = 1e-3, max_iter: int = 200) -> Run:
-    """SPCA at a fixed λ₁ from data: the unit whose time the paper's Table 2 reports."""
+    """SPCA at a fixed λ₁ from data: the unit whose time the paper's Table 2 reports.
+
+    Raises InvalidParameter for a pencil that is not a Gram: the regression wants the data.
+    """
     if not isinstance(pencil.A, Gram):
         raise InvalidParameter("penalized needs the data: Pencil(Gram(C)).")
     C = np.asfortranarray(pencil.A.C)
@@ -60,7 +75,10 @@ def penalized(pencil: Pencil, ridge: float, lasso: float, tol: float = 1e-3, max
 
 
 def alternate(pencil: Pencil, regress: Regression, tol: float, max_iter: int) -> Run:
-    """β from α by regression, α = Aβ/‖Aβ‖ (the SVD step for one component), in turn."""
+    """β from α by regression, α = Aβ/‖Aβ‖ (the SVD step for one component), in turn.
+
+    Raises nothing when β = 0: such a Run has converged, at nothing.
+    """
     alpha, beta, x = pencil.leading_vector, np.zeros(pencil.n), np.zeros(pencil.n)
     for step in range(1, max_iter + 1):
         beta = regress(alpha, beta)
@@ -76,7 +94,10 @@ def alternate(pencil: Pencil, regress: Regression, tol: float, max_iter: int) ->
 
 
 def elastic_net(C: Matrix, y: Vector, ridge: float, lasso: float, start: Vector) -> Vector:
-    """argmin ‖y − Cβ‖² + ridge‖β‖² + lasso‖β‖₁ by coordinate descent; scikit-learn divides by 2·(rows of C)."""
+    """argmin ‖y − Cβ‖² + ridge‖β‖² + lasso‖β‖₁ by coordinate descent; scikit-learn divides by 2·(rows of C).
+
+    `start` is the last β: the alternation changes it little, and coordinate descent then takes a few sweeps.
+    """
     from sklearn.linear_model import enet_path
 
     fit: Any = enet_path  # its stubs know the defaults only
@@ -107,7 +128,11 @@ def counted(pencil: Pencil, ridge: float, k: int) -> Regression:
 
 
 def lars(gram: Matrix, correlation: Vector, k: int) -> Vector:
-    """The last point with k nonzeros on the LARS path of min βᵀGβ − 2cᵀβ + λ₁‖β‖₁."""
+    """The last point with k nonzeros on the LARS path of min βᵀGβ − 2cᵀβ + λ₁‖β‖₁.
+
+    On the path variables enter one at a time and may leave; if k never occurs, the last point is returned and the
+    caller's `on_path` is False.
+    """
     from sklearn.linear_model import lars_path_gram
 
     with hushed():
@@ -121,7 +146,10 @@ def lars(gram: Matrix, correlation: Vector, k: int) -> Vector:
 
 
 def soft(c: Vector, k: int) -> Vector:
-    """[|cᵢ| − λ₁/2]₊ sign cᵢ with λ₁/2 the (k+1)-th largest |cᵢ|: SPCA as λ → ∞, up to scale."""
+    """[|cᵢ| − λ₁/2]₊ sign cᵢ with λ₁/2 the (k+1)-th largest |cᵢ|: SPCA as λ → ∞, up to scale.
+
+    As λ → ∞, (1 + λ)β tends to the soft threshold of CᵀCα, the closed form of SPCA for n ≫ p.
+    """
     size = np.abs(c)
     if k == len(c):
         return c
