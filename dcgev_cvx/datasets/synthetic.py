@@ -1,4 +1,9 @@
-"""Pencils whose sparse solution is known because it was planted."""
+"""Pencils whose sparse solution is known because it was planted.
+
+Every function takes `rng`, a seed or a NumPy generator, and is deterministic in it. Population matrices
+(samples=None) have a known optimum; sample covariances have a known truth, which the optimum of (SGEV-P) approaches
+as samples grow.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,11 @@ from ..pencils import Pencil
 
 @dataclass(frozen=True)
 class Planted:
-    """A pencil, the sparse vector planted in it (unit in the B norm) and the value xᵀAx it attains there."""
+    """A pencil, the sparse vector planted in it (unit in the B norm) and the value xᵀAx it attains there.
+
+    With samples, value is what the planted vector attains in the sample, not the optimum there: another
+    k-sparse vector may do a little better.
+    """
 
     pencil: Pencil
     x: Vector
@@ -36,6 +45,26 @@ def planted_pca(
     """A = I + θ·vvᵀ with v k-sparse: the optimum of (SGEV-P) at k is v, with value 1 + θ.
 
     With `samples`, A is the covariance of that many Gaussian draws and v the truth behind them.
+
+    Parameters
+    ----------
+    n, k
+        Variables, and nonzeros of v, 1 ≤ k ≤ n; they have equal size and random signs.
+    strength
+        θ, the gap between the leading eigenvalue 1 + θ and all others, which are 1.
+    samples
+        None for the population matrix, or the number of Gaussian draws.
+    rng
+        A seed or a generator.
+
+    Proof of the optimum: xᵀAx = 1 + θ(vᵀx)² ≤ 1 + θ for unit x and θ ≥ 0, with equality at ±v, which is k-sparse.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> planted = datasets.planted_pca(10, 3)
+    >>> len(planted.support), round(planted.value, 12)
+    (3, 3.0)
     """
     generator = np.random.default_rng(rng)
     v = sparse_unit(n, k, generator)
@@ -58,6 +87,23 @@ def planted_cca(
     """Two views with one canonical pair, k-sparse in each; (A, B) as in Eq:CCA, value = the correlation.
 
     With `samples`, the covariances are those of that many Gaussian draws (plus a ridge).
+
+    Parameters
+    ----------
+    p, q, k
+        Variables of the two views, and the nonzeros in each.
+    correlation
+        The canonical correlation, in [0, 1); at 1 the joint covariance would be singular.
+    samples, ridge, rng
+        As in `planted_pca` and `cca_pencil`.
+
+    Proof of the value: with Σxx = Σyy = I and Σxy = ρuvᵀ the canonical correlations are the singular values of Σxy,
+    namely ρ and zeros, and x = (u, v)/√2 attains ρ.
+
+    Raises
+    ------
+    InvalidParameter
+        For a correlation outside [0, 1) or k larger than a view.
     """
     if not 0.0 <= correlation < 1.0:
         raise InvalidParameter(f"correlation = {correlation} must lie in [0, 1).")
@@ -78,7 +124,24 @@ def planted_cca(
 def two_gaussians(
     n: int = 20, k: int = 3, *, samples: int = 200, shift: float = 1.5, rng: int | np.random.Generator = 0
 ) -> tuple[Matrix, Vector, tuple[int, ...]]:
-    """(X, y, support): two Gaussian classes labelled 0 and 1 whose means differ in k variables only."""
+    """(X, y, support): two Gaussian classes labelled 0 and 1 whose means differ in k variables only.
+
+    Parameters
+    ----------
+    n, k
+        Variables, and how many of them tell the classes apart.
+    samples
+        In both classes together; the second has one more when the number is odd.
+    shift
+        The difference of the means in each of the k variables, in standard deviations.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> X, y, support = datasets.two_gaussians(6, 2, samples=10)
+    >>> X.shape, int(y.sum()), len(support)
+    ((10, 6), 5, 2)
+    """
     generator = np.random.default_rng(rng)
     support = np.sort(generator.choice(n, size=k, replace=False))
     y = np.repeat([0.0, 1.0], [samples // 2, samples - samples // 2])
@@ -88,7 +151,11 @@ def two_gaussians(
 
 
 def indefinite(n: int = 10, *, dense_metric: bool = False, rng: int | np.random.Generator = 0) -> Pencil:
-    """A random symmetric A with eigenvalues of both signs; B the identity or a well-conditioned dense matrix."""
+    """A random symmetric A with eigenvalues of both signs; B the identity or a well-conditioned dense matrix.
+
+    For what covariances cannot show: τ > 0 in Algorithm 1, and values below zero. Eigenvalues of both signs are
+    what a symmetric Gaussian matrix has, for all but tiny n with probability one in practice.
+    """
     generator = np.random.default_rng(rng)
     M = generator.standard_normal((n, n))
     N = generator.standard_normal((n, 2 * n))
@@ -105,7 +172,10 @@ def sparse_unit(n: int, k: int, generator: np.random.Generator) -> Vector:
 
 
 def sample_covariance(covariance: Matrix, samples: int, generator: np.random.Generator) -> Matrix:
-    """The covariance (divided by the number of samples) of centred Gaussian draws."""
+    """The covariance (divided by the number of samples) of centred Gaussian draws.
+
+    Divided by m as everywhere in the package; for samples ≤ n it is singular, which PCA does not mind.
+    """
     X = generator.standard_normal((samples, len(covariance))) @ np.linalg.cholesky(covariance).T
     X -= X.mean(axis=0)
     return X.T @ X / samples

@@ -40,7 +40,7 @@ def scotlass(
     Parameters
     ----------
     renormalized
-        Off by default: the paper's tables show the method's own loadings, which the penalty shrinks.
+        Off by default: these are the method's own loadings, which the penalty shrinks.
     tol, max_iter
         When to stop a run; one that ran out says so in its Solution's method.
     """
