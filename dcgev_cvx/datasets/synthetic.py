@@ -153,8 +153,8 @@ def two_gaussians(
 def indefinite(n: int = 10, *, dense_metric: bool = False, rng: int | np.random.Generator = 0) -> Pencil:
     """A random symmetric A with eigenvalues of both signs; B the identity or a well-conditioned dense matrix.
 
-    For what covariances cannot show: τ > 0 in Algorithm 1, and values below zero. Eigenvalues of both signs are
-    what a symmetric Gaussian matrix has, for all but tiny n with probability one in practice.
+    For what covariances cannot show: τ > 0 in Algorithm 1, and values below zero. With n = 1 there is one
+    eigenvalue, and its sign is the draw's.
     """
     generator = np.random.default_rng(rng)
     M = generator.standard_normal((n, n))
