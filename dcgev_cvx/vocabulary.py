@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky, eigh, solve_triangular
 
 from .builders import cca_pencil
 from .checks import Index, Matrix, Vector
@@ -15,8 +15,8 @@ from .deflation import components
 from .errors import InvalidParameter
 from .pencils import Gram, Pencil
 
-COMPONENTS = 8
 RIDGE = 0.1
+SHUFFLES = 5
 
 
 def word_pencil(audio: Matrix, tags: Matrix, ridge: float = RIDGE) -> Pencil:
@@ -44,18 +44,27 @@ def sparse_cca_vocabularies(audio: Matrix, tags: Matrix, sizes: Sequence[int]) -
     """For each size the words in the supports of the first sparse components, as many as asked.
 
     The cardinality of every component is raised until the supports together hold `size` words;
-    of the words that come last those with the largest loadings are kept.
+    of the words that come last those with the largest loadings are kept. There are as many components as
+    canonical correlations above those of songs whose words were shuffled.
     """
-    pencil = word_pencil(audio, tags)
-    count = min(COMPONENTS, np.linalg.matrix_rank(pencil.A.C) if isinstance(pencil.A, Gram) else COMPONENTS)
-    order = entry_order(pencil, int(count))
-    return [np.sort(order[:size]) for size in checked_sizes(sizes, pencil.n)]
+    wanted = checked_sizes(sizes, tags.shape[1])
+    order = entry_order(word_pencil(audio, tags), audible(audio, tags))
+    return [np.sort(order[:size]) for size in wanted]
+
+
+def audible(audio: Matrix, tags: Matrix, rng: int | np.random.Generator = 0) -> int:
+    """The number of canonical correlations larger than the largest of SHUFFLES data sets without any; at least 1."""
+    generator = np.random.default_rng(rng)
+    A, B = word_pencil(audio, tags).dense()
+    values = eigh(A, B, eigvals_only=True)
+    chance = max(word_pencil(audio, generator.permutation(tags)).lambda_max for _ in range(SHUFFLES))
+    return max(1, int(np.count_nonzero(values > chance)))
 
 
 def entry_order(pencil: Pencil, count: int) -> Index:
     """The words in the order in which they enter the union of the supports as the cardinality k grows.
 
-    k runs 1, 2, 3, 4, 6, 8, … up to all words; words that enter at the same k are ordered by their
+    k runs 1, 2, 3, 4, 6, 9, … up to all words; words that enter at the same k are ordered by their
     largest loading, weighted by the value of the component that has it.
     """
     order: list[int] = []
@@ -66,7 +75,7 @@ def entry_order(pencil: Pencil, count: int) -> Index:
         order += [int(j) for j in entering]
         if k == pencil.n:
             order += [j for j in range(pencil.n) if j not in order]
-        k = min(pencil.n, max(k + 1, int(1.4 * k)))
+        k = min(pencil.n, max(k + 1, int(1.5 * k)))
     return np.array(order[: pencil.n], dtype=np.intp)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._cal500 import Songs, cal500, planted_songs
+from ._laws import laws_of_canada
 from ._manpages import manpages
 from ._pitprops import pitprops
 from .corpora import Corpus, aligned_corpus, corpus_from_texts
@@ -20,6 +21,7 @@ __all__ = [
     "colon",
     "corpus_from_texts",
     "indefinite",
+    "laws_of_canada",
     "leukemia",
     "manpages",
     "pitprops",

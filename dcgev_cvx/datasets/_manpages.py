@@ -68,6 +68,8 @@ def plain_text(page: str) -> str:
     """The words of a page: comments, requests and escapes of troff taken out."""
     page = re.sub(r"^[.']\s*\\\".*$", "", page, flags=re.MULTILINE)
     page = re.sub(r"\\\".*$", "", page, flags=re.MULTILINE)
+    # requests are written small and say how to set the page; macros, such as .SH and .B, have words for arguments
+    page = re.sub(r"^[.'][ \t]*[a-z]{2}.*$", "", page, flags=re.MULTILINE)
     page = re.sub(r"^[.'][ \t]*[A-Za-z]*", "", page, flags=re.MULTILINE)
     page = re.sub(r"\\f(\[[^\]]*\]|\(..|.)", "", page)
     page = re.sub(r"\\[\[(]([:'`^,])([A-Za-z])\]?", accented, page)

@@ -24,7 +24,11 @@ FORM = "en_indices, en_indptr, en_vocab, the same with fr_, and docs"
 
 @dataclass(frozen=True)
 class Corpus:
-    """E and F, N documents × words in {0, 1}, sparse by rows; words[0] are E's columns, words[1] F's."""
+    """E and F, N documents × words in {0, 1}, sparse by rows; words[0] are E's columns, words[1] F's.
+
+    Two rows of E and F with the same number are translations of each other. Entries say whether a word occurs, not
+    how often, as in the paper; the words are lower case.
+    """
 
     E: Any
     F: Any
@@ -44,7 +48,11 @@ class Corpus:
         return replace(self, E=self.E[rows], F=self.F[rows], documents=documents)
 
     def split(self, train: int, queries: int, seed: int = 0) -> tuple[Corpus, Corpus]:
-        """Training and query documents drawn without replacement."""
+        """Training and query documents drawn without replacement.
+
+        The same seed gives the same split. Vocabularies are those of the whole corpus, so that a word may have no
+        occurrence in training.
+        """
         if min(train, queries) < 2 or train + queries > self.n_documents:
             raise InvalidParameter(
                 f"{train} training and {queries} query documents were asked for; at least 2 of each are needed, and "
@@ -54,12 +62,19 @@ class Corpus:
         return self.take(order[:train]), self.take(order[train : train + queries])
 
     def shuffled(self, seed: int = 0) -> Corpus:
-        """The same documents with the second language's rows in another order: no pair is a translation."""
+        """The same documents with the second language's rows in another order: no pair is a translation.
+
+        A control: what a method finds in shuffled pairs is chance.
+        """
         order = np.random.default_rng(seed).permutation(self.n_documents)
         return replace(self, F=self.F[order], source=f"{self.source}, pairs shuffled")
 
     def save(self, path: str | Path) -> None:
-        """Write the form that aligned_corpus reads: rows of column numbers, every entry 1, no pickles."""
+        """Write the form that aligned_corpus reads: rows of column numbers, every entry 1, no pickles.
+
+        The file is read back by `aligned_corpus(path)` to the same bags and words; the language codes in it are en
+        and fr whatever the languages are.
+        """
         arrays: dict[str, Any] = {"docs": np.array(self.documents)}
         for language, bag, words in zip(LANGUAGES, (self.E, self.F), self.words, strict=True):
             arrays[f"{language}_indices"] = bag.indices.astype(np.int32)
@@ -83,6 +98,22 @@ def aligned_corpus(
     Stop words of the two languages and words with fewer than `least` occurrences are dropped. An
     .npz holds en_indices, en_indptr, en_vocab, the same with fr_, and docs (see Corpus.save); its
     vocabulary is taken as it is.
+
+    Parameters
+    ----------
+    source, other
+        Two folders whose files have the same names, or one .npz file and None.
+    languages
+        Codes of the stop words to drop.
+    least
+        The fewest occurrences of a word that is kept, counted over the whole corpus of a language.
+
+    Raises
+    ------
+    InvalidParameter
+        For files without a partner, empty files, an unknown language, or a document of which no word is left.
+    DataUnavailable
+        For folders or files that are missing, damaged or not UTF-8.
     """
     if other is None:
         return read_bags(Path(source))
@@ -108,7 +139,17 @@ def corpus_from_texts(
     languages: tuple[str, str] = LANGUAGES,
     least: int = LEAST,
 ) -> Corpus:
-    """Bags of words of two lists of texts, text i of both being the same document."""
+    """Bags of words of two lists of texts, text i of both being the same document.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.datasets import corpus_from_texts
+    >>> english = ["red apples fall", "green apples rot", "red leaves fall"]
+    >>> french = ["pommes rouges tombent", "pommes vertes pourrissent", "feuilles rouges tombent"]
+    >>> corpus = corpus_from_texts(english, french, ["1", "2", "3"], "orchard", least=2)
+    >>> corpus.words[0], corpus.E.toarray().astype(int).tolist()
+    (('apples', 'fall', 'red'), [[1, 1, 1], [1, 0, 0], [0, 1, 1]])
+    """
     if len(english) != len(french) or len(english) != len(documents):
         raise InvalidParameter(
             f"{len(english)} texts, {len(french)} translations and {len(documents)} names: there must be one of each."
@@ -121,7 +162,10 @@ def corpus_from_texts(
 
 
 def bag_of_words(texts: Sequence[str], language: str, least: int) -> tuple[Any, tuple[str, ...]]:
-    """The binary bag of words and its vocabulary, without stop words and rare words."""
+    """The binary bag of words and its vocabulary, without stop words and rare words.
+
+    Occurrences are counted before the bag is made binary: a word that occurs three times in one document stays.
+    """
     from sklearn.feature_extraction.text import CountVectorizer
 
     vectorizer: Any = CountVectorizer(token_pattern=WORD, stop_words=stop_words(language))
@@ -144,7 +188,10 @@ def bag_of_words(texts: Sequence[str], language: str, least: int) -> tuple[Any, 
 
 
 def stop_words(language: str) -> list[str]:
-    """The language's stop words, cut into words as the texts are."""
+    """The language's stop words, cut into words as the texts are.
+
+    Elided forms such as l' and qu' are cut by the same pattern as the texts, so that both agree on what a word is.
+    """
     import re
 
     from stop_words import StopWordError, get_stop_words
@@ -167,7 +214,11 @@ def text_files(folder: Path) -> dict[str, Path]:
 
 
 def read_text(path: Path) -> str:
-    """The file as UTF-8 text; a file without a letter is an error, not a document."""
+    """The file as UTF-8 text; a file without a letter is an error, not a document.
+
+    Raises DataUnavailable for another encoding, which is not guessed, and InvalidParameter for a file without
+    letters.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as cause:
@@ -192,7 +243,7 @@ def loaded(path: Path) -> dict[str, Any]:
     """The arrays of an .npz by name."""
     wanted = ["docs", *(f"{code}_{part}" for code in LANGUAGES for part in ("indices", "indptr", "vocab"))]
     try:
-        with np.load(path, allow_pickle=False) as content:
+        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as content:
             missing = [name for name in wanted if name not in content.files]
             if missing:
                 raise DataUnavailable(f"{path} lacks {', '.join(missing)}: a corpus file holds {FORM}.")
@@ -208,7 +259,10 @@ def loaded(path: Path) -> dict[str, Any]:
 
 
 def bag_of(arrays: Mapping[str, Any], language: str, rows: int, path: Path) -> Any:
-    """The N × words matrix of one language, if its arrays fit together."""
+    """The N × words matrix of one language, if its arrays fit together.
+
+    Indices out of range would make SciPy read beyond its arrays, hence the checks; repeated indices count once.
+    """
     from scipy.sparse import csr_matrix
 
     indices, indptr, words = (arrays[f"{language}_{part}"] for part in ("indices", "indptr", "vocab"))

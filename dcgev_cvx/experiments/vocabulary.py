@@ -90,7 +90,7 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
         title="Figure 6: vocabulary selection for music retrieval",
         setup=f"Data: {splits[0]['source']}. {len(splits)} splits of the songs, four fifths for training. Sparse CCA "
         "between audio features (dense) and words (sparse); one logistic model per word ranks the test songs; AROC "
-        "is averaged over the words of the vocabulary, so that it rises when words that cannot be heard are left out.",
+        "is averaged over the words of the vocabulary, so that leaving out words that cannot be heard raises it.",
         tables=(
             Table(
                 "figure6", "Average AROC (%) by vocabulary size", ("words", *curves, "noisy words left"), tuple(rows)
