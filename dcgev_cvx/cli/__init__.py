@@ -2,6 +2,24 @@
 
 Exit codes: 0 done, 1 the run ended without convergence, 2 bad input, 130 interrupted. Commands
 import NumPy, CVXPY and rich inside `run`, so that `dcgev --help` answers at once.
+
+Usage
+-----
+    dcgev COMMAND [DATA] [options]        dcgev COMMAND --help        python -m dcgev_cvx COMMAND …
+
+compare     every method on one problem, with a gap that trusts no solver
+solve       one sparse vector, at a penalty ρ̃ or with k nonzeros, or several components
+path        cardinality and value along ρ̃
+reproduce   the paper's tables and figures, resumable
+solvers     which CVXPY solvers are here and which steps each of them solves
+verify      put a solver of yours on trial
+vectors     test vectors for solvers in other languages, and the judge of their answers
+agreement   how far the installed solvers agree on one step
+lab         apps in the browser
+
+Answers go to stdout, progress and complaints to stderr, so that output can be piped. With --json stdout holds one
+JSON document and nothing else, in which numbers that are not finite are null. Options that have no meaning together
+are refused rather than ignored.
 """
 
 from __future__ import annotations
@@ -32,7 +50,20 @@ BAD_INPUT, PIPE_CLOSED, INTERRUPTED = 2, 141, 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; bad input is one line on stderr, never a traceback."""
+    """Run one command and return its exit code; bad input is one line on stderr, never a traceback.
+
+    Parameters
+    ----------
+    argv
+        The arguments after the program's name; those of the process when None.
+
+    Returns
+    -------
+    int
+        0 done; 1 the run ended without convergence, or a verification failed; 2 bad input; 130 interrupted;
+        141 the reader of a pipe went away. Bugs are not caught: they end in a traceback, which is what a bug
+        report needs.
+    """
     for stream in (sys.stdout, sys.stderr):
         forgive(stream)
     try:
@@ -52,7 +83,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of `dcgev` with every command of the registry."""
+    """The parser of `dcgev` with every command of the registry.
+
+    Commands are registered in the order of COMMANDS, and each names its own `run` by set_defaults.
+    """
     top = argparse.ArgumentParser(
         prog="dcgev",
         description="Sparse PCA, CCA and FDA by d.c. programming: each step a CVXPY problem, each answer certified.",
@@ -66,7 +100,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def complain(sentence: str, code: int) -> int:
-    """One line on stderr, then the exit code."""
+    """One line on stderr, then the exit code.
+
+    Line breaks inside a message become spaces, so that one error is one line for grep.
+    """
     print(f"dcgev: {' '.join(sentence.split())}", file=sys.stderr)
     return code
 

@@ -1,4 +1,9 @@
-"""`dcgev solve DATA -k 6` and `--components 6,2,2`: sparse vectors of given cardinality, one or several."""
+"""`dcgev solve DATA -k 6` and `--components 6,2,2`: sparse vectors of given cardinality, one or several.
+
+One number is `solve(pencil, k)`, which also says whether some ρ̃ gives this k; several are `components` with the
+deflation that was chosen; 5+5 asks for five nonzeros in each of two views. For two-class FDA the exact exchanges of
+`fisher_solve` are used. Each component is in --out before the next is sought.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +52,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def refuse_method(args: argparse.Namespace) -> None:
-    """The settings of one run at a given ρ̃ say nothing to a search over many."""
+    """The settings of one run at a given ρ̃ say nothing to a search over many.
+
+    Raises InvalidParameter that names the option: silently ignoring it would make a user believe in it.
+    """
     from ..errors import InvalidParameter
 
     for name in ("eps", "tau", "x0"):
@@ -58,7 +66,14 @@ def refuse_method(args: argparse.Namespace) -> None:
 
 
 def cardinalities(text: str) -> list[int | tuple[int, ...]]:
-    """`6,2,2` or, one number per view, `5+5,3+3`."""
+    """`6,2,2` or, one number per view, `5+5,3+3`.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.cli.cardinality import cardinalities
+    >>> cardinalities("6,2,2"), cardinalities("5+5,3+3")
+    ([6, 2, 2], [(5, 5), (3, 3)])
+    """
     from ..errors import InvalidParameter
 
     try:
@@ -98,7 +113,10 @@ def fisher(pencil: Pencil, k: int) -> Solution | None:
 
 
 class Keeper:
-    """Writes what was found to a folder at once, so that an interrupt loses nothing; tells a person at a terminal."""
+    """Writes what was found to a folder at once, so that an interrupt loses nothing; tells a person at a terminal.
+
+    Files are component-1.json, component-2.json, … and, at the end, components.json with the whole record.
+    """
 
     def __init__(self, folder: str | None, total: int) -> None:
         self.folder = None if folder is None else made_folder(folder)
@@ -210,7 +228,10 @@ def facts(found: Components) -> list[tuple[str, str]]:
 
 
 def shares(found: Components) -> list[tuple[str, str]]:
-    """The three shares of explained variance by name, where A is a variance."""
+    """The three shares of explained variance by name, where A is a variance.
+
+    Empty for CCA, whose A is no variance.
+    """
     from ..explained import is_variance
 
     if not is_variance(found.pencil):

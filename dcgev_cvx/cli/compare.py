@@ -1,4 +1,16 @@
-"""`dcgev compare`: the d.c. solution, the SDP bounds and the exact optimum of one problem, side by side."""
+"""`dcgev compare`: the d.c. solution, the SDP bounds and the exact optimum of one problem, side by side.
+
+Usage
+-----
+    dcgev compare                                         pit props at k = 6
+    dcgev compare pitprops -k 2:10 --plot intervals.png --html report.html
+    dcgev compare x.csv --task cca --Y y.csv -k 4 --ridge 0.1 --time-limit 60
+    dcgev compare pitprops -k 4 --methods solve,homogeneous,exact --json
+
+A row is printed for every method, also for those that failed or were left out, with the reason. Numbers in brackets
+do not count: a vector with too many nonzeros, or a bound that does not hold at this k. The time limit is for all k
+together and is shared evenly among those to come. Files are tried for writing before the work begins.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +91,16 @@ def problem_name(args: argparse.Namespace) -> str:
 
 
 def cardinalities(text: str, n: int) -> list[int]:
-    """6 → [6], 2:10 → [2, …, 10], 2,4,6 → [2, 4, 6]; every one between 1 and n."""
+    """6 → [6], 2:10 → [2, …, 10], 2,4,6 → [2, 4, 6]; every one between 1 and n.
+
+    Raises InvalidParameter for text that is none of the three forms, an empty range, or a k outside 1 … n.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.cli.compare import cardinalities
+    >>> cardinalities("2:5", 13), cardinalities("2,6", 13)
+    ([2, 3, 4, 5], [2, 6])
+    """
     from ..solutions import checked_k
 
     try:
@@ -116,7 +137,10 @@ def require_matplotlib() -> None:
 
 
 def writable(option: str, file: Path) -> None:
-    """Open the file for appending and close it again; a file made by this is taken away."""
+    """Open the file for appending and close it again; a file made by this is taken away.
+
+    An existing file is opened for appending, which changes nothing in it.
+    """
     existed = file.exists()
     try:
         with file.open("a", encoding="utf-8"):
@@ -133,7 +157,10 @@ def share(limit: float | None, begin: float, runs: int) -> float | None:
 
 
 def teller(k: int) -> Any:
-    """Progress on a terminal's stderr, one line that is overwritten."""
+    """Progress on a terminal's stderr, one line that is overwritten.
+
+    None when stderr is no terminal: a log file is not the place for a line that overwrites itself.
+    """
     if not sys.stderr.isatty():
         return None
 

@@ -1,4 +1,14 @@
-"""From what the user typed to a pencil: bundled names, and .npy, .npz, .csv, .mtx files."""
+"""From what the user typed to a pencil: bundled names, and .npy, .npz, .csv, .mtx files.
+
+A file's ending decides how it is read; its content is never guessed from. No format that can execute code is
+read: pickled arrays are refused.
+
+.npy   one square matrix A
+.npz   arrays A (or C, meaning A = CᵀC without forming it), optionally B and names; or one array; or a
+       matrix written by scipy.sparse.save_npz
+.csv   numbers by comma, semicolon or tab; a header and a column of row names are recognised
+.mtx   Matrix Market, dense or sparse
+"""
 
 from __future__ import annotations
 
@@ -39,7 +49,11 @@ class Table:
 
 
 def read_pencil(data: str | None, A: str | None, B: str | None) -> Pencil:
-    """The pencil of `DATA`, or of `--A` and `--B`; a `--B` beside DATA supplies the metric."""
+    """The pencil of `DATA`, or of `--A` and `--B`; a `--B` beside DATA supplies the metric.
+
+    Raises InvalidParameter when both or neither of DATA and --A are given, and for files that cannot be read;
+    InvalidPencil when the matrices do not form a pencil.
+    """
     if data is not None and A is not None:
         raise InvalidParameter(f"DATA ({data}) and --A ({A}) were both given: give one of them.")
     if data is None and A is None:
@@ -77,7 +91,10 @@ def read_table(name: str) -> Table:
 
 
 def existing(name: str) -> Path:
-    """The path of a file that is there, or the error that says it is not."""
+    """The path of a file that is there, or the error that says it is not.
+
+    A misspelt name is answered with the nearest file in that folder.
+    """
     path = Path(name)
     if path.is_dir():
         raise InvalidParameter(f"{name} is a folder; a file is needed ({listed()}).")
@@ -90,7 +107,10 @@ def existing(name: str) -> Path:
 
 
 def guarded(reader: Callable[[Path], Any], path: Path) -> Any:
-    """What the reader returns; whatever else goes wrong inside a file becomes one sentence."""
+    """What the reader returns; whatever else goes wrong inside a file becomes one sentence.
+
+    Only errors that a file can cause are caught; the reader's message is cut to its first line.
+    """
     try:
         return reader(path)
     except DCGEVError:
@@ -175,7 +195,11 @@ def read_csv(path: Path) -> Table:
 
 
 def has_header(rows: list[list[str]]) -> bool:
-    """Is the first row names: not all numbers, or 0, 1, 2, … above a square (the names of an unnamed frame)?"""
+    """Is the first row names: not all numbers, or 0, 1, 2, … above a square (the names of an unnamed frame)?
+
+    pandas writes 0, 1, 2, … above a frame without names: a first row like that over a square is a header, and one row
+    too many would be the symptom of taking it for numbers.
+    """
     first = rows[0]
     if not all(is_number(cell) for cell in first):
         return True
@@ -200,7 +224,10 @@ def is_number(cell: str) -> bool:
 
 
 def parsed(path: Path, body: list[list[str]], width: int, first_line: int) -> Matrix:
-    """The cells as numbers, or the place and text of the first that is none."""
+    """The cells as numbers, or the place and text of the first that is none.
+
+    Line numbers are those of the file without its empty lines, header included.
+    """
     if not body:
         raise InvalidParameter(f"{path} has a header and no numbers below it.")
     matrix = np.empty((len(body), width))
@@ -215,7 +242,10 @@ def parsed(path: Path, body: list[list[str]], width: int, first_line: int) -> Ma
 
 
 def read_vector(text: str | None) -> Vector | None:
-    """A start x0: numbers separated by commas, or a file with one row or column."""
+    """A start x0: numbers separated by commas, or a file with one row or column.
+
+    Raises InvalidParameter for a file that holds a matrix; the length is compared with n later, by the run.
+    """
     if text is None:
         return None
     cells = text.split(",")

@@ -1,4 +1,15 @@
-"""`dcgev path`: cardinality and value along the ρ̃ path, kept point by point, drawn on request."""
+"""`dcgev path`: cardinality and value along the ρ̃ path, kept point by point, drawn on request.
+
+Usage
+-----
+    dcgev path pitprops --plot path.png
+    dcgev path pitprops --rho 1,2,4.84,8 --json
+    dcgev path x.csv --task pca --points 80 --out folder
+
+ρ̃ runs from the largest, where one variable or none is left, to 1e-4 of it in geometric steps. With --out each
+point is appended to path.jsonl as soon as it is there, so that an interrupt loses nothing. Cardinalities that no ρ̃
+gave are named at the end: not every k lies on the path, and `dcgev solve -k` finds those.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +78,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def grid(pencil: Any, text: str | None, points: int, eps: float) -> list[float]:
-    """The ρ̃ of the path, largest first."""
+    """The ρ̃ of the path, largest first.
+
+    Raises InvalidParameter for --points below 1 or a ρ̃ that is no number ≥ 0.
+    """
     import numpy as np
 
     from ..checks import as_number

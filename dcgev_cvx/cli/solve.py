@@ -1,4 +1,17 @@
-"""`dcgev solve`: Algorithm 1 on one problem, with its audit, its certificate and the renormalized loadings."""
+"""`dcgev solve`: Algorithm 1 on one problem, with its audit, its certificate and the renormalized loadings.
+
+Usage
+-----
+    dcgev solve pitprops --rho 4.84 --trace       one MM run at ρ̃, its steps printed as they are taken
+    dcgev solve pitprops -k 6                     six nonzeros, whatever ρ̃ that takes
+    dcgev solve s.csv --task pca --components 6,2,2 --out found
+    dcgev solve --A A.npy --B B.npy --rho 0.1 --shift metric --engine native --json
+
+With --rho the answer is a stationary point of one d.c. program, shown with its certificate; exit code 1 says that the
+run did not converge, and stderr what to change. With -k or --components the search sets ρ̃ and ε itself, and --eps,
+--tau, --x0 and --trace are refused. Loadings are shown twice: as MM left them, shrunk by the penalty, and
+renormalized, the best on the same support.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +113,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 class Audit:
-    """Prints l, f, g, the gap g − f, the step ‖x − y‖_B, nonzeros, μ, KKT residual and solver of each iterate."""
+    """Prints l, f, g, the gap g − f, the step ‖x − y‖_B, nonzeros, μ, KKT residual and solver of each iterate.
+
+    g(x, y) and f(x) in one line show the sandwich: the next f is at most this g, which is at most the last f.
+    """
 
     HEADER = f"{'l':>4} {'f(x)':>12} {'g(x,y)':>12} {'g-f':>8} {'step':>7} {'nnz':>4} {'mu':>9} {'KKT':>7} solver"
 
@@ -118,7 +134,10 @@ class Audit:
 
 
 def line(now: Iterate, step: float) -> str:
-    """One line of the audit; the start has no step."""
+    """One line of the audit; the start has no step.
+
+    Columns: step number, f, g, their gap, ‖x − y‖_B, nonzeros, μ, the step's KKT residual and who solved it.
+    """
     nonzeros = int((now.x != 0.0).sum())
     start = f"{now.l:>4} {now.f:>12.8g} {now.g:>12.8g} {now.g - now.f:>8.1e}"
     if now.l == 0:
@@ -203,7 +222,11 @@ def values(result: MMResult) -> list[tuple[str, str]]:
 
 
 def record(result: MMResult, *, history: bool) -> dict[str, Any]:
-    """The result as plain data; numbers that are not finite become null."""
+    """The result as plain data; numbers that are not finite become null.
+
+    `x` is the MM iterate with all its zeros; `loadings` lists the nonzeros with both values. Keys are stable
+    between versions: programs read them.
+    """
     from dataclasses import asdict
 
     from .. import __version__
@@ -258,7 +281,10 @@ def finite(data: Any) -> Any:
 
 
 def report_end(result: MMResult) -> int:
-    """The status sentence and what to do about it on stderr; exit code 1."""
+    """The status sentence and what to do about it on stderr; exit code 1.
+
+    The remedy is a suggestion from the status alone.
+    """
     remedies = {
         "OUT_OF_ITERATIONS": "raise --max-iter",
         "COLLAPSED": "lower --rho",

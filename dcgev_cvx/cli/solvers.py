@@ -1,4 +1,14 @@
-"""`dcgev solvers`: which CVXPY solvers are here, which MM steps each one solves, how to get the others."""
+"""`dcgev solvers`: which CVXPY solvers are here, which MM steps each one solves, how to get the others.
+
+Usage
+-----
+    dcgev solvers
+    dcgev solvers --json
+
+"Can solve" is found out and not looked up: a step of three variables is solved by each solver, and counts if its
+KKT residual, recomputed from the data, passes. A dash may mean that the solver does not take second-order cones,
+that its answer was wrong, or that it crashed.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +59,10 @@ def trial(solver: str) -> dict[str, bool]:
 
 
 def small_steps() -> list[tuple[str, Any, Any]]:
-    """(name, step, program) of every CVXPY step, with a dense B and three variables."""
+    """(name, step, program) of every CVXPY step, with a dense B and three variables.
+
+    All have a dense B and ε = 0.1, so that no form degenerates into the closed one.
+    """
     import numpy as np
 
     from ..pencils import Pencil

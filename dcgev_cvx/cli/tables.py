@@ -11,7 +11,11 @@ from rich.table import Table
 
 
 def show(*parts: RenderableType) -> None:
-    """Print text and tables to stdout: colours on a terminal only, and nothing a name says is taken for markup."""
+    """Print text and tables to stdout: colours on a terminal only, and nothing a name says is taken for markup.
+
+    rich wraps at the terminal's width, or at 80 columns in a pipe; lines lose their trailing blanks, so that output
+    can be compared with diff.
+    """
     console = Console(markup=False, highlight=False, emoji=False)
     with console.capture() as captured:
         for part in parts:
@@ -41,7 +45,10 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Table:
 
 
 def printable(text: str) -> str:
-    """The text with control characters, which could steer a terminal, replaced."""
+    """The text with control characters, which could steer a terminal, replaced.
+
+    A name read from a file could otherwise move the cursor or change colours.
+    """
     return "".join(letter if letter.isprintable() else "·" for letter in text)
 
 

@@ -1,4 +1,11 @@
-"""From data files to a pencil: --task pca, cca or fda with --X, --Y and --y, shared by `solve -k` and `path`."""
+"""From data files to a pencil: --task pca, cca or fda with --X, --Y and --y, shared by `solve -k` and `path`.
+
+pca   --X samples [--no-center] [--scale]        A = XᵀX/m, B = I
+cca   --X view --Y view [--ridge r]              A = [0 Σxy; Σyx 0], B = [Σxx 0; 0 Σyy] + r·I
+fda   --X samples --y column or file [--ridge r] A = between-class, B = within-class scatter + r·I
+
+Without --task DATA is a matrix A, or a file that holds a pencil. Names come from the header of a .csv file.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +49,10 @@ def problem(args: argparse.Namespace) -> Pencil:
 
 
 def refuse_strays(args: argparse.Namespace) -> None:
-    """An option that the task does not use is a mistake, not a detail."""
+    """An option that the task does not use is a mistake, not a detail.
+
+    Which options a task takes is listed in the message.
+    """
     from ..errors import InvalidParameter
 
     uses = {
@@ -88,7 +98,11 @@ def cca(args: argparse.Namespace, source: str) -> Pencil:
 
 
 def fda(args: argparse.Namespace, source: str) -> Pencil:
-    """--task fda: the labels are a column of the samples' header, or a file."""
+    """--task fda: the labels are a column of the samples' header, or a file.
+
+    A --y that is an existing file with an ending is read as one; otherwise it must be a column of the samples'
+    header, and that column is taken out of the samples.
+    """
     from ..builders import fda_pencil
     from ..errors import InvalidParameter
 
@@ -139,7 +153,10 @@ def labelled(source: str, column: str) -> tuple[Any, tuple[str, ...], list[str]]
 
 
 def label_file(name: str, m: int) -> list[Any]:
-    """The labels in a file of one column: text or numbers, a header allowed in .csv."""
+    """The labels in a file of one column: text or numbers, a header allowed in .csv.
+
+    One row more than samples is taken for a header.
+    """
     from ..errors import InvalidParameter
     from .inputs import existing, guarded, read_table
 

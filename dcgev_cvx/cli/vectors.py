@@ -1,4 +1,14 @@
-"""`dcgev vectors`: write test vectors as JSON, and judge a file of answers to them."""
+"""`dcgev vectors`: write test vectors as JSON, and judge a file of answers to them.
+
+Usage
+-----
+    dcgev vectors export vectors --level step --quick
+    dcgev vectors check vectors answers.json
+
+A vector is a problem in JSON with its certified answer and the tolerance it is judged by; the JSON Schema is
+written beside them. An answer file maps a vector's id to an answer. Vectors without an answer are "blocked", and
+check's exit code is 0 only if all passed.
+"""
 
 from __future__ import annotations
 

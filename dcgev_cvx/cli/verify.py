@@ -1,4 +1,16 @@
-"""`dcgev verify`: put a solver on trial, a Python function or a program in any language."""
+"""`dcgev verify`: put a solver on trial, a Python function or a program in any language.
+
+Usage
+-----
+    dcgev verify my_module:my_step --level step
+    dcgev verify impl.py:solve --level algorithm --full --seed 3
+    dcgev verify --cmd "node impl.js" --level pca --html report.html
+
+A function is imported from the current folder or the installed packages, or from a file; a program is started once
+and asked in JSON lines. Either is run with the rights of the user, and nothing else of the user's is. Levels: step
+(one MM step), algorithm (a whole run), pca, bound (an upper bound), fda, cardinality. Exit code 0 passed, 1 failed,
+2 bad input.
+"""
 
 from __future__ import annotations
 
@@ -94,13 +106,19 @@ def tolerance(text: str | None) -> Any:
 
 
 def say(args: argparse.Namespace, text: str) -> None:
-    """Progress, on a terminal only."""
+    """Progress, on a terminal only.
+
+    One line that is overwritten; the first, which says what is run, stays.
+    """
     if sys.stderr.isatty() and not args.json:
         print(f"\r\033[K{text}", end="\n" if "nothing else" in text else "", file=sys.stderr, flush=True)
 
 
 def loaded(target: str) -> Any:
-    """The function named by MODULE:FUNCTION or FILE.py:FUNCTION."""
+    """The function named by MODULE:FUNCTION or FILE.py:FUNCTION.
+
+    Dotted names reach into classes and instances: impl.py:Solver.step.
+    """
     module, mark, name = target.rpartition(":")
     if not mark or not module or not name:
         raise InvalidParameter(f"{target!r} does not name a function: write MODULE:FUNCTION or FILE.py:FUNCTION.")
@@ -113,7 +131,10 @@ def loaded(target: str) -> Any:
 
 
 def imported(module: str) -> Any:
-    """The module, from the current folder or the installed packages, or from a file."""
+    """The module, from the current folder or the installed packages, or from a file.
+
+    Raises InvalidParameter with the type and text of whatever the module raised on import.
+    """
     try:
         if module.endswith(".py"):
             return from_file(Path(module))
