@@ -93,10 +93,13 @@ _MODULES = (
     "explained",
     "plotting",
     "relaxations",
+    "retrieval",
     "rivals",
     "steps",
     "teach",
     "verify",
+    "vocabulary",
+    "wordspace",
 )
 
 __all__ = [

@@ -137,3 +137,14 @@ def checked_sizes(sizes: Sequence[int], n: int) -> list[int]:
     if wrong:
         raise InvalidParameter(f"vocabulary size {wrong[0]} is out of range: there are {n} words.")
     return [int(size) for size in sizes]
+
+
+__all__ = [
+    "agreement_vocabularies",
+    "audible",
+    "average",
+    "random_vocabularies",
+    "sparse_cca_vocabularies",
+    "word_pencil",
+    "word_scores",
+]
