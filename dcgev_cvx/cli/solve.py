@@ -224,8 +224,8 @@ def values(result: MMResult) -> list[tuple[str, str]]:
 def record(result: MMResult, *, history: bool) -> dict[str, Any]:
     """The result as plain data; numbers that are not finite become null.
 
-    `x` is the MM iterate with all its zeros; `loadings` lists the nonzeros with both values. Keys are stable
-    between versions: programs read them.
+    `x` is the MM iterate with all its zeros; `loadings` lists the nonzeros with both values. Programs
+    read these keys: renaming one breaks them.
     """
     from dataclasses import asdict
 
