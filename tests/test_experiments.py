@@ -383,6 +383,17 @@ def test_the_same_numbers_give_the_same_files(tmp_path):
         assert path.read_bytes() == (second / path.relative_to(first)).read_bytes(), path.name
 
 
+def test_an_unchanged_report_is_not_drawn_again(tmp_path):
+    paths = write(small_report(), tmp_path)
+    assert all(path.stat().st_size > 0 for path in paths)
+    before = {path: path.stat().st_mtime_ns for path in paths}
+    assert write(small_report(), tmp_path) == paths
+    assert {path: path.stat().st_mtime_ns for path in paths} == before
+    (tmp_path / "figures" / "f.png").unlink()
+    write(small_report(), tmp_path)
+    assert (tmp_path / "figures" / "f.png").exists()
+
+
 def test_missing_data_is_reported_not_raised(tmp_path, monkeypatch):
     from dcgev_cvx.datasets import fetch
     from dcgev_cvx.experiments import tables34

@@ -55,21 +55,38 @@ def versions() -> dict[str, str]:
 
 
 def write(report: Report, out: Path) -> list[Path]:
-    """report.md, report.html, numbers.json, tables/*.csv and figures/*.{png,svg,csv}."""
+    """report.md, report.html, tables/*.csv, figures/*.{png,svg,csv} and, last, numbers.json.
+
+    Nothing is drawn again when numbers.json says the same already: it is written after all others.
+    """
+    paths, everything = files(report, out), numbers(report)
+    if all(path.exists() for path in paths) and paths[-1].read_text(encoding="utf-8") == everything:
+        return paths
     for folder in ("tables", "figures"):
         (out / folder).mkdir(parents=True, exist_ok=True)
-    paths = [out / "report.md", out / "report.html", out / "numbers.json"]
-    for path, text in zip(paths, (markdown(report), page(report), numbers(report)), strict=True):
-        write_atomically(path, text)
+    write_atomically(out / "report.md", markdown(report))
+    write_atomically(out / "report.html", page(report))
     for section in report.sections:
         for table in section.tables:
-            paths.append(out / "tables" / f"{table.name}.csv")
-            write_atomically(paths[-1], as_csv(table.columns, table.rows))
+            write_atomically(out / "tables" / f"{table.name}.csv", as_csv(table.columns, table.rows))
         for figure in section.figures:
-            paths += draw(figure, out / "figures")
-            paths.append(out / "figures" / f"{figure.name}.csv")
-            write_atomically(paths[-1], as_csv(("panel", "curve", "x", "y"), points(figure)))
+            draw(figure, out / "figures")
+            rows = as_csv(("panel", "curve", "x", "y"), points(figure))
+            write_atomically(out / "figures" / f"{figure.name}.csv", rows)
+    write_atomically(out / "numbers.json", everything)
     return paths
+
+
+def files(report: Report, out: Path) -> list[Path]:
+    """Every file of the report, numbers.json last."""
+    tables = [out / "tables" / f"{table.name}.csv" for s in report.sections for table in s.tables]
+    figures = [
+        out / "figures" / f"{figure.name}.{ending}"
+        for s in report.sections
+        for figure in s.figures
+        for ending in ("png", "svg", "csv")
+    ]
+    return [out / "report.md", out / "report.html", *tables, *figures, out / "numbers.json"]
 
 
 def points(figure: Figure) -> list[tuple[Any, ...]]:
