@@ -22,6 +22,8 @@ from generate import docstring_to_rst, generate, unshelved  # noqa: E402
 
 import dcgev_cvx  # noqa: E402
 
+generate()
+
 project = "dcgev_cvx"
 author = copyright = "The dcgev_cvx developers"  # noqa: A001 - Sphinx's name
 release = version = dcgev_cvx.__version__
@@ -85,8 +87,7 @@ def shelve(app: object, docname: str, source: list[str]) -> None:
 
 
 def setup(app: object) -> None:
-    """Make the generated pages before Sphinx looks for sources; turn docstrings into reStructuredText."""
-    generate()
+    """Shelve stray pages, turn docstrings into reStructuredText, carry the scripts along."""
     app.connect("autodoc-process-docstring", process)  # type: ignore[attr-defined]
     app.connect("source-read", shelve)  # type: ignore[attr-defined]
     app.connect("build-finished", copy_scripts)  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -43,7 +44,15 @@ def run(args: argparse.Namespace) -> int:
         raise InvalidParameter(f"there is no lab {args.name!r}; {nearest(args.name, found)}")
     if importlib.util.find_spec("marimo") is None:
         raise SolverMissing("dcgev lab needs marimo: pip install 'dcgev-cvx[lab]'")
-    return subprocess.call(command(args, found[args.name]))
+    return replaced_by(command(args, found[args.name]))
+
+
+def replaced_by(words: list[str]) -> int:
+    """Become the server, so that a signal to this process ends it; where that cannot be, wait for it."""
+    sys.stdout.flush()
+    if os.name == "posix":
+        os.execv(words[0], words)
+    return subprocess.call(words)
 
 
 def apps() -> dict[str, Path]:

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,10 @@ import dcgev_cvx
 DOCS = Path(__file__).parents[1]
 EXAMPLES = DOCS.parent / "examples"
 HIDDEN = ("cli", "__main__", "experiments", "kernels", "judges", "suspects")
-NOTEBOOK = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n"
+NOTEBOOK = (
+    "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n"
+    "language_info:\n  name: python\n  pygments_lexer: ipython3\n---\n\n"
+)
 
 
 def modules() -> Iterator[str]:
@@ -50,6 +54,7 @@ def write(path: Path, text: str) -> None:
 
 def api(folder: Path) -> None:
     """One page a module, and a page that lists the public names."""
+    shutil.rmtree(folder, ignore_errors=True)
     homes: dict[str, list[str]] = {}
     for name, home in dcgev_cvx._HOMES.items():
         homes.setdefault(home, []).append(name)
@@ -82,14 +87,18 @@ def module_page(module: str) -> str:
 
 
 def gallery(folder: Path) -> None:
-    """One executed page for each script in examples/."""
+    """One executed page for each script in examples/ that teaches something; tools are left out."""
+    shutil.rmtree(folder, ignore_errors=True)
     titles = []
     for script in sorted(EXAMPLES.glob("*.py")):
         source = script.read_text(encoding="utf-8")
         lesson = (ast.get_docstring(ast.parse(source)) or script.stem).splitlines()[0]
+        if not lesson.startswith("Learn "):
+            continue
         code = source.split('"""', 2)[2].strip()
         title = script.stem.replace("_", " ").capitalize()
-        text = f"{NOTEBOOK}# {title}\n\n{lesson}\n\n```{{code-cell}} python\n{code}\n```\n"
+        cell = "{code-cell} python" if "sys.argv" not in source else "python"  # a page has no command line
+        text = f"{NOTEBOOK}# {title}\n\n{lesson}\n\n```{cell}\n{code}\n```\n"
         write(folder / f"{script.stem}.md", text)
         titles.append((script.stem, lesson))
     rows = "\n".join(f"- [{stem.replace('_', ' ')}]({stem}.md): {lesson}" for stem, lesson in titles)
