@@ -240,9 +240,9 @@ def metric_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
     z = cho_solve(factor, h, check_finite=False)
     z = z + cho_solve(factor, h - B @ z, check_finite=False)
     norm = math.sqrt(max(0.0, float(z @ (B @ z))))
-    if norm <= tau:
-        return z / tau, 0.0
-    return (z / norm, norm - tau) if norm > 0.0 else (z, 0.0)
+    if norm == 0.0:
+        return np.zeros_like(z), 0.0
+    return (z / tau, 0.0) if norm <= tau else (z / norm, norm - tau)
 
 
 def secular_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
