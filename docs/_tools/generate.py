@@ -26,7 +26,7 @@ def modules() -> Iterator[str]:
     """Every module of the package that a reader may want, without the package's name."""
     for found in pkgutil.walk_packages(dcgev_cvx.__path__, "dcgev_cvx."):
         name = found.name.removeprefix("dcgev_cvx.")
-        if not any(part in HIDDEN or part.startswith("_") for part in name.split(".")):
+        if not any(part in HIDDEN for part in name.split(".")):
             yield name
 
 
