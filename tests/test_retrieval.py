@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from dcgev_cvx import InvalidParameter, Pencil, SparseGEV, certify, datasets
+from dcgev_cvx.cli import main
 from dcgev_cvx.experiments import EXPERIMENTS, reproduce
 from dcgev_cvx.experiments.retrieval import Pieces
 from dcgev_cvx.penalties import log_scale
@@ -292,6 +293,24 @@ def test_the_report_names_the_corpus_and_never_claims_hansard(tmp_path):
     assert "Corpus: mine.npz, not the paper's Hansard" in section.setup
     assert [table.name for table in section.tables] == ["table5", "table5-words"]
     assert EXPERIMENTS["table5"].settings["quick"]["corpus"] == "manpages"
+
+
+def test_another_file_under_the_same_name_is_another_corpus(tmp_path):
+    path = tmp_path / "mine.npz"
+    arocs = []
+    for seed in (4, 5):
+        datasets.planted_translations(rng=seed).save(path)
+        report = reproduce(["table5"], tmp_path / "out", effort="tiny", data={"corpus": str(path)})
+        arocs.append(report.sections[0].tables[0].rows[0][1])
+    fresh = reproduce(["table5"], tmp_path / "fresh", effort="tiny", data={"corpus": str(path)})
+    assert arocs[0] != arocs[1] == fresh.sections[0].tables[0].rows[0][1]
+
+
+def test_the_command_line(tmp_path, capsys):
+    assert main(["reproduce", "table5", "--tiny", "--corpus", "planted", "--out", str(tmp_path / "a")]) == 0
+    assert "pairs that are no translations" in capsys.readouterr().out
+    assert main(["reproduce", "figure6", "--tiny", "--songs", str(tmp_path), "--out", str(tmp_path / "b")]) == 1
+    assert "put CAL500.arff into that folder" in capsys.readouterr().out
 
 
 def test_a_corpus_that_is_not_there_is_a_reason_in_the_report(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -46,6 +47,12 @@ def corpus_of(name: str, seed: int) -> Corpus:
 
         return planted_translations(rng=seed)
     return aligned_corpus(Path(name))
+
+
+def content_hash(name: str) -> str:
+    """The sha256 of a corpus file, so that results of another file under the same name are not taken for its own."""
+    path = Path(name)
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def halves(settings: Settings) -> tuple[Corpus, Corpus]:
@@ -149,6 +156,7 @@ def cells(settings: Settings) -> list[Cell]:
     """One cell for the dense methods, one per d for the sparse one; the sparse ones share their components."""
     ds = [int(d) for d in settings["ds"]]
     shared = {name: settings[name] for name in ("corpus", "train", "queries", "zeros", "ridge", "seed", "version")}
+    shared["sha256"] = content_hash(settings["corpus"])
     if not ds or ds != sorted(set(ds)):
         raise InvalidParameter(f"ds = {ds} must be numbers of components in rising order.")
     return [
