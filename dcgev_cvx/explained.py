@@ -42,7 +42,7 @@ def projector_trace(pencil: Pencil, V: Matrix) -> float:
     Returns
     -------
     float
-        Between 0 and 1; 1 when the span is the whole space or holds all of A's range.
+        Between 0 and 1; 1 when the span is the whole space or holds the range of B⁻¹A.
     """
     V = checked_loadings(pencil, V)
     whitened = V if pencil.cholesky is None else pencil.cholesky.T @ V

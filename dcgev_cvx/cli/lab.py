@@ -1,4 +1,14 @@
-"""`dcgev lab`: start an app to play with MM, or list the apps."""
+"""`dcgev lab`: start an app to play with MM, or list the apps.
+
+Usage
+-----
+    dcgev lab                     list the apps
+    dcgev lab step                start one; Ctrl-C ends it
+    dcgev lab step --headless --port 2718
+
+The server listens on this machine alone. On POSIX systems the process becomes the server, so that a signal reaches
+it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,17 @@
-"""`dcgev reproduce`: the tables and figures of the paper, run, resumed and judged number by number."""
+"""`dcgev reproduce`: the tables and figures of the paper, run, resumed and judged number by number.
+
+Usage
+-----
+    dcgev reproduce table1 figure1
+    dcgev reproduce all --full --jobs -1 --out reproduction
+    dcgev reproduce table5 --corpus corpus.npz
+    dcgev reproduce table2 --dask tcp://scheduler:8786
+
+Every cell is on disk as soon as it is done: the same command goes on where the last run stopped, and a damaged file
+is computed again. A folder with results of other settings is refused, since results are not mixed. Cells that are
+timed run alone whatever --jobs says. The report (Markdown, HTML, JSON, CSV, figures) has every published number
+beside ours with a verdict. Exit code 1 says that a cell could not be computed, not that a number differs.
+"""
 
 from __future__ import annotations
 

@@ -65,7 +65,10 @@ class Comparison:
 
     @property
     def best_lower(self) -> float:
-        """The largest value attained with at most k nonzeros, −inf if there is none."""
+        """The largest value attained with at most k nonzeros, −inf if there is none.
+
+        Invalid rows do not count, however large their value: they answer another question.
+        """
         return max((row.value for row in self.lower if row.valid), default=-math.inf)
 
     @property
@@ -92,7 +95,10 @@ class Comparison:
         return f"k = {self.k}: the optimum lies in {self.gap}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings and lists; NaN and infinities become None."""
+        """Plain numbers, strings and lists; NaN and infinities become None.
+
+        "proved" is the closed gap; "rows" hold every field of Row by name.
+        """
         return {
             "n": self.pencil.n,
             "k": self.k,
@@ -106,7 +112,11 @@ class Comparison:
         }
 
     def to_frame(self) -> Any:
-        """The rows as a pandas DataFrame."""
+        """The rows as a pandas DataFrame.
+
+        One line a row with k in a column, so that the frames of several k can be concatenated. Raises SolverMissing
+        without pandas.
+        """
         try:
             import pandas as pd
         except ImportError as cause:

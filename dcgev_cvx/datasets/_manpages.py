@@ -22,6 +22,22 @@ def manpages(language: str = "fr", *, root: str | Path = ROOT, least: int = 3) -
 
     On Debian and its kin the packages manpages, manpages-dev, manpages-fr and manpages-fr-dev hold
     them; other languages likewise.
+
+    Parameters
+    ----------
+    language
+        A code such as "fr" or "pt_BR"; the folder of that name below root holds the translations.
+    root
+        The folder that holds man1 … man9.
+    least
+        The fewest occurrences of a word that is kept.
+
+    Raises
+    ------
+    InvalidParameter
+        For what is not a language code.
+    DataUnavailable
+        When fewer than ten pages have a translation, with the packages to install.
     """
     pairs = page_pairs(Path(root), language)
     texts: list[tuple[str, str, str]] = []
@@ -40,7 +56,10 @@ def manpages(language: str = "fr", *, root: str | Path = ROOT, least: int = 3) -
 
 
 def page_pairs(root: Path, language: str) -> list[tuple[str, Path, Path]]:
-    """(section/name, page, translation) of every page that is there in both languages."""
+    """(section/name, page, translation) of every page that is there in both languages.
+
+    Links are left out: the same page under another name would be its own translation twice.
+    """
     if not re.fullmatch(r"[a-z]{2,3}(_[A-Z]{2})?", language):
         raise InvalidParameter(f"language = {language!r} must be a code such as 'fr' or 'pt_BR'.")
     found: list[tuple[str, Path, Path]] = []
@@ -54,7 +73,10 @@ def page_pairs(root: Path, language: str) -> list[tuple[str, Path, Path]]:
 
 
 def read_page(path: Path) -> str:
-    """The source of a page; what cannot be read is an empty page, and so is a redirection (.so)."""
+    """The source of a page; what cannot be read is an empty page, and so is a redirection (.so).
+
+    Nothing in a page is executed: troff source is read as text.
+    """
     try:
         raw = path.read_bytes()
         data = gzip.decompress(raw) if path.suffix == ".gz" else raw

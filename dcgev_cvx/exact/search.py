@@ -304,7 +304,7 @@ class Search:
     def run(self) -> ExactStatus | None:
         """Search until nothing is open (None) or a limit is met.
 
-        The order is best first, which raises the incumbent's proof fastest; the diving stack comes first while it
+        The order is best first, which lowers the bound fastest; the diving stack comes first while it
         holds anything, so that memory stays bounded.
         """
         everyone = np.arange(self.pencil.n)

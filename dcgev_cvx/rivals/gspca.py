@@ -53,7 +53,10 @@ def gspca(pencil: Pencil, k: int, *, search: Search = "both") -> Solution:
 
 
 def exact(pencil: Pencil, k: int, begin: float) -> Solution:
-    """The optimum of (SGEV-P) by branch and bound over supports."""
+    """The optimum of (SGEV-P) by branch and bound over supports.
+
+    A search that ended without proof is labelled as one that ran out of iterations.
+    """
     from ..exact import best_subset
 
     proved = best_subset(pencil, k)
@@ -66,7 +69,11 @@ def take(path: Iterator[Index], k: int) -> Index:
 
 
 def forward(A: Matrix) -> Iterator[Index]:
-    """Supports of 1, 2, …, n variables: add argmax λmax(A_{S∪i}), every candidate's root found at once."""
+    """Supports of 1, 2, …, n variables: add argmax λmax(A_{S∪i}), every candidate's root found at once.
+
+    The first variable is the one of largest variance; the eigenvectors of A_SS are computed once a step and shared
+    by all candidates.
+    """
     n = len(A)
     S = np.array([np.argmax(np.diagonal(A))])
     yield S

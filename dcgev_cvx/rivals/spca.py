@@ -119,7 +119,11 @@ def elastic_net(C: Matrix, y: Vector, ridge: float, lasso: float, start: Vector)
 
 
 def counted(pencil: Pencil, ridge: float, k: int) -> Regression:
-    """The regression from a covariance that leaves k loadings: LARS on A + λI, or its limit λ = ∞."""
+    """The regression from a covariance that leaves k loadings: LARS on A + λI, or its limit λ = ∞.
+
+    Cardinality and not λ₁ is the parameter here, so that no search is needed: the LARS path is left where k are
+    active.
+    """
     if math.isinf(ridge):
         return lambda alpha, _: soft(pencil.A @ alpha, k)
     A, _ = pencil.dense()
