@@ -79,7 +79,8 @@ def reproduce(
                 sections[experiment.name] = kept
     ordered = tuple(sections[name] for name in EXPERIMENTS if name in sections)
     command = f"dcgev reproduce {'all' if len(ordered) == len(EXPERIMENTS) else ' '.join(s.name for s in ordered)}"
-    report = Report(ordered, f"{command} --{effort} --seed {seed}", versions())
+    options = "".join(f" --{name} {value}" for name, value in (data or {}).items())
+    report = Report(ordered, f"{command} --{effort} --seed {seed}{options}", versions())
     write(report, folder)
     return report
 
