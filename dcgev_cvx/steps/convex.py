@@ -53,6 +53,7 @@ class Compiled:
     c: cp.Parameter
     p: cp.Parameter
     quadratic: bool
+    scale: Vector
 
 
 class _Shelf(threading.local):
@@ -114,9 +115,8 @@ class QCQPStep:
             square = x if gev.shift == "identity" else root_times(sub, x)
             cost = -2 * (c @ x) + p @ y
             objective = sub.tau * cp.sum_squares(square) + cost if sub.tau > 0 else cost
-            return Compiled(
-                LinearCostProblem(cp.Minimize(objective), [ball(sub, x), x <= y, -y <= x]), x, c, p, sub.tau > 0
-            )
+            problem = LinearCostProblem(cp.Minimize(objective), [ball(sub, x), x <= y, -y <= x])
+            return Compiled(problem, x, c, p, sub.tau > 0, scale_of(sub))
 
         return compiled("qcqp", gev, build)
 
@@ -145,7 +145,7 @@ class LassoStep:
         def build(sub: Subproblem) -> Compiled:
             x, c, p = symbols(sub)
             objective = cp.sum_squares(x) + (-2 * (c @ x) + p @ cp.abs(x)) / sub.tau
-            return Compiled(LinearCostProblem(cp.Minimize(objective), [ball(sub, x)]), x, c, p, True)
+            return Compiled(LinearCostProblem(cp.Minimize(objective), [ball(sub, x)]), x, c, p, True, scale_of(sub))
 
         gev = expect_gev(program, "LassoStep")
         if gev.shift != "identity" or gev.tau == 0.0:
@@ -178,7 +178,7 @@ class LinearStep:
         def build(sub: Subproblem) -> Compiled:
             x, c, p = symbols(sub)
             objective = c @ x - 0.5 * (p @ cp.abs(x))
-            return Compiled(LinearCostProblem(cp.Maximize(objective), [ball(sub, x)]), x, c, p, False)
+            return Compiled(LinearCostProblem(cp.Maximize(objective), [ball(sub, x)]), x, c, p, False, scale_of(sub))
 
         gev = expect_gev(program, "LinearStep")
         if gev.tau != 0.0:
@@ -212,7 +212,7 @@ class MetricLassoStep:
         def build(sub: Subproblem) -> Compiled:
             z, c, p = symbols(sub, "z")
             objective = cp.sum_squares(root_times(sub, z)) - 2 * (c @ z) + p @ cp.abs(z)
-            return Compiled(LinearCostProblem(cp.Minimize(objective)), z, c, p, False)
+            return Compiled(LinearCostProblem(cp.Minimize(objective)), z, c, p, False, scale_of(sub))
 
         gev = expect_gev(program, "MetricLassoStep")
         if gev.shift == "identity" and gev.tau > 0.0:
@@ -244,8 +244,8 @@ class FisherStep:
         def build(sub: Subproblem) -> Compiled:
             x, c, p = symbols(sub)
             objective = cp.sum_squares(root_times(sub, x)) + p @ cp.abs(x)
-            constraint = (program.a * sub.unit) @ x == 1
-            return Compiled(LinearCostProblem(cp.Minimize(objective), [constraint]), x, c, p, True)
+            constraint = (program.a * sub.unit * scale_of(sub)) @ x == 1
+            return Compiled(LinearCostProblem(cp.Minimize(objective), [constraint]), x, c, p, True, scale_of(sub))
 
         return compiled("fisher", program, build)
 
@@ -287,13 +287,13 @@ def solve_and_polish(
     # a linear objective, and the LASSO's z, may be scaled freely: bring it to size one
     zoom = 1.0 if form.quadratic else 1.0 / power_of_two(sub.largest_norm)
     # saved without CVXPY's checks of shape and sign, which take as long as the solver: both hold by construction
-    form.c.save_value(zoom * sub.c)
-    form.p.save_value(zoom * sub.p)
+    form.c.save_value(zoom * sub.c * form.scale)
+    form.p.save_value(zoom * sub.p * form.scale)
     reasons: list[str] = []
     for solver in backend.solvers:
         try:
             backend.solve(form.problem, solver)
-            raw = answer_of(form.x, solver)
+            raw = form.scale * answer_of(form.x, solver)
             size = sub.norm(raw)
             guess = raw / max(zoom * sub.tau, size) if lasso and size > 0.0 else raw
             result = polish(sub, sub.unit * guess)
@@ -349,11 +349,24 @@ def symbols(sub: Subproblem, name: str = "x") -> tuple[cp.Variable, cp.Parameter
     return cp.Variable(n, name=name), cp.Parameter(n, name="c"), cp.Parameter(n, nonneg=True, name="p")
 
 
+def scale_of(sub: Subproblem) -> Vector:
+    """Powers of two near 1/√Bᵢᵢ: the solver's variable is x over these, so that graded variables look alike to it.
+
+    Not with τ‖x‖² in the objective, which is well scaled as it stands.
+    """
+    program = sub.program
+    if isinstance(program, SparseGEV) and program.shift == "identity" and program.tau > 0.0:
+        return np.ones(program.pencil.n)
+    return np.ldexp(1.0, 1 - np.frexp(sub.root)[1])
+
+
 def root_times(sub: Subproblem, x: cp.Variable) -> Any:
-    """Rx with B = RᵀR, so that ‖Rx‖² = xᵀBx."""
+    """Rx with B = RᵀR, so that ‖Rx‖² = xᵀBx, for the solver's scaled variable."""
     factor = sub.program.pencil.cholesky
-    root = math.sqrt(sub.metric)
-    return x * root if factor is None else (factor.T * root) @ x
+    weight = math.sqrt(sub.metric) * scale_of(sub)
+    if factor is None:
+        return x if np.all(weight == 1.0) else cp.multiply(weight, x)
+    return (factor.T * weight) @ x
 
 
 def ball(sub: Subproblem, x: cp.Variable) -> Any:
