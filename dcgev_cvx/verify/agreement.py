@@ -36,7 +36,12 @@ class Row:
 
 
 def agreement(pencil: Pencil, rho: float, eps: float) -> tuple[list[Row], list[str]]:
-    """(rows, what is not installed) for the step from the leading eigenvector, then for the whole program."""
+    """(rows, what is not installed) for the step from the leading eigenvector, then for the whole program.
+
+    Solvers are called plainly, one CVXPY problem each, at their default accuracy; only the slopes are cut where
+    they cannot matter, without which tiny ε would end most of them. What is not installed is listed, not skipped
+    silently.
+    """
     program = SparseGEV(pencil, rho, eps)
     case = instance_of(program)
     rows = [measured(who, case, solve) for who, solve in step_methods(program, case)]
@@ -80,7 +85,10 @@ def native_step() -> Any:
 
 
 def plain_solve(problem: Surrogate, program: SparseGEV, y: Vector, solver: str) -> Vector:
-    """The step as anyone would write it in CVXPY, slopes cut where they cannot matter, default accuracy."""
+    """The step as anyone would write it in CVXPY, slopes cut where they cannot matter, default accuracy.
+
+    Written anew and not shared with steps.convex: the table is about solvers, not about our code.
+    """
     import cvxpy as cp
 
     from ..solvers import attempt
@@ -96,7 +104,10 @@ def plain_solve(problem: Surrogate, program: SparseGEV, y: Vector, solver: str) 
 
 
 def measured(who: str, case: Instance, solve: Callable[[], Vector]) -> Row:
-    """One method timed once after a first call, and judged from the data."""
+    """One method timed once after a first call, and judged from the data.
+
+    The first call compiles and is not timed.
+    """
     try:
         solve()
         begin = perf_counter()
@@ -142,7 +153,10 @@ def whole_programs(program: SparseGEV, case: Instance) -> Iterator[Row]:
 
 
 def whole_row(who: str, program: SparseGEV, case: Instance, x: Vector, limit: Vector, seconds: float) -> Row:
-    """A whole run judged by its stationarity, and measured from our limit up to sign."""
+    """A whole run judged by its stationarity, and measured from our limit up to sign.
+
+    f is even, so that x and −x are the same answer.
+    """
     problem = tangent(case, x)
     distance = min(problem.norm(x - limit), problem.norm(x + limit))
     above = share(max(0.0, program.f(x) - program.f(limit)), program.size(limit))

@@ -27,7 +27,10 @@ from .tolerances import SLACK
 
 
 def answer_check() -> Check:
-    """Every call returns what the level asks for: n finite real numbers, or one."""
+    """Every call returns what the level asks for: n finite real numbers, or one.
+
+    Runs first: where a solver does not answer, nothing else can be said of it.
+    """
     about = ("an answer", "", "a finite answer of the right shape to every call, within the time limit", "contract")
 
     def run(trial: Trial) -> Outcome:
@@ -42,7 +45,10 @@ def answer_check() -> Check:
 
 
 def equation_check(equation: Equation) -> Check:
-    """One equation over the whole battery."""
+    """One equation over the whole battery.
+
+    Answers that are missing are left to the first check and not counted twice.
+    """
     about = (equation.name, equation.tag, equation.meaning, "contract")
 
     def findings(trial: Trial) -> Iterator[Finding]:
@@ -58,7 +64,11 @@ def equation_check(equation: Equation) -> Check:
 
 
 def family_check(family: Family) -> Check:
-    """Every equation on one family of cases."""
+    """Every equation on one family of cases.
+
+    The same answers are judged again by family, so that the report names the mistake ("τ on one side only") and not
+    just the equation that it breaks.
+    """
     about = (family.name, family.tag, f"catches: {family.mistake}", "contract")
 
     def findings(trial: Trial) -> Iterator[Finding]:
@@ -87,7 +97,11 @@ PAIR_MEANINGS = MappingProxyType(
 
 
 def pair_check(name: str) -> Check:
-    """The second call of every pair whose base is right satisfies every equation."""
+    """The second call of every pair whose base is right satisfies every equation.
+
+    The pair's own reference judges the second answer; the two answers are never compared with each other, since both
+    may be right and different (a tie, another stationary point). A base that is wrong already blocks its pair.
+    """
     about = (name, "", PAIR_MEANINGS[name], "contract")
 
     def findings(trial: Trial) -> Iterator[Finding]:
@@ -105,7 +119,10 @@ def pair_check(name: str) -> Check:
 
 
 def second_answer(session: Session, pair: Pair) -> Answer:
-    """The second call of a pair, after what must come before it."""
+    """The second call of a pair, after what must come before it.
+
+    For reused arrays the base is asked first with the very arrays into which the second question is then written.
+    """
     for instance in pair.before:
         session.call(instance, instance.arguments())
     arguments = pair.deliver(pair.asked)
@@ -121,7 +138,11 @@ def second_answer(session: Session, pair: Pair) -> Answer:
 
 
 def fixed_point_check() -> Check:
-    """From its own answer the solver neither climbs nor leaves stationarity."""
+    """From its own answer the solver neither climbs nor leaves stationarity.
+
+    About eight starts. x is pulled into Ω before it is handed back, so that a solver's 1e-9 outside is not held
+    against it.
+    """
     about = ("fixed point", "Eq:min-step", "from its own answer the solver does not climb", "contract")
 
     def findings(trial: Trial) -> Iterator[Finding]:
@@ -140,7 +161,10 @@ def fixed_point_check() -> Check:
 
 
 def monotone_check() -> Check:
-    """bound(k) ≤ bound(k + 1)."""
+    """bound(k) ≤ bound(k + 1).
+
+    The optimum rises with k, and so should a bound worth its name; a conic solver's sloppiness (SLACK) is forgiven.
+    """
     about = ("monotone in k", "SGEV-P", "a larger k does not lower the bound", "contract")
 
     def findings(trial: Trial) -> Iterator[Finding]:
@@ -154,7 +178,11 @@ def monotone_check() -> Check:
 
 
 def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
-    """The checks of a level that the suite has cases for; memory layouts do not exist over a wire."""
+    """The checks of a level that the suite has cases for; memory layouts do not exist over a wire.
+
+    Contract checks come first and in the order in which a reader wants to know: does it answer, are the equations
+    met, on which families not, is it consistent between calls. Manners follow.
+    """
     local_only = ("memory layout", "float32 data", "reused arrays") if remote else ()
     vector = LEVELS[level].returns == "x"
     made = [

@@ -21,7 +21,10 @@ def unchanged_check() -> Check:
 
 
 def double_check() -> Check:
-    """Answers that claim double precision are not all float32 numbers."""
+    """Answers that claim double precision are not all float32 numbers.
+
+    Five telling answers at least: a vector with one nonzero may be exact in single precision by chance.
+    """
     about = ("double precision", "", "not every answer is a float32 number in disguise", "contract")
 
     def run(trial: Trial) -> Outcome:
@@ -49,7 +52,10 @@ def observed_check(about: tuple[str, str, str, Kind], notice: Callable[[Answer],
 
 
 def same_bits_check() -> Check:
-    """The same call gives the same bits."""
+    """The same call gives the same bits.
+
+    A manner and not a contract: warm starts and threads make bits differ without making answers wrong.
+    """
     about = ("same bits", "", "the same call twice gives the same bits", "manner")
 
     def findings(trial: Trial) -> Iterator[Finding]:
@@ -79,7 +85,10 @@ def dust_note(x: Vector | None) -> str:
 
 
 def value_check() -> Check:
-    """How much of the exact optimum the vector reaches: information."""
+    """How much of the exact optimum the vector reaches: information.
+
+    A heuristic need not be optimal, so this never fails; it is printed because a user wants to know.
+    """
     about = ("value against the optimum", "SGEV-P", "information: (optimum − xᵀAx)/max |λ|, worst case", "manner")
 
     def findings(trial: Trial) -> Iterator[Finding]:

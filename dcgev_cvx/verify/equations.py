@@ -1,4 +1,9 @@
-"""The equations an answer must satisfy at each level: violation and limit, or nothing where they do not apply."""
+"""The equations an answer must satisfy at each level: violation and limit, or nothing where they do not apply.
+
+Each measure returns (violation, limit), both free of units, and is zero at an exact answer. Limits grow with the
+condition number of B where rounding alone would break them, and are wider for single precision; they never depend
+on the solver.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +40,10 @@ class Asked:
     single: bool = False
 
     def accuracy(self, instance: Instance) -> float:
-        """The limit on x and its conditions; float32 rounds x by 6e-8, which B's condition number magnifies."""
+        """The limit on x and its conditions; float32 rounds x by 6e-8, which B's condition number magnifies.
+
+        The profile's own, not below 50 units in the last place times cond(B).
+        """
         limit = self.tol.at(instance)
         return max(limit, SINGLE, 1e-7 * condition(instance)) if self.single else limit
 
@@ -55,7 +63,10 @@ class Equation:
     measure: Callable[[Instance, Vector, Asked], Measured]
 
     def judge(self, instance: Instance, x: Vector, asked: Asked) -> Measured:
-        """(violation, limit), or None where it does not apply; what overflows is infinitely off."""
+        """(violation, limit), or None where it does not apply; what overflows is infinitely off.
+
+        NaN, which an answer of 1e200 can cause, counts as infinitely wrong rather than as right.
+        """
         measured = self.measure(instance, x, asked)
         if measured is None:
             return None
@@ -69,18 +80,29 @@ def feasible_step(instance: Instance, x: Vector, asked: Asked) -> Measured:
 
 
 def conditions(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """How far one proximal step moves x, μ recovered from x."""
+    """How far one proximal step moves x, μ recovered from x.
+
+    The conditions are those of the convex step, so they are necessary and sufficient: an answer that meets them is
+    the minimiser, whatever the method.
+    """
     limit = asked.accuracy(instance)
     return proximal_residual(surrogate(instance), x, limit), CONDITIONS_SHARE * limit
 
 
 def best_value(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """The surrogate's value above the reference's."""
+    """The surrogate's value above the reference's.
+
+    An error δ in x costs δ² in the value, so this is the equation that a sloppy but right solver meets first, and
+    the one that decides where ties leave x open.
+    """
     return excess(surrogate(instance), x, reference(instance).x, asked.accuracy(instance)), asked.value(instance)
 
 
 def minimiser(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """‖x − x*‖_B where complementarity is strict; elsewhere the value decides."""
+    """‖x − x*‖_B where complementarity is strict; elsewhere the value decides.
+
+    size is ‖x*‖_B, at least 0.1 for the ball: at x* = 0 an absolute error is meant.
+    """
     ref = reference(instance)
     if not ref.nondegenerate:
         return None
@@ -90,7 +112,10 @@ def minimiser(instance: Instance, x: Vector, asked: Asked) -> Measured:
 
 
 def step_descent(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """f(x) ≤ f(y): the step does not climb."""
+    """f(x) ≤ f(y): the step does not climb.
+
+    f is compared and not g, since descent of f is what the method promises, whichever majoriser led there.
+    """
     y, limit = instance.data["y"], asked.accuracy(instance)
     if instance.level == "fda":
         return fda_descent(instance, x, limit)
@@ -130,7 +155,11 @@ def no_ascent(instance: Instance, x: Vector, asked: Asked) -> Measured:
 
 
 def stationary(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """The optimality conditions of (SGEV-A) at x."""
+    """The optimality conditions of (SGEV-A) at x.
+
+    Any stationary point will do. Together with "no ascent" and a start below all trivial points this still excludes 0
+    and the coordinate vectors.
+    """
     limit = asked.accuracy(instance)
     return proximal_residual(tangent(instance, x), x, limit), limit
 
@@ -142,13 +171,19 @@ def valid_bound(instance: Instance, x: Vector, asked: Asked) -> Measured:
 
 
 def useful_bound(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """The bound does not exceed λmax(A, B), which needs no relaxation (0 where that is negative)."""
+    """The bound does not exceed λmax(A, B), which needs no relaxation (0 where that is negative).
+
+    λmax(A, B) costs one eigenvalue; a bound above it is valid and useless.
+    """
     best = optimum(instance)
     return share(max(0.0, float(x[0]) - max(0.0, best.lambda_max)), best.radius), SLACK
 
 
 def few_nonzeros(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """‖x‖₀ ≤ k, counted exactly: dust is a nonzero."""
+    """‖x‖₀ ≤ k, counted exactly: dust is a nonzero.
+
+    Exact: 1e-17 is a nonzero. A vector that needs a threshold to be sparse is not sparse.
+    """
     return max(0.0, float(np.count_nonzero(x) - instance.data["k"])), 0.0
 
 
@@ -219,7 +254,10 @@ def over(violation: float, limit: float) -> float:
 
 
 def worst(instance: Instance, x: Vector, asked: Asked) -> Miss:
-    """The equation that is missed by the largest multiple of its limit (or nearest to it, when all hold)."""
+    """The equation that is missed by the largest multiple of its limit (or nearest to it, when all hold).
+
+    Equations that do not apply to the instance are left out; at least one always applies.
+    """
     found = [
         Miss(equation, *measured)
         for equation in EQUATIONS[instance.level]

@@ -10,7 +10,10 @@ from .instances import LEVELS, Instance
 
 @dataclass(frozen=True)
 class Family:
-    """A family of cases with the mistake that it brings to light."""
+    """A family of cases with the mistake that it brings to light.
+
+    A case may belong to several. levels are those at which the mistake can be made.
+    """
 
     name: str
     tag: str
@@ -20,7 +23,10 @@ class Family:
 
 
 def flagged(*flags: str) -> Callable[[Instance], bool]:
-    """Does the case bear one of the flags?"""
+    """Does the case bear one of the flags?
+
+    Flags are given by the batteries where the case is made: eps=2e-16, near-tie, cond-1e8, …
+    """
     return lambda case: bool(set(flags) & set(case.flags))
 
 

@@ -1,4 +1,14 @@
-"""What a solver is asked: the six levels, their arguments in order, and one instance of each."""
+"""What a solver is asked: the six levels, their arguments in order, and one instance of each.
+
+    step         (A, B, y, rho, eps, tau) → x       one MM step, exact
+    algorithm    (A, B, rho, eps, x0) → x           a run of Algorithm 1, judged by its certificate
+    pca          (A, rho, eps, x0) → x              a run of Algorithm 2
+    bound        (A, B, k) → number                 an upper bound on (SGEV-P)
+    fda          (a, B, y, nu, eps) → x             one step of sparse FDA
+    cardinality  (A, B, k) → x                      a k-sparse vector of unit B norm
+
+Arguments are positional. rho and nu are the paper's ρ̃ and ν: dividing by log(1 + 1/ε) is the solver's business.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +28,11 @@ LevelName: TypeAlias = Literal["step", "algorithm", "pca", "bound", "fda", "card
 
 @dataclass(frozen=True)
 class Level:
-    """What is asked of a solver: its arguments in order, what it returns, and the equation that judges it."""
+    """What is asked of a solver: its arguments in order, what it returns, and the equation that judges it.
+
+    verdict says how an answer is judged: "exact" against a certified minimiser, "certificate" by conditions that
+    many answers may meet, "bound" against the exact optimum.
+    """
 
     name: str
     arguments: tuple[str, ...]
@@ -72,7 +86,11 @@ def known_level(name: object) -> Level:
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """One question to a solver: the level, a name, the arguments by name (read-only arrays) and family flags."""
+    """One question to a solver: the level, a name, the arguments by name (read-only arrays) and family flags.
+
+    cache holds what judging needs (reference, surrogate, condition number), computed once; it is no part of the
+    question.
+    """
 
     level: str
     name: str
@@ -100,12 +118,18 @@ class Instance:
         return float(self.data["nu" if self.level == "fda" else "rho"]) / log_scale(float(self.data["eps"]))
 
     def arguments(self) -> list[Any]:
-        """Fresh writeable copies in the level's order: what the solver is given."""
+        """Fresh writeable copies in the level's order: what the solver is given.
+
+        A solver that writes to them spoils its own copy; that it did is noticed by comparison.
+        """
         values = [self.data[name] for name in LEVELS[self.level].arguments]
         return [value.copy() if isinstance(value, np.ndarray) else value for value in values]
 
     def changed(self, name: str, **values: Any) -> Instance:
-        """Another question: some arguments replaced, so that the flags no longer hold."""
+        """Another question: some arguments replaced, so that the flags no longer hold.
+
+        Flags are dropped, since they describe the original; a changed question is judged by its own reference.
+        """
         return question(self.level, f"{self.name}, {name}", (), {**self.data, **values})
 
 
@@ -143,14 +167,21 @@ def signed(value: Any, signs: Vector) -> Any:
 
 
 def scaled_objective(instance: Instance, s: float) -> Instance:
-    """The objective times s: A, ρ̃, τ times s (FDA: B and ν); the minimiser stays, a bound is multiplied by s."""
+    """The objective times s: A, ρ̃, τ times s (FDA: B and ν); the minimiser stays, a bound is multiplied by s.
+
+    f, g and the conditions are homogeneous of degree one in (A, ρ̃, τ), so that a right answer does not change.
+    """
     names = ("B", "nu") if instance.level == "fda" else ("A", "rho", "tau")
     values = {key: instance.data[key] * s for key in names if key in instance.data}
     return instance.changed(f"objective × {s:g}", **values)
 
 
 def scaled_variables(instance: Instance, s: float) -> Instance:
-    """The variables in other units, x → x/s: A, B, τ times s², y and ε over s, ρ̃ such that ρ_ε is as it was."""
+    """The variables in other units, x → x/s: A, B, τ times s², y and ε over s, ρ̃ such that ρ_ε is as it was.
+
+    Derivation: with x' = x/s, xᵀAx = x'ᵀ(s²A)x', and log(ε + |x|) = log(ε/s + |x'|) + log s; ρ_ε must stay, so ρ̃
+    is multiplied by log(1 + s/ε)/log(1 + 1/ε).
+    """
     data = instance.data
     values: dict[str, Any] = {key: data[key] * (s * s) for key in ("A", "B", "tau") if key in data}
     values |= {key: data[key] / s for key in ("y", "x0", "eps") if key in data}
@@ -163,7 +194,10 @@ def scaled_variables(instance: Instance, s: float) -> Instance:
 
 
 def plain(value: Any) -> Any:
-    """Lists and numbers, for JSON and for snippets; decimals that read back to the same bits."""
+    """Lists and numbers, for JSON and for snippets; decimals that read back to the same bits.
+
+    repr of a float reads back to the same bits, so that vectors written to JSON are the vectors that were judged.
+    """
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, (bool, int)):

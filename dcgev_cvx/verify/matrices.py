@@ -1,4 +1,8 @@
-"""Families of matrices, each the home of a class of mistakes; every one drawn from an explicit generator."""
+"""Families of matrices, each the home of a class of mistakes; every one drawn from an explicit generator.
+
+Entries are of size one, and each family is named by what it is, with the mistake that it brings to light in its
+docstring where there is a typical one.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +44,10 @@ def negative(n: int, rng: Random) -> Matrix:
 
 
 def pulled_down(n: int, rng: Random) -> Matrix:
-    """A covariance with one large negative eigenvalue: without τ the iteration follows the wrong end."""
+    """A covariance with one large negative eigenvalue: without τ the iteration follows the wrong end.
+
+    Its most negative eigenvalue has the largest modulus, so a power iteration on A instead of A + τI converges to it.
+    """
     u = rng.standard_normal(n)
     return covariance(n, rng) - 4.0 * np.outer(u, u) / float(u @ u)
 
@@ -65,7 +72,10 @@ def graded(n: int, rng: Random) -> Matrix:
 
 
 def exchangeable(n: int, rng: Random) -> Matrix:
-    """(1 − r)I + r11ᵀ: every variable ties with every other."""
+    """(1 − r)I + r11ᵀ: every variable ties with every other.
+
+    The leading eigenvector is constant, and every support of a size is as good as any other: ties in all comparisons.
+    """
     return 0.6 * np.eye(n) + 0.4
 
 
@@ -98,7 +108,11 @@ def dense(n: int, rng: Random) -> Matrix:
 
 
 def skewed(n: int, rng: Random) -> Matrix:
-    """B with eigenvalues from 1 down to 1e-3 in a random basis: single precision loses x there."""
+    """B with eigenvalues from 1 down to 1e-3 in a random basis: single precision loses x there.
+
+    The basis is random, so that no scaling of the variables repairs the condition number; `steep` is the family
+    where one would.
+    """
     Q, _ = np.linalg.qr(rng.standard_normal((n, n)))
     B = (Q * np.logspace(0.0, -3.0 if n > 1 else 0.0, n)) @ Q.T
     return 0.5 * (B + B.T)

@@ -17,7 +17,11 @@ from .instances import Instance
 
 @dataclass(frozen=True, eq=False)
 class Surrogate:
-    """min xᵀHx − 2cᵀx + pᵀ|x| s.t. xᵀBx ≤ 1, or s.t. aᵀx = 1 where a is given (ALG, Eq:fdaiterative)."""
+    """min xᵀHx − 2cᵀx + pᵀ|x| s.t. xᵀBx ≤ 1, or s.t. aᵀx = 1 where a is given (ALG, Eq:fdaiterative).
+
+    It is written from the paper's formula and the instance's arguments alone, and shares no code with the steps it
+    judges.
+    """
 
     H: Matrix
     c: Vector
@@ -35,7 +39,11 @@ class Surrogate:
         return float(x @ self.H @ x) - 2.0 * float(self.c @ x) + float(self.p @ np.abs(x))
 
     def size(self, x: Vector) -> float:
-        """The moduli of the value's terms at x, and at least what one coordinate can reach alone."""
+        """The moduli of the value's terms at x, and at least what one coordinate can reach alone.
+
+        The scale of relative values. The second term keeps it from vanishing at x = 0, where every excess would be
+        infinite.
+        """
         terms = abs(float(x @ self.H @ x)) + 2.0 * float(np.abs(self.c) @ np.abs(x)) + float(self.p @ np.abs(x))
         return max(terms, 0.2 * float(np.max(np.abs(self.c) / self.root)))
 
@@ -48,11 +56,14 @@ class Surrogate:
         return 1.0 if self.a is None else self.norm(x)
 
     def snapped(self, x: Vector, tol: float) -> Vector:
-        """x without its dust: entries with |xᵢ|√Bᵢᵢ ≤ tol·length count as zero, as announced (beyond the paper)."""
+        """x without its dust: entries with |xᵢ|√Bᵢᵢ ≤ tol·length count as zero, as announced (beyond the paper).
+
+        Snapping is offered, not imposed: where it helps an answer it is used, where it does not it is not.
+        """
         return np.where(np.abs(x) * self.root <= tol * self.length(x), 0.0, x)
 
     def pulled(self, x: Vector) -> Vector:
-        """X moved along its ray into Ω, so that no answer gains by leaving it."""
+        """x moved along its ray into Ω, so that no answer gains by leaving it."""
         if self.a is None:
             return x / max(1.0, self.norm(x))
         ax = float(self.a @ x)
@@ -81,7 +92,11 @@ def built_surrogate(instance: Instance) -> Surrogate:
 
 
 def tangent(instance: Instance, x: Vector) -> Surrogate:
-    """The program whose optimality conditions at x are the stationarity of f there: H = −A, c = 0, p = ρ_ε w(x)."""
+    """The program whose optimality conditions at x are the stationarity of f there: H = −A, c = 0, p = ρ_ε w(x).
+
+    At a stationary point of f = ρ_ε Σ log(ε + |xᵢ|) − xᵀAx the derivative of the penalty at |xᵢ| is ρ_ε/(ε + |xᵢ|),
+    which is p.
+    """
     p = instance.coefficient / (np.abs(x) + instance.data["eps"])
     return Surrogate(-instance.data["A"], np.zeros_like(x), p, instance.B)
 
@@ -91,6 +106,11 @@ def proximal_residual(problem: Surrogate, x: Vector, tol: float) -> float:
 
     With r = ∇q + 2μ·normal, everything divided by √Bᵢᵢ and by the largest term that must
     cancel: |ξ − soft(ξ − r, p)|. A constraint that is slack while μ > 0 counts as well.
+
+    Why it is continuous: soft thresholding is. A coordinate of 1e-9 whose slope is 1e6 moves by 1e-9, to zero, and
+    not by 1e6; the row-wise residual |r + p sign x| would say 1e6.
+
+    The smaller of the residuals at the recovered μ and at μ = 0 counts when x lies inside Ω.
     """
     gradient = 2.0 * (problem.H @ x - problem.c)
     normal = problem.B @ x if problem.a is None else problem.a
@@ -126,7 +146,10 @@ def residual_with(problem: Surrogate, x: Vector, gradient: Vector, normal: Vecto
 
 
 def excess(problem: Surrogate, x: Vector, best: Vector, tol: float) -> float:
-    """(q(x) − q(x*))/size, x pulled into Ω and without its dust where that helps it; never below 0."""
+    """(q(x) − q(x*))/size, x pulled into Ω and without its dust where that helps it; never below 0.
+
+    Pulling first: outside Ω the value can be below the least.
+    """
     candidates = (problem.pulled(x), problem.pulled(problem.snapped(x, tol)))
     value = min(problem.value(candidate) for candidate in candidates)
     return share(max(0.0, value - problem.value(best)), problem.size(best))
@@ -139,7 +162,10 @@ def objective(instance: Instance, x: Vector) -> float:
 
 
 def ascent(instance: Instance, x: Vector, tol: float) -> float:
-    """(f(x) − f(x⁽⁰⁾))₊ over the size of f measured from f(0); x without its dust where that helps (Eq:sandwich)."""
+    """(f(x) − f(x⁽⁰⁾))₊ over the size of f measured from f(0); x without its dust where that helps (Eq:sandwich).
+
+    Measured from f(0), because f itself is arbitrary up to ρ_ε n log ε, which at tiny ε dwarfs everything.
+    """
     x0 = instance.data["x0"]
     clean = tangent(instance, x).snapped(x, tol)
     f = min(objective(instance, x), objective(instance, clean))

@@ -21,7 +21,11 @@ Kind: TypeAlias = Literal["contract", "manner"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a check found: the worst violation, the limit there, and the instance that shows it."""
+    """What a check found: the worst violation, the limit there, and the instance that shows it.
+
+    worst and tolerance belong to the case with the largest ratio of the two; instance is the smallest failing case,
+    which is what a person wants to see.
+    """
 
     name: str
     tag: str
@@ -55,7 +59,10 @@ class Trial:
         return Asked(self.tol, single or answer.single)
 
     def right(self, instance: Instance) -> bool:
-        """Does the answer to a case satisfy every equation?"""
+        """Does the answer to a case satisfy every equation?
+
+        Used to choose bases: what starts from a wrong answer says nothing about consistency.
+        """
         answer = self.session.ask(instance)
         return answer.x is not None and worst(instance, answer.x, self.asked(answer)).ratio <= 1.0
 
@@ -78,7 +85,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Finding:
-    """One judged case."""
+    """One judged case.
+
+    note says what the numbers cannot: the equation, the argument that was changed, the way of delivery.
+    """
 
     instance: Instance
     violation: float

@@ -32,6 +32,8 @@ class Pair:
     before   what is asked just before it
     reused   the second question is written into the first one's arrays
     single   float32 data: judged by the tolerance of that precision
+
+    The second question has a reference of its own; base and asked are never compared with each other.
     """
 
     base: Instance
@@ -44,7 +46,10 @@ class Pair:
 
 
 def usable(instance: Instance) -> bool:
-    """Can the instance be judged: is its reference certified, or does the printed iteration settle in time?"""
+    """Can the instance be judged: is its reference certified, or does the printed iteration settle in time?
+
+    False for instances that a transformation has made unjudgeable, which are then not asked.
+    """
     try:
         if instance.level in ("step", "fda"):
             return reference(instance).kkt >= 0.0
@@ -56,7 +61,10 @@ def usable(instance: Instance) -> bool:
 
 
 def permutations(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """P A Pᵀ, P B Pᵀ, P y."""
+    """P A Pᵀ, P B Pᵀ, P y.
+
+    Catches: loops over the wrong axis, state kept by position.
+    """
     for base in bases:
         yield Pair(base, permuted(base, rng.permutation(base.n)))
 
@@ -70,7 +78,10 @@ def sign_flips(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[
 
 
 def objective_scales(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """The objective times 1e-6 to 1e6; ×10 stands in for profiles with narrow limits."""
+    """The objective times 1e-6 to 1e6; ×10 stands in for profiles with narrow limits.
+
+    Catches: absolute tolerances, fixed ridges, hard-coded thresholds.
+    """
     for base in bases:
         for s in (*OBJECTIVE_SCALES, 10.0):
             yield Pair(base, scaled_objective(base, s))
@@ -110,7 +121,10 @@ def single_changes(bases: Sequence[Instance], rng: np.random.Generator) -> Itera
 
 
 def with_change(base: Instance, name: str) -> Instance | None:
-    """The base with one argument moved to another valid value."""
+    """The base with one argument moved to another valid value.
+
+    Each change keeps the question valid: τ only grows, y stays in Ω (or on aᵀx = 1), k stays in range.
+    """
     value, data = base.data[name], base.data
     if name == "A":
         return base.changed("A + bulge", A=value + bulge(value))
@@ -139,7 +153,10 @@ def bulge(A: Matrix) -> Matrix:
 
 
 def reused_arrays(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """New numbers in the same arrays: an answer remembered by the array's identity is stale."""
+    """New numbers in the same arrays: an answer remembered by the array's identity is stale.
+
+    Catches: caches keyed by id().
+    """
     for base in bases[:3]:
         signs = np.where(np.arange(base.n) % 2 == 0, -1.0, 1.0)
         yield Pair(base, permuted(flipped(base, signs), np.arange(base.n)[::-1]), reused=True)
@@ -151,7 +168,10 @@ def laid_out(make: Callable[[Any], Any]) -> Callable[[Instance], list[Any]]:
 
 
 def strided(array: Any) -> Any:
-    """Every second entry of a larger array, backwards: neither contiguous nor of positive stride."""
+    """Every second entry of a larger array, backwards: neither contiguous nor of positive stride.
+
+    The gaps are NaN, so that reading beyond the view shows at once.
+    """
     wide = np.full([2 * size for size in array.shape], np.nan)
     view = wide[tuple(slice(None, None, -2) for _ in array.shape)]
     view[...] = array
@@ -177,7 +197,10 @@ def layouts(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pai
 
 
 def single_precision(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """The numbers rounded to float32 and handed over as such."""
+    """The numbers rounded to float32 and handed over as such.
+
+    The numbers themselves are rounded first, so that both precisions hold the same question.
+    """
     for base in bases[:3]:
         data = {
             k: v.astype(np.float32).astype(np.float64) if isinstance(v, np.ndarray) else v

@@ -16,7 +16,10 @@ from .tolerances import Tolerances, tolerances
 
 @dataclass
 class Bench:
-    """A level's suite and the session of the solver tried on it: each case is asked once for all tests."""
+    """A level's suite and the session of the solver tried on it: each case is asked once for all tests.
+
+    Kept by the decorator for all tests of a function, so that a hundred tests cost one set of calls.
+    """
 
     found: Suite
     tol: Tolerances
@@ -66,6 +69,9 @@ def parametrize_with_checks(
             check(my_step)
 
     remote=True leaves out memory layouts, for a ProcessSolver.
+
+    The suite is drawn when the decorator is evaluated, that is at collection; ids are the names of the checks.
+    Manners are left out.
     """
     import pytest
 

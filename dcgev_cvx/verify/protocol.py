@@ -32,7 +32,23 @@ STDERR_LINES = 20
 
 
 class ProcessSolver:
-    """A program that speaks the protocol, called like a function; use it in a `with` block."""
+    """A program that speaks the protocol, called like a function; use it in a `with` block.
+
+    Parameters
+    ----------
+    command
+        A command line, split as a shell would but run without one, or a list of words.
+    level
+        The level to be announced.
+    time_limit
+        Seconds for one line; a program that misses it once is not waited for again.
+
+    Raises
+    ------
+    SolverFailed
+        When the program cannot be started, ends, or answers what is not an answer; the last lines of its stderr are
+        added.
+    """
 
     remote = True
 
@@ -82,7 +98,10 @@ class ProcessSolver:
         return answered(answer[self.level.returns])
 
     def close(self) -> None:
-        """Close the program's input, give it a second to end, then end it."""
+        """Close the program's input, give it a second to end, then end it.
+
+        It never waits longer than a few seconds, whatever the program does.
+        """
         process = self._process
         try:
             if process.stdin is not None:
@@ -167,7 +186,10 @@ def started(words: Sequence[str]) -> subprocess.Popen[str]:
 
 
 def parsed(line: str) -> dict[str, Any]:
-    """A line as a JSON object."""
+    """A line as a JSON object.
+
+    Blank lines are skipped before; anything else that is not a JSON object is an error, print statements included.
+    """
     try:
         message = json.loads(line)
     except ValueError:

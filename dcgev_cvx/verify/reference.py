@@ -38,6 +38,8 @@ class Reference:
     kkt         residual of the optimality conditions in extended precision
     agreement   ‖x − x'‖_B between the two methods
     strictness  the smallest gap in complementarity; x is compared when it is at least STRICT
+
+    An uncertified reference is never used: `certified` raises SolverFailed instead.
     """
 
     x: Vector
@@ -60,7 +62,10 @@ def reference(instance: Instance) -> Reference:
 
 
 def certified(instance: Instance) -> Reference:
-    """Walk, solve again by another method, and judge in extended precision."""
+    """Walk, solve again by another method, and judge in extended precision.
+
+    The two methods share nothing but the data: an active-set walk in the primal, bounded least squares in the dual.
+    """
     problem = surrogate(instance)
     wide, wide_mu = refined(instance, *walked(instance))
     kkt = residual_of(instance, wide, wide_mu)
@@ -76,7 +81,10 @@ def certified(instance: Instance) -> Reference:
 
 
 def walked(instance: Instance) -> tuple[Vector, float]:
-    """(x, μ) by the exact active-set walk, from the origin (the ball) or the previous iterate (FDA)."""
+    """(x, μ) by the exact active-set walk, from the origin (the ball) or the previous iterate (FDA).
+
+    From the origin and not from y, so that a mistake in the use of y cannot be shared with a solver under test.
+    """
     data = instance.data
     if instance.level == "fda":
         program: Any = SparseFDA(data["a"], data["B"], data["nu"], data["eps"])
@@ -96,6 +104,9 @@ def dual_point(problem: Surrogate, x: Vector, mu: float) -> Vector:
     min xᵀMx − 2cᵀx + pᵀ|x| with M = H + μB has the dual min (c − u)ᵀM⁻¹(c − u) over the
     box and x = M⁻¹(c − u); for FDA the linear term is −μa. At M = 0 every x in the box's
     polar is a minimiser and the conditions alone decide.
+
+    Raises nothing: infinity is returned where the conditions fail at M = 0, and the distance then refuses the
+    reference.
     """
     from scipy.linalg import solve_triangular
     from scipy.optimize import lsq_linear
@@ -150,7 +161,11 @@ def widened(instance: Instance) -> WideStep:
 
 
 def refined(instance: Instance, x: Vector, mu: float, rounds: int = 4) -> tuple[Any, Any]:
-    """(x, μ) in extended precision: Newton's method on the face of x, residuals wide, corrections in double."""
+    """(x, μ) in extended precision: Newton's method on the face of x, residuals wide, corrections in double.
+
+    Iterative refinement in the large: the Jacobian in double precision is good enough to gain digits in every round,
+    as long as the residuals are wide.
+    """
     step, on = widened(instance), np.flatnonzero(x)
     X, m = x.astype(WIDE), WIDE(mu)
     if not len(on):
@@ -192,7 +207,11 @@ def residual_of(instance: Instance, x: Any, mu: Any) -> float:
 
 
 def strictness(problem: Surrogate, x: Vector, mu: float) -> float:
-    """The smallest of: a nonzero's size, a zero's spare slope, μ or the constraint's slack, the curvature."""
+    """The smallest of: a nonzero's size, a zero's spare slope, μ or the constraint's slack, the curvature.
+
+    Below STRICT a change of the data of that size may change support or uniqueness, and two right solvers may
+    differ in x by much more than in value.
+    """
     root, on = problem.root, x != 0.0
     normal = problem.B @ x if problem.a is None else problem.a
     terms = (2.0 * problem.H @ x, 2.0 * problem.c, 2.0 * mu * normal)
@@ -222,7 +241,10 @@ class Optimum:
 
 
 def optimum(instance: Instance) -> Optimum:
-    """max λmax(A_S, B_S) over every support of size k (SGEV-P)."""
+    """max λmax(A_S, B_S) over every support of size k (SGEV-P).
+
+    C(n, k) supports for n ≤ 10: a matter of milliseconds, and nothing to trust.
+    """
     if "optimum" not in instance.cache:
         instance.cache["optimum"] = enumerated(instance.data["A"], instance.B, int(instance.data["k"]))
     return instance.cache["optimum"]

@@ -20,7 +20,11 @@ class VerificationFailed(DCGEVError, AssertionError):
 
 @dataclass(frozen=True)
 class Report:
-    """The outcome of every check on one solver at one level."""
+    """The outcome of every check on one solver at one level.
+
+    calls counts every call, repeated ones included; left_out what the tolerance profile excluded; solver_seconds
+    the time inside the solver, seconds all of it with references and shrinking.
+    """
 
     level: str
     solver: str
@@ -48,7 +52,10 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Did every contract check run and pass? No check at all is a failure."""
+        """Did every contract check run and pass? No check at all is a failure.
+
+        Blocked checks do not pass: a solver that answers nothing is not right.
+        """
         return bool(self.contract) and all(outcome.passed for outcome in self.contract)
 
     @property
@@ -57,7 +64,10 @@ class Report:
         return tuple(outcome for outcome in self.contract if outcome.status == "failed")
 
     def raise_if_failed(self) -> Report:
-        """The report itself, or VerificationFailed with the report as its message."""
+        """The report itself, or VerificationFailed with the report as its message.
+
+        For use in a test: verify.check(step, "step").raise_if_failed().
+        """
         if not self.ok:
             raise VerificationFailed(str(self))
         return self
@@ -97,7 +107,10 @@ class Report:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """Plain data, for JSON.
+
+        The counterexample's arguments are plain lists, ready to be sent with a bug report.
+        """
         return {
             "command": "verify",
             "ok": self.ok,

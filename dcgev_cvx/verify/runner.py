@@ -33,6 +33,33 @@ def check(
     level names the solver's signature (see LEVELS); tol is a profile ("standard", "interior-point",
     "closed") or a number; time_limit is in seconds per call; progress(check, calls) is told
     before each check.
+
+    Parameters
+    ----------
+    solver
+        Any callable with the level's positional arguments; a ProcessSolver for other languages.
+    level
+        "step", "algorithm", "pca", "bound", "fda" or "cardinality".
+    seed
+        Another draw of the random cases; the special families are drawn from it as well.
+    effort
+        "quick" or "full", two to three times as many cases.
+    tol
+        None for "standard" (1e-5); see `tolerances`.
+    time_limit
+        Seconds a call may take, > 0; after one that takes longer the solver is not called again and the rest is
+        blocked.
+
+    Returns
+    -------
+    Report
+        `ok` only if every contract check ran and passed.
+
+    Raises
+    ------
+    InvalidParameter
+        For an unknown level, a solver that cannot be called, or settings out of range. What the solver raises is a
+        finding.
     """
     about = known_level(level)
     if not callable(solver):

@@ -34,7 +34,11 @@ RUN_STARTS = ("eigen", "near", "zeros", "interior", "dense")
 
 @dataclass(frozen=True)
 class Run:
-    """The printed iteration from a start: where it ended, in how many steps, how fast at the end."""
+    """The printed iteration from a start: where it ended, in how many steps, how fast at the end.
+
+    rate is the factor by which the last steps shrank: near 1 the run is slow, and a loose stop rule ends far from
+    the limit.
+    """
 
     x: Vector
     steps: int
@@ -43,7 +47,10 @@ class Run:
 
 
 def exact_step(program: Any, y: Vector) -> Vector:
-    """The minimiser of the surrogate: (ALG-S) for B = I and τ = 0, else the active-set walk from y."""
+    """The minimiser of the surrogate: (ALG-S) for B = I and τ = 0, else the active-set walk from y.
+
+    Independent of the steps under test but for `polish`, whose answers are certified elsewhere.
+    """
     c = program.linear(y)
     if not c.any():
         return np.zeros_like(y)
@@ -112,7 +119,11 @@ ALGORITHM_KINDS = ("covariance", "indefinite", "pulled-down", "cca", "planted", 
 def first_good(
     draw: Callable[[], Instance], limit: int, least: int = 1, rates: tuple[float, float] = (0.0, 1.0)
 ) -> Any:
-    """The first draw that passes the conditions of a useful case, or None after TRIES."""
+    """The first draw that passes the conditions of a useful case, or None after TRIES.
+
+    Cases without a limit of two nonzeros, with ties, or with a start above a trivial point are redrawn: they could
+    not tell a right solver from one that returns a coordinate vector.
+    """
     for _ in range(TRIES):
         case = draw()
         run = printed_run(case, limit) if below_trivial(case) else None
@@ -156,7 +167,10 @@ def run_start(B: Matrix, top: Vector, start: str, rng: Random) -> Vector:
 
 
 def below_trivial(case: Instance) -> bool:
-    """Does the start lie clearly below 0 and every eᵢ/√Bᵢᵢ, so that answering one of these is an ascent?"""
+    """Does the start lie clearly below 0 and every eᵢ/√Bᵢᵢ, so that answering one of these is an ascent?
+
+    0 and eᵢ/√Bᵢᵢ are stationary whatever ρ̃ is, so stationarity alone would let a solver pass that always answers e₁.
+    """
     x0 = case.data["x0"]
     corners = [objective(case, np.zeros_like(x0))]
     corners += [objective(case, e / np.sqrt(case.B[i, i])) for i, e in enumerate(np.eye(case.n))]
@@ -164,7 +178,10 @@ def below_trivial(case: Instance) -> bool:
 
 
 def without_tie(case: Instance, x: Vector) -> bool:
-    """Is the limit stationary, with every zero held by a margin and no entry near zero?"""
+    """Is the limit stationary, with every zero held by a margin and no entry near zero?
+
+    A zero held by less than 2 % of the scale, or an entry below 2e-3, is too near a tie for solvers with a tolerance.
+    """
     problem = tangent(case, x)
     r = np.abs(2.0 * (problem.H @ x) + 2.0 * float(x @ case.data["A"] @ x) * (problem.B @ x)) / problem.root
     spare = problem.p / problem.root - r
@@ -176,7 +193,11 @@ def without_tie(case: Instance, x: Vector) -> bool:
 
 
 def slow_runs(level: str, seed: int, count: int) -> list[Instance | None]:
-    """Runs that need 130 steps and more: what stops early is far from stationary there."""
+    """Runs that need 130 steps and more: what stops early is far from stationary there.
+
+    The rate r lies in [0.9, 0.97]: the limit is r/(1 − r), ten to thirty, times the last step away, so that a loose
+    stop shows.
+    """
     rng = np.random.default_rng([seed, 5, len(level)])
 
     def draw() -> Instance:
@@ -194,7 +215,10 @@ def slow_runs(level: str, seed: int, count: int) -> list[Instance | None]:
 
 
 def slowed(A: Matrix, B: Matrix, rate: float) -> Matrix:
-    """A + σB (σ ≥ 0) whose power iteration contracts by about `rate`: (λ₂ + σ)/(λ₁ + σ)."""
+    """A + σB (σ ≥ 0) whose power iteration contracts by about `rate`: (λ₂ + σ)/(λ₁ + σ).
+
+    Adding σB leaves eigenvectors as they are and moves all eigenvalues by σ, which makes their ratio approach 1.
+    """
     from scipy.linalg import eigvalsh
 
     second, first = eigvalsh(A, B)[-2:]
@@ -210,7 +234,10 @@ def better_starts(level: str, seed: int, count: int) -> list[Instance | None]:
 
 
 def better_start(level: str, rng: Random) -> Instance | None:
-    """The best of several limits, slightly moved, if it is clearly better than the usual starts' limits."""
+    """The best of several limits, slightly moved, if it is clearly better than the usual starts' limits.
+
+    A run must use its x0. The case is kept only if the usual starts end clearly above it.
+    """
     n = int(rng.integers(5, 9))
     metric = "identity" if level == "pca" else str(rng.choice(["identity", "dense"]))
     A, B = pencil("covariance", metric, n, rng)

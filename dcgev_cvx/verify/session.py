@@ -26,7 +26,11 @@ TIME_LIMIT = 10.0
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back: x (or a bound as a vector of one), or why it cannot be judged."""
+    """What came back: x (or a bound as a vector of one), or why it cannot be judged.
+
+    x is None when the form is wrong, and problem says how; asked is False for calls that were not made because the
+    solver hung before.
+    """
 
     x: Vector | None
     problem: str = ""
@@ -41,7 +45,11 @@ class Answer:
 
 @dataclass
 class Session:
-    """A solver on trial: every answer is kept, so that one call serves all checks."""
+    """A solver on trial: every answer is kept, so that one call serves all checks.
+
+    Solvers run in one worker thread: a call that never returns is left behind, as Python cannot end a thread, and
+    no further call is made. stdout and warnings are caught during the call and reported as manners.
+    """
 
     solver: Solver
     time_limit: float = TIME_LIMIT
@@ -54,7 +62,10 @@ class Session:
     _worker: _Worker | None = None
 
     def ask(self, instance: Instance) -> Answer:
-        """The answer to an instance, asked for the first time or remembered."""
+        """The answer to an instance, asked for the first time or remembered.
+
+        Answers are kept by the instance's identity, so that the same numbers in another instance are asked again.
+        """
         if id(instance) not in self.answers:
             self.kept.append(instance)  # an id is only good while its object lives
             self.answers[id(instance)] = self.call(instance, instance.arguments())
@@ -139,7 +150,10 @@ def differs(old: Any, new: Any) -> bool:
 
 
 def number_of(raw: Any) -> tuple[Vector | None, str]:
-    """A bound as a vector of one, or why it is none; +∞ is a number, NaN is not."""
+    """A bound as a vector of one, or why it is none; +∞ is a number, NaN is not.
+
+    −∞ is a number too, and an invalid bound.
+    """
     try:
         array = np.asarray(raw, dtype=np.float64)
     except (TypeError, ValueError):

@@ -1,4 +1,9 @@
-"""The smallest example: fewer variables, rounder numbers, as long as the solver still fails on it."""
+"""The smallest example: fewer variables, rounder numbers, as long as the solver still fails on it.
+
+A failing problem of twenty variables teaches nothing; the same failure on two variables with one-digit numbers can
+be checked by hand. Shrinking is greedy: a simpler instance is kept if the solver still fails on it and if it can
+still be judged.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +26,10 @@ ATTEMPTS, SECONDS = 150, 6.0
 
 @dataclass(frozen=True)
 class Counterexample:
-    """An instance on which the solver fails, as plain numbers and as a snippet to paste."""
+    """An instance on which the solver fails, as plain numbers and as a snippet to paste.
+
+    calls counts what shrinking cost; 0 for faults of state or memory, which a single fresh call does not show.
+    """
 
     check: str
     equation: str
@@ -65,7 +73,11 @@ def finding_of(trial: Trial, instance: Instance) -> Finding | None:
 
 
 def shrunk(trial: Trial, finding: Finding) -> tuple[Finding, int]:
-    """Take every simpler instance that still fails, until none does or the budget is spent."""
+    """Take every simpler instance that still fails, until none does or the budget is spent.
+
+    Ends after ATTEMPTS calls or SECONDS, with the best so far. A failure to answer is not traded for a wrong
+    answer, nor the reverse.
+    """
     begin, calls = perf_counter(), 0
     improved = True
     while improved and calls < ATTEMPTS and perf_counter() - begin < SECONDS:
@@ -131,7 +143,10 @@ def rounded(value: Any, digits: int) -> Any:
 
 
 def repaired(instance: Instance, data: dict[str, Any]) -> Instance:
-    """The instance with y or x0 brought back into Ω."""
+    """The instance with y or x0 brought back into Ω.
+
+    Dropping a variable or rounding may push y out of Ω, where nothing is promised.
+    """
     for name in ("y", "x0"):
         if name in data:
             v = data[name]

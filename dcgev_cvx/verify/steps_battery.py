@@ -1,4 +1,9 @@
-"""The battery of single steps: (ALG) and Eq:fdaiterative, drawn evenly from every family (Section 3.3, Section 6)."""
+"""The battery of single steps: (ALG) and Eq:fdaiterative, drawn evenly from every family (Section 3.3, Section 6).
+
+Each column of the design (kind of A, kind of B, n, ε, ρ̃, start, shift) takes each of its values equally often, in
+independent random orders: with a few hundred cases every pair of values is likely to occur, which is where mistakes
+hide.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +47,10 @@ def step_battery(seed: int, count: int) -> list[Instance]:
 def random_step(
     rng: Random, kind: str, metric: str, n: int, eps: float, level: float, start: str, shift: str
 ) -> Instance:
-    """One step of the named families."""
+    """One step of the named families.
+
+    Where c = (A + τI)y cancels to rounding the shift is enlarged, because then no two programs agree on c itself.
+    """
     A, B = pencil(kind, metric, n, rng)
     y = start_vector(A, B, start, rng)
     tau = shifted(A, shift)
@@ -55,14 +63,20 @@ def random_step(
 def step_case(
     A: Matrix, B: Matrix, y: Vector, level: float, eps: float, tau: float, flags: tuple[str, ...]
 ) -> Instance:
-    """A step whose ρ̃ is a share of the one at which it collapses."""
+    """A step whose ρ̃ is a share of the one at which it collapses.
+
+    Shares rather than absolute ρ̃ make the cases equally hard for all A: 0.5 leaves some coordinates, 1.001 none.
+    """
     rho = level * collapse(A, y, eps, tau)
     name = f"n = {len(y)}, {', '.join(flags)}"
     return question("step", name, flags, {"A": A, "B": B, "y": y, "rho": rho, "eps": eps, "tau": tau})
 
 
 def collapse(A: Matrix, y: Vector, eps: float, tau: float) -> float:
-    """The ρ̃ from which on x = 0 minimises the step: every 2|cᵢ| ≤ ρ_ε wᵢ (beyond the paper)."""
+    """The ρ̃ from which on x = 0 minimises the step: every 2|cᵢ| ≤ ρ_ε wᵢ (beyond the paper).
+
+    Proof: 0 minimises g(·, y) exactly when 2c ∈ p∘[−1, 1], and pᵢ = ρ_ε/(|yᵢ| + ε).
+    """
     c = A @ y + tau * y
     return float(np.max(2.0 * np.abs(c) * (np.abs(y) + eps))) * log_scale(eps)
 
@@ -114,7 +128,10 @@ def special_steps(seed: int, count: int) -> Iterator[Instance]:
 
 
 def interior_step(rng: Random) -> Instance:
-    """τ > 0 and a small c: the minimiser lies inside Ω and must not be normalised."""
+    """τ > 0 and a small c: the minimiser lies inside Ω and must not be normalised.
+
+    Normalising is right in most steps, which is why forgetting that it is not always right is a common mistake.
+    """
     n = int(rng.integers(2, 9))
     A, B = pencil(str(rng.choice(["indefinite", "negative", "cca"])), str(rng.choice(["identity", "dense"])), n, rng)
     tau = 3.0 * max(-lowest(A), float(np.max(np.abs(A))))
@@ -124,7 +141,10 @@ def interior_step(rng: Random) -> Instance:
 
 
 def near_tie(rng: Random) -> Instance | None:
-    """ρ̃ just beside a value at which a coordinate leaves the support: the smallest entry is small but not zero."""
+    """ρ̃ just beside a value at which a coordinate leaves the support: the smallest entry is small but not zero.
+
+    By bisection on ρ̃ for the point where the first coordinate leaves, then a little before it.
+    """
     n = int(rng.integers(3, 8))
     A, B = pencil("covariance", str(rng.choice(["identity", "dense"])), n, rng)
     y, tau, eps = unit(B, rng.standard_normal(n)), float(rng.choice([0.0, 0.5])), 0.1
@@ -144,7 +164,10 @@ def near_tie(rng: Random) -> Instance | None:
 
 
 def fixed_point(rng: Random) -> Instance:
-    """y is the limit of the iteration: the step must return y (Eq:fixed)."""
+    """y is the limit of the iteration: the step must return y (Eq:fixed).
+
+    Made by iterating the certified step itself, at most 300 times.
+    """
     n = int(rng.integers(2, 8))
     A, B = pencil(str(rng.choice(["covariance", "planted"])), str(rng.choice(["identity", "dense"])), n, rng)
     y, eps, tau = leading(A, B), float(rng.choice([0.1, 1e-2])), 0.2
@@ -160,7 +183,11 @@ def fixed_point(rng: Random) -> Instance:
 
 
 def tiny_weights(rng: Random) -> Instance:
-    """ε = machine precision and a tiny ρ̃: a clipped ε, or a capped weight, lets zeros of y come back."""
+    """ε = machine precision and a tiny ρ̃: a clipped ε, or a capped weight, lets zeros of y come back.
+
+    At the smallest of these ρ̃ the slope of a zero, ρ_ε/ε, is only some tens of times A's size: neither a clipped ε
+    nor a capped weight goes unnoticed.
+    """
     n = int(rng.integers(3, 8))
     A, B = pencil("covariance", str(rng.choice(["identity", "dense"])), n, rng)
     y = start_vector(A, B, "zeros", rng)
@@ -205,7 +232,11 @@ def fda_battery(seed: int, count: int) -> list[Instance]:
 
 
 def fda_case(rng: Random, metric: str, n: int, eps: float, level: float, start: str) -> Instance:
-    """One step of sparse FDA from a feasible y; ν in units of the dense optimum 1/(aᵀB⁻¹a)."""
+    """One step of sparse FDA from a feasible y; ν in units of the dense optimum 1/(aᵀB⁻¹a).
+
+    Entries of a below 0.05 are raised to 0.3, so that no variable is useless by chance; y is put on the plane aᵀx =
+    1.
+    """
     B = METRICS[metric](n, rng)
     a = rng.standard_normal(n)
     a[np.abs(a) < 0.05] = 0.3

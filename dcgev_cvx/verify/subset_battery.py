@@ -17,7 +17,10 @@ SUBSET_SIZES = (1, 2, 3, 4, 4, 5, 5, 6, 7, 8, 10)
 
 
 def subset_battery(level: str, seed: int, count: int) -> list[Instance]:
-    """Random pencils of all families at every share of k, then decoys and extreme scales."""
+    """Random pencils of all families at every share of k, then decoys and extreme scales.
+
+    n ≤ 10, so that every support can be looked at; k at both ends and between, as 1 and n are where loops go wrong.
+    """
     rng = np.random.default_rng([seed, 8, len(level)])
     kinds, metrics = (*OBJECTIVES, "cca"), tuple(METRICS)
     places = ("one", "two", "half", "most", "all")
@@ -44,7 +47,11 @@ def decoys(level: str, seed: int, count: int) -> list[Instance]:
 
 
 def decoy(level: str, rng: Random) -> Instance:
-    """Greedy search takes the lonely variable first and never leaves it."""
+    """Greedy search takes the lonely variable first and never leaves it.
+
+    The block of k correlated variables is worth about 0.9k + 0.1, more than the lonely variable with anything
+    beside it.
+    """
     n, k = int(rng.integers(5, 9)), int(rng.integers(2, 4))
     A = 0.3 * np.eye(n)
     A[:k, :k] = 0.9 + 0.1 * np.eye(k)
@@ -64,7 +71,10 @@ def tight(level: str, seed: int, count: int) -> list[Instance]:
 
 
 def tight_case(level: str, rng: Random, index: int) -> Instance:
-    """θvvᵀ (+ I) with v k-sparse and B = bI or diagonal: the bound must reach the truth exactly."""
+    """θvvᵀ (+ I) with v k-sparse and B = bI or diagonal: the bound must reach the truth exactly.
+
+    For A = vvᵀ (+ 0.3·I) and B = bI the optimum at k = ‖v‖₀ is λmax, so that a bound has no room below it.
+    """
     n = int(rng.integers(3, 9))
     k = int(rng.integers(1, n))
     v = np.zeros(n)

@@ -39,7 +39,10 @@ RUN_BASES = MappingProxyType({"quick": 3, "full": 6})
 
 @dataclass(frozen=True)
 class Suite:
-    """The battery in order of size, the pairs by the name of their check, and the cases left to other profiles."""
+    """The battery in order of size, the pairs by the name of their check, and the cases left to other profiles.
+
+    ladder holds pairs (k, k + 1) on one pencil, for the level bound.
+    """
 
     level: str
     battery: tuple[Instance, ...]
@@ -66,7 +69,11 @@ def admitted(pair: Pair, tol: Tolerances) -> bool:
 
 @lru_cache(maxsize=64)
 def suite(level: str, seed: int, effort: Effort) -> Suite:
-    """Everything that is asked at a level for a seed: the same for every solver."""
+    """Everything that is asked at a level for a seed: the same for every solver.
+
+    Cached by its arguments: references are computed once for all solvers of a process. Deterministic: the same
+    cases on every machine, up to the last bits of LAPACK.
+    """
     known_level(level)
     if effort not in BASES:
         raise InvalidParameter(f'effort = {effort!r} is unknown; it is "quick" or "full".')
@@ -93,7 +100,10 @@ def cases(level: str, seed: int, count: int) -> list[Instance]:
 
 
 def handy(case: Instance) -> bool:
-    """Is the case fit to be transformed: two variables or more, benign B, ε not tiny, x compared?"""
+    """Is the case fit to be transformed: two variables or more, benign B, ε not tiny, x compared?
+
+    Bases are easy on purpose: a pair is about consistency, and a hard base would blame rounding.
+    """
     calm = 2 <= case.n <= 13 and case.data.get("eps", 1.0) >= 1e-4 and condition(case) <= 1e4
     if not calm or {"slow", "collapse", "small", "better-start"} & set(case.flags):
         return False

@@ -1,4 +1,8 @@
-"""Every tolerance of the kit in one table, each with its reason."""
+"""Every tolerance of the kit in one table, each with its reason.
+
+A tolerance that is too tight fails right solvers, one that is too loose passes wrong ones; each constant says which
+known mistake it must still catch.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +38,11 @@ UNIT_NORM = 1e-6
 
 @dataclass(frozen=True)
 class Tolerances:
-    """accuracy holds for x, its conditions, the constraint and ascent; the limits say which cases it is for."""
+    """accuracy holds for x, its conditions, the constraint and ascent; the limits say which cases it is for.
+
+    smallest_eps, largest_condition and largest_scale keep a profile from asking what its kind of solver cannot do:
+    cases beyond are left out, counted, and said to be.
+    """
 
     name: str
     accuracy: float
@@ -54,7 +62,10 @@ class Tolerances:
         return max(self.accuracy, 50.0 * UNIT_ROUNDOFF * condition(instance))
 
     def admits(self, instance: Instance) -> bool:
-        """Is the instance one that this profile is for?"""
+        """Is the instance one that this profile is for?
+
+        Cases with tiny weights are admitted only by profiles without a limit on ε.
+        """
         eps = instance.data.get("eps", 1.0)
         easy = "tiny-weights" not in instance.flags or self.smallest_eps == 0.0
         return eps >= self.smallest_eps and condition(instance) <= self.largest_condition and easy
@@ -81,7 +92,16 @@ PROFILES: Mapping[str, Tolerances] = MappingProxyType(
 
 
 def tolerances(tol: Any) -> Tolerances:
-    """The profile of a name, the standard one for None, or one made of a number."""
+    """The profile of a name, the standard one for None, or one made of a number.
+
+    Raises InvalidParameter for an unknown name, with the nearest, or for a number outside [1e-13, 0.1].
+
+    Examples
+    --------
+    >>> from dcgev_cvx.verify.tolerances import tolerances
+    >>> tolerances(None).accuracy, tolerances("closed").accuracy, tolerances(1e-6).name
+    (1e-05, 1e-10, '1e-06')
+    """
     if tol is None:
         return PROFILES["standard"]
     if isinstance(tol, Tolerances):

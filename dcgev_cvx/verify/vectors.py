@@ -1,4 +1,9 @@
-"""Test vectors for any language: questions with their certified answers as JSON, and the judging of answer files."""
+"""Test vectors for any language: questions with their certified answers as JSON, and the judging of answer files.
+
+A file holds vectors of one level and one group; `input` are the arguments by name, `expected` what is known of the
+answer, and `tolerance` what it is judged by, so that a judge in another language needs nothing else. Decimals read
+back to the same bits.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +54,10 @@ GROUPS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Judgement:
-    """One vector's verdict: passed, failed, or blocked when there is no answer to judge."""
+    """One vector's verdict: passed, failed, or blocked when there is no answer to judge.
+
+    violation and limit are those of the equation that was missed by most (or came nearest to it).
+    """
 
     id: str
     group: str
@@ -63,7 +71,10 @@ class Judgement:
 def export(
     folder: Path | str, level: str, *, seed: int = 0, seeds: int = 1, effort: Effort = "full", tol: Any = None
 ) -> dict[str, int]:
-    """Write one file per group of vectors; returns how many vectors each holds."""
+    """Write one file per group of vectors; returns how many vectors each holds.
+
+    Returns the counts by group. Existing files of the same names are replaced; others in the folder stay.
+    """
     about, profile, target = known_level(level), tolerances(tol), Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     groups: dict[str, list[dict[str, Any]]] = {}
@@ -141,7 +152,11 @@ def expected(case: Instance) -> dict[str, Any]:
 
 
 def judge_answers(folder: Path | str, answers: Mapping[str, Any]) -> list[Judgement]:
-    """Every vector of a folder against an answer file's content {id: x}."""
+    """Every vector of a folder against an answer file's content {id: x}.
+
+    Raises InvalidParameter for a folder without vectors, or for answers to vectors that are not there: a typing
+    error in an id would otherwise pass for a missing answer.
+    """
     unknown = set(answers)
     verdicts: list[Judgement] = []
     for content in read_vectors(folder):
@@ -156,7 +171,10 @@ def judge_answers(folder: Path | str, answers: Mapping[str, Any]) -> list[Judgem
 
 
 def judge_one(content: Mapping[str, Any], vector: Mapping[str, Any], answers: Mapping[str, Any]) -> Judgement:
-    """One answer by the equations of its level."""
+    """One answer by the equations of its level.
+
+    By the equations of the level and not by comparison with `expected`: other right answers pass too.
+    """
     name, group = vector["id"], content["group"]
     if name not in answers:
         return Judgement(name, group, "blocked", note="no answer was given")
@@ -200,7 +218,10 @@ def checked_file(path: Path) -> dict[str, Any]:
 
 
 def read_answers(path: Path | str) -> dict[str, Any]:
-    """{id: answer} of an answer file {"schema_version": 1, "answers": {id: x or bound}}."""
+    """{id: answer} of an answer file {"schema_version": 1, "answers": {id: x or bound}}.
+
+    Raises InvalidParameter when the file is no JSON, has another version, or holds no answers.
+    """
     content = read_json(Path(path))
     if not isinstance(content, dict) or content.get("schema_version") != SCHEMA_VERSION:
         raise InvalidParameter(f'{path} must hold {{"schema_version": {SCHEMA_VERSION}, "answers": {{…}}}}.')
