@@ -133,3 +133,19 @@ def test_capped_slopes_change_no_minimiser(seed, eps, rho):
     assert np.all(sub.p <= 1.0101 * program.largest_slopes(program.linear(y), y) * sub.unit / sub.objective)
     x = polish(sub, np.zeros(5)).x
     assert referee.step_kkt(A, B, y, x, rho=rho, eps=eps) <= 1e-12
+
+
+@pytest.mark.parametrize("shift", ["identity", "metric"])
+@pytest.mark.parametrize("rank", [1, 2])
+def test_exactly_at_a_tie(shift, rank):
+    """ρ̃ at which a coordinate, or the last one, just drops out: finite, with a small residual, from any guess."""
+    for seed in range(12):
+        A, B = referee.random_pencil(seed, 5, cond=10.0, indefinite=seed % 2 == 0)
+        y = referee.start(seed, B, 5, zeros=1)
+        program = SparseGEV(Pencil(A, B), 0.0, 1e-2, shift=shift)
+        scores = 2.0 * np.abs(program.linear(y)) * (np.abs(y) + 1e-2)
+        program = program.with_rho(float(np.sort(scores)[-rank]) * np.log1p(1e2))
+        for guess in (y, np.zeros(5), -y):
+            x = polish(Subproblem.at(program, y), guess).x
+            kkt = referee.step_kkt(A, B, y, x, rho=program.rho, eps=1e-2, tau=program.tau, shift=shift)
+            assert kkt <= 1e-12

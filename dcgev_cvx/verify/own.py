@@ -24,6 +24,14 @@ def qcqp_step(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Vec
     return QCQPStep()(program, program.start(y)).x
 
 
+def native_step(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Vector:
+    """One step of (ALG) by the compiled engine."""
+    from ..steps.native import IdentityStep
+
+    program = SparseGEV(Pencil(A, B), rho, eps, tau)
+    return IdentityStep()(program, program.start(y)).x
+
+
 def fisher_step(a: Any, B: Any, y: Any, nu: float, eps: float) -> Vector:
     """One step of Eq:fdaiterative through CVXPY, polished."""
     from ..steps.convex import FisherStep
