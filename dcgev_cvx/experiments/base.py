@@ -13,7 +13,11 @@ Effort: TypeAlias = Literal["tiny", "quick", "full"]
 
 
 class Verdict(Enum):
-    """What a comparison with the paper came to."""
+    """What a comparison with the paper came to.
+
+    AGREE is about a claim or a printed number within its digits, DIFFERS about one that ours contradicts, UNMATCHED
+    about what cannot be compared because the data are not to be had.
+    """
 
     AGREE = "agree"
     DIFFERS = "differs"
@@ -22,7 +26,11 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One number of the paper, ours, the verdict and why."""
+    """One number of the paper, ours, the verdict and why.
+
+    paper and ours are text as it is shown, numbers with their units; remark says how the number was measured, or
+    why it differs.
+    """
 
     what: str
     paper: str
@@ -43,7 +51,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes: named curves of points."""
+    """One pair of axes: named curves of points.
+
+    A curve is a sequence of (x, y); the figure's CSV holds the same points, so that it can be drawn by other means.
+    """
 
     title: str
     x: str
@@ -64,7 +75,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """What one experiment adds to the report."""
+    """What one experiment adds to the report.
+
+    missing holds the reasons of cells that could not be computed, each once.
+    """
 
     name: str
     title: str
@@ -77,7 +91,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table or figure of the paper: its settings by effort, its cells, and what the results say."""
+    """A table or figure of the paper: its settings by effort, its cells, and what the results say.
+
+    settings maps "tiny" (seconds, for the tests), "quick" (minutes) and "full" (the paper's sizes) to plain content.
+    """
 
     name: str
     title: str

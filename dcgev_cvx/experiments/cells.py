@@ -1,4 +1,9 @@
-"""An experiment is a list of cells: pure functions of plain settings, each finished one on disk at once."""
+"""An experiment is a list of cells: pure functions of plain settings, each finished one on disk at once.
+
+Layout: OUT/cells/NAME-HASH/KEY.json, one file a cell, where HASH is that of the settings. A file is written beside
+its place, flushed and renamed, and carries a hash of question and answer: it is whole and belongs to its question,
+or it is computed again. So a run can be stopped at any moment, and two runs with different settings cannot mix.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +24,10 @@ Settings: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Scratch:
-    """A folder for the pieces of a long cell, found again after an interruption, and who is told how it goes on."""
+    """A folder for the pieces of a long cell, found again after an interruption, and who is told how it goes on.
+
+    For cells that take hours: their pieces are kept below the experiment's own folder.
+    """
 
     folder: Path
     say: Callable[[str], None]
@@ -27,7 +35,17 @@ class Scratch:
 
 @dataclass(frozen=True)
 class Cell:
-    """work(**arguments) → JSON; the key names its file. A timed cell runs alone, whatever the number of workers."""
+    """work(**arguments) → JSON; the key names its file. A timed cell runs alone, whatever the number of workers.
+
+    Parameters
+    ----------
+    key
+        Its file's name: letters, digits, dashes; unique in the experiment.
+    work, arguments
+        A module-level function, so that workers can import it, and its keyword arguments in plain JSON types.
+    timed
+        Whether seconds are measured inside, so that nothing else may run at the same time.
+    """
 
     key: str
     work: Callable[..., Any]
@@ -41,13 +59,19 @@ class Cell:
         return replace(self, work=partial(self.work, scratch=scratch)) if self.scratch else self
 
     def fingerprint(self, result: Any) -> str:
-        """A hash of what was asked and what came out: a file that does not carry it is damaged."""
+        """A hash of what was asked and what came out: a file that does not carry it is damaged.
+
+        The arguments are part of it: a cell whose arguments changed is not served the old answer.
+        """
         return digest({"key": self.key, "arguments": dict(self.arguments), "result": result})
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What the disk knows of a cell: its result, or nothing; `damaged` when the file was there but wrong."""
+    """What the disk knows of a cell: its result, or nothing; `damaged` when the file was there but wrong.
+
+    Not found and damaged are different things to say to a user, and the same thing to do.
+    """
 
     found: bool
     result: Any = None
@@ -66,13 +90,19 @@ class Store:
         return Store(out / "cells" / f"{name}-{digest(dict(settings))[:12]}")
 
     def prepare(self, settings: Settings) -> None:
-        """Create the folder, and leave the settings in it for those who come with others."""
+        """Create the folder, and leave the settings in it for those who come with others.
+
+        Raises InvalidParameter when OUT already holds the experiment with other settings, naming the differences.
+        """
         refuse_others(self.folder, settings)
         self.folder.mkdir(parents=True, exist_ok=True)
         write_atomically(self.folder / "settings.json", json.dumps(dict(settings), indent=2, sort_keys=True))
 
     def load(self, cell: Cell) -> Loaded:
-        """The cell's result if its file is whole."""
+        """The cell's result if its file is whole.
+
+        Never raises: an unreadable, cut or altered file is damaged.
+        """
         try:
             text = self.path(cell).read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -99,12 +129,19 @@ class Store:
 
 
 def digest(content: Any) -> str:
-    """The sha256 of the canonical JSON of plain content."""
+    """The sha256 of the canonical JSON of plain content.
+
+    Keys are sorted and blanks left out, so that equal content has an equal hash; floats are written so that they
+    read back to the same bits.
+    """
     return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write beside, flush to the disk, then rename: a kill at any moment leaves the old file or the new one."""
+    """Write beside, flush to the disk, then rename: a kill at any moment leaves the old file or the new one.
+
+    The rename is atomic on one file system, hence the file beside. Raises DataUnavailable when the disk is full.
+    """
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with beside.open("w", encoding="utf-8") as handle:
@@ -147,7 +184,10 @@ def differences(theirs: Settings, ours: Settings) -> str:
 
 
 def checked_folder(out: Path) -> Path:
-    """The folder, created and tried with a small file before anything is computed."""
+    """The folder, created and tried with a small file before anything is computed.
+
+    Raises InvalidParameter before hours of work rather than after them.
+    """
     try:
         out.mkdir(parents=True, exist_ok=True)
         trial = out / f".trial-{os.getpid()}"

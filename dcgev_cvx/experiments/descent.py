@@ -1,4 +1,8 @@
-"""DC-PCA on data with nothing but the iteration: what Tables 2 and 4 time (ALG-S)."""
+"""DC-PCA on data with nothing but the iteration: what Tables 2 and 4 time (ALG-S).
+
+The driver of `dc_pca` computes f, g and a residual at each step, which is right for a certified run and would be
+what one measures in a race. Here the bare iteration is run, with the same iterates; the tests compare the two.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +38,22 @@ def descend(C: Matrix, rho: float, start: Start, *, tol: float = 1e-4, max_iter:
     The iterates are those of `dc_pca`. A zero of y is absorbing (its weight 1/ε outweighs every
     |cᵢᵀCy| ≤ ‖cᵢ‖‖C‖), so its column is never touched again: a step costs the support only.
     Stops, like GPower, when the objective xᵀAx − ρ_ε Σ log(1 + |xᵢ|/ε) rises by at most `tol`·xᵀAx.
+
+    Parameters
+    ----------
+    C
+        p × n data, A = CᵀC.
+    rho
+        ρ̃ ≥ 0.
+    start
+        From `krylov_start`, product included: the first step costs one product less.
+    tol, max_iter
+        The stop rule of GPower's authors, so that both methods are stopped alike.
+
+    Returns
+    -------
+    Run
+        x with its zeros, the number of steps, and whether the rule was met (a collapse to 0 counts as met).
     """
     price = rho_eps(rho, MACHINE_EPS)
     absorbing = 0.5 * price / MACHINE_EPS > start.squares
@@ -60,7 +80,11 @@ def descend(C: Matrix, rho: float, start: Start, *, tol: float = 1e-4, max_iter:
 
 @njit(cache=True)
 def thresholded(c: Vector, y: Vector, price: float, eps: float) -> tuple[Vector, float]:  # pragma: no cover
-    """(the next iterate, Σ log(1 + |yᵢ|/ε)): one loop over the variables; 0 when nothing is left."""
+    """(the next iterate, Σ log(1 + |yᵢ|/ε)): one loop over the variables; 0 when nothing is left.
+
+    Products of up to 1e250 are collected before a logarithm is taken: n logarithms would cost more than the rest of
+    the loop.
+    """
     z = np.zeros_like(y)
     square, penalty, product = 0.0, 0.0, 1.0
     for i in range(len(y)):
@@ -82,7 +106,10 @@ def thresholded(c: Vector, y: Vector, price: float, eps: float) -> tuple[Vector,
 def settle(
     D: Matrix, y: Vector, price: float, eps: float, tol: float, before: float, steps: int, max_iter: int
 ) -> tuple[int, bool]:  # pragma: no cover
-    """The same iteration compiled, one row of D per variable, zeros skipped; y is overwritten."""
+    """The same iteration compiled, one row of D per variable, zeros skipped; y is overwritten.
+
+    fastmath is limited to reassociation and contraction: no assumption about NaN or infinity is made.
+    """
     n, p = D.shape
     settled = False
     while steps < max_iter and not settled:
@@ -120,6 +147,9 @@ def krylov_start(C: Matrix, steps: int = 6) -> Start:
 
     An approximate leading eigenvector at the price of as many iterations (Rayleigh–Ritz); fewer
     when the span already holds nearly all of the next power step.
+
+    Rayleigh–Ritz: the leading eigenvector of A restricted to the span of Cᵀz₁, …, Cᵀz_j is read off a j × j matrix.
+    It costs the products that the power steps cost anyway.
     """
     squares = np.einsum("ij,ij->j", C, C)
     z = C[:, int(np.argmax(squares))]

@@ -31,7 +31,10 @@ def solve_rows(pencil: Pencil, ks: list[int]) -> list[Row]:
 
 
 def path_rows(pencil: Pencil, ks: list[int], path: Callable[[Pencil], Any]) -> list[Row]:
-    """A greedy path, its variance at each k and the seconds it took to get there."""
+    """A greedy path, its variance at each k and the seconds it took to get there.
+
+    A path method's time at k is the time to get there from the beginning.
+    """
     rows: list[Row] = []
     begin = perf_counter()
     for support in path(pencil):
@@ -151,7 +154,10 @@ def findings(share: Mapping[str, Any], raw: list[Any], times: Mapping[str, Any],
 def lead(
     name: str, ours: list[Any], rival: str, theirs: list[Any], claim: str, count: str, *, least: float = 0.995
 ) -> Finding:
-    """The smallest ratio of two average curves; at least `least` counts as agreement."""
+    """The smallest ratio of two average curves; at least `least` counts as agreement.
+
+    The worst cardinality counts, not the mean: "similar at every k" is the claim.
+    """
     ratios = {k: v / dict(theirs)[k] for k, v in ours}
     worst = min(ratios, key=lambda k: ratios[k])
     return Finding(

@@ -44,7 +44,10 @@ def scaling(curves: Mapping[str, list[tuple[float, float]]]) -> Finding:
 
 
 def exponent(curve: list[tuple[float, float]]) -> float:
-    """The slope between the ends on logarithmic axes."""
+    """The slope between the ends on logarithmic axes.
+
+    Between the ends only: with three sizes a fit would say no more.
+    """
     (n0, t0), (n1, t1) = curve[0], curve[-1]
     return math.log(t1 / t0) / math.log(n1 / n0)
 

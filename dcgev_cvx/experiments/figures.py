@@ -25,7 +25,11 @@ OTHERS = (("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "D", "-."))
 
 
 def draw(figure: Figure, folder: Path) -> tuple[Path, Path]:
-    """Draw the panels side by side, two to a row, and save them as PNG and SVG."""
+    """Draw the panels side by side, two to a row, and save them as PNG and SVG.
+
+    The files are the same byte for byte for the same numbers and versions of matplotlib, so that a change shows in
+    version control.
+    """
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
@@ -45,7 +49,10 @@ def draw(figure: Figure, folder: Path) -> tuple[Path, Path]:
 
 
 def draw_panel(ax: Any, panel: Panel) -> None:
-    """Every curve with its own colour and marker, named in the legend."""
+    """Every curve with its own colour and marker, named in the legend.
+
+    Methods have one colour and marker throughout the report; curves with many points have no markers.
+    """
     for j, (name, points) in enumerate(panel.curves.items()):
         if points:
             x, y = zip(*points, strict=True)

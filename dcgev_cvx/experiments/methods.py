@@ -29,6 +29,9 @@ class Answer:
 
     seconds is one run at a fixed parameter, start included, which is what the paper times;
     total adds the search for the parameter.
+
+    exact says whether some parameter gave k exactly (within the slack that was allowed); steps are those of the
+    timed run.
     """
 
     k: int
@@ -61,7 +64,10 @@ def dc_answer(pencil: Pencil, k: int, slack: int = 0, repeats: int = 1) -> Answe
 
 
 def spca_answer(pencil: Pencil, k: int, slack: int = 0, repeats: int = 1) -> Answer:
-    """SPCA as an elastic net on data, ridge λmax(A) (Eq:EN-SPCA)."""
+    """SPCA as an elastic net on data, ridge λmax(A) (Eq:EN-SPCA).
+
+    Beginning the search near the right size saves runs at penalties that are far too large.
+    """
     ridge = pencil.lambda_max
     correlation = np.sort(np.abs(pencil.A @ pencil.leading_vector))
     # 2|cᵢ| of the k-th variable is where k would survive the first regression: the search begins there
@@ -76,7 +82,11 @@ METHODS: Mapping[str, Callable[[Pencil, int, int, int], Answer]] = MappingProxyT
 
 
 def answered(pencil: Pencil, k: int, run: Callable[[float], Run], high: float, slack: int, repeats: int) -> Answer:
-    """Search the parameter, then run once more (or a few times, the quickest counts) by the clock."""
+    """Search the parameter, then run once more (or a few times, the quickest counts) by the clock.
+
+    The search is not timed as part of `seconds`, since the paper times a run at a known parameter; `total` has it.
+    The quickest of the repeats is the least disturbed.
+    """
     begin = perf_counter()
     found = search(run, high, k, pencil.n, slack=slack)
     total = perf_counter() - begin
@@ -97,7 +107,10 @@ def clocked(run: Callable[[float], Run], found: Found) -> float:
 
 
 def gaussian(p: int, n: int, seed: list[int]) -> Matrix:
-    """A p × n matrix of standard normals, as in Section 4.4.2."""
+    """A p × n matrix of standard normals, as in Section 4.4.2.
+
+    seed is a list, so that (seed, size, instance) give independent streams.
+    """
     return np.random.default_rng(seed).standard_normal((p, n))
 
 

@@ -63,7 +63,10 @@ PRINTED: Mapping[str, tuple[tuple[float, ...], ...]] = MappingProxyType(
 
 
 def dc_pca_at(pencil: Pencil, k: int) -> Vector:
-    """DC-PCA with ρ̃ searched for k, then the best loadings on that support (Algorithm 2)."""
+    """DC-PCA with ρ̃ searched for k, then the best loadings on that support (Algorithm 2).
+
+    Where no ρ̃ gives k, the k largest loadings of the nearest denser run are kept, as for the rivals.
+    """
 
     def run(rho: float) -> Run:
         result = dc_pca(pencil, rho=rho)
@@ -98,7 +101,11 @@ def components_cell(method: str, ks: list[int]) -> dict[str, Any]:
 
 
 def deflated_components(pencil: Pencil, ks: list[int], find: Callable[[Pencil, int], Vector]) -> Matrix:
-    """One component after the other with orthogonalized Hotelling deflation, as the paper did."""
+    """One component after the other with orthogonalized Hotelling deflation, as the paper did.
+
+    What each method finds decides what is deflated, so that differences of the first component grow in the later
+    ones.
+    """
     current, found, V = pencil, np.zeros((pencil.n, 0)), np.zeros((pencil.n, 0))
     for k in ks:
         x = find(semidefinite(current), k)
@@ -109,7 +116,10 @@ def deflated_components(pencil: Pencil, ks: list[int], find: Callable[[Pencil, i
 
 
 def semidefinite(pencil: Pencil) -> Pencil:
-    """A + τI ⪰ 0: Hotelling's deflation leaves a negative eigenvalue; a shift changes no order on the sphere."""
+    """A + τI ⪰ 0: Hotelling's deflation leaves a negative eigenvalue; a shift changes no order on the sphere.
+
+    xᵀ(A + τI)x = xᵀAx + τ on the unit sphere: the same order of supports, and methods that need A ⪰ 0 accept it.
+    """
     tau = smallest_tau(pencil, "identity")
     return (
         pencil if tau == 0.0 else Pencil(np.asarray(pencil.A) + 1.0001 * tau * np.eye(pencil.n), names=pencil.names)
@@ -131,7 +141,10 @@ def exact_cell(ks: list[int]) -> list[list[float]]:
 
 
 def sweep_cell(points: int) -> list[list[float]]:
-    """(ρ̃, cardinality, share of variance of x as it is) of DC-PCA along a grid of ρ̃ (Figure 1d)."""
+    """(ρ̃, cardinality, share of variance of x as it is) of DC-PCA along a grid of ρ̃ (Figure 1d).
+
+    A linear grid below rho_max, each run from the leading eigenvector and not from its neighbour.
+    """
     pencil = datasets.pitprops()
     rows: list[list[float]] = []
     for rho in np.linspace(0.0, rho_max(pencil), points + 1)[:-1]:
@@ -141,7 +154,10 @@ def sweep_cell(points: int) -> list[list[float]]:
 
 
 def printed_variance(method: str, extra: tuple[int, ...]) -> dict[str, float]:
-    """The shares of the printed loadings, completed by the single variables of components four to six."""
+    """The shares of the printed loadings, completed by the single variables of components four to six.
+
+    With the loadings as printed, to two digits: the shares carry that rounding.
+    """
     from .. import explained
 
     pencil = datasets.pitprops()

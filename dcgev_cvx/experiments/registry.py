@@ -26,7 +26,16 @@ ALIASES: Mapping[str, str] = MappingProxyType({"table3": "tables34", "table4": "
 
 
 def named(names: Sequence[str]) -> list[Experiment]:
-    """The experiments of a list of names, each once; "all" is every one. Unknown names get the nearest."""
+    """The experiments of a list of names, each once; "all" is every one. Unknown names get the nearest.
+
+    Tables 3 and 4 and Figure 4 are one experiment, under any of their names.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.experiments.registry import named
+    >>> [experiment.name for experiment in named(["table4", "table1", "table3"])]
+    ['tables34', 'table1']
+    """
     found: dict[str, Experiment] = {}
     for name in names:
         for real in EXPERIMENTS if name == "all" else (ALIASES.get(name, name),):
@@ -40,7 +49,10 @@ def named(names: Sequence[str]) -> list[Experiment]:
 
 
 def settings_of(experiment: Experiment, effort: Effort, seed: int, data: Settings | None = None) -> Settings:
-    """What identifies a run: the experiment's own settings, the user's data, the seed and this package's version."""
+    """What identifies a run: the experiment's own settings, the user's data, the seed and this package's version.
+
+    The package's version is part of it, since another version may give other numbers.
+    """
     if effort not in experiment.settings:
         raise InvalidParameter(f'effort = {effort!r} is unknown; it is "tiny", "quick" or "full".')
     own = experiment.settings[effort]
@@ -64,6 +76,29 @@ def reproduce(
 
     Cells that are on disk already are read, not computed. A folder that holds the same
     experiment from other settings is refused before anything is computed.
+
+    Parameters
+    ----------
+    names
+        Experiments, aliases or "all".
+    out
+        Created if need be; tried for writing first.
+    effort
+        "tiny", "quick" or "full".
+    seed
+        Of the random matrices, ≥ 0.
+    crew, watch
+        As in `runner.run`.
+
+    Returns
+    -------
+    Report
+        Also written to the folder. Experiments that are complete there from earlier runs are part of it.
+
+    Raises
+    ------
+    InvalidParameter
+        For unknown names or efforts, a folder that cannot be written, or one with results of other settings.
     """
     chosen = named(names)
     seed = int(as_number(seed, "seed"))
@@ -94,7 +129,11 @@ def run_section(
 
 
 def section_of(experiment: Experiment, settings: Settings, results: Results) -> Section:
-    """The section, or an empty one with the reasons when cells that it needs are missing."""
+    """The section, or an empty one with the reasons when cells that it needs are missing.
+
+    Where results are missing and the section cannot be made without them, an empty one says why; without missing
+    results an exception is a bug and is raised.
+    """
     missing = tuple(dict.fromkeys(results.failures.values()))
     try:
         section = experiment.section(settings, results.cells)

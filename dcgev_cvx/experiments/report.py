@@ -58,6 +58,9 @@ def write(report: Report, out: Path) -> list[Path]:
     """report.md, report.html, tables/*.csv, figures/*.{png,svg,csv} and, last, numbers.json.
 
     Nothing is drawn again when numbers.json says the same already: it is written after all others.
+
+    The CSV beside each figure holds its points. numbers.json is the last file and holds everything, so that its
+    presence says that the report is complete.
     """
     paths, everything = files(report, out), numbers(report)
     if all(path.exists() for path in paths) and paths[-1].read_text(encoding="utf-8") == everything:
@@ -132,7 +135,10 @@ def section_numbers(section: Section) -> dict[str, Any]:
 
 
 def markdown(report: Report, *, figures: bool = True) -> str:
-    """The report for people and for version control; without figures it stands alone."""
+    """The report for people and for version control; without figures it stands alone.
+
+    Stable text: no dates, no times of writing, so that two runs can be compared with diff.
+    """
     lines = ["# The paper, reproduced", "", f"`{report.command}`", "", f"Verdicts: {report.summary}.", ""]
     for section in report.sections:
         lines += [f"## {section.title}", "", section.setup, ""]
@@ -177,7 +183,10 @@ code { background: #f3f3f3; padding: .1rem .3rem; }
 
 
 def page(report: Report) -> str:
-    """The report as one HTML page beside its figures."""
+    """The report as one HTML page beside its figures.
+
+    Figures are linked, not embedded; the page stands beside its folders.
+    """
     parts = [f"<h1>The paper, reproduced</h1><p><code>{html.escape(report.command)}</code></p>"]
     parts.append(f"<p>Verdicts: {html.escape(report.summary)}.</p>")
     for section in report.sections:

@@ -43,7 +43,10 @@ class Silence:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of an experiment by the keys of its cells, and why others are missing."""
+    """The results of an experiment by the keys of its cells, and why others are missing.
+
+    computed and kept count cells; failures maps keys to sentences. A failed cell is tried again by the next run.
+    """
 
     cells: dict[str, Any]
     failures: dict[str, str] = field(default_factory=dict[str, str])
@@ -54,7 +57,10 @@ class Results:
 
 @dataclass(frozen=True)
 class Crew:
-    """Who computes: `jobs` processes here (−1 for all cores), or the Dask cluster at an address."""
+    """Who computes: `jobs` processes here (−1 for all cores), or the Dask cluster at an address.
+
+    Raises InvalidParameter for jobs that are neither −1 nor at least 1. Dask takes precedence over jobs.
+    """
 
     jobs: int = 1
     dask: str | None = None
@@ -76,7 +82,20 @@ class Outcome:
 def run(
     experiment: Experiment, settings: Settings, out: Path, crew: Crew | None = None, watch: Watch | None = None
 ) -> Results:
-    """Every cell of an experiment: read from disk when whole, computed and written at once when not."""
+    """Every cell of an experiment: read from disk when whole, computed and written at once when not.
+
+    Parameters
+    ----------
+    experiment, settings
+        What to compute; settings identify the folder.
+    out
+        The folder of the reproduction.
+    crew, watch
+        Who computes and who is told; this process and nobody by default.
+
+    Failures of a cell are recorded and do not stop the others. An interrupt loses the cells under way, and nothing
+    that was done.
+    """
     watch = Silence() if watch is None else watch
     store = Store.of(out, experiment.name, settings)
     store.prepare(settings)
@@ -104,7 +123,10 @@ def run(
 
 
 def computed(cells: Sequence[Cell], crew: Crew) -> Iterator[Outcome]:
-    """The outcomes in the order in which they are finished; timed cells last, one at a time, in this process."""
+    """The outcomes in the order in which they are finished; timed cells last, one at a time, in this process.
+
+    Timed cells are last and alone, so that the clock of one is not disturbed by the work of another.
+    """
     free = [cell for cell in cells if not cell.timed]
     if crew.dask is not None and free:
         yield from on_dask(free, crew.dask)
@@ -116,7 +138,10 @@ def computed(cells: Sequence[Cell], crew: Crew) -> Iterator[Outcome]:
 
 
 def outcome_of(cell: Cell) -> Outcome:
-    """Run a cell with one BLAS thread: the same bits and fair times for any number of workers."""
+    """Run a cell with one BLAS thread: the same bits and fair times for any number of workers.
+
+    Errors that a cell may meet honestly become sentences; anything else is a bug and is raised.
+    """
     from threadpoolctl import threadpool_limits
 
     try:
@@ -135,7 +160,10 @@ def on_cores(cells: Sequence[Cell], jobs: int) -> Iterator[Outcome]:
 
 
 def on_dask(cells: Sequence[Cell], address: str) -> Iterator[Outcome]:
-    """On a Dask cluster, each outcome as soon as it is there."""
+    """On a Dask cluster, each outcome as soon as it is there.
+
+    Raises SolverMissing without the package, DataUnavailable when no scheduler answers within ten seconds.
+    """
     try:
         from distributed import Client, as_completed
     except ImportError as cause:

@@ -20,7 +20,10 @@ PRINTED = {
 
 
 def section(settings: Settings, results: Mapping[str, Any]) -> Section:
-    """Our seconds beside the paper's; the verdict is on ratios, machines differ."""
+    """Our seconds beside the paper's; the verdict is on ratios, machines differ.
+
+    Sizes without results are left out rather than shown as zero.
+    """
     rows: list[tuple[Any, ...]] = []
     findings: list[Finding] = []
     for size in settings["sizes"]:

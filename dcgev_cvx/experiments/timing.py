@@ -26,7 +26,10 @@ def size_cell(p: int, n: int, seed: list[int], methods: list[str], repeats: int)
 
 
 def size_cells(settings: Settings) -> list[Cell]:
-    """One timed cell per size and instance; SPCA, the slowest, on the first instances only."""
+    """One timed cell per size and instance; SPCA, the slowest, on the first instances only.
+
+    Keys hold size and instance, by which `of_size` finds them again.
+    """
     made: list[Cell] = []
     for p, n in settings["sizes"]:
         for i in range(settings["instances"]):
@@ -63,7 +66,10 @@ def time_ratio(cells: Sequence[Any]) -> float:
 
 
 def ratio_finding(label: str, cells: Sequence[Any], paper: tuple[float, float]) -> Finding:
-    """DC-PCA's time over GPower's: at most 1, or at most the paper's own ratio, at comparable variance."""
+    """DC-PCA's time over GPower's: at most 1, or at most the paper's own ratio, at comparable variance.
+
+    Seconds depend on the machine, ratios of two methods in the same run hardly do: the verdict is on the ratio.
+    """
     printed, ours, variance = paper[1] / paper[0], time_ratio(cells), ratios(cells, "variance")
     return Finding(
         f"{label}: time of DC-PCA / time of GPower",
