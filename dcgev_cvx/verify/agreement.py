@@ -24,7 +24,11 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Row:
-    """One method's answer: its distance from the reference, its value above the least, its residual, its time."""
+    """One method's answer: its distance from the reference, its value above the least, its residual, its time.
+
+    distance is in the B norm, excess relative to the size of the surrogate, kkt the proximal residual; nonzeros are
+    counted at three thresholds. failure is set, and the numbers are not, when a method could not take part.
+    """
 
     who: str
     distance: float = 0.0
@@ -57,7 +61,10 @@ def instance_of(program: SparseGEV) -> Instance:
 
 
 def step_methods(program: SparseGEV, case: Instance) -> Iterator[tuple[str, Callable[[], Vector]]]:
-    """(name, call) of everything that can take one step."""
+    """(name, call) of everything that can take one step.
+
+    The reference is a row of its own, so that its residual can be seen beside the others.
+    """
     from ..solvers import installed_solvers
     from ..steps.closed import soft_threshold_step
     from ..steps.convex import QCQPStep
@@ -164,7 +171,11 @@ def whole_row(who: str, program: SparseGEV, case: Instance, x: Vector, limit: Ve
 
 
 def whole_solve(program: SparseGEV, case: Instance, who: str, options: dict[str, Any]) -> Vector:
-    """(SGEV-A) with t ≥ |x|, handed to a method for nonconvex programs."""
+    """(SGEV-A) with t ≥ |x|, handed to a method for nonconvex programs.
+
+    |x| is replaced by t ≥ |x| in the concave logarithm, which DCCP and nonlinear solvers accept; at a minimiser t =
+    |x|.
+    """
     import cvxpy as cp
 
     from ..errors import SolverFailed

@@ -39,7 +39,10 @@ def double_check() -> Check:
 
 
 def observed_check(about: tuple[str, str, str, Kind], notice: Callable[[Answer], str]) -> Check:
-    """What was seen on the side of every call of the battery."""
+    """What was seen on the side of every call of the battery.
+
+    For what is not in the answer but beside it: printing, warnings, arguments written to.
+    """
 
     def findings(trial: Trial) -> Iterator[Finding]:
         for case in trial.suite.battery:
@@ -77,7 +80,10 @@ def exact_zeros_check() -> Check:
 
 
 def dust_note(x: Vector | None) -> str:
-    """How many entries are dust, in words."""
+    """How many entries are dust, in words.
+
+    Below 1e-9 of the largest entry, which is no size that a penalty leaves on purpose.
+    """
     if x is None or not x.any():
         return ""
     dust = int(np.count_nonzero((x != 0.0) & (np.abs(x) < 1e-9 * np.max(np.abs(x)))))

@@ -132,7 +132,11 @@ def multiplier(problem: Surrogate, x: Vector) -> float:
 
 
 def residual_with(problem: Surrogate, x: Vector, gradient: Vector, normal: Vector, mu: float, slack: float) -> float:
-    """The proximal residual for a given multiplier."""
+    """The proximal residual for a given multiplier.
+
+    The last term is complementarity: a positive μ with a slack constraint counts by the smaller of the two, so that
+    either may be zero.
+    """
     root = problem.root
     terms = (2.0 * (problem.H @ x), 2.0 * problem.c, 2.0 * mu * normal)
     scale = max(float(np.max(np.abs(term) / root)) for term in terms)
@@ -156,7 +160,10 @@ def excess(problem: Surrogate, x: Vector, best: Vector, tol: float) -> float:
 
 
 def objective(instance: Instance, x: Vector) -> float:
-    """f(x) = ρ_ε Σ log(ε + |xᵢ|) − xᵀAx (Eq:f)."""
+    """f(x) = ρ_ε Σ log(ε + |xᵢ|) − xᵀAx (Eq:f).
+
+    Written out again here, and not imported, so that a mistake in the package's own f cannot excuse itself.
+    """
     penalty = float(np.sum(np.log(instance.data["eps"] + np.abs(x))))
     return instance.coefficient * penalty - float(x @ instance.data["A"] @ x)
 
@@ -173,7 +180,10 @@ def ascent(instance: Instance, x: Vector, tol: float) -> float:
 
 
 def spread(instance: Instance, x: Vector) -> float:
-    """|xᵀAx| + ρ_ε Σ log(1 + |xᵢ|/ε): the size of f measured from f(0)."""
+    """|xᵀAx| + ρ_ε Σ log(1 + |xᵢ|/ε): the size of f measured from f(0).
+
+    The penalty measured from its value at 0: log(ε + t) − log ε = log(1 + t/ε).
+    """
     logs = float(np.sum(np.log1p(np.abs(x) / instance.data["eps"])))
     return abs(float(x @ instance.data["A"] @ x)) + instance.coefficient * logs
 

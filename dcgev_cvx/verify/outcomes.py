@@ -103,7 +103,10 @@ class Finding:
 
 
 def outcome(about: tuple[str, str, str, Kind], findings: Iterable[Finding], blocked: str) -> Outcome:
-    """The worst of the findings; of the failing ones the smallest instance is shown; none at all means blocked."""
+    """The worst of the findings; of the failing ones the smallest instance is shown; none at all means blocked.
+
+    Ratios decide, not violations: 1e-6 may be a failure of one equation and a success of another.
+    """
     found = list(findings)
     if not found:
         return Outcome(*about, "blocked", 0, note=blocked)
@@ -128,7 +131,10 @@ NO_BASE = "blocked: the answers it starts from are wrong already"
 
 
 def judged(trial: Trial, case: Instance, answer: Answer, *, single: bool = False, note: str = "") -> Finding:
-    """The equation that the answer misses most; no answer is an infinite miss."""
+    """The equation that the answer misses most; no answer is an infinite miss.
+
+    The note names the equation, and how the arguments were delivered where that matters.
+    """
     if answer.x is None:
         return Finding(case, np.inf, 1.0, None, answer.problem)
     miss = worst(case, answer.x, trial.asked(answer, single=single))

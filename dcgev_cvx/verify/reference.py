@@ -65,6 +65,9 @@ def certified(instance: Instance) -> Reference:
     """Walk, solve again by another method, and judge in extended precision.
 
     The two methods share nothing but the data: an active-set walk in the primal, bounded least squares in the dual.
+
+    Raises SolverFailed with both numbers when the walk's KKT residual exceeds 1e-12 or the two methods are more
+    than 1e-9 apart in the B norm: better no reference than a doubtful one.
     """
     problem = surrogate(instance)
     wide, wide_mu = refined(instance, *walked(instance))
@@ -132,7 +135,11 @@ def dual_point(problem: Surrogate, x: Vector, mu: float) -> Vector:
 
 @dataclass(frozen=True)
 class WideStep:
-    """The step's data in extended precision: r(x, μ) = 2(Hx − c + μ·normal), with p and the constraint's miss."""
+    """The step's data in extended precision: r(x, μ) = 2(Hx − c + μ·normal), with p and the constraint's miss.
+
+    np.longdouble has 64 bits of mantissa on x86; where it is no wider than double the residuals are those of double
+    precision, and the certificate says so by its size.
+    """
 
     H: Any
     c: Any
@@ -192,6 +199,9 @@ def residual_of(instance: Instance, x: Any, mu: Any) -> float:
     """The optimality conditions in extended precision: rows of the support, excess off it, the constraint.
 
     Divided by the largest sum of moduli behind a row, |H||x| + |c| + |μ||B||x|, as LAPACK does.
+
+    Dividing by sums of moduli and not by the largest term keeps rounding of cancelling rows from counting as a
+    miss: what is left is about the unit roundoff of extended precision.
     """
     step = widened(instance)
     r = 2 * (step.H @ x - step.c + mu * step.normal(x))
@@ -232,7 +242,11 @@ def strictness(problem: Surrogate, x: Vector, mu: float) -> float:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best support of (SGEV-P) at k by enumeration, its value, and the size of the pencil's spectrum."""
+    """The best support of (SGEV-P) at k by enumeration, its value, and the size of the pencil's spectrum.
+
+    radius is max |λ| of the whole pencil, the unit in which misses of a bound are measured: unlike the optimum
+    itself it cannot be near zero by cancellation.
+    """
 
     value: float
     support: tuple[int, ...]
@@ -251,7 +265,10 @@ def optimum(instance: Instance) -> Optimum:
 
 
 def enumerated(A: Matrix, B: Matrix, k: int) -> Optimum:
-    """Every support of size k, whitened and diagonalised in one batch."""
+    """Every support of size k, whitened and diagonalised in one batch.
+
+    One call of LAPACK's batch for all supports; n ≤ 10 keeps the table small.
+    """
     supports = np.array(list(combinations(range(len(A)), k)))
     rows, columns = supports[:, :, None], supports[:, None, :]
     tops = top_values(A[rows, columns], B[rows, columns])
@@ -266,7 +283,10 @@ def top_values(A: Matrix, B: Matrix) -> Vector:
 
 
 def spectrum_of(A: Matrix, B: Matrix) -> Matrix:
-    """The eigenvalues of a batch of pencils by Cholesky whitening."""
+    """The eigenvalues of a batch of pencils by Cholesky whitening.
+
+    L⁻¹AL⁻ᵀ is symmetrised before it is diagonalised, since the two solves round differently.
+    """
     L = np.linalg.cholesky(B)
     half = np.linalg.solve(L, A)
     W = np.linalg.solve(L, np.swapaxes(half, -1, -2))

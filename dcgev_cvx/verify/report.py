@@ -74,7 +74,10 @@ class Report:
 
     @property
     def headline(self) -> str:
-        """One line: the verdict with the number of checks, cases and calls behind it."""
+        """One line: the verdict with the number of checks, cases and calls behind it.
+
+        What a continuous-integration log shows.
+        """
         counts = {
             status: sum(o.status == status for o in self.contract) for status in ("passed", "failed", "blocked")
         }
@@ -156,7 +159,10 @@ def row(*cells: str) -> str:
 
 
 def line(outcome: Outcome) -> str:
-    """A check as a line; the note of a failure below it."""
+    """A check as a line; the note of a failure below it.
+
+    A failed manner is marked "note": it does not decide.
+    """
     mark = MARKS[outcome.status]
     if outcome.kind == "manner" and outcome.status == "failed":
         mark = "note"

@@ -62,7 +62,10 @@ def exact_step(program: Any, y: Vector) -> Vector:
 
 
 def on_same_face(program: Any, y: Vector, c: Vector) -> Vector | None:
-    """The minimiser for τ = 0 if it has the support and signs of y, as it does near a limit; else None."""
+    """The minimiser for τ = 0 if it has the support and signs of y, as it does near a limit; else None.
+
+    One linear system instead of a walk; returns None when a sign changes or a zero would have to come in.
+    """
     on, p = np.flatnonzero(y), program.slopes(y)
     signs = np.sign(y[on])
     B = program.pencil.B
@@ -77,7 +80,10 @@ def on_same_face(program: Any, y: Vector, c: Vector) -> Vector | None:
 
 
 def printed_run(instance: Instance, limit: int) -> Run:
-    """Algorithm 1 (or 2) as printed, with the least τ, until x moves by less than SETTLED."""
+    """Algorithm 1 (or 2) as printed, with the least τ, until x moves by less than SETTLED.
+
+    This is the yardstick of "reached in time", not a reference: any stationary point below the start passes.
+    """
     B = None if instance.level == "pca" else instance.B
     program = SparseGEV(Pencil(instance.data["A"], B), instance.data["rho"], instance.data["eps"])
     y, moves = instance.data["x0"], list[float]()
@@ -97,7 +103,11 @@ def rate_of(moves: list[float]) -> float:
 
 
 def run_battery(level: str, seed: int, count: int) -> list[Instance]:
-    """Runs over all families, then slow ones, better starts and collapsing ones."""
+    """Runs over all families, then slow ones, better starts and collapsing ones.
+
+    The columns of the design are crossed as in the battery of steps. Draws that are no use are redrawn TRIES times
+    and then dropped, so that the number of cases varies a little between seeds.
+    """
     rng = np.random.default_rng([seed, 4, len(level)])
     pca = level == "pca"
     kinds = ("covariance", "planted", "graded", "rank-one", "exchangeable") if pca else ALGORITHM_KINDS
@@ -156,7 +166,11 @@ def run_case(
 
 
 def run_start(B: Matrix, top: Vector, start: str, rng: Random) -> Vector:
-    """A start near the leading eigenvector, with zeros, inside Ω, or dense and far."""
+    """A start near the leading eigenvector, with zeros, inside Ω, or dense and far.
+
+    "interior" scales the start by 0.6, since Ω is the ball and not the sphere; "zeros" keeps two thirds of the
+    entries.
+    """
     n = len(top)
     noise = unit(B, rng.standard_normal(n))
     if start == "zeros":
@@ -265,7 +279,10 @@ def better_start(level: str, rng: Random) -> Instance | None:
 
 
 def edge_runs(level: str, seed: int) -> list[Instance]:
-    """One variable, a penalty above collapse, and for Algorithm 1 a negative definite A: 0 is the answer there."""
+    """One variable, a penalty above collapse, and for Algorithm 1 a negative definite A: 0 is the answer there.
+
+    Collapse is a right answer with a name: where the penalty outweighs every direction x = 0 is the limit.
+    """
     rng = np.random.default_rng([seed, 7, len(level)])
     B = np.array([[1.0 if level == "pca" else 2.5]])
     cases = [run_case(level, np.array([[1.7]]), B, 0.1, 0.1, 1.0 / np.sqrt(B[0]), ("one-variable",))]

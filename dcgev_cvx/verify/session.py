@@ -72,7 +72,10 @@ class Session:
         return self.answers[id(instance)]
 
     def call(self, instance: Instance, arguments: list[Any]) -> Answer:
-        """One call with the given arguments, judged for form alone."""
+        """One call with the given arguments, judged for form alone.
+
+        Arguments are compared with copies taken before the call, bit for bit. Seconds are those of the call alone.
+        """
         if self.hung:
             return Answer(None, self.hung, asked=False)
         before = [np.array(a, copy=True) if isinstance(a, np.ndarray) else a for a in arguments]
@@ -165,7 +168,11 @@ def number_of(raw: Any) -> tuple[Vector | None, str]:
 
 
 def vector_of(raw: Any, n: int) -> tuple[Vector | None, str, tuple[str, ...], bool]:
-    """(x, what is wrong, what is odd, float32?): lists and (n, 1) are odd but right, other shapes are wrong."""
+    """(x, what is wrong, what is odd, float32?): lists and (n, 1) are odd but right, other shapes are wrong.
+
+    Complex numbers without an imaginary part pass; booleans, text, objects and other shapes do not. Single
+    precision is noticed and judged by its own tolerance.
+    """
     if raw is None:
         return None, "returned None", (), False
     try:

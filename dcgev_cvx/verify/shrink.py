@@ -43,7 +43,10 @@ class Counterexample:
 
 
 def counterexample(trial: Trial, outcomes: Sequence[Outcome]) -> Counterexample | None:
-    """The smallest failing example of the first contract check that fails, shrunk."""
+    """The smallest failing example of the first contract check that fails, shrunk.
+
+    The first failing contract check in the order of the report, which puts the basic ones first.
+    """
     failed = [o for o in outcomes if o.kind == "contract" and o.status == "failed" and o.instance is not None]
     if not failed:
         return None
@@ -96,7 +99,11 @@ def shrunk(trial: Trial, finding: Finding) -> tuple[Finding, int]:
 
 
 def simplifications(instance: Instance) -> Iterator[Instance]:
-    """Simpler instances, the greatest simplification first."""
+    """Simpler instances, the greatest simplification first.
+
+    Variables are dropped one at a time, then B becomes I, then numbers lose digits; after each success the list
+    starts anew.
+    """
     yield from (without(instance, i) for i in range(instance.n) if instance.n > 1)
     for change in (plain_metric, round_numbers(1), round_numbers(2), round_numbers(3)):
         simpler = change(instance)
@@ -130,7 +137,10 @@ def round_numbers(digits: int) -> Callable[[Instance], Instance | None]:
 
 
 def rounded(value: Any, digits: int) -> Any:
-    """A number or an array, each entry to so many digits of the largest."""
+    """A number or an array, each entry to so many digits of the largest.
+
+    Digits are relative to the largest entry of an array, so that small entries become zero first.
+    """
     if isinstance(value, (bool, int)):
         return value
     array = np.asarray(value, dtype=np.float64)
@@ -183,7 +193,10 @@ def expected_of(instance: Instance) -> Any:
 
 
 def snippet(instance: Instance, note: str, finding: Finding, found: Any, expected: Any) -> str:
-    """Lines to paste that repeat the call."""
+    """Lines to paste that repeat the call.
+
+    It runs as it stands once `solver` is bound, and repeats the call with the same bits.
+    """
     level = LEVELS[instance.level]
     lines = ["import numpy as np", f"# {instance.name}"]
     for name in level.arguments:

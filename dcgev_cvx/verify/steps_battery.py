@@ -29,13 +29,20 @@ SHIFTS = ("least", "more", "much")
 
 
 def balanced(rng: Random, values: Sequence[T], count: int) -> list[T]:
-    """Every value equally often, in random order."""
+    """Every value equally often, in random order.
+
+    A shuffled repetition of the values rather than independent draws: none is left out by chance.
+    """
     order = rng.permutation(count)
     return [values[int(i) % len(values)] for i in order]
 
 
 def step_battery(seed: int, count: int) -> list[Instance]:
-    """Random steps over all families, then the special ones."""
+    """Random steps over all families, then the special ones.
+
+    The seed's stream is split by family (1 for random, 2 for special cases), so that more of one kind does not
+    change the other.
+    """
     rng = np.random.default_rng([seed, 1])
     kinds = (*OBJECTIVES, "cca")
     columns = (kinds, tuple(METRICS), SIZES, EPSILONS, SHARES, STARTS, SHIFTS)
@@ -82,7 +89,11 @@ def collapse(A: Matrix, y: Vector, eps: float, tau: float) -> float:
 
 
 def shifted(A: Matrix, shift: str) -> float:
-    """τ: the least that is valid, more, or so much that it outweighs A."""
+    """τ: the least that is valid, more, or so much that it outweighs A.
+
+    "least" is what (ALG) asks for, widened by 1e-9 so that rounding does not make it invalid; "more" and "much" are
+    just as right and must give the minimiser of their own surrogate.
+    """
     size = float(np.max(np.abs(A)))
     low = lowest(A)
     least = 0.0 if low >= -1e-10 * size else -low * (1.0 + 1e-9)
@@ -90,7 +101,11 @@ def shifted(A: Matrix, shift: str) -> float:
 
 
 def start_vector(A: Matrix, B: Matrix, start: str, rng: Random) -> Vector:
-    """The previous iterate y, a point of Ω of the named kind."""
+    """The previous iterate y, a point of Ω of the named kind.
+
+    "dusty" has entries of 1e-9, which are nonzeros with a weight of their own; "below" has all signs negative;
+    "deep" lies near the origin, where a step that normalises y first goes wrong.
+    """
     n = len(A)
     g = rng.standard_normal(n)
     if start == "eigen":
@@ -197,7 +212,10 @@ def tiny_weights(rng: Random) -> Instance:
 
 
 def zero_weights(rng: Random) -> Instance:
-    """Zeros in y at a large ε: their weight is 1/ε, which some of them survive."""
+    """Zeros in y at a large ε: their weight is 1/ε, which some of them survive.
+
+    With weights 1/ε of size one a zero may come back, and a solver that drops zeros for good is caught.
+    """
     n = int(rng.integers(3, 9))
     A, B = pencil(str(rng.choice(["covariance", "indefinite"])), str(rng.choice(["identity", "dense"])), n, rng)
     y = start_vector(A, B, "zeros", rng)
@@ -206,7 +224,10 @@ def zero_weights(rng: Random) -> Instance:
 
 
 def no_pull(rng: Random) -> Instance:
-    """y = 0: nothing pulls x from the origin, and 0 is the minimiser."""
+    """y = 0: nothing pulls x from the origin, and 0 is the minimiser.
+
+    c = 0, so that formulas which divide by ‖c‖ or ‖z‖ return NaN.
+    """
     n = int(rng.integers(1, 5))
     A, B = pencil("indefinite", "dense", n, rng)
     data = {"A": A, "B": B, "y": np.zeros(n), "rho": 0.3, "eps": 0.1, "tau": shifted(A, "more")}
@@ -249,7 +270,10 @@ def fda_case(rng: Random, metric: str, n: int, eps: float, level: float, start: 
 
 
 def through(a: Vector, y: Vector) -> Vector:
-    """The multiple of y on aᵀx = 1; where aᵀy is nearly 0, y's sign is first turned to a's."""
+    """The multiple of y on aᵀx = 1; where aᵀy is nearly 0, y's sign is first turned to a's.
+
+    y on the plane aᵀx = 1; dividing by an aᵀy near zero would make y huge and the case about rounding.
+    """
     ay = float(a @ y)
     if abs(ay) < 0.1 * float(np.abs(a) @ np.abs(y)):
         y = np.abs(y) * np.sign(a)

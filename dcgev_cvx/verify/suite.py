@@ -51,7 +51,10 @@ class Suite:
     left_out: int = 0
 
     def limited(self, tol: Tolerances) -> Suite:
-        """The part of the suite that a tolerance profile is for."""
+        """The part of the suite that a tolerance profile is for.
+
+        left_out counts cases and pairs, so that a profile cannot pass by silently asking less.
+        """
         battery = tuple(case for case in self.battery if tol.admits(case))
         pairs = {name: tuple(p for p in found if admitted(p, tol)) for name, found in self.pairs.items()}
         gone = len(self.battery) - len(battery) + sum(len(self.pairs[k]) - len(pairs[k]) for k in pairs)
@@ -59,7 +62,10 @@ class Suite:
 
 
 def admitted(pair: Pair, tol: Tolerances) -> bool:
-    """Are both questions of a pair within the profile, scale included?"""
+    """Are both questions of a pair within the profile, scale included?
+
+    The scale is the largest of |A| and B and of their reciprocals, over both questions.
+    """
     scale = 1.0
     for instance in (pair.base, pair.asked):
         size = float(np.max(np.abs(instance.data["A"]))) if "A" in instance.data else 1.0

@@ -115,12 +115,18 @@ def numbered(
 
 
 def group_of(case: Instance) -> str:
-    """The first group whose flags the case bears."""
+    """The first group whose flags the case bears.
+
+    Groups are tried in the order of GROUPS, special ones first; "plain" takes what is left.
+    """
     return next(name for name, (flags, _) in GROUPS.items() if not flags or set(flags) & set(case.flags))
 
 
 def vector_record(name: str, case: Instance, profile: Tolerances) -> dict[str, Any]:
-    """A case with its answer, as plain data; "acceptable" where a tie leaves x open and the value decides."""
+    """A case with its answer, as plain data; "acceptable" where a tie leaves x open and the value decides.
+
+    `expected` is empty for whole runs, which the conditions alone judge.
+    """
     asked = Asked(profile)
     strict = case.level not in ("step", "fda") or reference(case).nondegenerate
     return {
@@ -192,7 +198,10 @@ def judge_one(content: Mapping[str, Any], vector: Mapping[str, Any], answers: Ma
 
 
 def instance_of(level: str, vector: Mapping[str, Any]) -> Instance:
-    """The question of a stored vector."""
+    """The question of a stored vector.
+
+    Lists become float64 arrays; whole numbers such as k stay what they are.
+    """
     data = {k: np.array(v, dtype=np.float64) if isinstance(v, list) else v for k, v in vector["input"].items()}
     return question(level, vector["id"], tuple(vector["flags"]), data)
 
