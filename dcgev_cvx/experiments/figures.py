@@ -21,7 +21,7 @@ STYLES = {
 }
 """Colour (Okabe and Ito's, which colour-blind readers can tell apart), marker and line: one look per method."""
 
-OTHERS = (("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "D", "-."))
+OTHERS = (("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "D", "-."), ("#cc79a7", "^", ":"))
 
 
 def draw(figure: Figure, folder: Path) -> tuple[Path, Path]:

@@ -269,6 +269,17 @@ def findings(ds: Sequence[int], dense: Mapping[str, Any], sparse: Mapping[int, A
             agreement(abs(chance - 50.0) <= 10.0),
         )
     )
+    plain, after = 100 * sparse[d]["plain"][0], 100 * sparse[d]["deflated"][0]
+    printed = PRINTED.get(d)
+    made.append(
+        Finding(
+            f"queries projected by Vᵀq as it is written, d = {d}",
+            f"{printed[1]:.2f}" if printed else "not printed",
+            f"{plain:.2f}, and {after:.2f} with the scores that deflation defines",
+            agreement(plain >= printed[1]) if printed else Verdict.UNMATCHED,
+            "loadings found in deflated data, applied to a query as it is, give scores that overlap",
+        )
+    )
     share = max(sparse[d]["evaluations"]) / dense["documents"][0]
     made.append(
         Finding(

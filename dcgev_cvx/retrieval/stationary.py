@@ -108,7 +108,7 @@ def stationary_near(pencil: Pencil, x0: Vector) -> tuple[Vector, SparseGEV]:
 
 
 def program_of(pencil: Pencil, rho_eps: float) -> SparseGEV:
-    """(SGEV-A) with a given ρ_ε at ε = machine precision; τ = ‖A‖ in the metric is at most 1 for canonical pairs."""
+    """The program (SGEV-A) with a given ρ_ε at ε = machine precision."""
     return SparseGEV(pencil, rho_eps * log_scale(MACHINE_EPS), MACHINE_EPS, shift="metric")
 
 
