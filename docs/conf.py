@@ -50,6 +50,7 @@ myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autodoc_typehints = "signature"
+autodoc_type_aliases = {name: name for name in ("Vector", "Matrix", "Index")}
 autodoc_member_order = "bysource"
 add_module_names = False
 suppress_warnings = ["ref.python"]  # two classes may be called Row

@@ -145,13 +145,34 @@ def link(page: Path) -> str:
 
 def docstring_to_rst(lines: list[str]) -> list[str]:
     """Our docstrings are plain words and formulas: bars, stars and underscores mean themselves."""
-    paragraphs = inspect.cleandoc("\n".join(lines)).split("\n\n")
     out: list[str] = []
-    for paragraph in paragraphs:
-        if re.search(r"\S {2,}\S|^ {2,}\S", paragraph, re.MULTILINE):
-            out += ["::", "", *(f"    {line}" for line in paragraph.splitlines()), ""]
-        else:
-            out += [escaped(line) for line in paragraph.splitlines()] + [""]
+    for paragraph in inspect.cleandoc("\n".join(lines)).split("\n\n"):
+        out += [*block(paragraph.splitlines()), ""]
+    return out
+
+
+def block(lines: list[str]) -> list[str]:
+    """A heading with what follows it, a session, a table or formula as it stands, or words."""
+    if len(lines) > 1 and set(lines[1]) == {"-"}:
+        return [f".. rubric:: {lines[0]}", "", *under_heading(lines[2:])]
+    if any(line.lstrip().startswith(">>>") for line in lines):
+        return lines
+    if re.search(r"\S {2,}\S|^ {2,}\S", "\n".join(lines), re.MULTILINE):
+        return ["::", "", *(f"    {line}" for line in lines)]
+    return [escaped(line) for line in lines]
+
+
+def under_heading(lines: list[str]) -> list[str]:
+    """A session as it stands, terms with their descriptions as such a list, each set off from the next."""
+    if any(line.startswith(">>>") for line in lines):
+        return lines
+    if any(re.match(r"[\w, ]+ : ", line) for line in lines):
+        return [f"  {escaped(line.strip())}" if line.startswith(" ") else f"* {escaped(line)}" for line in lines]
+    out: list[str] = []
+    for i, line in enumerate(lines):
+        described = i + 1 < len(lines) and lines[i + 1].startswith(" ")
+        starts = not line.startswith(" ") and (described or (i > 0 and lines[i - 1].startswith(" ")))
+        out += ["", escaped(line)] if starts else [escaped(line)]
     return out
 
 
