@@ -105,7 +105,10 @@ def picture(comparisons: Sequence[Comparison]) -> str:
 
 
 def png(comparisons: Sequence[Comparison]) -> bytes:
-    """The picture as the bytes of a .png file."""
+    """The picture as the bytes of a .png file.
+
+    150 dots per inch, drawn by Agg: no display is needed.
+    """
     stream = io.BytesIO()
     figure_of(comparisons).savefig(stream, format="png", dpi=150)
     return stream.getvalue()
@@ -128,14 +131,20 @@ def figure_of(comparisons: Sequence[Comparison]) -> Any:
 
 
 def section(comparison: Comparison) -> str:
-    """One k: the verdict and its two tables."""
+    """One k: the verdict and its two tables.
+
+    One k a section, headed by the verdict in words.
+    """
     lower = table(comparison.lower, "vectors found", comparison.best_lower)
     upper = table(comparison.upper, "bounds proved", comparison.best_upper)
     return f"<h2>{escape(comparison.verdict)}</h2>{lower}{upper}"
 
 
 def table(rows: Sequence[Row], title: str, best: float) -> str:
-    """The rows of one side with their supports."""
+    """The rows of one side with their supports.
+
+    The column of supports appears only where some row has one: bounds have none.
+    """
     head = "".join(
         f"<th{words(name)}>{escape(name)}</th>"
         for name in (*CELLS, *(["support"] if rows_have_support(rows) else []))

@@ -43,7 +43,11 @@ class Corpus:
         return len(self.documents)
 
     def take(self, rows: Index) -> Corpus:
-        """The corpus of a few documents; the vocabularies stay."""
+        """The corpus of a few documents; the vocabularies stay.
+
+        Words that do not occur in these documents keep their columns, so that training and query documents share a
+        space.
+        """
         documents = tuple(self.documents[i] for i in rows)
         return replace(self, E=self.E[rows], F=self.F[rows], documents=documents)
 
@@ -204,7 +208,10 @@ def stop_words(language: str) -> list[str]:
 
 
 def text_files(folder: Path) -> dict[str, Path]:
-    """The files of a folder by name, or an error when there are none."""
+    """The files of a folder by name, or an error when there are none.
+
+    Folders inside the folder are not looked into. Raises DataUnavailable for a missing or empty one.
+    """
     if not folder.is_dir():
         raise DataUnavailable(f"{folder} is not a folder of text files.")
     files = {path.name: path for path in sorted(folder.iterdir()) if path.is_file()}
@@ -229,7 +236,10 @@ def read_text(path: Path) -> str:
 
 
 def read_bags(path: Path) -> Corpus:
-    """The corpus of an .npz file, every array checked before it is used; nothing is unpickled."""
+    """The corpus of an .npz file, every array checked before it is used; nothing is unpickled.
+
+    The vocabulary is taken as it is: no stop words are dropped twice.
+    """
     arrays = loaded(path)
     documents = tuple(str(name) for name in arrays["docs"])
     bags = [bag_of(arrays, language, len(documents), path) for language in LANGUAGES]
@@ -240,7 +250,10 @@ def read_bags(path: Path) -> Corpus:
 
 
 def loaded(path: Path) -> dict[str, Any]:
-    """The arrays of an .npz by name."""
+    """The arrays of an .npz by name.
+
+    allow_pickle=False throughout: a corpus file from elsewhere cannot run code.
+    """
     wanted = ["docs", *(f"{code}_{part}" for code in LANGUAGES for part in ("indices", "indptr", "vocab"))]
     try:
         with path.open("rb") as handle, np.load(handle, allow_pickle=False) as content:
@@ -292,7 +305,10 @@ def bag_of(arrays: Mapping[str, Any], language: str, rows: int, path: Path) -> A
 
 
 def refuse_empty_rows(bag: Any, documents: Sequence[str], language: str) -> None:
-    """Every document must have a word left."""
+    """Every document must have a word left.
+
+    A document without words has no direction in either view, and no method could retrieve it.
+    """
     empty = np.flatnonzero(np.diff(bag.indptr) == 0)
     if len(empty):
         names = [documents[int(i)] for i in empty]

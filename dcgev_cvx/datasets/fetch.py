@@ -40,7 +40,10 @@ class Source:
 
     @property
     def url(self) -> str:
-        """The address of exactly this version of the file."""
+        """The address of exactly this version of the file.
+
+        Pinned to the commit, so that the address cannot come to mean another file.
+        """
         return f"https://raw.githubusercontent.com/{self.repository}/{self.commit}/{self.path}"
 
 
@@ -105,7 +108,10 @@ def leukemia() -> Samples:
 
 
 def samples(source: Source, X: Any, y: tuple[str, ...], names: Any) -> Samples:
-    """The record, with X checked like any other matrix."""
+    """The record, with X checked like any other matrix.
+
+    Raises InvalidParameter if the file held anything but finite numbers, which the hash rules out.
+    """
     matrix = frozen(as_real(np.asarray(X), source.file, InvalidParameter))
     return Samples(matrix, y, tuple(str(name) for name in names), source.url, source.licence)
 
@@ -125,14 +131,20 @@ def read(source: Source) -> dict[str, Any]:
 
 
 def cache_folder() -> Path:
-    """DCGEV_DATA if it is set, else the platform's cache folder for this package."""
+    """DCGEV_DATA if it is set, else the platform's cache folder for this package.
+
+    Read at each call, so that a test or a user may set the variable at any time.
+    """
     import pooch
 
     return Path(os.environ.get(FOLDER_VARIABLE) or pooch.os_cache("dcgev_cvx")).expanduser()
 
 
 def located(source: Source) -> Path:
-    """The path of a file whose hash is right: from the cache, or fetched into it."""
+    """The path of a file whose hash is right: from the cache, or fetched into it.
+
+    An existing file is verified at every use: it is read anyway.
+    """
     path = cache_folder() / source.file
     if path.exists():
         return verified(path, source)

@@ -83,7 +83,10 @@ def cells(settings: Settings) -> list[Cell]:
 
 
 def section(settings: Settings, results: Mapping[str, Any]) -> Section:
-    """Averages over the matrices."""
+    """Averages over the matrices.
+
+    Averages over matrices, each as a share of its own trace, so that no matrix counts more than another.
+    """
     methods = settings["methods"]
     share = {m: averages(results, m, "variance") for m in methods}
     raw = averages(results, "SPCA", "raw")
@@ -107,7 +110,10 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
 
 
 def averages(results: Mapping[str, Any], method: str, what: str, *, share: bool = True) -> list[tuple[float, float]]:
-    """(k, the mean over the matrices), as a share of the trace unless it is a time."""
+    """(k, the mean over the matrices), as a share of the trace unless it is a time.
+
+    Matrices that lack a k are left out of its mean.
+    """
     found: dict[int, list[float]] = {}
     for cell in results.values():
         for row in cell["curves"][method]:
@@ -128,7 +134,10 @@ def curve_table(curves: Mapping[str, list[tuple[float, float]]]) -> Table:
 
 
 def findings(share: Mapping[str, Any], raw: list[Any], times: Mapping[str, Any], count: str) -> list[Finding]:
-    """Where the d.c. curves lie, and whose time grows with k."""
+    """Where the d.c. curves lie, and whose time grows with k.
+
+    "Similar" is read as at least 95 %, "better" as at least 99.5 % at every k: averages over few matrices scatter.
+    """
     made = [
         lead("DC-PCA", share["DC-PCA"], "SPCA with its own loadings", raw, "better than SPCA", count),
         lead("DC-PCA", share["DC-PCA"], "GPower", share["GPower"], "similar to GPower", count, least=0.95),

@@ -31,7 +31,10 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
 
 
 def scaling(curves: Mapping[str, list[tuple[float, float]]]) -> Finding:
-    """DC-PCA and GPower scale better than SPCA: compared at the largest n."""
+    """DC-PCA and GPower scale better than SPCA: compared at the largest n.
+
+    The claim is about order, not about seconds, and is judged at the largest n alone.
+    """
     largest = {name: curve[-1][1] for name, curve in curves.items()}
     powers = ", ".join(f"{name} n^{exponent(curve):.2f}" for name, curve in curves.items() if len(curve) > 1)
     return Finding(

@@ -88,7 +88,10 @@ FINDERS: Mapping[str, Callable[[Pencil, int], Vector]] = MappingProxyType(
 
 
 def components_cell(method: str, ks: list[int]) -> dict[str, Any]:
-    """The components of one method and the share of variance of the first 1, 2, … by three measures."""
+    """The components of one method and the share of variance of the first 1, 2, … by three measures.
+
+    All three measures are kept, since which one the paper used differs between its rows.
+    """
     from .. import explained
 
     pencil = datasets.pitprops()
@@ -127,13 +130,19 @@ def semidefinite(pencil: Pencil) -> Pencil:
 
 
 def curve_cell(method: str, ks: list[int]) -> list[list[float]]:
-    """(k, xᵀAx/tr A) of the first component for each cardinality."""
+    """(k, xᵀAx/tr A) of the first component for each cardinality.
+
+    tr A = 13 = n for a correlation matrix, hence the division by n.
+    """
     pencil = datasets.pitprops()
     return [[k, pencil.A_quad(FINDERS[method](pencil, k)) / pencil.n] for k in ks]
 
 
 def exact_cell(ks: list[int]) -> list[list[float]]:
-    """(k, share of variance) of the proved optimum."""
+    """(k, share of variance) of the proved optimum.
+
+    What no method can exceed: the gap to it is the price of a heuristic.
+    """
     from ..exact import best_subset
 
     pencil = datasets.pitprops()

@@ -44,7 +44,10 @@ class Report:
 
 
 def versions() -> dict[str, str]:
-    """Python and the packages whose version may change a number."""
+    """Python and the packages whose version may change a number.
+
+    A package that is not installed is said to be, since its absence may explain a missing number.
+    """
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -81,7 +84,10 @@ def write(report: Report, out: Path) -> list[Path]:
 
 
 def files(report: Report, out: Path) -> list[Path]:
-    """Every file of the report, numbers.json last."""
+    """Every file of the report, numbers.json last.
+
+    In the order in which they are written, numbers.json last.
+    """
     tables = [out / "tables" / f"{table.name}.csv" for s in report.sections for table in s.tables]
     figures = [
         out / "figures" / f"{figure.name}.{ending}"
@@ -162,7 +168,10 @@ def finding_rows(section: Section) -> list[tuple[Any, ...]]:
 
 
 def pipe_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-    """A Markdown table; bars inside cells are escaped."""
+    """A Markdown table; bars inside cells are escaped.
+
+    Verdicts and formulas may hold a bar, which would end the cell.
+    """
 
     def line(cells: Iterable[Any]) -> str:
         return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
@@ -209,7 +218,10 @@ def page(report: Report) -> str:
 
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table whose verdicts carry a class."""
+    """A table whose verdicts carry a class.
+
+    The class is the first word of the verdict, by which the style colours it.
+    """
     marks = {verdict.value: verdict.value.split()[0] for verdict in Verdict}
 
     def cell(content: Any) -> str:

@@ -23,7 +23,10 @@ def cells(settings: Settings) -> list[Cell]:
 
 
 def section(settings: Settings, results: Mapping[str, Any]) -> Section:
-    """The loadings beside the paper's and the verdict on each printed number."""
+    """The loadings beside the paper's and the verdict on each printed number.
+
+    Methods without results are left out of the tables; the findings on printed loadings need no results.
+    """
     findings = [dense_finding()]
     for method in ("GSPCA", "GPower", "DC-PCA"):
         if method in results:

@@ -25,6 +25,8 @@ def sweep(
 
     The minimiser over zᵢ with the others fixed: with r = cᵢ − scale·(Bz)ᵢ + scale·Bᵢᵢzᵢ it is S(r, ½pᵢ)/(ridge +
     scale·Bᵢᵢ). Updating q costs one row of B, and only if zᵢ moved.
+
+    `order` names the coordinates to visit: all of them, or the nonzeros alone.
     """
     largest = 0.0
     for i in order:
@@ -127,6 +129,8 @@ def product(A: Matrix, x: Vector, y: Vector) -> None:  # pragma: no cover
     """y = Ax for a symmetric A, row by row over the nonzeros of x.
 
     Costs n operations for each nonzero of x: MM iterates are sparse, and so is the work.
+
+    A need not be checked for symmetry: callers pass matrices of a Pencil, which are symmetric to the last bit.
     """
     for i in range(len(y)):
         y[i] = 0.0
@@ -226,6 +230,15 @@ def lasso_for_k(
 
     At ρ = 2·max|cᵢ|/wᵢ the minimiser is 0; below, the number of nonzeros rises as ρ falls, though not always
     by one and not always monotonically. Forty halvings bound the search.
+
+    Parameters
+    ----------
+    w
+        The weights of the moduli; ρ scales them.
+    k
+        The number of nonzeros that is wanted, 1 ≤ k < n.
+    tol
+        Accuracy of each LASSO; the count of nonzeros needs little.
     """
     low, high = 0.0, 0.0
     for i in range(len(c)):

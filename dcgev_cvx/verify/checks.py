@@ -30,6 +30,8 @@ def answer_check() -> Check:
     """Every call returns what the level asks for: n finite real numbers, or one.
 
     Runs first: where a solver does not answer, nothing else can be said of it.
+
+    Raising, hanging, returning None, NaN, a wrong shape or text are all "no answer", each with its words.
     """
     about = ("an answer", "", "a finite answer of the right shape to every call, within the time limit", "contract")
 
@@ -122,6 +124,8 @@ def second_answer(session: Session, pair: Pair) -> Answer:
     """The second call of a pair, after what must come before it.
 
     For reused arrays the base is asked first with the very arrays into which the second question is then written.
+
+    Arrays are overwritten in place and numbers replaced, as a caller in a loop does.
     """
     for instance in pair.before:
         session.call(instance, instance.arguments())
@@ -164,6 +168,8 @@ def monotone_check() -> Check:
     """bound(k) ≤ bound(k + 1).
 
     The optimum rises with k, and so should a bound worth its name; a conic solver's sloppiness (SLACK) is forgiven.
+
+    The fall is measured over max |λ|; +∞ at both k is no fall.
     """
     about = ("monotone in k", "SGEV-P", "a larger k does not lower the bound", "contract")
 

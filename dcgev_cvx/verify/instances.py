@@ -78,7 +78,10 @@ LEVELS = MappingProxyType(
 
 
 def known_level(name: object) -> Level:
-    """The level of that name, or an error with the nearest one."""
+    """The level of that name, or an error with the nearest one.
+
+    Raises InvalidParameter with the nearest name.
+    """
     if not isinstance(name, str) or name not in LEVELS:
         raise InvalidParameter(f"level = {name!r} is unknown; {nearest(str(name), LEVELS)}")
     return LEVELS[name]
@@ -134,7 +137,10 @@ class Instance:
 
 
 def question(level: str, name: str, flags: tuple[str, ...], data: dict[str, Any]) -> Instance:
-    """An instance with its arrays copied and read-only."""
+    """An instance with its arrays copied and read-only.
+
+    Arrays are copied in C order as float64, so that all instances are alike in memory unless a pair says otherwise.
+    """
     kept = {
         key: frozen(np.array(value, dtype=np.float64, order="C")) if isinstance(value, np.ndarray) else value
         for key, value in data.items()
@@ -143,7 +149,11 @@ def question(level: str, name: str, flags: tuple[str, ...], data: dict[str, Any]
 
 
 def permuted(instance: Instance, order: Index) -> Instance:
-    """The variables in another order: x must come out in that order."""
+    """The variables in another order: x must come out in that order.
+
+    P(argmin) = argmin of the permuted problem, if the minimiser is unique; the answer is judged by its own
+    reference in any case.
+    """
     return instance.changed("permuted", **{key: reordered(value, order) for key, value in instance.data.items()})
 
 

@@ -66,7 +66,10 @@ def diagonal(n: int, rng: Random) -> Matrix:
 
 
 def graded(n: int, rng: Random) -> Matrix:
-    """A covariance whose variables have standard deviations from 1 down to 1/30."""
+    """A covariance whose variables have standard deviations from 1 down to 1/30.
+
+    Variables of very different variance: absolute thresholds on |xᵢ| show.
+    """
     d = np.logspace(0.0, -1.5, n)
     return covariance(n, rng) * np.outer(d, d)
 
@@ -80,7 +83,10 @@ def exchangeable(n: int, rng: Random) -> Matrix:
 
 
 def two_views(n: int, rng: Random) -> tuple[Matrix, Matrix]:
-    """(A, B) of CCA from Gaussian data with one shared factor: A has no diagonal blocks, B no others (Eq:CCA)."""
+    """(A, B) of CCA from Gaussian data with one shared factor: A has no diagonal blocks, B no others (Eq:CCA).
+
+    A ridge of 0.05 keeps B well-conditioned. The spectrum is symmetric, so that A is indefinite and τ > 0.
+    """
     p, m = max(1, n // 2), 3 * n + 4
     Z = rng.standard_normal((m, n)) + rng.standard_normal((m, 1)) * rng.uniform(-1.0, 1.0, size=n)
     S = Z.T @ Z / m
@@ -126,7 +132,10 @@ def steep(n: int, rng: Random) -> Matrix:
 
 
 def small_metric(n: int, rng: Random) -> Matrix:
-    """0.01·I, or nearly: unit vectors have ℓ1 norm 10 and more."""
+    """0.01·I, or nearly: unit vectors have ℓ1 norm 10 and more.
+
+    Where ‖x‖₁ ≤ k is taken for a consequence of ‖x‖₀ ≤ k, a bound fails here: unit vectors are ten times as long.
+    """
     return 0.01 * dense(n, rng)
 
 
@@ -156,7 +165,10 @@ METRICS: Mapping[str, Make] = MappingProxyType(
 
 
 def pencil(objective: str, metric: str, n: int, rng: Random) -> tuple[Matrix, Matrix]:
-    """(A, B) of two named families; "cca" brings its own B."""
+    """(A, B) of two named families; "cca" brings its own B.
+
+    A is symmetrised to the last bit, as solvers may check.
+    """
     if objective == "cca":
         return two_views(n, rng) if n > 1 else (np.eye(1), np.eye(1))
     A = OBJECTIVES[objective](n, rng)

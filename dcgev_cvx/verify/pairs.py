@@ -70,7 +70,10 @@ def permutations(bases: Sequence[Instance], rng: np.random.Generator) -> Iterato
 
 
 def sign_flips(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """S A S, S B S, S y with S diagonal, ±1."""
+    """S A S, S B S, S y with S diagonal, ±1.
+
+    At least one sign is negative, so that no pair is the identity. Catches: signs taken from A instead of from c.
+    """
     for base in bases:
         signs = rng.choice([-1.0, 1.0], size=base.n)
         signs[int(rng.integers(base.n))] = -1.0
@@ -88,7 +91,11 @@ def objective_scales(bases: Sequence[Instance], rng: np.random.Generator) -> Ite
 
 
 def variable_scales(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """The variables in units 1e-6 to 1e6 (B from 1e-12 to 1e12); ×3 stands in for narrow profiles."""
+    """The variables in units 1e-6 to 1e6 (B from 1e-12 to 1e12); ×3 stands in for narrow profiles.
+
+    B from 1e-12 to 1e12: catches tolerances on |x| that should be tolerances on |x|√Bᵢᵢ. Not for PCA, whose B is
+    fixed.
+    """
     for base in bases:
         for s in () if base.level == "pca" else (*VARIABLE_SCALES, 3.0):
             asked = scaled_variables(base, s)
@@ -97,13 +104,19 @@ def variable_scales(bases: Sequence[Instance], rng: np.random.Generator) -> Iter
 
 
 def repetitions(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """The same call again, at once."""
+    """The same call again, at once.
+
+    Catches: state that a call leaves behind, such as arrays overwritten or a random generator advanced.
+    """
     for base in bases:
         yield Pair(base, base)
 
 
 def interleavings(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
-    """The same call again, after calls of another size and of the same size with other numbers."""
+    """The same call again, after calls of another size and of the same size with other numbers.
+
+    Catches: caches keyed by size, and warm starts that change the answer.
+    """
     for base in bases:
         others = tuple(other for other in bases if other.n != base.n)[:1]
         yield Pair(
@@ -147,7 +160,10 @@ def with_change(base: Instance, name: str) -> Instance | None:
 
 
 def bulge(A: Matrix) -> Matrix:
-    """A positive semidefinite change of A, a tenth of its size."""
+    """A positive semidefinite change of A, a tenth of its size.
+
+    A fixed direction, so that the change is the same in every run.
+    """
     v = np.cos(np.arange(len(A)))
     return 0.1 * float(np.max(np.abs(A))) * np.outer(v, v)
 
@@ -163,7 +179,10 @@ def reused_arrays(bases: Sequence[Instance], rng: np.random.Generator) -> Iterat
 
 
 def laid_out(make: Callable[[Any], Any]) -> Callable[[Instance], list[Any]]:
-    """Arguments whose arrays are passed through a change of memory layout."""
+    """Arguments whose arrays are passed through a change of memory layout.
+
+    Numbers are untouched; only arrays change their layout.
+    """
     return lambda instance: [make(v) if isinstance(v, np.ndarray) else v for v in instance.arguments()]
 
 

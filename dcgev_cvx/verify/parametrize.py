@@ -35,7 +35,10 @@ class Bench:
 
 @dataclass(frozen=True)
 class BoundCheck:
-    """A check to be called with the solver: returns the outcome, or raises VerificationFailed."""
+    """A check to be called with the solver: returns the outcome, or raises VerificationFailed.
+
+    The message of a failure is the line of the report and the snippet that repeats it.
+    """
 
     check: Check
     bench: Bench

@@ -85,7 +85,11 @@ class ProcessSolver:
         self.close()
 
     def __call__(self, *arguments: Any) -> Any:
-        """One request, one answer."""
+        """One request, one answer.
+
+        Raises SolverFailed when the program answers with an error, another id, or without the field that the level
+        returns; the session turns that into a finding.
+        """
         self._count += 1
         named = zip(self.level.arguments, map(plain, arguments), strict=True)
         answer = self._exchange({"type": "request", "id": self._count, **dict(named)})
@@ -121,7 +125,10 @@ class ProcessSolver:
 
     @property
     def stderr(self) -> str:
-        """The last lines that the program wrote to its standard error."""
+        """The last lines that the program wrote to its standard error.
+
+        Twenty lines at most: enough for a traceback, and bounded for a program that talks.
+        """
         return "\n".join(self._stderr)
 
     def _greet(self) -> None:
@@ -177,7 +184,10 @@ class ProcessSolver:
 
 
 def started(words: Sequence[str]) -> subprocess.Popen[str]:
-    """The program, started without a shell; SolverFailed says why it cannot be."""
+    """The program, started without a shell; SolverFailed says why it cannot be.
+
+    No shell: what is run is exactly the words of the command, and nothing in them is expanded.
+    """
     pipe = subprocess.PIPE
     try:
         return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, encoding="utf-8")
@@ -200,7 +210,10 @@ def parsed(line: str) -> dict[str, Any]:
 
 
 def answered(value: Any) -> Any:
-    """Numbers as an array; null, for which JSON uses what is not finite, becomes NaN."""
+    """Numbers as an array; null, for which JSON uses what is not finite, becomes NaN.
+
+    JSON has no NaN and no infinity; null stands for both and is judged as NaN.
+    """
     if isinstance(value, list):
         entries = [math.nan if entry is None else entry for entry in value]
         return np.array(entries, dtype=np.float64) if all(isinstance(e, (int, float)) for e in entries) else entries
