@@ -33,7 +33,10 @@ def add_cardinality(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Find the components, show them as they come, keep them in --out."""
+    """Find the components, show them as they come, keep them in --out.
+
+    Exit code 0: a search for k always ends with k nonzeros, and what it cannot promise, optimality, is not claimed.
+    """
     from .solve import finite
     from .tasks import problem
 
@@ -84,7 +87,10 @@ def cardinalities(text: str) -> list[int | tuple[int, ...]]:
 
 
 def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace, keeper: Keeper) -> Components:
-    """The components; the first of one alone also learns whether it lies on the ρ̃ path."""
+    """The components; the first of one alone also learns whether it lies on the ρ̃ path.
+
+    A single k is told whether some ρ̃ gives it, which several components are not asked: their pencils are deflated.
+    """
     from ..deflation import Components, components
     from ..paths import solve
 
@@ -103,7 +109,10 @@ def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace, keeper: Keep
 
 
 def fisher(pencil: Pencil, k: int) -> Solution | None:
-    """Two-class FDA has its own exact exchanges: A = aaᵀ with B."""
+    """Two-class FDA has its own exact exchanges: A = aaᵀ with B.
+
+    Recognised by its shape: A = aaᵀ, a Gram matrix of one row, with a B.
+    """
     from ..fisher import fisher_solve
     from ..pencils import Gram
 
@@ -182,7 +191,10 @@ def show(pencil: Pencil, found: Components, args: argparse.Namespace) -> None:
 
 
 def loadings(pencil: Pencil, found: Components) -> Any:
-    """One row per variable that a component uses, one column per component, in the order of the components."""
+    """One row per variable that a component uses, one column per component, in the order of the components.
+
+    Variables appear in the order in which components use them, each once.
+    """
     from . import tables
     from .solve import SHOWN
 
@@ -214,7 +226,10 @@ def residual(solution: Solution) -> str:
 
 
 def facts(found: Components) -> list[tuple[str, str]]:
-    """Nonzeros, value, share, path, program and certificate of a single component."""
+    """Nonzeros, value, share, path, program and certificate of a single component.
+
+    "on the ρ̃ path" answers a question that the paper leaves open: not every k is reached by some ρ̃.
+    """
     (solution,), top = found.solutions, found.pencil.lambda_max
     share = f", {solution.value / top:.2%} of λmax(A,B)" if top > 0.0 else ""
     lines = [("nonzeros", f"{solution.k} of {found.pencil.n}"), ("xᵀAx / xᵀBx", f"{solution.value:.6g}{share}")]

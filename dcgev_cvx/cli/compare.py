@@ -58,7 +58,10 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check where the output goes, compare, show; exit code 0 when every k has a vector and a bound."""
+    """Check where the output goes, compare, show.
+
+    A comparison is a report and not a test: exit code 0 whatever the gaps are. Each k is shown as soon as it is done.
+    """
     from ..checks import as_number
     from ..comparison import compare
 
@@ -84,7 +87,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def problem_name(args: argparse.Namespace) -> str:
-    """What the tables are headed with; pit props when nothing was named."""
+    """What the tables are headed with; pit props when nothing was named.
+
+    Without any problem the pit props are taken, so that `dcgev compare` alone shows what the command does.
+    """
     if args.data is None and args.A is None and args.X is None:
         args.data = "pitprops"
     return str(args.data or args.A or args.X)
@@ -117,7 +123,10 @@ def cardinalities(text: str, n: int) -> list[int]:
 
 
 def check_outputs(args: argparse.Namespace) -> None:
-    """Refuse files that cannot be written before the work, not after it."""
+    """Refuse files that cannot be written before the work, not after it.
+
+    Raises InvalidParameter or SolverMissing before anything is computed.
+    """
     from .path import check_plot
 
     check_plot(args.plot)
@@ -152,7 +161,10 @@ def writable(option: str, file: Path) -> None:
 
 
 def share(limit: float | None, begin: float, runs: int) -> float | None:
-    """What is left of the time limit, divided evenly among the runs to come."""
+    """What is left of the time limit, divided evenly among the runs to come.
+
+    At least 0.05 s, so that a spent limit still leads to rows that say so.
+    """
     return None if limit is None else max(0.05, (limit - (perf_counter() - begin)) / runs)
 
 
@@ -177,7 +189,10 @@ def forget() -> None:
 
 
 def show(comparison: Comparison, name: str) -> None:
-    """The verdict, the two tables, the best support."""
+    """The verdict, the two tables, the best support.
+
+    Numbers first, then each method's status in words: that is where "not a valid bound" is explained.
+    """
     from . import tables
 
     pencil = comparison.pencil

@@ -76,7 +76,11 @@ def read_data(data: str) -> Pencil:
 
 
 def read_table(name: str) -> Table:
-    """The matrix in a .npy, .npz (one array), .csv or .mtx file, or an error that says what is wrong with it."""
+    """The matrix in a .npy, .npz (one array), .csv or .mtx file, or an error that says what is wrong with it.
+
+    Raises InvalidParameter for an unknown ending, a missing file or one that cannot be read; pickled arrays are
+    never loaded.
+    """
     path = existing(name)
     readers: Mapping[str, Callable[[Path], Table]] = {
         ".npy": lambda p: Table(np.load(p, allow_pickle=False)),
@@ -121,7 +125,10 @@ def guarded(reader: Callable[[Path], Any], path: Path) -> Any:
 
 
 def pencil_of(table: Table, name: str, B: Any = None) -> Pencil:
-    """Pencil(A, B) of a table; a matrix of samples is recognised by its shape and refused with the remedy."""
+    """Pencil(A, B) of a table; a matrix of samples is recognised by its shape and refused with the remedy.
+
+    Raises InvalidParameter for a table that is not square, and says how samples are passed instead.
+    """
     shape = np.shape(table.matrix)
     if len(shape) == 2 and shape[0] != shape[1]:
         raise InvalidParameter(
@@ -132,7 +139,11 @@ def pencil_of(table: Table, name: str, B: Any = None) -> Pencil:
 
 
 def with_metric(pencil: Pencil, table: Table, name: str) -> Pencil:
-    """The same A with B from a table; names that disagree are an error, not a guess."""
+    """The same A with B from a table; names that disagree are an error, not a guess.
+
+    Raises InvalidParameter when the data bring a B of their own, or when the columns of A and B are named
+    differently.
+    """
     if pencil.B is not None:
         raise InvalidParameter(f"the data bring their own B: leave out --B {name}.")
     if pencil.names is not None and table.names is not None and pencil.names != table.names:
@@ -143,7 +154,10 @@ def with_metric(pencil: Pencil, table: Table, name: str) -> Pencil:
 
 
 def read_npz_pencil(path: Path) -> Pencil:
-    """The arrays A (or C with A = CᵀC), B and names of an .npz file."""
+    """The arrays A (or C with A = CᵀC), B and names of an .npz file.
+
+    A takes precedence over C; without either, a file with a single array is that array.
+    """
     arrays = guarded(npz_arrays, existing(str(path)))
     names = tuple(str(name) for name in np.ravel(arrays["names"])) if "names" in arrays else None
     if "C" in arrays and "A" not in arrays:
@@ -179,7 +193,10 @@ def read_mtx(path: Path) -> Table:
 
 
 def read_csv(path: Path) -> Table:
-    """Numbers separated by comma, semicolon or tab; a header and a column of row names are recognised."""
+    """Numbers separated by comma, semicolon or tab; a header and a column of row names are recognised.
+
+    The separator is the mark that occurs most often in the first line; a byte order mark is skipped.
+    """
     with path.open(encoding="utf-8-sig", newline="") as handle:
         lines = handle.read().splitlines()
     separator = max(",;\t", key=lambda mark: lines[0].count(mark)) if lines else ","
@@ -207,7 +224,10 @@ def has_header(rows: list[list[str]]) -> bool:
 
 
 def has_row_names(header: list[str], body: list[list[str]]) -> bool:
-    """Is the first column names: a header that is empty there or one cell short, or cells that are no numbers?"""
+    """Is the first column names: a header that is empty there or one cell short, or cells that are no numbers?
+
+    R writes a header that is one cell short above a column of row names; pandas leaves the cell empty.
+    """
     if not body or not body[0]:
         return False
     short = all(len(row) == len(header) + 1 for row in body)

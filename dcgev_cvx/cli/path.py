@@ -49,7 +49,10 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compute point by point; what is there at an interrupt has been written."""
+    """Compute point by point; what is there at an interrupt has been written.
+
+    Points are shown at the end and written at once; an interrupt leaves path.jsonl with what was done.
+    """
     from ..paths import Path, path_points
     from ..penalties import MACHINE_EPS
     from .cardinality import made_folder, progress
@@ -97,7 +100,10 @@ def grid(pencil: Any, text: str | None, points: int, eps: float) -> list[float]:
 
 
 def report(found: Path, args: argparse.Namespace) -> None:
-    """The table, or JSON."""
+    """The table, or JSON.
+
+    With --json the missing cardinalities are listed too.
+    """
     from .. import __version__
     from . import tables
     from .solve import finite
@@ -122,7 +128,10 @@ def report(found: Path, args: argparse.Namespace) -> None:
 
 
 def check_plot(name: str | None) -> None:
-    """Refuse a picture that cannot be drawn, by its ending or its folder, before the work and not after it."""
+    """Refuse a picture that cannot be drawn, by its ending or its folder, before the work and not after it.
+
+    Raises InvalidParameter for another ending than .png, .pdf, .svg or a folder that is not there.
+    """
     from ..errors import InvalidParameter
 
     if name is None:

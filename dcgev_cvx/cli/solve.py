@@ -80,7 +80,11 @@ def add_method(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Solve, show, and say by the exit code whether the run converged; -k and --components have their own module."""
+    """Solve, show, and say by the exit code whether the run converged; -k and --components have their own module.
+
+    Exit code 0 for a converged run, 1 otherwise, with the status on stderr; the answer is printed in both cases,
+    since a run that was stopped is feasible and below its start.
+    """
     if args.rho is None:
         return cardinality.run(args)
     if args.out is not None:
@@ -146,7 +150,10 @@ def line(now: Iterate, step: float) -> str:
 
 
 def show(result: MMResult, name: str) -> None:
-    """The problem, the loadings, the verdict."""
+    """The problem, the loadings, the verdict.
+
+    Three parts: which program, which loadings (the forty largest), and what the data prove about them.
+    """
     from . import tables
 
     tables.show(heading(result, name))
@@ -159,7 +166,10 @@ def show(result: MMResult, name: str) -> None:
 
 
 def heading(result: MMResult, name: str) -> str:
-    """One line that says which program was solved."""
+    """One line that says which program was solved.
+
+    ε and τ are shown because their defaults are computed: machine precision, and the smallest valid shift.
+    """
     program: Any = result.program
     metric = "B = I" if program.pencil.B is None else "B dense"
     return (
@@ -186,7 +196,10 @@ def renormalized(result: MMResult) -> Any:
 
 
 def verdict(result: MMResult) -> list[tuple[str, str]]:
-    """Value, status, effort and certificate, in words."""
+    """Value, status, effort and certificate, in words.
+
+    f is that of the d.c. program, penalty included; the values above it are xᵀAx/xᵀBx and free of ρ̃ and ε.
+    """
     from .tables import tiny
 
     c = result.certificate
@@ -207,7 +220,10 @@ def verdict(result: MMResult) -> list[tuple[str, str]]:
 
 
 def values(result: MMResult) -> list[tuple[str, str]]:
-    """xᵀAx/xᵀBx before and after renormalization, and as a share of λmax(A, B)."""
+    """xᵀAx/xᵀBx before and after renormalization, and as a share of λmax(A, B).
+
+    A share of λmax is shown only where λmax > 0; elsewhere a percentage would mean nothing.
+    """
     from ..postprocess import value
 
     if not result.support:
@@ -255,7 +271,10 @@ def record(result: MMResult, *, history: bool) -> dict[str, Any]:
 
 
 def answer(result: MMResult) -> dict[str, Any]:
-    """The value and the loadings, each nonzero with its place, name, loading and renormalized loading."""
+    """The value and the loadings, each nonzero with its place, name, loading and renormalized loading.
+
+    Empty when the run collapsed: x = 0 has neither value nor loadings.
+    """
     from ..postprocess import value
 
     if not result.support:
@@ -272,7 +291,16 @@ def answer(result: MMResult) -> dict[str, Any]:
 
 
 def finite(data: Any) -> Any:
-    """The same data with NaN and infinities as None: JSON has no word for them."""
+    """The same data with NaN and infinities as None: JSON has no word for them.
+
+    Recursive, so that histories are covered.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.cli.solve import finite
+    >>> finite({"rho": float("nan"), "x": [1.0, float("inf")]})
+    {'rho': None, 'x': [1.0, None]}
+    """
     if isinstance(data, dict):
         return {str(key): finite(entry) for key, entry in data.items()}
     if isinstance(data, list):

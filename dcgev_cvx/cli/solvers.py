@@ -43,7 +43,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def trial(solver: str) -> dict[str, bool]:
-    """Which steps the solver answered with a KKT residual that passes, on a small program of each kind."""
+    """Which steps the solver answered with a KKT residual that passes, on a small program of each kind.
+
+    SolverFailed is the only failure that counts as "cannot"; anything else would be a bug of ours.
+    """
     from ..errors import SolverFailed
     from ..solvers import Backend
 
@@ -85,7 +88,10 @@ def small_steps() -> list[tuple[str, Any, Any]]:
 
 
 def version(solver: str) -> str:
-    """The version of the package behind a solver, or an empty string."""
+    """The version of the package behind a solver, or an empty string.
+
+    Some solvers come inside another package (HiGHS in highspy, ECOS_BB in ecos).
+    """
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed_version
 

@@ -35,7 +35,11 @@ def add_task(parser: argparse.ArgumentParser) -> None:
 
 
 def problem(args: argparse.Namespace) -> Pencil:
-    """The pencil that the arguments describe, from matrices or from samples."""
+    """The pencil that the arguments describe, from matrices or from samples.
+
+    Raises InvalidParameter when the samples, the second view or the labels are missing, or when an option does not
+    belong to the task.
+    """
     from ..errors import InvalidParameter
     from .inputs import read_pencil
 
@@ -84,7 +88,10 @@ def pca(args: argparse.Namespace, source: str) -> Pencil:
 
 
 def cca(args: argparse.Namespace, source: str) -> Pencil:
-    """--task cca."""
+    """--task cca.
+
+    Names of both views are kept; x1, x2, … and y1, y2, … stand in for a view without a header.
+    """
     from ..builders import cca_pencil
     from ..errors import InvalidParameter
 
@@ -132,7 +139,10 @@ def renamed(pencil: Pencil, names: tuple[str, ...] | None) -> Pencil:
 
 
 def labelled(source: str, column: str) -> tuple[Any, tuple[str, ...], list[str]]:
-    """A .csv file's numbers, their names and the labels in one named column."""
+    """A .csv file's numbers, their names and the labels in one named column.
+
+    Raises InvalidParameter for a column that is not there, with the nearest name, or for rows of another length.
+    """
     from ..errors import InvalidParameter, nearest
     from .inputs import existing, parsed
 

@@ -50,7 +50,10 @@ def add(subparsers: Any) -> None:
 
 
 def run_export(args: argparse.Namespace) -> int:
-    """Write the vectors and say how many there are of what."""
+    """Write the vectors and say how many there are of what.
+
+    Levels are written one after the other into the same folder, with the schema beside them.
+    """
     from ..verify import vectors
 
     levels = LEVEL_NAMES if args.level == "all" else (args.level,)
@@ -72,7 +75,10 @@ def run_export(args: argparse.Namespace) -> int:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Judge every vector; a vector without an answer is blocked and does not pass."""
+    """Judge every vector; a vector without an answer is blocked and does not pass.
+
+    Exit code 1 also when answers are missing: an implementation is not right by saying nothing.
+    """
     from ..verify import vectors
 
     verdicts = vectors.judge_answers(args.folder, vectors.read_answers(args.answers))

@@ -55,7 +55,11 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Try the solver, show the report, and say by the exit code whether it passed."""
+    """Try the solver, show the report, and say by the exit code whether it passed.
+
+    Both or neither of MODULE:FUNCTION and --cmd is bad input. The page is written also when the solver fails, since
+    that is when it is read.
+    """
     if (args.target is None) == (args.cmd is None):
         raise InvalidParameter("give either MODULE:FUNCTION or --cmd COMMAND.")
     report = judged(args)
@@ -69,7 +73,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def judged(args: argparse.Namespace) -> Report:
-    """The report on a function, or on a program that is started for it."""
+    """The report on a function, or on a program that is started for it.
+
+    The program's last words on stderr are shown when it failed: they usually say why.
+    """
     from ..verify import ProcessSolver
 
     say(args, f"running {args.target or args.cmd} and nothing else of yours")
@@ -98,7 +105,10 @@ def trial(args: argparse.Namespace, solver: Any) -> Report:
 
 
 def tolerance(text: str | None) -> Any:
-    """A profile's name or a number."""
+    """A profile's name or a number.
+
+    What is not a number is taken for a profile's name, and checked where the names are known.
+    """
     try:
         return None if text is None else float(text)
     except ValueError:
