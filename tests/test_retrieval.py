@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from dcgev_cvx import InvalidParameter, Pencil, SparseGEV, certify, datasets
 from dcgev_cvx.cli import main
 from dcgev_cvx.experiments import EXPERIMENTS, reproduce
-from dcgev_cvx.experiments.retrieval import Pieces
+from dcgev_cvx.experiments.pieces import Pieces
 from dcgev_cvx.retrieval import (
     Component,
     deflated_projection,

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..datasets.corpora import Corpus, aligned_corpus
 from ..errors import InvalidParameter
 from ..retrieval import (
-    Component,
     Scores,
     deflated_projection,
     dense_cca,
@@ -24,7 +22,8 @@ from ..retrieval import (
 )
 from ..wordspace import word_components, word_table
 from .base import Experiment, Figure, Finding, Panel, Section, Table, Verdict, agreement
-from .cells import Cell, Scratch, Settings, digest, write_atomically
+from .cells import Cell, Scratch, Settings
+from .pieces import Pieces
 
 PRINTED = {
     100: (99.92, 95.72, 87.15),
@@ -110,46 +109,6 @@ def found(queries: Any, targets: Any) -> list[float]:
     """[average AROC, recall at 1]."""
     scores: Scores = score(queries, targets)
     return [scores.aroc, scores.recall]
-
-
-class Pieces:
-    """The components of a run on disk, one file each; each file's check covers all before it."""
-
-    def __init__(self, scratch: Scratch, settings: Mapping[str, Any], d: int) -> None:
-        self._folder = scratch.folder
-        self._say: Callable[[str], None] = scratch.say
-        self._check = digest(settings)
-        self._count, self._d = 0, d
-
-    def known(self) -> list[Component]:
-        """Every whole file in order, up to the first that is missing or damaged."""
-        components: list[Component] = []
-        for j in range(self._d):
-            try:
-                content = json.loads(self._path(j).read_text(encoding="utf-8"))
-                check = digest([self._check, content["component"]])
-                if content["check"] != check:
-                    break
-                components.append(Component.from_dict(content["component"]))
-            except (OSError, ValueError, KeyError, TypeError, IndexError):
-                break
-            self._check, self._count = check, j + 1
-        if components:
-            self._say(f"table5: {len(components)} of {self._d} components are on disk already.")
-        return components
-
-    def keep(self, component: Component) -> None:
-        """Write one more; every 25th is told."""
-        content = json.loads(json.dumps(component.to_dict()))
-        self._check = digest([self._check, content])
-        self._folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(self._path(self._count), json.dumps({"component": content, "check": self._check}))
-        self._count += 1
-        if self._count % 25 == 0:
-            self._say(f"table5: {self._count} of {self._d} components, the last in {component.seconds:.1f} s.")
-
-    def _path(self, j: int) -> Path:
-        return self._folder / f"component-{j + 1:04d}.json"
 
 
 def cells(settings: Settings) -> list[Cell]:
@@ -243,54 +202,55 @@ def row(d: int, dense: Mapping[str, Any], sparse: Mapping[str, Any], train: int)
 
 def findings(ds: Sequence[int], dense: Mapping[str, Any], sparse: Mapping[int, Any]) -> list[Finding]:
     """What Table 5 claims, where our corpus can bear on it."""
-    made: list[Finding] = []
-    for d in ds:
-        cca, dc, zeros = 100 * dense["CCA"][str(d)][0], 100 * sparse[d]["deflated"][0], 100 * sparse[d]["zeros"]
-        printed = PRINTED.get(d)
-        paper = f"{printed[0]:.2f} and {printed[1]:.2f} at {printed[2]:.1f} % zeros" if printed else "not printed"
-        holds = dc >= (printed[1] if printed else 95.0) and zeros >= 87.0
-        verdict = agreement(holds) if printed else Verdict.UNMATCHED
-        made.append(
-            Finding(
-                f"average AROC of CCA and DC-CCA at d = {d}",
-                paper,
-                f"{cca:.2f} and {dc:.2f} at {zeros:.1f} % zeros",
-                verdict,
-                "another corpus: the claim that sparse CCA comes close to CCA is compared, not the digits",
-            )
-        )
     d = ds[-1]
-    chance = 100 * dense["shuffled"][str(d)][0]
-    made.append(
-        Finding(
-            f"pairs that are no translations, CCA at d = {d}",
-            "0.5 is as good as chance",
-            f"{chance:.1f}",
-            agreement(abs(chance - 50.0) <= 10.0),
-        )
-    )
-    plain, after = 100 * sparse[d]["plain"][0], 100 * sparse[d]["deflated"][0]
+    return [
+        *(aroc_finding(each, dense, sparse[each]) for each in ds),
+        chance_finding(d, 100 * dense["shuffled"][str(d)][0]),
+        plain_finding(d, sparse[d]),
+        evaluations_finding(d, max(sparse[d]["evaluations"]) / dense["documents"][0]),
+    ]
+
+
+def aroc_finding(d: int, dense: Mapping[str, Any], sparse: Mapping[str, Any]) -> Finding:
+    """Sparse CCA at the paper's sparsity retrieves at least as well as the paper's did."""
+    cca, dc, zeros = 100 * dense["CCA"][str(d)][0], 100 * sparse["deflated"][0], 100 * sparse["zeros"]
     printed = PRINTED.get(d)
-    made.append(
-        Finding(
-            f"queries projected by Vᵀq as it is written, d = {d}",
-            f"{printed[1]:.2f}" if printed else "not printed",
-            f"{plain:.2f}, and {after:.2f} with the scores that deflation defines",
-            agreement(plain >= printed[1]) if printed else Verdict.UNMATCHED,
-            "loadings found in deflated data, applied to a query as it is, give scores that overlap",
-        )
+    return Finding(
+        f"average AROC of CCA and DC-CCA at d = {d}",
+        f"{printed[0]:.2f} and {printed[1]:.2f} at {printed[2]:.1f} % zeros" if printed else "not printed",
+        f"{cca:.2f} and {dc:.2f} at {zeros:.1f} % zeros",
+        agreement(dc >= printed[1] and zeros >= 87.0) if printed else Verdict.UNMATCHED,
+        "another corpus: the claim that sparse CCA comes close to CCA is compared, not the digits",
     )
-    share = max(sparse[d]["evaluations"]) / dense["documents"][0]
-    made.append(
-        Finding(
-            f"similarities needed per query at d = {d}",
-            "a small subset of the training documents",
-            f"{100 * share:.0f} % of them",
-            agreement(share <= 0.5),
-            "one component needs 12 %; the supports of many are not the same, together they cover more",
-        )
+
+
+def chance_finding(d: int, aroc: float) -> Finding:
+    """Nothing is learnt from pairs that do not belong together."""
+    verdict = agreement(abs(aroc - 50.0) <= 10.0)
+    return Finding(f"pairs that are no translations, CCA at d = {d}", "0.5 is chance", f"{aroc:.1f} %", verdict)
+
+
+def plain_finding(d: int, sparse: Mapping[str, Any]) -> Finding:
+    """Vᵀq taken literally."""
+    plain, after, printed = 100 * sparse["plain"][0], 100 * sparse["deflated"][0], PRINTED.get(d)
+    return Finding(
+        f"queries projected by Vᵀq as it is written, d = {d}",
+        f"{printed[1]:.2f}" if printed else "not printed",
+        f"{plain:.2f}, and {after:.2f} with the scores that deflation defines",
+        agreement(plain >= printed[1]) if printed else Verdict.UNMATCHED,
+        "loadings found in deflated data, applied to a query as it is, give scores that overlap",
     )
-    return made
+
+
+def evaluations_finding(d: int, share: float) -> Finding:
+    """How many similarities the components need together."""
+    return Finding(
+        f"similarities needed per query at d = {d}",
+        "a small subset of the training documents",
+        f"{100 * share:.0f} % of them",
+        agreement(share <= 0.5),
+        "one component needs 12 %; the supports of many are not the same, together they cover more",
+    )
 
 
 def panel(ds: Sequence[int], dense: Mapping[str, Any], sparse: Mapping[int, Any]) -> Panel:
