@@ -66,6 +66,7 @@ def pca_pencil(X: Any, *, center: bool = True, scale: bool = False) -> Pencil:
     Z = (table.X - mean if center else table.X) / (deviation if scale else 1.0) / np.sqrt(table.m)
     if not np.any(deviation if center else Z):
         raise InvalidParameter("X has no variance: every column is constant.")
+    # the factor has m·n numbers where A would have n²
     if table.m < table.n:
         return Pencil(Gram(Z), names=table.names)
     check_bytes((table.n, table.n), "A", "Pass fewer columns.")

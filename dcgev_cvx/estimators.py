@@ -325,6 +325,7 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
         self.mean_, self.scale_ = location_scale(table, True)
         scaled = Table((table.X - self.mean_) / self.scale_, None)
         self.priors_ = labels.counts / table.m
+        # the pooled covariance is both the metric of the search and the model of the classes
         within_class = within(scaled, labels, self.priors_, as_number(self.ridge, "ridge"))
         means = class_means(scaled, labels)
         V = self._directions(means, within_class, scaled.n)

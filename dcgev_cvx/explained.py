@@ -62,6 +62,7 @@ def adjusted(pencil: Pencil, V: Matrix) -> float:
     eigenvalues, which a singular VᵀAV (fewer samples than components) does not trouble.
     """
     V = unit_columns(pencil, checked_loadings(pencil, V))
+    # a square root by eigenvalues: Cholesky would stop where the scores are dependent
     values, vectors = np.linalg.eigh(covariance(pencil, V))
     root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     R = np.linalg.qr(root, mode="r")

@@ -78,6 +78,7 @@ def one_shot(pencil: Pencil, k: int, x0: Vector, schedule: Schedule) -> tuple[Ve
     x = np.array(x0 / pencil.B_norm(x0))
     if k == pencil.n:
         return x, 0.0
+    # CᵀC needs no shift, and finding that out would cost an eigenvalue
     tau = 0.0 if isinstance(pencil.A, Gram) else smallest_tau(pencil, "metric")
     if pencil.B is None and (isinstance(pencil.A, Gram) or pencil.n > DENSE_KERNEL):
         return one_shot_product(pencil, tau, k, x, schedule)

@@ -67,6 +67,7 @@ def extreme(pencil: Pencil, end: End) -> tuple[float, Vector]:
         λ in the user's units, x with its largest entry positive. For a multiple eigenvalue x is one vector of
         the eigenspace, the same on every call.
     """
+    # powers of two and of four: the units, and the root of the second, round nothing
     a, b = power_of_two(pencil.A_scale), power_of_four(pencil.B_scale)
     root = math.sqrt(b)
     L = None if pencil.cholesky is None else pencil.cholesky / root

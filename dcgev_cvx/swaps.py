@@ -97,6 +97,7 @@ def best_swap(pencil: Pencil, support: Index, x: Vector, value: float) -> tuple[
     order = np.argsort(estimate, axis=None)[::-1][: None if everyone else SHORTLIST]
     pairs = [np.unravel_index(int(flat), estimate.shape) for flat in order]
     candidates = [np.sort(np.append(support[support != drop[i]], add[j])) for i, j in pairs]
+    # small supports are scored in one batch, large ones by power steps from a warm start
     if len(support) <= 100:
         values = support_values(pencil, np.array(candidates))
         best = int(np.argmax(values))
@@ -106,6 +107,7 @@ def best_swap(pencil: Pencil, support: Index, x: Vector, value: float) -> tuple[
         return (found, candidates[best], z) if found > threshold else None
     for candidate, (i, j) in zip(candidates, pairs, strict=True):
         warm = x.copy()
+        # the newcomer begins with the loading of the one it replaces
         warm[add[j]] = warm[drop[i]]
         found, z = eigenvector_on(pencil, candidate, warm)
         if found > threshold:
@@ -153,7 +155,7 @@ def swap_estimates(
     kept_A = value - 2.0 * xi * Ax[support] + xi**2 * a[support]
     kept_B = 1.0 - 2.0 * xi * Bx[support] + xi**2 * b[support]
     few = EXHAUSTIVE if len(support) * len(outside) <= EXHAUSTIVE else 24
-    i = np.argsort(kept_A / np.maximum(kept_B, 1e-300))[::-1][:few]
+    i = np.argsort(kept_A / np.maximum(kept_B, 1e-14))[::-1][:few]
     gain = pair_value(value, 1.0, Ax[outside], Bx[outside], a[outside], b[outside])
     j = np.argsort(gain)[::-1][:few]
     drop, add = support[i], outside[j]
@@ -175,7 +177,7 @@ def pair_value(p: Vector | float, q: Vector | float, a: Vector, b: Vector, r: Ve
     Expanded: (qs − b²)λ² − (ps + qr − 2ab)λ + (pr − a²) = 0. qs > b² as B is positive definite; the floor
     keeps a dependent pair from dividing by zero.
     """
-    A = np.maximum(q * s - b * b, 1e-300)
+    A = np.maximum(q * s - b * b, 1e-14 * q * s)
     half = 0.5 * (p * s + q * r) - a * b
     return (half + np.sqrt(np.maximum(half * half - A * (p * r - a * a), 0.0))) / A
 

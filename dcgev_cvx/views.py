@@ -108,6 +108,7 @@ def scores(pencil: Pencil, x: Vector) -> Vector:
     """
     root = np.sqrt(pencil.B_diagonal)
     slope = np.abs(pencil.A @ x - value(pencil, x) * pencil.B_dot(x)) / root
+    # members above all outsiders, so that a cut keeps them first
     ceiling = float(np.max(slope))
     return np.where(x != 0.0, ceiling + np.abs(x) * root, slope)
 

@@ -68,6 +68,7 @@ def try_all(pencil: Pencil, included: Index, free: Index, m: int, deadline: floa
         values = support_values(pencil, table)
         top = int(np.argmax(values))
         count = best.count + len(table)
+        # strictly larger: of equal supports the first in lexicographic order is kept
         if values[top] > best.value:
             best = Tried(float(values[top]), np.sort(table[top]), count, True)
         else:

@@ -230,6 +230,7 @@ def round_off(pencil: Pencil, X: Matrix, k: int, name: str, seconds: float) -> S
     s = np.sqrt(pencil.B_diagonal)
     Y = X * (s[:, None] * s)
     _, vector = leading_pair(Y)
+    # a stable sort gives ties to the first variable, on every machine
     support = np.sort(np.argsort(-np.abs(vector), kind="stable")[:k])
     return solution_of(pencil, on_support(pencil, support), f"{name}, rounded", seconds)
 

@@ -302,6 +302,7 @@ def homogeneous_sdp(
     w = d / units.s
     unit = float(np.max(w))
     cardinality = cp.Parameter(nonneg=True, name="k", value=float(k))
+    # homogeneous on both sides: scaling the weights by their largest changes nothing
     size = spread(X, w / unit)
     trace, budget = product == 1, moduli(X, w / unit) + size <= cardinality * size
     problem = cp.Problem(cp.Maximize(objective), [psd, trace, budget])

@@ -186,6 +186,7 @@ def dual_bound(pencil: Pencil, a: Vector, x: Vector, beta: float, radius: float 
     on = np.abs(x) > 1e-7 * float(np.max(np.abs(x)))
     # on the support |λaᵢ − (Bx)ᵢ| = β with the sign of xᵢ: the average over it recovers λ
     lam = float(a[on] @ (Bx[on] + beta * np.sign(x[on]))) / float(a[on] @ a[on])
+    # any s in the box gives a bound; this one is optimal where x is
     s = np.clip(lam * a - Bx, -beta, beta)
     Ba, Bs = pencil.B_solve(a), pencil.B_solve(s)
     aa, sa, ss = float(a @ Ba), float(s @ Ba), float(s @ Bs)

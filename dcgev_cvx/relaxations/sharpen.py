@@ -122,5 +122,6 @@ def descended(h: DualFunction, dual: Dual, target: float, deadline: float) -> Du
             break
         outer = dual.b * dual.d[:, None] * dual.d
         U = np.clip(dual.U - (value - target) / norm * G, -outer, outer)
+        # clipped into the box, the iterate is dual again and its h a bound again
         dual = replace(dual, U=U)
     return best

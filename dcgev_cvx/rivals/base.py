@@ -110,6 +110,7 @@ def search(run: Callable[[float], Run], high: float, k: int, n: int, *, slack: i
         low, high = (low, middle) if count < k else (middle, high)
         if count > k:
             best, at = found, middle
+    # no run had more than k: k = n, or even the smallest penalty left too few
     if best is None:
         best, tried = run(0.0), tried + 1
     return Found(best, at, int(np.count_nonzero(best.x)) == k, tried)

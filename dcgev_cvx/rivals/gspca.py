@@ -130,6 +130,7 @@ def minors(values: Vector, V: Matrix) -> Vector:
     for _ in range(HALVINGS):
         at = 0.5 * (low + high)
         gaps = values[None, :] - at[:, None]
+        # at an eigenvalue itself the sum is infinite; its sign is all that bisection needs
         safe = np.where(gaps == 0.0, -np.finfo(float).tiny, gaps)
         with np.errstate(over="ignore"):
             above = (squares / safe).sum(axis=1) >= 0.0

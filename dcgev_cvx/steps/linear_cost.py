@@ -82,6 +82,7 @@ class LinearCostProblem(cp.Problem):
             return None
         if not all(constant(tensor) for tensor in (compiled.A, compiled.P, compiled.lb_tensor, compiled.ub_tensor)):
             return None
+        # the map is trusted only after it gave CVXPY's own cost vector, bit for bit
         expected = cost_of(compiled.q, self._parameter_vector(compiled))
         if expected.shape != data[cost].shape or not np.array_equal(expected, data[cost]):
             return None

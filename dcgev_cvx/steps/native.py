@@ -113,6 +113,7 @@ def exact_step(program: Program, y: Vector, guess: Callable[[Subproblem, Vector]
         return without_pull(program, y)
     warm = y / sub.unit
     try:
+        # a large face costs a large Cholesky factor, and an early one is wrong anyway
         if np.count_nonzero(y) > WARM_SUPPORT:
             raise SolverFailed("too many variables to try the old face first")
         result = polish(sub, y, max_faces=3)
@@ -207,6 +208,7 @@ def falling_root(function: Callable[[float], float], low: float, high: float) ->
         if abs(right) <= 1e-3 or high - low <= 1e-6 * high:
             break
         at = 0.5 * (low + high) if math.isinf(left) else low + (high - low) * left / (left - right)
+        # a secant that creeps along one end would leave the bracket as wide as it was
         at = min(max(at, low + 0.05 * (high - low)), high - 0.05 * (high - low))
         here = function(at)
         if abs(here) <= 1e-3:

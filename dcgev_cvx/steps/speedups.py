@@ -60,6 +60,7 @@ class Shrinking:
             self._support = np.arange(program.pencil.n)
         assert self._small is not None
         support = np.flatnonzero(y)
+        # restricting copies a submatrix, which pays only when the support has shrunk by much
         if 0 < len(support) < 0.7 * len(self._support) and absorbing(program, y):
             self._support, self._small = support, program.restrict(support)
         elif np.count_nonzero(y[self._support]) < len(support):
@@ -141,6 +142,7 @@ class Accelerated:
         moves = images - np.array([origin[support] for origin, _ in self._pairs])
         gamma = np.linalg.lstsq((moves[1:] - moves[:-1]).T, moves[-1], rcond=1e-10)[0]
         ahead = images[-1] - gamma @ (images[1:] - images[:-1])
+        # a changed sign would leave the face on which the extrapolation is valid
         if not np.all(ahead * images[-1] > 0.0):
             return None
         z = np.zeros_like(y)
