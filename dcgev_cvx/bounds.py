@@ -120,6 +120,7 @@ class Units:
         """The units of a pencil."""
         A, B = pencil.dense()
         s = np.exp2(np.round(0.5 * np.log2(pencil.B_diagonal)))
+        # products of powers of two are exact, and so are the quotients below
         outer = s[:, None] * s
         A = A / outer
         a = power_of_two(float(np.max(np.abs(A))))
@@ -224,6 +225,7 @@ def dual_of(U: Any, d: Vector, level: float | None = None, *, tight: bool = True
     array = 0.5 * array + 0.5 * array.T
     outer = d[:, None] * d
     b = float(np.max(np.abs(array) / outer)) if level is None else max(0.0, float(level))
+    # the diagonal has a best value of its own, −b·dᵢ², and what was given for it is dropped
     np.fill_diagonal(array, 0.0)
     array = np.clip(array, -b * outer, b * outer)
     if tight:
@@ -342,6 +344,7 @@ def is_definite(lam: float, M: Matrix, B: Matrix, size: Matrix) -> bool:
     diagonal = np.diagonal(S)
     if not np.all(diagonal > 0.0):
         return False
+    # twice what the theorem asks: the margin itself is computed in floating point
     shift = 2.0 * ((n + 3) * UNIT_ROUNDOFF * float(np.sum(diagonal)) + rounded)
     S[np.diag_indices(n)] -= shift
     try:
@@ -602,6 +605,7 @@ def dominant(lam: float, A: Matrix, B: Matrix, size: Matrix, k: int) -> bool:
     np.fill_diagonal(S, 0.0)
     off = np.abs(S)
     n = len(S)
+    # a row of a k × k submatrix holds k − 1 entries beside its diagonal
     top = np.partition(off, n - k + 1, axis=1)[:, n - k + 1 :] if k > 1 else off[:, :0]
     rounded = 16.0 * (k + 2) * UNIT_ROUNDOFF * np.max(abs(lam) * np.abs(B) + size, axis=1)
     return bool(np.all(slack - np.sum(top, axis=1) > rounded))
