@@ -100,7 +100,8 @@ def test_every_public_name_is_documented(site):
 
     with (site / "objects.inv").open("rb") as handle:
         inventory = InventoryFile.load(handle, "", os.path.join)
-    known = {name for kind, names in inventory.data.items() if kind.startswith("py:") for name in names}
+    kinds = getattr(inventory, "data", inventory)  # a plain dict in some versions of Sphinx
+    known = {name for kind, names in kinds.items() if kind.startswith("py:") for name in names}
     names = published()
     assert {name for name, home in names.items() if home not in known} == set()
 
@@ -118,7 +119,7 @@ def test_the_first_screen_says_what_shows_one_picture_and_one_command(site):
     article = text[text.index("<article") : text.index("</article>")]
     assert article.count("<img") == 1
     assert "Sparse PCA, CCA and Fisher discriminant analysis" in article
-    assert "dcgev lab step" in article
+    assert "dcgev lab step" in re.sub(r"<[^>]*>", "", article)
 
 
 def test_the_shelves_hold_every_page_of_theirs():
@@ -144,7 +145,6 @@ def test_prose_states_no_result_that_its_page_does_not_compute(shelf):
 
 
 def test_in_a_browser_maths_is_set_and_the_slider_moves_the_majoriser(site):
-    from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
 
     driver = open_browser()
@@ -155,14 +155,22 @@ def test_in_a_browser_maths_is_set_and_the_slider_moves_the_majoriser(site):
             wait_for(driver, lambda d: d.find_elements(By.CSS_SELECTOR, ".slider-label"), 60)
             before = drawn(driver)
             assert before[0].startswith(label)
-            rail = driver.find_element(By.CSS_SELECTOR, ".slider-rail-touch-rect")
-            driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", rail)
-            ActionChains(driver).move_to_element(rail).click().perform()
-            wait_for(driver, lambda d, old=before: all(a != b for a, b in zip(drawn(d), old, strict=True)))
+            wait_for(driver, lambda d, old=before: moved(d, old))
             assert complaints(driver) == []
             assert outside_requests(driver) == []
     finally:
         driver.quit()
+
+
+def moved(driver, before):
+    """Click the middle of the slider's rail; have label and picture changed? The page may still be shifting."""
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+
+    rail = driver.find_element(By.CSS_SELECTOR, ".slider-rail-touch-rect")
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", rail)
+    ActionChains(driver).move_to_element(rail).click().pause(0.3).perform()
+    return all(now != then for now, then in zip(drawn(driver), before, strict=True))
 
 
 def drawn(driver):
