@@ -68,7 +68,7 @@ def against_cvxpy(n: int, repeats: int) -> Iterator[Measure]:
 
 
 def against_lars(n: int, repeats: int) -> Measure:
-    """One weighted LASSO with Gram matrix B: lars_path_gram down to the same penalty, and our kernel with its walk."""
+    """One weighted LASSO with Gram matrix B: lars_path_gram down to the same penalty, our kernel with its walk."""
     from sklearn.linear_model import lars_path_gram
 
     pencil = cca_pencil_of(n)

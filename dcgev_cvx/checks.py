@@ -152,3 +152,20 @@ def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False) 
     if number < low or (strict and number == low):
         raise InvalidParameter(f"{what} = {number:g} is out of range; it {rule}.")
     return number
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """The generator of a seed, or the generator itself; None is refused, for answers are to be repeatable."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if not whole or random_state < 0:
+        raise InvalidParameter(
+            f"random_state = {random_state!r} must be a whole number of at least 0, or a Generator."
+        )
+    return np.random.default_rng(int(random_state))
+
+
+def says_stop(answer: object) -> bool:
+    """Did a callback ask to stop: True, Python's or NumPy's, and nothing else."""
+    return isinstance(answer, (bool, np.bool_)) and bool(answer)

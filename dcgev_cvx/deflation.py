@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from . import explained
-from .checks import UNIT_ROUNDOFF, Matrix, Vector, as_vector, frozen
+from .checks import UNIT_ROUNDOFF, Matrix, Vector, as_vector, frozen, says_stop
 from .errors import InvalidParameter, nearest
 from .pencils import Gram, Pencil
 from .postprocess import value
@@ -175,6 +175,7 @@ def components(
     inner: list[float] = []
     for j, k in enumerate(wanted):
         if j:
+            # deflated before the search and not after it: the last component needs no deflation
             current = deflate(current, V[:, -1], deflation, found)
             found = np.column_stack([found, orthonormal(pencil, directions(pencil, V[:, -1]), found)])
             refuse_empty(current, pencil, j)
@@ -182,7 +183,7 @@ def components(
         inner.append(solution.value)
         solutions.append(replace(solution, value=value(pencil, solution.x)))
         V = np.column_stack([V, solution.x])
-        if callback is not None and callback(solutions[-1]) is True:
+        if callback is not None and says_stop(callback(solutions[-1])):
             break
     return Components(pencil, tuple(solutions), frozen(V), tuple(inner), deflation)
 
@@ -258,6 +259,7 @@ def orthonormal(pencil: Pencil, W: Matrix, found: Matrix) -> Matrix:
     for w in W.T:
         basis = np.column_stack([found, *columns])
         rest = w
+        # once is not enough where w lies nearly in the span
         for _ in range(2):
             rest = rest - basis @ (basis.T @ pencil.B_dot(rest))
         norm = pencil.B_norm(rest)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .builders import class_means, within
-from .checks import Index, Matrix, Vector, as_number, as_vector, frozen
+from .checks import Index, Matrix, Vector, as_number, as_vector, frozen, says_stop
 from .errors import InvalidParameter
 from .mm import MMResult, Stop, minimize
 from .penalties import MACHINE_EPS
@@ -129,7 +129,7 @@ def fisher_path(
 
     def run(nu: float, x0: Vector | None) -> bool:
         runs[nu] = minimize(program.with_nu(nu), step, x0, stop=stop)
-        return callback is not None and callback(nu, runs[nu]) is True
+        return callback is not None and says_stop(callback(nu, runs[nu]))
 
     x: Vector | None = None
     for nu in nu_grid(program) if nus is None else sorted(as_number(nu, "nu") for nu in np.atleast_1d(nus)):
@@ -162,6 +162,7 @@ def bisect(runs: dict[float, MMResult], k: int, run: Callable[[float, Vector | N
     for _ in range(20):
         above = [nu for nu in sorted(runs) if len(runs[nu].support) > k]
         below = [nu for nu in sorted(runs) if len(runs[nu].support) < k]
+        # some run has k already, or there is no bracket to halve
         if len(above) + len(below) < len(runs) or not above or not below or below[0] < above[-1]:
             break
         middle = float(np.sqrt(above[-1] * below[0]))
@@ -234,6 +235,7 @@ def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, name
     if program.pencil.n <= BACKWARD_LIMIT:
         starts.append(trimmed(program.a, metric, np.arange(program.pencil.n), k))
     starts += [fitted(program.a, metric, support, k) for support in neighbours(path, k)]
+    # several starts often meet in one support, which is improved once
     distinct = {tuple(S): S for S in starts}.values()
     best = max((exchanged(program.a, metric, S) for S in distinct), key=lambda S: ratio_of(program.a, metric, S))
     support = exchanged(program.a, metric, best, pairs=program.pencil.n <= PAIR_LIMIT)

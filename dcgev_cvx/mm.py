@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .certificates import Certificate, certify, rounding
-from .checks import Vector, as_number, frozen
+from .checks import Vector, as_number, frozen, says_stop
 from .errors import InvalidParameter, SolverFailed
 from .programs import Program
 from .steps.base import Step
@@ -217,7 +217,7 @@ def minimize(
         for current in iterate(program, step, x0):
             history.append(current)
             verdict = ended(program, rule, history)
-            if callback is not None and callback(current) is True and verdict is None:
+            if callback is not None and says_stop(callback(current)) and verdict is None:
                 verdict = Status.STOPPED
             if verdict is not None:
                 status = verdict

@@ -11,13 +11,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from .algorithms import fast, sparse_gev
-from .checks import Index, Matrix, Vector, as_number
+from .checks import Index, Matrix, Vector, as_generator, as_number
 from .errors import InvalidParameter
 from .fisher import fisher_solve
-from .mm import MMResult, Stop, minimize
+from .mm import MMResult, Status, Stop, minimize
 from .oneshot import SCHEDULES, one_shot, trimmed
 from .penalties import MACHINE_EPS, card, log_scale
-from .pencils import Gram, Pencil
+from .pencils import Gram, Pencil, expect_pencil
 from .postprocess import renormalize, value
 from .programs import SparseGEV
 from .solutions import Solution, checked_k, solution_of
@@ -151,7 +151,7 @@ def on_path(pencil: Pencil, k: int, *, eps: float = MACHINE_EPS, tries: int = 24
     """Does some ρ̃ take Algorithm 1 (metric shift, from the leading eigenvector) to cardinality k? By bisection."""
     low, high = 0.0, rho_max(pencil, None, eps)
     program = SparseGEV(pencil, 0.0, eps, shift="metric")
-    stop = Stop(max_iter=300, step=1e-5, stationarity=1e-2)  # the cardinality settles long before the loadings do
+    stop = Stop(max_iter=300, step=1e-8)
     for _ in range(tries):
         rho = 0.5 * (low + high)
         result = minimize(
@@ -161,8 +161,12 @@ def on_path(pencil: Pencil, k: int, *, eps: float = MACHINE_EPS, tries: int = 24
             callback=lambda point: card(point.x) < k,  # zeros stay: it will not come back to k
         )
         found = card(result.x)
+        if found == k and not result.converged:
+            # on its way to fewer nonzeros a run passes k: only where it stays does it count
+            result = minimize(program.with_rho(rho), fast(native_step(program)), stop=Stop(max_iter=5000))
+            found = card(result.x)
         if found == k:
-            return True
+            return result.status is not Status.OUT_OF_ITERATIONS
         low, high = (rho, high) if found > k else (low, rho)
     return False
 
@@ -212,22 +216,22 @@ def solve(
     (2.9375, False)
     """
     begin = perf_counter()
-    k = checked_k(k, pencil.n)
-    if effort not in SCHEDULES:
+    k = checked_k(k, expect_pencil(pencil).n)
+    if not isinstance(effort, str) or effort not in SCHEDULES:
         raise InvalidParameter(f'effort = {effort!r} is unknown; it is "quick", "normal" or "high".')
-    generator = np.random.default_rng(random_state)
+    generator = as_generator(random_state)
     x = best_of(pencil, candidates(pencil, k, effort, generator), effort, generator)
-    program, certified = matching_program(pencil, x)
+    matched = matching_program(pencil, x)
     asked = pencil.n <= SMALL if check_path is None else check_path
     return solution_of(
         pencil,
         x,
         "solve",
         perf_counter() - begin,
-        rho=program.rho,
-        eps=program.eps,
+        rho=matched.program.rho if matched else math.nan,
+        eps=matched.program.eps if matched else math.nan,
         on_path=on_path(pencil, k) if asked else None,
-        certificate=certified.certificate,
+        certificate=matched.result.certificate if matched else None,
     )
 
 
@@ -334,22 +338,34 @@ def filled(pencil: Pencil, x: Vector, k: int) -> Vector:
     return x
 
 
-def matching_program(pencil: Pencil, x: Vector, eps: float = MACHINE_EPS) -> tuple[SparseGEV, MMResult]:
-    """A program (SGEV-A) with a stationary point on the support of x, and the run that certifies it.
+@dataclass(frozen=True)
+class Matched:
+    """A program (SGEV-A) and a converged run of it whose limit has a given support."""
 
-    A coordinate stays when 2|cᵢ|(|xᵢ| + ε) > ρ_ε on the whole run, so a ρ_ε well below the
-    smallest of these scores keeps the support; it is halved until it does.
+    program: SparseGEV
+    result: MMResult
+
+
+def matching_program(pencil: Pencil, x: Vector, eps: float = MACHINE_EPS) -> Matched | None:
+    """A program (SGEV-A) with a stationary point on the support of x, and the run that certifies it; None if none is.
+
+    With B = I a coordinate stays when 2|(Ax)ᵢ|(|xᵢ| + ε) > ρ_ε on the whole run, so a ρ_ε well below the
+    smallest of these scores keeps the support; it is lowered until a run converges there. A support of value
+    xᵀAx ≤ 0 carries none but x = 0.
     """
-    base = SparseGEV(pencil, 0.0, eps, shift="metric")
     support = np.flatnonzero(x)
-    scores = 2.0 * np.abs(base.linear(x)[support]) * (np.abs(x[support]) + eps)
+    if pencil.A_quad(x) <= 0.0:
+        return None
+    scores = 2.0 * np.abs(pencil.A_dot(x)[support]) * (np.abs(x[support]) + eps)
     rho = 0.5 * log_scale(eps) * float(np.min(scores))
-    for _ in range(20):
-        result = sparse_gev(pencil, rho=rho, eps=eps, x0=x, engine="native", shift="metric")
-        if np.array_equal(np.flatnonzero(result.x), support) or rho == 0.0:
-            break
-        rho *= 0.25
-    return base.with_rho(rho), result  # pyright: ignore[reportPossiblyUnboundVariable]
+    base = SparseGEV(pencil, 0.0, eps, shift="metric")
+    for _ in range(6):
+        program = base.with_rho(rho)
+        result = minimize(program, fast(native_step(program)), x, stop=Stop(max_iter=500))
+        if result.converged and np.array_equal(np.flatnonzero(result.x), support):
+            return Matched(program, result)
+        rho *= 0.1
+    return None
 
 
 __all__ = ["Path", "PathPoint", "on_path", "path", "path_points", "rho_max", "solve"]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_real, checked_names, column_names, frozen
-from .errors import InvalidPencil
+from .errors import InvalidParameter, InvalidPencil
 from .spectra import extreme, extreme_of_factor, power_of_four, semidefinite, smallest_of_matrix, two_views
 
 
@@ -353,3 +353,10 @@ def reciprocal_condition(factor: Matrix, B: Matrix) -> float:
     from scipy.linalg.lapack import dpocon  # pyright: ignore[reportAttributeAccessIssue]
 
     return float(dpocon(factor.T, float(np.max(np.sum(np.abs(B), axis=0))))[0])
+
+
+def expect_pencil(pencil: Any) -> Pencil:
+    """The pencil, if it is one."""
+    if not isinstance(pencil, Pencil):
+        raise InvalidParameter(f"a Pencil is wanted, got {type(pencil).__name__}: use Pencil(A, B).")
+    return pencil

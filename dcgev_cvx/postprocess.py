@@ -6,7 +6,7 @@ import numpy as np
 
 from .checks import Index, Vector, as_vector
 from .errors import InvalidParameter
-from .pencils import Gram, Pencil
+from .pencils import Gram, Pencil, expect_pencil
 
 
 def renormalize(pencil: Pencil, x: Vector) -> Vector:
@@ -22,7 +22,7 @@ def renormalize(pencil: Pencil, x: Vector) -> Vector:
     >>> renormalize(pencil, np.array([1.0, 0.2, 0.0])).round(4)
     array([0.7071, 0.7071, 0.    ])
     """
-    x = as_vector(x, pencil.n, "x")
+    x = as_vector(x, expect_pencil(pencil).n, "x")
     support = np.flatnonzero(x)
     if not len(support):
         raise InvalidParameter("x = 0 has no support to renormalize on: lower rho.")

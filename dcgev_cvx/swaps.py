@@ -179,7 +179,9 @@ def pair_value(p: Vector | float, q: Vector | float, a: Vector, b: Vector, r: Ve
     """
     A = np.maximum(q * s - b * b, 1e-14 * q * s)
     half = 0.5 * (p * s + q * r) - a * b
-    return (half + np.sqrt(np.maximum(half * half - A * (p * r - a * a), 0.0))) / A
+    root = np.sqrt(np.maximum(half * half - A * (p * r - a * a), 0.0))
+    alone = np.asarray(A <= 0.0)  # the first vector is zero: what is left is the second
+    return np.where(alone, r / s, (half + root) / np.where(alone, 1.0, A))
 
 
 def cross_block(pencil: Pencil, rows: Index, columns: Index) -> tuple[Matrix, Matrix]:

@@ -176,3 +176,13 @@ def test_bad_calls(call, text):
     with pytest.raises(InvalidParameter) as caught:
         call(np.eye(2))
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("solver", ["CLARABEL", "ECOS", "SCS"])
+@pytest.mark.parametrize("low", [1e-6, 1e-9, 1e-12])
+def test_almost_semidefinite_a(low, solver):
+    """A rounded covariance has a tiny negative eigenvalue and so a tiny τ: nothing is divided by it."""
+    rng = np.random.default_rng(3)
+    Q, _ = np.linalg.qr(rng.standard_normal((6, 6)))
+    A = (Q * np.array([-low, 1.0, 2.0, 3.0, 4.0, 5.0])) @ Q.T
+    assert sparse_gev(0.5 * (A + A.T), rho=0.5, solver=solver).converged

@@ -185,3 +185,12 @@ def test_bad_input():
         compare(np.eye(3), 2)
     with pytest.raises(InvalidParameter, match="time_limit = 0 is out of range"):
         compare(pitprops(), 3, time_limit=0)
+
+
+@pytest.mark.parametrize("A", [[[-2.0]], np.zeros((3, 3)), -np.diag([1.0, 2.0, 3.0])])
+def test_no_positive_eigenvalue(A):
+    """λmax(A, B) ≤ 0: the optimum is zero or negative, found and bounded, and nothing divides by it."""
+    pencil = Pencil(A)
+    found = compare(pencil, 1)
+    assert found.best_lower == pytest.approx(pencil.lambda_max, abs=1e-9)
+    assert found.best_upper >= found.best_lower - 1e-12

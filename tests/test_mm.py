@@ -315,3 +315,10 @@ def test_bad_stop_rules(settings, text):
     with pytest.raises(InvalidParameter) as caught:
         Stop(**settings)
     assert text in str(caught.value)
+
+
+def test_a_numpy_true_stops_the_run(pitprops):
+    from dcgev_cvx import Status, dc_pca
+
+    run = dc_pca(pitprops, rho=4.84, callback=lambda point: (point.x != 0).sum() <= 8)
+    assert run.status is Status.STOPPED

@@ -225,3 +225,32 @@ def test_swaps_end_at_a_local_optimum():
         for j in np.setdiff1d(np.arange(14), support):
             other = np.sort(np.append(support[support != i], j))
             assert eigenvector_on(pencil, other)[0] <= value * (1 + 1e-9)
+
+
+def test_passing_k_is_not_being_on_the_path():
+    """A run that has k nonzeros only on its way to collapse does not put k on the path."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((8, 8))
+    M = rng.standard_normal((20, 8))
+    assert solve(Pencil(A + A.T, M.T @ M / 20), 1).on_path is False
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_a_certificate_passes_or_is_not_given(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 8))
+    A, B = referee.random_pencil(seed, n, cond=10.0 ** (seed % 7), indefinite=True)
+    found = solve(Pencil(A, B), 1 + seed % n, check_path=False)
+    assert (found.certificate is None) == np.isnan(found.rho)
+    assert found.certificate is None or found.certificate.passes()
+
+
+@pytest.mark.parametrize("state", [-1, 1.5, "a", None, True])
+def test_bad_random_states(state, pitprops):
+    with pytest.raises(InvalidParameter, match="random_state"):
+        solve(pitprops, 3, random_state=state)
+
+
+def test_a_matrix_is_not_a_pencil():
+    with pytest.raises(InvalidParameter, match="a Pencil is wanted, got ndarray"):
+        solve(np.eye(3), 1)

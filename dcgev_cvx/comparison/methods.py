@@ -115,7 +115,7 @@ def rho_for(run: Callable[[float], MMResult], pencil: Pencil, k: int) -> tuple[f
 
     low, high = 0.0, rho_max(pencil)
     best = (high, 0)
-    for _ in range(RHO_TRIES):
+    for _ in range(RHO_TRIES if pencil.lambda_max > 0.0 else 0):  # else every run ends at x = 0
         if high - low <= 1e-4 * high:
             break
         rho = 0.5 * (low + high)
@@ -194,8 +194,8 @@ def greedy_row(game: Game) -> Row:
 def guest_row(game: Game, name: str) -> Row:
     """dccp or UNO on the ℓ1 ball, its k largest entries, renormalized; left out when not installed.
 
-    What is left out because it is not installed does not appear in the comparison at all; what is left out for its
-    size or for an indefinite A does, with the reason.
+    What is not installed, or needs A ⪰ 0 and has it not, does not appear in the comparison; what is left out for its
+    size does, with the reason.
     """
     from . import guests
 
@@ -374,6 +374,7 @@ def compare(
         if progress is not None:
             progress(METHODS[name][0])
         rows.append(play(game, name))
+    # methods that cannot play at all (not installed, wrong kind of pencil) are no rows
     rows = [row for row in rows if not row.status.startswith("left out: needs")]
     return finished(pencil, k, rows, perf_counter() - begin)
 
@@ -451,8 +452,10 @@ def finished(pencil: Pencil, k: int, rows: Sequence[Row], seconds: float) -> Com
 
     def completed(row: Row) -> Row:
         percent = 100.0 * row.value / top if top > 0.0 else math.nan
-        gap = abs(upper - row.value) / abs(upper) if row.side == "lower" else abs(row.value - best) / abs(row.value)
-        meaningful = row.valid and math.isfinite(upper) and math.isfinite(best) and upper != 0.0
+        whole = upper if row.side == "lower" else row.value
+        part = abs(upper - row.value) if row.side == "lower" else abs(row.value - best)
+        meaningful = row.valid and math.isfinite(upper) and math.isfinite(best)
+        gap = 0.0 if part == 0.0 else part / abs(whole) if whole != 0.0 else math.nan
         return replace(row, percent=percent, gap=gap if meaningful else math.nan)
 
     return Comparison(pencil, k, tuple(completed(row) for row in rows), seconds)

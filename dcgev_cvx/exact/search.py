@@ -20,7 +20,7 @@ import numpy as np
 
 from ..bounds import Dual, cheap_bound, dual_of
 from ..checks import Index, Vector, as_number, as_vector
-from ..errors import DCGEVError, InvalidParameter
+from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil
 from ..solutions import Solution, checked_k, solution_of
 from ..swaps import support_values
@@ -230,7 +230,7 @@ def largest(pencil: Pencil, x: Vector, k: int) -> Index:
 def root_dual(scaled: Pencil, k: int, limits: Limits, solver: Any) -> tuple[Dual | None, float, Index | None]:
     """(the SDP's dual, the proved bound at the root, the rounded support); without the SDP where it does not fit.
 
-    The SDP gets 40 % of the time that is left. Its failure, of whatever kind, costs the sharper bounds and
+    The SDP gets 40 % of the time that is left. A solver's failure costs the sharper bounds and
     nothing else. Its U is kept at the relaxation's own b, with D = diag(B)^½, ready for every node.
     """
     cheap = cheap_bound(scaled, k)
@@ -238,10 +238,11 @@ def root_dual(scaled: Pencil, k: int, limits: Limits, solver: Any) -> tuple[Dual
         return None, cheap, None
     from ..relaxations import homogeneous_sdp
 
+    # the rest of the time belongs to the search, which can do without the SDP
     seconds = None if math.isinf(limits.left) else 0.4 * limits.left
     try:
         relaxed = homogeneous_sdp(scaled, k, solver=solver, time_limit=seconds)
-    except DCGEVError:
+    except SolverFailed:
         return None, cheap, None
     d = np.sqrt(scaled.B_diagonal)
     dual = dual_of(relaxed.U, d, relaxed.b)
@@ -315,6 +316,7 @@ class Search:
                 return stopped
             self.report()
             node = self.stack.pop() if self.stack else heapq.heappop(self.heap)[2]
+            # the incumbent may have risen since the node was kept
             if node.bound + self.margin <= self.threshold:
                 continue
             for included, free in node.children:
@@ -341,6 +343,7 @@ class Search:
         if len(free) < m:
             return
         self.nodes += 1
+        # one support is left, or so few that trying them is cheaper than bounding them
         if m in (0, len(free)) or work(len(free), m, self.k) <= LEAF_WORK:
             self.enumerate(included, free, m)
             return
@@ -353,6 +356,7 @@ class Search:
         bound = min(bound, plain)
         if self.closed(bound):
             return
+        # every node offers a support: good incumbents come from good bounds
         self.offer(self.completed(included, free, vector))
         guide = vector if priced is None else priced[1]
         branch = free[int(np.argmax(np.abs(guide[len(included) :])))]

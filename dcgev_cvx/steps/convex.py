@@ -144,7 +144,8 @@ class LassoStep:
     def _compiled(self, program: Program) -> Compiled:
         def build(sub: Subproblem) -> Compiled:
             x, c, p = symbols(sub)
-            objective = cp.sum_squares(x) + (-2 * (c @ x) + p @ cp.abs(x)) / sub.tau
+            # τ times the printed objective: a τ near zero must not blow up what the solver sees
+            objective = sub.tau * cp.sum_squares(x) - 2 * (c @ x) + p @ cp.abs(x)
             return Compiled(LinearCostProblem(cp.Minimize(objective), [ball(sub, x)]), x, c, p, True, scale_of(sub))
 
         gev = expect_gev(program, "LassoStep")
