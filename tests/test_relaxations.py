@@ -244,3 +244,15 @@ def test_l1_fda_without_a_feasible_point():
         fisher_l1(a, B, 0.99 * least)
     with pytest.raises(Infeasible, match="a = 0"):
         fisher_l1(np.zeros(20), B, 1.0)
+
+
+def test_a_relaxation_travels_without_its_problem(pitprops):
+    import pickle
+
+    from dcgev_cvx.relaxations import homogeneous_sdp
+
+    here = homogeneous_sdp(pitprops, 2)
+    there = pickle.loads(pickle.dumps(here))
+    assert there.upper_bound == here.upper_bound
+    assert there.problem is None
+    assert np.array_equal(there.X, here.X)

@@ -109,6 +109,13 @@ class Relaxation:
     valid_k: int
     b: float = math.nan
 
+    def __getstate__(self) -> dict[str, Any]:
+        # a compiled problem holds its solver and does not travel between processes
+        return {**vars(self), "problem": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
     @cached_property
     def rank(self) -> int:
         """The number of eigenvalues of X above 1e-4 of the largest.
