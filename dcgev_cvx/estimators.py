@@ -61,7 +61,6 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         own definition (see `dcgev_cvx.explained`).
     mean_, scale_, n_components_, solutions_ : what was subtracted and divided; how many; the full records.
 
-
     Examples
     --------
     >>> from dcgev_cvx import datasets
@@ -168,7 +167,6 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     x_weights_, y_weights_ : the pairs as columns; with ridge 0 their scores have unit variance.
     values_ : the (ridged) correlations in training.
     x_mean_, x_scale_, y_mean_, y_scale_, n_components_, solutions_ : as in DCPCA.
-
 
     The ridge is what stands between few samples and correlations of one: with m ≤ p + q and none, some pair of dense
     directions correlates perfectly, whatever the data.
@@ -280,7 +278,6 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
     classes_, priors_ : the labels and their shares of the samples.
     components_ : the discriminants as rows. means_, precision_ : the classes in the space of the scores.
     mean_, scale_, n_components_ : as in DCPCA.
-
 
     Examples
     --------

@@ -3,8 +3,8 @@
 Exit codes: 0 done, 1 the run ended without convergence, 2 bad input, 130 interrupted. Commands
 import NumPy, CVXPY and rich inside `run`, so that `dcgev --help` answers at once.
 
-Usage
------
+Usage:
+
     dcgev COMMAND [DATA] [options]        dcgev COMMAND --help        python -m dcgev_cvx COMMAND …
 
 compare     every method on one problem, with a gap that trusts no solver

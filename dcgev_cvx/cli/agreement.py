@@ -1,7 +1,7 @@
 """`dcgev agreement`: every installed solver on the same MM step, every whole-program method on the same program.
 
-Usage
------
+Usage:
+
     dcgev agreement pitprops
     dcgev agreement --A A.npy --B B.npy --rho 0.1 --eps 0.01 --json
 

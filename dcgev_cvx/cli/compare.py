@@ -1,7 +1,7 @@
 """`dcgev compare`: the d.c. solution, the SDP bounds and the exact optimum of one problem, side by side.
 
-Usage
------
+Usage:
+
     dcgev compare                                         pit props at k = 6
     dcgev compare pitprops -k 2:10 --plot intervals.png --html report.html
     dcgev compare x.csv --task cca --Y y.csv -k 4 --ridge 0.1 --time-limit 60

@@ -1,7 +1,7 @@
 """`dcgev lab`: start an app to play with MM, or list the apps.
 
-Usage
------
+Usage:
+
     dcgev lab                     list the apps
     dcgev lab step                start one; Ctrl-C ends it
     dcgev lab step --headless --port 2718

@@ -1,7 +1,7 @@
 """`dcgev path`: cardinality and value along the ρ̃ path, kept point by point, drawn on request.
 
-Usage
------
+Usage:
+
     dcgev path pitprops --plot path.png
     dcgev path pitprops --rho 1,2,4.84,8 --json
     dcgev path x.csv --task pca --points 80 --out folder

@@ -1,7 +1,7 @@
 """`dcgev reproduce`: the tables and figures of the paper, run, resumed and judged number by number.
 
-Usage
------
+Usage:
+
     dcgev reproduce table1 figure1
     dcgev reproduce all --full --jobs -1 --out reproduction
     dcgev reproduce table5 --corpus corpus.npz

@@ -1,7 +1,7 @@
 """`dcgev solve`: Algorithm 1 on one problem, with its audit, its certificate and the renormalized loadings.
 
-Usage
------
+Usage:
+
     dcgev solve pitprops --rho 4.84 --trace       one MM run at ρ̃, its steps printed as they are taken
     dcgev solve pitprops -k 6                     six nonzeros, whatever ρ̃ that takes
     dcgev solve s.csv --task pca --components 6,2,2 --out found

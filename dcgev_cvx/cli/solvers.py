@@ -1,7 +1,7 @@
 """`dcgev solvers`: which CVXPY solvers are here, which MM steps each one solves, how to get the others.
 
-Usage
------
+Usage:
+
     dcgev solvers
     dcgev solvers --json
 

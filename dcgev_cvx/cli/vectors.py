@@ -1,7 +1,7 @@
 """`dcgev vectors`: write test vectors as JSON, and judge a file of answers to them.
 
-Usage
------
+Usage:
+
     dcgev vectors export vectors --level step --quick
     dcgev vectors check vectors answers.json
 

@@ -1,7 +1,7 @@
 """`dcgev verify`: put a solver on trial, a Python function or a program in any language.
 
-Usage
------
+Usage:
+
     dcgev verify my_module:my_step --level step
     dcgev verify impl.py:solve --level algorithm --full --seed 3
     dcgev verify --cmd "node impl.js" --level pca --html report.html
