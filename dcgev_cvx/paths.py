@@ -221,6 +221,7 @@ def solve(
         raise InvalidParameter(f'effort = {effort!r} is unknown; it is "quick", "normal" or "high".')
     generator = as_generator(random_state)
     x = best_of(pencil, candidates(pencil, k, effort, generator), effort, generator)
+    x = spread(pencil, x, k)
     matched = matching_program(pencil, x)
     asked = pencil.n <= SMALL if check_path is None else check_path
     return solution_of(
@@ -284,10 +285,22 @@ def best_of(pencil: Pencil, found: list[Vector], effort: Effort, generator: np.r
     for _ in range(kicks):
         tried, _ = swap_search(pencil, kicked(pencil, best, generator))
         best = tried if pencil.A_quad(tried) > pencil.A_quad(best) * (1.0 + 1e-12) else best
-    x = np.zeros(pencil.n)
-    support = np.flatnonzero(best)
-    x[support] = pencil.restrict(support).leading_vector
+    _, x = eigenvector_on(pencil, np.flatnonzero(best))
     return x
+
+
+def spread(pencil: Pencil, x: Vector, k: int) -> Vector:
+    """x with k nonzeros where its eigenvalue is shared by other variables, so that more of them cost nothing."""
+    missing = k - np.count_nonzero(x)
+    if missing <= 0:
+        return x
+    z = x.copy()
+    room = np.flatnonzero(x == 0.0)
+    gain = pair_value(pencil.A_quad(x), 1.0, pencil.A_dot(x), pencil.B_dot(x), pencil.A_diagonal, pencil.B_diagonal)
+    best = room[np.argsort(-gain[room], kind="stable")[:missing]]
+    z[best] = float(np.max(np.abs(x))) * np.sqrt(pencil.B_scale / pencil.B_diagonal[best])
+    old, new = value(pencil, x), value(pencil, z)
+    return z / pencil.B_norm(z) if new >= old - 1e-12 * abs(old) else x
 
 
 def overfits(pencil: Pencil) -> bool:

@@ -254,3 +254,11 @@ def test_bad_random_states(state, pitprops):
 def test_a_matrix_is_not_a_pencil():
     with pytest.raises(InvalidParameter, match="a Pencil is wanted, got ndarray"):
         solve(np.eye(3), 1)
+
+
+def test_shared_eigenvalues_give_k_nonzeros():
+    """A = 2I: every vector is optimal, so k nonzeros are given; a diagonal A with one largest entry gives one."""
+    for k in (1, 2, 3):
+        found = solve(Pencil(2.0 * np.eye(3)), k)
+        assert found.k == k
+        assert found.value == pytest.approx(2.0)
