@@ -100,7 +100,7 @@ def plot_majoriser_2d(program: Program, history: Sequence[Iterate], *, at: int =
     return ax
 
 
-def plane(program: Program, points: int = 161) -> tuple[Matrix, Matrix, Any]:
+def plane(program: Program, points: int = 91) -> tuple[Matrix, Matrix, Any]:
     """A grid over Ω for two variables, and which of its points lie inside."""
     if program.pencil.n != 2:
         raise InvalidParameter(f"the plane has two variables, this program has {program.pencil.n}.")
