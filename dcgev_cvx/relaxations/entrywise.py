@@ -404,8 +404,7 @@ def sharpened(model: Model, solved: Solved, unit: float, deadline: float) -> tup
     answer = model.answer(solved, S, mu, dual)
     if dual is None:
         return answer, np.zeros_like(S), 0.0
-    better = sharpen(
-        DualFunction(units.A, units.B, model.c, model.r), dual, answer.primal, fixed=model.budget is None
-    )
+    h = DualFunction(units.A, units.B, model.c, model.r)
+    better = sharpen(h, dual, answer.primal, fixed=model.budget is None, deadline=deadline)
     diagonal = np.diag(better.b * better.d**2)
     return answer, units.dual(better.U - diagonal), units.a * better.b / (unit * unit)
