@@ -340,7 +340,10 @@ def test_everything_in_small_form_and_its_report(tmp_path):
     content = json.loads((tmp_path / "numbers.json").read_text())
     assert content["command"] == "dcgev reproduce all --tiny --seed 0"
     assert sum(content["verdicts"].values()) == len(report.findings)
-    cells = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json") if path.name != "numbers.json"}
+    cells = {
+        path: path.stat().st_mtime_ns for path in tmp_path.glob("cells/table1-*/*.json") if path.stem != "settings"
+    }
+    assert cells
     again = reproduce(["table1"], tmp_path, effort="tiny")
     assert again.findings == report.findings
     assert cells == {path: path.stat().st_mtime_ns for path in cells}
