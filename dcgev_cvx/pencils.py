@@ -165,6 +165,16 @@ class Pencil:
         z, A = (x, self.A) if support is None else (x[support], self.A_sub(support))
         return float(z @ (A @ z))
 
+    def A_inner(self, u: Vector, v: Vector) -> float:
+        """uᵀAv, from the columns where u or v is nonzero when these are few."""
+        support = few(np.abs(u) + np.abs(v))
+        if support is not None:
+            u, v = u[support], v[support]
+        if isinstance(self.A, Gram):
+            C = self.A.C if support is None else self.A.C[:, support]
+            return float((C @ u) @ (C @ v))
+        return float(u @ ((self.A if support is None else self.A_sub(support)) @ v))
+
     def A_sub(self, support: Index) -> Matrix:
         """A restricted to a support."""
         return self.A.submatrix(support) if isinstance(self.A, Gram) else self.A[np.ix_(support, support)]

@@ -201,10 +201,9 @@ class SparseGEV:
         plane, which lies above it because A + τI ⪰ 0 (Eq:difftau).
         """
         d = x - y
-        Ay = self.pencil.A_dot(y)
         w = self.penalty.weights(y, self.eps)
         tangent = self.penalty.value(y, self.eps) + float(w @ (np.abs(x) - np.abs(y)))
-        return self.tau * float(d @ self._metric(d)) - float((x + d) @ Ay) + self.rho_eps * tangent
+        return self.tau * float(d @ self._metric(d)) - self.pencil.A_inner(x + d, y) + self.rho_eps * tangent
 
     def Q(self, x: Vector) -> float:
         """Q(x) = xᵀAx − ρ̃‖x‖₀ (SGEV-R)."""

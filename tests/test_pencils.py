@@ -197,3 +197,16 @@ def test_single_precision_may_be_a_little_asymmetric():
     A = np.eye(3, dtype=np.float32)
     A[0, 2] = 1e-6
     assert Pencil(A).A[0, 2] == pytest.approx(5e-7, rel=1e-6)
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_inner_products_touch_what_they_need(few):
+    rng = np.random.default_rng(0)
+    C = rng.standard_normal((7, 240))
+    u, v = rng.standard_normal((2, 240))
+    if few:
+        u[5:] = 0.0
+        v[:230] = 0.0
+    expected = u @ (C.T @ C) @ v
+    for A in (Gram(C), C.T @ C):
+        assert Pencil(A).A_inner(u, v) == pytest.approx(expected, rel=1e-10, abs=1e-10)
