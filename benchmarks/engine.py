@@ -119,7 +119,8 @@ def against_uno(pencil: Pencil, what: str, rho: float, least: float, repeats: in
         f"UNO {slow:.4f} s, f = {target:.6g}; native {quick:.4f} s to that f, "
         f"{whole:.4f} s to its own end, f = {result.f:.6g}"
     )
-    yield at_least(f"{what}, UNO / native", slow / quick, "×", least, detail)
+    yield at_least(f"{what}, UNO / native to UNO's f", slow / quick, "×", least, detail)
+    yield Measure(f"{what}, UNO / native to its own end", slow / whole, "×")
     yield at_most(f"{what}, f above UNO's", (result.f - target) / abs(target), "rel", 1e-6)
 
 
