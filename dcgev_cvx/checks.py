@@ -7,13 +7,13 @@ input is ever written to. Booleans and integers become float64, text does not.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InvalidParameter, InvalidPencil
+from .errors import InvalidParameter, InvalidPencil, nearest
 
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
@@ -29,6 +29,15 @@ def frozen(array: Matrix) -> Matrix:
     """
     array.flags.writeable = False
     return array
+
+
+def shown(value: object, most: int = 60) -> str:
+    """repr(value) on one line and cut short, for an error: arrays and frames are many lines, and a repr may fail."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # 10**5000 has no repr, an object's own may raise anything
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= most else f"{text[: most - 2]} …"
 
 
 def as_real(
@@ -59,7 +68,7 @@ def as_real(
         raise error(f"{what} has {int(np.sum(np.ma.getmaskarray(data)))} masked entries: fill or drop them first.")
     try:
         raw = np.asarray(data)
-    except ValueError as cause:
+    except Exception as cause:  # an object's own __array__ may raise anything
         raise error(f"{what} is not a matrix of numbers: {cause}") from cause
     if raw.dtype.kind == "c":
         raise error(
@@ -95,6 +104,8 @@ def checked_names(names: Iterable[object] | None, n: int) -> tuple[str, ...] | N
     """
     if names is None:
         return None
+    if isinstance(names, str) or not isinstance(names, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidPencil(f"names = {shown(names)} must list {n} names, one per variable.")
     found = tuple(str(name) for name in names)
     if len(found) != n:
         raise InvalidPencil(f"{len(found)} names were given for {n} variables.")
@@ -145,13 +156,86 @@ def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False) 
         if isinstance(value, complex):
             raise TypeError
         number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidParameter(f"{what} = {value!r} is not a real number; it {rule}.") from None
+    except Exception:  # an object's own __float__ may raise anything
+        raise InvalidParameter(f"{what} = {shown(value)} is not a real number; it {rule}.") from None
     if not math.isfinite(number):
         raise InvalidParameter(f"{what} = {number} is not finite; it {rule}.")
     if number < low or (strict and number == low):
         raise InvalidParameter(f"{what} = {number:g} is out of range; it {rule}.")
     return number
+
+
+def as_numbers(values: Any, what: str, *, low: float = 0.0) -> list[float]:
+    """A list of finite numbers, none below a limit; one number alone, text and an empty list are refused.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.checks import as_numbers
+    >>> as_numbers((1, 0.5), "rhos")
+    [1.0, 0.5]
+    >>> as_numbers(3.0, "rhos")
+    Traceback (most recent call last):
+    dcgev_cvx.errors.InvalidParameter: rhos = 3.0 must list numbers of at least 0, such as [1.0, 0.5].
+    """
+    numbers = listed(values)
+    if not numbers:
+        raise InvalidParameter(f"{what} = {shown(values)} must list numbers of at least {low:g}, such as [1.0, 0.5].")
+    return [as_number(value, f"{what}[{i}]", low=low) for i, value in enumerate(numbers)]
+
+
+def listed(values: Any) -> list[Any]:
+    """The members of a list, an array, a generator; none for a number, text, or what cannot be walked through."""
+    try:
+        return [] if isinstance(values, (str, bytes, dict)) else list(values)
+    except TypeError:
+        return []
+
+
+def as_whole(value: Any, what: str, *, low: int = 1) -> int:
+    """A whole number at or above a limit; True, 2.0 and "3" are refused, for they had to be guessed.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.checks import as_whole
+    >>> as_whole(3, "points")
+    3
+    >>> as_whole(0, "points")
+    Traceback (most recent call last):
+    dcgev_cvx.errors.InvalidParameter: points = 0 must be a whole number of at least 1.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
+        raise InvalidParameter(f"{what} = {shown(value)} must be a whole number of at least {low}.")
+    return int(value)
+
+
+def as_flag(value: Any, what: str) -> bool:
+    """True or False, Python's or NumPy's: "no", 0 and None would have to be guessed."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidParameter(f"{what} = {shown(value)} must be True or False.")
+    return bool(value)
+
+
+def one_of(value: Any, what: str, known: Iterable[str]) -> str:
+    """A name that is known, or the nearest one in the error.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.checks import one_of
+    >>> one_of("metrik", "shift", ("identity", "metric"))
+    Traceback (most recent call last):
+    dcgev_cvx.errors.InvalidParameter: shift = 'metrik' is unknown; did you mean 'metric'?
+    """
+    names = tuple(known)
+    if not isinstance(value, str) or value not in names:
+        raise InvalidParameter(f"{what} = {shown(value)} is unknown; {nearest(shown(value), names)}")
+    return value
+
+
+def as_listener(listener: Any, what: str) -> Callable[..., Any] | None:
+    """A function to be called along the way, or None."""
+    if listener is not None and not callable(listener):
+        raise InvalidParameter(f"{what} = {shown(listener)} must be a function, or None.")
+    return listener
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
@@ -161,7 +245,7 @@ def as_generator(random_state: Any) -> np.random.Generator:
     whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
     if not whole or random_state < 0:
         raise InvalidParameter(
-            f"random_state = {random_state!r} must be a whole number of at least 0, or a Generator."
+            f"random_state = {shown(random_state)} must be a whole number of at least 0, or a Generator."
         )
     return np.random.default_rng(int(random_state))
 
