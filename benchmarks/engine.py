@@ -10,12 +10,11 @@ import cvxpy as cp
 import numpy as np
 
 from dcgev_cvx import MMResult, Pencil, SparseGEV, Stop, datasets, minimize, sparse_gev
-from dcgev_cvx.algorithms import fast
+from dcgev_cvx.algorithms import native_run
 from dcgev_cvx.checks import Vector
 from dcgev_cvx.paths import rho_max
 from dcgev_cvx.steps.native import MetricStep, native_step
 from dcgev_cvx.steps.polish import Subproblem
-from dcgev_cvx.steps.speedups import Shrinking
 
 from .report import Measure, Skipped, at_least, at_most, installed, timed
 
@@ -58,7 +57,7 @@ def against_cvxpy(n: int, repeats: int) -> Iterator[Measure]:
     slow = sparse_gev(pencil, rho=rho, shift="metric", stop=stop)
     seconds = perf_counter() - begin
     quick = sparse_gev(pencil, rho=rho, shift="metric", engine="native", stop=stop)
-    plain = minimize(program, Shrinking(native_step(program)), stop=stop)
+    plain = minimize(program, native_step(program), stop=stop, shrink=True)
     detail = (
         f"CVXPY {seconds:.1f} s in {slow.n_iter} steps, f = {slow.f:.6g}; "
         f"native {fast:.3f} s in {quick.n_iter} steps, f = {quick.f:.6g}, {len(quick.support)} nonzeros"
@@ -111,7 +110,7 @@ def against_uno(pencil: Pencil, what: str, rho: float, least: float, repeats: in
     target = program.f(found / max(1.0, pencil.B_norm(found)))
 
     def ours(until: float = -np.inf) -> MMResult:
-        return minimize(program, fast(native_step(program)), callback=lambda point: point.f <= until)
+        return native_run(program, callback=lambda point: point.f <= until)
 
     whole, result = timed(ours, max(5, repeats)), ours()
     quick = timed(lambda: ours(target), max(5, repeats))

@@ -11,7 +11,7 @@ from .pencils import Gram, Pencil
 from .programs import Shift, SparseFDA, SparseGEV
 from .steps.base import Step
 from .steps.closed import soft_threshold_step
-from .steps.speedups import Accelerated, Shrinking
+from .steps.speedups import Accelerated
 
 Engine: TypeAlias = Literal["cvxpy", "native"]
 
@@ -79,7 +79,9 @@ def sparse_gev(
     (True, True)
     """
     program = SparseGEV(as_pencil(A, B), rho, eps, tau, shift)
-    return minimize(program, step_of(program, engine, solver), x0, stop=stop, callback=callback)
+    return minimize(
+        program, step_of(program, engine, solver), x0, stop=stop, callback=callback, shrink=engine == "native"
+    )
 
 
 def dc_pca(
@@ -128,7 +130,7 @@ def dc_pca(
             f"dc_pca needs A ⪰ 0, but λmin(A) = {pencil.lambda_min_A:.3g}: use sparse_gev, which shifts A."
         )
     step = soft_threshold_step if engine == "closed" else step_of(program, engine, solver)
-    return minimize(program, step, x0, stop=stop, callback=callback)
+    return minimize(program, step, x0, stop=stop, callback=callback, shrink=engine == "native")
 
 
 def sparse_fda(
@@ -161,7 +163,9 @@ def sparse_fda(
         As in `sparse_gev`; the start is B⁻¹a/(aᵀB⁻¹a), the dense Fisher direction.
     """
     program = SparseFDA(a, B, nu, eps)
-    return minimize(program, step_of(program, engine, solver), x0, stop=stop, callback=callback)
+    return minimize(
+        program, step_of(program, engine, solver), x0, stop=stop, callback=callback, shrink=engine == "native"
+    )
 
 
 def as_pencil(A: Any, B: Any) -> Pencil:
@@ -178,7 +182,7 @@ def step_of(program: SparseGEV | SparseFDA, engine: str, solver: Any) -> Step:
     if engine == "native":
         from .steps.native import native_step
 
-        return fast(native_step(program))
+        return Accelerated(native_step(program))
     if engine != "cvxpy":
         raise InvalidParameter(f'engine = {engine!r} is unknown; it is "cvxpy" or "native".')
     from .solvers import Backend
@@ -192,9 +196,11 @@ def step_of(program: SparseGEV | SparseFDA, engine: str, solver: Any) -> Step:
     return LinearStep(backend) if program.tau == 0.0 else LassoStep(backend)
 
 
-def fast(step: Step) -> Step:
-    """A step that drops what is zero for good and extrapolates where f allows it."""
-    return Accelerated(Shrinking(step))
+def native_run(
+    program: SparseGEV | SparseFDA, x0: Any = None, *, stop: Stop | None = None, callback: Callback | None = None
+) -> MMResult:
+    """The run of engine="native": compiled steps, extrapolated where f allows it, on what is not zero for good."""
+    return minimize(program, step_of(program, "native", None), x0, stop=stop, callback=callback, shrink=True)
 
 
 __all__ = ["Engine", "Gram", "dc_pca", "sparse_fda", "sparse_gev"]

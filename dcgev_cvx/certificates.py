@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -64,7 +64,7 @@ class Certificate:
 def snap(program: Program, x: Vector, tol: float = SNAP_TOL) -> Vector:
     """x with its dust set to zero: entries with |xᵢ|√Bᵢᵢ ≤ tol·‖x‖_B."""
     limit = tol * program.pencil.B_norm(x)
-    return np.where(np.abs(x) * np.sqrt(program.pencil.B_diagonal) <= limit, 0.0, x)
+    return np.where(np.abs(x) * program.pencil.B_roots <= limit, 0.0, x)
 
 
 def certify(program: Program, x: Vector, history: Sequence[Move] = (), *, tol: float = SNAP_TOL) -> Certificate:
@@ -121,16 +121,16 @@ def kkt_residuals(program: Program, x: Vector, terms: Sequence[Vector], p: Vecto
     """
     gradient = sum(terms[1:], terms[0])
     mu = program.multiplier(x, gradient, p)
-    root = np.sqrt(program.pencil.B_diagonal)
+    root = program.pencil.B_roots
     slack = program.slack(x)
 
     def residuals(mu: float) -> tuple[float, float]:
         pull = 2.0 * mu * program.normal(x)
         r = gradient + pull
         raw = np.where(x != 0.0, np.abs(r + p * np.sign(x)), np.maximum(0.0, np.abs(r) - p))
-        scale = max(float(np.max(np.abs(term) / root)) for term in (*terms, pull))
+        scale = max(float((np.abs(term) / root).max()) for term in (*terms, pull))
         slackness = ratio(abs(mu * slack), abs(mu) + scale * program.pencil.B_norm(x))
-        return ratio(float(np.max(raw / root)), scale), slackness
+        return ratio(float((raw / root).max()), scale), slackness
 
     # inside Ω the multiplier is zero; near its boundary the recovered one may fit better
     found = residuals(mu)
@@ -150,17 +150,37 @@ def sandwich_violation(program: Program, history: Sequence[Move]) -> float:
 
     f and g are computed anew from the data; what the history says of them is not used.
     """
+    return max((violation_on_face(program, face) for face in faces(history)), default=0.0)
+
+
+def faces(history: Sequence[Move]) -> Iterator[Sequence[Move]]:
+    """The history in pieces that share their ends, a new one whenever the nonzeros have become half as many."""
+    cards = [np.count_nonzero(point.x) for point in history]
+    begin = 0
+    for end in range(1, len(history)):
+        if 2 * cards[end] <= cards[begin] or end == len(history) - 1:
+            yield history[begin : end + 1]
+            begin = end
+
+
+def violation_on_face(program: Program, history: Sequence[Move]) -> float:
+    """The sandwich on the variables that are nonzero somewhere: the others add the same to f and to g."""
+    points = [point.x for point in history]
+    origins = [before.x if after.origin is None else after.origin for before, after in pairwise(history)]
+    support = np.flatnonzero(np.any([*points, *origins], axis=0))
+    part = program.restrict(support) if 0 < len(support) < program.pencil.n else program
+    if part is not program:
+        points, origins = [x[support] for x in points], [y[support] for y in origins]
+    values = [part.f(x) for x in points]
     worst = 0.0
-    f_before = program.f(history[0].x) if history else 0.0
-    for before, after in pairwise(history):
-        y = before.x if after.origin is None else after.origin
-        f_y = f_before if after.origin is None else program.f(y)
-        f_after, g_between = program.f(after.x), program.g(after.x, y)
-        excess = max(f_after - g_between, g_between - f_y, f_y - f_before)
+    for before, y in enumerate(origins):
+        after = before + 1
+        f_y = values[before] if history[after].origin is None else part.f(y)
+        g_between = part.g(points[after], y)
+        excess = max(values[after] - g_between, g_between - f_y, f_y - values[before])
         if excess > 0.0:
-            size = max(program.size(y), program.size(after.x))
-            worst = max(worst, ratio(max(0.0, excess - rounding(program, size, after.x)), size))
-        f_before = f_after
+            size = max(program.size(history[before].x), program.size(history[after].x))
+            worst = max(worst, ratio(max(0.0, excess - rounding(program, size, history[after].x)), size))
     return worst
 
 
@@ -171,5 +191,5 @@ def rounding(program: Program, size: float, x: Vector) -> float:
     exceeds n only for an ill-conditioned B.
     """
     pencil = program.pencil
-    moduli = float(np.sqrt(pencil.B_diagonal) @ np.abs(x)) ** 2
+    moduli = float(pencil.B_roots @ np.abs(x)) ** 2
     return 8.0 * (pencil.n + ratio(moduli, pencil.B_quad(x))) * UNIT_ROUNDOFF * size

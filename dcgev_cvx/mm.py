@@ -13,6 +13,7 @@ import numpy as np
 from .certificates import Certificate, certify, rounding
 from .checks import Vector, as_number, frozen, says_stop
 from .errors import InvalidParameter, SolverFailed
+from .faces import Face
 from .programs import Program
 from .steps.base import Step
 
@@ -168,11 +169,14 @@ def iterate(program: Program, step: Step, x0: Any = None) -> Iterator[Iterate]:
     1 -29.518 8
     2 -33.981 7
     """
-    y = frozen(program.start(x0))
-    yield Iterate(0, y, program.f(y), program.f(y), mu=0.0, seconds=0.0)
-    l = 0  # noqa: E741 - the paper's iteration index
+    yield from steps_from(program, step, frozen(program.start(x0)))
+
+
+def steps_from(program: Program, step: Step, y: Vector, l: int = 0) -> Iterator[Iterate]:  # noqa: E741
+    """y as iterate l, then the steps from it."""
+    yield Iterate(l, y, program.f(y), program.f(y), mu=0.0, seconds=0.0)
     while True:
-        l += 1  # noqa: E741
+        l += 1  # noqa: E741 - the paper's iteration index
         out = step(program, y)
         if out.x.shape != y.shape or not np.isfinite(out.x).all():
             raise SolverFailed("the step returned NaN, infinite or misshapen values.")
@@ -189,6 +193,7 @@ def minimize(
     *,
     stop: Stop | None = None,
     callback: Callback | None = None,
+    shrink: bool = False,
 ) -> MMResult:
     """Run MM until the stop rule and the certificate agree; a callback that returns True stops the run.
 
@@ -209,15 +214,19 @@ def minimize(
         When to stop; `Stop()` by default.
     callback
         Called with each Iterate, the start included.
+    shrink
+        Drop the variables that are zero for good (see Face) and go on with the smaller program: the same
+        iterates, sooner. The result and its certificate are those of the whole program all the same.
     """
     rule = Stop() if stop is None else stop
     history: list[Iterate] = []
     status, message = Status.OUT_OF_ITERATIONS, ""
     try:
-        for current in iterate(program, step, x0):
-            history.append(current)
-            verdict = ended(program, rule, history)
-            if callback is not None and says_stop(callback(current)) and verdict is None:
+        for face, local in on_faces(program, step, x0, shrink):
+            current = local[-1]
+            history.append(lifted(face, current))
+            verdict = ended(face.part, rule, local)
+            if callback is not None and says_stop(callback(history[-1])) and verdict is None:
                 verdict = Status.STOPPED
             if verdict is not None:
                 status = verdict
@@ -225,6 +234,29 @@ def minimize(
     except SolverFailed as failure:
         status, message = Status.SOLVER_FAILED, f"step {len(history)}: {failure}"
     return result_of(program, history, status, message)
+
+
+def on_faces(program: Program, step: Step, x0: Any, shrink: bool) -> Iterator[tuple[Face, list[Iterate]]]:
+    """The iterates, each as the newest of a list of at most two in the coordinates of its face."""
+    face, local = Face.whole(program), list[Iterate]()
+    run = iterate(program, step, x0)
+    while True:
+        local = [*local[-1:], next(run)]
+        yield face, local
+        smaller = face.shrunk(local[-1].x) if shrink else face
+        if smaller is not face:
+            run = steps_from(smaller.part, step, frozen(local[-1].x[local[-1].x != 0.0]), local[-1].l)
+            face, local = smaller, [next(run)]
+
+
+def lifted(face: Face, point: Iterate) -> Iterate:
+    """The same iterate in the whole space."""
+    if face.part is face.whole_program:
+        return point
+    f, g = point.f + face.constant, point.g + face.constant
+    origin = None if point.origin is None else face.lift(point.origin)
+    x, work = face.lift(point.x), point.work * face.share
+    return Iterate(point.l, x, f, g, point.mu, point.seconds, point.residual, point.solver, origin, work)
 
 
 def ended(program: Program, rule: Stop, history: Sequence[Iterate]) -> Status | None:

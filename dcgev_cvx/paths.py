@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .algorithms import fast, sparse_gev
+from .algorithms import native_run, sparse_gev
 from .checks import Index, Matrix, Vector, as_generator, as_number
 from .errors import InvalidParameter
 from .fisher import fisher_solve
@@ -154,16 +154,15 @@ def on_path(pencil: Pencil, k: int, *, eps: float = MACHINE_EPS, tries: int = 24
     stop = Stop(max_iter=300, step=1e-8)
     for _ in range(tries):
         rho = 0.5 * (low + high)
-        result = minimize(
+        result = native_run(
             program.with_rho(rho),
-            fast(native_step(program)),
             stop=stop,
             callback=lambda point: card(point.x) < k,  # zeros stay: it will not come back to k
         )
         found = card(result.x)
-        if found == k and not result.converged:
-            # on its way to fewer nonzeros a run passes k: only where it stays does it count
-            result = minimize(program.with_rho(rho), fast(native_step(program)), stop=Stop(max_iter=5000))
+        if found == k:
+            # the search extrapolates and may stop on its way: Algorithm 1 itself has the last word
+            result = minimize(program.with_rho(rho), native_step(program), stop=Stop(max_iter=5000), shrink=True)
             found = card(result.x)
         if found == k:
             return result.status is not Status.OUT_OF_ITERATIONS
@@ -374,7 +373,7 @@ def matching_program(pencil: Pencil, x: Vector, eps: float = MACHINE_EPS) -> Mat
     base = SparseGEV(pencil, 0.0, eps, shift="metric")
     for _ in range(6):
         program = base.with_rho(rho)
-        result = minimize(program, fast(native_step(program)), x, stop=Stop(max_iter=500))
+        result = native_run(program, x, stop=Stop(max_iter=500))
         if result.converged and np.array_equal(np.flatnonzero(result.x), support):
             return Matched(program, result)
         rho *= 0.1

@@ -80,7 +80,7 @@ class LogPenalty:
 
     def value(self, x: Vector, eps: float) -> float:
         """Σ log(ε + |xᵢ|)."""
-        return float(np.sum(np.log(eps + np.abs(x))))
+        return float(np.log(eps + np.abs(x)).sum())
 
     def weights(self, y: Vector, eps: float) -> Vector:
         """wᵢ = 1/(|yᵢ| + ε) (Eq:log)."""
@@ -101,7 +101,7 @@ class L1Penalty:
 
     def value(self, x: Vector, eps: float) -> float:
         """‖x‖₁."""
-        return float(np.sum(np.abs(x)))
+        return float(np.abs(x).sum())
 
     def weights(self, y: Vector, eps: float) -> Vector:
         """1."""
@@ -122,7 +122,7 @@ class ExponentialPenalty:
 
     def value(self, x: Vector, eps: float) -> float:
         """Σ (1 − exp(−|xᵢ|/ε))."""
-        return float(-np.sum(np.expm1(-np.abs(x) / eps)))
+        return -float(np.expm1(-np.abs(x) / eps).sum())
 
     def weights(self, y: Vector, eps: float) -> Vector:
         """exp(−|yᵢ|/ε)/ε, held above zero where the exponential underflows."""

@@ -40,6 +40,12 @@ class Gram:
             raise InvalidPencil(f"C must be a non-empty p × n matrix, got shape {factor.shape}.")
         self.C: Matrix = frozen(factor)
 
+    def columns(self, support: Index) -> Gram:
+        """The principal part on a support, as a product; it needs no check again."""
+        part = object.__new__(Gram)
+        part.C = frozen(self.C[:, support])
+        return part
+
     @property
     def shape(self) -> tuple[int, int]:
         """(n, n), the shape of the matrix that is not formed."""
@@ -125,7 +131,7 @@ class Pencil:
         object.__setattr__(self, "names", checked_names(names, n))
         object.__setattr__(self, "blocks", checked_blocks(self.blocks, n, B))
         if B is not None:
-            object.__setattr__(self, "_cholesky", frozen(cholesky_factor(B)))
+            vars(self)["cholesky"] = frozen(cholesky_factor(B))  # now, since it shows that B is positive definite
 
     def __reduce__(self) -> tuple[Any, ...]:
         A = self.A if isinstance(self.A, Gram) else np.asarray(self.A)
@@ -142,10 +148,10 @@ class Pencil:
         edges = np.cumsum((0, *(self.blocks or (self.n,))))
         return tuple(np.arange(start, stop) for start, stop in pairwise(edges))
 
-    @property
+    @cached_property
     def cholesky(self) -> Matrix | None:
         """Lower L with B = LLᵀ, or None when B is the identity."""
-        return getattr(self, "_cholesky", None)
+        return None if self.B is None else frozen(cholesky_factor(self.B))
 
     def A_dot(self, x: Vector) -> Vector:
         """Ax, touching only the columns where x is nonzero when these are few."""
@@ -172,7 +178,8 @@ class Pencil:
             u, v = u[support], v[support]
         if isinstance(self.A, Gram):
             C = self.A.C if support is None else self.A.C[:, support]
-            return float((C @ u) @ (C @ v))
+            Cu, Cv = (C @ np.stack([u, v], axis=1)).T  # one pass over the data
+            return float(Cu @ Cv)
         return float(u @ ((self.A if support is None else self.A_sub(support)) @ v))
 
     def A_sub(self, support: Index) -> Matrix:
@@ -218,6 +225,16 @@ class Pencil:
     def B_diagonal(self) -> Vector:
         """The diagonal of B."""
         return frozen(np.ones(self.n) if self.B is None else np.diagonal(self.B).copy())
+
+    @cached_property
+    def B_roots(self) -> Vector:
+        """√Bᵢᵢ, the lengths of the unit vectors."""
+        return frozen(np.sqrt(self.B_diagonal))
+
+    @property
+    def A_entries(self) -> int:
+        """How many numbers a product with A touches: n² of a matrix, 2pn of a factor used twice."""
+        return 2 * self.A.C.size if isinstance(self.A, Gram) else self.A.size
 
     @cached_property
     def A_scale(self) -> float:
@@ -277,10 +294,22 @@ class Pencil:
         return value, frozen(x)
 
     def restrict(self, support: Index) -> Pencil:
-        """The principal sub-pencil on the support; A = CᵀC stays a product."""
-        A = Gram(self.A.C[:, support]) if isinstance(self.A, Gram) else self.A_sub(support)
-        names = None if self.names is None else tuple(self.names[i] for i in support)
-        return Pencil(A, None if self.B is None else self.B_sub(support), names)
+        """The principal sub-pencil on the support; A = CᵀC stays a product while that is the smaller form.
+
+        A part of a checked pencil needs no check: it is symmetric, and its B is positive definite by interlacing.
+        """
+        if isinstance(self.A, Gram) and 2 * len(support) > len(self.A.C):
+            A = self.A.columns(support)
+        else:
+            A = frozen(self.A_sub(support))
+        smaller = object.__new__(Pencil)
+        vars(smaller).update(
+            A=A,
+            B=None if self.B is None else frozen(self.B_sub(support)),
+            names=None if self.names is None else tuple(self.names[i] for i in support),
+            blocks=None,
+        )
+        return smaller
 
     def dense(self) -> tuple[Matrix, Matrix]:
         """(A, B) as plain n × n arrays."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -176,7 +177,7 @@ class SparseGEV:
         vars(smaller).update(settings)
         return smaller
 
-    @property
+    @cached_property
     def rho_eps(self) -> float:
         """ρ_ε, the factor before the penalty."""
         return self.penalty.coefficient(self.rho, self.eps)
@@ -336,7 +337,7 @@ class SparseFDA:
         vars(smaller).update(settings)
         return smaller
 
-    @property
+    @cached_property
     def nu_eps(self) -> float:
         """ν_ε = ν / log(1 + 1/ε)."""
         return self.penalty.coefficient(self.nu, self.eps)

@@ -6,10 +6,23 @@ import numpy as np
 import pytest
 import referee
 
-from dcgev_cvx import Gram, Pencil, SparseFDA, SparseGEV, certify, dc_pca, iterate, minimize, sparse_fda, sparse_gev
+from dcgev_cvx import (
+    Gram,
+    Pencil,
+    SparseFDA,
+    SparseGEV,
+    Stop,
+    certify,
+    dc_pca,
+    iterate,
+    minimize,
+    sparse_fda,
+    sparse_gev,
+)
+from dcgev_cvx.faces import Face, absorbing
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.native import native_step
-from dcgev_cvx.steps.speedups import Accelerated, Shrinking, absorbing
+from dcgev_cvx.steps.speedups import Accelerated
 
 
 def cca(n=40, seed=0):
@@ -31,14 +44,53 @@ def test_shrinking_is_the_same_run(shift):
     """Iterate by iterate, on a smaller and smaller program."""
     A, B = cca()
     program = SparseGEV(Pencil(A, B), 0.3, shift=shift)
-    plain = islice(iterate(program, native_step(program)), 12)
-    small = islice(iterate(program, Shrinking(native_step(program))), 12)
+    plain = list(islice(iterate(program, native_step(program)), 12))
+    small = minimize(program, native_step(program), stop=Stop(max_iter=11), shrink=True).history
     shares = []
     for a, b in zip(plain, small, strict=True):
+        assert b.f == pytest.approx(a.f, rel=1e-12)
+        assert b.f == pytest.approx(program.f(b.x), rel=1e-13)
         assert program.pencil.B_norm(a.x - b.x) <= 1e-9
         assert b.g == pytest.approx(a.g, rel=1e-12)
         shares.append(b.work)
     assert shares[-1] < 0.1 < shares[1] == 1.0
+
+
+def test_a_shrunk_run_ends_as_the_whole_one_does():
+    """Status, count, callback and certificate are those of the whole program; each iterate is told once."""
+    A, B = cca()
+    program = SparseGEV(Pencil(A, B, names=[f"v{i}" for i in range(40)]), 0.3, shift="metric")
+    seen = []
+    whole = minimize(program, native_step(program))
+    small = minimize(program, native_step(program), callback=lambda point: seen.append(point), shrink=True)
+    assert small.status is whole.status
+    assert [point.l for point in seen] == list(range(small.n_iter + 1))
+    assert program.pencil.B_norm(small.x - whole.x) <= 1e-6
+    assert small.support == whole.support
+    assert small.program is program
+    assert small.certificate == certify(program, small.x, small.history)
+    assert all(len(point.x) == 40 and not point.x.flags.writeable for point in small.history)
+    assert minimize(program, native_step(program), stop=Stop(max_iter=5), shrink=True).n_iter == 5
+    cut = minimize(program, native_step(program), callback=lambda point: point.l == 6, shrink=True)
+    assert (cut.n_iter, cut.status.name) == (6, "STOPPED")
+
+
+def test_a_part_of_a_pencil():
+    """Restricted matrices are those of the data, as a product while that is smaller; nothing is writeable."""
+    C = np.random.default_rng(0).standard_normal((20, 50))
+    wide, narrow = np.arange(0, 50, 2), np.array([1, 4, 7])
+    pencil = Pencil(Gram(C), names=[f"v{i}" for i in range(50)])
+    assert isinstance(pencil.restrict(wide).A, Gram)
+    small = pencil.restrict(narrow)
+    assert isinstance(small.A, np.ndarray)
+    for support in (wide, narrow):
+        part = pencil.restrict(support)
+        assert np.allclose(part.dense()[0], (C.T @ C)[np.ix_(support, support)], rtol=1e-13)
+        assert part.names == tuple(f"v{i}" for i in support)
+    assert not small.A.flags.writeable
+    A, B = cca()
+    part = Pencil(A, B).restrict(narrow)
+    assert np.allclose(part.cholesky @ part.cholesky.T, B[np.ix_(narrow, narrow)], rtol=1e-13)
 
 
 def test_shrinking_data():
@@ -67,13 +119,15 @@ def test_zeros_absorb_at_tiny_eps_only():
 
 
 def test_at_large_eps_a_zero_comes_back():
-    """Where zeros are not absorbing, shrinking leaves the step alone: coordinates return as they do without it."""
+    """Where zeros are not absorbing no variable is dropped: coordinates return as they do without shrinking."""
     A, B = cca()
     program = SparseGEV(Pencil(A, B), 1e-3, 1.0, shift="metric")
     y = referee.start(0, B, 40, zeros=35)
-    out = Shrinking(native_step(program))(program, y)
-    assert np.count_nonzero(out.x) > 5
-    assert program.pencil.B_norm(out.x - native_step(program)(program, y).x) == 0.0
+    face = Face.whole(program)
+    assert face.shrunk(y) is face
+    run = minimize(program, native_step(program), y, stop=Stop(max_iter=1), shrink=True)
+    assert np.count_nonzero(run.x) > 5
+    assert program.pencil.B_norm(run.x - native_step(program)(program, y).x) == 0.0
 
 
 @pytest.mark.parametrize("eps", [1.0, 1e-2, 2.2e-16])

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..certificates import step_residuals
+from ..certificates import kkt_residuals
 from ..checks import Vector
 from ..errors import InvalidParameter
 from ..programs import Program, SparseGEV
@@ -52,12 +52,13 @@ def soft_threshold_step(program: Program, y: Vector) -> StepOutput:
     c = program.linear(y)
     if not c.any():
         return without_pull(program, y)
-    unit = power_of_two(float(np.max(np.abs(c))))  # squares of z/unit neither overflow nor vanish
-    z = np.copysign(np.maximum(0.0, np.abs(c) - 0.5 * program.slopes(y)) / unit, c) + 0.0  # and no -0.0
+    p, size = program.slopes(y), np.abs(c)
+    unit = power_of_two(float(size.max()))  # squares of z/unit neither overflow nor vanish
+    z = np.copysign(np.maximum(0.0, size - 0.5 * p) / unit, c) + 0.0  # and no -0.0
     norm = math.sqrt(float(z @ z))
     radius = max(program.tau / unit, norm)
     x = z / radius if radius > 0.0 else z
-    return output(program, y, x, mu=max(0.0, norm - program.tau / unit) * unit, begin=begin)
+    return output(program, y, x, c, p, mu=max(0.0, norm - program.tau / unit) * unit, begin=begin)
 
 
 def power_step(program: Program, y: Vector) -> StepOutput:
@@ -85,11 +86,11 @@ def power_step(program: Program, y: Vector) -> StepOutput:
     z = program.pencil.B_solve(d)
     z = z + program.pencil.B_solve(d - program.pencil.B_dot(z))  # the last digits, when B is ill-conditioned
     norm = program.pencil.B_norm(z)
-    return output(program, y, z / norm, mu=norm * unit, begin=begin)
+    return output(program, y, z / norm, c, program.slopes(y), mu=norm * unit, begin=begin)
 
 
-def output(program: SparseGEV, y: Vector, x: Vector, *, mu: float, begin: float) -> StepOutput:
+def output(program: SparseGEV, y: Vector, x: Vector, c: Vector, p: Vector, *, mu: float, begin: float) -> StepOutput:
     """The step with its value and residual computed from the data."""
-    residual, _ = step_residuals(program, y, x)
+    residual, _ = kkt_residuals(program, x, (2.0 * program.H_dot(x), -2.0 * c), p)
     value, seconds = program.g(x, y), perf_counter() - begin
     return StepOutput(x, value, mu, seconds, residual, correction=0.0, solver="closed form")
