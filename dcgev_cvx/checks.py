@@ -94,7 +94,7 @@ def column_names(data: Any) -> tuple[str, ...] | None:
     Columns that are not strings (the 0, 1, … of a frame without names) become strings too.
     """
     columns = getattr(data, "columns", None)
-    return None if columns is None else tuple(str(column) for column in columns)
+    return None if columns is None or callable(columns) else tuple(str(column) for column in columns)
 
 
 def checked_names(names: Iterable[object] | None, n: int) -> tuple[str, ...] | None:
