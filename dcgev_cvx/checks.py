@@ -132,8 +132,8 @@ def as_vector(x: Any, n: int, what: str) -> Vector:
     return vector
 
 
-def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False) -> float:
-    """A finite float at or above (strictly above) a limit, or an error that names it.
+def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False, high: float = math.inf) -> float:
+    """A finite float between two limits, or an error that names it.
 
     Parameters
     ----------
@@ -141,6 +141,8 @@ def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False) 
         The smallest number allowed; 0 by default, since prices, tolerances and limits are not negative.
     strict
         Whether low itself is refused.
+    high
+        The largest number allowed.
 
     Examples
     --------
@@ -152,6 +154,7 @@ def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False) 
     dcgev_cvx.errors.InvalidParameter: rho = -1 is out of range; it must be at least 0.
     """
     rule = f"must be {'greater than' if strict else 'at least'} {low:g}"
+    rule += "" if math.isinf(high) else f" and at most {high:g}"
     try:
         if isinstance(value, complex):
             raise TypeError
@@ -160,7 +163,7 @@ def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False) 
         raise InvalidParameter(f"{what} = {shown(value)} is not a real number; it {rule}.") from None
     if not math.isfinite(number):
         raise InvalidParameter(f"{what} = {number} is not finite; it {rule}.")
-    if number < low or (strict and number == low):
+    if number < low or number > high or (strict and number == low):
         raise InvalidParameter(f"{what} = {number:g} is out of range; it {rule}.")
     return number
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from .checks import Vector
+from .checks import Vector, as_number, as_real, shown
+from .errors import InvalidParameter
 
 MACHINE_EPS = float(np.finfo(np.float64).eps)
+SMALLEST_EPS = 1e-300
+"""1/ε must be a number."""
 
 
 class Penalty(Protocol):
@@ -31,7 +34,25 @@ class Penalty(Protocol):
 
 def card(x: Vector) -> int:
     """‖x‖₀, the number of nonzero entries (SGEV-P)."""
-    return int(np.count_nonzero(x))
+    return int(np.count_nonzero(as_real(x, "x", InvalidParameter)))
+
+
+def as_eps(eps: Any) -> float:
+    """ε, a number whose reciprocal is one too."""
+    return as_number(as_number(eps, "eps", strict=True), "eps", low=SMALLEST_EPS, high=1.0 / SMALLEST_EPS)
+
+
+def as_penalty(penalty: Any) -> Penalty:
+    """The penalty if it is one, the paper's for None."""
+    if penalty is None:
+        return LogPenalty()
+    wanted = ("coefficient", "value", "weights")
+    if isinstance(penalty, type) or not all(callable(getattr(penalty, name, None)) for name in wanted):
+        raise InvalidParameter(
+            f"penalty = {shown(penalty)} is none: it is LogPenalty(), L1Penalty(), ExponentialPenalty(), or has "
+            "the three methods coefficient, value and weights."
+        )
+    return penalty
 
 
 def log_scale(eps: float) -> float:
@@ -58,7 +79,8 @@ def card_eps(x: Vector, eps: float) -> float:
     >>> [round(card_eps(x, eps), 3) for eps in (1e6, 1.0, 1e-3, 1e-12, 1e-300)]
     [2.5, 2.17, 2.0, 2.0, 2.0]
     """
-    return float(np.sum(log1p_ratio(np.abs(x), eps))) / log_scale(eps)
+    eps = as_eps(eps)
+    return float(np.sum(log1p_ratio(np.abs(as_real(x, "x", InvalidParameter)), eps))) / log_scale(eps)
 
 
 def rho_eps(rho: float, eps: float) -> float:

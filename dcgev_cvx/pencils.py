@@ -397,5 +397,5 @@ def reciprocal_condition(factor: Matrix, B: Matrix) -> float:
 def expect_pencil(pencil: Any) -> Pencil:
     """The pencil, if it is one."""
     if not isinstance(pencil, Pencil):
-        raise InvalidParameter(f"a Pencil is wanted, got {type(pencil).__name__}: use Pencil(A, B).")
+        raise InvalidParameter(f"pencil must be a Pencil, got {type(pencil).__name__}: use Pencil(A, B).")
     return pencil

@@ -9,10 +9,10 @@ from typing import Any, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 
-from .checks import Index, Vector, as_number, as_real, as_vector, frozen
+from .checks import Index, Vector, as_number, as_real, as_vector, frozen, one_of
 from .errors import Infeasible, InvalidParameter
-from .penalties import MACHINE_EPS, LogPenalty, Penalty, card
-from .pencils import Gram, Pencil
+from .penalties import MACHINE_EPS, Penalty, as_eps, as_penalty, card
+from .pencils import Gram, Pencil, expect_pencil
 from .spectra import power_of_four, power_of_two
 
 Shift: TypeAlias = Literal["identity", "metric"]
@@ -151,20 +151,19 @@ class SparseGEV:
         shift: Shift = "identity",
         penalty: Penalty | None = None,
     ) -> None:
-        if not isinstance(pencil, Pencil):
-            raise InvalidParameter(f"pencil must be a Pencil, got {type(pencil).__name__}: use Pencil(A, B).")
-        if shift not in ("identity", "metric"):
-            raise InvalidParameter(f'shift = {shift!r} is unknown; it is "identity" (the paper) or "metric".')
+        expect_pencil(pencil)
+        one_of(shift, "shift", ("identity", "metric"))
         settings = {
             "pencil": pencil,
             "rho": as_number(rho, "rho"),
-            "eps": as_number(eps, "eps", strict=True),
+            "eps": as_eps(eps),
             "shift": shift,
-            "penalty": LogPenalty() if penalty is None else penalty,
+            "penalty": as_penalty(penalty),
             "tau": checked_tau(pencil, shift, tau),
         }
         for name, value in settings.items():
             object.__setattr__(self, name, value)
+        refuse_overflow(self, f"rho = {self.rho:g}")
 
     def with_rho(self, rho: float, eps: float | None = None) -> SparseGEV:
         """The same program at another ρ̃ (and ε): shares the pencil, so nothing is compiled or factored again."""
@@ -320,11 +319,13 @@ class SparseFDA:
             "pencil": pencil,
             "a": frozen(vector),
             "nu": as_number(nu, "nu"),
-            "eps": as_number(eps, "eps", strict=True),
-            "penalty": LogPenalty() if penalty is None else penalty,
+            "eps": as_eps(eps),
+            "penalty": as_penalty(penalty),
         }
         for name, value in settings.items():
             object.__setattr__(self, name, value)
+        refuse_size(self.a, pencil)
+        refuse_overflow(self, f"nu = {self.nu:g}")
 
     def with_nu(self, nu: float, eps: float | None = None) -> SparseFDA:
         """The same program at another ν (and ε), sharing what is compiled and factored."""
@@ -419,6 +420,36 @@ class SparseFDA:
         if abs(ax - 1.0) > FEASIBILITY_SLACK * max(1.0, float(np.abs(self.a) @ np.abs(x))):
             raise InvalidParameter(f"x0 lies outside Ω: aᵀx0 = {ax:.6g}, not 1. Divide x0 by {ax:.6g}.")
         return x / ax
+
+
+def expect_program(program: Any) -> Program:
+    """The program, if it is one: a Pencil with f, g and a start."""
+    if not isinstance(getattr(program, "pencil", None), Pencil) or not all(
+        callable(getattr(program, name, None)) for name in ("f", "g", "start")
+    ):
+        raise InvalidParameter(
+            f"a program is wanted, got {type(program).__name__}: use SparseGEV(pencil, rho) or SparseFDA(a, B, nu)."
+        )
+    return program
+
+
+def refuse_overflow(program: SparseGEV | SparseFDA, price: str) -> None:
+    """Refuse a price at which n penalties at zero, or their slopes, are no numbers any more."""
+    if not math.isfinite(program.pencil.n * max(map(abs, program.at_zero()))):
+        raise InvalidParameter(f"{price} is too large for floating point at this eps: the slope ρ_ε/ε overflows.")
+
+
+def refuse_size(a: Vector, pencil: Pencil) -> None:
+    """Refuse a and B whose Fisher ratios aᵢ²/Bᵢᵢ, or the squares on the way to them, leave floating point."""
+    size, metric = float(np.max(np.abs(a))), pencil.B_scale
+    on = a != 0.0
+    # by logarithms, since the ratio itself may be no number
+    ratio = float(np.max(2.0 * np.log10(np.abs(a[on])) - np.log10(pencil.B_diagonal[on])))
+    if not (1e-140 <= size <= 1e140 and 1e-140 <= metric <= 1e140 and abs(ratio) <= 140.0):
+        raise InvalidParameter(
+            f"a of size {size:.1e} and B of size {metric:.1e} give Fisher ratios aᵢ²/Bᵢᵢ near 1e{ratio:+.0f}: "
+            "sizes and ratios must lie between 1e-140 and 1e140. Rescale a and B."
+        )
 
 
 def smallest_tau(pencil: Pencil, shift: Shift) -> float:

@@ -252,7 +252,7 @@ def test_bad_random_states(state, pitprops):
 
 
 def test_a_matrix_is_not_a_pencil():
-    with pytest.raises(InvalidParameter, match="a Pencil is wanted, got ndarray"):
+    with pytest.raises(InvalidParameter, match="must be a Pencil, got ndarray"):
         solve(np.eye(3), 1)
 
 

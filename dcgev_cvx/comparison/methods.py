@@ -20,7 +20,7 @@ import numpy as np
 from ..bounds import cheap_bound
 from ..checks import Vector, as_number
 from ..errors import DCGEVError, InvalidParameter, nearest
-from ..pencils import Pencil
+from ..pencils import Pencil, expect_pencil
 from ..postprocess import renormalize, value
 from ..programs import smallest_tau
 from ..solutions import Solution, checked_k, solution_of
@@ -362,10 +362,8 @@ def compare(
     InvalidParameter
         For an unknown method (with the nearest name), an empty list, k or time_limit out of range.
     """
-    if not isinstance(pencil, Pencil):
-        raise InvalidParameter(f"pencil must be a Pencil, got {type(pencil).__name__}: use Pencil(A, B).")
     begin = perf_counter()
-    k = checked_k(k, pencil.n)
+    k = checked_k(k, expect_pencil(pencil).n)
     chosen = checked_methods(methods)
     seconds = math.inf if time_limit is None else as_number(time_limit, "time_limit", strict=True)
     game = Game(pencil, k, begin + seconds, random_state, force)
