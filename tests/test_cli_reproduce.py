@@ -11,8 +11,8 @@ def test_table_1_from_the_command_line(tmp_path, capsys):
     out, page = tmp_path / "out", tmp_path / "docs" / "page.md"
     assert main(["reproduce", "table1", "--tiny", "--out", str(out), "--page", str(page)]) == 0
     printed = capsys.readouterr().out
-    assert "agree     DC-PCA, component 1: paper x1, x2, x7, x8, x9, x10" in printed
-    assert "agree, 1 differs, 0 cannot be matched" in printed
+    assert "agree     GSPCA, component 2: paper x3 0.71 x4 0.71, ours x3 0.71 x4 0.71" in printed
+    assert "agree, 2 differs, 0 cannot be matched" in printed
     assert "77.05 %" in page.read_text()
     assert "figures/" not in page.read_text()
     assert json.loads((out / "numbers.json").read_text())["experiments"].keys() == {"table1"}

@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -331,6 +333,38 @@ def test_factor_of_a_covariance(pit):
 def test_zero_matrix_and_single_variable(name):
     assert rivals.RIVALS[name](Pencil(np.zeros((4, 4))), 2).value == 0.0
     assert_allclose(rivals.RIVALS[name](Pencil([[2.0]]), 1).value, 2.0)
+
+
+@pytest.mark.parametrize("name", rivals.RIVALS)
+@pytest.mark.parametrize("scale", [1e-140, 1e-80, 1e80, 1e140])
+def test_units_change_nothing(name, scale):
+    """Squares of A's entries would overflow or vanish: the rivals work in a unit of their own."""
+    C = np.random.default_rng(1).standard_normal((4, 6))
+    unit = 2.0 ** round(math.log2(scale))
+    plain, scaled = rivals.RIVALS[name](Pencil(Gram(C)), 3), rivals.RIVALS[name](Pencil(Gram(unit * C)), 3)
+    assert plain.support == scaled.support
+    assert_allclose(scaled.x, plain.x, atol=1e-6)
+    assert_allclose(scaled.value / unit / unit, plain.value, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", rivals.RIVALS)
+def test_k_nonzeros_where_the_eigenvalue_is_shared_and_fewer_where_more_would_cost(name):
+    rival = rivals.RIVALS[name]
+    assert rival(Pencil(np.eye(4)), 3).k == 3
+    assert rival(Pencil(np.zeros((4, 4))), 3).k == 3
+    found = rival(Pencil(np.diag([3.0, 2.0, 1.0])), 2)
+    assert (found.support, found.value) == ((0,), 3.0)
+
+
+def test_the_first_call_draws_no_random_number():
+    """scikit-learn's import draws one from Python's global generator: a fresh process must not show it."""
+    code = (
+        "import random, numpy; from dcgev_cvx import Gram, Pencil, rivals; random.seed(5); "
+        "before = random.getstate(); "
+        "[rival(Pencil(Gram(numpy.eye(3) + 1.0)), 2) for rival in rivals.RIVALS.values()]; "
+        "assert random.getstate() == before"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("name", rivals.RIVALS)

@@ -1,26 +1,29 @@
 """DC-PCA on data with nothing but the iteration: what Tables 2 and 4 time (ALG-S).
 
 The driver of `dc_pca` computes f, g and a residual at each step, which is right for a certified run and would be
-what one measures in a race. Here the bare iteration is run, with the same iterates; the tests compare the two.
+what one measures in a race. Here the bare iteration is run, with the same iterates; the tests compare the two. It
+comes twice, in plain NumPy as GPower is here, and compiled.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from ..checks import Matrix, Vector
 from ..penalties import MACHINE_EPS, rho_eps
 from ..rivals.base import Run
 
-SHRINK = 0.7
+SHRINK = 0.8
 """Columns are dropped when this share of them is left: each copy costs as much as a step."""
 
 SMALL = 60_000
 """Up to this many numbers in the active columns a compiled loop beats calls to BLAS."""
+
+Threshold = Callable[[Vector, Vector, float, float], tuple[Vector, float]]
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,9 @@ class Start:
     squares: float
 
 
-def descend(C: Matrix, rho: float, start: Start, *, tol: float = 1e-4, max_iter: int = 1000) -> Run:
+def descend(
+    C: Matrix, rho: float, start: Start, *, compiled: bool = False, tol: float = 1e-4, max_iter: int = 1000
+) -> Run:
     """xᵢ ∝ [|(CᵀCy)ᵢ| − ½ρ_ε/(|yᵢ| + ε)]₊ sign(CᵀCy)ᵢ at machine precision ε (ALG-S).
 
     The iterates are those of `dc_pca`. A zero of y is absorbing (its weight 1/ε outweighs every
@@ -47,6 +52,9 @@ def descend(C: Matrix, rho: float, start: Start, *, tol: float = 1e-4, max_iter:
         ρ̃ ≥ 0.
     start
         From `krylov_start`, product included: the first step costs one product less.
+    compiled
+        Plain NumPy by default; else the loop over the variables, and once few are left the whole iteration, is
+        compiled.
     tol, max_iter
         The stop rule of GPower's authors, so that both methods are stopped alike.
 
@@ -56,93 +64,55 @@ def descend(C: Matrix, rho: float, start: Start, *, tol: float = 1e-4, max_iter:
         x with its zeros, the number of steps, and whether the rule was met (a collapse to 0 counts as met).
     """
     price = rho_eps(rho, MACHINE_EPS)
+    threshold, settle = loops(compiled)
     absorbing = 0.5 * price / MACHINE_EPS > start.squares
     columns, D, y, Cy = np.arange(C.shape[1]), C, start.x, start.Cx
     before, steps, settled = -math.inf, 0, False
     while steps < max_iter and not settled and y.any():
-        if absorbing and D.size <= SMALL:
+        if settle is not None and absorbing and D.size <= SMALL:
             y = y.copy()
             steps, settled = settle(np.ascontiguousarray(D.T), y, price, MACHINE_EPS, tol, before, steps, max_iter)
             break
         steps += 1
         Cy = D @ y if steps > 1 else Cy
         variance = float(Cy @ Cy)
-        y, penalty = thresholded(Cy @ D, y, price, MACHINE_EPS)
+        y, penalty = threshold(Cy @ D, y, price, MACHINE_EPS)
         objective = variance - price * penalty
         settled, before = objective - before <= tol * variance, objective
         if absorbing and np.count_nonzero(y) < SHRINK * len(y):
             kept = np.flatnonzero(y)
-            columns, D, y = columns[kept], D[:, kept], y[kept]
+            columns, D, y = columns[kept], D.T[kept].T, y[kept]
     x = np.zeros(C.shape[1])
-    x[columns] = y
+    x[columns] = y + 0.0  # no -0.0
     return Run(x, steps, settled or not y.any())
 
 
-@njit(cache=True)
-def thresholded(c: Vector, y: Vector, price: float, eps: float) -> tuple[Vector, float]:  # pragma: no cover
-    """(the next iterate, Σ log(1 + |yᵢ|/ε)): one loop over the variables; 0 when nothing is left.
+def loops(compiled: bool) -> tuple[Threshold, Callable[..., tuple[int, bool]] | None]:
+    """The loop over the variables, and the whole iteration where it is compiled."""
+    if not compiled:
+        return thresholded, None
+    from . import descent_kernels
 
-    Products of up to 1e250 are collected before a logarithm is taken: n logarithms would cost more than the rest of
-    the loop.
-    """
-    z = np.zeros_like(y)
-    square, penalty, product = 0.0, 0.0, 1.0
-    for i in range(len(y)):
-        room = abs(y[i]) + eps
-        product *= room / eps
-        if product > 1e250:  # a logarithm of a product is cheaper than a sum of logarithms
-            penalty += math.log(product)
-            product = 1.0
-        size = abs(c[i]) - 0.5 * price / room
-        if size > 0.0:
-            z[i] = math.copysign(size, c[i])
-            square += size * size
-    if square > 0.0:
-        z /= math.sqrt(square)
-    return z, penalty + math.log(product)
+    return descent_kernels.thresholded, descent_kernels.settle
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
-def settle(
-    D: Matrix, y: Vector, price: float, eps: float, tol: float, before: float, steps: int, max_iter: int
-) -> tuple[int, bool]:  # pragma: no cover
-    """The same iteration compiled, one row of D per variable, zeros skipped; y is overwritten.
-
-    fastmath is limited to reassociation and contraction: no assumption about NaN or infinity is made.
-    """
-    n, p = D.shape
-    settled = False
-    while steps < max_iter and not settled:
-        steps += 1
-        Cy = np.zeros(p)
-        penalty = 0.0
-        for i in range(n):
-            if y[i] != 0.0:
-                penalty += math.log((abs(y[i]) + eps) / eps)
-                for j in range(p):
-                    Cy[j] += y[i] * D[i, j]
-        variance = 0.0
-        for j in range(p):
-            variance += Cy[j] * Cy[j]
-        objective = variance - price * penalty
-        settled = objective - before <= tol * variance
-        before = objective
-        square = 0.0
-        for i in range(n):
-            if y[i] != 0.0:
-                c = 0.0
-                for j in range(p):
-                    c += D[i, j] * Cy[j]
-                size = abs(c) - 0.5 * price / (abs(y[i]) + eps)
-                y[i] = math.copysign(size, c) if size > 0.0 else 0.0
-                square += y[i] * y[i]
-        if square == 0.0:
-            return steps, True
-        y /= math.sqrt(square)
-    return steps, settled
+def thresholded(c: Vector, y: Vector, price: float, eps: float) -> tuple[Vector, float]:
+    """(the next iterate, Σ log(1 + |yᵢ|/ε)); 0 when nothing is left (ALG-S)."""
+    room = np.abs(y) + eps
+    z = np.abs(c) - (0.5 * price) / room
+    np.maximum(z, 0.0, out=z)
+    norm = math.sqrt(float(z @ z))
+    if norm > 0.0:
+        z /= norm
+    return np.copysign(z, c), float(np.log(room).sum()) - len(y) * math.log(eps)
 
 
-def krylov_start(C: Matrix, steps: int = 6) -> Start:
+def given_start(C: Matrix, x: Vector) -> Start:
+    """A start that is known, with the product and the sum of squares that a run needs."""
+    return Start(x, C @ x, float(np.einsum("ij,ij->", C, C)))
+
+
+def krylov_start(C: Matrix, steps: int = 4) -> Start:
     """The best direction in the span of a few MM steps at ρ̃ = 0 (power steps) from the longest column of C.
 
     An approximate leading eigenvector at the price of as many iterations (Rayleigh–Ritz); fewer

@@ -17,14 +17,17 @@ from ..rivals.greedy import path as greedy_path
 from ..rivals.gspca import forward
 from .base import Experiment, Figure, Finding, Panel, Section, Table, agreement, mean
 from .cells import Cell, Settings
-from .methods import METHODS, gaussian_pencil, trace
+from .methods import Prepared, dc_pca_leading, gaussian_pencil, gpower, spca, timed, trace
 
 Row = dict[str, float]
 
+SIMILAR = 0.98
+"""Two average curves are called similar when neither claim is off by more than two per cent at any cardinality."""
+
 
 def solve_rows(pencil: Pencil, ks: list[int]) -> list[Row]:
-    """solve(pencil, k) with the quick effort: ε-continuation and swaps (beyond the paper)."""
-    found = [solve(pencil, k, effort="quick", check_path=False) for k in ks]
+    """solve(pencil, k) as a user calls it: ε-continuation and swaps (beyond the paper)."""
+    found = [solve(pencil, k) for k in ks]
     return [
         {"k": k, "variance": s.value, "raw": s.value, "seconds": s.seconds} for k, s in zip(ks, found, strict=True)
     ]
@@ -47,9 +50,9 @@ def path_rows(pencil: Pencil, ks: list[int], path: Callable[[Pencil], Any]) -> l
     return rows
 
 
-def parameter_rows(pencil: Pencil, ks: list[int], method: str) -> list[Row]:
+def parameter_rows(pencil: Pencil, ks: list[int], method: Callable[[Pencil, int], Prepared]) -> list[Row]:
     """A method of the paper with its parameter searched for each k."""
-    found = [METHODS[method](pencil, k, 0, 1) for k in ks]
+    found = [timed({"": method(pencil, k)})[""] for k in ks]
     return [
         {"k": k, "variance": a.variance, "raw": a.raw, "seconds": a.seconds} for k, a in zip(ks, found, strict=True)
     ]
@@ -57,11 +60,11 @@ def parameter_rows(pencil: Pencil, ks: list[int], method: str) -> list[Row]:
 
 CURVES: Mapping[str, Callable[[Pencil, list[int]], list[Row]]] = MappingProxyType(
     {
-        "SPCA": lambda pencil, ks: parameter_rows(pencil, ks, "SPCA"),
-        "GPower": lambda pencil, ks: parameter_rows(pencil, ks, "GPower"),
+        "SPCA": lambda pencil, ks: parameter_rows(pencil, ks, spca),
+        "GPower": lambda pencil, ks: parameter_rows(pencil, ks, gpower),
         "greedy": lambda pencil, ks: path_rows(pencil, ks, greedy_path),
         "GSPCA": lambda pencil, ks: path_rows(pencil, ks, lambda p: forward(p.dense()[0])),
-        "DC-PCA": lambda pencil, ks: parameter_rows(pencil, ks, "DC-PCA"),
+        "DC-PCA": lambda pencil, ks: parameter_rows(pencil, ks, dc_pca_leading),
         "d.c. solve": solve_rows,
     }
 )
@@ -136,15 +139,18 @@ def curve_table(curves: Mapping[str, list[tuple[float, float]]]) -> Table:
 def findings(share: Mapping[str, Any], raw: list[Any], times: Mapping[str, Any], count: str) -> list[Finding]:
     """Where the d.c. curves lie, and whose time grows with k.
 
-    "Similar" is read as at least 95 %, "better" as at least 99.5 % at every k: averages over few matrices scatter.
+    "Better" allows half a per cent below at every k, "similar" two per cent: averages over few matrices scatter.
     """
     made = [
         lead("DC-PCA", share["DC-PCA"], "SPCA with its own loadings", raw, "better than SPCA", count),
-        lead("DC-PCA", share["DC-PCA"], "GPower", share["GPower"], "similar to GPower", count, least=0.95),
+        *(
+            lead("DC-PCA", share["DC-PCA"], rival, share[rival], f"similar to {rival}", count, least=SIMILAR)
+            for rival in ("GPower", "GSPCA")
+        ),
     ]
     made += [
         lead("d.c. solve", share["d.c. solve"], rival, share[rival], "(not in the paper)", count)
-        for rival in ("SPCA", "GPower", "greedy")
+        for rival in ("SPCA", "GPower", "greedy", "GSPCA")
     ]
     grows = times["GSPCA"][-1][1] / times["GSPCA"][0][1]
     flat = max(times["DC-PCA"], key=lambda point: point[1])[1] / min(times["DC-PCA"], key=lambda p: p[1])[1]
@@ -169,12 +175,13 @@ def lead(
     """
     ratios = {k: v / dict(theirs)[k] for k, v in ours}
     worst = min(ratios, key=lambda k: ratios[k])
+    below = [int(k) for k, ratio in ratios.items() if ratio < least]
     return Finding(
         f"Figure 2a: {name} against {rival}",
         claim,
         f"smallest ratio {ratios[worst]:.4f} (k = {int(worst)}), mean {mean(list(ratios.values())):.4f}",
-        agreement(ratios[worst] >= least),
-        f"average over {count}",
+        agreement(not below),
+        f"average over {count}; below {least:g} at k = {below}" if below else f"average over {count}",
     )
 
 
@@ -183,13 +190,13 @@ EXPERIMENT = Experiment(
     "figure2",
     "Figure 2 (random matrices)",
     {
-        "tiny": {"p": 20, "n": 40, "matrices": 2, "ks": [2, 10], "methods": ALL},
-        "quick": {"p": 100, "n": 300, "matrices": 4, "ks": [5, 20, 60, 150, 250], "methods": ALL},
+        "tiny": {"p": 20, "n": 70, "matrices": 2, "ks": [2, 10], "methods": ALL},
+        "quick": {"p": 100, "n": 300, "matrices": 4, "ks": [2, 5, 20, 60, 150, 250], "methods": ALL},
         "full": {
             "p": 100,
             "n": 300,
             "matrices": 100,
-            "ks": [2, 5, 10, 20, 35, 60, 100, 150, 250],
+            "ks": [1, 2, 3, 5, 10, 20, 35, 60, 100, 150, 200, 250, 300],
             "methods": ALL,
         },
     },

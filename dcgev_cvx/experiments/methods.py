@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any
@@ -12,15 +13,19 @@ import numpy as np
 
 from ..checks import Matrix, Vector
 from ..errors import InvalidParameter
+from ..oneshot import Schedule, one_shot
 from ..pencils import Gram, Pencil
 from ..postprocess import on_support, value
-from ..rivals.base import Found, Run, factor, largest, search, trimmed
+from ..rivals.base import Run, factor, largest, search, trimmed
 from ..rivals.gpower import ascend, gamma_max
 from ..rivals.spca import penalized
-from .descent import descend, krylov_start, rho_max
+from .descent import descend, given_start, krylov_start, rho_max
 
 TOL = 1e-4
 """The stopping tolerance of GPower's authors, used for DC-PCA as well: the rise of the objective."""
+
+SCHEDULE = Schedule((30.0, 10.0, 3.0, 1.0, 0.3), 6)
+"""A short ε-continuation for one-shot cardinality: only the support is wanted, the loadings are recomputed."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +33,10 @@ class Answer:
     """What a method made of k: variance with its own loadings (raw) and with the best on its support.
 
     seconds is one run at a fixed parameter, start included, which is what the paper times;
-    total adds the search for the parameter.
+    total is the search for the parameter.
 
     exact says whether some parameter gave k exactly (within the slack that was allowed); steps are those of the
-    timed run.
+    timed run, runs those of the search.
     """
 
     k: int
@@ -41,29 +46,54 @@ class Answer:
     total: float
     exact: bool
     steps: int
+    runs: int
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
         return asdict(self)
 
 
-def gpower_answer(pencil: Pencil, k: int, slack: int = 0, repeats: int = 1) -> Answer:
+@dataclass(frozen=True)
+class Prepared:
+    """A method that has found its parameter: the answer, not timed yet, and the run to be timed."""
+
+    answer: Answer
+    again: Callable[[], object]
+
+
+def gpower(pencil: Pencil, k: int, slack: int = 0) -> Prepared:
     """GPower ℓ0 on data (Eq:journee)."""
     C = factor(pencil)
-    return answered(pencil, k, lambda gamma: ascend(C, gamma, tol=TOL), gamma_max(C, "l0"), slack, repeats)
+    return prepared(pencil, k, lambda gamma: ascend(C, gamma, tol=TOL), gamma_max(C, "l0"), slack)
 
 
-def dc_answer(pencil: Pencil, k: int, slack: int = 0, repeats: int = 1) -> Answer:
+def dc_pca(pencil: Pencil, k: int, slack: int = 0, *, compiled: bool = False) -> Prepared:
     """DC-PCA on data, started in the span of a few power steps (ALG-S)."""
     C = factor(pencil)
 
     def run(rho: float) -> Run:
-        return descend(C, rho, krylov_start(C), tol=TOL)
+        return descend(C, rho, krylov_start(C), compiled=compiled, tol=TOL)
 
-    return answered(pencil, k, run, rho_max(C, krylov_start(C)), slack, repeats)
+    return prepared(pencil, k, run, rho_max(C, krylov_start(C)), slack)
 
 
-def spca_answer(pencil: Pencil, k: int, slack: int = 0, repeats: int = 1) -> Answer:
+def dc_pca_compiled(pencil: Pencil, k: int, slack: int = 0) -> Prepared:
+    """The same with its loops compiled."""
+    return dc_pca(pencil, k, slack, compiled=True)
+
+
+def dc_pca_leading(pencil: Pencil, k: int, slack: int = 0) -> Prepared:
+    """DC-PCA on data from the leading eigenvector, which is given and not timed (ALG-S)."""
+    C = factor(pencil)
+    start = given_start(C, pencil.leading_vector)
+
+    def run(rho: float) -> Run:
+        return descend(C, rho, start, compiled=True, tol=TOL)
+
+    return prepared(pencil, k, run, rho_max(C, start), slack)
+
+
+def spca(pencil: Pencil, k: int, slack: int = 0) -> Prepared:
     """SPCA as an elastic net on data, ridge λmax(A) (Eq:EN-SPCA).
 
     Beginning the search near the right size saves runs at penalties that are far too large.
@@ -72,38 +102,83 @@ def spca_answer(pencil: Pencil, k: int, slack: int = 0, repeats: int = 1) -> Ans
     correlation = np.sort(np.abs(pencil.A @ pencil.leading_vector))
     # 2|cᵢ| of the k-th variable is where k would survive the first regression: the search begins there
     high = 2.0 * min(float(correlation[-1]), 2.0 * float(correlation[-k]))
-    return answered(pencil, k, lambda lasso: penalized(pencil, ridge, lasso), high, slack, repeats)
+    return prepared(pencil, k, lambda lasso: penalized(pencil, ridge, lasso), high, slack)
 
 
-METHODS: Mapping[str, Callable[[Pencil, int, int, int], Answer]] = MappingProxyType(
-    {"SPCA": spca_answer, "GPower": gpower_answer, "DC-PCA": dc_answer}
-)
-"""The three methods that the paper compares on large data."""
+def dc_one_shot(pencil: Pencil, k: int, slack: int = 0) -> Prepared:
+    """d.c. steps that keep k coordinates each: no parameter and no search (beyond the paper).
 
-
-def answered(pencil: Pencil, k: int, run: Callable[[float], Run], high: float, slack: int, repeats: int) -> Answer:
-    """Search the parameter, then run once more (or a few times, the quickest counts) by the clock.
-
-    The search is not timed as part of `seconds`, since the paper times a run at a known parameter; `total` has it.
-    The quickest of the repeats is the least disturbed.
+    k is met exactly, whatever the slack.
     """
+    C = factor(pencil)
+
+    def run() -> Vector:
+        return one_shot(pencil, k, krylov_start(C).x, SCHEDULE)[0]
+
+    x = run()
+    best, steps = on_support(pencil, np.flatnonzero(x)), len(SCHEDULE.levels) * SCHEDULE.steps
+    answer = Answer(
+        int(np.count_nonzero(x)), value(pencil, best), value(pencil, x), 0.0, 0.0, exact=True, steps=steps, runs=0
+    )
+    return Prepared(answer, run)
+
+
+METHODS: Mapping[str, Callable[[Pencil, int, int], Prepared]] = MappingProxyType(
+    {
+        "SPCA": spca,
+        "GPower": gpower,
+        "DC-PCA": dc_pca,
+        "DC-PCA, compiled": dc_pca_compiled,
+        "d.c. one-shot": dc_one_shot,
+    }
+)
+"""The three methods that the paper compares on large data, and two that it does not have."""
+
+PAPER = ("SPCA", "GPower", "DC-PCA")
+
+
+def prepared(pencil: Pencil, k: int, run: Callable[[float], Run], high: float, slack: int) -> Prepared:
+    """Search the parameter, and keep the run at it to be timed."""
     begin = perf_counter()
     found = search(run, high, k, pencil.n, slack=slack)
     total = perf_counter() - begin
-    seconds = min(clocked(run, found) for _ in range(repeats))
     near = abs(int(np.count_nonzero(found.run.x)) - k) <= slack
     x = found.run.x if near else trimmed(found.run.x, k)
     count = int(np.count_nonzero(x))
     best = on_support(pencil, largest(np.abs(x), count)) if count else pencil.leading_vector
     raw = value(pencil, x) if count else 0.0
-    return Answer(count, value(pencil, best), raw, seconds, total, found.exact, found.run.steps)
+    answer = Answer(count, value(pencil, best), raw, 0.0, total, found.exact, found.run.steps, found.runs)
+    return Prepared(answer, lambda: run(found.parameter))
 
 
-def clocked(run: Callable[[float], Run], found: Found) -> float:
-    """The seconds of one run at the found parameter."""
-    begin = perf_counter()
-    run(found.parameter)
-    return perf_counter() - begin
+def timed(methods: Mapping[str, Prepared], repeats: int = 1) -> dict[str, Answer]:
+    """The quickest of a few runs of each method, taken in turn: what disturbs one round disturbs all of them.
+
+    SPCA, which takes as long as all the others together many times over, is run once.
+    """
+    best = dict.fromkeys(methods, math.inf)
+    for turn in range(repeats):
+        for name, method in methods.items():
+            if name != "SPCA" or turn == 0:
+                begin = perf_counter()
+                method.again()
+                best[name] = min(best[name], perf_counter() - begin)
+    return {name: with_time(method.answer, best[name]) for name, method in methods.items()}
+
+
+def with_time(answer: Answer, seconds: float) -> Answer:
+    """The answer with the time of its run, which is all there is where nothing was searched."""
+    return replace(answer, seconds=seconds, total=answer.total if answer.runs else seconds)
+
+
+def compared(pencil: Pencil, k: int, slack: int, repeats: int, *, spca: bool) -> dict[str, Any]:
+    """Every method at one cardinality; one-shot at the one that GPower came to, so that the two can be compared."""
+    found: dict[str, Prepared] = {}
+    for name, method in METHODS.items():
+        if name != "SPCA" or spca:
+            found[name] = method(pencil, found["GPower"].answer.k if name == "d.c. one-shot" else k, slack)
+    answers = timed(found, repeats)
+    return {"trace": trace(pencil), "methods": {name: answer.to_dict() for name, answer in answers.items()}}
 
 
 def gaussian(p: int, n: int, seed: list[int]) -> Matrix:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,9 +17,13 @@ from ..pencils import Gram, Pencil
 from ..postprocess import on_support
 from ..programs import smallest_tau
 from ..solutions import Solution, checked_k, solution_of
+from ..spectra import power_of_four
 
 SEARCH_RUNS = 60
 """The most runs that a search for k may take."""
+
+SMALLEST_UNIT = 1e-50
+"""Variances between this and its inverse are taken as they are."""
 
 SEARCH_WIDTH = 1e-8
 """Relative width of the parameter's interval below which the cardinality is taken to jump over k."""
@@ -50,8 +55,8 @@ class Found:
     runs: int
 
 
-def pca_problem(pencil: Any, k: Any, rival: str) -> int:
-    """The checked k; an error for what a rival of the paper cannot treat: B ≠ I, or A with negative eigenvalues.
+def pca_problem(pencil: Any, k: Any, rival: str) -> tuple[Pencil, int]:
+    """The pencil to work on and the checked k; an error for B ≠ I, or A with negative eigenvalues.
 
     Raises InvalidParameter for anything but a Pencil, for another B, for an indefinite A and for k out of range: a
     rival that was made for PCA is not stretched beyond it.
@@ -64,7 +69,21 @@ def pca_problem(pencil: Any, k: Any, rival: str) -> int:
         raise InvalidParameter(
             f"{rival} needs A ⪰ 0, but λmin(A) = {pencil.lambda_min_A:.3g}: use solve or sparse_gev, which shift A."
         )
-    return checked_k(k, pencil.n)
+    return tamed(pencil), checked_k(k, pencil.n)
+
+
+def tamed(pencil: Pencil) -> Pencil:
+    """The pencil in units in which squares of its entries neither overflow nor vanish; nearly always itself.
+
+    A support and its loadings do not depend on the unit, which is a power of four, so that nothing is rounded.
+    """
+    top = float(np.max(pencil.A_diagonal))
+    if top == 0.0 or SMALLEST_UNIT < top < 1.0 / SMALLEST_UNIT:
+        return pencil
+    unit = power_of_four(top)
+    if isinstance(pencil.A, Gram):
+        return Pencil(Gram(pencil.A.C / math.sqrt(unit)), names=pencil.names)
+    return Pencil(np.asarray(pencil.A) / unit, names=pencil.names)
 
 
 def factor(pencil: Pencil) -> Matrix:
@@ -138,11 +157,46 @@ def best_loadings(pencil: Pencil, x: Vector, k: int) -> Vector:
 
 
 def finished(
-    pencil: Pencil, x: Vector, method: str, begin: float, *, converged: bool = True, on_path: bool | None = None
+    pencil: Pencil,
+    x: Vector,
+    k: int,
+    method: str,
+    begin: float,
+    *,
+    converged: bool = True,
+    on_path: bool | None = None,
 ) -> Solution:
-    """The rival's answer; one that ran out of iterations says so in its name."""
+    """The rival's answer; one that ran out of iterations says so in its name.
+
+    Where its eigenvalue is shared, variables that cost nothing fill it up to k nonzeros; fewer are left only where
+    more would lower the value, as for a diagonal A.
+    """
+    if np.count_nonzero(x) < k:
+        from ..paths import spread
+
+        x = spread(pencil, x / float(np.linalg.norm(x)), k)
     label = method if converged else f"{method} (out of iterations)"
     return solution_of(pencil, x, label, perf_counter() - begin, on_path=on_path)
+
+
+def linear_models() -> Any:
+    """sklearn.linear_model, with Python's global random numbers left where they were.
+
+    Its import draws one of them (through rich, which numbers its links), and a first call must not be told from a
+    second by what a user's own `random` gives next.
+    """
+    import random
+    import sys
+    from importlib import import_module
+
+    name = "sklearn.linear_model"
+    if name in sys.modules:
+        return sys.modules[name]
+    state = random.getstate()
+    try:
+        return import_module(name)
+    finally:
+        random.setstate(state)
 
 
 @contextmanager

@@ -35,9 +35,9 @@ def dspca(pencil: Pencil, k: int, *, renormalized: bool = True, solver: Any = No
     """
     from ..relaxations import entrywise_sdp
 
-    k = pca_problem(pencil, k, "dspca")
+    work, k = pca_problem(pencil, k, "dspca")
     begin = perf_counter()
     options = {} if solver is None else {"solver": solver}
-    relaxed = entrywise_sdp(pencil, radius=float(np.sqrt(k)), **options)
+    relaxed = entrywise_sdp(work, radius=float(np.sqrt(k)), **options)
     x = trimmed(np.linalg.eigh(relaxed.X)[1][:, -1], k)
-    return finished(pencil, renormalize(pencil, x) if renormalized else x, "dspca", begin)
+    return finished(pencil, renormalize(work, x) if renormalized else x, k, "dspca", begin)

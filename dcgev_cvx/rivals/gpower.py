@@ -43,19 +43,19 @@ def gpower(
     InvalidParameter
         For an unknown kind or start, and as `pca_problem` does.
     """
-    k = pca_problem(pencil, k, "gpower")
+    work, k = pca_problem(pencil, k, "gpower")
     check_choice("kind", kind, ("l0", "l1"))
     check_choice("start", start, ("column", "leading"))
     begin = perf_counter()
-    C = factor(pencil)
-    z = longest_column(C) if start == "column" else unit(C @ pencil.leading_vector)
+    C = factor(work)
+    z = longest_column(C) if start == "column" else unit(C @ work.leading_vector)
 
     def run(gamma: float) -> Run:
         return ascend(C, gamma, kind, z, tol=tol, max_iter=max_iter)
 
-    found = search(run, gamma_max(C, kind), k, pencil.n)
-    x = best_loadings(pencil, found.run.x, k)
-    return finished(pencil, x, f"gpower-{kind}", begin, converged=found.run.converged, on_path=found.exact)
+    found = search(run, gamma_max(C, kind), k, work.n)
+    x = best_loadings(work, found.run.x, k)
+    return finished(pencil, x, k, f"gpower-{kind}", begin, converged=found.run.converged, on_path=found.exact)
 
 
 def ascend(
@@ -73,8 +73,8 @@ def ascend(
         active = np.flatnonzero(t)
         if value - before <= tol * value:
             return Run(unit(t), step, True)
-        # only the active columns are touched: t is sparse
-        z = unit(C[:, active] @ t[active] if 3 * len(active) < len(t) else C @ t)
+        # only the active columns are touched where they are few: t is sparse
+        z = unit(t[active] @ C.T[active] if 2 * len(active) < len(t) else C @ t)
         before = value
     return Run(unit(t), max_iter, False)
 

@@ -24,10 +24,10 @@ def greedy(pencil: Pencil, k: int) -> Solution:
     and M has the same nonzero eigenvalues as A_SS. Compare `gspca`, which computes λmax of every candidate instead
     of the bound.
     """
-    k = pca_problem(pencil, k, "greedy")
+    work, k = pca_problem(pencil, k, "greedy")
     begin = perf_counter()
-    support = next(S for S in path(pencil) if len(S) == k)
-    return finished(pencil, on_support(pencil, np.sort(support)), "greedy", begin)
+    support = next(S for S in path(work) if len(S) == k)
+    return finished(pencil, on_support(work, np.sort(support)), k, "greedy", begin)
 
 
 def path(pencil: Pencil) -> Iterator[Index]:

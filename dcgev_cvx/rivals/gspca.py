@@ -36,31 +36,31 @@ def gspca(pencil: Pencil, k: int, *, search: Search = "both") -> Solution:
 
     A greedy pass costs an eigenvalue decomposition a step; candidates are scored together by the secular equation.
     """
-    k = pca_problem(pencil, k, "gspca")
+    work, k = pca_problem(pencil, k, "gspca")
     if search not in ("both", "forward", "backward", "exact"):
         raise InvalidParameter(f'search = {search!r} is unknown: "both", "forward", "backward" or "exact".')
     begin = perf_counter()
     if search == "exact":
-        return exact(pencil, k, begin)
-    A, _ = pencil.dense()
+        return exact(pencil, work, k, begin)
+    A, _ = work.dense()
     found: list[Index] = []
     if search in ("both", "forward"):
         found.append(take(forward(A), k))
     if search in ("both", "backward"):
         found.append(take(backward(A), k))
-    x = max((on_support(pencil, np.sort(S)) for S in found), key=pencil.A_quad)
-    return finished(pencil, x, f"gspca-{search}", begin)
+    x = max((on_support(work, np.sort(S)) for S in found), key=work.A_quad)
+    return finished(pencil, x, k, f"gspca-{search}", begin)
 
 
-def exact(pencil: Pencil, k: int, begin: float) -> Solution:
+def exact(pencil: Pencil, work: Pencil, k: int, begin: float) -> Solution:
     """The optimum of (SGEV-P) by branch and bound over supports.
 
     A search that ended without proof is labelled as one that ran out of iterations.
     """
     from ..exact import best_subset
 
-    proved = best_subset(pencil, k)
-    return finished(pencil, np.asarray(proved.x), "gspca-exact", begin, converged=proved.optimal)
+    proved = best_subset(work, k)
+    return finished(pencil, np.asarray(proved.x), k, "gspca-exact", begin, converged=proved.optimal)
 
 
 def take(path: Iterator[Index], k: int) -> Index:

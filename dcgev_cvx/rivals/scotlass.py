@@ -44,15 +44,15 @@ def scotlass(
     tol, max_iter
         When to stop a run; one that ran out says so in its Solution's method.
     """
-    k = pca_problem(pencil, k, "scotlass")
+    work, k = pca_problem(pencil, k, "scotlass")
     if engine not in ("closed", "driver"):
         raise InvalidParameter(f'engine = {engine!r} is unknown: "closed" (Eq:scotl) or "driver" (the MM driver).')
     begin = perf_counter()
     once = closed if engine == "closed" else driven
-    found = search(lambda rho: once(pencil, rho, tol, max_iter), rho_max(pencil), k, pencil.n)
-    x = trimmed(found.run.x if found.run.x.any() else pencil.leading_vector, k)
-    x = renormalize(pencil, x) if renormalized else x
-    return finished(pencil, x, "scotlass", begin, converged=found.run.converged, on_path=found.exact)
+    found = search(lambda rho: once(work, rho, tol, max_iter), rho_max(work), k, work.n)
+    x = trimmed(found.run.x if found.run.x.any() else work.leading_vector, k)
+    x = renormalize(work, x) if renormalized else x
+    return finished(pencil, x, k, "scotlass", begin, converged=found.run.converged, on_path=found.exact)
 
 
 def closed(pencil: Pencil, rho: float, tol: float, max_iter: int) -> Run:

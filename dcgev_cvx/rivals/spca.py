@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil
 from ..postprocess import renormalize
 from ..solutions import Solution
-from .base import Run, finished, hushed, largest, pca_problem, search, trimmed
+from .base import Run, finished, hushed, largest, linear_models, pca_problem, search, trimmed
 
 Regression = Callable[[Vector, Vector], Vector]
 """β from α, given the last β to start from."""
@@ -48,19 +47,19 @@ def spca(
     Why alternate: for fixed α the objective is an elastic net in β; for fixed β and ‖α‖ = 1 it is
     minimised by α ∝ CᵀCβ (a Procrustes rotation, here of one column).
     """
-    k = pca_problem(pencil, k, "spca")
-    weight = checked_ridge(ridge) * (pencil.lambda_max or 1.0)
+    work, k = pca_problem(pencil, k, "spca")
+    weight = checked_ridge(ridge) * (work.lambda_max or 1.0)
     begin = perf_counter()
-    if isinstance(pencil.A, Gram) and math.isfinite(weight):
-        top = 2.0 * float(np.max(np.abs(pencil.A @ pencil.leading_vector)))
-        found = search(lambda lasso: penalized(pencil, weight, lasso, tol, max_iter), top, k, pencil.n)
+    if isinstance(work.A, Gram) and math.isfinite(weight):
+        top = 2.0 * float(np.max(np.abs(work.A @ work.leading_vector)))
+        found = search(lambda lasso: penalized(work, weight, lasso, tol, max_iter), top, k, work.n)
         run, on_path = found.run, found.exact
     else:
-        run = alternate(pencil, counted(pencil, weight, k), tol, max_iter)
+        run = alternate(work, counted(work, weight, k), tol, max_iter)
         on_path = int(np.count_nonzero(run.x)) == k
-    x = trimmed(run.x if run.x.any() else pencil.leading_vector, k)
-    x = renormalize(pencil, x) if renormalized else x
-    return finished(pencil, x, "spca", begin, converged=run.converged, on_path=on_path)
+    x = trimmed(run.x if run.x.any() else work.leading_vector, k)
+    x = renormalize(work, x) if renormalized else x
+    return finished(pencil, x, k, "spca", begin, converged=run.converged, on_path=on_path)
 
 
 def penalized(pencil: Pencil, ridge: float, lasso: float, tol: float = 1e-3, max_iter: int = 200) -> Run:
@@ -98,14 +97,11 @@ def elastic_net(C: Matrix, y: Vector, ridge: float, lasso: float, start: Vector)
 
     `start` is the last β: the alternation changes it little, and coordinate descent then takes a few sweeps.
     """
-    from sklearn.linear_model import enet_path
-
-    fit: Any = enet_path  # its stubs know the defaults only
     rows = C.shape[0]
     first, second = lasso / (2.0 * rows), ridge / rows
     strength = first + second
     with hushed():
-        path = fit(
+        path = linear_models().enet_path(
             C,
             y,
             l1_ratio=first / strength,
@@ -137,11 +133,9 @@ def lars(gram: Matrix, correlation: Vector, k: int) -> Vector:
     On the path variables enter one at a time and may leave; if k never occurs, the last point is returned and the
     caller's `on_path` is False.
     """
-    from sklearn.linear_model import lars_path_gram
-
     with hushed():
         # a variable may leave the path and come back: twice as many steps as variables are allowed
-        coefficients = lars_path_gram(
+        coefficients: Matrix = linear_models().lars_path_gram(
             correlation, gram, n_samples=1, max_iter=2 * k + 20, method="lasso", return_path=True
         )[2]
     counts = np.count_nonzero(coefficients, axis=0)
