@@ -17,8 +17,11 @@ import numpy as np
 from .checks import Vector
 from .pencils import Gram, Pencil
 from .programs import smallest_tau
+from .spectra import power_of_two
 
 DENSE_KERNEL = 400
+SINGLE = 10**6
+"""Factors with more entries than this are searched in single precision: half the memory to go through."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +81,11 @@ def one_shot(pencil: Pencil, k: int, x0: Vector, schedule: Schedule) -> tuple[Ve
     x = np.array(x0 / pencil.B_norm(x0))
     if k == pencil.n:
         return x, 0.0
+    if pencil.B is None and isinstance(pencil.A, Gram):
+        return one_shot_rows(pencil.A, k, x, schedule)
     # CᵀC needs no shift, and finding that out would cost an eigenvalue
     tau = 0.0 if isinstance(pencil.A, Gram) else smallest_tau(pencil, "metric")
-    if pencil.B is None and (isinstance(pencil.A, Gram) or pencil.n > DENSE_KERNEL):
+    if pencil.B is None and pencil.n > DENSE_KERNEL:
         return one_shot_product(pencil, tau, k, x, schedule)
     from .steps.kernels import one_shot_gev, one_shot_pca
 
@@ -93,11 +98,21 @@ def one_shot(pencil: Pencil, k: int, x0: Vector, schedule: Schedule) -> tuple[Ve
     return trimmed(pencil, x, k), float(rho)
 
 
-def one_shot_product(pencil: Pencil, tau: float, k: int, x: Vector, schedule: Schedule) -> tuple[Vector, float]:
-    """The same for B = I through products with A alone: x has k nonzeros, so each costs k columns and one pass.
+def one_shot_rows(A: Gram, k: int, x: Vector, schedule: Schedule) -> tuple[Vector, float]:
+    """The same for A = CᵀC and B = I, compiled, on the rows of Cᵀ."""
+    from .thin import one_shot_factor
 
-    Each step is one product with A: for a factor C of p rows and k nonzeros, p(k + n) multiplications. Where every
-    score ties, z = 0 and the last x is returned as it is.
+    unit = power_of_two(float(np.max(np.abs(A.C))))
+    R = np.empty(A.C.T.shape, np.float64 if A.C.size <= SINGLE else np.float32)
+    np.divide(A.C.T, unit, out=R, casting="same_kind")
+    rho = one_shot_factor(R, k, x, np.array(schedule.levels), schedule.steps, 1e-5)
+    return x, float(rho) * unit * unit
+
+
+def one_shot_product(pencil: Pencil, tau: float, k: int, x: Vector, schedule: Schedule) -> tuple[Vector, float]:
+    """The same for B = I through products with a large dense A: x has k nonzeros, so each step costs k rows of A.
+
+    Where every score ties, z = 0 and the last x is returned as it is.
     """
     rho = 0.0
     for level in schedule.levels:

@@ -6,29 +6,28 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from .algorithms import native_run, sparse_gev
-from .checks import Index, Matrix, Vector, as_generator, as_number
+from .certificates import Certificate, certify
+from .checks import Vector, as_generator, as_number
 from .errors import InvalidParameter
-from .fisher import fisher_solve
 from .mm import MMResult, Status, Stop, minimize
-from .oneshot import SCHEDULES, one_shot, trimmed
 from .penalties import MACHINE_EPS, card, log_scale
-from .pencils import Gram, Pencil, expect_pencil
-from .postprocess import renormalize, value
+from .pencils import Pencil, expect_pencil
+from .postprocess import on_support, renormalize, value
 from .programs import SparseGEV
 from .solutions import Solution, checked_k, solution_of
-from .spectra import two_views
+from .stationary import program_of, stationary_near
 from .steps.native import native_step
-from .swaps import eigenvector_on, pair_value, swap_search
+from .supports import EFFORTS, SMALL, Effort, best_support, diagonal_metric, greedy, in_units, overfits, spread
 
-Effort: TypeAlias = Literal["quick", "normal", "high"]
-
-SMALL = 60
-"""Up to this many variables every search is cheap: many starts, exhaustive swaps, kicks."""
+NEWTON_LIMIT = 1500
+"""Supports up to this size get their stationary point from Newton's method: a few dense systems."""
+NEGLIGIBLE = 1e-7
+"""A ρ_ε this small, as a share of λ·min Bᵢᵢxᵢ², leaves x stationary to the certificate's tolerance."""
 
 
 def rho_max(pencil: Pencil, x0: Vector | None = None, eps: float = MACHINE_EPS) -> float:
@@ -185,6 +184,10 @@ def solve(
     and the loadings are the leading eigenvector of the sub-pencil. It is a local optimum over the
     exchanges tried, not a proof: `exact.best_subset` proves.
 
+    Sparse CCA from fewer samples than variables is an exception (`supports.overfits`): the support with the largest
+    in-sample correlation is then one that fits noise. The variables are chosen without the covariances
+    within a view, which are kept for the loadings; effort="high" maximises the in-sample value all the same.
+
     Parameters
     ----------
     pencil
@@ -193,9 +196,9 @@ def solve(
         The number of nonzeros. Fewer come back only when more would lower the value, as for a
         diagonal A.
     effort
-        "quick": one start, few levels of ε, swaps. "normal": on up to 60 variables many starts,
-        swaps and kicks; beyond, the leading eigenvector with a slow schedule and swaps, but a quick
-        one without swaps for the two views of CCA (see `overfits`). "high": everything, everywhere.
+        "quick": one start, few levels of ε, exchanges. "normal": also a slow schedule and greedy selection,
+        and on up to 60 variables many starts and kicks. "high": many starts everywhere. Each contains the
+        one before it and is never worse.
     random_state
         Seed or Generator of the random starts and kicks; the answer is a function of it.
     check_path
@@ -216,11 +219,10 @@ def solve(
     """
     begin = perf_counter()
     k = checked_k(k, expect_pencil(pencil).n)
-    if not isinstance(effort, str) or effort not in SCHEDULES:
+    if not isinstance(effort, str) or effort not in EFFORTS:
         raise InvalidParameter(f'effort = {effort!r} is unknown; it is "quick", "normal" or "high".')
-    generator = as_generator(random_state)
-    x = best_of(pencil, candidates(pencil, k, effort, generator), effort, generator)
-    x = spread(pencil, x, k)
+    unit, length, _ = in_units(pencil)
+    x = length * spread(unit, found_by(unit, k, effort, as_generator(random_state)), k)
     matched = matching_program(pencil, x)
     asked = pencil.n <= SMALL if check_path is None else check_path
     return solution_of(
@@ -230,154 +232,64 @@ def solve(
         perf_counter() - begin,
         rho=matched.program.rho if matched else math.nan,
         eps=matched.program.eps if matched else math.nan,
-        on_path=on_path(pencil, k) if asked else None,
-        certificate=matched.result.certificate if matched else None,
+        on_path=on_path(unit, k) if asked else None,
+        certificate=matched.certificate if matched else None,
     )
 
 
-def candidates(pencil: Pencil, k: int, effort: Effort, generator: np.random.Generator) -> list[Vector]:
-    """k-sparse vectors from every start that the effort allows, each filled up to k nonzeros."""
-    if k == 1:
-        return [best_single(pencil)]
-    patient = effort == "high" or (effort == "normal" and not overfits(pencil))
-    found = [one_shot(pencil, k, pencil.leading_vector, SCHEDULES[effort if patient else "quick"])[0]]
-    if k < pencil.n and patient:
-        found.append(trimmed(pencil, pencil.leading_vector, k))
-        if k <= SMALL:
-            found.append(greedy(pencil, k))
-        if isinstance(pencil.A, Gram) and len(pencil.A.C) == 1 and pencil.A.C.any():
-            found.append(np.array(fisher_solve(pencil.A.C[0], pencil.B_sub(np.arange(pencil.n)), k).x))
-        if effort == "high" or pencil.n <= SMALL:
-            found += [one_shot(pencil, k, x0, SCHEDULES["quick"])[0] for x0 in starts(pencil, effort, generator)]
-    return [filled(pencil, x, k) for x in found if np.any(x)]
-
-
-def starts(pencil: Pencil, effort: Effort, generator: np.random.Generator) -> Iterator[Vector]:
-    """Neighbours of the leading eigenvector, the best columns of A, and random directions."""
-    large = pencil.n > SMALL
-    columns, random = (6, 8) if effort == "normal" else (4, 8) if large else (14, 40)
-    if not large:
-        from scipy.linalg import eigh
-
-        A, B = pencil.dense()
-        vectors: Matrix = np.asarray(eigh(A, B)[1])
-        yield from vectors.T[-2:-6:-1]
-    ratio = pencil.A_diagonal / pencil.B_diagonal
-    for i in np.argsort(ratio)[::-1][:columns]:
-        unit = np.zeros(pencil.n)
-        unit[i] = 1.0
-        column = pencil.B_solve(pencil.A_dot(unit))
-        yield column if np.any(column) else unit
-    for _ in range(random):
-        yield generator.standard_normal(pencil.n) / np.sqrt(pencil.B_diagonal)
-
-
-def best_of(pencil: Pencil, found: list[Vector], effort: Effort, generator: np.random.Generator) -> Vector:
-    """The best vector after swaps from the most promising candidates, and kicks on small problems."""
-    unique = list({tuple(np.flatnonzero(x)): x for x in found}.values())
-    if len(unique) > 1:
-        unique.sort(key=lambda x: eigenvector_on(pencil, np.flatnonzero(x))[0], reverse=True)
-    swaps = 0 if effort == "normal" and overfits(pencil) else 200
-    searches = {"quick": 1, "normal": 4, "high": 12}[effort]
-    best = max((swap_search(pencil, x, swaps)[0] for x in unique[:searches]), key=pencil.A_quad)
-    kicks = {"quick": 0, "normal": 12, "high": 100}[effort] if pencil.n <= SMALL else 0
-    for _ in range(kicks):
-        tried, _ = swap_search(pencil, kicked(pencil, best, generator))
-        best = tried if pencil.A_quad(tried) > pencil.A_quad(best) * (1.0 + 1e-12) else best
-    _, x = eigenvector_on(pencil, np.flatnonzero(best))
-    return x
-
-
-def spread(pencil: Pencil, x: Vector, k: int) -> Vector:
-    """x with k nonzeros where its eigenvalue is shared by other variables, so that more of them cost nothing."""
-    missing = k - np.count_nonzero(x)
-    if missing <= 0:
+def found_by(pencil: Pencil, k: int, effort: Effort, generator: np.random.Generator) -> Vector:
+    """The vector that `solve` returns, for a pencil of ordinary size."""
+    if not overfits(pencil):
+        return best_support(pencil, k, effort, generator)
+    plain = best_support(diagonal_metric(pencil), k, "normal" if effort == "high" else effort, generator)
+    x = on_support(pencil, np.flatnonzero(plain))
+    if effort != "high":
         return x
-    z = x.copy()
-    room = np.flatnonzero(x == 0.0)
-    gain = pair_value(pencil.A_quad(x), 1.0, pencil.A_dot(x), pencil.B_dot(x), pencil.A_diagonal, pencil.B_diagonal)
-    best = room[np.argsort(-gain[room], kind="stable")[:missing]]
-    z[best] = float(np.max(np.abs(x))) * np.sqrt(pencil.B_scale / pencil.B_diagonal[best])
-    old, new = value(pencil, x), value(pencil, z)
-    return z / pencil.B_norm(z) if new >= old - 1e-12 * abs(old) else x
-
-
-def overfits(pencil: Pencil) -> bool:
-    """Two views with many variables: CCA from data.
-
-    There the exchanges that raise the in-sample correlation further mostly chase noise (the more
-    variables than samples, the more), so that "normal" rests at the one-shot limit and "high" goes on.
-    """
-    return pencil.n > SMALL and not isinstance(pencil.A, Gram) and two_views(pencil.A, pencil.B)
-
-
-def kicked(pencil: Pencil, x: Vector, generator: np.random.Generator) -> Vector:
-    """x with two or three of its variables exchanged at random: a way out of a local optimum."""
-    support, outside = np.flatnonzero(x), np.flatnonzero(x == 0.0)
-    moves = min(int(generator.integers(2, 4)), len(support), len(outside))
-    z = x.copy()
-    if moves:
-        z[generator.choice(support, moves, replace=False)] = 0.0
-        z[generator.choice(outside, moves, replace=False)] = 1.0
-    return z
-
-
-def best_single(pencil: Pencil) -> Vector:
-    """The optimum for k = 1: the variable with the largest Aᵢᵢ/Bᵢᵢ, the first of those equal but for rounding."""
-    ratio = pencil.A_diagonal / pencil.B_diagonal
-    top = float(np.max(ratio))
-    i = int(np.flatnonzero(ratio >= top - 1e-12 * abs(top))[0])
-    x = np.zeros(pencil.n)
-    x[i] = 1.0 / math.sqrt(pencil.B_diagonal[i])
-    return x
-
-
-def greedy(pencil: Pencil, k: int) -> Vector:
-    """Forward selection: add the variable whose 2 × 2 Rayleigh–Ritz value with the current x is largest."""
-    return filled(pencil, best_single(pencil), k)
-
-
-def filled(pencil: Pencil, x: Vector, k: int) -> Vector:
-    """x grown to k nonzeros, one variable at a time by its gain; x itself when it has k."""
-    support: Index = np.flatnonzero(x)
-    while len(support) < k:
-        current, x = eigenvector_on(pencil, support)
-        Ax, Bx = pencil.A_dot(x), pencil.B_dot(x)
-        gain = pair_value(current, 1.0, Ax, Bx, pencil.A_diagonal, pencil.B_diagonal)
-        gain[support] = -math.inf
-        support = np.sort(np.append(support, int(np.argmax(gain))))
-        x = eigenvector_on(pencil, support)[1] if len(support) == k else x
-    return x
+    return max(x, best_support(pencil, k, "high", generator), key=pencil.A_quad)
 
 
 @dataclass(frozen=True)
 class Matched:
-    """A program (SGEV-A) and a converged run of it whose limit has a given support."""
+    """A program (SGEV-A) with a stationary point on a given support, and the certificate of that point."""
 
     program: SparseGEV
-    result: MMResult
+    certificate: Certificate
 
 
-def matching_program(pencil: Pencil, x: Vector, eps: float = MACHINE_EPS) -> Matched | None:
-    """A program (SGEV-A) with a stationary point on the support of x, and the run that certifies it; None if none is.
+def matching_program(pencil: Pencil, x: Vector) -> Matched | None:
+    """A program (SGEV-A) with a stationary point on the support of x, certified on the whole pencil; None if none is.
 
-    With B = I a coordinate stays when 2|(Ax)ᵢ|(|xᵢ| + ε) > ρ_ε on the whole run, so a ρ_ε well below the
-    smallest of these scores keeps the support; it is lowered until a run converges there. A support of value
-    xᵀAx ≤ 0 carries none but x = 0.
+    For a small ρ̃ the eigenvector x of the sub-pencil moves to a stationary point with the same support, which
+    Newton's method finds. Where it does not, or the support is too large for it, ρ̃ is made so small that x itself
+    passes. A support of value xᵀAx ≤ 0 carries none but x = 0.
     """
-    support = np.flatnonzero(x)
-    if pencil.A_quad(x) <= 0.0:
+    unit, length, energy = in_units(pencil)
+    support, x = np.flatnonzero(x), x / length
+    top = unit.A_quad(x)
+    if top <= 0.0:
         return None
-    scores = 2.0 * np.abs(pencil.A_dot(x)[support]) * (np.abs(x[support]) + eps)
-    rho = 0.5 * log_scale(eps) * float(np.min(scores))
-    base = SparseGEV(pencil, 0.0, eps, shift="metric")
-    for _ in range(6):
-        program = base.with_rho(rho)
-        result = native_run(program, x, stop=Stop(max_iter=500))
-        if result.converged and np.array_equal(np.flatnonzero(result.x), support):
-            return Matched(program, result)
-        rho *= 0.1
+    points = [(x, NEGLIGIBLE * top * float(np.min(unit.B_diagonal[support] * x[support] ** 2)))]
+    if len(support) <= NEWTON_LIMIT:
+        z = np.zeros_like(x)
+        z[support], rho_eps = stationary_near(unit.restrict(support), x[support])
+        points.insert(0, (z, rho_eps))
+    for z, rho_eps in points:
+        program = program_of(pencil, energy * rho_eps)
+        certificate = certify(program, length * z)
+        if certificate.passes() and program.rho > 0.0:
+            return Matched(program, certificate)
     return None
 
 
-__all__ = ["Path", "PathPoint", "on_path", "path", "path_points", "rho_max", "solve"]
+__all__ = [
+    "Effort",
+    "Path",
+    "PathPoint",
+    "greedy",
+    "on_path",
+    "path",
+    "path_points",
+    "rho_max",
+    "solve",
+    "spread",
+]

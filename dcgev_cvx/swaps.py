@@ -10,38 +10,18 @@ import numpy as np
 
 from .checks import Index, Matrix, Vector
 from .pencils import Gram, Pencil
+from .postprocess import on_support
 
 EXHAUSTIVE = 400
 """Up to this many exchanges are all evaluated exactly; beyond, the most promising by a 2 × 2 estimate."""
 SHORTLIST = 12
-POWER_STEPS = 8
+THIN = 60
+"""Beyond this many variables the exchanges of A = CᵀC with B = I are compiled and evaluated by power steps."""
 
 
-def eigenvector_on(pencil: Pencil, support: Index, warm: Vector | None = None) -> tuple[float, Vector]:
-    """(λ, x) of the sub-pencil on the support, x embedded with unit B norm.
-
-    Large supports of A = CᵀC with B = I are refined from a warm x by power steps instead: the
-    Rayleigh quotient of any vector on the support is a value that the support attains.
-
-    Parameters
-    ----------
-    support
-        Positions, at least one.
-    warm
-        A vector whose restriction to the support is a good start; used only where it saves a decomposition.
-
-    The value returned is xᵀAx of the vector returned, hence attained, even if power steps have not converged.
-    """
-    x = np.zeros(pencil.n)
-    if warm is not None and pencil.B is None and isinstance(pencil.A, Gram) and len(support) > 100:
-        C = pencil.A.C[:, support]
-        z = warm[support]
-        for _ in range(POWER_STEPS):
-            z = C.T @ (C @ z)
-            z /= np.linalg.norm(z)
-        x[support] = z
-    else:
-        x[support] = pencil.restrict(support).leading_vector
+def eigenvector_on(pencil: Pencil, support: Index) -> tuple[float, Vector]:
+    """(λ, x) of the sub-pencil on the support, at least one position; x embedded with unit B norm."""
+    x = on_support(pencil, support)
     return pencil.A_quad(x), x
 
 
@@ -73,7 +53,9 @@ def swap_search(pencil: Pencil, x: Vector, max_swaps: int = 200) -> tuple[Vector
     (array([5, 6]), 1.813, 2)
     """
     support = np.flatnonzero(x)
-    value, x = eigenvector_on(pencil, support, x)
+    if pencil.B is None and isinstance(pencil.A, Gram) and pencil.n > THIN:
+        return swap_rows(pencil.A, pencil.A_diagonal, x, max_swaps)
+    value, x = eigenvector_on(pencil, support)
     for count in range(max_swaps):
         better = best_swap(pencil, support, x, value)
         if better is None:
@@ -82,11 +64,23 @@ def swap_search(pencil: Pencil, x: Vector, max_swaps: int = 200) -> tuple[Vector
     return x, max_swaps
 
 
+def swap_rows(A: Gram, diagonal: Vector, x: Vector, max_swaps: int) -> tuple[Vector, int]:
+    """The same for A = CᵀC and B = I, compiled, on the rows of Cᵀ; the loadings are good to a few power steps."""
+    from .thin import exchange_factor
+
+    members: Index = np.flatnonzero(x)
+    z = x[members] / np.linalg.norm(x[members])
+    _, count = exchange_factor(A.C.T, diagonal, members, z, max_swaps)
+    found = np.zeros_like(x)
+    found[members] = z
+    return found, int(count)
+
+
 def best_swap(pencil: Pencil, support: Index, x: Vector, value: float) -> tuple[float, Index, Vector] | None:
     """The best exchange found from a support, or None when none of those tried raises the value.
 
     Small supports: all candidates are scored at once and the winner is recomputed. Large ones: the first on the
-    shortlist that raises the value is taken, as each evaluation costs power steps.
+    shortlist that raises the value is taken, as each evaluation costs an eigenvalue problem.
     """
     outside = np.setdiff1d(np.arange(pencil.n), support, assume_unique=True)
     if not len(outside) or not len(support):
@@ -97,7 +91,6 @@ def best_swap(pencil: Pencil, support: Index, x: Vector, value: float) -> tuple[
     order = np.argsort(estimate, axis=None)[::-1][: None if everyone else SHORTLIST]
     pairs = [np.unravel_index(int(flat), estimate.shape) for flat in order]
     candidates = [np.sort(np.append(support[support != drop[i]], add[j])) for i, j in pairs]
-    # small supports are scored in one batch, large ones by power steps from a warm start
     if len(support) <= 100:
         values = support_values(pencil, np.array(candidates))
         best = int(np.argmax(values))
@@ -105,11 +98,8 @@ def best_swap(pencil: Pencil, support: Index, x: Vector, value: float) -> tuple[
             return None
         found, z = eigenvector_on(pencil, candidates[best])
         return (found, candidates[best], z) if found > threshold else None
-    for candidate, (i, j) in zip(candidates, pairs, strict=True):
-        warm = x.copy()
-        # the newcomer begins with the loading of the one it replaces
-        warm[add[j]] = warm[drop[i]]
-        found, z = eigenvector_on(pencil, candidate, warm)
+    for candidate in candidates:
+        found, z = eigenvector_on(pencil, candidate)
         if found > threshold:
             return found, candidate, z
     return None

@@ -1,0 +1,194 @@
+"""The search for a support of k variables: starts, one-shot cardinality, exchanges and kicks (beyond the paper).
+
+The search goes through stages, "quick", "normal" and "high". Each begins with what the one before it
+found and keeps it unless it finds better, so that more effort is never worse.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from .checks import Index, Matrix, Vector
+from .fisher import fisher_solve
+from .oneshot import SCHEDULES, one_shot, trimmed
+from .pencils import Gram, Pencil
+from .postprocess import value
+from .spectra import power_of_four, two_views
+from .swaps import eigenvector_on, pair_value, swap_search
+
+Effort: TypeAlias = Literal["quick", "normal", "high"]
+
+EFFORTS: tuple[Effort, ...] = ("quick", "normal", "high")
+SEARCHES = {"quick": 1, "normal": 4, "high": 12}
+"""From how many of its candidates, the best first, a stage searches by exchanges."""
+KICKS = {"quick": 0, "normal": 12, "high": 100}
+"""Random exchanges of two or three variables by which a stage tries to leave its best support, n ≤ SMALL."""
+SMALL = 60
+"""Up to this many variables every search is cheap: many starts, exhaustive swaps, kicks."""
+ORDINARY = 2.0**100
+"""Pencils with entries between 1/ORDINARY and ORDINARY are searched as they are: no square overflows."""
+
+
+def best_support(pencil: Pencil, k: int, effort: Effort, generator: np.random.Generator) -> Vector:
+    """The best vector with at most k nonzeros that the stages up to the effort find, unit in the B norm."""
+    if k == 1:
+        return best_single(pencil)
+    best: list[Vector] = []
+    for stage in EFFORTS[: EFFORTS.index(effort) + 1]:
+        found = most_promising(pencil, candidates(pencil, k, stage, generator), SEARCHES[stage])
+        best = [max([*best, *(swap_search(pencil, x)[0] for x in found)], key=pencil.A_quad)]
+        if pencil.n <= SMALL:
+            best = [after_kicks(pencil, best[0], KICKS[stage], generator)]
+    return eigenvector_on(pencil, np.flatnonzero(best[0]))[1]
+
+
+def candidates(pencil: Pencil, k: int, stage: Effort, generator: np.random.Generator) -> list[Vector]:
+    """k-sparse vectors from the starts of a stage, each filled up to k nonzeros."""
+    found = [one_shot(pencil, k, pencil.leading_vector, SCHEDULES[stage])[0]]
+    if k < pencil.n and stage == "normal":
+        if k <= SMALL:
+            found.append(greedy(pencil, k))
+        if isinstance(pencil.A, Gram) and len(pencil.A.C) == 1 and pencil.A.C.any():
+            found.append(np.array(fisher_solve(pencil.A.C[0], pencil.B_sub(np.arange(pencil.n)), k).x))
+    if k < pencil.n and (stage == "high" or (stage == "normal" and pencil.n <= SMALL)):
+        found.append(trimmed(pencil, pencil.leading_vector, k))
+        found += [one_shot(pencil, k, x0, SCHEDULES["quick"])[0] for x0 in starts(pencil, stage, generator)]
+    return [filled(pencil, x, k) for x in found if np.any(x)]
+
+
+def starts(pencil: Pencil, stage: Effort, generator: np.random.Generator) -> Iterator[Vector]:
+    """Neighbours of the leading eigenvector, the best columns of A, and random directions."""
+    large = pencil.n > SMALL
+    columns, random = (6, 8) if stage == "normal" else (4, 8) if large else (14, 40)
+    if not large:
+        from scipy.linalg import eigh
+
+        A, B = pencil.dense()
+        vectors: Matrix = np.asarray(eigh(A, B)[1])
+        yield from vectors.T[-2:-6:-1]
+    ratio = pencil.A_diagonal / pencil.B_diagonal
+    for i in np.argsort(ratio)[::-1][:columns]:
+        unit = np.zeros(pencil.n)
+        unit[i] = 1.0
+        column = pencil.B_solve(pencil.A_dot(unit))
+        yield column if np.any(column) else unit
+    for _ in range(random):
+        yield generator.standard_normal(pencil.n) / np.sqrt(pencil.B_diagonal)
+
+
+def most_promising(pencil: Pencil, found: list[Vector], count: int) -> list[Vector]:
+    """At most `count` vectors with different supports, those of the largest λmax."""
+    unique = list({tuple(np.flatnonzero(x)): x for x in found}.values())
+    if len(unique) > count:
+        unique.sort(key=lambda x: eigenvector_on(pencil, np.flatnonzero(x))[0], reverse=True)
+    return unique[:count]
+
+
+def after_kicks(pencil: Pencil, best: Vector, kicks: int, generator: np.random.Generator) -> Vector:
+    """The best after exchanges from kicked copies of it, each kick from the best so far."""
+    for _ in range(kicks):
+        tried, _ = swap_search(pencil, kicked(best, generator))
+        best = tried if pencil.A_quad(tried) > pencil.A_quad(best) * (1.0 + 1e-12) else best
+    return best
+
+
+def kicked(x: Vector, generator: np.random.Generator) -> Vector:
+    """x with two or three of its variables exchanged at random: a way out of a local optimum."""
+    support, outside = np.flatnonzero(x), np.flatnonzero(x == 0.0)
+    moves = min(int(generator.integers(2, 4)), len(support), len(outside))
+    z = x.copy()
+    if moves:
+        z[generator.choice(support, moves, replace=False)] = 0.0
+        z[generator.choice(outside, moves, replace=False)] = 1.0
+    return z
+
+
+def best_single(pencil: Pencil) -> Vector:
+    """The optimum for k = 1: the variable with the largest Aᵢᵢ/Bᵢᵢ, the first of those equal but for rounding."""
+    ratio = pencil.A_diagonal / pencil.B_diagonal
+    top = float(np.max(ratio))
+    i = int(np.flatnonzero(ratio >= top - 1e-12 * abs(top))[0])
+    x = np.zeros(pencil.n)
+    x[i] = 1.0 / math.sqrt(pencil.B_diagonal[i])
+    return x
+
+
+def greedy(pencil: Pencil, k: int) -> Vector:
+    """Forward selection: add the variable whose 2 × 2 Rayleigh–Ritz value with the current x is largest."""
+    return filled(pencil, best_single(pencil), k)
+
+
+def filled(pencil: Pencil, x: Vector, k: int) -> Vector:
+    """x grown to k nonzeros, one variable at a time by its gain; x itself when it has k."""
+    support: Index = np.flatnonzero(x)
+    while len(support) < k:
+        current, x = eigenvector_on(pencil, support)
+        Ax, Bx = pencil.A_dot(x), pencil.B_dot(x)
+        gain = pair_value(current, 1.0, Ax, Bx, pencil.A_diagonal, pencil.B_diagonal)
+        gain[support] = -math.inf
+        support = np.sort(np.append(support, int(np.argmax(gain))))
+        x = eigenvector_on(pencil, support)[1] if len(support) == k else x
+    return x
+
+
+def spread(pencil: Pencil, x: Vector, k: int) -> Vector:
+    """x with k nonzeros where its eigenvalue is shared by other variables, so that more of them cost nothing."""
+    missing = k - np.count_nonzero(x)
+    if missing <= 0:
+        return x
+    z = x.copy()
+    room = np.flatnonzero(x == 0.0)
+    gain = pair_value(pencil.A_quad(x), 1.0, pencil.A_dot(x), pencil.B_dot(x), pencil.A_diagonal, pencil.B_diagonal)
+    best = room[np.argsort(-gain[room], kind="stable")[:missing]]
+    z[best] = float(np.max(np.abs(x))) * np.sqrt(pencil.B_scale / pencil.B_diagonal[best])
+    old, new = value(pencil, x), value(pencil, z)
+    return z / pencil.B_norm(z) if new >= old - 1e-12 * abs(old) else x
+
+
+def overfits(pencil: Pencil) -> bool:
+    """Is this sparse CCA on more than SMALL variables, from fewer samples than variables?
+
+    A + B is then the joint covariance of both views plus a ridge, and as the samples do not span the space, its
+    smallest eigenvalue (the ridge) is shared by many directions; deflation moves a few of them. A covariance of
+    enough samples has no eigenvalue twice.
+    """
+    if pencil.n <= SMALL or isinstance(pencil.A, Gram) or pencil.B is None or not two_views(pencil.A, pencil.B):
+        return False
+    from scipy.linalg import eigvalsh
+
+    values = eigvalsh(pencil.A + pencil.B, check_finite=False)
+    return bool(np.min(np.diff(values[: pencil.n // 2])) <= 1e-12 * abs(values[-1]))
+
+
+def diagonal_metric(pencil: Pencil) -> Pencil:
+    """(D⁻¹AD⁻¹, I) with D² = diag(B): the pencil without the covariances within a view.
+
+    With fewer samples than variables these covariances are mostly noise, and the exchanges that raise the in-sample
+    correlation mostly fit it. Sparse CCA by penalized matrix decomposition (Witten, Tibshirani and Hastie
+    2009) drops them altogether; here they only have no say in which variables are chosen.
+    """
+    root = 1.0 / np.sqrt(pencil.B_diagonal)
+    A = pencil.dense()[0]
+    return Pencil(root[:, None] * A * root)
+
+
+def in_units(pencil: Pencil) -> tuple[Pencil, float, float]:
+    """(pencil with entries of ordinary size, unit of x, unit of λ); itself when it is of ordinary size.
+
+    Powers of two and four, so that nothing is rounded: with A/a and B/b the vector is √b times, the value b/a times.
+    """
+    ordinary = (1.0 / ORDINARY, ORDINARY)
+    sizes = (pencil.A_scale or 1.0, pencil.B_scale)
+    if all(ordinary[0] <= size <= ordinary[1] for size in sizes):
+        return pencil, 1.0, 1.0
+    a, b = power_of_four(sizes[0]), power_of_four(sizes[1])
+    A = Gram(pencil.A.C / math.sqrt(a)) if isinstance(pencil.A, Gram) else pencil.A / a
+    return (
+        Pencil(A, None if pencil.B is None else pencil.B / b, pencil.names, pencil.blocks),
+        1.0 / math.sqrt(b),
+        a / b,
+    )
