@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .checks import Matrix, Vector, as_vector
-from .errors import InvalidParameter
+from .errors import InvalidParameter, SolverMissing
 
 if TYPE_CHECKING:
     from .mm import Iterate, MMResult
@@ -26,16 +26,18 @@ STYLES = ((BLACK, "o", "-"), (BLUE, "s", "--"), (ORANGE, "^", ":"), (GREEN, "D",
 
 
 def axes_of(ax: Any, size: tuple[float, float] = (6.4, 4.0)) -> Any:
-    """The Axes given, or a new one."""
+    """The Axes given, or a new one; without Matplotlib the error says how to install it."""
     if ax is not None:
         return ax
-    import matplotlib.pyplot as plt
-
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise SolverMissing("pictures need Matplotlib: pip install matplotlib") from error
     return plt.figure(figsize=size, layout="constrained").add_subplot()
 
 
 def plot_majoriser(program: Program, y: Any, x: Any = None, *, ax: Any = None, points: int = 401) -> Any:
-    """F and g(·, y) along the line through y and x, the minimiser of g: they touch at y (Eq:maj-step).
+    """The functions f and g(·, y) along the line through y and x, the minimiser of g: they touch at y (Eq:maj-step).
 
     With one variable the abscissa is x itself, over Ω; with more it is t of y + t(x − y). Without x the
     native step is taken from y.
@@ -228,6 +230,8 @@ def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
     """The entries of x by the names of the variables: one vector, or several by label; zeros are left blank."""
     ax = axes_of(ax, (7.0, 3.6))
     given: Mapping[str, Any] = vectors if isinstance(vectors, Mapping) else {"": vectors}
+    if not given:
+        raise InvalidParameter("there is no vector to draw: give one, or several by label.")
     hatches = ("", "///", "...", "xx")
     width = 0.8 / len(given)
     for i, (name, raw) in enumerate(given.items()):

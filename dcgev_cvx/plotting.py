@@ -7,6 +7,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from .pictures import (
+    axes_of,
+    joint_legend,
     plot_agreement,
     plot_basins,
     plot_history,
@@ -28,10 +30,7 @@ def plot_path(path: Path, ax: Any = None) -> Any:
     The left axis counts nonzeros (steps), the right one shows the renormalized value of the
     same points (dots). Cardinalities that no ρ̃ on the path gave are dotted lines.
     """
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.figure(figsize=(7.0, 4.2), layout="constrained").add_subplot()
+    ax = axes_of(ax, (7.0, 4.2))
     points = [point for point in path.points if point.k > 0 and point.rho > 0.0]
     rhos = [point.rho for point in points]
     ax.step(rhos, [point.k for point in points], where="mid", color="black", label="nonzeros")
@@ -43,8 +42,7 @@ def plot_path(path: Path, ax: Any = None) -> Any:
     right.plot(rhos, shares, "o", color="#0072B2", markersize=4, label="renormalized value")
     right.set_ylim(bottom=min(0.0, *shares) if shares else 0.0)
     right.set_ylabel(r"$x^TAx \,/\, \lambda_{max}(A,B)$", color="#0072B2")
-    handles = [pair for axes in (ax, right) for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
-    ax.legend(*zip(*handles, strict=True), loc="lower left", frameon=False)
+    joint_legend(ax, right)
     return ax
 
 
@@ -79,10 +77,7 @@ def comparison_plot(comparisons: Sequence[Comparison], ax: Any = None) -> Any:
     The band is what is proved to hold the optimum. Hollow marks are bounds that do not hold at that k,
     or vectors with too many nonzeros.
     """
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.figure(figsize=(8.0, 4.8), layout="constrained").add_subplot()
+    ax = axes_of(ax, (8.0, 4.8))
     return by_method(comparisons[0], ax) if len(comparisons) == 1 else by_cardinality(comparisons, ax)
 
 

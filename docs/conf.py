@@ -1,11 +1,12 @@
 """The site: Sphinx with MyST-NB; every page is executed, warnings are errors, nothing is loaded from elsewhere.
 
-python -m sphinx -W --keep-going -b html docs docs/_build/html
+python -m sphinx -W --keep-going -j 2 -b html docs docs/_build/html
 """
 
 from __future__ import annotations
 
 import importlib.metadata
+import logging
 import os
 import shutil
 import sys
@@ -17,8 +18,9 @@ sys.path.insert(0, str(HERE / "_tools"))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE / "_tools"), os.environ.get("PYTHONPATH", "")]))
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+logging.getLogger("traitlets").setLevel(logging.WARNING)  # a line for every page says nothing
 
-from generate import docstring_to_rst, generate, unshelved  # noqa: E402
+from generate import docstring_to_rst, equation_index, generate, unshelved  # noqa: E402
 
 import dcgev_cvx  # noqa: E402
 
@@ -35,6 +37,8 @@ html_title = "dcgev_cvx"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
+mono = "DejaVu Sans Mono, Menlo, Consolas, monospace"  # a tilde stands on its ρ in the first of these
+html_theme_options = {f"{mode}_css_variables": {"font-stack--monospace": mono} for mode in ("light", "dark")}
 templates_path: list[str] = []
 
 nb_execution_mode = "cache"
@@ -42,7 +46,8 @@ nb_execution_mode = "cache"
 only = os.environ.get("DCGEV_DOCS_EXECUTE")
 pages = [path.relative_to(HERE).as_posix() for path in HERE.rglob("*.md")]
 nb_execution_excludepatterns = [p for p in pages if only is not None and p.removesuffix(".md") not in only.split(",")]
-nb_execution_timeout = 120
+nb_execution_timeout = 240
+nb_execution_in_temp = True  # a page may save pictures
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_merge_streams = True
@@ -82,13 +87,23 @@ def process(app: object, what: str, name: str, obj: object, options: object, lin
 
 
 def shelve(app: object, docname: str, source: list[str]) -> None:
-    """Pages that no shelf names stand at the end of the how-to shelf."""
+    """Pages that no shelf names stand at the end of the how-to shelf; the equation index gets its links."""
+    if docname == "equation-index":
+        source[0] = equation_index(source[0])
     if docname == "how-to/index":
         source[0] = source[0].replace("% the rest\n", "".join(f"../{stem}\n" for stem in unshelved()))
 
 
+def open_cache(app: object) -> None:
+    """Make the cache of executed pages before two processes both try to."""
+    from jupyter_cache import get_cache
+
+    get_cache(Path(app.outdir).parent / ".jupyter_cache").list_cache_records()  # type: ignore[attr-defined]
+
+
 def setup(app: object) -> None:
     """Shelve stray pages, turn docstrings into reStructuredText, carry the scripts along."""
+    app.connect("builder-inited", open_cache)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", process)  # type: ignore[attr-defined]
     app.connect("source-read", shelve)  # type: ignore[attr-defined]
     app.connect("build-finished", copy_scripts)  # type: ignore[attr-defined]

@@ -1,5 +1,6 @@
 """Learn how to choose k: held-out explained variance rises, levels off, and the sparsest good k is taken."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import GridSearchCV
 
@@ -17,7 +18,15 @@ for k, score, spread in zip(grid.param_grid["k"], mean, error, strict=True):
     print(f"k = {k:2d}  held-out explained variance {score:.4f} ± {spread:.4f}")
 
 best = int(np.argmax(mean))
-k = next(k for k, score in zip(grid.param_grid["k"], mean, strict=True) if score >= mean[best] - error[best])
+good = mean >= mean[best] - error[best]
+k = grid.param_grid["k"][int(np.argmax(good))]
 chosen = DCPCA(k=k).fit(X)
 print(f"best k = {grid.param_grid['k'][best]}; the sparsest within one standard error: k = {k}")
 print("its variables:", *np.flatnonzero(chosen.components_[0]))
+
+figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+ax.errorbar(grid.param_grid["k"], mean, error, fmt="o-", color="black", fillstyle="none", capsize=3)
+ax.axhline(mean[best] - error[best], color="#0072B2", linestyle="--", label="one standard error below the best")
+ax.set(xlabel="$k$", ylabel="held-out explained variance")
+ax.legend(frameon=False)
+figure.savefig("choose_k.png")

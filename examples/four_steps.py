@@ -14,4 +14,4 @@ for name, step in steps.items():
     out = step(program, pencil.leading_vector)
     answers[name] = out.x
     print(f"{name:8} g(x, y) = {out.value:.12f}  KKT residual {out.residual:.1e}  by {out.solver}")
-plot_agreement(pencil, answers)
+plot_agreement(pencil, answers).figure.savefig("four_steps.png")

@@ -1,6 +1,7 @@
 """Learn how several sparse components are found by deflation, and why "explained variance" needs a name."""
 
 from dcgev_cvx import components, datasets
+from dcgev_cvx.plotting import plot_loadings
 
 pencil = datasets.pitprops()
 cardinalities = [6, 2, 2, 1, 1, 1]
@@ -14,3 +15,5 @@ found = components(pencil, cardinalities)
 print("\nthe paper's deflation, component by component:")
 for solution in found.solutions:
     print("  ", ", ".join(f"{pencil.name(i)} {solution.x[i]:+.2f}" for i in solution.support))
+three = {f"component {i}": solution.x for i, solution in enumerate(found.solutions[:3], 1)}
+plot_loadings(pencil, three).figure.savefig("pitprops_components.png")

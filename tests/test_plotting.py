@@ -1,5 +1,6 @@
 """The pictures show what they say: the numbers on the Axes are those of the program."""
 
+import sys
 from itertools import islice, pairwise
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from dcgev_cvx import InvalidParameter, Pencil, SparseGEV, iterate, minimize, plotting
+from dcgev_cvx import InvalidParameter, Pencil, SolverMissing, SparseGEV, iterate, minimize, plotting
 from dcgev_cvx.pictures import STYLES
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.native import native_step
@@ -130,3 +131,20 @@ def test_curves_are_told_apart_without_colour():
     assert len({style[1:] for style in STYLES}) == len(STYLES)
     grey = [np.dot(to_rgb(color), (0.2126, 0.7152, 0.0722)) for color, _, _ in STYLES]
     assert max(grey) < 0.75  # dark enough on white paper
+
+
+def test_nothing_to_draw_is_refused(pitprops, ax):
+    with pytest.raises(InvalidParameter, match="no vector to draw"):
+        plotting.plot_loadings(pitprops, {}, ax)
+
+
+def test_without_matplotlib_the_remedy_is_named(pitprops, result, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    for draw in (
+        lambda: plotting.plot_sandwich(result),
+        lambda: plotting.plot_majoriser(LINE, [0.3]),
+        lambda: plotting.plot_loadings(pitprops, result.x),
+        lambda: plotting.comparison_plot([]),
+    ):
+        with pytest.raises(SolverMissing, match="pip install matplotlib"):
+            draw()

@@ -1,4 +1,4 @@
-"""Pages made at build time: API from the package, gallery from examples/, tags from the equation index."""
+"""What is made at build time: API from the package, gallery from examples/, links of the equation index."""
 
 from __future__ import annotations
 
@@ -53,21 +53,30 @@ def write(path: Path, text: str) -> None:
 
 
 def api(folder: Path) -> None:
-    """One page a module, and a page that lists the public names."""
+    """One page a module, and a page that leads to every public name; a sidebar of a hundred modules helps nobody."""
     shutil.rmtree(folder, ignore_errors=True)
-    homes: dict[str, list[str]] = {}
-    for name, home in dcgev_cvx._HOMES.items():
-        homes.setdefault(home, []).append(name)
     for module in modules():
         write(folder / f"{module}.md", module_page(module))
-    rows = [
-        f"| {', '.join(f'`{n}`' for n in sorted(names))} | [{home}]({home}.md) |"
-        for home, names in sorted(homes.items())
-    ]
-    rows += [f"| `{module}` | [{module}]({module}.md) |" for module in dcgev_cvx._MODULES]
+    names = {name: home_of(getattr(dcgev_cvx, name)) for name in dcgev_cvx._HOMES}
+    homes: dict[str, list[str]] = {}
+    for name, home in dcgev_cvx._HOMES.items():
+        homes.setdefault(home, []).append(reference(name, names[name] or f"dcgev_cvx.{home}.{name}"))
+    rows = [f"| {', '.join(sorted(found))} | [{home}]({home}.md) |" for home, found in sorted(homes.items())]
+    rows += [f"| [`{module}`]({module}.md) | {summary(module)} |" for module in dcgev_cvx._MODULES]
     table = "| from dcgev_cvx import … | documented in |\n|---|---|\n" + "\n".join(rows)
-    tree = "\n".join(sorted(modules()))
-    write(folder / "index.md", f"# The package\n\n{table}\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n")
+    every = "\n".join(f"- [{module}]({module}.md): {summary(module)}" for module in sorted(modules()))
+    write(folder / "index.md", f"# The package\n\n{table}\n\n## Every module\n\n{every}\n")
+
+
+def reference(name: str, home: str) -> str:
+    """A link to the place where a name is documented."""
+    return f"{{py:obj}}`{name} <{home}>`"
+
+
+def summary(module: str) -> str:
+    """The first line of a module's docstring, as Markdown that means itself."""
+    line = (inspect.getdoc(importlib.import_module(f"dcgev_cvx.{module}")) or "").split("\n")[0]
+    return re.sub(r"([\\`*_\[\]<>|$])", r"\\\1", line)
 
 
 def module_page(module: str) -> str:
@@ -83,48 +92,74 @@ def module_page(module: str) -> str:
         options = [f":members: {', '.join(own)}", *options[1:]] if own else []
     lines = "\n".join(f"   {option}" for option in options)
     body = f".. automodule:: dcgev_cvx.{module}\n{lines}\n\n" + "\n".join(links)
-    return f"# {module}\n\n```{{eval-rst}}\n{body}\n```\n"
+    return f"---\norphan: true\n---\n\n# {module}\n\n```{{eval-rst}}\n{body}\n```\n"
 
 
-def gallery(folder: Path) -> None:
-    """One executed page for each script in examples/ that teaches something; tools are left out."""
-    shutil.rmtree(folder, ignore_errors=True)
-    titles = []
+def gallery(path: Path) -> None:
+    """One executed page with every script in examples/: one kernel for all, and one place to look through them."""
+    parts = []
     for script in sorted(EXAMPLES.glob("*.py")):
         source = script.read_text(encoding="utf-8")
         lesson = (ast.get_docstring(ast.parse(source)) or script.stem).splitlines()[0]
-        if not lesson.startswith("Learn "):
-            continue
         code = source.split('"""', 2)[2].strip()
-        title = script.stem.replace("_", " ").capitalize()
         cell = "{code-cell} python" if "sys.argv" not in source else "python"  # a page has no command line
-        text = f"{NOTEBOOK}# {title}\n\n{lesson}\n\n```{cell}\n{code}\n```\n"
-        write(folder / f"{script.stem}.md", text)
-        titles.append((script.stem, lesson))
-    rows = "\n".join(f"- [{stem.replace('_', ' ')}]({stem}.md): {lesson}" for stem, lesson in titles)
-    tree = "\n".join(stem for stem, _ in titles)
-    write(
-        folder / "index.md",
-        f"# Gallery\n\nThe scripts in `examples`.\n\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n",
-    )
+        parts.append(f"## {titled(script.stem)}\n\n{lesson}\n\n```{cell}\n{code}\n```\n")
+    text = "# Gallery\n\nThe scripts in `examples`, each with what it prints and draws.\n\n" + "\n".join(parts)
+    write(path, NOTEBOOK + text)
 
 
-def tags(path: Path) -> None:
-    """For every tag of the paper the pages that show it."""
-    index = (DOCS / "equation-index.md").read_text(encoding="utf-8")
-    cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in index.splitlines()]
-    found = [row for row in cells if len(row) == 4 and row[0] not in ("equation", "---")]
-    aliases = {row[0]: row[2].removeprefix("see ") for row in found if row[2].startswith("see ")}
-    pages = [p for shelf in ("tutorials", "explanation", "how-to", ".") for p in sorted((DOCS / shelf).glob("*.md"))]
-    texts = {
-        page: page.read_text(encoding="utf-8") for page in pages if page.name not in ("equation-index.md", "index.md")
-    }
-    lines = [f"| {row[0]} | {row[1].replace('](', '](../')} | {shown_in(row[0], aliases, texts)} |" for row in found]
-    head = (
-        "# Where each equation is shown\n\n"
-        "The [equation index](../equation-index.md) leads to code and tests; this table leads to pages.\n\n"
-    )
-    write(path, head + "| equation | says | pages |\n|---|---|---|\n" + "\n".join(lines) + "\n")
+def titled(stem: str) -> str:
+    """The title of a script: its name in words, abbreviations in capitals."""
+    words = stem.replace("_", " ").capitalize()
+    return re.sub(r"\b(cca|fda|pca)\b", lambda found: found[0].upper(), words, flags=re.IGNORECASE)
+
+
+def equation_index(text: str) -> str:
+    """The equation index with links: from each equation to its code, its test and the pages that show it."""
+    rows = [cells(line) for line in text.splitlines()]
+    aliases = {row[0]: row[2].removeprefix("see ") for row in rows if len(row) == 4 and row[2].startswith("see ")}
+    texts = {page: page.read_text(encoding="utf-8") for page in shelved()}
+    return "\n".join(linked(line, aliases, texts) for line in text.splitlines()) + "\n"
+
+
+def cells(line: str) -> list[str]:
+    """The cells of a table row; none for any other line."""
+    return [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
+
+
+def shelved() -> Iterator[Path]:
+    """The pages written by hand, but for the lists."""
+    for folder in (DOCS / "tutorials", DOCS / "explanation", DOCS / "how-to", DOCS):
+        yield from (page for page in sorted(folder.glob("*.md")) if page.stem not in ("equation-index", "index"))
+
+
+def target(name: str) -> str:
+    """The full name under which something is documented, given as module, function, class or member."""
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found: object = importlib.import_module(".".join(["dcgev_cvx", *parts[:cut]]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[cut:]:
+            found = inspect.getattr_static(found, part)
+        return home_of(found) or f"dcgev_cvx.{name}"
+    raise LookupError(f"{name} is not in dcgev_cvx")
+
+
+def linked(line: str, aliases: dict[str, str], texts: dict[Path, str]) -> str:
+    """One line of the index: code and test under each other, code as links, pages in the last column."""
+    row = cells(line)
+    if len(row) < 3:
+        return line
+    *words, code, test = row
+    if code in ("code", "---"):
+        merged, shown = ("code and test", "shown in") if code == "code" else ("---", "---")
+    else:
+        code = re.sub(r"`([\w.]+)`", lambda found: reference(found[1], target(found[1])), code)
+        merged = f"{code} <br> {test}" if test else code
+        shown = shown_in(row[0], aliases, texts) if len(row) == 4 else ""
+    return f"| {' | '.join([*words, merged, *([shown] if len(row) == 4 else [])])} |"
 
 
 def shown_in(tag: str, aliases: dict[str, str], texts: dict[Path, str]) -> str:
@@ -133,14 +168,14 @@ def shown_in(tag: str, aliases: dict[str, str], texts: dict[Path, str]) -> str:
         pattern = None if name is None else re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])", re.IGNORECASE)
         hits = [page for page, text in texts.items() if pattern is not None and pattern.search(text)]
         if hits:
-            return ", ".join(link(page) for page in hits[:4])
-    return "[equation index](../equation-index.md)"
+            return ", ".join(link(page) for page in hits[:3])
+    return ""
 
 
 def link(page: Path) -> str:
-    """A link from reference/ to a page, by its title."""
+    """A link from docs/ to a page, by its title."""
     title = next(line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("# "))
-    return f"[{title.removeprefix('# ')}](../{page.relative_to(DOCS).as_posix()})"
+    return f"[{title.removeprefix('# ')}]({page.relative_to(DOCS).as_posix()})"
 
 
 def docstring_to_rst(lines: list[str]) -> list[str]:
@@ -192,5 +227,4 @@ def unshelved() -> list[str]:
 def generate() -> None:
     """Everything that is made at build time."""
     api(DOCS / "api")
-    gallery(DOCS / "gallery")
-    tags(DOCS / "reference" / "tags.md")
+    gallery(DOCS / "gallery" / "index.md")

@@ -24,19 +24,26 @@ def shown(figure: go.Figure, what: str) -> HTML:
     return HTML(f'<script src="../_static/plotly.min.js"></script>{body}')
 
 
-def with_slider(traces: Sequence[Sequence[Any]], labels: Sequence[str], prefix: str, **layout: Any) -> go.Figure:
-    """A figure whose slider chooses one of the frames."""
-    frames = [go.Frame(data=list(data), name=str(i)) for i, data in enumerate(traces)]
+def with_slider(traces: Sequence[Sequence[Any]], labels: Sequence[str], prefix: str, **options: Any) -> go.Figure:
+    """A figure whose slider chooses one of the frames; titles gives each frame its own, first is shown first."""
+    titles, first = options.pop("titles", [""] * len(traces)), options.pop("first", 0)
+    frames = [
+        go.Frame(data=list(data), name=str(i), layout={"title": {"text": title}})
+        for i, (data, title) in enumerate(zip(traces, titles, strict=True))
+    ]
     jump = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     steps = [{"args": [[str(i)], jump], "label": label, "method": "animate"} for i, label in enumerate(labels)]
-    slider = {"steps": steps, "currentvalue": {"prefix": prefix}, "pad": {"t": 40}}
-    figure = go.Figure(data=list(traces[0]), frames=frames)
-    figure.update_layout(sliders=[slider], template="simple_white", height=480, margin={"t": 30}, **layout)
+    slider = {"steps": steps, "currentvalue": {"prefix": prefix}, "pad": {"t": 40}, "active": first}
+    figure = go.Figure(data=list(traces[first]), frames=frames)
+    title = {"text": titles[first], "font": {"size": 14}}
+    figure.update_layout(
+        sliders=[slider], template="simple_white", height=480, margin={"t": 40}, title=title, **options
+    )
     return figure
 
 
 def majoriser(program: SparseGEV, starts: Sequence[float]) -> HTML:
-    """F and g(·, y) in one variable, y under the slider: where they touch, where g is least, where f then is."""
+    """The functions f and g(·, y) in one variable, y under the slider: where they touch, where g is least, where f then is."""
     from dcgev_cvx.pictures import next_point
 
     grid = np.linspace(-1.0, 1.0, 201)
@@ -57,7 +64,7 @@ def majoriser(program: SparseGEV, starts: Sequence[float]) -> HTML:
         )
         labels.append(f"{start:.2f}")
     axes = {"xaxis_title": "x", "yaxis": {"range": [min(f) - 0.15, max(f) + 0.6]}}
-    return shown(with_slider(frames, labels, "y = ", **axes), "majoriser")
+    return shown(with_slider(frames, labels, "y = ", first=int(len(starts) * 0.4), **axes), "majoriser")
 
 
 def mark(x: float, y: float, color: str, symbol: str, name: str) -> go.Scatter:
@@ -73,6 +80,6 @@ def loadings(path: Path) -> HTML:
     variables = [pencil.name(i) for i in range(pencil.n)]
     points = [point for point in path.points if point.k > 0]
     frames = [[go.Bar(x=variables, y=renormalize(pencil, p.result.x), marker_color=BLUE)] for p in points]
-    labels = [f"{p.rho:.3g}: {p.k} nonzeros, {p.value / pencil.lambda_max:.1%} of λmax" for p in points]
-    axes = {"yaxis": {"range": [-0.75, 0.85], "title": "xᵢ"}, "showlegend": False}
-    return shown(with_slider(frames, labels, "ρ̃ = ", **axes), "path")
+    titles = [f"{p.k} nonzeros, xᵀAx = {p.value / pencil.lambda_max:.1%} of λmax" for p in points]
+    axes = {"yaxis": {"range": [-0.75, 1.05], "title": "xᵢ"}, "showlegend": False, "titles": titles}
+    return shown(with_slider(frames, [f"{p.rho:.3g}" for p in points], "ρ̃ = ", **axes), "path")
