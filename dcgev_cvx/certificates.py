@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from .checks import UNIT_ROUNDOFF, Vector, as_vector
-from .programs import Program
+from .checks import UNIT_ROUNDOFF, Vector, as_number, as_vector, shown
+from .errors import InvalidParameter
+from .programs import Program, expect_program
 
 SNAP_TOL = 1e-9
 """Entries with |xᵢ|√Bᵢᵢ below this share of ‖x‖_B count as zero when stationarity is judged (beyond the paper)."""
@@ -57,6 +58,7 @@ class Certificate:
 
     def passes(self, tol: float = 1e-6) -> bool:
         """Is x a stationary point to the tolerance, reached without ascent? It says nothing of optimality."""
+        tol = as_number(tol, "tol")
         numbers = (self.feasibility, self.stationarity, self.complementarity)
         return all(number <= tol for number in numbers) and self.sandwich <= 1e-9
 
@@ -96,8 +98,9 @@ def certify(program: Program, x: Vector, history: Sequence[Move] = (), *, tol: f
     >>> certify(program, 0.9 * sparse_gev(pencil, rho=4.84).x).passes()
     False
     """
-    x = as_vector(x, program.pencil.n, "x")
-    kept = snap(program, x, tol)
+    x = as_vector(x, expect_program(program).pencil.n, "x")
+    refuse_history(history, program.pencil.n)
+    kept = snap(program, x, as_number(tol, "tol"))
     stationarity, complementarity = kkt_residuals(program, kept, (program.gradient(kept),), program.slopes(kept))
     return Certificate(
         feasibility=program.violation(x),
@@ -106,6 +109,21 @@ def certify(program: Program, x: Vector, history: Sequence[Move] = (), *, tol: f
         sandwich=sandwich_violation(program, history),
         snapped=int(np.count_nonzero(x) - np.count_nonzero(kept)),
     )
+
+
+def refuse_history(history: Any, n: int) -> None:
+    """Refuse what is no sequence of iterates in n variables."""
+    wrong = not isinstance(history, Sequence) or not all(is_move(point, n) for point in history)  # pyright: ignore[reportUnknownVariableType]
+    if wrong:
+        raise InvalidParameter(
+            f"history = {shown(history)} must hold iterates of length {n}, as MMResult.history does."
+        )
+
+
+def is_move(point: Any, n: int) -> bool:
+    """Has a point an x of length n, and an origin that is None or another?"""
+    x, origin = getattr(point, "x", None), getattr(point, "origin", None)
+    return isinstance(x, np.ndarray) and x.shape == (n,) and (origin is None or np.shape(origin) == (n,))
 
 
 def step_residuals(program: Program, y: Vector, x: Vector) -> tuple[float, float]:

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from .certificates import Certificate, certify, rounding
-from .checks import Vector, as_number, frozen, says_stop
+from .checks import Vector, as_listener, as_number, as_whole, frozen, says_stop, shown
 from .errors import InvalidParameter, SolverFailed
 from .faces import Face
-from .programs import Program
-from .steps.base import Step
+from .programs import Program, expect_program
+from .steps.base import Step, StepOutput
 
 
 class Status(Enum):
@@ -77,8 +77,7 @@ class Stop:
     stationarity: float = 1e-6
 
     def __post_init__(self) -> None:
-        if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, int) or self.max_iter < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidParameter(f"max_iter = {self.max_iter!r} must be a whole number of at least 1.")
+        as_whole(self.max_iter, "max_iter")
         for name in ("step", "decrease", "stationarity"):
             as_number(getattr(self, name), name)
 
@@ -169,7 +168,8 @@ def iterate(program: Program, step: Step, x0: Any = None) -> Iterator[Iterate]:
     1 -29.518 8
     2 -33.981 7
     """
-    yield from steps_from(program, step, frozen(program.start(x0)))
+    expect_step(step)
+    return steps_from(program, step, frozen(expect_program(program).start(x0)))
 
 
 def steps_from(program: Program, step: Step, y: Vector, l: int = 0) -> Iterator[Iterate]:  # noqa: E741
@@ -177,13 +177,34 @@ def steps_from(program: Program, step: Step, y: Vector, l: int = 0) -> Iterator[
     yield Iterate(l, y, program.f(y), program.f(y), mu=0.0, seconds=0.0)
     while True:
         l += 1  # noqa: E741 - the paper's iteration index
-        out = step(program, y)
-        if out.x.shape != y.shape or not np.isfinite(out.x).all():
-            raise SolverFailed("the step returned NaN, infinite or misshapen values.")
+        out = usable(step(program, y), y)
         y = frozen(out.x)
         yield Iterate(
             l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver, out.origin, out.work
         )
+
+
+def usable(out: Any, y: Vector) -> StepOutput:
+    """What a step returned, if the run can go on from there."""
+    x = out.x if isinstance(out, StepOutput) else None
+    if not isinstance(x, np.ndarray) or x.dtype.kind != "f" or x.shape != y.shape or not np.isfinite(x).all():
+        raise SolverFailed("the step returned no StepOutput, or NaN, infinite or misshapen values.")
+    return out
+
+
+def expect_step(step: Any) -> None:
+    """Refuse what cannot be called."""
+    if isinstance(step, type) or not callable(step):
+        raise InvalidParameter(
+            f"step = {shown(step)} is none: it is called as step(program, y); see dcgev_cvx.steps."
+        )
+
+
+def expect_stop(stop: Any) -> Stop:
+    """The stop rule if it is one, the default for None."""
+    if stop is not None and not isinstance(stop, Stop):
+        raise InvalidParameter(f"stop = {shown(stop)} is no stop rule: use Stop(max_iter=..., step=...).")
+    return Stop() if stop is None else stop
 
 
 def minimize(
@@ -218,7 +239,8 @@ def minimize(
         Drop the variables that are zero for good (see Face) and go on with the smaller program: the same
         iterates, sooner. The result and its certificate are those of the whole program all the same.
     """
-    rule = Stop() if stop is None else stop
+    rule, callback = expect_stop(stop), as_listener(callback, "callback")
+    expect_program(program)
     history: list[Iterate] = []
     status, message = Status.OUT_OF_ITERATIONS, ""
     try:
