@@ -27,6 +27,7 @@ def sparse_gev(
     shift: Shift = "identity",
     engine: Engine = "cvxpy",
     solver: Any = "CLARABEL",
+    accelerate: bool | None = None,
     stop: Stop | None = None,
     callback: Callback | None = None,
 ) -> MMResult:
@@ -58,9 +59,12 @@ def sparse_gev(
         iterations when B is far from the identity (beyond the paper).
     engine
         "cvxpy" solves each step as a printable problem; "native" takes the same steps compiled,
-        on the support alone where zeros are absorbing, with safeguarded extrapolation.
+        on the support alone where zeros are absorbing.
     solver
         A CVXPY solver's name, or a Backend with options and fallbacks; unused by "native".
+    accelerate
+        Extrapolate between the steps where that lowers f (`steps.speedups.Accelerated`): fewer steps, the
+        same certificate. By default only with engine="native"; the others take the steps as printed.
     stop, callback
         The stop rule, and a function of each Iterate that stops the run by returning True.
 
@@ -79,9 +83,8 @@ def sparse_gev(
     (True, True)
     """
     program = SparseGEV(as_pencil(A, B), rho, eps, tau, shift)
-    return minimize(
-        program, step_of(program, engine, solver), x0, stop=stop, callback=callback, shrink=engine == "native"
-    )
+    step = step_of(program, engine, solver)
+    return run(program, step, x0, engine=engine, accelerate=accelerate, stop=stop, callback=callback)
 
 
 def dc_pca(
@@ -92,6 +95,7 @@ def dc_pca(
     x0: Any = None,
     engine: Engine | Literal["closed"] = "closed",
     solver: Any = "CLARABEL",
+    accelerate: bool | None = None,
     stop: Stop | None = None,
     callback: Callback | None = None,
 ) -> MMResult:
@@ -109,11 +113,11 @@ def dc_pca(
     A
         Positive semidefinite: a covariance, or Gram(C) for data C (samples × variables), which is
         never multiplied out.
-    rho, eps, x0, stop, callback, solver
+    rho, eps, x0, accelerate, stop, callback, solver
         As in `sparse_gev`.
     engine
-        "closed" takes the steps as printed; "native" drops what is zero for good and extrapolates;
-        "cvxpy" solves them.
+        "closed" takes the steps as printed; "native" drops what is zero for good; "cvxpy"
+        solves them.
 
     Examples
     --------
@@ -130,7 +134,7 @@ def dc_pca(
             f"dc_pca needs A ⪰ 0, but λmin(A) = {pencil.lambda_min_A:.3g}: use sparse_gev, which shifts A."
         )
     step = soft_threshold_step if engine == "closed" else step_of(program, engine, solver)
-    return minimize(program, step, x0, stop=stop, callback=callback, shrink=engine == "native")
+    return run(program, step, x0, engine=engine, accelerate=accelerate, stop=stop, callback=callback)
 
 
 def sparse_fda(
@@ -142,6 +146,7 @@ def sparse_fda(
     x0: Any = None,
     engine: Engine = "cvxpy",
     solver: Any = "CLARABEL",
+    accelerate: bool | None = None,
     stop: Stop | None = None,
     callback: Callback | None = None,
 ) -> MMResult:
@@ -159,13 +164,12 @@ def sparse_fda(
         makes them from data.
     nu
         The paper's ν ≥ 0, the price of one nonzero.
-    eps, x0, engine, solver, stop, callback
+    eps, x0, engine, solver, accelerate, stop, callback
         As in `sparse_gev`; the start is B⁻¹a/(aᵀB⁻¹a), the dense Fisher direction.
     """
     program = SparseFDA(a, B, nu, eps)
-    return minimize(
-        program, step_of(program, engine, solver), x0, stop=stop, callback=callback, shrink=engine == "native"
-    )
+    step = step_of(program, engine, solver)
+    return run(program, step, x0, engine=engine, accelerate=accelerate, stop=stop, callback=callback)
 
 
 def as_pencil(A: Any, B: Any) -> Pencil:
@@ -182,7 +186,7 @@ def step_of(program: SparseGEV | SparseFDA, engine: str, solver: Any) -> Step:
     if engine == "native":
         from .steps.native import native_step
 
-        return Accelerated(native_step(program))
+        return native_step(program)
     if engine != "cvxpy":
         raise InvalidParameter(f'engine = {engine!r} is unknown; it is "cvxpy" or "native".')
     from .solvers import Backend
@@ -196,11 +200,29 @@ def step_of(program: SparseGEV | SparseFDA, engine: str, solver: Any) -> Step:
     return LinearStep(backend) if program.tau == 0.0 else LassoStep(backend)
 
 
+def run(
+    program: SparseGEV | SparseFDA,
+    step: Step,
+    x0: Any,
+    *,
+    engine: str,
+    accelerate: bool | None = None,
+    stop: Stop | None = None,
+    callback: Callback | None = None,
+) -> MMResult:
+    """The driver with what an engine adds: shrinking and, unless told otherwise, extrapolation for "native"."""
+    native = engine == "native"
+    wanted = native if accelerate is None else accelerate
+    if not isinstance(wanted, bool):
+        raise InvalidParameter(f"accelerate = {accelerate!r} must be True, False or None.")
+    return minimize(program, Accelerated(step) if wanted else step, x0, stop=stop, callback=callback, shrink=native)
+
+
 def native_run(
     program: SparseGEV | SparseFDA, x0: Any = None, *, stop: Stop | None = None, callback: Callback | None = None
 ) -> MMResult:
     """The run of engine="native": compiled steps, extrapolated where f allows it, on what is not zero for good."""
-    return minimize(program, step_of(program, "native", None), x0, stop=stop, callback=callback, shrink=True)
+    return run(program, step_of(program, "native", None), x0, engine="native", stop=stop, callback=callback)
 
 
 __all__ = ["Engine", "Gram", "dc_pca", "sparse_fda", "sparse_gev"]

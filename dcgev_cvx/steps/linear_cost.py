@@ -13,7 +13,7 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import coo_array, issparse
 
 from ..checks import Vector
 
@@ -86,7 +86,7 @@ class LinearCostProblem(cp.Problem):
         expected = cost_of(compiled.q, self._parameter_vector(compiled))
         if expected.shape != data[cost].shape or not np.array_equal(expected, data[cost]):
             return None
-        return StandardForm(dict(data), chain, inverse, cost, compiled.q)
+        return StandardForm(ready_for(chain.solver.name(), data, expected.size), chain, inverse, cost, compiled.q)
 
     def _ids(self) -> set[int]:
         return {parameter.id for parameter in self.parameters()}
@@ -112,6 +112,13 @@ def constant(tensor: Any) -> bool:
 def cost_of(slopes: Any, parameters: Vector) -> Vector:
     """The cost vector; the last row of the map is the objective's constant."""
     return np.asarray(slopes @ parameters).reshape(-1)[:-1]
+
+
+def ready_for(solver: str, data: dict[str, Any], size: int) -> dict[str, Any]:
+    """The data to keep, P as triplets for CLARABEL: the form from which CVXPY takes its triangle at each solve."""
+    if solver != "CLARABEL":
+        return dict(data)
+    return dict(data) | {"P": coo_array(data.get("P", (size, size)))}
 
 
 def own_copy(entry: Any) -> Any:

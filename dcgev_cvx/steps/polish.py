@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -54,7 +55,7 @@ class Subproblem:
         cap = 1.01 * program.largest_slopes(c, y)
         return cls(program, c * factor, np.minimum(p, cap) * factor, unit, objective)
 
-    @property
+    @cached_property
     def tau(self) -> float:
         """The coefficient of xᵀx (identity shift) or xᵀBx (metric shift, and 1 for FDA) in these units."""
         if isinstance(self.program, SparseGEV):
@@ -62,16 +63,16 @@ class Subproblem:
             return self.program.tau * square / self.objective
         return 1.0
 
-    @property
+    @cached_property
     def metric(self) -> float:
         """The factor on B in these units, a power of four: xᵀBx counts toward Ω, or toward FDA's objective."""
         square = self.unit * self.unit
         return square / self.objective if isinstance(self.program, SparseFDA) else square
 
-    @property
+    @cached_property
     def root(self) -> Vector:
         """√Bᵢᵢ in these units."""
-        return np.sqrt(self.program.pencil.B_diagonal * self.metric)
+        return self.program.pencil.B_roots * math.sqrt(self.metric)
 
     def B_sub(self, support: Index) -> Matrix:
         """B on the support, in these units."""
@@ -85,7 +86,7 @@ class Subproblem:
         """‖x‖_B in these units."""
         return math.sqrt(max(0.0, float(x @ self.B_dot(x))))
 
-    @property
+    @cached_property
     def largest_norm(self) -> float:
         """(cᵀB⁻¹c)^½, the largest that ‖z‖_B and μ can be (beyond the paper).
 
@@ -217,8 +218,10 @@ def cross(sub: Subproblem, x: Vector, support: Index, new: Vector) -> Vector:
 
 def minimise_on_face(sub: Subproblem, support: Index, s: Vector) -> tuple[Vector, float]:
     """(x, μ) minimising the surrogate with pᵀ|x| replaced by (p∘s)ᵀx on the support."""
-    B = sub.B_sub(support)
     h = sub.c[support] - 0.5 * sub.p[support] * s
+    if sub.program.pencil.B is None and isinstance(sub.program, SparseGEV):
+        return round_face(h, sub.tau)
+    B = sub.B_sub(support)
     try:
         if isinstance(sub.program, SparseFDA):
             return affine_face(B, h, sub.program.a[support] * sub.unit)
@@ -227,6 +230,14 @@ def minimise_on_face(sub: Subproblem, support: Index, s: Vector) -> tuple[Vector
         return metric_face(B, h, sub.tau)
     except LinAlgError as cause:
         raise SolverFailed(f"B on a support of {len(support)} variables is numerically singular: {cause}") from cause
+
+
+def round_face(h: Vector, tau: float) -> tuple[Vector, float]:
+    """min τxᵀx − 2hᵀx s.t. xᵀx ≤ 1: x = h/max(τ, ‖h‖), for B = I and both shifts (ALG-S)."""
+    norm = math.sqrt(float(h @ h))
+    if norm == 0.0:
+        return np.zeros_like(h), 0.0
+    return (h / tau, 0.0) if norm <= tau else (h / norm, norm - tau)
 
 
 def metric_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
