@@ -28,9 +28,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh
 
-from .checks import UNIT_ROUNDOFF, Matrix, Vector, as_number, as_vector
+from .checks import UNIT_ROUNDOFF, Matrix, Vector, as_number, as_real, as_vector, one_of
 from .errors import InvalidParameter
-from .pencils import Gram, Pencil
+from .pencils import Gram, Pencil, expect_pencil
 from .solutions import checked_k
 from .spectra import one_pair, power_of_two
 
@@ -190,8 +190,7 @@ def dual_of(U: Any, d: Vector, level: float | None = None, *, tight: bool = True
     Parameters
     ----------
     U
-        Anything: a solver's multipliers, a guess, text. Entries above 1e150 in modulus count as garbage,
-        since products with them overflow.
+        Anything: a solver's multipliers, a guess, text. Entries so large that b·n·dᵢdⱼ overflows count as garbage.
     d
         The weights of the moduli.
     level
@@ -216,22 +215,26 @@ def dual_of(U: Any, d: Vector, level: float | None = None, *, tight: bool = True
     """
     n = len(d)
     try:
-        array = np.array(U, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = as_real(U, "U", InvalidParameter)
+    except InvalidParameter:
         return None
-    # beyond 1e150 products overflow: such a U could only lose to U = 0
-    if array.shape != (n, n) or not np.all(np.abs(array) < 1e150):
+    if array.shape != (n, n):
         return None
     array = 0.5 * array + 0.5 * array.T
     outer = d[:, None] * d
-    b = float(np.max(np.abs(array) / outer)) if level is None else max(0.0, float(level))
+    with np.errstate(over="ignore"):
+        largest = float(np.max(np.abs(array) / outer))
+    b = largest if level is None else max(0.0, float(level))
+    # charges of n·b·d² must be numbers: where they are none, U could only lose to U = 0
+    if not math.isfinite(4.0 * n * b * float(np.max(outer))):
+        return None
     # the diagonal has a best value of its own, −b·dᵢ², and what was given for it is dropped
     np.fill_diagonal(array, 0.0)
     array = np.clip(array, -b * outer, b * outer)
     if tight:
         b = float(np.max(np.abs(array) / outer))
     # the quotient was rounded: a few units more make the inequality true
-    return Dual(array, b * (1.0 + 16.0 * UNIT_ROUNDOFF), d) if math.isfinite(b) else None
+    return Dual(array, b * (1.0 + 16.0 * UNIT_ROUNDOFF), d)
 
 
 def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
@@ -245,13 +248,11 @@ def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
     InvalidParameter
         For an unknown name, a vector of another length than n, or one with an entry ≤ 0 (its smallest is named).
     """
+    n = expect_pencil(pencil).n
     if isinstance(scale, str):
-        if scale not in ("diagonal", "identity"):
-            raise InvalidParameter(
-                f'scale = {scale!r} is unknown; it is "diagonal", "identity" or a positive vector.'
-            )
-        return np.sqrt(pencil.B_diagonal) if scale == "diagonal" else np.ones(pencil.n)
-    d = as_vector(scale, pencil.n, "scale")
+        named = one_of(scale, "scale", ("diagonal", "identity"))
+        return np.sqrt(pencil.B_diagonal) if named == "diagonal" else np.ones(n)
+    d = as_vector(scale, n, "scale")
     if not np.all(d > 0.0):
         raise InvalidParameter(f"scale must be positive, but its smallest entry is {float(np.min(d)):g}.")
     return d
@@ -398,6 +399,7 @@ def dense_bound(pencil: Pencil) -> float:
     >>> dense_bound(Pencil([[-2.0, 0.0], [0.0, -1.0]])) < 0.0
     True
     """
+    expect_pencil(pencil)
     # a wide factor need not be multiplied out: n may be tens of thousands
     if isinstance(pencil.A, Gram) and pencil.B is None and pencil.A.C.shape[0] < pencil.n:
         other = Pencil(Gram(pencil.A.C.T))  # CCᵀ has the same largest eigenvalue and is smaller
@@ -424,7 +426,8 @@ def charged_bound(pencil: Pencil, c: float, dual: Dual) -> float:
     """
     A, size = entries(pencil)
     moduli = Dual(np.abs(dual.U), dual.b, dual.d)
-    return lambda_max_bound(charged(A, c, dual), pencil.B, charged(size, c + 2.0, moduli))
+    with np.errstate(over="ignore"):  # a sum that overflows gives +inf, a valid bound
+        return lambda_max_bound(charged(A, c, dual), pencil.B, charged(size, c + 2.0, moduli))
 
 
 def homogeneous_bound(
@@ -459,9 +462,9 @@ def homogeneous_bound(
     >>> round(bounds.homogeneous_bound(pencil, 2, U), 4), round(bounds.homogeneous_bound(pencil, 2, 0.9 * U), 2)
     (1.954, 2.15)
     """
-    k = checked_k(k, pencil.n)
+    k = checked_k(k, expect_pencil(pencil).n)
     floor = dense_bound(pencil)
-    dual = dual_of(U, scale_vector(pencil, scale), level)
+    dual = dual_of(U, scale_vector(pencil, scale), as_level(level))
     return floor if dual is None else min(floor, charged_bound(pencil, k, dual))
 
 
@@ -482,12 +485,18 @@ def radius_bound(pencil: Pencil, radius: float, U: Any = None, *, level: float |
     """
     radius = as_number(radius, "radius", strict=True)
     floor = max(0.0, dense_bound(pencil))
-    dual = dual_of(U, np.ones(pencil.n), level, tight=False)
+    dual = dual_of(U, np.ones(pencil.n), as_level(level), tight=False)
     if dual is None:
         return floor
     budget = radius * radius * dual.b * (1.0 + 8.0 * UNIT_ROUNDOFF)
     bound = max(0.0, charged_bound(pencil, 0.0, dual)) + budget
-    return min(floor, bound * (1.0 + 2.0 * UNIT_ROUNDOFF))
+    # a radius whose square overflows bounds nothing: 0·∞ is no number
+    return min(floor, bound * (1.0 + 2.0 * UNIT_ROUNDOFF)) if math.isfinite(bound) else floor
+
+
+def as_level(level: float | None) -> float | None:
+    """The price b at which U is cut, ≥ 0; None for the smallest that cuts nothing."""
+    return None if level is None else as_number(level, "level")
 
 
 def penalized_bound(pencil: Pencil, rho: float, U: Any = None) -> float:
@@ -499,12 +508,14 @@ def penalized_bound(pencil: Pencil, rho: float, U: Any = None) -> float:
     aside; for ρ above λmax(A) it is 0: the penalty outweighs every direction.
     """
     rho = as_number(rho, "rho")
-    given = dual_of(U, np.ones(pencil.n), rho)
-    zero = np.zeros((pencil.n, pencil.n))
+    n = expect_pencil(pencil).n
+    # xᵀAx ≤ max|Aᵢⱼ|·‖x‖₁²: nothing is worth such a price (twice, for the rounding of CᵀC)
+    if rho >= 2.0 * pencil.A_scale:
+        return 0.0
+    given = dual_of(U, np.ones(n), rho)
+    zero = np.zeros((n, n))
     # level may be a unit or two above ρ after rounding: the diagonal then takes off a little less
-    duals = [
-        Dual(V, rho * (1.0 - 4.0 * UNIT_ROUNDOFF), np.ones(pencil.n)) for V in (zero, given.U if given else zero)
-    ]
+    duals = [Dual(V, rho * (1.0 - 4.0 * UNIT_ROUNDOFF), np.ones(n)) for V in (zero, given.U if given else zero)]
     return max(0.0, min(charged_bound(pencil, 0.0, dual) for dual in duals))
 
 
@@ -514,9 +525,8 @@ def smallest_B_eigenvalue(pencil: Pencil) -> float:
     −λmax(−B), by the same Cholesky proof. 0 means "not proved" and makes the radii and margins built on it
     infinite rather than wrong.
     """
-    if pencil.B is None:
-        return 1.0
-    return max(0.0, -lambda_max_bound(-pencil.B, None))
+    B = expect_pencil(pencil).B
+    return 1.0 if B is None else max(0.0, -lambda_max_bound(-B, None))
 
 
 def valid_radius(pencil: Pencil, k: int) -> float:
@@ -544,8 +554,10 @@ def largest_valid_k(pencil: Pencil, radius: float) -> int:
     0 says that the radius bounds no cardinality at all. The factor 1 + 64nu forgives the rounding of a radius
     that was itself computed as √(k/λmin(B)).
     """
-    reach = radius * radius * smallest_B_eigenvalue(pencil) * (1.0 + 64.0 * UNIT_ROUNDOFF * pencil.n)
-    return min(pencil.n, int(reach))
+    lowest = smallest_B_eigenvalue(pencil)
+    radius = as_number(radius, "radius")
+    reach = radius * radius * lowest * (1.0 + 64.0 * UNIT_ROUNDOFF * pencil.n) if lowest > 0.0 else 0.0
+    return int(min(float(pencil.n), reach))
 
 
 def row_sum_bound(pencil: Pencil, k: int) -> float:
@@ -570,7 +582,7 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
     >>> [round(row_sum_bound(datasets.pitprops(), k), 3) for k in (1, 2, 3)]
     [1.0, 1.954, 2.602]
     """
-    k = checked_k(k, pencil.n)
+    k = checked_k(k, expect_pencil(pencil).n)
     A, size = entries(pencil)
     B = np.eye(pencil.n) if pencil.B is None else pencil.B
     d = 1.0 / np.sqrt(pencil.B_diagonal)
@@ -618,3 +630,22 @@ def cheap_bound(pencil: Pencil, k: int) -> float:
     sorts of the rows, so it is what remains when n is too large for an SDP.
     """
     return min(dense_bound(pencil), row_sum_bound(pencil, k))
+
+
+__all__ = [
+    "Dual",
+    "Gap",
+    "Units",
+    "cheap_bound",
+    "dense_bound",
+    "dual_of",
+    "homogeneous_bound",
+    "lambda_max_bound",
+    "largest_valid_k",
+    "penalized_bound",
+    "radius_bound",
+    "row_sum_bound",
+    "scale_vector",
+    "smallest_B_eigenvalue",
+    "valid_radius",
+]

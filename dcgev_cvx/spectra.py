@@ -36,7 +36,8 @@ def power_of_two(size: float) -> float:
     >>> power_of_two(3.0), power_of_two(4.0), power_of_two(0.3), power_of_two(0.0)
     (4.0, 8.0, 0.5, 1.0)
     """
-    return math.ldexp(1.0, math.frexp(size)[1]) if size > 0 else 1.0
+    # 2¹⁰²³ is the largest of them
+    return math.ldexp(1.0, min(1023, math.frexp(size)[1])) if size > 0 else 1.0
 
 
 def power_of_four(size: float) -> float:
@@ -44,7 +45,7 @@ def power_of_four(size: float) -> float:
 
     Within a factor of four of the size. It is the unit of B, of which the square root is the unit of x.
     """
-    return math.ldexp(1.0, 2 * (math.frexp(size)[1] // 2)) if size > 0 else 1.0
+    return math.ldexp(1.0, min(1022, 2 * (math.frexp(size)[1] // 2))) if size > 0 else 1.0
 
 
 def positive(x: Vector) -> Vector:
