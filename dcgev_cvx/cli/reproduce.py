@@ -65,27 +65,22 @@ def add(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run, report, and return 1 when a cell could not be computed."""
     from ..experiments import reproduce
+    from ..experiments.cells import checked_folder, write_atomically
     from ..experiments.report import markdown
     from ..experiments.runner import Crew
 
     crew = Crew(args.jobs, args.dask)
+    if args.page:
+        checked_folder(Path(args.page).parent, "--page")
     with Progress() as watch:
         data = {name: value for name in ("corpus", "songs") if (value := getattr(args, name)) is not None}
         report = reproduce(
             args.names, args.out, effort=args.effort, seed=args.seed, data=data, crew=crew, watch=watch
         )
     if args.page:
-        write_page(Path(args.page), markdown(report, figures=False))
+        write_atomically(Path(args.page), markdown(report, figures=False))
     show(report, Path(args.out))
     return 1 if any(section.missing for section in report.sections) else 0
-
-
-def write_page(path: Path, text: str) -> None:
-    """The Markdown page, whole or not at all."""
-    from ..experiments.cells import checked_folder, write_atomically
-
-    checked_folder(path.parent)
-    write_atomically(path, text)
 
 
 def show(report: Any, out: Path) -> None:

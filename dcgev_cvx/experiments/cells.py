@@ -95,7 +95,6 @@ class Store:
         Raises InvalidParameter when OUT already holds the experiment with other settings, naming the differences.
         """
         refuse_others(self.folder, settings)
-        self.folder.mkdir(parents=True, exist_ok=True)
         write_atomically(self.folder / "settings.json", json.dumps(dict(settings), indent=2, sort_keys=True))
 
     def load(self, cell: Cell) -> Loaded:
@@ -137,15 +136,17 @@ def digest(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, content: str | bytes) -> None:
     """Write beside, flush to the disk, then rename: a kill at any moment leaves the old file or the new one.
 
-    The rename is atomic on one file system, hence the file beside. Raises DataUnavailable when the disk is full.
+    The rename is atomic on one file system, hence the file beside. The folder is made if need be. Raises
+    DataUnavailable when the disk is full.
     """
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with beside.open("w", encoding="utf-8") as handle:
-            handle.write(text)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with beside.open("wb") as handle:
+            handle.write(content.encode() if isinstance(content, str) else content)
             handle.flush()
             os.fsync(handle.fileno())
         beside.replace(path)
@@ -183,10 +184,10 @@ def differences(theirs: Settings, ours: Settings) -> str:
     )
 
 
-def checked_folder(out: Path) -> Path:
+def checked_folder(out: Path, option: str = "--out") -> Path:
     """The folder, created and tried with a small file before anything is computed.
 
-    Raises InvalidParameter before hours of work rather than after them.
+    Raises InvalidParameter before hours of work rather than after them, and names the option to change.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -195,6 +196,6 @@ def checked_folder(out: Path) -> Path:
         trial.unlink()
     except OSError as cause:
         raise InvalidParameter(
-            f"cannot write to {out} ({cause.strerror or cause}): choose another folder with --out."
+            f"cannot write to {out} ({cause.strerror or cause}): choose another folder with {option}."
         ) from cause
     return out

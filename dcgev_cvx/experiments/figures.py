@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import io
 from typing import Any
 
 from .base import Figure, Panel
@@ -24,8 +24,8 @@ STYLES = {
 OTHERS = (("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "D", "-."), ("#cc79a7", "^", ":"))
 
 
-def draw(figure: Figure, folder: Path) -> tuple[Path, Path]:
-    """Draw the panels side by side, two to a row, and save them as PNG and SVG.
+def drawn(figure: Figure) -> dict[str, bytes]:
+    """The panels side by side, two to a row, as the content of a PNG and of an SVG file.
 
     The files are the same byte for byte for the same numbers and versions of matplotlib, so that a change shows in
     version control.
@@ -42,10 +42,17 @@ def draw(figure: Figure, folder: Path) -> tuple[Path, Path]:
         FigureCanvasAgg(canvas)
         for j, panel in enumerate(figure.panels):
             draw_panel(canvas.add_subplot(rows, columns, j + 1), panel)
-        png, svg = folder / f"{figure.name}.png", folder / f"{figure.name}.svg"
-        canvas.savefig(png, dpi=130, metadata={"Software": None})
-        canvas.savefig(svg, metadata={"Date": None})
-    return png, svg
+        return {
+            ending: saved(canvas, ending, metadata)
+            for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None}))
+        }
+
+
+def saved(canvas: Any, ending: str, metadata: dict[str, None]) -> bytes:
+    """The canvas as the content of a file: it is written elsewhere, whole or not at all."""
+    content = io.BytesIO()
+    canvas.savefig(content, format=ending, dpi=130, metadata=metadata)
+    return content.getvalue()
 
 
 def draw_panel(ax: Any, panel: Panel) -> None:

@@ -41,7 +41,6 @@ class Pieces:
         """Write one more; every 25th is told."""
         content = json.loads(json.dumps(component.to_dict()))
         self._check = digest([self._check, content])
-        self._folder.mkdir(parents=True, exist_ok=True)
         write_atomically(self._path(self._count), json.dumps({"component": content, "check": self._check}))
         self._count += 1
         if self._count % 25 == 0:

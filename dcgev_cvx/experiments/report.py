@@ -15,7 +15,7 @@ from typing import Any
 
 from .base import Figure, Finding, Section, Verdict
 from .cells import write_atomically
-from .figures import draw
+from .figures import drawn
 
 PACKAGES = ("dcgev-cvx", "numpy", "scipy", "scikit-learn", "cvxpy", "clarabel", "scs", "joblib", "rdata")
 
@@ -68,15 +68,14 @@ def write(report: Report, out: Path) -> list[Path]:
     paths, everything = files(report, out), numbers(report)
     if all(path.exists() for path in paths) and paths[-1].read_text(encoding="utf-8") == everything:
         return paths
-    for folder in ("tables", "figures"):
-        (out / folder).mkdir(parents=True, exist_ok=True)
     write_atomically(out / "report.md", markdown(report))
     write_atomically(out / "report.html", page(report))
     for section in report.sections:
         for table in section.tables:
             write_atomically(out / "tables" / f"{table.name}.csv", as_csv(table.columns, table.rows))
         for figure in section.figures:
-            draw(figure, out / "figures")
+            for ending, content in drawn(figure).items():
+                write_atomically(out / "figures" / f"{figure.name}.{ending}", content)
             rows = as_csv(("panel", "curve", "x", "y"), points(figure))
             write_atomically(out / "figures" / f"{figure.name}.csv", rows)
     write_atomically(out / "numbers.json", everything)

@@ -11,6 +11,9 @@ from ..errors import DataUnavailable, DCGEVError, InvalidParameter, SolverMissin
 from .base import Experiment
 from .cells import Cell, Scratch, Settings, Store
 
+PATIENCE = 10
+"""Seconds in which a Dask scheduler must answer."""
+
 
 class Watch(Protocol):
     """Who is told how a run goes on."""
@@ -162,17 +165,40 @@ def on_cores(cells: Sequence[Cell], jobs: int) -> Iterator[Outcome]:
 def on_dask(cells: Sequence[Cell], address: str) -> Iterator[Outcome]:
     """On a Dask cluster, each outcome as soon as it is there.
 
-    Raises SolverMissing without the package, DataUnavailable when no scheduler answers within ten seconds.
+    Raises SolverMissing without the package, DataUnavailable when no scheduler answers.
     """
     try:
-        from distributed import Client, as_completed
+        from distributed import as_completed
     except ImportError as cause:
         raise SolverMissing("--dask needs the package distributed: pip install 'dcgev-cvx[dask]'.") from cause
-    try:
-        client = Client(address, timeout="10s")
-    except (OSError, ValueError) as cause:
-        raise DataUnavailable(f"no Dask scheduler answers at {address}: {cause}") from cause
-    with client:
+    with connected(address) as client:
         futures = [client.submit(outcome_of, cell, pure=False) for cell in cells]
         for _, outcome in as_completed(futures, with_results=True):
             yield outcome
+
+
+def connected(address: str) -> Any:
+    """A client of the scheduler at an address; DataUnavailable when none answers within PATIENCE seconds.
+
+    What listens there need not speak Dask, nor speak at all: a client's own limit is for the connection alone, hence
+    the thread, which may be left behind waiting.
+    """
+    from threading import Thread
+
+    from distributed import Client
+
+    answer: list[Any] = []
+
+    def knock() -> None:
+        try:
+            answer.append(Client(address, timeout=f"{PATIENCE}s"))
+        except Exception as cause:  # whatever answers may answer anything, and so may the error
+            answer.append(cause)
+
+    thread = Thread(target=knock, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    found = answer[0] if answer else TimeoutError(f"nothing was said within {PATIENCE} s")
+    if isinstance(found, Exception):
+        raise DataUnavailable(f"no Dask scheduler answers at {address}: {found}") from found
+    return found
