@@ -15,6 +15,7 @@ from typing import Any
 import cvxpy as cp
 from cvxpy.settings import SOLVERS as KNOWN
 
+from .checks import shown
 from .errors import InvalidParameter, SolverFailed, SolverMissing, nearest
 
 TIGHT: Mapping[str, Mapping[str, Any]] = MappingProxyType(
@@ -81,6 +82,10 @@ class Backend:
     def __post_init__(self) -> None:
         if isinstance(self.fallback, str):
             object.__setattr__(self, "fallback", (self.fallback,))
+        if not isinstance(self.options, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidParameter(f"options = {shown(self.options)} must map a solver's option names to values.")
+        if not isinstance(self.fallback, (tuple, list)):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidParameter(f"fallback = {shown(self.fallback)} must list names of solvers, such as ('SCS',).")
         object.__setattr__(self, "solver", known_solver(self.solver))
         object.__setattr__(self, "fallback", tuple(known_solver(name) for name in self.fallback))
 
@@ -117,7 +122,9 @@ def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any], *, unfin
         with quiet():
             # no warm start: an answer must not depend on earlier calls (beyond the paper)
             problem.solve(solver=name, warm_start=False, **options)
-    except Exception as cause:
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as cause:  # a panic in a solver written in Rust is no Exception
         reason = str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__
         raise SolverFailed(f"{name} failed: {reason}") from cause
     seconds = perf_counter() - begin
@@ -151,7 +158,7 @@ def installed_solvers() -> tuple[str, ...]:
 def known_solver(name: object) -> str:
     """The canonical name of an installed solver; otherwise how to get it, or the nearest match."""
     if not isinstance(name, str):
-        raise InvalidParameter(f"solver must be a name such as 'CLARABEL', got {name!r}.")
+        raise InvalidParameter(f"solver must be a name such as 'CLARABEL', got {shown(name)}.")
     upper = name.upper()
     installed = installed_solvers()
     if upper in installed:

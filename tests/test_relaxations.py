@@ -203,7 +203,7 @@ def test_bad_input():
         homogeneous_sdp(pencil, 0)
     with pytest.raises(InvalidParameter, match="radius = -1 is out of range"):
         entrywise_sdp(pencil, -1.0)
-    with pytest.raises(InvalidParameter, match='it is "paper" or "valid"'):
+    with pytest.raises(InvalidParameter, match="rule = 'loose' is unknown; known: paper, valid"):
         radius_for(pencil, 2, "loose")
     with pytest.raises(InvalidParameter, match=r"n = 400 has 80200 variables.*GB.*cheap_bound"):
         homogeneous_sdp(Pencil(np.eye(400)), 3)

@@ -18,7 +18,7 @@ import numpy as np
 from ..bounds import Units, smallest_B_eigenvalue
 from ..checks import UNIT_ROUNDOFF, Index, Vector
 from ..errors import InvalidParameter
-from ..pencils import Pencil
+from ..pencils import Pencil, expect_pencil
 from ..solutions import checked_k
 from ..swaps import support_values
 from .results import ExactSolution, exact_from
@@ -132,7 +132,7 @@ def brute_force(pencil: Pencil, k: int) -> ExactSolution:
     ((0, 1), 1.954, 78, True)
     """
     begin = perf_counter()
-    k = checked_k(k, pencil.n)
+    k = checked_k(k, expect_pencil(pencil).n)
     count = math.comb(pencil.n, k)
     if count > BRUTE_FORCE_LIMIT:
         raise InvalidParameter(

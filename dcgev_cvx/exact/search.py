@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from ..bounds import Dual, cheap_bound, dual_of
-from ..checks import Index, Vector, as_number, as_vector
+from ..checks import Index, Vector, as_listener, as_number, as_vector, as_whole
 from ..errors import InvalidParameter, SolverFailed
-from ..pencils import Pencil
+from ..pencils import Pencil, expect_pencil
 from ..solutions import Solution, checked_k, solution_of
 from ..swaps import support_values
 from .enumeration import rounding_margin, row_norm, scaled_pencil, subset_margin, try_all
@@ -53,7 +53,9 @@ def gev(pencil: Pencil) -> Solution:
     (13, 4.2186)
     """
     begin = perf_counter()
-    return solution_of(pencil, pencil.leading_vector, "generalized eigenvector", perf_counter() - begin)
+    return solution_of(
+        pencil, expect_pencil(pencil).leading_vector, "generalized eigenvector", perf_counter() - begin
+    )
 
 
 def best_subset(
@@ -108,17 +110,19 @@ def best_subset(
     ('OUT_OF_TIME', True)
     """
     begin = perf_counter()
-    k = checked_k(k, pencil.n)
+    k = checked_k(k, expect_pencil(pencil).n)
     if pencil.n > DENSE_LIMIT:
         raise InvalidParameter(
             f"n = {pencil.n}: the search needs A as {pencil.n}×{pencil.n} numbers ({8e-9 * pencil.n**2:.1f} GB) "
             f"and is meant for n ≤ {DENSE_LIMIT}. bounds.cheap_bound bounds any n, restrict() makes a smaller pencil."
         )
     limits = Limits.of(begin, time_limit, node_limit)
+    first = None if start is None else as_vector(getattr(start, "x", start), pencil.n, "start")
+    listener, backend = as_listener(progress, "progress"), root_backend(pencil.n, solver)
     scaled, unit = scaled_pencil(pencil)
     if work(pencil.n, k, k) <= ROOT_WORK:
         return enumerated(pencil, scaled, unit, k, limits)
-    return searched(pencil, scaled, unit, k, limits, start, solver, progress)
+    return searched(pencil, scaled, unit, k, limits, first, backend, listener)
 
 
 @dataclass(frozen=True)
@@ -136,13 +140,22 @@ class Limits:
         None is no limit; a negative or non-finite one is an InvalidParameter.
         """
         seconds = math.inf if time_limit is None else as_number(time_limit, "time_limit")
-        nodes = math.inf if node_limit is None else as_number(node_limit, "node_limit")
+        nodes = math.inf if node_limit is None else as_whole(node_limit, "node_limit", low=0)
         return cls(begin, begin + seconds, nodes)
 
     @property
     def left(self) -> float:
         """Seconds until the deadline."""
         return self.deadline - perf_counter()
+
+
+def root_backend(n: int, solver: Any) -> Any:
+    """The root SDP's Backend, checked before it is needed; None for the default, without importing a solver."""
+    if solver is None:
+        return None
+    from ..relaxations.base import backend_for
+
+    return backend_for(n, solver)
 
 
 def work(free: int, m: int, k: int) -> float:
@@ -181,7 +194,7 @@ def searched(
     unit: float,
     k: int,
     limits: Limits,
-    start: Any,
+    start: Vector | None,
     solver: Any,
     progress: Callable[[Progress], object] | None,
 ) -> ExactSolution:
@@ -204,15 +217,14 @@ def searched(
     )
 
 
-def first_support(pencil: Pencil, scaled: Pencil, k: int, start: Any, limits: Limits) -> Index:
+def first_support(pencil: Pencil, scaled: Pencil, k: int, start: Vector | None, limits: Limits) -> Index:
     """The support of the start, or of what `solve` finds; with little time the leading vector's k largest entries.
 
     `solve` is given the scaled pencil and its quick setting: a good incumbent closes many nodes at once, a
     perfect one is not worth waiting for.
     """
     if start is not None:
-        x = as_vector(getattr(start, "x", start), pencil.n, "start")
-        return largest(pencil, x, k)
+        return largest(pencil, start, k)
     simple = largest(scaled, scaled.leading_vector, k)
     if limits.left < max(1.0, 0.1 * pencil.n):
         return simple

@@ -17,10 +17,10 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from ..bounds import Gap, Units, leading_pair
-from ..checks import Matrix, as_number, frozen
+from ..bounds import Gap, Units, leading_pair, smallest_B_eigenvalue
+from ..checks import UNIT_ROUNDOFF, Matrix, as_flag, as_number, frozen
 from ..errors import InvalidParameter, SolverFailed
-from ..pencils import Pencil
+from ..pencils import Pencil, expect_pencil
 from ..postprocess import on_support
 from ..solutions import Solution, solution_of
 from ..solvers import Backend, Solved, attempt
@@ -160,13 +160,16 @@ class Relaxation:
         )
 
 
-def refuse_if_large(n: int, force: bool) -> None:
-    """InvalidParameter above SIZE_LIMIT unless forced, with what the SDP would cost and what fits.
+def refuse_sdp(pencil: Any, time_limit: float | None, force: bool) -> None:
+    """InvalidParameter for what is no pencil, no time limit, or above SIZE_LIMIT and not forced.
 
     The estimates are a fit to measured runs: memory grows as n², SCS's time as n³ for a fixed number of
     iterations. They are meant to warn, not to predict.
     """
-    if n <= SIZE_LIMIT or force:
+    n = expect_pencil(pencil).n
+    if time_limit is not None:
+        as_number(time_limit, "time_limit", strict=True)
+    if as_flag(force, "force") or n <= SIZE_LIMIT:
         return
     memory, minutes = 1e-9 * 1200.0 * n * n * 8.0 / 2.0, (n / 200.0) ** 3 * 8.0 / 60.0
     raise InvalidParameter(
@@ -174,6 +177,15 @@ def refuse_if_large(n: int, force: bool) -> None:
         f"{minutes:.0f} min with SCS. Use bounds.cheap_bound(pencil, k), which needs no SDP, restrict the pencil to "
         f"at most {SIZE_LIMIT} variables, or pass force=True."
     )
+
+
+def useful_radius(pencil: Pencil, radius: float) -> float:
+    """A radius no larger than 2√(n/λmin(B)), from where on every xᵀBx ≤ 1 has ‖x‖₁ ≤ radius and the budget is slack.
+
+    What a solver is given: the SDP is the same, but 1e200 in its data would make it fail, or never end.
+    """
+    lowest = max(smallest_B_eigenvalue(pencil), UNIT_ROUNDOFF * pencil.B_scale)
+    return min(radius, 2.0 * math.sqrt(pencil.n / lowest))
 
 
 def backend_for(n: int, solver: Backend | str | None) -> Backend:
@@ -199,7 +211,7 @@ def solve_relaxation(problem: cp.Problem, backend: Backend, time_limit: float | 
         given = dict(backend.options) if name == backend.solver else {}
         options = given or dict(DEFAULTS.get(name, {}))
         if time_limit is not None and name in TIME_OPTION:
-            options.setdefault(TIME_OPTION[name], as_number(time_limit, "time_limit", strict=True))
+            options.setdefault(TIME_OPTION[name], float(time_limit))
         try:
             return attempt(problem, name, options, unfinished=True)
         except SolverFailed as failure:

@@ -29,9 +29,8 @@ from ..bounds import (
     scale_vector,
     valid_radius,
 )
-from ..checks import Matrix, Vector, as_number
-from ..errors import InvalidParameter
-from ..pencils import Pencil
+from ..checks import Matrix, Vector, as_number, one_of
+from ..pencils import Pencil, expect_pencil
 from ..solutions import checked_k
 from ..solvers import Backend, Solved
 from ..spectra import power_of_two
@@ -41,9 +40,10 @@ from .base import (
     backend_for,
     matrix_of,
     number_of,
-    refuse_if_large,
+    refuse_sdp,
     relaxation_of,
     solve_relaxation,
+    useful_radius,
 )
 from .sharpen import DualFunction, sharpen
 
@@ -75,10 +75,8 @@ def radius_for(pencil: Pencil, k: int, rule: Rule) -> float:
     >>> radius_for(pencil, 4, "paper"), round(radius_for(pencil, 4, "valid"), 9)
     (4.0, 2.0)
     """
-    k = checked_k(k, pencil.n)
-    if rule not in ("paper", "valid"):
-        raise InvalidParameter(f'rule = {rule!r} is unknown; it is "paper" or "valid".')
-    return float(k) if rule == "paper" else valid_radius(pencil, k)
+    k = checked_k(k, expect_pencil(pencil).n)
+    return float(k) if one_of(rule, "rule", ("paper", "valid")) == "paper" else valid_radius(pencil, k)
 
 
 @dataclass(frozen=True)
@@ -227,16 +225,17 @@ def entrywise_sdp(
     """
     begin = perf_counter()
     radius = as_number(radius, "radius", strict=True)
-    refuse_if_large(pencil.n, force)
+    refuse_sdp(pencil, time_limit, force)
     valid_k = largest_valid_k(pencil, radius)
     units, _ = zoomed(Units.of(pencil))
     X, psd, objective, product = symbols(units)
     w = 1.0 / units.s
     unit = float(np.max(w))  # the largest weight becomes one
-    square = cp.Parameter(nonneg=True, name="radius²", value=(radius / unit) ** 2)
+    r = (useful_radius(pencil, radius) / unit) ** 2
+    square = cp.Parameter(nonneg=True, name="radius²", value=r)
     trace, budget = product <= 1, moduli(X, w / unit) + spread(X, w / unit) <= square
     problem = cp.Problem(cp.Maximize(objective), [psd, trace, budget])
-    model = Model(units, problem, X, psd, trace, budget, w / unit, c=0.0, r=(radius / unit) ** 2)
+    model = Model(units, problem, X, psd, trace, budget, w / unit, c=0.0, r=r)
     solved = solve_relaxation(problem, backend_for(pencil.n, solver), time_limit)
     answer, U, b = sharpened(model, solved, unit, ending(begin, time_limit))
     nonzeros = max(1, valid_k) if k is None else checked_k(k, pencil.n)
@@ -294,8 +293,8 @@ def homogeneous_sdp(
     (3.771, 3.8137)
     """
     begin = perf_counter()
+    refuse_sdp(pencil, time_limit, force)
     k = checked_k(k, pencil.n)
-    refuse_if_large(pencil.n, force)
     d = scale_vector(pencil, scale)
     units, shift = zoomed(Units.of(pencil))
     X, psd, objective, product = symbols(units, shift)
@@ -351,12 +350,13 @@ def penalized_sdp(
     """
     begin = perf_counter()
     rho = as_number(rho, "rho")
-    refuse_if_large(pencil.n, force)
+    refuse_sdp(pencil, time_limit, force)
     units, _ = zoomed(Units.of(pencil))
     X, psd, objective, product = symbols(units)
     w = 1.0 / units.s
     unit = float(np.max(w))
-    price = rho * unit * unit / units.a
+    # from 2·max|Aᵢⱼ| on X = 0 is the optimum: a solver need not be given more
+    price = min(rho, 2.0 * pencil.A_scale) * unit * unit / units.a
     charge = cp.Parameter(nonneg=True, name="rho", value=price)
     trace = product <= 1
     total = moduli(X, w / unit) + spread(X, w / unit)

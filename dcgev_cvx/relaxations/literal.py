@@ -22,9 +22,10 @@ from .base import (
     backend_for,
     matrix_of,
     number_of,
-    refuse_if_large,
+    refuse_sdp,
     relaxation_of,
     solve_relaxation,
+    useful_radius,
 )
 
 
@@ -56,10 +57,9 @@ def literal_sdp(
     >>> abs(literal_sdp(pencil, 0.1).value - pencil.lambda_max) < 1e-5
     True
     """
-    begin, n = perf_counter(), pencil.n
-    radius = as_number(radius, "radius", strict=True)
-    refuse_if_large(n, force)
-    units, budget = Units.of(pencil), cp.Parameter(nonneg=True, name="radius", value=radius)
+    begin = perf_counter()
+    refuse_sdp(pencil, time_limit, force)
+    n, units, budget = pencil.n, Units.of(pencil), radius_of(pencil, radius)
     # Z = [[X, x], [xᵀ, 1]] ⪰ 0 is X ⪰ xxᵀ by Schur's complement
     Z = cp.Variable((n + 1, n + 1), symmetric=True, name="Z")
     X, x = Z[:n, :n], Z[:n, n]
@@ -70,7 +70,7 @@ def literal_sdp(
     problem = cp.Problem(objective, [psd, trace, norm, Z[n, n] == 1])
     solved = solve_relaxation(problem, backend_for(n, solver), time_limit)
     slack = matrix_of(psd.dual_value, n + 1, solved.solver)
-    dual = number_of(trace) + number_of(norm) * radius + float(slack[n, n])
+    dual = number_of(trace) + number_of(norm) * scalar(budget.value) + float(slack[n, n])
     Xhat = matrix_of(X.value, n, solved.solver)
     answer = judged(units, Xhat, slack[:n, :n], number_of(trace), dual, solved)
     return concluded("literal SDP", pencil, units, answer, problem, radius, begin)
@@ -100,10 +100,9 @@ def literal_dual(
     >>> abs(literal_dual(pencil, 0.1).value - pencil.lambda_max) < 1e-5
     True
     """
-    begin, n = perf_counter(), pencil.n
-    radius = as_number(radius, "radius", strict=True)
-    refuse_if_large(n, force)
-    units, budget = Units.of(pencil), cp.Parameter(nonneg=True, name="radius", value=radius)
+    begin = perf_counter()
+    refuse_sdp(pencil, time_limit, force)
+    n, units, budget = pencil.n, Units.of(pencil), radius_of(pencil, radius)
     r, t = cp.Variable((n, 1), name="r"), cp.Variable((1, 1), name="t")
     beta, mu = cp.Variable(nonneg=True, name="beta"), cp.Variable(nonneg=True, name="mu")
     corner = mu * cp.Constant(units.B, name="B") - cp.Constant(units.A, name="A")
@@ -116,6 +115,12 @@ def literal_dual(
     multiplier, value = scalar(mu.value), scalar(problem.value)
     answer = judged(units, Xhat, multiplier * units.B - units.A, multiplier, value, solved)
     return concluded("literal dual", pencil, units, answer, problem, radius, begin)
+
+
+def radius_of(pencil: Pencil, radius: float) -> cp.Parameter:
+    """The ℓ1 budget as a parameter of the problem, cut where it is slack."""
+    value = useful_radius(pencil, as_number(radius, "radius", strict=True))
+    return cp.Parameter(nonneg=True, name="radius", value=value)
 
 
 def scalar(raw: Any) -> float:
@@ -162,7 +167,7 @@ def concluded(
         upper_bound=max(0.0, dense_bound(pencil)),
         U=np.zeros((n, n)),
         b=0.0,
-        k=min(n, max(1, int(radius))),
+        k=int(min(float(n), max(1.0, radius))),
         valid_k=n,
         begin=begin,
     )
