@@ -11,6 +11,7 @@ import numpy as np
 
 from .checks import Index, Vector, as_number, as_real, as_vector, frozen, one_of
 from .errors import Infeasible, InvalidParameter
+from .limits import refuse_price, refuse_size
 from .penalties import MACHINE_EPS, Penalty, as_eps, as_penalty, card
 from .pencils import Gram, Pencil, expect_pencil
 from .spectra import power_of_four, power_of_two
@@ -163,7 +164,7 @@ class SparseGEV:
         }
         for name, value in settings.items():
             object.__setattr__(self, name, value)
-        refuse_overflow(self, f"rho = {self.rho:g}")
+        refuse_price(f"rho = {self.rho:g}", self.at_zero(), pencil.n)
 
     def with_rho(self, rho: float, eps: float | None = None) -> SparseGEV:
         """The same program at another ρ̃ (and ε): shares the pencil, so nothing is compiled or factored again."""
@@ -324,8 +325,8 @@ class SparseFDA:
         }
         for name, value in settings.items():
             object.__setattr__(self, name, value)
-        refuse_size(self.a, pencil)
-        refuse_overflow(self, f"nu = {self.nu:g}")
+        refuse_size(self.a, pencil.B_diagonal)
+        refuse_price(f"nu = {self.nu:g}", self.at_zero(), pencil.n)
 
     def with_nu(self, nu: float, eps: float | None = None) -> SparseFDA:
         """The same program at another ν (and ε), sharing what is compiled and factored."""
@@ -431,25 +432,6 @@ def expect_program(program: Any) -> Program:
             f"a program is wanted, got {type(program).__name__}: use SparseGEV(pencil, rho) or SparseFDA(a, B, nu)."
         )
     return program
-
-
-def refuse_overflow(program: SparseGEV | SparseFDA, price: str) -> None:
-    """Refuse a price at which n penalties at zero, or their slopes, are no numbers any more."""
-    if not math.isfinite(program.pencil.n * max(map(abs, program.at_zero()))):
-        raise InvalidParameter(f"{price} is too large for floating point at this eps: the slope ρ_ε/ε overflows.")
-
-
-def refuse_size(a: Vector, pencil: Pencil) -> None:
-    """Refuse a and B whose Fisher ratios aᵢ²/Bᵢᵢ, or the squares on the way to them, leave floating point."""
-    size, metric = float(np.max(np.abs(a))), pencil.B_scale
-    on = a != 0.0
-    # by logarithms, since the ratio itself may be no number
-    ratio = float(np.max(2.0 * np.log10(np.abs(a[on])) - np.log10(pencil.B_diagonal[on])))
-    if not (1e-140 <= size <= 1e140 and 1e-140 <= metric <= 1e140 and abs(ratio) <= 140.0):
-        raise InvalidParameter(
-            f"a of size {size:.1e} and B of size {metric:.1e} give Fisher ratios aᵢ²/Bᵢᵢ near 1e{ratio:+.0f}: "
-            "sizes and ratios must lie between 1e-140 and 1e140. Rescale a and B."
-        )
 
 
 def smallest_tau(pencil: Pencil, shift: Shift) -> float:

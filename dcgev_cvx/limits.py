@@ -1,0 +1,44 @@
+"""Where floating point ends: prices and sizes beyond which f, g or their slopes would be no numbers any more."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .checks import Vector
+from .errors import InvalidParameter
+
+LARGEST = 140
+"""Sizes lie between 1e-140 and 1e140, so that their squares and products are numbers."""
+
+
+def refuse_price(price: str, at_zero: tuple[float, float], n: int) -> None:
+    """Refuse a price at which n penalties at zero, or their slopes, overflow.
+
+    at_zero holds the value and the slope of one coordinate's penalty at zero, the largest slope there is.
+    """
+    if not math.isfinite(n * max(map(abs, at_zero))):
+        raise InvalidParameter(f"{price} is too large for floating point at this eps: the slope ρ_ε/ε overflows.")
+
+
+def refuse_size(a: Vector, diagonal: Vector) -> None:
+    """Refuse a and diag(B) whose Fisher ratios aᵢ²/Bᵢᵢ, or the squares on the way to them, leave floating point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dcgev_cvx.limits import refuse_size
+    >>> refuse_size(np.array([1e150, 0.0]), np.ones(2))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    dcgev_cvx.errors.InvalidParameter: a of size 1.0e+150 and B of size 1.0e+00 give Fisher ratios ... near 1e+300...
+    """
+    on = a != 0.0
+    size, metric = float(np.max(np.abs(a))), float(np.max(diagonal))
+    # by logarithms, since the ratio itself may be no number
+    ratio = float(np.max(2.0 * np.log10(np.abs(a[on])) - np.log10(diagonal[on])))
+    if max(abs(math.log10(size)), abs(math.log10(metric)), abs(ratio)) > LARGEST:
+        raise InvalidParameter(
+            f"a of size {size:.1e} and B of size {metric:.1e} give Fisher ratios aᵢ²/Bᵢᵢ near 1e{ratio:+.0f}: "
+            f"sizes and ratios must lie between 1e-{LARGEST} and 1e{LARGEST}. Rescale a and B."
+        )
