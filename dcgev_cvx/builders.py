@@ -18,7 +18,8 @@ import numpy as np
 
 from .checks import Matrix, Vector, as_number
 from .errors import InvalidParameter, InvalidPencil
-from .pencils import Gram, Pencil, cholesky_factor
+from .factors import Factor
+from .pencils import Gram, Pencil
 from .samples import Labels, Table, check_bytes, read_labels, read_table
 
 DUPLICATE = 1e-10
@@ -228,7 +229,7 @@ def with_ridge(S: Matrix, ridge: float, table: Table, what: str) -> Matrix:
     """
     B = S + ridge * np.eye(len(S))
     try:
-        cholesky_factor(B)
+        Factor.of(B)
     except InvalidPencil:
         raise InvalidPencil(f"{reason(S, ridge, table, what)} {remedy(S, ridge)}") from None
     return B

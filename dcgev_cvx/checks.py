@@ -40,6 +40,11 @@ def shown(value: object, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 2]} …"
 
 
+def largest(array: Matrix) -> float:
+    """max |aᵢ| of a non-empty array, without a copy of it."""
+    return max(float(array.max()), -float(array.min()))
+
+
 def as_real(
     data: Any, what: str, error: type[InvalidPencil] | type[InvalidParameter], order: Literal["C", "F"] = "C"
 ) -> Matrix:

@@ -12,9 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_real, checked_names, column_names, frozen
+from .checks import Index, Matrix, Vector, as_real, checked_names, column_names, frozen, largest
 from .errors import InvalidParameter, InvalidPencil
-from .spectra import extreme, extreme_of_factor, power_of_four, semidefinite, smallest_of_matrix, two_views
+from .factors import Factor, asymmetry
+from .spectra import extreme, extreme_of_factor, semidefinite, smallest_of_matrix, two_views
+
+SMALL = 200
+"""Below this many variables nothing is gained by looking at zeros."""
 
 
 class Gram:
@@ -131,7 +135,7 @@ class Pencil:
         object.__setattr__(self, "names", checked_names(names, n))
         object.__setattr__(self, "blocks", checked_blocks(self.blocks, n, B))
         if B is not None:
-            vars(self)["cholesky"] = frozen(cholesky_factor(B))  # now, since it shows that B is positive definite
+            vars(self)["factor"] = Factor.of(B)  # now, since it shows that B is positive definite
 
     def __reduce__(self) -> tuple[Any, ...]:
         A = self.A if isinstance(self.A, Gram) else np.asarray(self.A)
@@ -149,18 +153,29 @@ class Pencil:
         return tuple(np.arange(start, stop) for start, stop in pairwise(edges))
 
     @cached_property
+    def factor(self) -> Factor | None:
+        """B = LLᵀ by its diagonal blocks, or None when B is the identity."""
+        return None if self.B is None else Factor.of(self.B)
+
+    @cached_property
     def cholesky(self) -> Matrix | None:
         """Lower L with B = LLᵀ, or None when B is the identity."""
-        return None if self.B is None else frozen(cholesky_factor(self.B))
+        return None if self.factor is None else frozen(self.factor.lower())
+
+    @cached_property
+    def split(self) -> int | None:
+        """Where the two views of a CCA pencil meet, A being zero within each; None for any other."""
+        return None if isinstance(self.A, Gram) else two_views(self.A, self.B)
 
     def A_dot(self, x: Vector) -> Vector:
         """Ax, touching only the columns where x is nonzero when these are few."""
         support = few(x)
-        if support is None:
-            return self.A @ x
         if isinstance(self.A, Gram):
-            return self.A.C.T @ (self.A.C[:, support] @ x[support])
-        return x[support] @ self.A[support]
+            return self.A @ x if support is None else self.A.C.T @ (self.A.C[:, support] @ x[support])
+        if support is not None:
+            return x[support] @ self.A[support]
+        h = self.split if self.n > SMALL else None
+        return self.A @ x if h is None else np.append(self.A[:h, h:] @ x[h:], self.A[h:, :h] @ x[:h])
 
     def A_quad(self, x: Vector) -> float:
         """xᵀAx."""
@@ -209,12 +224,9 @@ class Pencil:
         """B restricted to a support."""
         return np.eye(len(support)) if self.B is None else self.B[np.ix_(support, support)]
 
-    def B_solve(self, c: Vector) -> Vector:
+    def B_solve(self, c: Matrix) -> Matrix:
         """B⁻¹c."""
-        from scipy.linalg import cho_solve
-
-        factor = self.cholesky
-        return c if factor is None else cho_solve((factor, True), c, check_finite=False)
+        return c if self.factor is None else self.factor.solve(c)
 
     @cached_property
     def A_diagonal(self) -> Vector:
@@ -239,29 +251,24 @@ class Pencil:
     @cached_property
     def A_scale(self) -> float:
         """max |Aᵢⱼ|, attained on the diagonal when A = CᵀC."""
-        return float(np.max(self.A.diagonal()) if isinstance(self.A, Gram) else np.max(np.abs(self.A)))
+        return float(np.max(self.A.diagonal())) if isinstance(self.A, Gram) else largest(self.A)
 
     @cached_property
     def B_scale(self) -> float:
         """max |Bᵢⱼ|, attained on the diagonal of a positive definite matrix."""
         return float(np.max(self.B_diagonal))
 
-    @cached_property
+    @property
     def smallest_B(self) -> float:
-        """A cheap lower estimate of λmin(B), from LAPACK's condition estimate of the Cholesky factor."""
-        if self.B is None or self.cholesky is None:
-            return 1.0
-        unit = power_of_four(self.B_scale)
-        B = self.B / unit
-        norm = float(np.max(np.sum(np.abs(B), axis=0)))
-        return 0.1 * unit * norm * reciprocal_condition(self.cholesky / math.sqrt(unit), B)
+        """A cheap lower estimate of λmin(B)."""
+        return 1.0 if self.factor is None else self.factor.smallest
 
     @cached_property
     def lambda_min_A(self) -> float:
         """λmin(A), zero when A = CᵀC needs no shift anyway."""
         if isinstance(self.A, Gram):
             return 0.0
-        return smallest_of_matrix(self.A, self.A_scale)
+        return smallest_of_matrix(self)
 
     @cached_property
     def semidefinite(self) -> bool:
@@ -273,7 +280,7 @@ class Pencil:
         """λmin(A, B); −λmax(A, B) for the two views of CCA, 0 when A = CᵀC has fewer rows than columns."""
         if isinstance(self.A, Gram):
             return 0.0 if self.A.C.shape[0] < self.n else extreme(self, "lower")[0]
-        return -self.lambda_max if two_views(self.A, self.B) else extreme(self, "lower")[0]
+        return -self.lambda_max if self.split is not None else extreme(self, "lower")[0]
 
     @property
     def lambda_max(self) -> float:
@@ -341,7 +348,7 @@ def checked_blocks(blocks: Any, n: int, B: Matrix | None) -> tuple[int, ...] | N
 
 def few(x: Vector) -> Index | None:
     """The support of a long vector with few nonzeros, where gathering pays; None otherwise."""
-    if len(x) < 200:
+    if len(x) < SMALL:
         return None
     support = np.flatnonzero(x)
     return support if 4 * len(support) <= len(x) else None
@@ -356,9 +363,8 @@ def symmetric(data: Any, what: str) -> Matrix:
         raise InvalidPencil(f"{what} must be a square matrix, got shape {array.shape}.")
     if array.shape[0] == 0:
         raise InvalidPencil(f"{what} is empty (0×0): a pencil needs at least one variable.")
-    scale = float(np.max(np.abs(array)))
-    with np.errstate(over="ignore"):
-        skew = float(np.max(np.abs(array - array.T))) if scale else 0.0
+    scale = largest(array)
+    skew = asymmetry(array) if scale else 0.0
     if skew > (1e-5 if single else 1e-8) * scale:
         raise InvalidPencil(
             f"{what} is not symmetric: max |{what} - {what}ᵀ| = {skew:.3g} where max |{what}| = {scale:.3g}. "
@@ -366,32 +372,6 @@ def symmetric(data: Any, what: str) -> Matrix:
         )
     # halves are added, not halved sums: the sum of two entries near overflow is infinite
     return frozen(array if skew == 0.0 else 0.5 * array + 0.5 * array.T)
-
-
-def cholesky_factor(B: Matrix) -> Matrix:
-    """Lower L with B = LLᵀ, or InvalidPencil with B's smallest eigenvalue and the ridge that would mend it."""
-    from scipy.linalg import LinAlgError, cholesky, eigvalsh
-
-    b = power_of_four(float(np.max(np.abs(B))))
-    try:
-        factor = cholesky(B / b, lower=True, check_finite=False)
-        if reciprocal_condition(factor, B / b) > len(B) * UNIT_ROUNDOFF:
-            return math.sqrt(b) * factor
-    except LinAlgError:
-        pass
-    values = b * eigvalsh(B / b, check_finite=False)
-    ridge = max(0.0, -float(values[0])) + 1e-8 * max(abs(float(values[-1])), abs(float(values[0])))
-    raise InvalidPencil(
-        f"B is not positive definite to working precision: its smallest eigenvalue is {values[0]:.3g} "
-        f"(largest {values[-1]:.3g}). Add a ridge, e.g. B + {ridge:.3g}·I."
-    )
-
-
-def reciprocal_condition(factor: Matrix, B: Matrix) -> float:
-    """1/(‖B‖₁‖B⁻¹‖₁) estimated by LAPACK from B's Cholesky factor, in O(n²)."""
-    from scipy.linalg.lapack import dpocon  # pyright: ignore[reportAttributeAccessIssue]
-
-    return float(dpocon(factor.T, float(np.max(np.sum(np.abs(B), axis=0))))[0])
 
 
 def expect_pencil(pencil: Any) -> Pencil:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, eigh
 
 from .checks import UNIT_ROUNDOFF, Matrix, Vector
 
@@ -70,21 +70,22 @@ def extreme(pencil: Pencil, end: End) -> tuple[float, Vector]:
     """
     # powers of two and of four: the units, and the root of the second, round nothing
     a, b = power_of_two(pencil.A_scale), power_of_four(pencil.B_scale)
-    root = math.sqrt(b)
-    L = None if pencil.cholesky is None else pencil.cholesky / root
+    root, factor = math.sqrt(b), pencil.factor
 
-    def whiten(v: Vector, trans: int) -> Vector:
-        return v if L is None else solve_triangular(L, v, lower=True, trans=trans, check_finite=False)
+    def whiten(v: Matrix) -> Matrix:
+        return v if factor is None else root * factor.whiten(v)
+
+    def unwhiten(v: Matrix) -> Matrix:
+        return v if factor is None else root * factor.unwhiten(v)
 
     def product(v: Vector) -> Vector:
-        return whiten(pencil.A_dot(whiten(v.ravel(), 1) / a), 0)
+        return whiten(pencil.A_dot(unwhiten(v.ravel()) / a))
 
     def dense() -> Matrix:
-        A = pencil.dense()[0] / a
-        return A if L is None else whiten(whiten(A, 0).T, 0)
+        return whiten(whiten(pencil.dense()[0] / a).T)
 
     value, v = symmetric_extreme(product, dense, pencil.n, end)
-    x = whiten(v, 1) / root
+    x = unwhiten(v) / root
     return value * (a / b), positive(x / pencil.B_norm(x))
 
 
@@ -96,7 +97,7 @@ def extreme_of_factor(pencil: Pencil, C: Matrix) -> tuple[float, Vector]:
     """
     a, b = power_of_two(float(np.max(np.abs(C)))), power_of_four(pencil.B_scale)
     D = C / a
-    solved = D.T if pencil.cholesky is None else pencil.B_solve(D.T) * b
+    solved = D.T if pencil.factor is None else pencil.B_solve(D.T) * b
     M = D @ solved
     x = solved @ one_pair(0.5 * (M + M.T), len(C) - 1)[1]
     norm = pencil.B_norm(x)
@@ -104,10 +105,14 @@ def extreme_of_factor(pencil: Pencil, C: Matrix) -> tuple[float, Vector]:
     return pencil.A_quad(x), x
 
 
-def smallest_of_matrix(A: Matrix, scale: float) -> float:
+def smallest_of_matrix(pencil: Pencil) -> float:
     """λmin(A)."""
-    unit = power_of_two(scale)
-    return unit * symmetric_extreme(lambda v: A @ (v.ravel() / unit), lambda: A / unit, len(A), "lower")[0]
+    unit = power_of_two(pencil.A_scale)
+
+    def product(v: Vector) -> Vector:
+        return pencil.A_dot(v.ravel() / unit)
+
+    return unit * symmetric_extreme(product, lambda: pencil.dense()[0] / unit, pencil.n, "lower")[0]
 
 
 def semidefinite(A: Matrix, scale: float) -> bool:
@@ -116,9 +121,13 @@ def semidefinite(A: Matrix, scale: float) -> bool:
     The shift 4nu (A at size one) covers what rounding did when A was computed, so that a covariance of rank
     below n passes; an A with λmin below about −4nu·max|A| does not.
     """
-    unit = power_of_two(scale)
+    unit, shift = power_of_two(scale), 4.0 * len(A) * UNIT_ROUNDOFF
+    diagonal = np.diagonal(A) / unit + shift
+    i = int(np.argmin(diagonal))
+    if diagonal[i] < 0.0 or np.any((A[i] / unit) ** 2 > diagonal[i] * diagonal * (1.0 + shift)):
+        return False  # a minor of order two is negative: no need to factor, and no copy
     shifted = A / unit
-    shifted[np.diag_indices_from(shifted)] += 4.0 * len(A) * UNIT_ROUNDOFF
+    shifted[np.diag_indices_from(shifted)] += shift
     try:
         cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:
@@ -126,8 +135,8 @@ def semidefinite(A: Matrix, scale: float) -> bool:
     return True
 
 
-def two_views(A: Matrix, B: Matrix | None) -> bool:
-    """Is (A, B) a CCA pencil, A zero within two groups of variables and B zero between them (Eq:CCA)?
+def two_views(A: Matrix, B: Matrix | None) -> int | None:
+    """The size of the first view of a CCA pencil, A zero within two groups of variables and B zero between (Eq:CCA).
 
     Then D = diag(I, −I) gives DAD = −A and DBD = B: the spectrum is symmetric, λmin = −λmax.
 
@@ -137,9 +146,10 @@ def two_views(A: Matrix, B: Matrix | None) -> bool:
     """
     first = np.flatnonzero(A[0])
     if not len(first) or first[0] == 0:
-        return False
+        return None
     h = int(first[0])
-    return not (A[:h, :h].any() or A[h:, h:].any() or (B is not None and B[:h, h:].any()))
+    other = A[:h, :h].any() or A[h:, h:].any() or (B is not None and B[:h, h:].any())
+    return None if other else h
 
 
 def symmetric_extreme(

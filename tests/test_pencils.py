@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcgev_cvx import Gram, InvalidPencil, Pencil
-from dcgev_cvx.pencils import cholesky_factor
+from dcgev_cvx.factors import Factor
 from dcgev_cvx.spectra import positive, power_of_four, power_of_two
 
 
@@ -173,7 +173,7 @@ def test_the_suggested_ridge_mends_it():
         Pencil(np.eye(2), B)
     ridge = float(str(caught.value).split("B + ")[1].split("·")[0])
     assert ridge == pytest.approx(1.0, rel=1e-3)
-    cholesky_factor(B + 1.001 * ridge * np.eye(2))
+    Factor.of(B + 1.001 * ridge * np.eye(2))
 
 
 @pytest.mark.parametrize("cond", [1e2, 1e8, 1e12])
