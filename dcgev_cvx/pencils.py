@@ -17,8 +17,8 @@ from .errors import InvalidParameter, InvalidPencil
 from .factors import Factor, asymmetry
 from .spectra import extreme, extreme_of_factor, semidefinite, smallest_of_matrix, two_views
 
-SMALL = 200
-"""Below this many variables nothing is gained by looking at zeros."""
+SMALL = 500
+"""Below this many variables a product costs less than looking for zeros."""
 
 
 class Gram:
@@ -42,6 +42,9 @@ class Gram:
         factor = as_real(C, "C", InvalidPencil, order="F")  # columns are what gets selected
         if factor.ndim != 2 or 0 in factor.shape:
             raise InvalidPencil(f"C must be a non-empty p × n matrix, got shape {factor.shape}.")
+        size = largest(factor)
+        if size and not 1e-150 <= size <= 1e150:
+            raise InvalidPencil(f"max |C| = {size:.3g}: its square leaves the range of doubles. Divide C by {size:.3g}.")
         self.C: Matrix = frozen(factor)
 
     def columns(self, support: Index) -> Gram:
@@ -199,7 +202,7 @@ class Pencil:
 
     def A_sub(self, support: Index) -> Matrix:
         """A restricted to a support."""
-        return self.A.submatrix(support) if isinstance(self.A, Gram) else self.A[np.ix_(support, support)]
+        return self.A.submatrix(support) if isinstance(self.A, Gram) else self.A[np.asarray(support)[:, None], support]
 
     def B_dot(self, x: Vector) -> Vector:
         """Bx, touching only the columns where x is nonzero when these are few."""
@@ -222,7 +225,7 @@ class Pencil:
 
     def B_sub(self, support: Index) -> Matrix:
         """B restricted to a support."""
-        return np.eye(len(support)) if self.B is None else self.B[np.ix_(support, support)]
+        return np.eye(len(support)) if self.B is None else self.B[np.asarray(support)[:, None], support]
 
     def B_solve(self, c: Matrix) -> Matrix:
         """B⁻¹c."""
@@ -350,7 +353,7 @@ def few(x: Vector) -> Index | None:
     """The support of a long vector with few nonzeros, where gathering pays; None otherwise."""
     if len(x) < SMALL:
         return None
-    support = np.flatnonzero(x)
+    support = x.nonzero()[0]
     return support if 4 * len(support) <= len(x) else None
 
 
