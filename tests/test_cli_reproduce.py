@@ -23,7 +23,7 @@ def test_second_run_says_what_is_kept(tmp_path, capsys):
     main(command)
     capsys.readouterr()
     assert main(command) == 0
-    assert "table1: 3 of 3 cells are on disk already." in capsys.readouterr().err
+    assert "table1: 4 of 4 cells are on disk already." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,14 @@ def test_an_unwritable_folder(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert main(["reproduce", "table1", "--tiny", "--out", str(tmp_path / "file")]) == 2
     assert "choose another folder with --out" in capsys.readouterr().err
+
+
+def test_an_unwritable_page_is_refused_before_anything_is_computed(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    page = tmp_path / "file" / "page.md"
+    assert main(["reproduce", "table1", "--tiny", "--out", str(tmp_path / "out"), "--page", str(page)]) == 2
+    assert "choose another folder with --page" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_other_settings_in_the_folder(tmp_path, capsys):

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -15,7 +16,7 @@ from numpy.testing import assert_allclose
 
 from dcgev_cvx import Gram, Pencil, datasets, dc_pca
 from dcgev_cvx.errors import DataUnavailable, InvalidParameter
-from dcgev_cvx.experiments import EXPERIMENTS, descent, named, reproduce
+from dcgev_cvx.experiments import EXPERIMENTS, descent, named, reproduce, runner
 from dcgev_cvx.experiments import cells as cells_module
 from dcgev_cvx.experiments.base import Experiment, Figure, Finding, Panel, Section, Table, Verdict, agreement
 from dcgev_cvx.experiments.cells import Cell, Store, checked_folder, differences, digest, write_atomically
@@ -197,6 +198,16 @@ def test_a_dask_cluster_gives_the_same(tmp_path):
     assert results.cells == run(toy(), {"xs": [1, 2, 3]}, tmp_path / "here").cells
 
 
+def test_an_address_that_says_nothing_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "PATIENCE", 1)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(DataUnavailable, match="no Dask scheduler answers at tcp://127"):
+            run(toy(), {"xs": [1, 2]}, tmp_path, Crew(dask=address))
+
+
 def test_no_dask_scheduler_is_one_sentence(tmp_path):
     with pytest.raises(DataUnavailable, match="no Dask scheduler answers at nowhere"):
         run(toy(), {"xs": [1, 2]}, tmp_path, Crew(dask="nowhere"))
@@ -362,14 +373,15 @@ def test_a_curve_that_is_too_low_at_one_cardinality_differs():
 def test_table_1_supports_loadings_and_variance(tmp_path):
     report = reproduce(["table1"], tmp_path, effort="tiny")
     findings = {finding.what: finding for finding in report.findings}
-    for method in ("GSPCA", "GPower", "DC-PCA"):
+    for method in ("SPCA", "GSPCA", "GPower", "DC-PCA"):
         for j in (1, 2, 3):
             found = findings[f"{method}, component {j}"]
             # the paper's DC-PCA row is not renormalised: the same support, loadings 0.012 apart
             differs = (method, j) == ("DC-PCA", 1)
             assert found.verdict is (Verdict.DIFFERS if differs else Verdict.AGREE)
             assert found.remark.startswith("the same support")
-        assert findings[f"{method}, variance of six components"].ours == "77.05 %"
+        share = "75.77 %" if method == "SPCA" else "77.05 %"
+        assert findings[f"{method}, variance of six components"].ours == share
     before = findings["DC-PCA, component 1 before renormalisation, ρ̃ = 2.5"]
     assert before.verdict is Verdict.AGREE
     assert before.paper == before.ours
@@ -469,6 +481,21 @@ def test_the_same_numbers_give_the_same_files(tmp_path):
         write(small_report(), out)
     for path in first.rglob("*.*"):
         assert path.read_bytes() == (second / path.relative_to(first)).read_bytes(), path.name
+
+
+def test_a_disk_that_is_full_at_a_figure_is_one_sentence(tmp_path, monkeypatch):
+    real = cells_module.os.fsync
+    room = iter([True, True, True, False])  # report.md, report.html, the table, then nothing
+
+    def fsync(descriptor):
+        if not next(room):
+            raise OSError(28, "No space left on device")
+        real(descriptor)
+
+    monkeypatch.setattr(cells_module.os, "fsync", fsync)
+    with pytest.raises(DataUnavailable, match=r"f\.png could not be written \(No space left"):
+        write(small_report(), tmp_path)
+    assert not list((tmp_path / "figures").iterdir())
 
 
 def test_an_unchanged_report_is_not_drawn_again(tmp_path):

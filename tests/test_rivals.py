@@ -267,6 +267,35 @@ def test_penalized_needs_data(pit):
         penalized(pit, 1.0, 1.0)
 
 
+def test_spca_of_six_components_is_the_printed_table(pit):
+    """The loadings of Zou, Hastie and Tibshirani's Table with their own penalties, to the printed digits."""
+    V = rivals.spca_components(pit, (0.06, 0.16, 0.1, 0.5, 0.5, 0.5))
+    printed = np.zeros((13, 6))
+    printed[[0, 1, 4, 6, 7, 8, 9], 0] = (-0.48, -0.48, 0.18, -0.25, -0.34, -0.42, -0.40)
+    printed[[2, 3, 7, 11], 1] = (0.79, 0.62, -0.02, 0.01)
+    printed[[4, 5, 6, 12], 2] = (0.64, 0.59, 0.49, -0.02)
+    printed[[10, 11, 12], [3, 4, 5]] = 1.0
+    signs = np.sign(np.sum(V * printed, axis=0))
+    assert np.array_equal(V != 0.0, printed != 0.0)
+    assert_allclose(V * signs, printed, atol=0.006)
+
+
+def test_spca_without_a_penalty_is_pca(pit):
+    V = rivals.spca_components(pit, (0.0, 0.0), ridge=1e-9)
+    truth = np.linalg.eigh(np.asarray(pit.A))[1][:, :-3:-1]
+    assert_allclose(np.abs(np.sum(V * truth, axis=0)), 1.0, atol=1e-4)
+
+
+def test_spca_components_at_the_limits(pit):
+    assert not rivals.spca_components(pit, (1e6,)).any()
+    assert not rivals.spca_components(Pencil(np.zeros((3, 3))), (0.1, 0.1)).any()
+    for lassos, text in (((), "1 to n = 13"), ((0.1,) * 14, "1 to n = 13"), ((-0.1,), "out of range")):
+        with pytest.raises(InvalidParameter, match=text):
+            rivals.spca_components(pit, lassos)
+    with pytest.raises(InvalidParameter, match="B = I"):
+        rivals.spca_components(Pencil(np.eye(2), 2.0 * np.eye(2)), (0.1,))
+
+
 # ---- SCoTLASS
 
 

@@ -133,27 +133,31 @@ def findings(
         ),
     ]
     if "agreement" in curves:
-        agreed = curves["agreement"]
-        made.append(
-            Finding(
-                "agreement of listeners helps less than sparse CCA",
-                "a slight improvement, initially",
-                f"{100 * (agreed[half] - full):+.1f} with {sizes[half]} words, sparse CCA "
-                f"{100 * (chosen[half] - full):+.1f}",
-                agreement(agreed[half] < chosen[half]),
-            )
-        )
+        made.append(agreement_finding(sizes[half], curves["agreement"][half] - full, chosen[half] - full))
     if noisy is not None:
-        made.append(
-            Finding(
-                "noisy words are the first to go",
-                "prunes away noisy words",
-                f"{noisy[0]:.0f} of {sizes[0]} words are noisy, {noisy[half]:.1f} of {sizes[half]}",
-                agreement(noisy[half] / sizes[half] < 0.5 * noisy[0] / sizes[0]),
-                "known in the stand-in alone",
-            )
-        )
+        made.append(noisy_finding((noisy[0], sizes[0]), (noisy[half], sizes[half])))
     return made
+
+
+def agreement_finding(size: int, agreed: float, chosen: float) -> Finding:
+    """What leaving out words that listeners disagree on gains, beside what sparse CCA gains."""
+    return Finding(
+        "agreement of listeners helps less than sparse CCA",
+        "a slight improvement, initially",
+        f"{100 * agreed:+.1f} with {size} words, sparse CCA {100 * chosen:+.1f}",
+        agreement(agreed < chosen),
+    )
+
+
+def noisy_finding(whole: tuple[float, int], half: tuple[float, int]) -> Finding:
+    """How many of the words that cannot be heard are left, of how many."""
+    return Finding(
+        "noisy words are the first to go",
+        "prunes away noisy words",
+        f"{whole[0]:.0f} of {whole[1]} words are noisy, {half[0]:.1f} of {half[1]}",
+        agreement(half[0] / half[1] < 0.5 * whole[0] / whole[1]),
+        "known in the stand-in alone",
+    )
 
 
 EXPERIMENT = Experiment(

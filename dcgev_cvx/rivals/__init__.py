@@ -24,10 +24,11 @@ from .greedy import greedy
 from .gspca import gspca
 from .scotlass import scotlass
 from .spca import spca
+from .spca_components import spca_components
 
 RIVALS: Mapping[str, Callable[..., Solution]] = MappingProxyType(
     {"scotlass": scotlass, "spca": spca, "dspca": dspca, "gspca": gspca, "greedy": greedy, "gpower": gpower}
 )
 """Every rival by name, in the order of the paper."""
 
-__all__ = ["RIVALS", "dspca", "gpower", "greedy", "gspca", "scotlass", "spca"]
+__all__ = ["RIVALS", "dspca", "gpower", "greedy", "gspca", "scotlass", "spca", "spca_components"]
