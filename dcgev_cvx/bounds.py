@@ -32,7 +32,7 @@ from .checks import UNIT_ROUNDOFF, Matrix, Vector, as_number, as_real, as_vector
 from .errors import InvalidParameter
 from .pencils import Gram, Pencil, expect_pencil
 from .solutions import checked_k
-from .spectra import one_pair, power_of_two
+from .spectra import one_pair, power_of_two, symmetric_extreme
 
 Scale: TypeAlias = Literal["diagonal", "identity"]
 
@@ -285,15 +285,16 @@ def lambda_max_bound(M: Matrix, B: Matrix | None, size: Matrix | None = None) ->
     """
     n = len(M)
     p = np.ones(n) if B is None else np.exp2(-np.round(0.5 * np.log2(np.diagonal(B))))
-    unit = power_of_two(float(np.max(np.abs(M) * p[:, None] * p)))
-    if not math.isfinite(unit):
-        return math.inf
     outer = p[:, None] * p
+    top = float(np.max(np.abs(M) * outer))
+    if not math.isfinite(top):
+        return math.inf
+    unit = power_of_two(top)
     M = M * outer / unit
-    B = np.eye(n) if B is None else B * outer
     size = np.abs(M) if size is None else size * outer / unit
     # the guess only decides how soon the proof succeeds
-    lead = largest_eigenvalue(M, B)
+    lead = largest_eigenvalue(M, None if B is None else B * outer)
+    B = np.eye(n) if B is None else B * outer
     if not math.isfinite(lead):
         return math.inf
     margin = 4.0 * n * UNIT_ROUNDOFF * max(abs(lead), float(np.max(np.abs(M))))
@@ -304,12 +305,14 @@ def lambda_max_bound(M: Matrix, B: Matrix | None, size: Matrix | None = None) ->
     return math.inf
 
 
-def largest_eigenvalue(M: Matrix, B: Matrix) -> float:
+def largest_eigenvalue(M: Matrix, B: Matrix | None) -> float:
     """λmax(M, B) in floating point, NaN if LAPACK fails: a guess for the proof to start from.
 
     Nothing is claimed of it: too small a guess costs further attempts of the proof, too large a one a looser bound.
     """
     try:
+        if B is None:
+            return symmetric_extreme(lambda v: M @ v, lambda: M, len(M), "upper")[0]
         # all eigenvalues: LAPACK's search for one alone gives up on multiples of the identity
         return float(eigh(M, B, eigvals_only=True, check_finite=False)[-1])
     except (LinAlgError, ValueError):

@@ -65,7 +65,7 @@ def test_ranges():
     ("options", "words"),
     [
         (["-k", "14"], "k = 14 is out of range"),
-        (["--methods", "magic"], "method 'magic' is unknown"),
+        (["--methods", "magic"], "method = 'magic' is unknown"),
         (["--plot", "picture.bmp"], "must end in .png"),
         (["--plot", "nowhere/picture.png"], "the folder nowhere does not exist"),
         (["--html", "nowhere/report.html"], "cannot be written (No such file or directory)"),

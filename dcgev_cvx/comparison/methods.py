@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -18,116 +17,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..bounds import cheap_bound
-from ..checks import Vector, as_number
-from ..errors import DCGEVError, InvalidParameter, nearest
+from ..checks import Vector, as_flag, as_generator, as_listener, as_number, listed, one_of
+from ..errors import DCGEVError, InvalidParameter
 from ..pencils import Pencil, expect_pencil
 from ..postprocess import renormalize, value
 from ..programs import smallest_tau
 from ..solutions import Solution, checked_k, solution_of
+from .game import Game
 from .rows import Comparison, Row
 
 if TYPE_CHECKING:
-    from ..exact import ExactSolution
-    from ..mm import MMResult
     from ..relaxations import Relaxation
 
-RHO_TRIES = 24
 CVXPY_LIMIT = 300
 """Beyond this n the MM run through CVXPY takes minutes: it is left out unless it is asked for by name."""
-MM_STEPS = 1000
-
-
-@dataclass(frozen=True)
-class Game:
-    """One pencil, one k, one clock; what several methods need is computed once.
-
-    deadline is a time of perf_counter, infinite without a limit. Properties are cached: the SDP, the exact search
-    and the search for ρ̃ run at most once, in the turn of the first method that needs them.
-    """
-
-    pencil: Pencil
-    k: int
-    deadline: float
-    random_state: int
-    force: bool
-
-    @property
-    def left(self) -> float | None:
-        """Seconds until the deadline, None without one.
-
-        At least 0.05 s, since a time limit of zero is an error to some solvers.
-        """
-        return None if math.isinf(self.deadline) else max(0.05, self.deadline - perf_counter())
-
-    @cached_property
-    def homogeneous(self) -> Relaxation:
-        """The homogeneous SDP, whose bound and whose rounded vector are two rows."""
-        from ..relaxations import homogeneous_sdp
-
-        return homogeneous_sdp(self.pencil, self.k, time_limit=self.left, force=self.force)
-
-    @cached_property
-    def exact(self) -> ExactSolution:
-        """Branch and bound: the last to play, with all the time that is left."""
-        from ..exact import best_subset
-
-        return best_subset(self.pencil, self.k, time_limit=self.left)
-
-    @cached_property
-    def rho(self) -> tuple[float, int]:
-        """(ρ̃, cardinality) where Algorithm 1 ends with k nonzeros, or with the nearest number below, by bisection."""
-        engine = "closed" if self.pencil.B is None and smallest_tau(self.pencil, "identity") == 0.0 else "native"
-        return rho_for(lambda rho: mm_run(self.pencil, rho, engine), self.pencil, self.k)
-
-
-def mm_run(pencil: Pencil, rho: float, engine: str) -> MMResult:
-    """Algorithm 1 (metric shift), or DC-PCA's closed form.
-
-    At most MM_STEPS steps: a run that has not converged by then is shown as such.
-    """
-    from ..algorithms import dc_pca, sparse_gev
-    from ..mm import Stop
-
-    stop = Stop(max_iter=MM_STEPS)
-    if engine == "closed":
-        return dc_pca(pencil, rho=rho, stop=stop)
-    shift: Any = "metric"
-    chosen: Any = engine
-    return sparse_gev(pencil, rho=rho, shift=shift, engine=chosen, stop=stop)
-
-
-def rho_for(run: Callable[[float], MMResult], pencil: Pencil, k: int) -> tuple[float, int]:
-    """Bisection on ρ̃: cardinality falls, not always by one, as ρ̃ grows, and not every k is on the path.
-
-    Parameters
-    ----------
-    run
-        From ρ̃ to a finished MM run.
-
-    Returns
-    -------
-    (ρ̃, cardinality)
-        Cardinality 0 when no converged run had between 1 and k nonzeros.
-
-    A run that was stopped by its iteration limit does not count, even if it has k nonzeros at that moment.
-    """
-    from ..paths import rho_max
-
-    low, high = 0.0, rho_max(pencil)
-    best = (high, 0)
-    for _ in range(RHO_TRIES if pencil.lambda_max > 0.0 else 0):  # else every run ends at x = 0
-        if high - low <= 1e-4 * high:
-            break
-        rho = 0.5 * (low + high)
-        result = run(rho)
-        found = len(result.support)
-        # on its way to fewer nonzeros a run passes k: only where it stays does it count
-        if result.converged and best[1] < found <= k:
-            best = (rho, found)
-        if best[1] == k:
-            return best
-        low, high = (rho, high) if found > k else (low, rho)
-    return best
 
 
 def mm_row(game: Game, method: str, engine: str) -> Row:
@@ -138,11 +41,15 @@ def mm_row(game: Game, method: str, engine: str) -> Row:
     """
     begin = perf_counter()
     rho, _ = game.rho
-    result = mm_run(game.pencil, rho, engine)
+    result = game.run(rho, engine)
     seconds = perf_counter() - begin
-    if not result.support:
-        return failed(method, "lower", f"ρ̃ = {rho:.4g}: {result.status.value}", seconds)
-    words = f"ρ̃ = {rho:.4g}: {result.status.value}"
+    # the only caller that stops it is the clock
+    stopped = result.status.name == "STOPPED"
+    ended = "stopped by the time limit" if stopped else result.status.value
+    words = f"ρ̃ = {rho:.4g}: {ended}"
+    # nothing was found, or not yet: renormalising many variables would take longer still
+    if not result.support or (stopped and len(result.support) > game.k):
+        return failed(method, "lower", words, seconds)
     if len(result.support) != game.k:
         words = f"no ρ̃ found gives {game.k} nonzeros; the nearest has {len(result.support)}. {words}"
     found = solution_of(game.pencil, renormalize(game.pencil, result.x), method, seconds)
@@ -366,11 +273,13 @@ def compare(
     k = checked_k(k, expect_pencil(pencil).n)
     chosen = checked_methods(methods)
     seconds = math.inf if time_limit is None else as_number(time_limit, "time_limit", strict=True)
-    game = Game(pencil, k, begin + seconds, random_state, force)
+    as_generator(random_state)
+    listener = as_listener(progress, "progress")
+    game = Game(pencil, k, begin + seconds, random_state, as_flag(force, "force"))
     rows: list[Row] = []
     for name in chosen:
-        if progress is not None:
-            progress(METHODS[name][0])
+        if listener is not None:
+            listener(METHODS[name][0])
         rows.append(play(game, name))
     # methods that cannot play at all (not installed, wrong kind of pencil) are no rows
     rows = [row for row in rows if not row.status.startswith("left out: needs")]
@@ -381,10 +290,7 @@ def checked_methods(methods: Iterable[str] | None) -> tuple[str, ...]:
     """Known names, `exact` with its bound, in the order of METHODS."""
     if methods is None:
         return tuple(METHODS)
-    asked = [methods] if isinstance(methods, str) else list(methods)
-    for name in asked:
-        if name not in METHODS:
-            raise InvalidParameter(f"method {name!r} is unknown; {nearest(str(name), METHODS)}")
+    asked = [one_of(name, "method", METHODS) for name in ([methods] if isinstance(methods, str) else listed(methods))]
     if not asked:
         raise InvalidParameter(f"no method was given; known: {', '.join(METHODS)}.")
     wanted = {*asked, *(["exact-bound"] if "exact" in asked else [])}
