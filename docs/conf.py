@@ -37,8 +37,6 @@ html_title = "dcgev_cvx"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
-mono = "DejaVu Sans Mono, Menlo, Consolas, monospace"  # a tilde stands on its ρ in the first of these
-html_theme_options = {f"{mode}_css_variables": {"font-stack--monospace": mono} for mode in ("light", "dark")}
 templates_path: list[str] = []
 
 nb_execution_mode = "cache"
