@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import resource
+import tracemalloc
 from collections.abc import Iterator
 
 import numpy as np
 import scipy.linalg
 
-from dcgev_cvx import Gram, Pencil, Stop, dc_pca, solve, sparse_gev
+from dcgev_cvx import Gram, Pencil, SparseGEV, Stop, dc_pca, solve, sparse_gev
+from dcgev_cvx.algorithms import native_run
 from dcgev_cvx.paths import rho_max
 
 from .engine import cca_pencil_of
@@ -20,7 +22,7 @@ def run(repeats: int) -> Iterator[Measure | Skipped]:
     yield from against_eigh(2000)
     for rows, columns in ((500, 5000), (1000, 10000)):
         yield passes_over_data(rows, columns)
-    yield from growth((250, 500, 1000, 2000, 4000))
+    yield from growth((250, 500, 1000, 2000, 4000, 8000))
     yield retrieval_size()
     yield from wide_data()
 
@@ -60,15 +62,31 @@ def passes_over_data(rows: int, columns: int) -> Measure:
 
 
 def growth(sizes: tuple[int, ...]) -> Iterator[Measure]:
-    """Seconds per MM iteration in units of one product Ax, and memory in units of the data."""
-    for n in sizes:
-        pencil = cca_pencil_of(n, samples=min(2 * n, 1000))
-        rho = 0.002 * rho_max(pencil)
-        result = sparse_gev(pencil, rho=rho, shift="metric", engine="native")
-        seconds = timed(lambda p=pencil, r=rho: sparse_gev(p, rho=r, shift="metric", engine="native"), 3)
-        product = timed(lambda p=pencil: p.A @ p.leading_vector, 15)
-        detail = f"{1e3 * seconds:.1f} ms, {result.n_iter} steps; one product {1e3 * product:.2f} ms"
-        yield Measure(f"CCA n = {n}, time per step", seconds / result.n_iter / product, "products", detail=detail)
+    """Seconds per MM iteration in units of one product Ax, and the memory of a run in units of the data."""
+    rows = [row_of_growth(n) for n in sizes]
+    for n, (steps, seconds, product, memory) in zip(sizes, rows, strict=True):
+        detail = f"{1e3 * seconds:.2f} ms per step, {steps} steps; one product {1e3 * product:.2f} ms"
+        yield Measure(f"CCA n = {n}, time per step", seconds / product, "products", detail=detail)
+        yield at_most(f"CCA n = {n}, memory of the run", memory, "of the data", 1.0)
+    (_, first, small, _), (_, last, large, _) = rows[0], rows[-1]
+    name = f"n = {sizes[0]} to {sizes[-1]}: growth of a step / of a product"
+    yield at_most(name, (last / first) / (large / small), "×", 1.0)
+
+
+def row_of_growth(n: int) -> tuple[int, float, float, float]:
+    """(steps, seconds per step, seconds of a product, bytes of the run over bytes of the data)."""
+    pencil = cca_pencil_of(n, samples=500)
+    rho = 0.002 * rho_max(pencil)
+    program = SparseGEV(pencil, rho, shift="metric")
+    x = program.start()
+    steps = native_run(program, x).n_iter
+    seconds = timed(lambda: native_run(program, x), 3) / steps
+    product = timed(lambda: pencil.A_dot(pencil.leading_vector), 15)
+    tracemalloc.start()
+    native_run(program, x)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return steps, seconds, product, peak / sum(matrix.nbytes for matrix in pencil.dense())
 
 
 def retrieval_size() -> Measure:
