@@ -14,16 +14,28 @@ for the pit props come out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from . import explained
-from .checks import UNIT_ROUNDOFF, Matrix, Vector, as_vector, frozen, says_stop
-from .errors import InvalidParameter, nearest
-from .pencils import Gram, Pencil
+from .checks import (
+    UNIT_ROUNDOFF,
+    Matrix,
+    Vector,
+    as_listener,
+    as_real,
+    as_vector,
+    frozen,
+    listed,
+    one_of,
+    says_stop,
+    shown,
+)
+from .errors import InvalidParameter
+from .pencils import Gram, Pencil, expect_pencil
 from .postprocess import value
 from .samples import check_bytes
 from .solutions import Solution, checked_k
@@ -162,12 +174,13 @@ def components(
     Traceback (most recent call last):
     dcgev_cvx.errors.InvalidParameter: ks is empty: give one cardinality per component, e.g. ks=[6, 2, 2].
     """
-    if not isinstance(ks, Iterable):
-        raise InvalidParameter(f"ks = {ks!r} must list one cardinality per component, e.g. ks=[6, 2, 2].")
-    wanted = list(ks)
+    expect_pencil(pencil)
+    wanted = listed(ks)
     if not wanted:
-        raise InvalidParameter("ks is empty: give one cardinality per component, e.g. ks=[6, 2, 2].")
+        empty = "ks is empty: give" if isinstance(ks, Sequence) else f"ks = {shown(ks)} must list"
+        raise InvalidParameter(f"{empty} one cardinality per component, e.g. ks=[6, 2, 2].")
     rule_of(deflation)
+    listener = as_listener(callback, "callback")
     for k in wanted:
         checked_ks(pencil, k) if isinstance(k, Sequence) else checked_k(k, pencil.n)
     current, found, V = pencil, np.zeros((pencil.n, 0)), np.zeros((pencil.n, 0))
@@ -183,7 +196,7 @@ def components(
         inner.append(solution.value)
         solutions.append(replace(solution, value=value(pencil, solution.x)))
         V = np.column_stack([V, solution.x])
-        if callback is not None and says_stop(callback(solutions[-1])):
+        if listener is not None and says_stop(listener(solutions[-1])):
             break
     return Components(pencil, tuple(solutions), frozen(V), tuple(inner), deflation)
 
@@ -224,9 +237,12 @@ def deflate(pencil: Pencil, x: Vector, deflation: Deflation, found: Matrix | Non
     B, names and blocks stay: only A changes, so that later components are still scaled in the same metric.
     """
     rule = rule_of(deflation)
-    W = directions(pencil, x)
-    if deflation == "orthogonalized-hotelling" and found is not None:
-        W = orthonormal(pencil, W, found)
+    W = directions(expect_pencil(pencil), x)
+    earlier = None if found is None else as_real(found, "found", InvalidParameter)
+    if earlier is not None and (earlier.ndim != 2 or len(earlier) != pencil.n):
+        raise InvalidParameter(f"found must be {pencil.n} × r, the directions so far, got shape {earlier.shape}.")
+    if deflation == "orthogonalized-hotelling" and earlier is not None:
+        W = orthonormal(pencil, W, earlier)
     A = rule(pencil, W) if W.shape[1] else pencil.A
     return Pencil(A, pencil.B, pencil.names, pencil.blocks)
 
@@ -336,9 +352,7 @@ assert set(RULES) == set(get_args(Deflation))
 
 def rule_of(deflation: str) -> Callable[[Pencil, Matrix], Matrix | Gram]:
     """The rule by name, or the nearest name."""
-    if str(deflation) not in RULES:
-        raise InvalidParameter(f"deflation = {deflation!r} is unknown: {nearest(str(deflation), RULES)}")
-    return RULES[deflation]
+    return RULES[one_of(deflation, "deflation", RULES)]
 
 
 def times(pencil: Pencil, W: Matrix) -> Matrix:

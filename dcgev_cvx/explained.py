@@ -24,7 +24,7 @@ import numpy as np
 
 from .checks import Matrix, as_real
 from .errors import InvalidParameter
-from .pencils import Gram, Pencil
+from .pencils import Gram, Pencil, expect_pencil
 
 
 def projector_trace(pencil: Pencil, V: Matrix) -> float:
@@ -80,7 +80,7 @@ def is_variance(pencil: Pencil) -> bool:
 
     A CCA pencil is not: its A has eigenvalues ±λ and trace zero.
     """
-    if isinstance(pencil.A, Gram):
+    if isinstance(expect_pencil(pencil).A, Gram):
         return pencil.A_scale > 0.0
     return pencil.A_scale > 0.0 and pencil.lambda_min_A >= -1e-10 * pencil.n * pencil.A_scale
 
@@ -108,6 +108,7 @@ def checked_loadings(pencil: Pencil, V: Matrix) -> Matrix:
 
     Raises InvalidParameter for another number of rows than n, for no columns, or for a zero column, by position.
     """
+    expect_pencil(pencil)
     loadings = as_real(V, "V", InvalidParameter)
     loadings = loadings[:, None] if loadings.ndim == 1 else loadings
     if loadings.ndim != 2 or loadings.shape[0] != pencil.n or loadings.shape[1] == 0:
@@ -119,6 +120,7 @@ def checked_loadings(pencil: Pencil, V: Matrix) -> Matrix:
 
 def unit_columns(pencil: Pencil, V: Matrix) -> Matrix:
     """V with columns of unit B norm."""
+    V = V / np.max(np.abs(V), axis=0)  # squares of 1e200 overflow, those of 1e-200 vanish
     return V / np.array([pencil.B_norm(v) for v in V.T])
 
 

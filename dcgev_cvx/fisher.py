@@ -12,7 +12,7 @@ are the block inverse formula, and both make greedy search and exchanges cheap.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from time import perf_counter
 from typing import Any
@@ -20,7 +20,19 @@ from typing import Any
 import numpy as np
 
 from .builders import class_means, within
-from .checks import Index, Matrix, Vector, as_number, as_vector, frozen, says_stop
+from .checks import (
+    Index,
+    Matrix,
+    Vector,
+    as_listener,
+    as_number,
+    as_numbers,
+    as_vector,
+    checked_names,
+    frozen,
+    says_stop,
+    shown,
+)
 from .errors import InvalidParameter
 from .mm import MMResult, Stop, minimize
 from .penalties import MACHINE_EPS
@@ -125,21 +137,21 @@ def fisher_path(
 
     program = SparseFDA(a, B, 0.0, eps)
     step = FisherStep(solver if isinstance(solver, Backend) else Backend(solver))
+    grid = nu_grid(program) if nus is None else sorted(as_numbers(nus, "nus"))
+    listener, wanted = as_listener(callback, "callback"), None if k is None else checked_k(k, program.pencil.n)
     runs: dict[float, MMResult] = {}
 
     def run(nu: float, x0: Vector | None) -> bool:
         runs[nu] = minimize(program.with_nu(nu), step, x0, stop=stop)
-        return callback is not None and says_stop(callback(nu, runs[nu]))
+        return listener is not None and says_stop(listener(nu, runs[nu]))
 
     x: Vector | None = None
-    for nu in nu_grid(program) if nus is None else sorted(as_number(nu, "nu") for nu in np.atleast_1d(nus)):
+    for nu in grid:
         if run(nu, x) or (nus is None and len(runs[nu].support) == 1):
             break
         x = runs[nu].x
-    if not runs:
-        raise InvalidParameter("nus is empty: give at least one ν, or None for a grid up to nu_max.")
-    if k is not None:
-        bisect(runs, checked_k(k, program.pencil.n), run)
+    if wanted is not None:
+        bisect(runs, wanted, run)
     return FisherPath(tuple(sorted(runs)), tuple(runs[nu] for nu in sorted(runs)))
 
 
@@ -229,6 +241,9 @@ def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, name
     begin = perf_counter()
     program = SparseFDA(a, B, 0.0)
     k = checked_k(k, program.pencil.n)
+    if path is not None and not isinstance(path, FisherPath):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidParameter(f"path = {shown(path)} must be what fisher_path returns, or None.")
+    labels = checked_names(names, program.pencil.n)
     metric = program.pencil.dense()[1]
     seeds = np.argsort(-gains(program.a, metric, np.zeros(0, dtype=np.intp)), kind="stable")[:SEEDS]
     starts = [grown(program.a, metric, seeds[i : i + 1], k) for i in range(len(seeds))]
@@ -244,14 +259,7 @@ def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, name
     on_path = None if path is None else k in path.cardinalities
     nu = np.nan if path is None or not on_path else path.nus[path.cardinalities.index(k)]
     found = solution_of(program.pencil, x, "sparse FDA", perf_counter() - begin, rho=nu, on_path=on_path)
-    return found if names is None else named(found, names)
-
-
-def named(solution: Solution, names: Sequence[str]) -> Solution:
-    """The solution with names for its variables."""
-    from dataclasses import replace
-
-    return replace(solution, names=tuple(names))
+    return found if labels is None else replace(found, names=labels)
 
 
 def neighbours(path: FisherPath | None, k: int) -> list[Index]:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from .certificates import Certificate
-from .checks import Vector, as_vector, frozen
+from .checks import Vector, as_vector, frozen, shown
 from .errors import InvalidParameter
-from .pencils import Pencil
+from .pencils import Pencil, expect_pencil
 from .postprocess import value
 
 
@@ -111,7 +111,7 @@ def solution_of(
     InvalidParameter
         For x = 0, a wrong length, or entries that are not finite.
     """
-    x = as_vector(x, pencil.n, "x")
+    x = as_vector(x, expect_pencil(pencil).n, "x")
     norm = pencil.B_norm(x)
     if norm == 0.0:
         raise InvalidParameter("x = 0 is not a direction: it has no value xᵀAx/xᵀBx.")
@@ -149,7 +149,7 @@ def checked_k(k: Any, n: int) -> int:
     dcgev_cvx.errors.InvalidParameter: k = 14 is out of range: a cardinality lies between 1 and n = 13.
     """
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
-        raise InvalidParameter(f"k = {k!r} must be a whole number between 1 and n = {n}.")
+        raise InvalidParameter(f"k = {shown(k)} must be a whole number between 1 and n = {n}.")
     if not 1 <= k <= n:
         raise InvalidParameter(f"k = {k} is out of range: a cardinality lies between 1 and n = {n}.")
     return int(k)

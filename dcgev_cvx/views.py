@@ -10,17 +10,19 @@ kx and ky are the numbers that a user of CCA has in mind.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .checks import Index, Vector
+from .checks import Index, Vector, listed, shown
 from .errors import InvalidParameter
-from .pencils import Pencil
+from .pencils import Pencil, expect_pencil
 from .postprocess import on_support, value
 from .solutions import Solution, checked_k, solution_of
+from .supports import diagonal_metric, overfits
 
 if TYPE_CHECKING:
     from .paths import Effort
@@ -43,7 +45,8 @@ def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: Effort = "normal",
     ks
         One cardinality per view, each between 1 and the view's size.
     effort, random_state
-        Passed to the first `solve`, whose support is cut to fit.
+        Passed to the first `solve`, whose support is cut to fit. With fewer samples than variables only "high"
+        maximises the in-sample value, as in `solve`.
 
     Returns
     -------
@@ -65,28 +68,46 @@ def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: Effort = "normal",
     >>> found.support == planted.support, round(found.value, 6)
     (True, 0.8)
     """
-    from .paths import solve
+    from .paths import matching_program
 
     begin = perf_counter()
     sizes = checked_ks(pencil, ks)
+    # as in solve: with fewer samples than variables the covariances within a view have no say in the choice
+    chooser = diagonal_metric(pencil) if effort != "high" and overfits(pencil) else pencil
+    x = on_support(pencil, np.flatnonzero(best_views(chooser, sizes, effort, random_state)))
+    matched = matching_program(pencil, x)
+    return solution_of(
+        pencil,
+        x,
+        "solve per view",
+        perf_counter() - begin,
+        rho=matched.program.rho if matched else math.nan,
+        eps=matched.program.eps if matched else math.nan,
+        certificate=matched.certificate if matched else None,
+    )
+
+
+def best_views(pencil: Pencil, sizes: tuple[int, ...], effort: Effort, random_state: int) -> Vector:
+    """The best vector that exchanges reach from solve(pencil, Σks), cut to fit, and from the leading eigenvector."""
+    from .paths import solve
+
     first = solve(pencil, sum(sizes), effort=effort, random_state=random_state, check_path=False)
     if view_counts(pencil, first.x) == sizes:
         best = first.x
     else:
         best = on_support(pencil, cut(pencil, scores(pencil, first.x), sizes))
     starts = [power(pencil, best, sizes), power(pencil, pencil.leading_vector, sizes)]
-    finals = [exchange(pencil, x) for x in starts]
-    x = max(finals, key=lambda z: value(pencil, z))
-    return solution_of(pencil, x, "solve per view", perf_counter() - begin, rho=first.rho, eps=first.eps)
+    return max((exchange(pencil, x) for x in starts), key=lambda z: value(pencil, z))
 
 
 def checked_ks(pencil: Pencil, ks: Any) -> tuple[int, ...]:
     """One cardinality per view, each between 1 and the view's size."""
-    if pencil.blocks is None:
-        raise InvalidParameter(f"k = {tuple(ks)} names views, but the pencil has none: build it with cca_pencil.")
-    if len(ks) != len(pencil.blocks):
-        raise InvalidParameter(f"k = {tuple(ks)} must give one number for each of the {len(pencil.blocks)} views.")
-    return tuple(checked_k(k, size) for k, size in zip(ks, pencil.blocks, strict=True))
+    blocks, wanted = expect_pencil(pencil).blocks, listed(ks)
+    if blocks is None:
+        raise InvalidParameter(f"k = {shown(ks)} names views, but the pencil has none: build it with cca_pencil.")
+    if len(wanted) != len(blocks):
+        raise InvalidParameter(f"k = {shown(ks)} must give one number for each of the {len(blocks)} views.")
+    return tuple(checked_k(k, size) for k, size in zip(wanted, blocks, strict=True))
 
 
 def view_counts(pencil: Pencil, x: Vector) -> tuple[int, ...]:
