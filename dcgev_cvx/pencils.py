@@ -44,7 +44,9 @@ class Gram:
             raise InvalidPencil(f"C must be a non-empty p × n matrix, got shape {factor.shape}.")
         size = largest(factor)
         if size and not 1e-150 <= size <= 1e150:
-            raise InvalidPencil(f"max |C| = {size:.3g}: its square leaves the range of doubles. Divide C by {size:.3g}.")
+            raise InvalidPencil(
+                f"max |C| = {size:.3g}: its square leaves the range of doubles. Divide C by {size:.3g}."
+            )
         self.C: Matrix = frozen(factor)
 
     def columns(self, support: Index) -> Gram:
@@ -128,6 +130,7 @@ class Pencil:
 
     def __post_init__(self) -> None:
         names = self.names if self.names is not None else column_names(self.A)
+        check_order(column_names(self.A), column_names(self.B), "the columns of A", "the columns of B")
         A = self.A if isinstance(self.A, Gram) else symmetric(self.A, "A")
         n = A.shape[0]
         B = None if self.B is None else symmetric(self.B, "B")
@@ -196,13 +199,14 @@ class Pencil:
             u, v = u[support], v[support]
         if isinstance(self.A, Gram):
             C = self.A.C if support is None else self.A.C[:, support]
-            Cu, Cv = (C @ np.stack([u, v], axis=1)).T  # one pass over the data
-            return float(Cu @ Cv)
+            return float((C @ u) @ (C @ v))
         return float(u @ ((self.A if support is None else self.A_sub(support)) @ v))
 
     def A_sub(self, support: Index) -> Matrix:
         """A restricted to a support."""
-        return self.A.submatrix(support) if isinstance(self.A, Gram) else self.A[np.asarray(support)[:, None], support]
+        return (
+            self.A.submatrix(support) if isinstance(self.A, Gram) else self.A[np.asarray(support)[:, None], support]
+        )
 
     def B_dot(self, x: Vector) -> Vector:
         """Bx, touching only the columns where x is nonzero when these are few."""
@@ -357,8 +361,18 @@ def few(x: Vector) -> Index | None:
     return support if 4 * len(support) <= len(x) else None
 
 
+def check_order(names: Any, others: Any, what: str, other: str) -> None:
+    """Labels of a pandas frame that are the same but in another order would be taken for one another."""
+    if names is None or others is None or callable(others):
+        return
+    labels = tuple(str(label) for label in others)
+    if labels != names and sorted(labels) == sorted(names):
+        raise InvalidPencil(f"{what} and {other} have the same labels in another order: sort one by the other.")
+
+
 def symmetric(data: Any, what: str) -> Matrix:
     """A read-only symmetric float64 matrix, or InvalidPencil with the amount of asymmetry."""
+    check_order(column_names(data), getattr(data, "index", None), f"the columns of {what}", f"the rows of {what}")
     dtype = getattr(data, "dtype", None)
     single = isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize < 8
     array = as_real(data, what, InvalidPencil)
