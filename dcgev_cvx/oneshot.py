@@ -11,6 +11,7 @@ where the penalty is nearly convex, choose the support and the last ones settle 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -103,7 +104,7 @@ def one_shot_rows(A: Gram, k: int, x: Vector, schedule: Schedule) -> tuple[Vecto
     from .thin import one_shot_factor
 
     unit = power_of_two(float(np.max(np.abs(A.C))))
-    R = np.empty(A.C.T.shape, np.float64 if A.C.size <= SINGLE else np.float32)
+    R: Any = np.empty(A.C.T.shape, np.float64 if A.C.size <= SINGLE else np.float32)
     np.divide(A.C.T, unit, out=R, casting="same_kind")
     rho = one_shot_factor(R, k, x, np.array(schedule.levels), schedule.steps, 1e-5)
     return x, float(rho) * unit * unit

@@ -273,11 +273,13 @@ def matching_program(pencil: Pencil, x: Vector) -> Matched | None:
         z = np.zeros_like(x)
         z[support], rho_eps = stationary_near(unit.restrict(support), x[support])
         points.insert(0, (z, rho_eps))
+    eps = length * MACHINE_EPS
     for z, rho_eps in points:
-        program = program_of(pencil, energy * rho_eps)
-        certificate = certify(program, length * z)
-        if certificate.passes() and program.rho > 0.0:
-            return Matched(program, certificate)
+        if rho_eps > 0.0 and energy * rho_eps / eps <= 1e300:
+            program = program_of(pencil, energy * rho_eps, eps)
+            certificate = certify(program, length * z)
+            if certificate.passes():
+                return Matched(program, certificate)
     return None
 
 

@@ -38,9 +38,9 @@ def stationary_near(pencil: Pencil, x0: Vector) -> tuple[Vector, float]:
     return x0, 0.0
 
 
-def program_of(pencil: Pencil, rho_eps: float) -> SparseGEV:
-    """The program (SGEV-A) with a given ρ_ε at ε = machine precision."""
-    return SparseGEV(pencil, rho_eps * log_scale(MACHINE_EPS), MACHINE_EPS, shift="metric")
+def program_of(pencil: Pencil, rho_eps: float, eps: float = MACHINE_EPS) -> SparseGEV:
+    """The program (SGEV-A) with a given ρ_ε, at ε = machine precision unless x is not of size one."""
+    return SparseGEV(pencil, rho_eps * log_scale(eps), eps, shift="metric")
 
 
 def newton(pencil: Pencil, x0: Vector, mu: float, rho_eps: float) -> Vector | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -18,18 +19,26 @@ from .oneshot import SCHEDULES, one_shot, trimmed
 from .pencils import Gram, Pencil
 from .postprocess import value
 from .spectra import power_of_four, two_views
-from .swaps import eigenvector_on, pair_value, swap_search
+from .swaps import eigenvector_on, pair_value, support_values, swap_search
 
 Effort: TypeAlias = Literal["quick", "normal", "high"]
 
 EFFORTS: tuple[Effort, ...] = ("quick", "normal", "high")
-SEARCHES = {"quick": 1, "normal": 4, "high": 12}
+SEARCHES = {"quick": 1, "normal": 8, "high": 24}
 """From how many of its candidates, the best first, a stage searches by exchanges."""
 KICKS = {"quick": 0, "normal": 12, "high": 100}
 """Random exchanges of two or three variables by which a stage tries to leave its best support, n ≤ SMALL."""
 SMALL = 60
 """Up to this many variables every search is cheap: many starts, exhaustive swaps, kicks."""
-ORDINARY = 2.0**100
+CHEAP = 10**5
+"""Where a step touches no more numbers than this "normal" tries many starts too: some tens of milliseconds."""
+EVERY = 4000
+"""Where there are no more supports than this, "normal" and "high" look at all of them."""
+CHUNK = 1 << 18
+"""Numbers gathered at a time when all supports are looked at: supports × k²."""
+PAIRS = 1500
+"""Up to this many variables of a dense A all pairs are looked at for starts."""
+ORDINARY = 2.0**50
 """Pencils with entries between 1/ORDINARY and ORDINARY are searched as they are: no square overflows."""
 
 
@@ -37,6 +46,8 @@ def best_support(pencil: Pencil, k: int, effort: Effort, generator: np.random.Ge
     """The best vector with at most k nonzeros that the stages up to the effort find, unit in the B norm."""
     if k == 1:
         return best_single(pencil)
+    if effort != "quick" and math.comb(pencil.n, k) <= EVERY:
+        return best_of_all(pencil, k)
     best: list[Vector] = []
     for stage in EFFORTS[: EFFORTS.index(effort) + 1]:
         found = most_promising(pencil, candidates(pencil, k, stage, generator), SEARCHES[stage])
@@ -44,6 +55,16 @@ def best_support(pencil: Pencil, k: int, effort: Effort, generator: np.random.Ge
         if pencil.n <= SMALL:
             best = [after_kicks(pencil, best[0], KICKS[stage], generator)]
     return eigenvector_on(pencil, np.flatnonzero(best[0]))[1]
+
+
+def best_of_all(pencil: Pencil, k: int) -> Vector:
+    """The optimum, by looking at every support: cheaper than a search where there are few."""
+    supports = np.array(list(combinations(range(pencil.n), k)))
+    rows = max(1, CHUNK // k**2)
+    values = np.concatenate(
+        [support_values(pencil, supports[at : at + rows]) for at in range(0, len(supports), rows)]
+    )
+    return eigenvector_on(pencil, supports[int(np.argmax(values))])[1]
 
 
 def candidates(pencil: Pencil, k: int, stage: Effort, generator: np.random.Generator) -> list[Vector]:
@@ -54,30 +75,52 @@ def candidates(pencil: Pencil, k: int, stage: Effort, generator: np.random.Gener
             found.append(greedy(pencil, k))
         if isinstance(pencil.A, Gram) and len(pencil.A.C) == 1 and pencil.A.C.any():
             found.append(np.array(fisher_solve(pencil.A.C[0], pencil.B_sub(np.arange(pencil.n)), k).x))
-    if k < pencil.n and (stage == "high" or (stage == "normal" and pencil.n <= SMALL)):
+    if k < pencil.n and (stage == "high" or (stage == "normal" and many_starts(pencil))):
         found.append(trimmed(pencil, pencil.leading_vector, k))
         found += [one_shot(pencil, k, x0, SCHEDULES["quick"])[0] for x0 in starts(pencil, stage, generator)]
     return [filled(pencil, x, k) for x in found if np.any(x)]
 
 
+def many_starts(pencil: Pencil) -> bool:
+    """Does "normal" try other starts than the leading eigenvector? With a matrix B a step goes over it ten times."""
+    numbers = pencil.A.C.size if isinstance(pencil.A, Gram) else pencil.n**2
+    return pencil.n <= SMALL or max(numbers, 0 if pencil.B is None else 10 * pencil.n**2) <= CHEAP
+
+
 def starts(pencil: Pencil, stage: Effort, generator: np.random.Generator) -> Iterator[Vector]:
-    """Neighbours of the leading eigenvector, the best columns of A, and random directions."""
+    """Neighbours of the leading eigenvector, the best columns of A, and random directions.
+
+    On larger problems columns are worth most: B⁻¹Aeᵢ leads to supports around variable i.
+    """
     large = pencil.n > SMALL
-    columns, random = (6, 8) if stage == "normal" else (4, 8) if large else (14, 40)
+    columns, random = (20, 8) if large else (6, 8) if stage == "normal" else (14, 40)
     if not large:
         from scipy.linalg import eigh
 
         A, B = pencil.dense()
         vectors: Matrix = np.asarray(eigh(A, B)[1])
         yield from vectors.T[-2:-6:-1]
-    ratio = pencil.A_diagonal / pencil.B_diagonal
-    for i in np.argsort(ratio)[::-1][:columns]:
+    for i in np.argsort(-partners(pencil)[0], kind="stable")[:columns]:
         unit = np.zeros(pencil.n)
         unit[i] = 1.0
         column = pencil.B_solve(pencil.A_dot(unit))
         yield column if np.any(column) else unit
     for _ in range(random):
         yield generator.standard_normal(pencil.n) / np.sqrt(pencil.B_diagonal)
+
+
+def partners(pencil: Pencil) -> tuple[Vector, Index]:
+    """For each variable the best value of a pair with it, and the other of the pair; itself alone for a factor.
+
+    In CCA, where the diagonal of A is zero, nothing less than a pair has a value.
+    """
+    a, b = pencil.A_diagonal, pencil.B_diagonal
+    if isinstance(pencil.A, Gram) or not 1 < pencil.n <= PAIRS:
+        return a / b, np.arange(pencil.n)
+    off = np.zeros((pencil.n, pencil.n)) if pencil.B is None else pencil.B
+    pairs = pair_value(a[:, None], b[:, None], pencil.A, off, a[None, :], b[None, :])
+    np.fill_diagonal(pairs, -math.inf)
+    return np.max(pairs, axis=1), np.argmax(pairs, axis=1)
 
 
 def most_promising(pencil: Pencil, found: list[Vector], count: int) -> list[Vector]:
@@ -118,8 +161,13 @@ def best_single(pencil: Pencil) -> Vector:
 
 
 def greedy(pencil: Pencil, k: int) -> Vector:
-    """Forward selection: add the variable whose 2 × 2 Rayleigh–Ritz value with the current x is largest."""
-    return filled(pencil, best_single(pencil), k)
+    """Forward selection from the best pair (k > 1): add the variable whose 2 × 2 Rayleigh–Ritz value is largest."""
+    if k == 1:
+        return best_single(pencil)
+    score, other = partners(pencil)
+    x = np.zeros(pencil.n)
+    x[[int(np.argmax(score)), int(other[np.argmax(score)])]] = 1.0
+    return filled(pencil, x, k)
 
 
 def filled(pencil: Pencil, x: Vector, k: int) -> Vector:
@@ -173,7 +221,7 @@ def diagonal_metric(pencil: Pencil) -> Pencil:
     """
     root = 1.0 / np.sqrt(pencil.B_diagonal)
     A = pencil.dense()[0]
-    return Pencil(root[:, None] * A * root)
+    return Pencil(root[:, None] * A * root, blocks=pencil.blocks)
 
 
 def in_units(pencil: Pencil) -> tuple[Pencil, float, float]:

@@ -11,17 +11,35 @@ import numpy as np
 from .checks import Index, Matrix, Vector
 from .pencils import Gram, Pencil
 from .postprocess import on_support
+from .spectra import positive
 
 EXHAUSTIVE = 400
 """Up to this many exchanges are all evaluated exactly; beyond, the most promising by a 2 × 2 estimate."""
 SHORTLIST = 12
+DIRECT = 100
+"""Supports up to this size are scored in one batch; larger ones one at a time, until one is better."""
 THIN = 60
 """Beyond this many variables the exchanges of A = CᵀC with B = I are compiled and evaluated by power steps."""
 
 
 def eigenvector_on(pencil: Pencil, support: Index) -> tuple[float, Vector]:
-    """(λ, x) of the sub-pencil on the support, at least one position; x embedded with unit B norm."""
-    x = on_support(pencil, support)
+    """(λ, x) of the sub-pencil on the support, at least one position; x embedded with unit B norm.
+
+    For a pencil of ordinary size: small supports are decomposed as they are, without scaling.
+    """
+    if len(support) > DIRECT:
+        x = on_support(pencil, support)
+        return pencil.A_quad(x), x
+    A = pencil.A_sub(support)
+    if pencil.B is None:
+        v = np.linalg.eigh(A)[1][:, -1]
+    else:
+        L = np.linalg.cholesky(pencil.B_sub(support))
+        half = np.linalg.solve(L, A)
+        v = np.linalg.solve(L.T, np.linalg.eigh(np.linalg.solve(L, half.T))[1][:, -1])
+    x = np.zeros(pencil.n)
+    x[support] = positive(np.asarray(v, dtype=np.float64))
+    x /= pencil.B_norm(x)
     return pencil.A_quad(x), x
 
 
@@ -89,16 +107,13 @@ def best_swap(pencil: Pencil, support: Index, x: Vector, value: float) -> tuple[
     threshold = value + 1e-12 * abs(value)
     everyone = estimate.size == len(support) * len(outside) and len(support) <= 40
     order = np.argsort(estimate, axis=None)[::-1][: None if everyone else SHORTLIST]
-    pairs = [np.unravel_index(int(flat), estimate.shape) for flat in order]
-    candidates = [np.sort(np.append(support[support != drop[i]], add[j])) for i, j in pairs]
-    if len(support) <= 100:
-        values = support_values(pencil, np.array(candidates))
-        best = int(np.argmax(values))
-        if values[best] <= threshold:
-            return None
-        found, z = eigenvector_on(pencil, candidates[best])
-        return (found, candidates[best], z) if found > threshold else None
-    for candidate in candidates:
+    i, j = np.unravel_index(order, estimate.shape)
+    candidates = np.tile(support, (len(order), 1))
+    candidates[np.arange(len(order)), np.searchsorted(support, drop[i])] = add[j]
+    if len(support) <= DIRECT:
+        values = support_values(pencil, candidates)
+        candidates = candidates[[int(np.argmax(values))]] if np.max(values) > threshold else candidates[:0]
+    for candidate in np.sort(candidates, axis=1):
         found, z = eigenvector_on(pencil, candidate)
         if found > threshold:
             return found, candidate, z

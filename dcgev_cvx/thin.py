@@ -218,7 +218,7 @@ def exchange_table(
         rest = max(1.0 - t * t, 1e-14)
         kept = (value - 2.0 * t * b[f] + t * t * s[i]) / rest
         for g in range(len(adds)):
-            table[f, g] = ritz(kept, (a[g] - G[f, g] * t) / math.sqrt(rest), s[adds[g]])
+            table[f, g] = ritz(kept, (a[g] - G[f, g] * t) / math.sqrt(rest), float(s[adds[g]]))
     return table
 
 
