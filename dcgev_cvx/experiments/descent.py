@@ -112,7 +112,7 @@ def given_start(C: Matrix, x: Vector) -> Start:
     return Start(x, C @ x, float(np.einsum("ij,ij->", C, C)))
 
 
-def krylov_start(C: Matrix, steps: int = 4) -> Start:
+def krylov_start(C: Matrix, steps: int = 6) -> Start:
     """The best direction in the span of a few MM steps at ρ̃ = 0 (power steps) from the longest column of C.
 
     An approximate leading eigenvector at the price of as many iterations (Rayleigh–Ritz); fewer

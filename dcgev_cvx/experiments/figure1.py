@@ -54,8 +54,8 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
         name="figure1",
         title="Figure 1: pit props",
         setup="(a) tr(P_V A)/tr(A) of the first components found with orthogonalized Hotelling deflation, SPCA's six "
-        "at once with its authors' penalties; (c) xᵀAx/tr(A) of the first component, SPCA (one component, ridge λmax) "
-        "and SCoTLASS with their own loadings, the others renormalised; (d) DC-PCA from the leading eigenvector, "
+        "at once with its authors' penalties; (c) xᵀAx/tr(A) of the first component, SPCA (alone, ridge λmax) and "
+        "SCoTLASS with their own loadings, the others renormalised; (d) DC-PCA from the leading eigenvector, "
         "loadings as the iteration leaves them.",
         findings=tuple(findings(settings, results)),
         figures=(Figure("figure1", "Pit props (Figure 1 of the paper)", panels),),

@@ -27,6 +27,7 @@ SIMILAR = 0.98
 
 def solve_rows(pencil: Pencil, ks: list[int]) -> list[Row]:
     """solve(pencil, k) as a user calls it: ε-continuation and swaps (beyond the paper)."""
+    solve(gaussian_pencil(5, 70, [0]), 3)  # compiled before the clock runs
     found = [solve(pencil, k) for k in ks]
     return [
         {"k": k, "variance": s.value, "raw": s.value, "seconds": s.seconds} for k, s in zip(ks, found, strict=True)
@@ -96,16 +97,24 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
     times = {m: averages(results, m, "seconds", share=False) for m in methods}
     curves = {m: share[m] for m in methods if m != "SPCA"} | {"SPCA (own loadings)": raw, "SPCA": share["SPCA"]}
     panels = (
-        Panel("(a) variance", "cardinality", "variance explained (%)", {m: percent(c) for m, c in curves.items()}),
-        Panel("(b) time", "cardinality", "seconds", times, log_y=True),
+        Panel(
+            "(a) variance",
+            "cardinality",
+            "variance explained (%)",
+            {m: percent(c) for m, c in curves.items()},
+            log_x=True,
+        ),
+        Panel("(b) time", "cardinality", "seconds", times, log_x=True, log_y=True),
     )
     count = f"{len(results)} Gaussian matrices {settings['p']}×{settings['n']}"
     return Section(
         name="figure2",
         title="Figure 2: trade-off and time against cardinality",
         setup=f"Averages over {count}; loadings renormalised on each support, for SPCA also its own loadings (the "
-        "paper's curve). Time of one run at the parameter that gives k (GSPCA and greedy: the path up to k); "
-        "DSPCA, an SDP of that size for each cardinality, is left out.",
+        "paper's curve). DC-PCA is Algorithm 2 from the leading eigenvector with ρ̃ searched for k, `d.c. solve` the "
+        "package's solve(pencil, k). Time of one run at the parameter that gives k (GSPCA and greedy: the path up to "
+        "k; d.c. solve: all of it); DC-PCA is compiled and its start given. DSPCA, an SDP of that size for each "
+        "cardinality, is left out.",
         tables=(curve_table(curves),),
         findings=tuple(findings(share, raw, times, count)),
         figures=(Figure("figure2", f"Averages over {count} (Figure 2 of the paper)", panels),),

@@ -9,6 +9,8 @@ from .base import Figure, Panel
 
 STYLES = {
     "DC-PCA": ("#0072b2", "o", "-"),
+    "DC-PCA, compiled": ("#0072b2", "o", ":"),
+    "d.c. one-shot": ("#000000", "*", "-"),
     "d.c. solve": ("#000000", "*", "-"),
     "GPower": ("#d55e00", "s", "--"),
     "SPCA": ("#009e73", "D", "-"),
@@ -22,6 +24,9 @@ STYLES = {
 """Colour (Okabe and Ito's, which colour-blind readers can tell apart), marker and line: one look per method."""
 
 OTHERS = (("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "D", "-."), ("#cc79a7", "^", ":"))
+
+FEW = 6
+"""Up to this many values on a logarithmic axis are all marked."""
 
 
 def drawn(figure: Figure) -> dict[str, bytes]:
@@ -64,12 +69,23 @@ def draw_panel(ax: Any, panel: Panel) -> None:
         if points:
             x, y = zip(*points, strict=True)
             color, marker, line = STYLES.get(name, OTHERS[j % len(OTHERS)])
-            size = {"markersize": 5.5, "markerfacecolor": "none"} if len(points) < 50 else {"markersize": 0}
+            # smaller from curve to curve, so that markers at the same point are all seen
+            largest = max(3.5, 7.5 - 0.6 * j)
+            size = {"markersize": largest, "markerfacecolor": "none"} if len(points) < 50 else {"markersize": 0}
             ax.plot(x, y, label=name, color=color, marker=marker, linestyle=line, linewidth=1.2, **size)
     ax.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
     if panel.log_x:
-        ax.set_xscale("log")
+        logarithmic(ax, sorted({x for points in panel.curves.values() for x, _ in points}))
     if panel.log_y:
         ax.set_yscale("log")
     ax.grid(True, alpha=0.3)
-    ax.legend(frameon=False, fontsize=8)
+    ax.legend(fontsize=8, framealpha=0.8, edgecolor="none")
+
+
+def logarithmic(ax: Any, values: list[float]) -> None:
+    """A logarithmic axis with plain numbers: at the values themselves where they are few, else at powers of ten."""
+    ax.set_xscale("log")
+    if len(values) <= FEW:
+        ax.set_xticks(values, minor=False)
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter("")

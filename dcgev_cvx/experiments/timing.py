@@ -11,7 +11,7 @@ from .methods import PAPER, compared, gaussian_pencil
 
 HOW = (
     "Time of one run at the parameter that was found, start included, the quickest of a few taken in turn with the "
-    "other methods (SPCA: one), one BLAS thread, one run at a time. DC-PCA starts in the span of at most 4 power "
+    "other methods (SPCA: one), one BLAS thread, one run at a time. DC-PCA starts in the span of at most 6 power "
     "steps, GPower at the longest column, as its authors do; both stop when their objective rises by less than 1e-4 "
     "of itself, and both are plain NumPy. `DC-PCA, compiled` is the same iteration with its loops compiled; SPCA's "
     "regression is scikit-learn's compiled one. `d.c. one-shot` keeps k loadings at every step and needs no search: "
