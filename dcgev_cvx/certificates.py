@@ -186,9 +186,10 @@ def violation_on_face(program: Program, history: Sequence[Move]) -> float:
     points = [point.x for point in history]
     origins = [before.x if after.origin is None else after.origin for before, after in pairwise(history)]
     support = np.flatnonzero(np.any([*points, *origins], axis=0))
-    part = program.restrict(support) if 0 < len(support) < program.pencil.n else program
+    part = program.restrict(support, 3 * len(history)) if 0 < len(support) < program.pencil.n else program
     if part is not program:
         points, origins = [x[support] for x in points], [y[support] for y in origins]
+    dropped = 2.0 * (program.pencil.n - part.pencil.n) * abs(program.at_zero()[0])
     values = [part.f(x) for x in points]
     worst = 0.0
     for before, y in enumerate(origins):
@@ -197,8 +198,8 @@ def violation_on_face(program: Program, history: Sequence[Move]) -> float:
         g_between = part.g(points[after], y)
         excess = max(values[after] - g_between, g_between - f_y, f_y - values[before])
         if excess > 0.0:
-            size = max(program.size(history[before].x), program.size(history[after].x))
-            worst = max(worst, ratio(max(0.0, excess - rounding(program, size, history[after].x)), size))
+            size = dropped + max(part.size(points[before]), part.size(points[after]))
+            worst = max(worst, ratio(max(0.0, excess - rounding(part, size, points[after])), size))
     return worst
 
 

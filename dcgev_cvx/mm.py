@@ -174,7 +174,8 @@ def iterate(program: Program, step: Step, x0: Any = None) -> Iterator[Iterate]:
 
 def steps_from(program: Program, step: Step, y: Vector, l: int = 0) -> Iterator[Iterate]:  # noqa: E741
     """y as iterate l, then the steps from it."""
-    yield Iterate(l, y, program.f(y), program.f(y), mu=0.0, seconds=0.0)
+    value = program.f(y)
+    yield Iterate(l, y, value, value, mu=0.0, seconds=0.0)
     while True:
         l += 1  # noqa: E741 - the paper's iteration index
         out = usable(step(program, y), y)

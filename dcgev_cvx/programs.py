@@ -95,7 +95,7 @@ class Program(Protocol):
         """(value, slope) of one coordinate's penalty at 0, with its coefficient."""
         ...
 
-    def restrict(self, support: Index) -> Self:
+    def restrict(self, support: Index, products: int = 128) -> Self:
         """The same program on a few variables, the others held at zero."""
         ...
 
@@ -170,10 +170,10 @@ class SparseGEV:
         """The same program at another ρ̃ (and ε): shares the pencil, so nothing is compiled or factored again."""
         return SparseGEV(self.pencil, rho, self.eps if eps is None else eps, self.tau, self.shift, self.penalty)
 
-    def restrict(self, support: Index) -> SparseGEV:
+    def restrict(self, support: Index, products: int = 128) -> SparseGEV:
         """The program on a few variables, the others held at zero; the same τ stays valid."""
         smaller = object.__new__(SparseGEV)
-        settings = {**vars(self), "pencil": self.pencil.restrict(support)}
+        settings = {**vars(self), "pencil": self.pencil.restrict(support, products)}
         vars(smaller).update(settings)
         return smaller
 
@@ -332,10 +332,10 @@ class SparseFDA:
         """The same program at another ν (and ε), sharing what is compiled and factored."""
         return SparseFDA(self.a, self.pencil, nu, self.eps if eps is None else eps, self.penalty)
 
-    def restrict(self, support: Index) -> SparseFDA:
+    def restrict(self, support: Index, products: int = 128) -> SparseFDA:
         """The program on a few variables, the others held at zero."""
         smaller = object.__new__(SparseFDA)
-        settings = {**vars(self), "pencil": self.pencil.restrict(support), "a": frozen(self.a[support])}
+        settings = {**vars(self), "pencil": self.pencil.restrict(support, products), "a": frozen(self.a[support])}
         vars(smaller).update(settings)
         return smaller
 
