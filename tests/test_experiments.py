@@ -353,9 +353,9 @@ def test_verdicts_on_time_ask_for_time_and_variance():
     assert run_finding("", [timed_cell(1.0, 1.2, 1.0)], (1.0, 0.5)).verdict is Verdict.DIFFERS
     assert run_finding("", [timed_cell(1.0, 1.2, 1.0)], (1.0, 1.3)).verdict is Verdict.AGREE  # the paper's own ratio
     assert run_finding("", [timed_cell(1.0, 0.5, 1.0, 0.99)], (1.0, 0.5)).verdict is Verdict.DIFFERS
-    assert wanted_finding("", [timed_cell(1.0, 1.0, 0.9)]).verdict is Verdict.AGREE
-    assert wanted_finding("", [timed_cell(1.0, 1.0, 1.1)]).verdict is Verdict.DIFFERS
-    assert wanted_finding("", [timed_cell(1.0, 1.0, 0.1, 0.999)]).verdict is Verdict.DIFFERS
+    assert wanted_finding("", [timed_cell(1.0, 1.0, 0.9)]).verdict is Verdict.HOLDS
+    assert wanted_finding("", [timed_cell(1.0, 1.0, 1.1)]).verdict is Verdict.FAILS
+    assert wanted_finding("", [timed_cell(1.0, 1.0, 0.1, 0.999)]).verdict is Verdict.FAILS
 
 
 def test_a_curve_that_is_too_low_at_one_cardinality_differs():
@@ -364,7 +364,9 @@ def test_a_curve_that_is_too_low_at_one_cardinality_differs():
     assert found.verdict is Verdict.DIFFERS
     assert found.ours == "smallest ratio 0.9700 (k = 2), mean 1.0850"
     assert "below 0.98 at k = [2]" in found.remark
-    assert lead("", [(2, 0.99), (5, 1.0)], "", theirs, "", "", least=0.98).verdict is Verdict.AGREE
+    assert lead("", [(2, 0.99), (5, 1.0)], "", theirs, "similar", "", least=0.98).verdict is Verdict.AGREE
+    ours = lead("", [(2, 0.99), (5, 1.0)], "", theirs, None, "")
+    assert (ours.verdict, ours.paper) == (Verdict.FAILS, "(not in the paper)")
 
 
 # ---- the paper's numbers
@@ -453,7 +455,7 @@ def small_report():
     section = Section(
         "s",
         "A <title>",
-        "set | up",
+        "set | up `x<1`",
         (Table("t", "T", ("a|b", "c"), ((1, "x<y"),)),),
         (Finding("n", "1 %", "2 %", Verdict.DIFFERS, "why"), Finding("m", "1", "1", agreement(True))),
         (Figure("f", "F", (Panel("p", "x", "y", {"one": [(1.0, 2.0), (2.0, 3.0)], "none": []}, True, True),)),),
@@ -464,11 +466,12 @@ def small_report():
 
 def test_report_escapes_and_counts(tmp_path):
     report = small_report()
-    assert report.summary == "1 agree, 1 differs, 0 cannot be matched"
+    assert report.summary == "1 agree, 1 differs, 0 cannot be matched; beyond the paper 0 holds, 0 fails"
     text, html = markdown(report), page(report)
     assert "a\\|b" in text
     assert "Not computed: no data" in text
     assert "A &lt;title&gt;" in html
+    assert "set | up <code>x&lt;1</code>" in html
     assert 'class="differs"' in html
     assert "figures/f.png" not in markdown(report, figures=False)
     assert pipe_table(("a",), [("b",)])[1] == "| --- |"

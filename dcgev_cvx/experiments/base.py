@@ -16,12 +16,15 @@ class Verdict(Enum):
     """What a comparison with the paper came to.
 
     AGREE is about a claim or a printed number within its digits, DIFFERS about one that ours contradicts, UNMATCHED
-    about what cannot be compared because the data are not to be had.
+    about what cannot be compared because the data are not to be had. HOLDS and FAILS are about what this package
+    says of itself and the paper does not: they are no agreement with anybody.
     """
 
     AGREE = "agree"
     DIFFERS = "differs"
     UNMATCHED = "cannot be matched"
+    HOLDS = "holds"
+    FAILS = "fails"
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,11 @@ class Experiment:
 def agreement(holds: bool) -> Verdict:
     """AGREE or DIFFERS."""
     return Verdict.AGREE if holds else Verdict.DIFFERS
+
+
+def claim_of_ours(holds: bool) -> Verdict:
+    """HOLDS or FAILS, for what is not in the paper."""
+    return Verdict.HOLDS if holds else Verdict.FAILS
 
 
 def mean(values: Sequence[float]) -> float:

@@ -7,6 +7,7 @@ import html
 import io
 import json
 import platform
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -39,8 +40,10 @@ class Report:
 
     @property
     def summary(self) -> str:
-        """The verdicts counted in one sentence."""
-        return ", ".join(f"{self.count(verdict)} {verdict.value}" for verdict in Verdict)
+        """The verdicts on the paper's numbers counted in one sentence, those on our own in a second."""
+        paper, ours = (Verdict.AGREE, Verdict.DIFFERS, Verdict.UNMATCHED), (Verdict.HOLDS, Verdict.FAILS)
+        counted = [", ".join(f"{self.count(v)} {v.value}" for v in group) for group in (paper, ours)]
+        return f"{counted[0]}; beyond the paper {counted[1]}"
 
 
 def versions() -> dict[str, str]:
@@ -184,6 +187,7 @@ table { border-collapse: collapse; margin: 1rem 0; font-size: 13px; }
 th, td { border-bottom: 1px solid #ddd; padding: .25rem .6rem; text-align: left; vertical-align: top; }
 th { border-bottom: 2px solid #888; }
 .agree { color: #00664b; font-weight: 600; } .differs { color: #a83c00; font-weight: 600; }
+.holds { color: #00664b; } .fails { color: #a83c00; }
 .cannot { color: #555; font-weight: 600; } img { max-width: 100%; }
 code { background: #f3f3f3; padding: .1rem .3rem; }
 .wide { overflow-x: auto; }
@@ -198,7 +202,7 @@ def page(report: Report) -> str:
     parts = [f"<h1>The paper, reproduced</h1><p><code>{html.escape(report.command)}</code></p>"]
     parts.append(f"<p>Verdicts: {html.escape(report.summary)}.</p>")
     for section in report.sections:
-        parts.append(f"<h2>{html.escape(section.title)}</h2><p>{html.escape(section.setup)}</p>")
+        parts.append(f"<h2>{html.escape(section.title)}</h2><p>{rich_text(section.setup)}</p>")
         parts += [f"<p>Not computed: {html.escape(sentence)}</p>" for sentence in section.missing]
         if section.findings:
             parts.append(html_table(FINDING_COLUMNS, finding_rows(section)))
@@ -216,6 +220,11 @@ def page(report: Report) -> str:
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
 
 
+def rich_text(text: str) -> str:
+    """Escaped, with `code` set as such."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+
+
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A table whose verdicts carry a class.
 
@@ -226,7 +235,7 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     def cell(content: Any) -> str:
         text = str(content)
         mark = f' class="{marks[text]}"' if text in marks else ""
-        return f"<td{mark}>{html.escape(text)}</td>"
+        return f"<td{mark}>{rich_text(text)}</td>"
 
     head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
     body = "".join(f"<tr>{''.join(cell(content) for content in row)}</tr>" for row in rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .base import Finding, agreement, mean
+from .base import Finding, agreement, claim_of_ours, mean
 from .cells import Cell, Settings
 from .methods import PAPER, compared, gaussian_pencil
 
@@ -95,7 +95,7 @@ def wanted_finding(label: str, cells: Sequence[Any]) -> Finding:
         f"{label}: time to a component with k loadings, d.c. one-shot / GPower and its search",
         "(not in the paper)",
         f"{ours / gpower:.2f} ({1e3 * ours:.1f} ms / {1e3 * gpower:.1f} ms)",
-        agreement(ours <= gpower and mean(variance) >= EQUAL),
+        claim_of_ours(ours <= gpower and mean(variance) >= EQUAL),
         f"ratio of variances at equal k: mean {mean(variance):.3f}, smallest {min(variance):.3f}; "
         f"{average(cells, 'GPower', 'runs'):.0f} runs in GPower's search",
     )
