@@ -180,7 +180,7 @@ def plot_history(result: MMResult, ax: Any = None) -> Any:
     right.step(steps, counts, where="post", color=BLUE, linestyle="--", label=r"$\|x^{(l)}\|_0$")
     right.set_ylabel(r"$\|x^{(l)}\|_0$", color=BLUE)
     right.set_ylim(0, 1.05 * max(counts) + 0.5)
-    joint_legend(ax, right)
+    joint_legend(ax, right, "upper right")  # both fall
     return ax
 
 
@@ -203,10 +203,10 @@ def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None)
     return ax
 
 
-def joint_legend(ax: Any, right: Any) -> None:
+def joint_legend(ax: Any, right: Any, place: str) -> None:
     """One legend for an Axes and its twin."""
     handles = [pair for axes in (ax, right) for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
-    ax.legend(*zip(*handles, strict=True), loc="lower left", frameon=False)
+    ax.legend(*zip(*handles, strict=True), loc=place, frameon=False)
 
 
 def plot_tradeoff(

@@ -42,7 +42,7 @@ def plot_path(path: Path, ax: Any = None) -> Any:
     right.plot(rhos, shares, "o", color="#0072B2", markersize=4, label="renormalized value")
     right.set_ylim(bottom=min(0.0, *shares) if shares else 0.0)
     right.set_ylabel(r"$x^TAx \,/\, \lambda_{max}(A,B)$", color="#0072B2")
-    joint_legend(ax, right)
+    joint_legend(ax, right, "lower left")
     return ax
 
 

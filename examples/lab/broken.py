@@ -24,7 +24,11 @@ def _(mo):
     diagonal = mo.ui.slider(0.25, 4.0, step=0.25, value=1.0, label="B₂₂", show_value=True)
     off = mo.ui.slider(-1.0, 1.0, step=0.1, value=0.0, label="B₁₂", show_value=True)
     angle = mo.ui.slider(0, 90, step=5, value=40, label="y at degrees", show_value=True)
-    mo.vstack([mo.md("# Break the solver"), mo.hstack([rho, log_eps, tau]), mo.hstack([diagonal, off, angle])])
+    _task = mo.md(
+        "# Break the solver\nThree programs for one MM step (ALG), on A = [2 ½; ½ 1] and B = [1 B₁₂; B₁₂ B₂₂]. "
+        "At most one of them is wrong. Move the sliders until the KKT conditions give it away."
+    )
+    mo.vstack([_task, mo.hstack([rho, log_eps, tau]), mo.hstack([diagonal, off, angle])])
     return angle, diagonal, log_eps, off, rho, tau
 
 
@@ -37,19 +41,13 @@ def _(DCGEVError, Pencil, SUSPECTS, SparseGEV, angle, diagonal, judge_step, log_
         program = SparseGEV(Pencil(A, B), rho.value, 10.0**log_eps.value, tau.value)
         y = np.array([np.cos(np.radians(angle.value)), np.sin(np.radians(angle.value))])
         y = 0.9 * y / program.pencil.B_norm(y)
-        rows = []
+        rows = ["| step | x | minimiser? | why |", "|---|---|---|---|"]
         for letter, suspect in SUSPECTS.items():
             x = suspect(A, B, y, program.rho, program.eps, program.tau)
             verdict = judge_step(program, y, x, tol=1e-6)
-            rows.append(
-                {
-                    "step": letter,
-                    "x": np.round(x, 6).tolist(),
-                    "minimiser?": "yes" if verdict else "NO",
-                    "why": verdict.why,
-                }
-            )
-        return mo.ui.table(rows, selection=None)
+            answer = "yes" if verdict else "**NO**"
+            rows.append(f"| {letter} | ({x[0]:.6f}, {x[1]:.6f}) | {answer} | {verdict.why} |")
+        return mo.md("\n".join(rows))
 
     def shown():
         try:

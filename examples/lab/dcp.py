@@ -28,7 +28,16 @@ def _(mo):
         value="ρ_ε Σ log(ε + |xᵢ|), as it is",
         label="third term",
     )
-    mo.vstack([mo.md("# DCP repair\nmin τ‖x‖² + second term + third term, s.t. xᵀBx ≤ 1"), quadratic, penalty])
+    mo.vstack(
+        [
+            mo.md(
+                "# DCP repair\nmin τ‖x‖² + second term + third term, s.t. xᵀBx ≤ 1: replace terms until CVXPY "
+                "accepts the problem and its solution is the MM step."
+            ),
+            quadratic,
+            penalty,
+        ]
+    )
     return penalty, quadratic
 
 
@@ -62,13 +71,13 @@ def _(cp, mo, np, problem, teach, terms):
     A, y = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([0.5, 0.3])
     parts = terms(cp.Variable(2, name="x"), A, y, 0.5, 0.1, 1.0)
     rows = [
-        {"term": name, "CVXPY says": part.curvature.lower()}
+        f"| {name} | {part.curvature.lower()} |"
         for name, part in zip(("τ‖x‖²", "second", "third"), parts, strict=True)
     ]
     whole = problem(A, np.eye(2), y, 0.5, 0.1, 1.0)
     mo.vstack(
         [
-            mo.ui.table(rows, selection=None),
+            mo.md("\n".join(["| term | CVXPY says |", "|---|---|", *rows])),
             mo.md(f"**The whole is {'DCP' if whole.is_dcp() else 'not DCP'}.** {teach.check('dcp', problem)}"),
             mo.plain_text(str(whole)),
         ]

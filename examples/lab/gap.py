@@ -16,7 +16,7 @@ def _():
     from dcgev_cvx.plotting import comparison_plot
 
     pencil = datasets.pitprops()
-    methods = ("dc-native", "rounded", "entrywise-paper", "homogeneous", "no-sdp", "exact")
+    methods = ("solve", "rounded", "entrywise-paper", "homogeneous", "no-sdp", "exact")
 
     @lru_cache(maxsize=64)
     def comparison(k):
