@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import Matrix, Vector, as_number
+from .checks import Matrix, Vector, as_flag, as_number
 from .errors import InvalidParameter, InvalidPencil
 from .factors import Factor
 from .pencils import Gram, Pencil
@@ -57,6 +57,7 @@ def pca_pencil(X: Any, *, center: bool = True, scale: bool = False) -> Pencil:
     >>> pca_pencil([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]).A  # two samples of three variables: the factor is kept
     Gram(C of shape 2×3)
     """
+    center, scale = as_flag(center, "center"), as_flag(scale, "scale")
     table = read_table(X, least=2 if center or scale else 1)
     mean, deviation = table.spread()
     if scale and not np.all(deviation):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from .errors import InvalidParameter, InvalidPencil, nearest
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.intp]
+T = TypeVar("T")
 
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
 
@@ -237,6 +239,20 @@ def one_of(value: Any, what: str, known: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in names:
         raise InvalidParameter(f"{what} = {shown(value)} is unknown; {nearest(shown(value), names)}")
     return value
+
+
+def expect(value: Any, kind: type[T], what: str, remedy: str) -> T:
+    """The value, if it is of a kind; otherwise what was given and where to get the right thing."""
+    if not isinstance(value, kind):
+        raise InvalidParameter(f"{what} must be a {kind.__name__}, got {type(value).__name__}: {remedy}.")
+    return value
+
+
+def as_path(value: Any, what: str) -> Path:
+    """A path from text or another path; numbers, bytes and the null character are refused."""
+    if not isinstance(value, (str, Path)) or "\0" in str(value):
+        raise InvalidParameter(f"{what} = {shown(value)} must be the path of a file or folder.")
+    return Path(value)
 
 
 def as_listener(listener: Any, what: str) -> Callable[..., Any] | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from .checks import Matrix, Vector, as_number
+from .checks import Matrix, Vector, as_flag, as_generator, as_real, shown
 from .deflation import Components, components
 from .errors import InvalidParameter
 from .pencils import Pencil
@@ -22,9 +22,12 @@ def checked_X(estimator: Any, X: Any, *, reset: bool, least: int = 2) -> Table:
     Sparse input is accepted and made dense, since centring would fill it anyway. reset=True records the number
     and names of the columns on the estimator; reset=False compares with them.
     """
-    X = validate_data(
-        estimator, X, reset=reset, accept_sparse=["csr", "csc"], dtype=np.float64, ensure_min_samples=least
-    )
+    try:
+        X = validate_data(
+            estimator, X, reset=reset, accept_sparse=["csr", "csc"], dtype=np.float64, ensure_min_samples=least
+        )
+    except ValueError as cause:  # a TypeError stays one, as scikit-learn's contract asks
+        raise InvalidParameter(str(cause)) from cause
     return read_table(X, least=least)
 
 
@@ -45,7 +48,7 @@ def second_view(y: Any) -> Table:
 
     scikit-learn validates X only; y of CCA is a second table and is read like data of our own.
     """
-    view = y if hasattr(y, "toarray") or hasattr(y, "iloc") else np.asarray(y)
+    view = y if hasattr(y, "toarray") or hasattr(y, "iloc") else as_real(y, "y", InvalidParameter)
     return read_table(np.asarray(view)[:, None] if view.ndim == 1 else view, "y", least=1)
 
 
@@ -55,7 +58,7 @@ def location_scale(table: Table, scale: bool) -> tuple[Vector, Vector]:
     A constant column keeps scale 1, so that it is centred to zeros rather than divided by zero.
     """
     mean, deviation = table.spread()
-    return mean, np.where(deviation > 0.0, deviation, 1.0) if scale else np.ones(table.n)
+    return mean, np.where(deviation > 0.0, deviation, 1.0) if as_flag(scale, "scale") else np.ones(table.n)
 
 
 def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[int]:
@@ -80,13 +83,13 @@ def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[in
         or not isinstance(n_components, (int, np.integer))
         or not 1 <= n_components <= n
     ):
-        raise InvalidParameter(f"n_components = {n_components!r} must be a whole number between 1 and {n}.")
+        raise InvalidParameter(f"n_components = {shown(n_components)} must be a whole number between 1 and {n}.")
     count = int(n_components)
     if k is None:
         return [math.ceil(n / 10)] * count
     if isinstance(k, (Sequence, np.ndarray)):
-        if len(k) != count:
-            raise InvalidParameter(f"{what} has {len(k)} entries for {count} component(s).")
+        if np.shape(k) == () or len(k) != count:
+            raise InvalidParameter(f"{what} = {shown(k)} must have {count} entries, one per component.")
         return list(k)
     return [k] * count
 
@@ -108,14 +111,10 @@ def seed_of(random_state: Any) -> int:
     A generator or RandomState is advanced by one draw, so that two fits with the same object differ and the
     sequence of fits is reproducible.
     """
-    if isinstance(random_state, (int, np.integer)):
-        return int(as_number(random_state, "random_state"))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    try:
-        return int(np.random.default_rng(random_state).integers(2**31 - 1))
-    except (TypeError, ValueError):
-        raise InvalidParameter(f"random_state = {random_state!r} is neither a seed nor a NumPy generator.") from None
+    generator = np.random.default_rng() if random_state is None else as_generator(random_state)
+    return int(generator.integers(2**31 - 1)) if generator is random_state or random_state is None else random_state
 
 
 def view_weights(pencil: Pencil, found: Components) -> tuple[Matrix, Matrix]:

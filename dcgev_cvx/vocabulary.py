@@ -9,11 +9,12 @@ import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
 from .builders import cca_pencil
-from .checks import Index, Matrix, Vector
+from .checks import Index, Matrix, Vector, as_generator, as_whole, expect, listed, shown
 from .datasets._cal500 import Songs
 from .deflation import components
 from .errors import InvalidParameter
 from .pencils import Gram, Pencil
+from .samples import read_table
 
 RIDGE = 0.1
 SHUFFLES = 5
@@ -26,7 +27,7 @@ def word_pencil(audio: Matrix, tags: Matrix, ridge: float = RIDGE) -> Pencil:
     Σxx⁻¹Σxy v up to scale; put in, they leave max vᵀΣyxΣxx⁻¹Σxy v s.t. vᵀΣyyv = 1. Both views are
     standardised; a word that every song or no song carries gets variance ridge alone.
     """
-    X, Y = standardised(audio), standardised(tags)
+    X, Y = standardised(read_table(audio, "audio").X), standardised(read_table(tags, "tags").X)
     p = X.shape[1]
     pencil = cca_pencil(X, Y, ridge=ridge)
     A, B = pencil.dense()
@@ -47,14 +48,14 @@ def sparse_cca_vocabularies(audio: Matrix, tags: Matrix, sizes: Sequence[int]) -
     of the words that come last those with the largest loadings are kept. There are as many components as
     canonical correlations above those of songs whose words were shuffled.
     """
-    wanted = checked_sizes(sizes, tags.shape[1])
+    wanted = checked_sizes(sizes, read_table(tags, "tags").n)
     order = entry_order(word_pencil(audio, tags), audible(audio, tags))
     return [np.sort(order[:size]) for size in wanted]
 
 
 def audible(audio: Matrix, tags: Matrix, rng: int | np.random.Generator = 0) -> int:
     """The number of canonical correlations larger than the largest of SHUFFLES data sets without any; at least 1."""
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     A, B = word_pencil(audio, tags).dense()
     values = eigh(A, B, eigvals_only=True)
     chance = max(word_pencil(audio, generator.permutation(tags)).lambda_max for _ in range(SHUFFLES))
@@ -88,8 +89,10 @@ def union_strength(pencil: Pencil, k: int, count: int) -> Vector:
 
 def agreement_vocabularies(songs: Songs, rows: Index, sizes: Sequence[int]) -> list[Index] | None:
     """The words on which listeners agree most: their mean answer over the songs that carry the word."""
+    expect(songs, Songs, "songs", "see datasets.cal500")
     if songs.agreement is None:
         return None
+    rows = as_rows(rows, len(songs.tags))
     tags, answers = songs.tags[rows], songs.agreement[rows]
     used = np.maximum(tags.sum(axis=0), 1.0)
     order = np.argsort(-(tags * answers).sum(axis=0) / used, kind="stable")
@@ -98,7 +101,7 @@ def agreement_vocabularies(songs: Songs, rows: Index, sizes: Sequence[int]) -> l
 
 def random_vocabularies(n: int, sizes: Sequence[int], rng: np.random.Generator) -> list[Index]:
     """Words drawn at random, each vocabulary within the next larger one."""
-    order = rng.permutation(n)
+    order = as_generator(rng).permutation(as_whole(n, "n"))
     return [np.sort(order[:size]) for size in checked_sizes(sizes, n)]
 
 
@@ -112,6 +115,8 @@ def word_scores(songs: Songs, train: Index, test: Index) -> Vector:
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
 
+    expect(songs, Songs, "songs", "see datasets.cal500")
+    train, test = as_rows(train, len(songs.tags)), as_rows(test, len(songs.tags))
     mean, deviation = songs.audio[train].mean(axis=0), songs.audio[train].std(axis=0)
     X, Z = ((songs.audio[rows] - mean) / np.where(deviation > 0.0, deviation, 1.0) for rows in (train, test))
     scores = np.full(len(songs.words), np.nan)
@@ -125,18 +130,29 @@ def word_scores(songs: Songs, train: Index, test: Index) -> Vector:
 
 def average(scores: Vector, words: Index) -> float:
     """The average AROC over the words of a vocabulary that can be scored."""
-    known = scores[words][~np.isnan(scores[words])]
+    rows = as_rows(words, len(scores))
+    known = scores[rows][~np.isnan(scores[rows])]
     if not len(known):
         raise InvalidParameter(f"none of the {len(words)} words of the vocabulary can be scored on the test songs.")
     return float(np.mean(known))
 
 
+def as_rows(rows: Any, n: int) -> Index:
+    """Positions between 0 and n − 1, at least one."""
+    found = [as_whole(row, "a position", low=0) for row in listed(rows)]
+    if not found or max(found) >= n:
+        raise InvalidParameter(f"positions {shown(rows)} must be whole numbers from 0 to {n - 1}.")
+    return np.array(found, dtype=np.intp)
+
+
 def checked_sizes(sizes: Sequence[int], n: int) -> list[int]:
     """Sizes between 1 and n."""
-    wrong = [size for size in sizes if not 1 <= size <= n]
-    if wrong:
-        raise InvalidParameter(f"vocabulary size {wrong[0]} is out of range: there are {n} words.")
-    return [int(size) for size in sizes]
+    wanted = [as_whole(size, "vocabulary size") for size in listed(sizes)]
+    if not wanted:
+        raise InvalidParameter(f"sizes = {shown(sizes)} must list sizes of vocabularies.")
+    if max(wanted) > n:
+        raise InvalidParameter(f"vocabulary size {max(wanted)} is out of range: there are {n} words.")
+    return wanted
 
 
 __all__ = [

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .checks import Index, Matrix, as_number
-from .datasets.corpora import Corpus
+from .checks import Index, Matrix, as_whole, expect, listed, shown
+from .datasets.corpora import Corpus, two_languages
 from .errors import InvalidParameter
 from .retrieval.components import Component, sparse_pairs
 
@@ -35,8 +35,8 @@ def word_components(
     The views are the columns of E and F, centred: the `words` most varied words of each language
     among those in at most a quarter of the documents. Both views are deflated between components.
     """
-    as_number(words, "words", low=1.0)
-    columns = [varied(bags, int(words)) for bags in (corpus.E, corpus.F)]
+    expect(corpus, Corpus, "corpus", "see datasets.aligned_corpus")
+    columns = [varied(bags, as_whole(words, "words")) for bags in (corpus.E, corpus.F)]
     X, Y = (centred(bags, chosen) for bags, chosen in zip((corpus.E, corpus.F), columns, strict=True))
     found = sparse_pairs(X, Y, d, (k, k), ridge=ridge)
     return tuple(word_pair(corpus, columns, component) for component in found)
@@ -75,17 +75,27 @@ def word_pair(corpus: Corpus, columns: Sequence[Index], component: Component) ->
 def word_table(pairs: Sequence[WordPair]) -> list[tuple[str, str, str]]:
     """(component, words of the first language, words of the second), a minus before words that count against."""
     return [
-        (f"{j} ({pair.correlation:.3f})", listed(pair.first), listed(pair.second)) for j, pair in enumerate(pairs, 1)
+        (f"{j} ({pair.correlation:.3f})", in_order(pair.first), in_order(pair.second))
+        for j, pair in enumerate(as_pairs(pairs), 1)
     ]
 
 
-def listed(side: Sequence[tuple[str, float]]) -> str:
+def as_pairs(pairs: Any) -> list[WordPair]:
+    """At least one pair of word lists."""
+    found = listed(pairs)
+    if not found or not all(isinstance(pair, WordPair) for pair in found):
+        raise InvalidParameter(f"pairs = {shown(pairs)} must be what word_components returns.")
+    return found
+
+
+def in_order(side: Sequence[tuple[str, float]]) -> str:
     """The words in order of their loading."""
     return ", ".join(word if loading > 0.0 else f"−{word}" for word, loading in side)
 
 
 def plot_words(pairs: Sequence[WordPair], languages: tuple[str, str] = ("en", "fr"), figure: Any = None) -> Any:
     """Each component a row, the loadings of each language a column of bars; returns the Figure."""
+    pairs, languages = as_pairs(pairs), two_languages(languages)
     if figure is None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure

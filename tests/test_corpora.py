@@ -48,13 +48,13 @@ def test_empty_documents_and_vocabularies_are_errors(tmp_path):
     with pytest.raises(InvalidParameter, match=r"1\.txt is empty"):
         aligned_corpus(en, fr)
     with pytest.raises(InvalidParameter, match="No en word is left of 2 document"):
-        corpus_from_texts(["the and of", "one word"], ["navire navire navire", "navire"], "ab", "test")
+        corpus_from_texts(["the and of", "one word"], ["navire navire navire", "navire"], ["a", "b"], "test")
     with pytest.raises(InvalidParameter, match=r"1 document\(s\) have no fr word left: b"):
-        corpus_from_texts(["ship ship", "ship"], ["navire navire navire", "rare"], "ab", "test")
+        corpus_from_texts(["ship ship", "ship"], ["navire navire navire", "rare"], ["a", "b"], "test")
     with pytest.raises(InvalidParameter, match="2 texts, 1 translations and 2 names"):
-        corpus_from_texts(["a", "b"], ["c"], "ab", "test")
+        corpus_from_texts(["a", "b"], ["c"], ["a", "b"], "test")
     with pytest.raises(InvalidParameter, match="no stop words are known for the language 'xx'"):
-        corpus_from_texts(["a"], ["b"], "a", "test", languages=("xx", "fr"))
+        corpus_from_texts(["a"], ["b"], ["a"], "test", languages=("xx", "fr"))
 
 
 def test_folders_that_are_none(tmp_path):

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..checks import Matrix, frozen
+from ..checks import Matrix, as_generator, as_path, as_whole, frozen
 from ..errors import DataUnavailable, InvalidParameter
+from ..samples import check_bytes
 
 FEATURES, WORDS, SONGS = 68, 174, 502
 SHA256 = "9df3887b409a59437fffb2cf224167a5805e4dbfbffeba72bc85806ebd1794bf"
@@ -45,7 +46,7 @@ def cal500(folder: str | Path) -> Songs:
     Turnbull et al. (2008): 502 songs, 68 audio features, 174 words. The file's terms are
     non-commercial research and education; it is fetched by the user.
     """
-    path = Path(folder) / "CAL500.arff"
+    path = as_path(folder, "folder") / "CAL500.arff"
     names, kinds, rows = read_arff(path)
     labels = [j for j, kind in enumerate(kinds) if kind == "label"]
     numbers = [j for j, kind in enumerate(kinds) if kind == "numeric"]
@@ -144,9 +145,13 @@ def planted_songs(
     listeners errs by a spread that belongs to the word, so that agreement tells clear words from vague
     ones, which is not the same as sound words from noisy ones; a tag is the majority of the answers.
     """
-    if not 0 <= noisy < words or min(songs, features, factors, listeners) < 2:
-        raise InvalidParameter(f"noisy = {noisy} must lie below words = {words}, all other sizes at 2 or more.")
-    generator = np.random.default_rng(rng)
+    sizes = {"songs": songs, "features": features, "words": words, "factors": factors, "listeners": listeners}
+    for what, size in sizes.items():
+        as_whole(size, what, low=2)
+    if as_whole(noisy, "noisy", low=0) >= words:
+        raise InvalidParameter(f"noisy = {noisy} must lie below words = {words}.")
+    check_bytes((songs, max(listeners * words, features, factors)), "the answers", "Take fewer songs.")
+    generator = as_generator(rng)
     z = generator.standard_normal((songs, factors))
     audio = z @ generator.standard_normal((factors, features)) + 1.5 * generator.standard_normal((songs, features))
     is_noisy = np.zeros(words, dtype=bool)

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..checks import as_path, as_whole
 from ..errors import DataUnavailable
 from .corpora import Corpus, corpus_from_texts
 
@@ -21,7 +22,10 @@ def laws_of_canada(folder: str | Path, *, least_words: int = LEAST_WORDS) -> Cor
     The XML is under the Open Government Licence – Canada. Documents are paired by their numbers:
     SOR is DORS, SI is TR and "c." is "ch." in French.
     """
-    read = ((name, text_of(english), text_of(french)) for name, english, french in law_pairs(Path(folder)))
+    as_whole(least_words, "least_words", low=0)
+    read = (
+        (name, text_of(english), text_of(french)) for name, english, french in law_pairs(as_path(folder, "folder"))
+    )
     kept = [entry for entry in read if min(len(text.split()) for text in entry[1:]) >= least_words]
     if not kept:
         raise DataUnavailable(

@@ -8,6 +8,7 @@ import unicodedata
 import zlib
 from pathlib import Path
 
+from ..checks import as_path
 from ..errors import DataUnavailable, InvalidParameter
 from .corpora import Corpus, corpus_from_texts
 
@@ -39,7 +40,7 @@ def manpages(language: str = "fr", *, root: str | Path = ROOT, least: int = 3) -
     DataUnavailable
         When fewer than ten pages have a translation, with the packages to install.
     """
-    pairs = page_pairs(Path(root), language)
+    pairs = page_pairs(as_path(root, "root"), language)
     texts: list[tuple[str, str, str]] = []
     for name, english, other in pairs:
         first, second = plain_text(read_page(english)), plain_text(read_page(other))

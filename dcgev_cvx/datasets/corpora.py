@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Index
+from ..checks import Index, as_generator, as_path, as_whole, listed, shown
 from ..errors import DataUnavailable, InvalidParameter
 
 LEAST = 3
@@ -57,12 +57,12 @@ class Corpus:
         The same seed gives the same split. Vocabularies are those of the whole corpus, so that a word may have no
         occurrence in training.
         """
-        if min(train, queries) < 2 or train + queries > self.n_documents:
+        if min(as_whole(train, "train"), as_whole(queries, "queries")) < 2 or train + queries > self.n_documents:
             raise InvalidParameter(
                 f"{train} training and {queries} query documents were asked for; at least 2 of each are needed, and "
                 f"the corpus has {self.n_documents}."
             )
-        order = np.random.default_rng(seed).permutation(self.n_documents)
+        order = as_generator(seed).permutation(self.n_documents)
         return self.take(order[:train]), self.take(order[train : train + queries])
 
     def shuffled(self, seed: int = 0) -> Corpus:
@@ -70,7 +70,7 @@ class Corpus:
 
         A control: what a method finds in shuffled pairs is chance.
         """
-        order = np.random.default_rng(seed).permutation(self.n_documents)
+        order = as_generator(seed).permutation(self.n_documents)
         return replace(self, F=self.F[order], source=f"{self.source}, pairs shuffled")
 
     def save(self, path: str | Path) -> None:
@@ -120,8 +120,8 @@ def aligned_corpus(
         For folders or files that are missing, damaged or not UTF-8.
     """
     if other is None:
-        return read_bags(Path(source))
-    first, second = (text_files(Path(folder)) for folder in (source, other))
+        return read_bags(as_path(source, "source"))
+    first, second = text_files(as_path(source, "source")), text_files(as_path(other, "other"))
     for here, there, folder in ((first, second, other), (second, first, source)):
         lonely = sorted(set(here) - set(there))
         if lonely:
@@ -154,6 +154,9 @@ def corpus_from_texts(
     >>> corpus.words[0], corpus.E.toarray().astype(int).tolist()
     (('apples', 'fall', 'red'), [[1, 1, 1], [1, 0, 0], [0, 1, 1]])
     """
+    english, french, documents = (as_texts(given) for given in (english, french, documents))
+    languages = two_languages(languages)
+    as_whole(least, "least", low=0)
     if len(english) != len(french) or len(english) != len(documents):
         raise InvalidParameter(
             f"{len(english)} texts, {len(french)} translations and {len(documents)} names: there must be one of each."
@@ -163,6 +166,22 @@ def corpus_from_texts(
         refuse_empty_rows(bag, documents, code)
     (E, first), (F, second) = views
     return Corpus(E, F, (first, second), tuple(map(str, documents)), source, languages)
+
+
+def as_texts(texts: Any) -> list[str]:
+    """A list of texts; one text alone would be taken for its letters, and is refused."""
+    found = listed(texts)
+    if not found or not all(isinstance(text, str) for text in found):
+        raise InvalidParameter(f"texts = {shown(texts)} must be a list of strings, one per document.")
+    return found
+
+
+def two_languages(languages: Any) -> tuple[str, str]:
+    """Two codes of languages."""
+    codes = listed(languages)
+    if len(codes) != 2 or not all(isinstance(code, str) for code in codes):
+        raise InvalidParameter(f"languages = {shown(languages)} must be two codes, such as ('en', 'fr').")
+    return codes[0], codes[1]
 
 
 def bag_of_words(texts: Sequence[str], language: str, least: int) -> tuple[Any, tuple[str, ...]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import InvalidParameter
+from ..checks import as_generator, as_whole
+from ..samples import check_bytes
 from .corpora import Corpus
 
 
@@ -16,11 +17,12 @@ def planted_translations(
     A word of a chosen topic occurs with probability ½, any other word with probability 0.05, in both
     languages independently: what the two versions of a document share is its topics.
     """
-    if min(documents, topics, words) < 2 or noise < 0:
-        raise InvalidParameter(f"documents, topics and words must be at least 2: {documents}, {topics}, {words}.")
+    for what, count in (("documents", documents), ("topics", topics), ("words", words)):
+        as_whole(count, what, low=2)
+    check_bytes((documents, topics * words + as_whole(noise, "noise", low=0)), "the corpus", "Take fewer words.")
     from scipy.sparse import csr_matrix
 
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     about = generator.random((documents, topics)) < 0.3
     about[np.arange(documents), generator.integers(topics, size=documents)] = True
     chance = np.hstack([np.where(np.repeat(about, words, axis=1), 0.5, 0.05), np.full((documents, noise), 0.05)])

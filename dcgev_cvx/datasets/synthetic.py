@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..checks import Matrix, Vector, frozen
+from ..checks import Matrix, Vector, as_flag, as_generator, as_number, as_whole, frozen
 from ..errors import InvalidParameter
 from ..pencils import Pencil
+from ..samples import check_bytes
+from ..solutions import checked_k
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def planted_pca(
     >>> len(planted.support), round(planted.value, 12)
     (3, 3.0)
     """
-    generator = np.random.default_rng(rng)
+    generator, strength = as_generator(rng), as_number(strength, "strength", high=1e100)
     v = sparse_unit(n, k, generator)
     A = np.eye(n) + strength * np.outer(v, v)
     if samples is not None:
@@ -105,9 +107,10 @@ def planted_cca(
     InvalidParameter
         For a correlation outside [0, 1) or k larger than a view.
     """
-    if not 0.0 <= correlation < 1.0:
+    if as_number(correlation, "correlation") >= 1.0:
         raise InvalidParameter(f"correlation = {correlation} must lie in [0, 1).")
-    generator = np.random.default_rng(rng)
+    generator, ridge = as_generator(rng), as_number(ridge, "ridge")
+    as_size(as_whole(p, "p") + as_whole(q, "q"), "p + q")
     u, v = sparse_unit(p, k, generator), sparse_unit(q, k, generator)
     covariance = np.eye(p + q)
     covariance[:p, p:] = correlation * np.outer(u, v)
@@ -142,8 +145,9 @@ def two_gaussians(
     >>> X.shape, int(y.sum()), len(support)
     ((10, 6), 5, 2)
     """
-    generator = np.random.default_rng(rng)
-    support = np.sort(generator.choice(n, size=k, replace=False))
+    generator, shift = as_generator(rng), as_number(shift, "shift", low=-1e100, high=1e100)
+    as_size(max(as_whole(samples, "samples", low=2), as_whole(n, "n")), "n or samples")
+    support = np.sort(generator.choice(n, size=checked_k(k, n), replace=False))
     y = np.repeat([0.0, 1.0], [samples // 2, samples - samples // 2])
     X = generator.standard_normal((samples, n))
     X[np.ix_(y == 1.0, support)] += shift
@@ -156,18 +160,25 @@ def indefinite(n: int = 10, *, dense_metric: bool = False, rng: int | np.random.
     For what covariances cannot show: τ > 0 in Algorithm 1, and values below zero. With n = 1 there is one
     eigenvalue, and its sign is the draw's.
     """
-    generator = np.random.default_rng(rng)
+    generator, dense_metric = as_generator(rng), as_flag(dense_metric, "dense_metric")
+    n = as_size(n, "n")
     M = generator.standard_normal((n, n))
     N = generator.standard_normal((n, 2 * n))
     return Pencil(0.5 * (M + M.T), N @ N.T / (2 * n) + 0.1 * np.eye(n) if dense_metric else None)
 
 
+def as_size(n: int, what: str) -> int:
+    """A number of variables whose n × n matrix can be formed."""
+    n = as_whole(n, what)
+    check_bytes((n, n), "A", f"Take a smaller {what}.")
+    return n
+
+
 def sparse_unit(n: int, k: int, generator: np.random.Generator) -> Vector:
     """A unit vector with k entries of equal size and random sign at random places."""
-    if not 1 <= k <= n:
-        raise InvalidParameter(f"k = {k} must lie between 1 and n = {n}.")
+    n = as_size(n, "n")
     v = np.zeros(n)
-    v[generator.choice(n, size=k, replace=False)] = generator.choice([-1.0, 1.0], size=k) / np.sqrt(k)
+    v[generator.choice(n, size=checked_k(k, n), replace=False)] = generator.choice([-1.0, 1.0], size=k) / np.sqrt(k)
     return v
 
 
@@ -176,7 +187,9 @@ def sample_covariance(covariance: Matrix, samples: int, generator: np.random.Gen
 
     Divided by m as everywhere in the package; for samples ≤ n it is singular, which PCA does not mind.
     """
-    X = generator.standard_normal((samples, len(covariance))) @ np.linalg.cholesky(covariance).T
+    count = as_whole(samples, "samples")
+    check_bytes((count, len(covariance)), "the sample", "Draw fewer samples.")
+    X = generator.standard_normal((count, len(covariance))) @ np.linalg.cholesky(covariance).T
     X -= X.mean(axis=0)
     return X.T @ X / samples
 

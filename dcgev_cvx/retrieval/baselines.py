@@ -6,19 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Matrix, as_number
+from ..checks import Matrix, as_generator, as_number, as_real, expect
 from ..datasets.corpora import Corpus
-from .components import RIDGE, refuse_rank
+from ..errors import InvalidParameter
+from .components import LARGEST_RIDGE, RIDGE, refuse_rank
 from .deflated import DeflatedViews
 from .projections import Projection, projection
-from .views import KernelView
+from .views import KernelView, expect_view
 
 
 def dense_cca(
     first: KernelView, second: KernelView, d: int, *, ridge: float = RIDGE
 ) -> tuple[Projection, Projection]:
     """The first d canonical pairs of the two kernels, every loading nonzero (Eq:CCA)."""
-    pairs = DeflatedViews(first.K, second.K, as_number(ridge, "ridge", strict=True)).dense
+    K, L = expect_view(first, "first").K, expect_view(second, "second").K
+    pairs = DeflatedViews(K, L, as_number(ridge, "ridge", strict=True, high=LARGEST_RIDGE)).dense
     refuse_rank(d, pairs.rank)
     return projection(first, pairs.U[:, :d]), projection(second, pairs.V[:, :d])
 
@@ -32,6 +34,9 @@ def lsi(training: Corpus, queries: Corpus, d: int, seed: int = 0) -> tuple[Matri
     from scipy.sparse import csr_matrix, hstack
     from sklearn.decomposition import TruncatedSVD
 
+    for what, corpus in (("training", training), ("queries", queries)):
+        expect(corpus, Corpus, what, "see datasets.aligned_corpus")
+    as_generator(seed)
     refuse_rank(d, min(training.n_documents, training.E.shape[1] + training.F.shape[1]) - 1)
     model: Any = TruncatedSVD(d, random_state=seed).fit(hstack([training.E, training.F]).tocsr())
     n, p, q = queries.n_documents, queries.E.shape[1], queries.F.shape[1]
@@ -42,5 +47,8 @@ def lsi(training: Corpus, queries: Corpus, d: int, seed: int = 0) -> tuple[Matri
 
 def unit_rows(T: Matrix) -> Matrix:
     """Rows of length one; a row of zeros stays."""
+    T = as_real(T, "T", InvalidParameter)
+    if T.ndim != 2:
+        raise InvalidParameter(f"T must be a table of rows, got shape {T.shape}.")
     length = np.linalg.norm(T, axis=1, keepdims=True)
     return T / np.where(length > 0.0, length, 1.0)

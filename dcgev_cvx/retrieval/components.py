@@ -17,14 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Index, Matrix, Vector, as_number
+from ..checks import Index, Matrix, Vector, as_listener, as_number, expect, listed, shown
 from ..errors import InvalidParameter
+from ..samples import read_table
 from ..solutions import checked_k
 from .deflated import DeflatedViews
 from .lasso import lasso_near_k
 from .stationary import stationary_pair
-from .views import KernelView
+from .views import KernelView, expect_view
 
+LARGEST_RIDGE = 1e12
 RIDGE = 0.03
 """κ as a share of a view's mean variance."""
 LEVELS = (1.0, 0.1)
@@ -88,7 +90,8 @@ def sparse_cca(
     share = as_number(zeros, "zeros")
     if share >= 1.0:
         raise InvalidParameter(f"zeros = {share:g} must lie below 1: it is the share of zero loadings.")
-    k = max(1, math.floor((1.0 - share) * first.n + 1e-9))
+    expect_view(second, "second")
+    k = max(1, math.floor((1.0 - share) * expect_view(first, "first").n + 1e-9))
     return sparse_pairs(first.K, second.K, d, (k, k), ridge=ridge, known=known, callback=callback)
 
 
@@ -103,18 +106,24 @@ def sparse_pairs(
     callback: Callable[[Component], Any] | None = None,
 ) -> tuple[Component, ...]:
     """d sparse canonical pairs of centred data X and Y with at most ks[0] and ks[1] nonzeros, deflated in between."""
-    views = DeflatedViews(X, Y, as_number(ridge, "ridge", strict=True))
+    first, second = read_table(X), read_table(Y, "Y")
+    if first.m != second.m:
+        raise InvalidParameter(f"X has {first.m} rows but Y has {second.m}: row i of both must be the same sample.")
+    wanted, before, listener = listed(ks), listed(known), as_listener(callback, "callback")
+    if len(wanted) != 2:
+        raise InvalidParameter(f"ks = {shown(ks)} must give two cardinalities, one per view.")
+    sizes = (checked_k(wanted[0], first.n), checked_k(wanted[1], second.n))
+    views = DeflatedViews(first.X, second.X, as_number(ridge, "ridge", strict=True, high=LARGEST_RIDGE))
     refuse_rank(d, views.dense.rank)
-    sizes = (checked_k(ks[0], X.shape[1]), checked_k(ks[1], Y.shape[1]))
-    found = list(known[:d])
+    found = [expect(component, Component, "known", "the components of an earlier run") for component in before[:d]]
     for component in found:
         views.deflate(*component.vectors(X.shape[1], Y.shape[1]))
     while len(found) < d:
         component = next_component(views, sizes, len(found))
         found.append(component)
         views.deflate(*component.vectors(X.shape[1], Y.shape[1]))
-        if callback is not None:
-            callback(component)
+        if listener is not None:
+            listener(component)
     return tuple(found)
 
 
@@ -122,8 +131,8 @@ def refuse_rank(d: int, rank: int) -> None:
     """1 ≤ d ≤ rank, a whole number."""
     if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= rank:
         raise InvalidParameter(
-            f"d = {d!r} components were asked for: d must be a whole number between 1 and {rank}, the rank of the "
-            "cross-covariance of the two kernels."
+            f"d = {shown(d)} components were asked for: d must be a whole number between 1 and {rank}, the rank of "
+            "the cross-covariance of the two kernels."
         )
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..checks import Index, Matrix, frozen
+from ..checks import Index, Matrix, frozen, listed, shown
+from ..errors import InvalidParameter
 from .components import Component
-from .views import KernelView
+from .views import KernelView, expect_view
 
 
 @dataclass(frozen=True)
@@ -66,4 +67,9 @@ def deflated_projection(view: KernelView, components: Sequence[Component], side:
 
 def stacked(view: KernelView, components: Sequence[Component], side: int) -> Matrix:
     """V_E (side 0) or V_F (side 1), N × d."""
-    return np.column_stack([component.vectors(view.n, view.n)[side] for component in components])
+    n, found = expect_view(view, "view").n, listed(components)
+    if not found or not all(isinstance(component, Component) for component in found):
+        raise InvalidParameter(f"components = {shown(components)} must be what sparse_cca returns.")
+    if isinstance(side, bool) or side not in (0, 1):
+        raise InvalidParameter(f"side = {shown(side)} must be 0 (first language) or 1 (second).")
+    return np.column_stack([component.vectors(n, n)[side] for component in found])

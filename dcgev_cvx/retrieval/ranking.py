@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..checks import Matrix, Vector
+from ..checks import Matrix, Vector, as_real
 from ..errors import InvalidParameter
 
 
@@ -24,7 +24,10 @@ def score(queries: Matrix, targets: Matrix) -> Scores:
     With one relevant document the area under the ROC curve is the share of the others that rank
     below it; ties count half.
     """
-    if queries.shape != targets.shape or len(queries) < 2:
+    queries, targets = (
+        as_real(table, what, InvalidParameter) for table, what in ((queries, "queries"), (targets, "targets"))
+    )
+    if queries.ndim != 2 or queries.shape != targets.shape or len(queries) < 2:
         raise InvalidParameter(
             f"queries {queries.shape} and targets {targets.shape} must be tables of one shape, two rows at least."
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Index, Matrix, Vector, frozen
+from ..checks import Index, Matrix, Vector, expect, frozen
 from ..datasets.corpora import Corpus
 from ..errors import InvalidParameter
 
@@ -32,7 +32,8 @@ class KernelView:
 
 def kernel_views(training: Corpus) -> tuple[KernelView, KernelView]:
     """EEᵀ and FFᵀ, columns centred, as two N-dimensional views of N documents."""
-    return kernel_view(training.E, "first"), kernel_view(training.F, "second")
+    corpus = expect(training, Corpus, "training", "see datasets.aligned_corpus")
+    return kernel_view(corpus.E, "first"), kernel_view(corpus.F, "second")
 
 
 def kernel_view(bags: Any, which: str) -> KernelView:
@@ -43,3 +44,8 @@ def kernel_view(bags: Any, which: str) -> KernelView:
     if not np.any(centred):
         raise InvalidParameter(f"all training documents are alike in the {which} language: nothing to correlate.")
     return KernelView(bags, frozen(centred), frozen(mean))
+
+
+def expect_view(view: Any, what: str) -> KernelView:
+    """The view, if it is one."""
+    return expect(view, KernelView, what, "see kernel_views")

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..certificates import step_residuals
-from ..checks import Vector, as_number, as_vector
-from ..programs import SparseGEV
+from ..checks import Vector, as_generator, as_number, as_vector, as_whole
+from ..programs import SparseGEV, expect_program
 
 Surrogate: TypeAlias = Callable[[Vector, Vector], float]
 TOL = 1e-8
@@ -36,12 +36,13 @@ def majorises(program: SparseGEV, g: Surrogate, *, trials: int = 200, random_sta
     Tried on random points of Ω, some with zeros, x near y and far from it; a failure names the points. No proof,
     but wrong ones rarely pass.
     """
-    generator = np.random.default_rng(random_state)
-    for trial in range(trials):
+    generator = as_generator(random_state)
+    expect_program(program)
+    for trial in range(as_whole(trials, "trials")):
         y, x, z = (random_point(program, generator) for _ in range(3))
         share = 10.0 ** (-(trial % 4))
-        x = y + share * (x - y)  # Ω is convex
-        at_y, at_x, at_z, middle = (as_number(g(p, y), "g", low=-1e300) for p in (y, x, z, 0.5 * (x + z)))
+        x = frozen(y + share * (x - y))  # Ω is convex
+        at_y, at_x, at_z, middle = (as_number(g(p, y), "g", low=-1e300) for p in (y, x, z, frozen(0.5 * (x + z))))
         slack = TOL * (1.0 + program.size(y) + program.size(x))
         if abs(at_y - program.f(y)) > slack:
             return Verdict(
@@ -61,7 +62,14 @@ def random_point(program: SparseGEV, generator: np.random.Generator) -> Vector:
     n = program.pencil.n
     x = generator.standard_normal(n) * (generator.random(n) < 0.8)
     norm = program.pencil.B_norm(x)
-    return x * generator.random() / norm if norm > 0.0 else x
+    return frozen(x * generator.random() / norm if norm > 0.0 else x)
+
+
+def frozen(x: Vector) -> Vector:
+    """A copy that cannot be written to: an answer that changes its arguments is told so by NumPy."""
+    copy = x.copy()
+    copy.flags.writeable = False
+    return copy
 
 
 def text(x: Vector) -> str:
@@ -71,7 +79,8 @@ def text(x: Vector) -> str:
 
 def judge_step(program: SparseGEV, y: Vector, x: Any, tol: float = 1e-7) -> Verdict:
     """Is x = argmin g(·, y) over Ω, by its KKT residual? (ALG)."""
-    x = as_vector(x, program.pencil.n, "x")
+    n = expect_program(program).pencil.n
+    x, y, tol = as_vector(x, n, "x"), as_vector(y, n, "y"), as_number(tol, "tol")
     if program.violation(x) > tol:
         return Verdict(False, f"xᵀBx = {program.pencil.B_quad(x):.6g} > 1 from y = {text(y)}")
     residual = max(step_residuals(program, y, x))
