@@ -116,7 +116,10 @@ def test_a_convex_problem_that_is_not_the_step_fails():
 def test_a_larger_tau_is_valid_but_not_the_smallest():
     least = -datasets.indefinite(6).lambda_min_A
     assert teach.check("tau", least)
-    assert not teach.check("tau", 1.1 * least)
+    larger = teach.check("tau", 1.1 * least)
+    assert not larger
+    assert "a smaller one is too" in larger.why
+    assert f"{least:.4g}" not in larger.why  # the answer is not given away
     assert "cuts f" in teach.check("tau", 0.9 * least).why
 
 
@@ -133,3 +136,16 @@ def test_the_right_suspects_cannot_be_convicted():
     assert verdicts == {"a": False, "b": True, "c": False}
     assert not teach.check("suspect", ("b", A, np.eye(2), y, 0.5, 0.1, 1.0))
     assert "suspects are" in teach.check("suspect", ("z", A, B, y, 0.5, 0.1, 1.0)).why
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_answer_of_the_wrong_kind_is_told_what_is_wanted(name):
+    assert f"(wanted: {teach.EXERCISES[name].wants})" in teach.check(name, "x").why
+
+
+def test_an_answer_that_changes_its_arguments_is_told_so():
+    def careless(A, y, rho, eps):
+        y *= 2.0
+        return soft(A, y, rho, eps)
+
+    assert "read-only" in teach.check("threshold", careless).why

@@ -38,6 +38,7 @@ class Exercise:
     title: str
     task: str
     hint: str
+    wants: str
     judge: Callable[[Any], Verdict]
 
 
@@ -49,7 +50,7 @@ def check(name: str, answer: Any) -> Verdict:
     try:
         return exercise.judge(answer)
     except Exception as error:  # the answer is a student's code: its error is theirs to read, the lesson goes on
-        return Verdict(False, f"{type(error).__name__}: {error}")
+        return Verdict(False, f"{type(error).__name__}: {error} (wanted: {exercise.wants})")
 
 
 def task(name: str) -> str:
@@ -69,9 +70,11 @@ def named(name: object) -> Exercise:
     return EXERCISES[name]
 
 
-def exercise(name: str, title: str, task: str, hint: str, judge: Callable[[Any], Verdict]) -> tuple[str, Exercise]:
+def exercise(
+    name: str, title: str, task: str, hint: str, wants: str, judge: Callable[[Any], Verdict]
+) -> tuple[str, Exercise]:
     """One entry of EXERCISES."""
-    return name, Exercise(name, title, task, hint, judge)
+    return name, Exercise(name, title, task, hint, wants, judge)
 
 
 EXERCISES: Mapping[str, Exercise] = MappingProxyType(
@@ -84,6 +87,7 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
                 "it at y and is convex in x. A + τI ⪰ 0.",
                 "Keep τ‖x‖², replace the convex xᵀ(A + τI)x by its tangent at y, and log(eps + |xᵢ|), concave "
                 "in |xᵢ|, by its tangent in |xᵢ|.",
+                "a function g(A, x, y, rho_eps, eps, tau) that returns a number",
                 judge_majoriser,
             ),
             exercise(
@@ -91,6 +95,7 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
                 "One step of DC-PCA",
                 "Write step(A, y, rho, eps) that returns the minimiser of (ALG) for B = I and τ = 0: (ALG-S).",
                 "Soft-threshold Ay at ½ρ_ε wᵢ, then divide by the length. What if nothing is left?",
+                "a function step(A, y, rho, eps) that returns x",
                 judge_threshold,
             ),
             exercise(
@@ -100,6 +105,7 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
                 'rho, eps, tau) → cp.Problem in cp.Variable(n, name="x") that is DCP and whose solution is the '
                 "MM step from y.",
                 "Two terms are concave. Replace each by its tangent at y: a linear function and a weighted ℓ1 norm.",
+                "a function problem(A, B, y, rho, eps, tau) that returns a cp.Problem",
                 judge_dcp,
             ),
             exercise(
@@ -107,6 +113,7 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
                 "The smallest shift",
                 "Give the smallest τ for which g majorises f on datasets.indefinite(6).",
                 "g(x, y) − f(x) contains (x − y)ᵀ(A + τI)(x − y).",
+                "a number",
                 judge_tau,
             ),
             exercise(
@@ -115,6 +122,7 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
                 "Give x with two nonzeros that is stationary for pit props at ρ̃ = 4.84, ε at machine precision, but "
                 "whose two variables are worth less than the best two.",
                 "Zeros are absorbing: start MM (dc_pca with x0=…) on two variables of your choice.",
+                "a vector of 13 numbers",
                 judge_stuck,
             ),
             exercise(
@@ -122,6 +130,7 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
                 "Break corollary 1",
                 "Give (A, x0), A ⪰ 0 and x0 ≠ 0, such that Algorithm 1 at ρ̃ = 0 does not end at λmax(A).",
                 "At ρ̃ = 0 the algorithm is the power method. Which starts does it never leave?",
+                "a pair (A, x0)",
                 judge_corollary,
             ),
             exercise(
@@ -130,6 +139,7 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
                 "Give a symmetric 13 × 13 matrix U for which bounds.homogeneous_bound(pitprops, 3, U) closes at "
                 "least half of the gap between λmax(A) and the best 3-sparse value.",
                 "Any U is allowed. The dual variable of relaxations.homogeneous_sdp(pencil, 3) is a good one.",
+                "a 13 × 13 matrix of numbers",
                 judge_bound,
             ),
             exercise(
@@ -137,6 +147,7 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
                 "From ρ̃ to k",
                 "Find ρ̃ for which Algorithm 2 on pit props ends with exactly five nonzeros.",
                 "More ρ̃, fewer nonzeros: path(pencil) shows where each number is reached.",
+                "a number",
                 judge_cardinality,
             ),
             exercise(
@@ -145,6 +156,7 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
                 "teach.SUSPECTS holds three steps of (ALG) with a general B. One is wrong. Give (letter, A, B, y, "
                 "rho, eps, tau) on which its answer is not the minimiser.",
                 "All three are right when B is the identity. verify.check(suspect, 'step') finds it too.",
+                "a tuple (letter, A, B, y, rho, eps, tau)",
                 judge_suspect,
             ),
         )

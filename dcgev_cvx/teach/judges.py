@@ -14,7 +14,7 @@ from ..mm import Stop, minimize
 from ..pencils import Pencil
 from ..postprocess import renormalize, value
 from ..programs import SparseGEV, smallest_tau
-from .referee import Surrogate, Verdict, all_of, judge_step, majorises, random_point, text
+from .referee import Surrogate, Verdict, all_of, frozen, judge_step, majorises, random_point, text
 from .suspects import SUSPECTS
 
 
@@ -36,7 +36,7 @@ def step_programs(B: bool = False, tau: bool = False) -> list[SparseGEV]:
 
 def starts(program: SparseGEV) -> list[Vector]:
     """A few points of Ω."""
-    return [program.start(), *(random_point(program, np.random.default_rng(seed)) for seed in range(4))]
+    return [frozen(program.start()), *(random_point(program, np.random.default_rng(seed)) for seed in range(4))]
 
 
 def judge_majoriser(answer: Any) -> Verdict:
@@ -103,7 +103,9 @@ def judge_tau(answer: Any) -> Verdict:
         A, _ = pencil.dense()
         d = np.linalg.eigh(A)[1][:, 0]
         return Verdict(False, f"g − f = {float(d @ A @ d) + tau:.4g} < 0 at x − y = {text(d)}: the surrogate cuts f")
-    return Verdict(tau <= least * (1.0 + 1e-6), f"A + τI ⪰ 0 holds for τ ≥ {least:.6g}")
+    if tau > least * (1.0 + 1e-6):
+        return Verdict(False, f"τ = {tau:g} is large enough, and a smaller one is too: g could lie closer to f")
+    return Verdict(True, f"A + τI ⪰ 0 holds from τ = {least:.6g} on")
 
 
 def judge_stuck(answer: Any) -> Verdict:
@@ -144,7 +146,10 @@ def judge_bound(answer: Any) -> Verdict:
     from ..exact import best_subset
 
     pencil = pitprops()
-    bound, best = homogeneous_bound(pencil, 3, answer), best_subset(pencil, 3).value
+    U = as_real(answer, "U", InvalidParameter)
+    if U.shape != (pencil.n, pencil.n):
+        raise InvalidParameter(f"U has shape {U.shape}; pit props has {pencil.n} variables.")
+    bound, best = homogeneous_bound(pencil, 3, U), best_subset(pencil, 3).value
     words = f"your U proves {bound:.5g}; the optimum is {best:.5g}, U = 0 proves {pencil.lambda_max:.5g}"
     return Verdict(bound <= 0.5 * (best + pencil.lambda_max), words)
 
