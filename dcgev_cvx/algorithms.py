@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
+from .checks import as_flag, one_of
 from .errors import InvalidParameter
 from .mm import Callback, MMResult, Stop, minimize
 from .penalties import MACHINE_EPS
@@ -133,6 +134,7 @@ def dc_pca(
         raise InvalidParameter(
             f"dc_pca needs A ⪰ 0, but λmin(A) = {pencil.lambda_min_A:.3g}: use sparse_gev, which shifts A."
         )
+    one_of(engine, "engine", ("closed", "cvxpy", "native"))
     step = soft_threshold_step if engine == "closed" else step_of(program, engine, solver)
     return run(program, step, x0, engine=engine, accelerate=accelerate, stop=stop, callback=callback)
 
@@ -183,12 +185,10 @@ def as_pencil(A: Any, B: Any) -> Pencil:
 
 def step_of(program: SparseGEV | SparseFDA, engine: str, solver: Any) -> Step:
     """The printed step of a program: both branches of Algorithm 1, the metric LASSO, or the FDA QP."""
-    if engine == "native":
+    if one_of(engine, "engine", ("cvxpy", "native")) == "native":
         from .steps.native import native_step
 
         return native_step(program)
-    if engine != "cvxpy":
-        raise InvalidParameter(f'engine = {engine!r} is unknown; it is "cvxpy" or "native".')
     from .solvers import Backend
     from .steps.convex import FisherStep, LassoStep, LinearStep, MetricLassoStep
 
@@ -212,9 +212,7 @@ def run(
 ) -> MMResult:
     """The driver with what an engine adds: shrinking and, unless told otherwise, extrapolation for "native"."""
     native = engine == "native"
-    wanted = native if accelerate is None else accelerate
-    if not isinstance(wanted, bool):
-        raise InvalidParameter(f"accelerate = {accelerate!r} must be True, False or None.")
+    wanted = native if accelerate is None else as_flag(accelerate, "accelerate")
     return minimize(program, Accelerated(step) if wanted else step, x0, stop=stop, callback=callback, shrink=native)
 
 

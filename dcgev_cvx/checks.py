@@ -201,8 +201,8 @@ def listed(values: Any) -> list[Any]:
         return []
 
 
-def as_whole(value: Any, what: str, *, low: int = 1) -> int:
-    """A whole number at or above a limit; True, 2.0 and "3" are refused, for they had to be guessed.
+def as_whole(value: Any, what: str, *, low: int = 1, high: float = math.inf) -> int:
+    """A whole number between two limits; True, 2.0 and "3" are refused, for they had to be guessed.
 
     Examples
     --------
@@ -213,8 +213,9 @@ def as_whole(value: Any, what: str, *, low: int = 1) -> int:
     Traceback (most recent call last):
     dcgev_cvx.errors.InvalidParameter: points = 0 must be a whole number of at least 1.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
-        raise InvalidParameter(f"{what} = {shown(value)} must be a whole number of at least {low}.")
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
+        most = "" if math.isinf(high) else f" and at most {high}"
+        raise InvalidParameter(f"{what} = {shown(value)} must be a whole number of at least {low}{most}.")
     return int(value)
 
 

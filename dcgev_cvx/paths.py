@@ -12,9 +12,9 @@ import numpy as np
 
 from .algorithms import native_run, sparse_gev
 from .certificates import Certificate, certify
-from .checks import Vector, as_generator, as_number
+from .checks import Vector, as_flag, as_generator, as_numbers, as_whole
 from .errors import InvalidParameter
-from .mm import MMResult, Status, Stop, minimize
+from .mm import MMResult, Status, Stop, expect_stop, minimize
 from .penalties import MACHINE_EPS, card, log_scale
 from .pencils import Pencil, expect_pencil
 from .postprocess import on_support, renormalize, value
@@ -30,6 +30,10 @@ NEGLIGIBLE = 1e-7
 """A ρ_ε this small, as a share of λ·min Bᵢᵢxᵢ², leaves x stationary to the certificate's tolerance."""
 
 
+MOST_POINTS = 10_000
+"""Points of a path: each is a run."""
+
+
 def rho_max(pencil: Pencil, x0: Vector | None = None, eps: float = MACHINE_EPS) -> float:
     """The smallest ρ̃ at which the first MM step from x0 collapses to zero, metric shift (beyond the paper).
 
@@ -38,7 +42,8 @@ def rho_max(pencil: Pencil, x0: Vector | None = None, eps: float = MACHINE_EPS) 
     """
     program = SparseGEV(pencil, 0.0, eps, shift="metric")
     y = program.start(x0)
-    return log_scale(eps) * float(np.max(2.0 * np.abs(program.linear(y)) * (np.abs(y) + eps)))
+    scale = log_scale(program.eps)  # near 1/ε for a large ε, so that scale·ε is a number
+    return float(np.max(2.0 * np.abs(program.linear(y)) * (scale * np.abs(y) + scale * program.eps)))
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,7 @@ class Path:
 
     def best(self, k: int) -> PathPoint | None:
         """The point of cardinality k with the largest value, if the path has one."""
+        k = checked_k(k, self.pencil.n)
         found = [point for point in self.points if point.k == k]
         return max(found, key=lambda point: point.value) if found else None
 
@@ -137,13 +143,11 @@ def path(
     eps, x0, stop
         As in `sparse_gev`; the metric shift and the native engine are used.
     """
-    top = rho_max(pencil, x0, eps)
-    grid = [float(rho) for rho in np.geomspace(top, 1e-4 * top, points)] if top > 0.0 else [0.0]
-    values = [as_number(rho, "rho") for rho in (grid if rhos is None else rhos)]
-    if not values:
-        raise InvalidParameter("the path needs at least one rho.")
-    ordered = sorted(values, reverse=True)
-    return Path(pencil, tuple(path_points(pencil, ordered, eps=eps, x0=x0, stop=stop)))
+    rule, top = expect_stop(stop), rho_max(pencil, x0, eps)
+    count = as_whole(points, "points", high=MOST_POINTS)
+    grid = np.geomspace(top, 1e-4 * top, count) if top > 0.0 else np.zeros(1)
+    ordered = sorted(as_numbers(grid if rhos is None else rhos, "rhos"), reverse=True)
+    return Path(pencil, tuple(path_points(pencil, ordered, eps=eps, x0=x0, stop=rule)))
 
 
 def on_path(pencil: Pencil, k: int, *, eps: float = MACHINE_EPS, tries: int = 24) -> bool:
@@ -224,7 +228,7 @@ def solve(
     unit, length, _ = in_units(pencil)
     x = length * spread(unit, found_by(unit, k, effort, as_generator(random_state)), k)
     matched = matching_program(pencil, x)
-    asked = pencil.n <= SMALL if check_path is None else check_path
+    asked = pencil.n <= SMALL if check_path is None else as_flag(check_path, "check_path")
     return solution_of(
         pencil,
         x,
