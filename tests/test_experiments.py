@@ -473,6 +473,9 @@ def test_report_escapes_and_counts(tmp_path):
     assert "A &lt;title&gt;" in html
     assert "set | up <code>x&lt;1</code>" in html
     assert 'class="differs"' in html
+    parted = text.split("## Where ours and the paper part")[1].split("\n## ")[0]
+    assert "| n | 1 % | 2 % | differs | why |" in parted
+    assert "| m |" not in parted
     assert "figures/f.png" not in markdown(report, figures=False)
     assert pipe_table(("a",), [("b",)])[1] == "| --- |"
 

@@ -148,11 +148,13 @@ def markdown(report: Report, *, figures: bool = True) -> str:
     Stable text: no dates, no times of writing, so that two runs can be compared with diff.
     """
     lines = ["# The paper, reproduced", "", f"`{report.command}`", "", f"Verdicts: {report.summary}.", ""]
+    if rows := disagreements(report):
+        lines += [f"## {DISAGREEMENTS}", "", *pipe_table(FINDING_COLUMNS, rows)]
     for section in report.sections:
         lines += [f"## {section.title}", "", section.setup, ""]
         lines += [f"Not computed: {sentence}\n" for sentence in section.missing]
         if section.findings:
-            lines += pipe_table(FINDING_COLUMNS, finding_rows(section))
+            lines += pipe_table(FINDING_COLUMNS, finding_rows(section.findings))
         for table in section.tables:
             lines += [f"### {table.title}", "", *pipe_table(table.columns, table.rows)]
         if figures:
@@ -164,9 +166,17 @@ def markdown(report: Report, *, figures: bool = True) -> str:
 FINDING_COLUMNS = ("number", "paper", "ours", "verdict", "remark")
 
 
-def finding_rows(section: Section) -> list[tuple[Any, ...]]:
-    """The verdicts of a section as a table."""
-    return [(f.what, f.paper, f.ours, f.verdict.value, f.remark) for f in section.findings]
+DISAGREEMENTS = "Where ours and the paper part"
+
+
+def finding_rows(findings: Iterable[Finding]) -> list[tuple[Any, ...]]:
+    """The verdicts as a table."""
+    return [(f.what, f.paper, f.ours, f.verdict.value, f.remark) for f in findings]
+
+
+def disagreements(report: Report) -> list[tuple[Any, ...]]:
+    """What differs and what does not hold, in one place: nobody should have to look for it."""
+    return finding_rows(f for f in report.findings if f.verdict in (Verdict.DIFFERS, Verdict.FAILS))
 
 
 def pipe_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
@@ -201,11 +211,13 @@ def page(report: Report) -> str:
     """
     parts = [f"<h1>The paper, reproduced</h1><p><code>{html.escape(report.command)}</code></p>"]
     parts.append(f"<p>Verdicts: {html.escape(report.summary)}.</p>")
+    if rows := disagreements(report):
+        parts.append(f"<h2>{DISAGREEMENTS}</h2>{html_table(FINDING_COLUMNS, rows)}")
     for section in report.sections:
         parts.append(f"<h2>{html.escape(section.title)}</h2><p>{rich_text(section.setup)}</p>")
         parts += [f"<p>Not computed: {html.escape(sentence)}</p>" for sentence in section.missing]
         if section.findings:
-            parts.append(html_table(FINDING_COLUMNS, finding_rows(section)))
+            parts.append(html_table(FINDING_COLUMNS, finding_rows(section.findings)))
         for table in section.tables:
             parts.append(f"<h3>{html.escape(table.title)}</h3>{html_table(table.columns, table.rows)}")
         for f in section.figures:
