@@ -65,7 +65,7 @@ def test_path_takes_what_it_is_given(pitprops):
     assert [p.rho for p in path(pitprops, [0.5, 4.84]).points] == [4.84, 0.5]
     with pytest.raises(InvalidParameter, match="must list numbers"):
         path(pitprops, [])
-    with pytest.raises(InvalidParameter, match="must list numbers"):
+    with pytest.raises(InvalidParameter, match=r"rhos\[\d\] = -1"):
         path(pitprops, [-1.0])
 
 
