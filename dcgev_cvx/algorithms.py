@@ -12,7 +12,7 @@ from .pencils import Gram, Pencil
 from .programs import Shift, SparseFDA, SparseGEV
 from .steps.base import Step
 from .steps.closed import soft_threshold_step
-from .steps.speedups import Accelerated
+from .steps.speedups import Accelerated, Repeated
 
 Engine: TypeAlias = Literal["cvxpy", "native"]
 
@@ -213,7 +213,8 @@ def run(
     """The driver with what an engine adds: shrinking and, unless told otherwise, extrapolation for "native"."""
     native = engine == "native"
     wanted = native if accelerate is None else as_flag(accelerate, "accelerate")
-    return minimize(program, Accelerated(step) if wanted else step, x0, stop=stop, callback=callback, shrink=native)
+    quick = Accelerated(Repeated(step) if native else step) if wanted else step
+    return minimize(program, quick, x0, stop=stop, callback=callback, shrink=native)
 
 
 def native_run(
