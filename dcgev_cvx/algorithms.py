@@ -65,7 +65,8 @@ def sparse_gev(
         A CVXPY solver's name, or a Backend with options and fallbacks; unused by "native".
     accelerate
         Extrapolate between the steps where that lowers f (`steps.speedups.Accelerated`): fewer steps, the
-        same certificate. By default only with engine="native"; the others take the steps as printed.
+        same certificate. By default only with engine="native", which with B = I also takes several steps
+        between two records of the history (`Iterate.work` counts them); the others take the steps as printed.
     stop, callback
         The stop rule, and a function of each Iterate that stops the run by returning True.
 
