@@ -130,3 +130,10 @@ def test_the_changelog_and_the_citation_name_this_version():
     assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"version: {__version__}" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f'version = "{__version__}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_the_changelog_names_every_public_name():
+    import dcgev_cvx
+
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert [name for name in dcgev_cvx.__all__ if not re.search(rf"\b{name}\b", text)] == []
