@@ -152,8 +152,11 @@ def soft_thresholds(
     Fewer, when x stands still, when it would become 0, or when three in ten of its nonzeros are gone, so that the
     caller can drop them.
     """
-    x, c = y.copy(), np.empty_like(y)
-    begun = np.count_nonzero(y)
+    x, c = y.copy(), np.empty(len(y))
+    begun = 0
+    for i in range(len(y)):
+        if y[i] != 0.0:
+            begun += 1
     for _ in range(steps):
         product(A, x, c)
         largest = 0.0
@@ -168,13 +171,15 @@ def soft_thresholds(
         for i in range(len(x)):
             square += (c[i] / largest) ** 2
         radius = max(tau, largest * math.sqrt(square))
-        left, moved = 0, False
+        left, moved = 0, 0
         for i in range(len(x)):
             new = c[i] / radius
-            moved = moved or new != x[i]
+            if new != x[i]:
+                moved += 1
+            if new != 0.0:
+                left += 1
             x[i] = new
-            left += new != 0.0
-        if not moved or 10 * left < 7 * begun:
+        if moved == 0 or 10 * left < 7 * begun:
             break
     return x
 
