@@ -1,28 +1,53 @@
-"""The kit on trial: how many of the deliberately wrong solvers it catches, how many right ones it accuses."""
+"""The kit on trial: how many of the deliberately wrong solvers it catches, how many right ones it accuses.
+
+python -m benchmarks mutation                       everything, on all cores
+python -m benchmarks.mutation wrong quick step      one piece: wrong or right, the effort, the levels
+"""
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from dcgev_cvx import verify
 
-from .report import Measure, at_least, at_most
+from .report import Measure, at_least, at_most, show
 
-RIGHT_SEEDS = 20
-"""Seeds on which the right solvers are tried; the slow ones through CVXPY get a quarter of them."""
+RIGHT_SEEDS, SLOW_SEEDS = 20, 5
+"""Seeds on which the right solvers are tried; those through CVXPY, and whole runs, get fewer."""
+SHARES = {"quick": 95.0, "full": 100.0}
+"""The share of wrong solvers that must be caught, by effort."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One solver of the catalogue on trial: the seeds at which it failed, the checks that failed first, the time."""
+
+    level: str
+    name: str
+    failed: tuple[int, ...]
+    trials: int
+    checks: tuple[str, ...]
+    seconds: float
+
+    @property
+    def caught(self) -> str:
+        """By what it was caught, in a few words."""
+        rest = len(self.checks) - 3
+        return f"{', '.join(self.checks[:3])}{f' and {rest} more' if rest > 0 else ''}"
 
 
 def run(repeats: int) -> Iterator[Measure]:
     """Wrong solvers at both efforts, right ones over the seeds; every miss is printed by name."""
-    catalogue = solvers()
-    for effort, share in (("quick", 95.0), ("full", 100.0)):
-        yield from caught(catalogue.WRONG, effort, share)
-    yield from passed(catalogue.RIGHT)
+    for effort in SHARES:
+        yield from wrong_measures(effort, tuple(verify.LEVELS))
+    yield from right_measures("quick", tuple(verify.LEVELS))
 
 
 def solvers() -> Any:
@@ -35,51 +60,78 @@ def solvers() -> Any:
     return wrong_solvers
 
 
-def caught(entries: Any, effort: Any, share: float) -> Iterator[Measure]:
+def trial(kind: str, index: int, effort: Any, seeds: Sequence[int]) -> Verdict:
+    """One solver, found again by its place in the catalogue, so that a worker process can be told which."""
+    entry = getattr(solvers(), kind)[index]
+    begin, failed, checks = perf_counter(), list[int](), tuple[str, ...]()
+    for seed in seeds:
+        report = verify.check(entry.make(), entry.level, seed=seed, effort=effort, tol=entry.tol)
+        if not report.ok:
+            failed.append(seed)
+            checks = checks or tuple(outcome.name for outcome in report.contract if not outcome.passed)
+    return Verdict(entry.level, entry.name, tuple(failed), len(seeds), checks, perf_counter() - begin)
+
+
+def trials(kind: str, effort: str, levels: Sequence[str]) -> Iterator[Verdict]:
+    """Every solver of a kind at the levels, over all cores, in the order of the catalogue."""
+    from joblib import Parallel, delayed
+
+    entries = getattr(solvers(), kind)
+    jobs = [
+        delayed(trial)(kind, i, effort, range(seeds_of(e)) if kind == "RIGHT" else (0,))
+        for i, e in enumerate(entries)
+        if e.level in levels
+    ]
+    yield from Parallel(n_jobs=-1, return_as="generator")(jobs)  # pyright: ignore[reportReturnType]
+
+
+def seeds_of(entry: Any) -> int:
+    """On how many seeds a right solver is tried."""
+    return SLOW_SEEDS if "CVXPY" in entry.name or entry.level == "algorithm" else RIGHT_SEEDS
+
+
+def wrong_measures(effort: str, levels: Sequence[str]) -> Iterator[Measure]:
     """The share of wrong solvers that fail, and the longest trial."""
-    missed: list[str] = []
-    longest, slowest, levels = 0.0, "", Counter[str]()
-    for entry in entries:
-        begin = perf_counter()
-        report = verify.check(entry.make(), entry.level, effort=effort)
-        seconds = perf_counter() - begin
-        levels[entry.level] += 1
-        if report.ok:
-            missed.append(f"{entry.level}: {entry.name}")
-        if seconds > longest:
-            longest, slowest = seconds, f"{entry.level}: {entry.name}"
-        print(f"  {effort:<5} {entry.level:<11} {entry.name:<50} {first_failure(report)}", flush=True)
-    total = len(entries)
-    detail = ", ".join(f"{level} {count}" for level, count in levels.items())
+    found: list[Verdict] = []
+    for verdict in trials("WRONG", effort, levels):
+        outcome = f"caught by {verdict.caught}" if verdict.failed else "MISSED"
+        print(f"  {effort:<5} {verdict.level:<11} {verdict.name:<50} {verdict.seconds:5.1f} s  {outcome}", flush=True)
+        found.append(verdict)
+    missed = [f"{v.level}: {v.name}" for v in found if not v.failed]
+    detail = ", ".join(f"{level} {count}" for level, count in Counter(v.level for v in found).items())
     detail += f"; missed: {'; '.join(missed)}" if missed else "; none missed"
-    yield at_least(f"wrong solvers caught, {effort}", 100.0 * (total - len(missed)) / total, "%", share, detail)
-    yield Measure(f"longest trial, {effort}", longest, "s", detail=slowest)
+    share = 100.0 * (len(found) - len(missed)) / len(found)
+    yield at_least(f"wrong solvers caught, {effort}", share, "%", SHARES[effort], detail)
+    longest = max(found, key=lambda v: v.seconds)
+    yield Measure(f"longest trial, {effort}", longest.seconds, "s", detail=f"{longest.level}: {longest.name}")
 
 
-def first_failure(report: verify.Report) -> str:
-    """The verdict on one solver in a few words."""
-    if report.ok:
-        return "MISSED"
-    names = [outcome.name for outcome in report.failed]
-    return f"caught by {', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
-
-
-def passed(entries: Any) -> Iterator[Measure]:
+def right_measures(effort: str, levels: Sequence[str]) -> Iterator[Measure]:
     """The number of right solvers accused over the seeds."""
-    accused: list[str] = []
-    trials = 0
-    for entry in entries:
-        slow = "CVXPY" in entry.name or entry.level == "algorithm"
-        seeds = RIGHT_SEEDS // 4 if slow else RIGHT_SEEDS
-        failures = [seed for seed in range(seeds) if not passes(entry, seed)]
-        trials += seeds
-        accused += [f"{entry.level}: {entry.name} (seed {seed})" for seed in failures]
-        verdict = f"accused at seeds {failures}" if failures else f"passed for {seeds} seeds"
-        print(f"  right {entry.level:<11} {entry.name:<50} {verdict}", flush=True)
-    detail = f"{len(entries)} right solvers, {trials} trials" + (f"; {'; '.join(accused)}" if accused else "")
-    yield at_most("right solvers accused", float(len(accused)), "", 0.0, detail)
+    found: list[Verdict] = []
+    for verdict in trials("RIGHT", effort, levels):
+        accused = f"ACCUSED at seeds {list(verdict.failed)} by {verdict.caught}" if verdict.failed else "passed"
+        print(f"  right {verdict.level:<11} {verdict.name:<50} {verdict.trials:>3} seeds  {accused}", flush=True)
+        found.append(verdict)
+    detail = f"{len(found)} right solvers, {sum(v.trials for v in found)} trials"
+    detail += "".join(f"; {v.level}: {v.name} (seeds {list(v.failed)})" for v in found if v.failed)
+    yield at_most("right solvers accused", float(sum(bool(v.failed) for v in found)), "", 0.0, detail)
 
 
-def passes(entry: Any, seed: int) -> bool:
-    """Does a right solver pass at a seed?"""
-    return verify.check(entry.make(), entry.level, seed=seed, tol=entry.tol).ok
+def main() -> int:
+    """One piece of the section; exit code 1 when a target is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.mutation", description="One piece of the section.")
+    parser.add_argument("kind", choices=("wrong", "right"))
+    parser.add_argument("effort", choices=tuple(SHARES))
+    parser.add_argument("levels", nargs="*", metavar="LEVEL", help=f"of: {', '.join(verify.LEVELS)} (default: all)")
+    args = parser.parse_args()
+    levels = tuple(args.levels) or tuple(verify.LEVELS)
+    if unknown := set(levels) - set(verify.LEVELS):
+        parser.error(f"unknown level {min(unknown)!r}")
+    measures = list((right_measures if args.kind == "right" else wrong_measures)(args.effort, levels))
+    show(f"mutation: {args.kind}, {args.effort}, {', '.join(levels)}", measures)
+    return 1 if any(m.met is False for m in measures) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

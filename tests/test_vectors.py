@@ -12,10 +12,13 @@ import numpy as np
 import pytest
 import wrong_solvers as catalogue
 
-from dcgev_cvx import cli, verify
-from dcgev_cvx.errors import InvalidParameter, SolverFailed
-from dcgev_cvx.verify import vectors
+from dcgev_cvx import Pencil, cli, relaxations, solve, verify
+from dcgev_cvx.errors import DCGEVError, InvalidParameter, SolverFailed
+from dcgev_cvx.verify import own, vectors
+from dcgev_cvx.verify.instances import LEVELS
+from dcgev_cvx.verify.refusals import refusals
 from dcgev_cvx.verify.suite import suite
+from dcgev_cvx.verify.tolerances import PROFILES
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -23,26 +26,26 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     where = tmp_path_factory.mktemp("vectors")
-    vectors.export(where, "step", effort="quick")
+    vectors.export(where, "fda", effort="quick")
     return where
 
 
-def answers_of(folder, solver=catalogue.right_step):
+def answers_of(folder, solver=catalogue.right_fda):
     found = {}
     for content in vectors.read_vectors(folder):
         for vector in content["vectors"]:
             case = vectors.instance_of(content["level"], vector)
-            found[vector["id"]] = solver(*case.arguments()).tolist()
+            found[vector["id"]] = None if vector["result"] == "invalid" else solver(*case.arguments()).tolist()
     return found
 
 
 def test_vectors_read_back_to_the_same_bits(folder):
     stored = {v["id"]: v for content in vectors.read_vectors(folder) for v in content["vectors"]}
-    cases = suite("step", 0, "quick").battery
-    assert len(stored) == len(cases)
+    cases = suite("fda", 0, "quick").limited(PROFILES["standard"]).battery
+    assert len(stored) == len(cases) + len(list(refusals("fda")))
     for index, case in enumerate(cases, start=1):
-        again = vectors.instance_of("step", stored[f"step-{index:04d}"])
-        for name in ("A", "B", "y", "rho", "eps", "tau"):
+        again = vectors.instance_of("fda", stored[f"fda-{index:04d}"])
+        for name in ("a", "B", "y", "nu", "eps"):
             assert np.array_equal(again.data[name], case.data[name])
 
 
@@ -55,9 +58,9 @@ def test_every_file_obeys_the_schema(folder):
 
 
 def test_every_level_exports_and_its_groups_have_notes(tmp_path):
-    for level in ("fda", "pca", "bound", "cardinality"):
+    for level in ("fda", "pca", "bound", "cardinality"):  # steps and runs are many, and the same code
         counts = vectors.export(tmp_path, level, effort="quick")
-        assert sum(counts.values()) == len(suite(level, 0, "quick").battery)
+        assert sum(counts.values()) - counts["invalid"] == len(suite(level, 0, "quick").battery)
     verdicts = {content["level"]: content["verdict"] for content in vectors.read_vectors(tmp_path)}
     assert verdicts == {"fda": "exact", "pca": "certificate", "bound": "bound", "cardinality": "certificate"}
 
@@ -93,6 +96,39 @@ def test_a_missing_answer_is_blocked_and_a_bad_one_failed(folder):
     assert status[names[2]].status == "passed"
 
 
+@pytest.mark.parametrize(
+    ("level", "solver"),
+    [
+        ("step", own.qcqp_step),
+        ("step", own.native_step),
+        ("algorithm", own.algorithm_1),
+        ("pca", own.algorithm_2),
+        ("fda", own.fisher_step),
+        ("cardinality", lambda A, B, k: solve(Pencil(A, B), k).x),
+        ("bound", lambda A, B, k: relaxations.homogeneous_sdp(Pencil(A, B), k).upper_bound),
+    ],
+)
+def test_our_own_solvers_refuse_what_has_no_answer(level, solver):
+    for words, data in refusals(level):
+        with pytest.raises(DCGEVError):
+            print(words, solver(*(data[name] for name in LEVELS[level].arguments)))
+
+
+def test_a_number_where_there_is_no_answer_fails(folder):
+    answers = answers_of(folder)
+    names = [v["id"] for c in vectors.read_vectors(folder) if c["group"] == "invalid" for v in c["vectors"]]
+    answers |= {names[0]: [0.0, 0.0, 0.0], names[1]: {"error": "y is too short"}}
+    status = {j.id: j for j in vectors.judge_answers(folder, answers)}
+    assert [status[name].status for name in names[:3]] == ["failed", "passed", "passed"]
+    assert "B is 4 × 4" in status[names[0]].note
+
+
+def test_vectors_of_a_profile_with_a_gap_are_judged_by_it(tmp_path):
+    vectors.export(tmp_path, "fda", effort="quick", tol="interior-point")
+    answers = answers_of(tmp_path, catalogue.right_fda)
+    assert {j.status for j in vectors.judge_answers(tmp_path, answers)} == {"passed"}
+
+
 def test_files_that_are_none_are_named(folder, tmp_path):
     bad = tmp_path / "answers.json"
     bad.write_text("{", encoding="utf-8")
@@ -114,7 +150,8 @@ def test_files_that_are_none_are_named(folder, tmp_path):
 def test_export_on_the_command_line_counts_what_it_wrote(tmp_path, capsys):
     assert cli.main(["vectors", "export", str(tmp_path / "v"), "--level", "bound", "--quick"]) == 0
     out = capsys.readouterr().out
-    assert f"{len(suite('bound', 0, 'quick').battery)} vectors written" in out
+    count = len(suite("bound", 0, "quick").battery) + len(list(refusals("bound")))
+    assert f"{count} vectors written" in out
 
 
 # ── programs ─────────────────────────────────────────────────────────────────────────────────────
@@ -184,6 +221,24 @@ def test_a_program_that_hangs_is_given_up_once(tmp_path):
     assert not report.ok
     assert "no line within 1 s" in report.checks[0].note
     assert report.seconds < 20.0
+
+
+def test_a_program_that_leaves_in_the_middle(tmp_path):
+    body = 'sys.exit("no memory") if m["id"] > 5 else print(json.dumps({"id": m["id"], "bound": 9e9}), flush=True)'
+    with verify.ProcessSolver(program(tmp_path, body), "bound") as solver:
+        report = verify.check(solver, "bound")
+    assert not report.ok
+    assert "the program ended with exit code 1" in report.checks[0].note
+    assert "no memory" in report.checks[0].note
+    assert report.seconds < 30.0
+
+
+def test_a_program_that_prints_beside_its_answers(tmp_path):
+    body = 'print("iteration 1", flush=True); print(json.dumps({"id": m["id"], "bound": 1.0}), flush=True)'
+    with verify.ProcessSolver(program(tmp_path, body), "bound") as solver:
+        report = verify.check(solver, "bound")
+    assert not report.ok
+    assert "a line is not JSON: 'iteration 1'" in report.checks[0].note
 
 
 def test_a_program_that_cannot_be_started_or_does_not_greet(tmp_path):

@@ -29,7 +29,7 @@ def test_every_reference_is_certified(level):
     for case in suite(level, 5, "quick").battery:
         ref = reference(case)
         assert ref.kkt < 1e-12
-        assert ref.agreement < 1e-10
+        assert ref.agreement < (1e-10 if condition(case) <= 1e4 else 1e-9)
 
 
 def test_one_variable_by_hand():

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
+from scipy.optimize import brentq
 
 from dcgev_cvx.pencils import Pencil
 from dcgev_cvx.programs import SparseFDA, SparseGEV
@@ -108,6 +109,14 @@ def b_norm(B, x):
     return math.sqrt(max(0.0, float(x @ B @ x)))
 
 
+def unit_of(B, x):
+    return x / max(b_norm(B, x), 1e-300)
+
+
+def single_of(array):
+    return array.astype(np.float32).astype(float)
+
+
 variant("linear term without its factor 2", lambda A, B, y, r, e, t, c, p: (B, t, c / 2, p))
 variant("penalty doubled", lambda A, B, y, r, e, t, c, p: (B, t, c, 2 * p))
 variant("penalty halved", lambda A, B, y, r, e, t, c, p: (B, t, c, p / 2))
@@ -171,6 +180,15 @@ variant("wrong when B is dense", lambda A, B, y, r, e, t, c, p: (B, t, c, p if B
 variant(
     "wrong when y has negative entries", lambda A, B, y, r, e, t, c, p: (B, t, c, p if np.all(y >= 0) else p * 1.1)
 )
+variant("y rounded to float32", lambda A, B, y, r, e, t, c, p: (B, t, *parts(A, single_of(y), r, e, t)))
+variant("A rounded to float32", lambda A, B, y, r, e, t, c, p: (B, t, *parts(single_of(A), y, r, e, t)))
+variant("weights of y/‖y‖_B", lambda A, B, y, r, e, t, c, p: (B, t, c, rho_eps(r, e) / (np.abs(unit_of(B, y)) + e)))
+variant(
+    "zeros of y stay zero", lambda A, B, y, r, e, t, c, p: (B, t, c, np.where(y == 0, 1e15 * np.max(np.abs(c)), p))
+)
+variant("shift in B's metric", lambda A, B, y, r, e, t, c, p: (B, t, A @ y + t * (B @ y), p))
+variant("ε = 1 without its logarithm", lambda A, B, y, r, e, t, c, p: (B, t, c, r / (np.abs(y) + 1) if e == 1 else p))
+variant("penalty lost for one variable", lambda A, B, y, r, e, t, c, p: (B, t, c, p if len(y) > 1 else 0 * p))
 variant("penalty off by 1e-3", lambda A, B, y, r, e, t, c, p: (B, t, c, p * 1.001))
 after("always normalised", lambda x, A, B, *rest: x / b_norm(B, x) if np.any(x) else x)
 after("always normalised when B is dense", lambda x, A, B, *rest: x / b_norm(B, x) if np.any(x) and B[0, -1] else x)
@@ -186,6 +204,9 @@ after("noise of 1e-4", lambda x, A, B, *rest: x * (1 + 1e-4 * np.sin(37.0 * np.a
 after("stopped 1e-4 short", lambda x, A, B, y, *rest: x + 1e-4 * (y - x))
 after("stopped 1e-3 short", lambda x, A, B, y, *rest: x + 1e-3 * (y - x))
 after("damped by a half", lambda x, A, B, y, *rest: 0.5 * (x + y))
+after("normalised when nearly of unit norm", lambda x, A, B, *rest: x / b_norm(B, x) if b_norm(B, x) > 0.9 else x)
+after("largest entry made positive", lambda x, *rest: x if x[np.argmax(np.abs(x))] >= 0 else -x)
+after("y kept on collapse", lambda x, A, B, y, *rest: x if np.any(x) else y)
 after("sign flipped", lambda x, *rest: -x)
 after("absolute values", lambda x, *rest: np.abs(x))
 after("sorted", lambda x, *rest: np.sort(x))
@@ -260,6 +281,31 @@ def stale_rho():
     return solver
 
 
+@wrong_factory("step", "answer remembered by two decimals of the data")
+def stale_decimals():
+    known: dict[Any, Any] = {}
+
+    def solver(A, B, y, rho, eps, tau):
+        key = tuple(np.round(np.concatenate([A.ravel(), B.ravel(), y, [rho, eps, tau]]), 2))
+        if key not in known:
+            known[key] = right_step(A, B, y, rho, eps, tau)
+        return known[key]
+
+    return solver
+
+
+@wrong_factory("step", "the same array handed out again")
+def one_buffer():
+    buffers: dict[int, Any] = {}
+
+    def solver(A, B, y, rho, eps, tau):
+        x = buffers.setdefault(len(y), np.empty(len(y)))
+        x[:] = right_step(A, B, y, rho, eps, tau)
+        return x
+
+    return solver
+
+
 @wrong_factory("step", "second call of a size is off")
 def second_call():
     seen: set[Any] = set()
@@ -301,6 +347,30 @@ def scaled_projection(A, B, y, rho, eps, tau):
     return z / max(1.0, b_norm(B, z))
 
 
+@wrong("step", "thresholds in whitened variables")
+def whitened_threshold(A, B, y, rho, eps, tau):
+    c, p = parts(A, y, rho, eps, tau)
+    L = np.linalg.cholesky(B)
+    d = np.linalg.solve(L, c)
+    z = np.sign(d) * np.maximum(0, np.abs(d) - 0.5 * p)
+    return np.linalg.solve(L.T, z / max(tau, np.linalg.norm(z), 1e-300))
+
+
+@wrong("step", "small eigenvalues of B raised, as lstsq does")
+def truncated(A, B, y, rho, eps, tau):
+    w, V = np.linalg.eigh(B)
+    raised = (V * np.maximum(w, 1e-6 * w[-1])) @ V.T
+    return right_step(A, B if w[0] > 1e-6 * w[-1] else 0.5 * (raised + raised.T), y, rho, eps, tau)
+
+
+@wrong("step", "the LASSO's scaling for every τ")
+def rescaled_lasso(A, B, y, rho, eps, tau):
+    c, p = parts(A, y, rho, eps, tau)
+    z = argmin(B, 0.0, c, p)
+    length = float(c @ z) - 0.5 * float(p @ np.abs(z))
+    return z * max(0.0, length) / max(tau, length, 1e-300)
+
+
 @wrong("step", "hard threshold for soft")
 def hard_threshold(A, B, y, rho, eps, tau):
     c, p = parts(A, y, rho, eps, tau)
@@ -334,7 +404,7 @@ def divides(A, B, y, rho, eps, tau):
 
 @right("step", "dual bounded least squares and a root in μ")
 def dual_step(A, B, y, rho, eps, tau):
-    from scipy.optimize import brentq, lsq_linear
+    from scipy.optimize import lsq_linear
 
     c, p = parts(A, y, rho, eps, tau)
     size = np.max(np.abs(c))
@@ -386,6 +456,59 @@ def cvxpy_step(solver_name, **options):
 
 RIGHT.append(Entry("step", "CVXPY with Clarabel, default accuracy", lambda: cvxpy_step("CLARABEL"), "interior-point"))
 RIGHT.append(Entry("step", "CVXPY with ECOS, default accuracy", lambda: cvxpy_step("ECOS"), "interior-point"))
+
+
+RIGHT.append(
+    Entry("step", "CVXPY with SCS at 1e-7", lambda: cvxpy_step("SCS", eps_abs=1e-7, eps_rel=1e-7), "interior-point")
+)
+
+
+def lasso(M, c, p):
+    """min xᵀMx − 2cᵀx + pᵀ|x| by feature-sign search: one variable in at a time, out when its sign turns."""
+    d = np.sqrt(np.diag(M))
+    size = np.max(np.abs(c) / d)
+    M, c, p = M / np.outer(d, d), c / d / size, p / d / size
+    x, on = np.zeros(len(c)), list[int]()
+    for _ in range(50 * len(c) + 100):
+        slope = c - M @ x
+        excess = np.where(np.isin(np.arange(len(c)), on), -1.0, np.abs(slope) - 0.5 * p)
+        j = int(np.argmax(excess))
+        if excess[j] <= 1e-13:
+            break
+        on.append(j)
+        signs = np.where(x != 0, np.sign(x), np.sign(slope))
+        while on:
+            old, new = x[on], np.linalg.solve(M[np.ix_(on, on)], (c - 0.5 * p * signs)[on])
+            turned = [i for i in range(len(on)) if new[i] * signs[on[i]] < 0]
+            if not turned:
+                x[on] = new
+                break
+            share, i = min((old[i] / (old[i] - new[i]), i) for i in turned)
+            x[on] = old + share * (new - old)
+            x[on[i]] = 0.0
+            on.pop(i)
+    return x * size / d
+
+
+@right("step", "feature-sign search and a root in μ")
+def feature_sign_step(A, B, y, rho, eps, tau):
+    A, B, y = (np.asarray(v, float) for v in (A, B, y))
+    c, p = parts(A, y, rho, eps, tau)
+    if np.all(2 * np.abs(c) <= p):
+        return np.zeros(len(y))
+    if tau == 0:
+        return unit_of(B, lasso(B, c, p))
+    x = lasso(tau * np.eye(len(y)), c, p)
+    if b_norm(B, x) <= 1:
+        return x
+    top = 1.001 * math.sqrt(float(c @ np.linalg.solve(B, c)))
+    mu = brentq(lambda m: b_norm(B, lasso(tau * np.eye(len(y)) + m * B, c, p)) - 1, 0, top, xtol=1e-15 * top)
+    return unit_of(B, lasso(tau * np.eye(len(y)) + mu * B, c, p))
+
+
+RIGHT.append(
+    Entry("step", "feature-sign search at the tolerance of a closed form", lambda: feature_sign_step, "closed")
+)
 
 
 @right("step", "answers as a list")
@@ -455,6 +578,44 @@ def right_pca(A, rho, eps, x0):
     return soft_run(A, rho, eps, x0)
 
 
+@right("pca", "Algorithm 2, stopped at 1e-6")
+def loose_pca(A, rho, eps, x0):
+    return soft_run(A, rho, eps, x0, steps=1000, stop=1e-6)
+
+
+@right("pca", "Algorithm 2, 500 steps")
+def many_pca(A, rho, eps, x0):
+    return soft_run(A, rho, eps, x0, steps=500)
+
+
+@right("pca", "Algorithm 2 in lists and floats")
+def listed_pca(A, rho, eps, x0):
+    rows, x = [[float(v) for v in row] for row in A], [float(v) for v in x0]
+    half = 0.5 * rho / math.log1p(1 / eps)
+    for _ in range(3000):
+        c = [sum(a * b for a, b in zip(row, x, strict=True)) for row in rows]
+        z = [math.copysign(max(0.0, abs(u) - half / (abs(v) + eps)), u) for u, v in zip(c, x, strict=True)]
+        size = math.hypot(*z)
+        new = [v / size for v in z] if size > 0 else z
+        moved, x = max(abs(a - b) for a, b in zip(new, x, strict=True)), new
+        if moved < 1e-10:
+            break
+    return x
+
+
+@right("pca", "proximal gradient steps")
+def proximal_pca(A, rho, eps, x0):
+    L, half, x = np.linalg.eigvalsh(A)[-1], 0.5 * rho_eps(rho, eps), np.array(x0, float)
+    for _ in range(20000):
+        v = x + A @ x / L
+        z = np.sign(v) * np.maximum(0, np.abs(v) - half / (np.abs(x) + eps) / L)
+        new = z / max(1.0, np.linalg.norm(z))
+        moved, x = np.linalg.norm(new - x), new
+        if moved < 1e-11:
+            break
+    return x
+
+
 @right("pca", "Algorithm 2, answers −x")
 def minus_pca(A, rho, eps, x0):
     return -soft_run(A, rho, eps, x0)
@@ -495,16 +656,50 @@ pca_wrong("ε clipped at 1e-3", weight=lambda x, e: 1 / (np.abs(x) + max(e, 1e-3
 pca_wrong("one step", steps=1)
 pca_wrong("ten steps", steps=10)
 pca_wrong("100 steps", steps=100)
+pca_wrong("200 steps", steps=200)
 pca_wrong("stops at 1e-3", stop=1e-3)
 pca_wrong("stops at 1e-4", stop=1e-4)
 pca_wrong("absolute values", finish=np.abs)
 pca_wrong("rounded to 3 decimals", finish=lambda x: np.round(x, 3))
 pca_wrong("entries below 0.05 cut", finish=lambda x: np.where(np.abs(x) < 0.05, 0, x))
 pca_wrong("entries below 1e-2 cut", finish=lambda x: np.where(np.abs(x) < 1e-2, 0, x))
+pca_wrong("entries below 1e-3 cut", finish=lambda x: np.where(np.abs(x) < 1e-3, 0, x))
 pca_wrong("unit ℓ1 norm", finish=lambda x: x / np.sum(np.abs(x)) if x.any() else x)
 pca_wrong("float32 answer in float64", finish=lambda x: x.astype(np.float32).astype(float))
 pca_wrong("sorted", finish=np.sort)
 pca_wrong("renormalised off the support", finish=lambda x: (x + 1e-3) / np.linalg.norm(x + 1e-3))
+
+
+@wrong("pca", "float32 throughout, and the answer says so")
+def single_pca(A, rho, eps, x0):
+    f = np.float32
+    A, x, r, e = A.astype(f), x0.astype(f), f(rho_eps(rho, eps)), f(eps)
+    with np.errstate(all="ignore"):
+        for _ in range(2000):
+            c = A @ x
+            z = np.sign(c) * np.maximum(f(0), np.abs(c) - f(0.5) * r / (np.abs(x) + e))
+            size = np.sqrt(np.sum(z * z))
+            x, old = (z / size if size > 0 else z), x
+            if not np.linalg.norm(x - old) > 1e-7:
+                break
+    return x
+
+
+@wrong("pca", "A rounded to float32")
+def rounded_pca(A, rho, eps, x0):
+    with np.errstate(all="ignore"):
+        return soft_run(single_of(A), rho, eps, x0)
+
+
+@wrong("pca", "weights of x0 kept")
+def frozen_pca(A, rho, eps, x0):
+    kept = 1 / (np.abs(x0) + eps)
+    return soft_run(A, rho, eps, x0, weight=lambda x, e: kept)
+
+
+@wrong("pca", "renormalised on its support")
+def renormalised_pca(A, rho, eps, x0):
+    return renormalised(A, np.eye(len(A)), soft_run(A, rho, eps, x0))
 
 
 @wrong("pca", "x0 ignored: leading eigenvector")
@@ -589,6 +784,19 @@ def metric_algorithm(A, B, rho, eps, x0):
     return general_run(A, B, rho, eps, x0, shift="metric")
 
 
+@right("algorithm", "the split in B's metric by feature-sign search, stopped at 1e-7")
+def lasso_algorithm(A, B, rho, eps, x0):
+    tau, r, x = max(0.0, -float(eigh(A, B, eigvals_only=True)[0])), rho_eps(rho, eps), np.array(x0, float)
+    for _ in range(2000):
+        c, p = A @ x + tau * (B @ x), r / (np.abs(x) + eps)
+        z = lasso(B, c, p) if np.any(2 * np.abs(c) > p) else np.zeros(len(x))
+        new = z / max(tau, b_norm(B, z), 1e-300)
+        moved, x = b_norm(B, new - x), new
+        if moved < 1e-7:
+            break
+    return x
+
+
 @right("algorithm", "a larger τ")
 def larger_algorithm(A, B, rho, eps, x0):
     tau = 1.3 * max(0.0, -np.linalg.eigvalsh(A)[0]) + 0.05 * np.max(np.abs(A))
@@ -643,11 +851,31 @@ algorithm_wrong("1 % short of the boundary", lambda A, B, rho, eps, x0: 0.99 * g
 algorithm_wrong(
     "renormalised on its support", lambda A, B, rho, eps, x0: renormalised(A, B, general_run(A, B, rho, eps, x0))
 )
+algorithm_wrong("penalty in whitened variables", lambda A, B, rho, eps, x0: whitened_run(A, B, rho, eps, x0))
+algorithm_wrong("A's negative eigenvalues cut", lambda A, B, rho, eps, x0: general_run(cut_off(A), B, rho, eps, x0))
+algorithm_wrong(
+    "entries below 1e-3 of the largest cut",
+    lambda A, B, rho, eps, x0: (lambda x: np.where(np.abs(x) < 1e-3 * np.max(np.abs(x)), 0, x))(
+        general_run(A, B, rho, eps, x0, shift="metric")
+    ),
+)
 algorithm_wrong("absolute values", lambda A, B, rho, eps, x0: np.abs(general_run(A, B, rho, eps, x0)))
 algorithm_wrong(
     "ρ = 0 ignored penalty at large ε",
     lambda A, B, rho, eps, x0: general_run(A, B, rho if eps < 0.5 else 0.0, eps, x0),
 )
+
+
+def whitened_run(A, B, rho, eps, x0):
+    L = np.linalg.cholesky(B)
+    W = np.linalg.solve(L, np.linalg.solve(L, A).T)
+    W = 0.5 * (W + W.T) + max(0.0, -float(eigh(A, B, eigvals_only=True)[0])) * np.eye(len(A))
+    return np.linalg.solve(L.T, soft_run(W, rho, eps, L.T @ x0))
+
+
+def cut_off(A):
+    w, V = np.linalg.eigh(A)
+    return (V * np.maximum(w, 0)) @ V.T
 
 
 def renormalised(A, B, x):
@@ -718,6 +946,13 @@ fda_wrong(
     lambda a, B, y, nu, eps: (lambda x: np.where(np.abs(x) < 1e-4, 0, x))(right_fda(a, B, y, nu, eps)),
 )
 fda_wrong("ridge of 1e-3", lambda a, B, y, nu, eps: right_fda(a, B + 1e-3 * np.eye(len(a)), y, nu, eps))
+fda_wrong(
+    "ε clipped at 1e-12 in the weights",
+    lambda a, B, y, nu, eps: fda_argmin(a, B, y, rho_eps(nu, eps) / (np.abs(y) + max(eps, 1e-12))),
+)
+fda_wrong(
+    "a of unit norm", lambda a, B, y, nu, eps: right_fda(a / np.linalg.norm(a), B, y * np.linalg.norm(a), nu, eps)
+)
 fda_wrong("returns y", lambda a, B, y, nu, eps: y)
 fda_wrong("y changed in place", lambda a, B, y, nu, eps: (right_fda(a, B, y, nu, eps), y.__imul__(0))[0])
 fda_wrong(
@@ -742,6 +977,18 @@ def exact_bound(A, B, k):
     from itertools import combinations
 
     return max(lambda_max(A[np.ix_(s, s)], B[np.ix_(s, s)]) for s in map(list, combinations(range(len(A)), k)))
+
+
+@right("bound", "eigenvalues of B⁻¹A")
+def unsymmetric_bound(A, B, k):
+    return float(np.max(np.linalg.eigvals(np.linalg.solve(B, A)).real))
+
+
+@right("bound", "whitened by B's eigenvectors")
+def whitened_bound(A, B, k):
+    w, V = np.linalg.eigh(B)
+    T = V / np.sqrt(w)
+    return float(np.linalg.eigvalsh(T.T @ A @ T)[-1])
 
 
 @right("bound", "a random dual matrix, made safe")
@@ -804,6 +1051,39 @@ bound_wrong(
 bound_wrong(
     "k largest entries of a row, B = I",
     lambda A, B, k: min(lambda_max(A, B), float(np.max(np.sum(-np.sort(-np.abs(A), axis=1)[:, :k], axis=1)))),
+)
+
+
+def swapped(A, B, k):
+    """The best of greedy growth, the eigenvector's largest entries and swaps from the largest variances."""
+    x = eigh(A, B)[1][:, -1]
+    best = max(greedy(A, B, k), value_on(A, B, list(np.argsort(-np.abs(x))[:k])))
+    s = list(np.argsort(-np.diag(A) / np.diag(B))[:k])
+    improved = True
+    while improved:
+        improved = False
+        for i in range(k):
+            for j in set(range(len(A))) - set(s):
+                t = [*s[:i], j, *s[i + 1 :]]
+                if value_on(A, B, t) > value_on(A, B, s) + 1e-12:
+                    s, improved = t, True
+                    break
+    return max(best, value_on(A, B, s))
+
+
+def value_on(A, B, s):
+    return lambda_max(A[np.ix_(s, s)], B[np.ix_(s, s)])
+
+
+bound_wrong("the best of three searches", swapped)
+bound_wrong("text", lambda A, B, k: str(lambda_max(A, B)))
+bound_wrong("1e-6 too small at k = 1", lambda A, B, k: (v := exact_bound(A, B, k)) - 1e-6 * abs(v) * (k == 1))
+bound_wrong("|λmax|", lambda A, B, k: abs(lambda_max(A, B)))
+bound_wrong(
+    "b without its k in the dual bound",
+    lambda A, B, k: (lambda U: lambda_max(A + U + np.max(np.abs(U)) * np.eye(len(A)), B))(
+        -0.5 * A * (1 - np.eye(len(A)))
+    ),
 )
 
 

@@ -11,6 +11,7 @@ from .conduct import (
     MANNERS,
     double_check,
     exact_zeros_check,
+    kept_check,
     observed_check,
     same_bits_check,
     unchanged_check,
@@ -87,6 +88,7 @@ PAIR_MEANINGS = MappingProxyType(
         "permutation": "the variables in another order give the same answer in that order",
         "sign flips": "flipping variables flips the answer",
         "scale of the objective": "A, ρ̃, τ times 1e±6 change nothing but the value",
+        "range of float64": "A and ρ̃ times 2¹⁴⁰, exact in float64 and infinite in float32, change nothing",
         "units of the variables": "x in other units (B from 1e-12 to 1e12) is the same x",
         "the same call twice": "a second call is as right as the first",
         "calls interleaved": "no state is left over from calls of other sizes and numbers",
@@ -200,7 +202,7 @@ def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
     made += [monotone_check()] if level == "bound" else []
     made += [pair_check(name) for name, pairs in found.pairs.items() if name not in local_only and pairs]
     made += [] if remote else [unchanged_check()]
-    made += [double_check()] if vector else []
+    made += [kept_check(), double_check()] if vector else []
     made += [same_bits_check(), *(observed_check(about, notice) for about, notice in MANNERS)]
     made += [exact_zeros_check()] if vector and level != "cardinality" else []
     return [*made, value_check()] if level == "cardinality" else made

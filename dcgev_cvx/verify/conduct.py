@@ -9,7 +9,7 @@ import numpy as np
 from ..checks import Vector
 from .outcomes import NO_ANSWER, Check, Finding, Kind, Outcome, Trial, outcome
 from .reference import optimum
-from .session import Answer
+from .session import Answer, vector_of
 
 
 def unchanged_check() -> Check:
@@ -36,6 +36,22 @@ def double_check() -> Check:
         return outcome(about, findings, NO_ANSWER)
 
     return Check(*about, run)
+
+
+def kept_check() -> Check:
+    """An answer is not overwritten by a later call: a buffer that is handed out again shows."""
+    about = ("answers kept", "", "an answer stays what it was when the solver is called again", "contract")
+
+    def findings(trial: Trial) -> Iterator[Finding]:
+        for pair in trial.suite.pairs.get("sign flips", ()):
+            first = trial.session.call(pair.base, pair.base.arguments())
+            trial.session.call(pair.asked, pair.asked.arguments())
+            if first.x is not None:
+                now = vector_of(first.raw, pair.base.n)[0]
+                same = now is not None and np.array_equal(now, first.x)
+                yield Finding(pair.base, float(not same), 0.5, first.x, "" if same else "the next call overwrote it")
+
+    return Check(*about, lambda trial: outcome(about, findings(trial), NO_ANSWER))
 
 
 def observed_check(about: tuple[str, str, str, Kind], notice: Callable[[Answer], str]) -> Check:

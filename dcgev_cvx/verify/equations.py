@@ -17,16 +17,20 @@ import numpy as np
 from ..checks import UNIT_ROUNDOFF, Vector
 from .instances import LEVELS, Instance
 from .measures import ascent, excess, objective, proximal_residual, share, spread, surrogate, tangent
-from .reference import optimum, reference
+from .reference import curvature, optimum, reference
 from .tolerances import (
     BOUND,
+    BOUND_ULPS,
     CONDITIONS_SHARE,
     MINIMISER_SHARE,
     SINGLE,
+    SINGLE_ULP,
     SLACK,
     UNIT_NORM,
     Tolerances,
     condition,
+    rounding,
+    scaled_condition,
 )
 
 Measured: TypeAlias = "tuple[float, float] | None"
@@ -34,23 +38,46 @@ Measured: TypeAlias = "tuple[float, float] | None"
 
 @dataclass(frozen=True)
 class Asked:
-    """How exactly an answer is judged: the tolerances, and whether it is one of single precision."""
+    """How exactly an answer is judged: the tolerances, and what single precision has to do with it.
+
+    single    the data are float32, and the answer may be computed in that precision
+    rounded   the answer has the dtype float32, and is forgiven what rounding x can do, and no more
+    """
 
     tol: Tolerances
     single: bool = False
+    rounded: bool = False
+
+    def rounds(self, instance: Instance) -> float:
+        """What rounding x to float32 is forgiven: four units in its last place, which B may magnify."""
+        return 4.0 * SINGLE_ULP * scaled_condition(instance) if self.single or self.rounded else 0.0
+
+    def floor(self, instance: Instance) -> float:
+        """What single precision is forgiven: rounding the answer, or a whole computation."""
+        return max(self.rounds(instance), SINGLE if self.single else 0.0)
 
     def accuracy(self, instance: Instance) -> float:
-        """The limit on x and its conditions; float32 rounds x by 6e-8, which B's condition number magnifies.
+        """The limit on x and its conditions: the profile's own, not below what rounding leaves there."""
+        return max(self.tol.at(instance), self.floor(instance))
 
-        The profile's own, not below 50 units in the last place times cond(B).
-        """
-        limit = self.tol.at(instance)
-        return max(limit, SINGLE, 1e-7 * condition(instance)) if self.single else limit
+    def feasibility(self, instance: Instance) -> float:
+        """The limit on leaving Ω."""
+        return max(self.tol.feasibility, rounding(instance), self.floor(instance))
 
     def value(self, instance: Instance) -> float:
         """The limit on the surrogate's value; ‖x‖_B itself is uncertain by B's condition number."""
-        limit = max(self.tol.value, UNIT_ROUNDOFF * condition(instance))
-        return max(limit, 1e-2 * SINGLE) if self.single else limit
+        size = surrogate(instance).size(reference(instance).x)
+        single = max(self.rounds(instance), 1e-2 * SINGLE if self.single else 0.0)
+        return max(self.tol.value(size), UNIT_ROUNDOFF * condition(instance), single)
+
+    def distance(self, instance: Instance) -> float:
+        """The limit on ‖x − x*‖_B: three times the accuracy, or √(gap/κ) by strong convexity."""
+        if self.tol.gap == 0.0:
+            return MINIMISER_SHARE * self.accuracy(instance)
+        problem, ref = surrogate(instance), reference(instance)
+        kappa = curvature(problem, ref.mu) * problem.length(ref.x) ** 2
+        allowed = np.sqrt(self.tol.gap * (1.0 + problem.size(ref.x)) / kappa) if kappa > 0.0 else np.inf
+        return max(float(allowed), self.floor(instance))
 
 
 @dataclass(frozen=True)
@@ -76,7 +103,7 @@ class Equation:
 
 def feasible_step(instance: Instance, x: Vector, asked: Asked) -> Measured:
     """xᵀBx ≤ 1, or aᵀx = 1."""
-    return surrogate(instance).violation(x), asked.accuracy(instance)
+    return surrogate(instance).violation(x), asked.feasibility(instance)
 
 
 def conditions(instance: Instance, x: Vector, asked: Asked) -> Measured:
@@ -86,7 +113,7 @@ def conditions(instance: Instance, x: Vector, asked: Asked) -> Measured:
     the minimiser, whatever the method.
     """
     limit = asked.accuracy(instance)
-    return proximal_residual(surrogate(instance), x, limit), CONDITIONS_SHARE * limit
+    return proximal_residual(surrogate(instance), x, limit), CONDITIONS_SHARE * min(limit, asked.distance(instance))
 
 
 def best_value(instance: Instance, x: Vector, asked: Asked) -> Measured:
@@ -108,7 +135,7 @@ def minimiser(instance: Instance, x: Vector, asked: Asked) -> Measured:
         return None
     problem = surrogate(instance)
     size = problem.length(ref.x) if instance.level == "fda" else max(problem.norm(ref.x), 0.1)
-    return problem.norm(x - ref.x) / size, MINIMISER_SHARE * asked.accuracy(instance)
+    return problem.norm(x - ref.x) / size, asked.distance(instance)
 
 
 def step_descent(instance: Instance, x: Vector, asked: Asked) -> Measured:
@@ -140,12 +167,12 @@ def stays(instance: Instance, x: Vector, asked: Asked) -> Measured:
     """The step from a fixed point returns it."""
     if "fixed-point" not in instance.flags or not reference(instance).nondegenerate:
         return None
-    return surrogate(instance).norm(x - instance.data["y"]), MINIMISER_SHARE * asked.accuracy(instance)
+    return surrogate(instance).norm(x - instance.data["y"]), asked.distance(instance)
 
 
 def feasible_run(instance: Instance, x: Vector, asked: Asked) -> Measured:
     """xᵀBx ≤ 1."""
-    return max(0.0, float(x @ instance.B @ x) - 1.0), asked.accuracy(instance)
+    return max(0.0, float(x @ instance.B @ x) - 1.0), asked.feasibility(instance)
 
 
 def no_ascent(instance: Instance, x: Vector, asked: Asked) -> Measured:
@@ -165,9 +192,13 @@ def stationary(instance: Instance, x: Vector, asked: Asked) -> Measured:
 
 
 def valid_bound(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """The exact optimum does not exceed the bound."""
+    """The exact optimum does not exceed the bound.
+
+    Both numbers come from a factor of B, and so are known to cond(B) units in the last place.
+    """
     best = optimum(instance)
-    return share(max(0.0, best.value - float(x[0])), best.radius), SINGLE if asked.single else BOUND
+    limit = SINGLE if asked.single else max(BOUND, BOUND_ULPS * UNIT_ROUNDOFF * condition(instance))
+    return share(max(0.0, best.value - float(x[0])), best.radius), limit
 
 
 def useful_bound(instance: Instance, x: Vector, asked: Asked) -> Measured:
@@ -189,8 +220,7 @@ def few_nonzeros(instance: Instance, x: Vector, asked: Asked) -> Measured:
 
 def unit_norm(instance: Instance, x: Vector, asked: Asked) -> Measured:
     """xᵀBx = 1."""
-    limit = max(UNIT_NORM, SINGLE) if asked.single else UNIT_NORM
-    return abs(float(x @ instance.B @ x) - 1.0), limit
+    return abs(float(x @ instance.B @ x) - 1.0), max(UNIT_NORM, asked.floor(instance), rounding(instance))
 
 
 STEP = (

@@ -39,7 +39,7 @@ FAMILIES = (
         "weights at 0",
         "Eq:log",
         "a weight of 0 (not 1/ε) where y is 0",
-        ("step",),
+        ("step", "fda"),
         flagged("zero-weights", "tiny-weights"),
     ),
     Family(
@@ -57,6 +57,7 @@ FAMILIES = (
         ("step", *RUNS),
         flagged("rho-1.001", "rho-3", "collapse", "no-pull"),
     ),
+    Family("cancellation", "ALG", "data or sums in single precision", ("step",), flagged("cancelling")),
     Family(
         "ill-conditioned B", "ALG", "single precision, B inverted", ("step", "fda"), flagged("cond-1e8", "cond-1e3")
     ),
@@ -68,6 +69,7 @@ FAMILIES = (
         flagged("indefinite", "negative", "pulled-down", "cca"),
     ),
     Family("x0 decides", "SGEV-A", "x0 ignored: the answer lies above it", RUNS, flagged("better-start")),
+    Family("small entries", "Eq:power", "entries below 1e-3 cut off", RUNS, flagged("small-entries")),
     Family("slow runs", "Eq:min-step", "stopped early", RUNS, flagged("slow")),
     Family(
         "tight relaxations",

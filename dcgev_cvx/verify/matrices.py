@@ -131,6 +131,16 @@ def steep(n: int, rng: Random) -> Matrix:
     return dense(n, rng) * np.outer(d, d)
 
 
+def hardest(n: int, rng: Random) -> Matrix:
+    """cond(B) = 1e8 in a random basis: an inverse, a truncated pseudoinverse or B² shows, and so does slow descent.
+
+    Eigenvalues are moved up by what rounding the product may take away, so that B stays definite.
+    """
+    Q, _ = np.linalg.qr(rng.standard_normal((n, n)))
+    B = (Q * (np.logspace(0.0, -8.0 if n > 1 else 0.0, n) + 1e-15)) @ Q.T
+    return 0.5 * (B + B.T)
+
+
 def small_metric(n: int, rng: Random) -> Matrix:
     """0.01·I, or nearly: unit vectors have ℓ1 norm 10 and more.
 

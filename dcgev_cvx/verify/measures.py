@@ -110,13 +110,14 @@ def proximal_residual(problem: Surrogate, x: Vector, tol: float) -> float:
     Why it is continuous: soft thresholding is. A coordinate of 1e-9 whose slope is 1e6 moves by 1e-9, to zero, and
     not by 1e6; the row-wise residual |r + p sign x| would say 1e6.
 
-    The smaller of the residuals at the recovered μ and at μ = 0 counts when x lies inside Ω.
+    The conditions ask for some μ: it is recovered from x as it is and from x without its dust, which at tiny ε has
+    a slope of its own, and is 0 where x lies inside Ω. The smallest residual counts.
     """
     gradient = 2.0 * (problem.H @ x - problem.c)
     normal = problem.B @ x if problem.a is None else problem.a
-    mu = multiplier(problem, problem.snapped(x, tol))
     slack = 1.0 - float(x @ problem.B @ x) if problem.a is None else 0.0
-    choices = (mu, 0.0) if problem.a is None and slack > 0.0 else (mu,)
+    choices = {multiplier(problem, x), multiplier(problem, problem.snapped(x, tol))}
+    choices |= {0.0} if problem.a is None and slack > 0.0 else set()
     return min(residual_with(problem, x, gradient, normal, m, slack) for m in choices)
 
 

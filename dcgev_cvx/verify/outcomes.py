@@ -56,7 +56,7 @@ class Trial:
 
     def asked(self, answer: Answer, *, single: bool = False) -> Asked:
         """How exactly an answer is judged."""
-        return Asked(self.tol, single or answer.single)
+        return Asked(self.tol, single=single, rounded=answer.single)
 
     def right(self, instance: Instance) -> bool:
         """Does the answer to a case satisfy every equation?

@@ -17,6 +17,7 @@ from .reference import optimum, reference
 from .runs_battery import QUICK_RUN, printed_run
 
 OBJECTIVE_SCALES, VARIABLE_SCALES = (1e-6, 1e6), (1e-6, 1e6)
+BEYOND_SINGLE = 2.0**140
 
 
 def as_given(instance: Instance) -> list[Any]:
@@ -90,6 +91,17 @@ def objective_scales(bases: Sequence[Instance], rng: np.random.Generator) -> Ite
             yield Pair(base, scaled_objective(base, s))
 
 
+def beyond_single(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
+    """A and ρ̃ times 2¹⁴⁰, for Algorithm 2: exact in float64, infinite in float32.
+
+    The only level at which single precision leaves no other trace: A ⪰ 0 and x'Ax cannot cancel. The factor changes
+    no bit of a mantissa, and a right iteration takes the same steps.
+    """
+    for base in bases[:2]:
+        if base.level == "pca":
+            yield Pair(base, scaled_objective(base, BEYOND_SINGLE))
+
+
 def variable_scales(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
     """The variables in units 1e-6 to 1e6 (B from 1e-12 to 1e12); ×3 stands in for narrow profiles.
 
@@ -131,6 +143,20 @@ def single_changes(bases: Sequence[Instance], rng: np.random.Generator) -> Itera
             asked = with_change(base, name)
             if asked is not None and usable(asked):
                 yield Pair(base, asked, before=(base,), how=f"{name} changed, the rest kept")
+        nudge = nudged(base)
+        if usable(nudge):
+            yield Pair(base, nudge, before=(base,), how="every number moved by a thousandth")
+
+
+def nudged(base: Instance) -> Instance:
+    """Every array moved by a thousandth of itself, units and all: a cache keyed by rounded numbers shows.
+
+    D A D, D B D and D⁻¹y with D = I + 10⁻³·diag(cos i): y stays in Ω (FDA: a becomes Da), definite stays definite.
+    """
+    d = 1.0 + 1e-3 * np.cos(np.arange(base.n))
+    grow: dict[str, Any] = {name: base.data[name] * np.outer(d, d) for name in ("A", "B") if name in base.data}
+    grow |= {name: base.data[name] / d for name in ("y", "x0") if name in base.data and base.level != "pca"}
+    return base.changed("nudged", **grow, **({"a": base.data["a"] * d} if "a" in base.data else {}))
 
 
 def with_change(base: Instance, name: str) -> Instance | None:
@@ -220,7 +246,7 @@ def single_precision(bases: Sequence[Instance], rng: np.random.Generator) -> Ite
 
     The numbers themselves are rounded first, so that both precisions hold the same question.
     """
-    for base in bases[:3]:
+    for base in [base for base in bases if base.data.get("eps", 1.0) >= 1e-2][:3]:
         data = {
             k: v.astype(np.float32).astype(np.float64) if isinstance(v, np.ndarray) else v
             for k, v in base.data.items()
@@ -231,7 +257,7 @@ def single_precision(bases: Sequence[Instance], rng: np.random.Generator) -> Ite
         if "tau" in data:
             data["tau"] = max(float(data["tau"]), -1.01 * lowest(data["A"]))
         asked = question(base.level, f"{base.name}, float32", base.flags, data)
-        if base.data.get("eps", 1.0) >= 1e-2 and usable(asked):
+        if usable(asked):
             yield Pair(base, asked, deliver=laid_out(lambda v: v.astype(np.float32)), single=True, how="float32 data")
 
 
@@ -240,6 +266,7 @@ PAIRS: MappingProxyType[str, Callable[[Sequence[Instance], np.random.Generator],
         "permutation": permutations,
         "sign flips": sign_flips,
         "scale of the objective": objective_scales,
+        "range of float64": beyond_single,
         "units of the variables": variable_scales,
         "the same call twice": repetitions,
         "calls interleaved": interleavings,

@@ -84,14 +84,14 @@ def certified(instance: Instance) -> Reference:
 
 
 def walked(instance: Instance) -> tuple[Vector, float]:
-    """(x, μ) by the exact active-set walk, from the origin (the ball) or the previous iterate (FDA).
+    """(x, μ) by the exact active-set walk, from the origin (the ball) or Fisher's direction (FDA).
 
-    From the origin and not from y, so that a mistake in the use of y cannot be shared with a solver under test.
+    From there and not from y, so that a mistake in the use of y cannot be shared with a solver under test.
     """
     data = instance.data
     if instance.level == "fda":
         program: Any = SparseFDA(data["a"], data["B"], data["nu"], data["eps"])
-        guess = program.start(data["y"])
+        guess = program.start()
     else:
         program = SparseGEV(Pencil(data["A"], data["B"]), data["rho"], data["eps"], data["tau"])
         guess = np.zeros(instance.n)
@@ -235,9 +235,18 @@ def strictness(problem: Surrogate, x: Vector, mu: float) -> float:
     ]
     if problem.a is None:
         slack = 1.0 - float(x @ problem.B @ x)
-        curvature = mu + float(np.min(np.diagonal(problem.H))) / float(np.linalg.eigvalsh(problem.B)[-1])
-        gaps += [max(mu / scale, slack), curvature / scale if on.any() else math.inf]
+        gaps += [max(mu / scale, slack), curvature(problem, mu) / scale if on.any() else math.inf]
     return min(gaps)
+
+
+def curvature(problem: Surrogate, mu: float) -> float:
+    """κ with q(x) − q(x*) ≥ κ‖x − x*‖²_B on Ω: μ + τ/λmax(B) for the ball, 1 for FDA.
+
+    Proof: on Ω the Lagrangian q + μ(xᵀBx − 1) lies below q, is least at x*, and has the quadratic part τ‖x‖² + μxᵀBx.
+    """
+    if problem.a is not None:
+        return 1.0
+    return mu + float(np.min(np.diagonal(problem.H))) / float(np.linalg.eigvalsh(problem.B)[-1])
 
 
 @dataclass(frozen=True)
@@ -257,7 +266,7 @@ class Optimum:
 def optimum(instance: Instance) -> Optimum:
     """max λmax(A_S, B_S) over every support of size k (SGEV-P).
 
-    C(n, k) supports for n ≤ 10: a matter of milliseconds, and nothing to trust.
+    C(n, k) supports for n ≤ 16: a matter of milliseconds, and nothing to trust.
     """
     if "optimum" not in instance.cache:
         instance.cache["optimum"] = enumerated(instance.data["A"], instance.B, int(instance.data["k"]))
@@ -267,7 +276,7 @@ def optimum(instance: Instance) -> Optimum:
 def enumerated(A: Matrix, B: Matrix, k: int) -> Optimum:
     """Every support of size k, whitened and diagonalised in one batch.
 
-    One call of LAPACK's batch for all supports; n ≤ 10 keeps the table small.
+    One call of LAPACK's batch for all supports; n ≤ 16 keeps the table small.
     """
     supports = np.array(list(combinations(range(len(A)), k)))
     rows, columns = supports[:, :, None], supports[:, None, :]

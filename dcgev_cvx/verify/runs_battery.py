@@ -24,6 +24,8 @@ from .measures import objective, proximal_residual, spread, tangent
 from .steps_battery import balanced
 
 QUICK_RUN, LONG_RUN = 120, 420
+EARLY, LATE = 200, 450
+"""Long runs are far from stationary after EARLY steps of the printed iteration, and stationary after LATE."""
 SETTLED = 1e-9
 TRIES = 12
 RUN_EPSILONS = (1.0, 0.1, 1e-2, 1e-4, MACHINE_EPS)
@@ -118,6 +120,8 @@ def run_battery(level: str, seed: int, count: int) -> list[Instance]:
     found = [first_good(lambda row=row: draw_run(level, rng, *row), QUICK_RUN) for row in drawn]
     special = [
         *slow_runs(level, seed, 2 + count // 40),
+        *(long_runs(seed, 2 + count // 60) if pca else ()),
+        *small_entries(level, seed, 2 + count // 30),
         *better_starts(level, seed, 3 + count // 20 if pca else 2 + count // 30),
     ]
     return [case for case in (*found, *special, *edge_runs(level, seed)) if case is not None]
@@ -228,6 +232,51 @@ def slow_runs(level: str, seed: int, count: int) -> list[Instance | None]:
     return [case for case in found if case is not None][:count]
 
 
+def long_runs(seed: int, count: int) -> list[Instance]:
+    """Algorithm 2 where 200 steps are not enough and 450 are: the residual is above 3e-5, then below 3e-6."""
+    rng = np.random.default_rng([seed, 13])
+    found: list[Instance] = []
+    for _ in range(20 * count):
+        case = long_run(rng)
+        if len(found) < count and residual_after(case, EARLY) > 3e-5 and residual_after(case, LATE) < 3e-6:
+            found.append(case)
+    return found
+
+
+def long_run(rng: Random) -> Instance:
+    """A covariance slowed to a rate of about 0.973, from a dense start."""
+    n, eps = int(rng.integers(3, 7)), float(rng.choice([1.0, 0.1]))
+    A, B = pencil("covariance", "identity", n, rng)
+    A = slowed(A, B, float(rng.uniform(0.97, 0.977)))
+    top = leading(A, B)
+    rho = float(rng.choice([0.0, 0.0, 1e-3])) * float(top @ A @ top)
+    return run_case("pca", A, B, rho, eps, run_start(B, top, "dense", rng), ("slow", "identity", f"eps={eps:.0e}"))
+
+
+def residual_after(case: Instance, steps: int) -> float:
+    """The stationarity residual after so many steps of the printed iteration."""
+    x = printed_run(case, steps).x
+    return proximal_residual(tangent(case, x), x, SETTLED)
+
+
+def small_entries(level: str, seed: int, count: int) -> list[Instance]:
+    """ρ̃ = 0 and a leading eigenvector with entries from 1 down to 1e-4, none of which is dust.
+
+    A = 0.4B + 1.6(Bv)(Bv)ᵀ has the eigenvalues 2 and 0.4, so that a run is short and its limit ±v.
+    """
+    rng = np.random.default_rng([seed, 14, len(level)])
+    cases: list[Instance] = []
+    for _ in range(count):
+        n, eps = int(rng.integers(4, 9)), float(rng.choice(RUN_EPSILONS))
+        metric = "identity" if level == "pca" else str(rng.choice(["identity", "dense"]))
+        B = pencil("covariance", metric, n, rng)[1]
+        v = unit(B, rng.permutation(np.logspace(0.0, -4.0, n) * rng.choice([-1.0, 1.0], n)))
+        A = 0.4 * B + 1.6 * np.outer(B @ v, B @ v)
+        flags = ("small-entries", metric, f"eps={eps:.0e}", "rho-0")
+        cases.append(run_case(level, 0.5 * (A + A.T), B, 0.0, eps, run_start(B, v, "near", rng), flags))
+    return cases
+
+
 def slowed(A: Matrix, B: Matrix, rate: float) -> Matrix:
     """A + σB (σ ≥ 0) whose power iteration contracts by about `rate`: (λ₂ + σ)/(λ₁ + σ).
 
@@ -243,7 +292,7 @@ def better_starts(level: str, seed: int, count: int) -> list[Instance | None]:
     """Starts that lie below where the leading eigenvector and the constant vector lead: who ignores x0 ascends."""
     rng = np.random.default_rng([seed, 6, len(level)])
     return [
-        next((case for _ in range(12) if (case := better_start(level, rng)) is not None), None) for _ in range(count)
+        next((case for _ in range(60) if (case := better_start(level, rng)) is not None), None) for _ in range(count)
     ]
 
 

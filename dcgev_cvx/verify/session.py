@@ -29,7 +29,7 @@ class Answer:
     """What came back: x (or a bound as a vector of one), or why it cannot be judged.
 
     x is None when the form is wrong, and problem says how; asked is False for calls that were not made because the
-    solver hung before.
+    solver hung before. x is a copy, raw what the solver handed over, which it may still own.
     """
 
     x: Vector | None
@@ -41,6 +41,7 @@ class Answer:
     printed: bool = False
     warned: str = ""
     asked: bool = True
+    raw: Any = None
 
 
 @dataclass
@@ -97,6 +98,7 @@ class Session:
             changed=", ".join(touched),
             printed=bool(noise.getvalue()),
             warned=f"{caught[0].category.__name__}: {caught[0].message}" if caught else "",
+            raw=raw,
         )
 
     def _run(self, arguments: list[Any]) -> tuple[Any, str]:
@@ -152,18 +154,28 @@ def differs(old: Any, new: Any) -> bool:
     return isinstance(old, np.ndarray) and not np.array_equal(old, new)
 
 
+def numbers_of(raw: Any) -> Any:
+    """An answer as an array of real numbers, or None where it is none: text, booleans, objects, imaginary parts."""
+    try:
+        array: Any = np.asarray(raw)
+    except Exception:  # whatever a foreign object does when it is looked at
+        return None
+    if array.dtype.kind == "c" and not np.any(array.imag):
+        array = array.real
+    return array if array.dtype.kind in "fiu" else None
+
+
 def number_of(raw: Any) -> tuple[Vector | None, str]:
     """A bound as a vector of one, or why it is none; +∞ is a number, NaN is not.
 
     −∞ is a number too, and an invalid bound.
     """
-    try:
-        array = np.asarray(raw, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None, f"returned {type(raw).__name__} where a number is expected"
+    array = numbers_of(raw)
+    if array is None:
+        return None, f"returned {described(raw)} where a number is expected"
     if array.size != 1:
         return None, f"returned an array of shape {array.shape} where a number is expected"
-    value = float(array.reshape(()))
+    value = float(array.reshape(-1)[0])
     return (None, "returned NaN") if math.isnan(value) else (np.array([value]), "")
 
 
@@ -175,14 +187,8 @@ def vector_of(raw: Any, n: int) -> tuple[Vector | None, str, tuple[str, ...], bo
     """
     if raw is None:
         return None, "returned None", (), False
-    try:
-        array: Any = np.asarray(raw)
-        if array.dtype.kind == "c" and not np.any(array.imag):
-            array = array.real
-        numeric = array.dtype.kind in "fiu"
-    except (TypeError, ValueError):
-        numeric, array = False, np.empty(0)
-    if not numeric:
+    array = numbers_of(raw)
+    if array is None:
         return None, f"returned {described(raw)}, not a vector of {n} real numbers", (), False
     if array.shape not in ((n,), (n, 1)):
         return None, f"returned an array of shape {array.shape} where ({n},) is expected", (), False
@@ -199,4 +205,6 @@ def vector_of(raw: Any, n: int) -> tuple[Vector | None, str, tuple[str, ...], bo
 
 def described(raw: Any) -> str:
     """The type of an answer, with its dtype if it is an array."""
-    return f"an array of dtype {raw.dtype}" if isinstance(raw, np.ndarray) else f"a {type(raw).__name__}"
+    if raw is None:
+        return "None"
+    return f"an array of dtype {raw.dtype}" if isinstance(raw, np.ndarray) else f"a value of type {type(raw).__name__}"

@@ -15,7 +15,7 @@ import numpy as np
 from ..checks import Matrix, Vector
 from ..penalties import MACHINE_EPS, log_scale
 from .instances import Instance, question
-from .matrices import METRICS, OBJECTIVES, Random, dense, leading, lowest, pencil, unit
+from .matrices import METRICS, OBJECTIVES, Random, dense, hardest, leading, lowest, pencil, unit
 from .reference import reference
 
 T = TypeVar("T")
@@ -133,6 +133,8 @@ def special_steps(seed: int, count: int) -> Iterator[Instance]:
         zero_weights,
         no_pull,
         single,
+        cancelling,
+        hard_basis,
     )
     for index, maker in enumerate(makers):
         rng = np.random.default_rng([seed, 2, index])
@@ -242,14 +244,41 @@ def single(rng: Random) -> Instance:
     return step_case(A, B, y, level, eps, shifted(A, "more"), ("one-variable", f"eps={eps:.0e}"))
 
 
+def cancelling(rng: Random) -> Instance:
+    """A variance of 1e5 in a direction that y does not have: c = Ay is small beside A, and float32 loses it.
+
+    uᵀy = 0 to rounding, so that double precision knows c to eleven digits; data or sums in single precision know
+    two. A solver sees c and p alone, which are of size one.
+    """
+    n = int(rng.integers(3, 8))
+    A, B = pencil("covariance", str(rng.choice(["identity", "dense", "uneven"])), n, rng)
+    u = unit(np.eye(n), rng.standard_normal(n))
+    A = A + 1e5 * np.outer(u, u)
+    y = rng.standard_normal(n)
+    y = unit(B, y - u * float(u @ y))
+    eps, tau = float(rng.choice([1.0, 0.1])), float(rng.choice([0.0, 0.5]))
+    flags = ("cancelling", f"eps={eps:.0e}")
+    return step_case(0.5 * (A + A.T), B, y, float(rng.uniform(0.05, 0.4)), eps, tau, flags)
+
+
+def hard_basis(rng: Random) -> Instance:
+    """cond(B) = 1e8 in a random basis, which no units repair; for solvers that claim a closed form's accuracy."""
+    n = int(rng.integers(2, 8))
+    A, B = pencil("covariance", "identity", n, rng)[0], hardest(n, rng)
+    y, eps = unit(B, rng.standard_normal(n)), float(rng.choice([1.0, 0.1, 1e-2]))
+    flags = ("basis-1e8", "cond-1e8", f"eps={eps:.0e}")
+    return step_case(A, B, y, float(rng.uniform(0.0, 0.5)), eps, float(rng.choice([0.0, 0.3])), flags)
+
+
 def fda_battery(seed: int, count: int) -> list[Instance]:
-    """Steps of sparse FDA over all metrics, starts and ε (Eq:fdaiterative)."""
+    """Steps of sparse FDA over all metrics, starts and ε, then tiny weights (Eq:fdaiterative)."""
     rng = np.random.default_rng([seed, 3])
     levels = (0.0, 0.01, 0.1, 0.5, 2.0, 20.0)
     starts = ("fisher", "random", "zeros", "basis", "dusty", "constant")
     columns = (tuple(METRICS), SIZES, EPSILONS, levels, starts)
     drawn = zip(*(balanced(rng, column, count) for column in columns), strict=True)
-    return [fda_case(rng, *row) for row in drawn]
+    tiny = np.random.default_rng([seed, 12])
+    return [*(fda_case(rng, *row) for row in drawn), *(fda_tiny_weights(tiny) for _ in range(max(4, count // 30)))]
 
 
 def fda_case(rng: Random, metric: str, n: int, eps: float, level: float, start: str) -> Instance:
@@ -267,6 +296,25 @@ def fda_case(rng: Random, metric: str, n: int, eps: float, level: float, start: 
     nu = level * value * log_scale(eps) / n
     flags = (metric, f"eps={eps:.0e}", start, f"nu-{level:g}")
     return question("fda", f"n = {n}, {', '.join(flags)}", flags, {"a": a, "B": B, "y": y, "nu": nu, "eps": eps})
+
+
+def fda_tiny_weights(rng: Random) -> Instance:
+    """ε = machine precision and a ν at which the slope of a zero is 20 times what it must hold, or much more.
+
+    A clipped ε lowers that slope by the clip, and zeros of y come back.
+    """
+    n = int(rng.integers(3, 8))
+    B, a = (
+        METRICS[str(rng.choice(["identity", "dense"]))](n, rng),
+        rng.choice([-1.0, 1.0], n) * rng.uniform(0.5, 2.0, n),
+    )
+    y = through(a, start_vector(B, B, "zeros", rng))
+    pull = 2.0 * float(np.max(np.abs(a))) / float(a @ np.linalg.solve(B, a))
+    nu = float(rng.choice([20.0, 1e3, 1e6])) * pull * MACHINE_EPS * log_scale(MACHINE_EPS)
+    flags = ("tiny-weights", "eps=2e-16", "zeros")
+    return question(
+        "fda", f"n = {n}, tiny ν at tiny ε", flags, {"a": a, "B": B, "y": y, "nu": nu, "eps": MACHINE_EPS}
+    )
 
 
 def through(a: Vector, y: Vector) -> Vector:

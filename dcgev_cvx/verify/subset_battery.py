@@ -11,6 +11,7 @@ import numpy as np
 from ..checks import Matrix
 from .instances import Instance, question
 from .matrices import METRICS, OBJECTIVES, Random, dense, pencil
+from .reference import enumerated, top_values
 from .steps_battery import balanced
 
 SUBSET_SIZES = (1, 2, 3, 4, 4, 5, 5, 6, 7, 8, 10)
@@ -19,7 +20,8 @@ SUBSET_SIZES = (1, 2, 3, 4, 4, 5, 5, 6, 7, 8, 10)
 def subset_battery(level: str, seed: int, count: int) -> list[Instance]:
     """Random pencils of all families at every share of k, then decoys and extreme scales.
 
-    n ≤ 10, so that every support can be looked at; k at both ends and between, as 1 and n are where loops go wrong.
+    n ≤ 10 (16 for some decoys), so that every support can be looked at; k at both ends and between, as 1 and n are
+    where loops go wrong.
     """
     rng = np.random.default_rng([seed, 8, len(level)])
     kinds, metrics = (*OBJECTIVES, "cca"), tuple(METRICS)
@@ -41,9 +43,10 @@ def subset_case(level: str, A: Matrix, B: Matrix, place: str, flags: tuple[str, 
 
 
 def decoys(level: str, seed: int, count: int) -> list[Instance]:
-    """One variable with the largest variance alone and a correlated block: the greedy choice is not the best one."""
+    """Pencils whose best support a search does not find: greedy, by swaps, or greedy from every variable."""
     rng = np.random.default_rng([seed, 9, len(level)])
-    return [decoy(level, rng) for _ in range(count)]
+    makers = (decoy, cliques, decoy, elusive)
+    return [case for i in range(count) if (case := makers[i % len(makers)](level, rng)) is not None]
 
 
 def decoy(level: str, rng: Random) -> Instance:
@@ -62,6 +65,53 @@ def decoy(level: str, rng: Random) -> Instance:
     A = ((A + noise + noise.T) * np.outer(signs, signs))[np.ix_(order, order)]
     B = np.eye(n) if rng.random() < 0.5 else 0.1 * dense(n, rng) + np.eye(n)
     return question(level, f"n = {n}, k = {k}, decoy", ("decoy",), {"A": A, "B": B, "k": k})
+
+
+def cliques(level: str, rng: Random) -> Instance:
+    """Two blocks of k and a crowd: the largest variances lie in the worse block, the eigenvector in the crowd.
+
+    Variances and greedy choice lead to the first block, which no single swap leaves; the leading eigenvector lives
+    on the crowd, whose k-subsets are worth little; the best support is the second block.
+    """
+    k = int(rng.integers(3, 5))
+    crowd = 2 * k
+    first = 0.55 + (1.25 - 0.55 + 0.02 * float(rng.random())) * np.eye(k)
+    second = 0.85 + 0.15 * np.eye(k)
+    third = 0.5 * (0.95 + 0.05 * np.eye(crowd))
+    A = 0.01 * np.eye(4 * k)
+    for start, block in ((0, first), (k, second), (2 * k, third)):
+        A[start : start + len(block), start : start + len(block)] = block
+    order, signs = rng.permutation(4 * k), rng.choice([-1.0, 1.0], size=4 * k)
+    A = (A * np.outer(signs, signs))[np.ix_(order, order)]
+    return question(level, f"n = {4 * k}, k = {k}, cliques", ("decoy",), {"A": A, "B": np.eye(4 * k), "k": k})
+
+
+def elusive(level: str, rng: Random) -> Instance | None:
+    """A Gaussian A whose best support is not found by greedy search from any of its variables, by a margin.
+
+    About one draw in fifteen; None if sixty draws bring none.
+    """
+    for _ in range(60):
+        n, k = 10, int(rng.integers(3, 6))
+        M = rng.standard_normal((n, n))
+        A, B = 0.5 * (M + M.T), np.eye(n)
+        best = enumerated(A, B, k)
+        if best.value - max(greedy_from(A, B, k, i) for i in range(n)) > 1e-3 * best.radius:
+            return question(level, f"n = {n}, k = {k}, elusive", ("decoy",), {"A": A, "B": B, "k": k})
+    return None
+
+
+def greedy_from(A: Matrix, B: Matrix, k: int, start: int) -> float:
+    """The value of the support that grows from one variable by the best addition each time."""
+    chosen, value = [start], float(A[start, start] / B[start, start])
+    while len(chosen) < k:
+        rest = [i for i in range(len(A)) if i not in chosen]
+        supports = np.array([[*chosen, i] for i in rest])
+        rows, columns = supports[:, :, None], supports[:, None, :]
+        values = top_values(A[rows, columns], B[rows, columns])
+        chosen.append(rest[int(np.argmax(values))])
+        value = float(np.max(values))
+    return value
 
 
 def tight(level: str, seed: int, count: int) -> list[Instance]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InvalidParameter
 from .instances import Instance, known_level
-from .pairs import PAIRS, Pair, variable_scales
+from .pairs import PAIRS, Pair, usable, variable_scales
 from .reference import reference
 from .runs_battery import run_battery
 from .steps_battery import fda_battery, step_battery
@@ -23,12 +23,12 @@ Effort: TypeAlias = Literal["quick", "full"]
 
 COUNTS = MappingProxyType(
     {
-        "step": (220, 640),
-        "fda": (120, 320),
-        "pca": (70, 180),
-        "algorithm": (30, 64),
-        "bound": (130, 330),
-        "cardinality": (110, 280),
+        "step": (320, 960),
+        "fda": (200, 500),
+        "pca": (120, 300),
+        "algorithm": (36, 90),
+        "bound": (160, 400),
+        "cardinality": (140, 340),
     }
 )
 """Random cases per level at effort quick and full; the special families come on top."""
@@ -85,11 +85,12 @@ def suite(level: str, seed: int, effort: Effort) -> Suite:
         raise InvalidParameter(f'effort = {effort!r} is unknown; it is "quick" or "full".')
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InvalidParameter(f"seed = {seed!r} must be a whole number of at least 0.")
-    battery = sorted(cases(level, seed, COUNTS[level][effort == "full"]), key=lambda case: case.n)
+    drawn = cases(level, seed, COUNTS[level][effort == "full"])
+    battery = sorted((case for case in drawn if certain(case)), key=lambda case: case.n)
     rng = np.random.default_rng([seed, 11])
     many = (RUN_BASES if level in ("pca", "algorithm") else BASES)[effort]
     bases = chosen([case for case in battery if handy(case)], many)
-    pairs = {name: tuple(make(bases, rng)) for name, make in PAIRS.items()}
+    pairs = {name: tuple(p for p in make(bases, rng) if certain(p.asked)) for name, make in PAIRS.items()}
     ties = [case for case in battery if "near-tie" in case.flags][:4]
     pairs["units of the variables"] += tuple(variable_scales(ties, rng))
     ladder = tuple(rungs(battery)) if level == "bound" else ()
@@ -105,13 +106,21 @@ def cases(level: str, seed: int, count: int) -> list[Instance]:
     return run_battery(level, seed, count) if level in ("pca", "algorithm") else subset_battery(level, seed, count)
 
 
+def certain(case: Instance) -> bool:
+    """Is a step's reference certified? A case without one is not asked: better no question than a doubtful verdict.
+
+    Two methods lose digits to cond(B) and beside collapse, and one draw in a few hundred of both together is refused.
+    """
+    return usable(case) if case.level in ("step", "fda") else True
+
+
 def handy(case: Instance) -> bool:
     """Is the case fit to be transformed: two variables or more, benign B, ε not tiny, x compared?
 
     Bases are easy on purpose: a pair is about consistency, and a hard base would blame rounding.
     """
     calm = 2 <= case.n <= 13 and case.data.get("eps", 1.0) >= 1e-4 and condition(case) <= 1e4
-    if not calm or {"slow", "collapse", "small", "better-start"} & set(case.flags):
+    if not calm or {"slow", "collapse", "small", "better-start", "small-entries", "cancelling"} & set(case.flags):
         return False
     return reference(case).nondegenerate and bool(reference(case).x.any()) if case.level in ("step", "fda") else True
 

@@ -18,9 +18,10 @@ import numpy as np
 
 from ..errors import InvalidParameter
 from .equations import Asked, worst
-from .instances import LEVELS, Instance, known_level, plain, question
+from .instances import LEVELS, Instance, Level, known_level, plain, question
 from .measures import surrogate
 from .reference import optimum, reference
+from .refusals import refusals
 from .session import number_of, vector_of
 from .suite import Effort, suite
 from .tolerances import Tolerances, tolerances
@@ -33,6 +34,8 @@ GROUPS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
         "near-ties": (("near-tie",), "small entries cut off, or dust kept"),
         "fixed-points": (("fixed-point",), "a step that drifts away from a limit"),
         "weights-at-zero": (("zero-weights", "tiny-weights"), "a weight of 0, or a clipped one, where y is 0"),
+        "cancellation": (("cancelling",), "data or sums in single precision"),
+        "small-entries": (("small-entries",), "entries below 1e-3 cut off"),
         "no-pull": (("no-pull",), "0/0 when nothing pulls x from the origin"),
         "one-variable": (("one-variable",), "n = 1 forgotten"),
         "collapse": (("rho-1.001", "rho-3", "collapse"), "0/0 where x = 0 is the answer"),
@@ -46,6 +49,7 @@ GROUPS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
         "large-eps": (("eps=1e+00",), "log(1/ε) for log(1 + 1/ε)"),
         "indefinite": (("indefinite", "negative", "pulled-down", "cca"), "τ missing, doubled or on one side only"),
         "dense-metric": (("dense", "small", "uneven"), "B taken for diagonal or for the identity"),
+        "invalid": (("invalid",), "numbers returned where there is no answer"),
         "plain": ((), "factors of 2, the wrong logarithm, wrong signs"),
     }
 )
@@ -78,25 +82,33 @@ def export(
     about, profile, target = known_level(level), tolerances(tol), Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     groups: dict[str, list[dict[str, Any]]] = {}
-    for index, case in numbered(level, seed, seeds, effort, profile):
-        name = group_of(case)
-        groups.setdefault(name, []).append(vector_record(f"{level}-{index:04d}", case, profile))
+    count = 0
+    for count, case in numbered(level, seed, seeds, effort, profile):
+        groups.setdefault(group_of(case), []).append(vector_record(f"{level}-{count:04d}", case, profile))
+    groups["invalid"] = [
+        refusal_record(f"{level}-{index:04d}", words, data)
+        for index, (words, data) in enumerate(refusals(level), start=count + 1)
+    ]
     for name, vectors in groups.items():
-        content = {
-            "schema_version": SCHEMA_VERSION,
-            "level": level,
-            "group": name,
-            "note": f"catches: {GROUPS[name][1]}",
-            "verdict": about.verdict,
-            "task": about.task,
-            "arguments": list(about.arguments),
-            "returns": about.returns,
-            "vectors": vectors,
-        }
-        text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(file_content(about, name, vectors), ensure_ascii=False, allow_nan=False)
         (target / f"{level}-{name}.json").write_text(text + "\n", encoding="utf-8")
     (target / "schema.json").write_text(schema_text(), encoding="utf-8")
     return {name: len(vectors) for name, vectors in sorted(groups.items())}
+
+
+def file_content(about: Level, group: str, vectors: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a vector file holds."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "level": about.name,
+        "group": group,
+        "note": f"catches: {GROUPS[group][1]}",
+        "verdict": about.verdict,
+        "task": about.task,
+        "arguments": list(about.arguments),
+        "returns": about.returns,
+        "vectors": vectors,
+    }
 
 
 def schema_text() -> str:
@@ -136,8 +148,28 @@ def vector_record(name: str, case: Instance, profile: Tolerances) -> dict[str, A
         "result": "valid" if strict else "acceptable",
         "input": {key: plain(case.data[key]) for key in LEVELS[case.level].arguments},
         "expected": expected(case),
-        "tolerance": {"accuracy": asked.accuracy(case), "value": asked.value(case)},
+        "tolerance": tolerance_record(case, asked),
     }
+
+
+def refusal_record(name: str, words: str, data: dict[str, Any]) -> dict[str, Any]:
+    """A question that has no answer; the comment says why."""
+    return {
+        "id": name,
+        "flags": ["invalid"],
+        "comment": words,
+        "result": "invalid",
+        "input": {key: plain(value) for key, value in data.items()},
+        "expected": {},
+        "tolerance": {"accuracy": 0.0, "gap": 0.0},
+    }
+
+
+def tolerance_record(case: Instance, asked: Asked) -> dict[str, float]:
+    """What an answer is judged by: the accuracy of x, the gap of the profile, and the relative value of a step."""
+    steps = case.level in ("step", "fda")
+    allowed = {"accuracy": asked.accuracy(case), "gap": asked.tol.gap}
+    return {**allowed, "value": asked.value(case)} if steps else allowed
 
 
 def expected(case: Instance) -> dict[str, Any]:
@@ -184,6 +216,8 @@ def judge_one(content: Mapping[str, Any], vector: Mapping[str, Any], answers: Ma
     name, group = vector["id"], content["group"]
     if name not in answers:
         return Judgement(name, group, "blocked", note="no answer was given")
+    if vector["result"] == "invalid":
+        return judged_refusal(name, group, answers[name], vector["comment"])
     case = instance_of(content["level"], vector)
     if content["returns"] == "bound":
         x, problem = number_of(answers[name])
@@ -191,10 +225,17 @@ def judge_one(content: Mapping[str, Any], vector: Mapping[str, Any], answers: Ma
         x, problem, _, _ = vector_of(answers[name], case.n)
     if x is None:
         return Judgement(name, group, "failed", "an answer", np.inf, 0.0, problem)
-    tol = Tolerances("vector", float(vector["tolerance"]["accuracy"]), "stored with the vector")
+    allowed = vector["tolerance"]
+    tol = Tolerances("vector", float(allowed["accuracy"]), "stored with the vector", gap=float(allowed["gap"]))
     miss = worst(case, x, Asked(tol))
     status = "passed" if miss.ratio <= 1.0 else "failed"
     return Judgement(name, group, status, miss.equation.name, miss.violation, miss.limit)
+
+
+def judged_refusal(name: str, group: str, answer: Any, why: str) -> Judgement:
+    """null or {"error": …} is the right answer to a question that has none."""
+    refused = answer is None or (isinstance(answer, dict) and "error" in answer)
+    return Judgement(name, group, "passed" if refused else "failed", "refusal", float(not refused), 0.0, why)
 
 
 def instance_of(level: str, vector: Mapping[str, Any]) -> Instance:
