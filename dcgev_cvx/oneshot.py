@@ -10,12 +10,13 @@ where the penalty is nearly convex, choose the support and the last ones settle 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .checks import Vector
+from .checks import Matrix, Vector
 from .pencils import Gram, Pencil
 from .programs import smallest_tau
 from .spectra import power_of_two
@@ -23,6 +24,12 @@ from .spectra import power_of_two
 DENSE_KERNEL = 400
 SINGLE = 10**6
 """Factors with more entries than this are searched in single precision: half the memory to go through."""
+POOL = 3
+"""The pool of a level of ε holds this many times k rows."""
+FULL = 2
+"""Steps at the beginning of each level that look at all rows."""
+STILL = 1e-5
+"""A level ends once no coordinate moves by more."""
 
 
 @dataclass(frozen=True)
@@ -100,36 +107,70 @@ def one_shot(pencil: Pencil, k: int, x0: Vector, schedule: Schedule) -> tuple[Ve
 
 
 def one_shot_rows(A: Gram, k: int, x: Vector, schedule: Schedule) -> tuple[Vector, float]:
-    """The same for A = CᵀC and B = I, compiled, on the rows of Cᵀ."""
-    from .thin import one_shot_factor
+    """The same for A = CᵀC and B = I on the rows of Cᵀ, one for each variable.
 
+    Each level begins with steps over all rows; the others are steps of the same program restricted to the POOL·k
+    rows with the highest scores, which contain all that survived. What is decided here is a support, and its
+    value is computed elsewhere, so that single precision does where memory is what takes the time.
+    """
     unit = power_of_two(float(np.max(np.abs(A.C))))
     R: Any = np.empty(A.C.T.shape, np.float64 if A.C.size <= SINGLE else np.float32)
     np.divide(A.C.T, unit, out=R, casting="same_kind")
-    rho = one_shot_factor(R, k, x, np.array(schedule.levels), schedule.steps, 1e-5)
-    return x, float(rho) * unit * unit
+    x, rho = x.astype(R.dtype), 0.0
+    whole = 2 * POOL * k > len(x)
+    for level in schedule.levels:
+        x, rho, still = settle(R, x, k, level, schedule.steps if whole else FULL)
+        if not whole and not still:
+            score = survival(R @ (R.T @ x), x, level)
+            pool = np.flatnonzero((score > np.partition(score, -POOL * k - 1)[-POOL * k - 1]) | (x != 0.0))
+            part, rho, _ = settle(R[pool], x[pool], k, level, schedule.steps - FULL)
+            x = np.zeros_like(x)
+            x[pool] = part
+    z = x.astype(np.float64)
+    return z / np.linalg.norm(z), rho * unit * unit
+
+
+def settle(R: Matrix, x: Vector, k: int, level: float, steps: int) -> tuple[Vector, float, bool]:
+    """(x, ρ_ε, did x stop moving?) after at most `steps` steps at one level of ε on the rows given."""
+    rho = 0.0
+    for _ in range(steps):
+        support = np.flatnonzero(x)
+        u = x[support] @ R[support] if 2 * len(support) < len(x) else x @ R
+        z, rho = survivors(R @ u, x, k, level)
+        moved = float(np.max(np.abs(z - x)))
+        x = z
+        if moved <= STILL:
+            return x, rho, True
+    return x, rho, False
+
+
+def survival(c: Vector, x: Vector, level: float) -> Vector:
+    """The scores 2|cᵢ|(|xᵢ| + ε): i survives the step from x (ALG-S) when its score exceeds ρ_ε."""
+    size = np.abs(x)
+    return 2.0 * np.abs(c) * (size + level * np.max(size))
+
+
+def survivors(c: Vector, x: Vector, k: int, level: float) -> tuple[Vector, float]:
+    """(x⁺, ρ_ε): the step (ALG-S) from x with c = (A + τI)x that k coordinates survive; x itself if none does."""
+    score = survival(c, x, level)
+    rho = float(np.partition(score, -k - 1)[-k - 1])
+    alive = np.flatnonzero(score > rho)
+    z = np.zeros_like(x)
+    # |cᵢ| − ½ρ_ε/(|xᵢ| + ε) = |cᵢ|(1 − ρ_ε/scoreᵢ)
+    z[alive] = c[alive] * (1.0 - rho / score[alive])
+    norm = math.sqrt(float(z @ z))
+    return (z / norm if norm > 0.0 else x), rho
 
 
 def one_shot_product(pencil: Pencil, tau: float, k: int, x: Vector, schedule: Schedule) -> tuple[Vector, float]:
-    """The same for B = I through products with a large dense A: x has k nonzeros, so each step costs k rows of A.
-
-    Where every score ties, z = 0 and the last x is returned as it is.
-    """
+    """The same for B = I through products with a large dense A: x has k nonzeros, so each step costs k rows of A."""
     rho = 0.0
     for level in schedule.levels:
         for _ in range(schedule.steps):
-            c = pencil.A_dot(x) + tau * x
-            room = np.abs(x) + level * float(np.max(np.abs(x)))
-            size = np.abs(c)
-            score = 2.0 * size * room
-            rho = float(np.partition(score, -k - 1)[-k - 1])
-            z = np.where(score > rho, np.sign(c) * (size - 0.5 * rho / room), 0.0)
-            norm = float(np.linalg.norm(z))
-            if norm == 0.0:
-                return x, rho
-            moved = float(np.max(np.abs(z / norm - x)))
-            x = z / norm
-            if moved <= 1e-5:
+            z, rho = survivors(pencil.A_dot(x) + tau * x, x, k, level)
+            moved = float(np.max(np.abs(z - x)))
+            x = z
+            if moved <= STILL:
                 break
     return trimmed(pencil, x, k), rho
 

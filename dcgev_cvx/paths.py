@@ -12,8 +12,7 @@ import numpy as np
 
 from .algorithms import native_run, sparse_gev
 from .certificates import Certificate, certify
-from .checks import Vector, as_flag, as_generator, as_numbers, as_whole
-from .errors import InvalidParameter
+from .checks import Vector, as_flag, as_generator, as_numbers, as_whole, one_of
 from .mm import MMResult, Status, Stop, expect_stop, minimize
 from .penalties import MACHINE_EPS, card, log_scale
 from .pencils import Pencil, expect_pencil
@@ -223,8 +222,7 @@ def solve(
     """
     begin = perf_counter()
     k = checked_k(k, expect_pencil(pencil).n)
-    if not isinstance(effort, str) or effort not in EFFORTS:
-        raise InvalidParameter(f'effort = {effort!r} is unknown; it is "quick", "normal" or "high".')
+    one_of(effort, "effort", EFFORTS)
     unit, length, _ = in_units(pencil)
     x = length * spread(unit, found_by(unit, k, effort, as_generator(random_state)), k)
     matched = matching_program(pencil, x)

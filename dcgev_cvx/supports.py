@@ -18,7 +18,7 @@ from .fisher import fisher_solve
 from .oneshot import SCHEDULES, one_shot, trimmed
 from .pencils import Gram, Pencil
 from .postprocess import value
-from .spectra import power_of_four, two_views
+from .spectra import power_of_four
 from .swaps import eigenvector_on, pair_value, support_values, swap_search
 
 Effort: TypeAlias = Literal["quick", "normal", "high"]
@@ -200,16 +200,25 @@ def spread(pencil: Pencil, x: Vector, k: int) -> Vector:
 def overfits(pencil: Pencil) -> bool:
     """Is this sparse CCA on more than SMALL variables, from fewer samples than variables?
 
-    A + B is then the joint covariance of both views plus a ridge, and as the samples do not span the space, its
-    smallest eigenvalue (the ridge) is shared by many directions; deflation moves a few of them. A covariance of
-    enough samples has no eigenvalue twice.
+    A + B is then the joint covariance of both views plus a ridge, and as the samples do not span the space, many
+    directions share one eigenvalue, the ridge; deflation moves a few of them. A covariance of enough
+    samples has no eigenvalue three times.
     """
-    if pencil.n <= SMALL or isinstance(pencil.A, Gram) or pencil.B is None or not two_views(pencil.A, pencil.B):
+    if pencil.n <= SMALL or isinstance(pencil.A, Gram) or pencil.B is None or not has_views(pencil.A, pencil.B):
         return False
     from scipy.linalg import eigvalsh
 
     values = eigvalsh(pencil.A + pencil.B, check_finite=False)
-    return bool(np.min(np.diff(values[: pencil.n // 2])) <= 1e-12 * abs(values[-1]))
+    half = values[: pencil.n // 2]
+    return bool(np.min(half[2:] - half[:-2]) <= 1e-11 * values[-1])
+
+
+def has_views(A: Matrix, B: Matrix) -> bool:
+    """Do the variables fall into two groups, in any order, A zero within them and B zero between them (Eq:CCA)?"""
+    other = A[0] != 0.0
+    own = ~other
+    crossed = A[np.ix_(own, own)].any() or A[np.ix_(other, other)].any() or B[np.ix_(own, other)].any()
+    return bool(other.any() and not crossed)
 
 
 def diagonal_metric(pencil: Pencil) -> Pencil:

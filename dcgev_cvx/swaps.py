@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .checks import Index, Matrix, Vector
+from .exchanges import exchange_rows
 from .pencils import Gram, Pencil
 from .postprocess import on_support
 from .spectra import positive
@@ -19,7 +20,7 @@ SHORTLIST = 12
 DIRECT = 100
 """Supports up to this size are scored in one batch; larger ones one at a time, until one is better."""
 THIN = 60
-"""Beyond this many variables the exchanges of A = CᵀC with B = I are compiled and evaluated by power steps."""
+"""Beyond this many variables the exchanges of A = CᵀC with B = I are evaluated by power steps."""
 
 
 def eigenvector_on(pencil: Pencil, support: Index) -> tuple[float, Vector]:
@@ -72,7 +73,7 @@ def swap_search(pencil: Pencil, x: Vector, max_swaps: int = 200) -> tuple[Vector
     """
     support = np.flatnonzero(x)
     if pencil.B is None and isinstance(pencil.A, Gram) and pencil.n > THIN:
-        return swap_rows(pencil.A, pencil.A_diagonal, x, max_swaps)
+        return exchange_rows(pencil.A.C.T, pencil.A_diagonal, x, max_swaps)
     value, x = eigenvector_on(pencil, support)
     for count in range(max_swaps):
         better = best_swap(pencil, support, x, value)
@@ -80,18 +81,6 @@ def swap_search(pencil: Pencil, x: Vector, max_swaps: int = 200) -> tuple[Vector
             return x, count
         value, support, x = better
     return x, max_swaps
-
-
-def swap_rows(A: Gram, diagonal: Vector, x: Vector, max_swaps: int) -> tuple[Vector, int]:
-    """The same for A = CᵀC and B = I, compiled, on the rows of Cᵀ; the loadings are good to a few power steps."""
-    from .thin import exchange_factor
-
-    members: Index = np.flatnonzero(x)
-    z = x[members] / np.linalg.norm(x[members])
-    _, count = exchange_factor(A.C.T, diagonal, members, z, max_swaps)
-    found = np.zeros_like(x)
-    found[members] = z
-    return found, int(count)
 
 
 def best_swap(pencil: Pencil, support: Index, x: Vector, value: float) -> tuple[float, Index, Vector] | None:

@@ -1,15 +1,23 @@
 """From ρ̃ to k: the path, its end, and the search for a given cardinality."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import referee
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcgev_cvx import Gram, InvalidParameter, Pencil, path, rho_max, solve, sparse_gev
-from dcgev_cvx.oneshot import SCHEDULES, one_shot
+from dcgev_cvx import Gram, InvalidParameter, Pencil, SparseGEV, path, rho_max, solve, sparse_gev
+
+from dcgev_cvx import oneshot, paths, supports  # isort: skip
+from dcgev_cvx.builders import cca_pencil
+from dcgev_cvx.exchanges import exchange_rows
+from dcgev_cvx.oneshot import SCHEDULES, one_shot, survivors
 from dcgev_cvx.paths import on_path
 from dcgev_cvx.swaps import best_swap, eigenvector_on, pair_value, support_values, swap_search
+from dcgev_cvx.views import solve_views
 
 PITPROPS_BEST = [
     1.0000, 1.9540, 2.4753, 2.9375, 3.4062, 3.7710, 3.9962, 4.0686, 4.1386, 4.1726, 4.2083, 4.2182, 4.2186,
@@ -262,3 +270,171 @@ def test_shared_eigenvalues_give_k_nonzeros():
         found = solve(Pencil(2.0 * np.eye(3)), k)
         assert found.k == k
         assert found.value == pytest.approx(2.0)
+
+
+def few_samples(seed, h=100, m=60):
+    """Two views of h variables, five of each sharing a factor, fewer samples than variables."""
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal((m, 1))
+    X, Y = rng.standard_normal((m, h)), rng.standard_normal((m, h))
+    X[:, :5] += 1.5 * z
+    Y[:, :5] += 1.5 * z
+    return cca_pencil(X, Y, ridge=0.5)
+
+
+def factor(seed, rows=40, columns=150):
+    X = np.random.default_rng(seed).standard_normal((rows, columns))
+    return Gram(X - X.mean(axis=0))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda seed: Pencil(factor(seed)),
+        lambda seed: Pencil(factor(seed, 30, 90).toarray()),
+        lambda seed: cca(seed, h=35, m=200),
+        few_samples,
+        lambda seed: pca(seed, n=20),
+    ],
+)
+def test_efforts_are_nested(make, seed):
+    pencil = make(seed)
+    quick, normal, high = (solve(pencil, 8, effort=e, check_path=False).value for e in ("quick", "normal", "high"))
+    assert quick <= normal * (1 + 1e-12)
+    assert normal <= high * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("make", [pca, cca])
+@pytest.mark.parametrize("k", [3, 6])
+def test_the_search_alone_is_good(make, k, monkeypatch):
+    """Without looking at every support: exact on these, and never above the optimum."""
+    monkeypatch.setattr(supports, "EVERY", 0)
+    for seed in range(4):
+        pencil = make(seed)
+        best, _ = referee.best_subset(*pencil.dense(), k)
+        found = solve(pencil, k, check_path=False).value
+        assert 0.999 * best <= found <= best * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_ill_conditioned_problems_are_enumerated(seed):
+    A, B = referee.random_pencil(seed, 10, cond=1e6, indefinite=True)
+    for k in (2, 5, 9, 10):
+        assert solve(Pencil(A, B), k, check_path=False).value == pytest.approx(
+            referee.best_subset(A, B, k)[0], rel=1e-7
+        )
+
+
+def test_survivors_is_the_step_of_its_own_program():
+    """The ρ_ε that keeps k makes (ALG-S) return the same vector."""
+    from dcgev_cvx.penalties import log_scale
+    from dcgev_cvx.steps.closed import soft_threshold_step
+
+    pencil = pca(2)
+    x = pencil.leading_vector
+    z, rho_eps = survivors(pencil.A_dot(x), x, 5, 0.3)
+    eps = 0.3 * float(np.max(np.abs(x)))
+    step = soft_threshold_step(SparseGEV(pencil, rho_eps * log_scale(eps), eps), x)
+    assert np.count_nonzero(z) == 5
+    assert z == pytest.approx(step.x, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("k", [5, 40])
+def test_a_factor_is_searched_as_its_matrix(seed, k):
+    """The pools, the products and the compiled kernel agree where nothing ties."""
+    A = factor(seed)
+    x0 = Pencil(A).leading_vector
+    rows, _ = one_shot(Pencil(A), k, x0, SCHEDULES["quick"])
+    dense, _ = one_shot(Pencil(A.toarray()), k, x0, SCHEDULES["quick"])
+    assert Pencil(A).A_quad(rows) == pytest.approx(Pencil(A).A_quad(dense), rel=0.03)
+    assert np.count_nonzero(rows) == k
+
+
+def test_single_precision_decides_the_support_only(monkeypatch):
+    A = factor(1)
+    double, _ = one_shot(Pencil(A), 20, Pencil(A).leading_vector, SCHEDULES["normal"])
+    monkeypatch.setattr(oneshot, "SINGLE", 0)
+    single, _ = one_shot(Pencil(A), 20, Pencil(A).leading_vector, SCHEDULES["normal"])
+    assert single.dtype == np.float64
+    assert np.array_equal(np.flatnonzero(single), np.flatnonzero(double))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_exchanges_on_rows_rise_and_keep_k(seed):
+    A = factor(seed)
+    pencil = Pencil(A)
+    start = np.zeros(150)
+    start[:12] = 1.0
+    z, made = exchange_rows(A.C.T, pencil.A_diagonal, start, 500)
+    before, _ = eigenvector_on(pencil, np.arange(12))
+    after, _ = eigenvector_on(pencil, np.flatnonzero(z))
+    assert made > 5
+    assert np.count_nonzero(z) == 12
+    assert after > 1.5 * before
+    assert pencil.A_quad(z) == pytest.approx(after, rel=1e-3)
+    assert exchange_rows(A.C.T, pencil.A_diagonal, start, 3)[1] == 3
+
+
+def test_overfits_knows_few_samples():
+    assert supports.overfits(few_samples(0))
+    assert not supports.overfits(cca(0, h=50, m=400))
+    assert not supports.overfits(few_samples(0, h=20, m=15))  # 40 variables: small enough for every search
+    assert not supports.overfits(Pencil(factor(0)))
+    B = 0.6 ** np.abs(np.subtract.outer(np.arange(80), np.arange(80)))
+    A = np.zeros((80, 80))
+    A[:40, 40:] = 0.1
+    A[40:, :40] = 0.1
+    B[:40, 40:] = B[40:, :40] = 0.0
+    assert not supports.overfits(Pencil(A, B))  # a population, though A has rank two
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_few_samples_do_not_mislead(seed):
+    """Exactly the planted ten, for which the in-sample value is not the largest."""
+    pencil = few_samples(seed)
+    planted = (*range(5), *range(100, 105))
+    found = solve(pencil, 10)
+    assert found.support == planted
+    assert found.certificate.passes()
+    assert solve_views(pencil, (5, 5)).support == planted
+    order = np.random.default_rng(seed).permutation(200)
+    shuffled = Pencil(pencil.A[np.ix_(order, order)], pencil.B[np.ix_(order, order)])
+    assert sorted(order[list(solve(shuffled, 10).support)]) == sorted(planted)
+
+
+def test_matching_program_for_a_large_support(monkeypatch):
+    """Beyond Newton's reach ρ̃ is so small that x itself is stationary."""
+    pencil = Pencil(factor(0))
+    x = solve(pencil, 30, effort="quick").x
+    near = paths.matching_program(pencil, x)
+    monkeypatch.setattr(paths, "NEWTON_LIMIT", 0)
+    far = paths.matching_program(pencil, x)
+    assert 0.0 < far.program.rho < near.program.rho
+    assert near.certificate.passes()
+    assert far.certificate.passes()
+
+
+@pytest.mark.parametrize("power", [-280, -100, 100, 280])
+def test_units(power):
+    """Powers of two in A, powers of four in B: the same support, the value scaled, a program that certifies."""
+    for pencil in (pca(3, n=8), cca(3, h=4), Pencil(factor(3, 10, 70))):
+        plain = solve(pencil, 3)
+        a, b = 2.0**power, 4.0 ** (power // 2)
+        A = Gram(pencil.A.C * 2.0 ** (power // 2)) if isinstance(pencil.A, Gram) else pencil.A * a
+        scaled = solve(Pencil(A, None if pencil.B is None else pencil.B * b), 3)
+        assert scaled.support == plain.support
+        assert scaled.value == pytest.approx(plain.value * (a if pencil.B is None else a / b), rel=1e-9)
+        assert scaled.certificate.passes()
+        assert scaled.on_path == plain.on_path
+
+
+def test_data_from_samples_need_no_compiler():
+    """numba and its compilation stay out of PCA from wide data."""
+    code = (
+        "import sys, numpy as np; from dcgev_cvx import Gram, Pencil, solve; "
+        "solve(Pencil(Gram(np.random.default_rng(0).standard_normal((20, 90)))), 5); "
+        "sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
