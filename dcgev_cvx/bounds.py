@@ -636,14 +636,10 @@ def cheap_bound(pencil: Pencil, k: int) -> float:
 
 
 __all__ = [
-    "Dual",
     "Gap",
-    "Units",
     "cheap_bound",
     "dense_bound",
-    "dual_of",
     "homogeneous_bound",
-    "lambda_max_bound",
     "largest_valid_k",
     "penalized_bound",
     "radius_bound",

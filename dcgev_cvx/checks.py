@@ -111,9 +111,9 @@ def checked_names(names: Iterable[object] | None, n: int) -> tuple[str, ...] | N
     """
     if names is None:
         return None
-    if isinstance(names, str) or not isinstance(names, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+    found = tuple(str(name) for name in listed(names))
+    if not found:
         raise InvalidPencil(f"names = {shown(names)} must list {n} names, one per variable.")
-    found = tuple(str(name) for name in names)
     if len(found) != n:
         raise InvalidPencil(f"{len(found)} names were given for {n} variables.")
     return found

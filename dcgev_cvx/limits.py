@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .checks import Vector
-from .errors import InvalidParameter
+from .errors import InvalidParameter, InvalidPencil
 
 LARGEST = 140
 """Sizes lie between 1e-140 and 1e140, so that their squares and products are numbers."""
@@ -20,6 +20,25 @@ def refuse_price(price: str, at_zero: tuple[float, float], n: int) -> None:
     """
     if not math.isfinite(n * max(map(abs, at_zero))):
         raise InvalidParameter(f"{price} is too large for floating point at this eps: the slope ρ_ε/ε overflows.")
+
+
+def refuse_ratio(A: float, B: float) -> None:
+    """Refuse sizes of A and B whose quotient, the size of the eigenvalues, is no number."""
+    if A > 0.0 and not 1e-300 <= A / B <= 1e300:
+        raise InvalidPencil(
+            f"A of size {A:.1e} and B of size {B:.1e} have eigenvalues near 1e{math.log10(A) - math.log10(B):+.0f}, "
+            "beyond 1e-300 … 1e300. Rescale A or B."
+        )
+
+
+def as_shift(tau: float, scale: float) -> float:
+    """A shift that floating point can tell from 0 and from infinity beside A.
+
+    Below 1e-32 of A's size it is 0; above 1e32 of it no step would move x.
+    """
+    if scale > 0.0 and tau > 1e32 * scale:
+        raise InvalidParameter(f"tau = {tau:g} is too large: beside an A of size {scale:.1e} no step would move x.")
+    return tau if tau > 1e-32 * scale else 0.0
 
 
 def refuse_size(a: Vector, diagonal: Vector) -> None:

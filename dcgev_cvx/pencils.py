@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -12,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .checks import Index, Matrix, Vector, as_real, checked_names, column_names, frozen, largest
+from .checks import Index, Matrix, Vector, as_real, checked_names, column_names, frozen, largest, listed, shown
 from .errors import InvalidParameter, InvalidPencil
 from .factors import Factor, asymmetry
+from .limits import refuse_ratio
 from .spectra import extreme, extreme_of_factor, semidefinite, smallest_of_matrix, two_views
 
 SMALL = 500
@@ -142,6 +142,7 @@ class Pencil:
         object.__setattr__(self, "blocks", checked_blocks(self.blocks, n, B))
         if B is not None:
             vars(self)["factor"] = Factor.of(B)  # now, since it shows that B is positive definite
+            refuse_ratio(self.A_scale, self.B_scale)
 
     def __reduce__(self) -> tuple[Any, ...]:
         A = self.A if isinstance(self.A, Gram) else np.asarray(self.A)
@@ -345,10 +346,11 @@ def checked_blocks(blocks: Any, n: int, B: Matrix | None) -> tuple[int, ...] | N
     """The sizes of the views, if they add up to n and B is block diagonal in them."""
     if blocks is None:
         return None
-    whole = isinstance(blocks, Iterable) and all(isinstance(size, (int, np.integer)) for size in blocks)
-    sizes = tuple(int(size) for size in blocks) if whole else ()
+    given = listed(blocks)
+    whole = all(isinstance(size, (int, np.integer)) and not isinstance(size, bool) for size in given)
+    sizes = tuple(int(size) for size in given) if whole else ()
     if not sizes or min(sizes) < 1 or sum(sizes) != n:
-        raise InvalidPencil(f"blocks = {blocks} must be whole numbers of at least 1 that add up to n = {n}.")
+        raise InvalidPencil(f"blocks = {shown(blocks)} must be whole numbers of at least 1 that add up to n = {n}.")
     for start, stop in pairwise((0, *accumulate(sizes))):
         if B is not None and (np.any(B[start:stop, :start]) or np.any(B[start:stop, stop:])):
             raise InvalidPencil(f"B is not block diagonal in blocks = {sizes}: rows {start} to {stop - 1} reach out.")

@@ -11,7 +11,7 @@ import numpy as np
 
 from .checks import Index, Vector, as_number, as_real, as_vector, frozen, one_of
 from .errors import Infeasible, InvalidParameter
-from .limits import refuse_price, refuse_size
+from .limits import as_shift, refuse_price, refuse_size
 from .penalties import MACHINE_EPS, Penalty, as_eps, as_penalty, card
 from .pencils import Gram, Pencil, expect_pencil
 from .spectra import power_of_four, power_of_two
@@ -450,4 +450,4 @@ def checked_tau(pencil: Pencil, shift: Shift, tau: float | None) -> float:
     if value < least * (1.0 - 1e-12):
         matrix = "A + τI" if shift == "identity" else "A + τB"
         raise InvalidParameter(f"tau = {value:g} is too small: {matrix} ⪰ 0 needs tau ≥ {least:.17g}.")
-    return value
+    return as_shift(value, pencil.A_scale / (1.0 if shift == "identity" else pencil.B_scale))

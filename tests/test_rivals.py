@@ -414,8 +414,8 @@ def test_bad_input(pit, name):
 @pytest.mark.parametrize(
     ("name", "option", "text"),
     [
-        ("gpower", {"kind": "l2"}, "GPower has l0 and l1"),
-        ("gpower", {"start": "zero"}, "GPower has column and leading"),
+        ("gpower", {"kind": "l2"}, "kind = 'l2' is unknown"),
+        ("gpower", {"start": "zero"}, "start = 'zero' is unknown"),
         ("gspca", {"search": "random"}, "search = 'random' is unknown"),
         ("scotlass", {"engine": "cvx"}, "engine = 'cvx' is unknown"),
         ("spca", {"ridge": 0.0}, "ridge = 0 is out of range"),

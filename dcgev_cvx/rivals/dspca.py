@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import as_flag
 from ..pencils import Pencil
 from ..postprocess import renormalize
 from ..solutions import Solution
@@ -36,6 +37,7 @@ def dspca(pencil: Pencil, k: int, *, renormalized: bool = True, solver: Any = No
     from ..relaxations import entrywise_sdp
 
     work, k = pca_problem(pencil, k, "dspca")
+    as_flag(renormalized, "renormalized")
     begin = perf_counter()
     options = {} if solver is None else {"solver": solver}
     relaxed = entrywise_sdp(work, radius=float(np.sqrt(k)), **options)

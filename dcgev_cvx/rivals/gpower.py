@@ -7,8 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ..checks import Matrix, Vector
-from ..errors import InvalidParameter
+from ..checks import Matrix, Vector, as_number, as_whole, one_of
 from ..pencils import Pencil
 from ..solutions import Solution
 from .base import Run, best_loadings, factor, finished, pca_problem, search
@@ -44,8 +43,10 @@ def gpower(
         For an unknown kind or start, and as `pca_problem` does.
     """
     work, k = pca_problem(pencil, k, "gpower")
-    check_choice("kind", kind, ("l0", "l1"))
-    check_choice("start", start, ("column", "leading"))
+    one_of(kind, "kind", ("l0", "l1"))
+    one_of(start, "start", ("column", "leading"))
+    as_number(tol, "tol")
+    as_whole(max_iter, "max_iter")
     begin = perf_counter()
     C = factor(work)
     z = longest_column(C) if start == "column" else unit(C @ work.leading_vector)
@@ -109,9 +110,3 @@ def unit(x: Vector) -> Vector:
     """x/‖x‖, or 0."""
     norm = float(np.linalg.norm(x))
     return x / norm if norm > 0.0 else x
-
-
-def check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
-    """An error that lists the choices when the value is none of them."""
-    if value not in known:
-        raise InvalidParameter(f"{name} = {value!r} is unknown; GPower has {' and '.join(known)}.")

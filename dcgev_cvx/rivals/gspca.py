@@ -9,8 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.linalg import eigh
 
-from ..checks import Index, Matrix, Vector
-from ..errors import InvalidParameter
+from ..checks import Index, Matrix, Vector, one_of
 from ..pencils import Pencil
 from ..postprocess import on_support
 from ..solutions import Solution
@@ -37,8 +36,7 @@ def gspca(pencil: Pencil, k: int, *, search: Search = "both") -> Solution:
     A greedy pass costs an eigenvalue decomposition a step; candidates are scored together by the secular equation.
     """
     work, k = pca_problem(pencil, k, "gspca")
-    if search not in ("both", "forward", "backward", "exact"):
-        raise InvalidParameter(f'search = {search!r} is unknown: "both", "forward", "backward" or "exact".')
+    one_of(search, "search", ("both", "forward", "backward", "exact"))
     begin = perf_counter()
     if search == "exact":
         return exact(pencil, work, k, begin)

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ..errors import InvalidParameter
+from ..checks import as_flag, as_number, as_whole, one_of
 from ..mm import Stop, minimize
 from ..penalties import L1Penalty
 from ..pencils import Pencil
@@ -45,8 +45,10 @@ def scotlass(
         When to stop a run; one that ran out says so in its Solution's method.
     """
     work, k = pca_problem(pencil, k, "scotlass")
-    if engine not in ("closed", "driver"):
-        raise InvalidParameter(f'engine = {engine!r} is unknown: "closed" (Eq:scotl) or "driver" (the MM driver).')
+    one_of(engine, "engine", ("closed", "driver"))
+    as_flag(renormalized, "renormalized")
+    as_number(tol, "tol")
+    as_whole(max_iter, "max_iter")
     begin = perf_counter()
     once = closed if engine == "closed" else driven
     found = search(lambda rho: once(work, rho, tol, max_iter), rho_max(work), k, work.n)

@@ -8,7 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..checks import Matrix, Vector, as_number
+from ..checks import Matrix, Vector, as_flag, as_number, as_whole
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil
 from ..postprocess import renormalize
@@ -48,6 +48,9 @@ def spca(
     minimised by α ∝ CᵀCβ (a Procrustes rotation, here of one column).
     """
     work, k = pca_problem(pencil, k, "spca")
+    as_flag(renormalized, "renormalized")
+    as_number(tol, "tol")
+    as_whole(max_iter, "max_iter")
     weight = checked_ridge(ridge) * (work.lambda_max or 1.0)
     begin = perf_counter()
     if isinstance(work.A, Gram) and math.isfinite(weight):
@@ -160,4 +163,5 @@ def soft(c: Vector, k: int) -> Vector:
 
 def checked_ridge(ridge: float) -> float:
     """A positive number, inf included."""
-    return math.inf if ridge == math.inf else as_number(ridge, "ridge", strict=True)
+    unlimited = isinstance(ridge, float) and ridge == math.inf  # pyright: ignore[reportUnnecessaryIsInstance]
+    return math.inf if unlimited else as_number(ridge, "ridge", strict=True)

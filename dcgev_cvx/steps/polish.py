@@ -312,7 +312,10 @@ def affine_face(B: Matrix, h: Vector, a: Vector) -> tuple[Vector, float]:
     mu = (float(a @ z_h) - 1.0) / float(a @ z_a)
     x = z_h - mu * z_a
     x = x + cho_solve(factor, h - mu * a - B @ x, check_finite=False)
-    return x / float(a @ x), mu
+    ax = float(a @ x)
+    if not ax > 0.0:
+        raise SolverFailed("the penalty outweighs xᵀBx by more than floating point holds: lower nu.")
+    return x / ax, mu
 
 
 def normal_of(sub: Subproblem, x: Vector) -> Vector:
