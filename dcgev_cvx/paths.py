@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def rho_max(pencil: Pencil, x0: Vector | None = None, eps: float = MACHINE_EPS) 
 
 @dataclass(frozen=True)
 class PathPoint:
-    """One ρ̃ of a path: the d.c. run, and its renormalized value xᵀAx/xᵀBx (NaN when collapsed)."""
+    """One ρ̃ (or ν, for FDA) of a path: the d.c. run, and its renormalized value xᵀAx/xᵀBx (NaN when collapsed)."""
 
     rho: float
     k: int
@@ -62,6 +62,12 @@ class Path:
 
     pencil: Pencil
     points: tuple[PathPoint, ...]
+    parameter: Literal["rho", "nu"] = "rho"
+
+    @property
+    def symbol(self) -> str:
+        """The paper's letter for what runs along the path: ρ̃, or ν for FDA."""
+        return {"rho": "ρ̃", "nu": "ν"}[self.parameter]
 
     @property
     def reached(self) -> tuple[int, ...]:
@@ -85,7 +91,7 @@ class Path:
         """Plain rows, for tables and JSON."""
         return [
             {
-                "rho": p.rho,
+                self.parameter: p.rho,
                 "k": p.k,
                 "value": p.value,
                 "status": p.result.status.name,
@@ -97,10 +103,10 @@ class Path:
         ]
 
     def __str__(self) -> str:
-        lines = [f"{'rho':>12} {'k':>4} {'value':>12}  status"]
+        lines = [f"{self.parameter:>12} {'k':>4} {'value':>12}  status"]
         lines += [f"{p.rho:12.5g} {p.k:4d} {p.value:12.6g}  {p.result.status.value}" for p in self.points]
         if self.missing:
-            lines.append(f"no ρ̃ tried gave k = {', '.join(map(str, self.missing))}")
+            lines.append(f"no {self.symbol} tried gave k = {', '.join(map(str, self.missing))}")
         return "\n".join(lines)
 
 
@@ -114,9 +120,14 @@ def path_points(
     """
     for rho in rhos:
         result = sparse_gev(pencil, rho=rho, eps=eps, x0=x0, engine="native", shift="metric", stop=stop)
-        k = card(result.x)
-        found = value(pencil, renormalize(pencil, result.x)) if k else math.nan
-        yield PathPoint(float(rho), k, found, result.support, result)
+        yield point_of(pencil, float(rho), result)
+
+
+def point_of(pencil: Pencil, rho: float, result: MMResult) -> PathPoint:
+    """A run as a point of a path."""
+    k = card(result.x)
+    found = value(pencil, renormalize(pencil, result.x)) if k else math.nan
+    return PathPoint(rho, k, found, result.support, result)
 
 
 def path(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def plot_path(path: Path, ax: Any = None) -> Any:
-    """Cardinality and share of λmax(A, B) along the ρ̃ path (Figure 1d); returns the Axes.
+    """Cardinality and share of λmax(A, B) along the path in ρ̃, or in ν for FDA (Figure 1d); returns the Axes.
 
     The left axis counts nonzeros (steps), the right one shows the renormalized value of the
     same points (dots). Cardinalities that no ρ̃ on the path gave are dotted lines.
@@ -34,9 +34,10 @@ def plot_path(path: Path, ax: Any = None) -> Any:
     points = [point for point in path.points if point.k > 0 and point.rho > 0.0]
     rhos = [point.rho for point in points]
     ax.step(rhos, [point.k for point in points], where="mid", color="black", label="nonzeros")
+    missing = f"no {path.symbol} tried gives this k"
     for i, k in enumerate(path.missing):
-        ax.axhline(k, color="0.6", linewidth=0.8, linestyle=":", label="no ρ̃ tried gives this k" if i == 0 else None)
-    ax.set(xscale="log", xlabel=r"$\tilde\rho$", ylabel=r"$\|x\|_0$")
+        ax.axhline(k, color="0.6", linewidth=0.8, linestyle=":", label=missing if i == 0 else None)
+    ax.set(xscale="log", xlabel=r"$\tilde\rho$" if path.parameter == "rho" else r"$\nu$", ylabel=r"$\|x\|_0$")
     right = ax.twinx()
     shares = [point.value / path.pencil.lambda_max for point in points]
     right.plot(rhos, shares, "o", color="#0072B2", markersize=4, label="renormalized value")

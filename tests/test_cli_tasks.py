@@ -162,6 +162,33 @@ def test_path_from_samples(capsys, files):
     assert {point["k"] for point in made["points"]} >= {0, 1, 2, 5}
 
 
+def test_path_of_two_classes_runs_in_nu(capsys, files):
+    """ν as far as one variable; the table and the JSON say ν, and so does the file."""
+    where = ("path", files[0] / "labelled.csv", "--task", "fda", "--y", "kind")
+    made = run_json(capsys, *where, "--out", files[0] / "kept")
+    assert made["points"][0]["k"] == 1
+    nus = [point["nu"] for point in made["points"]]
+    assert nus == sorted(nus, reverse=True)
+    lines = [json.loads(line) for line in (files[0] / "kept" / "path.jsonl").read_text().splitlines()]
+    assert lines == made["points"][::-1]
+    _, frame, _, labels = files
+    dense = fda_pencil(frame, labels).lambda_max
+    assert all(0.0 < point["value"] <= dense * (1 + 1e-9) for point in made["points"])
+    code, out, _ = run(capsys, *where, "--nu", "0.001,0.1", "--plot", files[0] / "nu.png")
+    assert code == 0
+    assert "ν" in out.split()
+    assert len(run_json(capsys, *where, "--points", 3)["points"]) == 3
+
+
+def test_path_refuses_the_other_price(capsys, files):
+    code, _, err = run(capsys, "path", files[0] / "labelled.csv", "--task", "fda", "--y", "kind", "--rho", "1")
+    assert code == 2
+    assert "the price in sparse FDA is ν, give --nu" in err
+    code, _, err = run(capsys, "path", "pitprops", "--nu", "1")
+    assert code == 2
+    assert "--nu is the price in FDA of two classes" in err
+
+
 def test_an_interrupted_path_leaves_its_points(capsys, tmp_path, monkeypatch):
     points = paths.path_points
 

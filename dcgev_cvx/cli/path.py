@@ -1,14 +1,16 @@
-"""`dcgev path`: cardinality and value along the ρ̃ path, kept point by point, drawn on request.
+"""`dcgev path`: cardinality and value along the path in ρ̃, or in ν for FDA; kept point by point, drawn on request.
 
 Usage:
 
     dcgev path pitprops --plot path.png
     dcgev path pitprops --rho 1,2,4.84,8 --json
     dcgev path x.csv --task pca --points 80 --out folder
+    dcgev path samples.csv --task fda --y kind --ridge 0.01 --plot path.png
 
 ρ̃ runs from the largest, where one variable or none is left, to 1e-4 of it in geometric steps. With --out each
 point is appended to path.jsonl as soon as it is there, so that an interrupt loses nothing. Cardinalities that no ρ̃
-gave are named at the end: not every k lies on the path, and `dcgev solve -k` finds those.
+gave are named at the end: not every k lies on the path, and `dcgev solve -k` finds those. Two-class FDA has its own
+program, whose price is ν (Section 6): ν rises until one variable is left.
 """
 
 from __future__ import annotations
@@ -16,12 +18,13 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path as File
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import tasks
 
 if TYPE_CHECKING:
-    from ..paths import Path
+    from ..paths import Path, PathPoint
+    from ..pencils import Pencil
 
 
 def add(subparsers: Any) -> None:
@@ -30,16 +33,17 @@ def add(subparsers: Any) -> None:
 
     parser = subparsers.add_parser(
         "path",
-        help="cardinality and value for a range of ρ̃",
+        help="cardinality and value for a range of ρ̃ (ν for two-class FDA)",
         description="Algorithm 1 for a range of ρ̃, from sparse to dense: which cardinalities it reaches, and what "
-        "they are worth.",
+        "they are worth. For two classes (--task fda) sparse FDA for a range of ν.",
         epilog="Example: dcgev path pitprops --plot path.png",
     )
     add_problem(parser)
     tasks.add_task(parser)
     grid = parser.add_argument_group("path")
-    grid.add_argument("--points", type=int, default=40, help="number of ρ̃, geometric below rho_max (default: 40)")
+    grid.add_argument("--points", type=int, help="number of ρ̃ or ν, geometric below the largest (default: 40 ρ̃)")
     grid.add_argument("--rho", help="the ρ̃ themselves, with commas, instead of --points")
+    grid.add_argument("--nu", help="the ν themselves, with commas, for two-class FDA")
     grid.add_argument("--eps", type=float, help="ε of the approximation ‖x‖_ε (default: machine precision)")
     output = parser.add_argument_group("output")
     output.add_argument("--plot", metavar="FILE", help="draw the path to .png, .pdf or .svg")
@@ -53,50 +57,106 @@ def run(args: argparse.Namespace) -> int:
 
     Points are shown at the end and written at once; an interrupt leaves path.jsonl with what was done.
     """
-    from ..paths import Path, path_points
+    from ..paths import Path
     from ..penalties import MACHINE_EPS
-    from .cardinality import made_folder, progress
-    from .solve import finite
+    from .cardinality import made_folder
 
     check_plot(args.plot)
     pencil = tasks.problem(args)
+    parameter = checked_parameter(args, pencil)
     folder = None if args.out is None else made_folder(args.out)
     eps = MACHINE_EPS if args.eps is None else args.eps
-    rhos = grid(pencil, args.rho, args.points, eps)
-    if folder is not None:
-        (folder / "path.jsonl").write_text("", encoding="utf-8")
-    points: list[Any] = []
-    for point in path_points(pencil, rhos, eps=eps):
-        points.append(point)
-        if folder is not None:
-            with (folder / "path.jsonl").open("a", encoding="utf-8") as handle:
-                row = finite(Path(pencil, (point,)).to_rows()[0])
-                handle.write(json.dumps(row, ensure_ascii=False) + "\n")
-        progress(f"{len(points)} of {len(rhos)}: ρ̃ = {point.rho:.4g}, {point.k} nonzeros")
-    found = Path(pencil, tuple(points))
+    values = grid(pencil, parameter, args, eps)
+    keep = Keeper(pencil, parameter, folder)
+    follow(pencil, parameter, values, eps, keep)
+    found = Path(pencil, tuple(sorted(keep.points, key=lambda point: -point.rho)), parameter)
     if args.plot is not None:
         draw(found, args.plot)
     report(found, args)
     return 0
 
 
-def grid(pencil: Any, text: str | None, points: int, eps: float) -> list[float]:
-    """The ρ̃ of the path, largest first.
+def checked_parameter(args: argparse.Namespace, pencil: Pencil) -> Literal["rho", "nu"]:
+    """What runs along the path: ν for two classes, where A = aaᵀ, else ρ̃; the option of the other is refused."""
+    from ..errors import InvalidParameter
+    from ..pencils import Gram
 
-    Raises InvalidParameter for --points below 1 or a ρ̃ that is no number ≥ 0.
+    fisher = args.task == "fda" and isinstance(pencil.A, Gram) and len(pencil.A.C) == 1
+    if fisher and args.rho is not None:
+        raise InvalidParameter("--rho has no meaning for two classes: the price in sparse FDA is ν, give --nu.")
+    if not fisher and args.nu is not None:
+        raise InvalidParameter("--nu is the price in FDA of two classes (--task fda): give --rho.")
+    return "nu" if fisher else "rho"
+
+
+def grid(pencil: Pencil, parameter: str, args: argparse.Namespace, eps: float) -> list[float] | None:
+    """The values of the path, or None for ν as far as one variable.
+
+    Raises InvalidParameter for --points below 1 or a value that is no number ≥ 0.
     """
     import numpy as np
 
     from ..checks import as_number
     from ..errors import InvalidParameter
+    from ..fisher import nu_max
     from ..paths import rho_max
 
+    text = args.rho if parameter == "rho" else args.nu
     if text is not None:
-        return sorted((as_number(rho, "rho") for rho in text.split(",")), reverse=True)
-    if points < 1:
-        raise InvalidParameter(f"--points {points} must be at least 1.")
-    top = rho_max(pencil, None, eps)
-    return np.geomspace(top, 1e-4 * top, points).tolist() if top > 0.0 else [0.0]
+        return sorted((as_number(value, parameter) for value in text.split(",")), reverse=True)
+    if args.points is not None and args.points < 1:
+        raise InvalidParameter(f"--points {args.points} must be at least 1.")
+    if parameter == "nu" and args.points is None:
+        return None
+    top = rho_max(pencil, None, eps) if parameter == "rho" else nu_max(mean_difference(pencil), pencil.B)
+    return np.geomspace(top, 1e-4 * top, args.points or 40).tolist() if top > 0.0 else [0.0]
+
+
+def mean_difference(pencil: Pencil) -> Any:
+    """The vector a of A = aaᵀ."""
+    from ..pencils import Gram
+
+    assert isinstance(pencil.A, Gram)
+    return pencil.A.C[0]
+
+
+def follow(pencil: Pencil, parameter: str, values: list[float] | None, eps: float, keep: Keeper) -> None:
+    """The runs of the path, each kept as it ends."""
+    from ..fisher import fisher_path
+    from ..paths import path_points, point_of
+
+    if parameter == "nu":
+        a = mean_difference(pencil)
+        fisher_path(a, pencil.B, values, eps=eps, callback=lambda nu, run: keep(point_of(pencil, nu, run)))
+        return
+    assert values is not None
+    for point in path_points(pencil, values, eps=eps):
+        keep(point, f" of {len(values)}")
+
+
+class Keeper:
+    """The points so far, each written to path.jsonl as soon as it is there."""
+
+    def __init__(self, pencil: Pencil, parameter: Literal["rho", "nu"], folder: File | None) -> None:
+        self.pencil = pencil
+        self.parameter: Literal["rho", "nu"] = parameter
+        self.file = None if folder is None else folder / "path.jsonl"
+        self.points: list[PathPoint] = []
+        if self.file is not None:
+            self.file.write_text("", encoding="utf-8")
+
+    def __call__(self, point: PathPoint, total: str = "") -> None:
+        """Keep a point, and tell of it."""
+        from ..paths import Path
+        from .cardinality import progress
+        from .solve import finite
+
+        self.points.append(point)
+        one = Path(self.pencil, (point,), self.parameter)
+        if self.file is not None:
+            with self.file.open("a", encoding="utf-8") as handle:
+                handle.write(json.dumps(finite(one.to_rows()[0]), ensure_ascii=False) + "\n")
+        progress(f"{len(self.points)}{total}: {one.symbol} = {point.rho:.4g}, {point.k} nonzeros")
 
 
 def report(found: Path, args: argparse.Namespace) -> None:
@@ -115,16 +175,16 @@ def report(found: Path, args: argparse.Namespace) -> None:
         return
     cells = [
         (
-            f"{row['rho']:.5g}",
+            f"{row[found.parameter]:.5g}",
             str(row["k"]),
             f"{row['value']:.6g}" if row["k"] else "-",
             point.result.status.value.split(":")[0],
         )
         for row, point in zip(rows, found.points, strict=True)
     ]
-    tables.show(tables.table(("ρ̃", "nonzeros", "renormalized value", "status"), cells, words=0))
+    tables.show(tables.table((found.symbol, "nonzeros", "renormalized value", "status"), cells, words=0))
     if found.missing:
-        tables.show(f"no ρ̃ tried gives k = {', '.join(map(str, found.missing))}; `dcgev solve -k` does")
+        tables.show(f"no {found.symbol} tried gives k = {', '.join(map(str, found.missing))}; `dcgev solve -k` does")
 
 
 def check_plot(name: str | None) -> None:
