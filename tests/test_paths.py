@@ -438,3 +438,16 @@ def test_data_from_samples_need_no_compiler():
         "sys.exit('numba' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize(("samples", "few"), [(30, True), (90, True), (117, True), (125, False), (400, False)])
+def test_few_samples_are_known_from_the_pencil(samples, few):
+    """Fewer samples than variables leave the ridge as a shared eigenvalue of the joint covariance, and nothing else."""
+    D = np.random.default_rng(samples).standard_normal((samples, 120))
+    S = np.cov(D.T, bias=True)
+    S[:60, :60] += 0.5 * np.eye(60)
+    S[60:, 60:] += 0.5 * np.eye(60)
+    values = np.linalg.eigvalsh(S)
+    assert (values[2] - values[0] < 1e-10) == few
+    assert supports.shares_smallest(S, 1e-11) == few
+    assert not supports.shares_smallest(-S, 1e-11)
