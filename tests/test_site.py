@@ -137,7 +137,8 @@ def test_the_shelves_hold_every_page_of_theirs():
 
 
 PROSE = re.compile(
-    r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)|^---.*?^---|<[^>]*>", re.DOTALL | re.MULTILINE
+    r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)|^---.*?^---|<[^>]*>|Section\s[\d.]+",
+    re.DOTALL | re.MULTILINE,
 )
 
 
