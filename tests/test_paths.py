@@ -442,7 +442,7 @@ def test_data_from_samples_need_no_compiler():
 
 @pytest.mark.parametrize(("samples", "few"), [(30, True), (90, True), (117, True), (125, False), (400, False)])
 def test_few_samples_are_known_from_the_pencil(samples, few):
-    """Fewer samples than variables leave the ridge as a shared eigenvalue of the joint covariance, and nothing else."""
+    """Fewer samples than variables leave the ridge as a shared eigenvalue of the joint covariance."""
     D = np.random.default_rng(samples).standard_normal((samples, 120))
     S = np.cov(D.T, bias=True)
     S[:60, :60] += 0.5 * np.eye(60)
