@@ -67,8 +67,8 @@ def descend(
     threshold, settle = loops(compiled)
     absorbing = 0.5 * price / MACHINE_EPS > start.squares
     columns, D, y, Cy = np.arange(C.shape[1]), C, start.x, start.Cx
-    before, steps, settled = -math.inf, 0, False
-    while steps < max_iter and not settled and y.any():
+    before, steps, settled, left = -math.inf, 0, False, int(np.count_nonzero(y))
+    while steps < max_iter and not settled and left:
         if settle is not None and absorbing and D.size <= SMALL:
             y = y.copy()
             steps, settled = settle(np.ascontiguousarray(D.T), y, price, MACHINE_EPS, tol, before, steps, max_iter)
@@ -79,8 +79,9 @@ def descend(
         y, penalty = threshold(Cy @ D, y, price, MACHINE_EPS)
         objective = variance - price * penalty
         settled, before = objective - before <= tol * variance, objective
-        if absorbing and np.count_nonzero(y) < SHRINK * len(y):
-            kept = np.flatnonzero(y)
+        left = int(np.count_nonzero(y))
+        if absorbing and left < SHRINK * len(y):
+            kept = y.nonzero()[0]
             columns, D, y = columns[kept], D.T[kept].T, y[kept]
     x = np.zeros(C.shape[1])
     x[columns] = y + 0.0  # no -0.0
@@ -104,7 +105,8 @@ def thresholded(c: Vector, y: Vector, price: float, eps: float) -> tuple[Vector,
     norm = math.sqrt(float(z @ z))
     if norm > 0.0:
         z /= norm
-    return np.copysign(z, c), float(np.log(room).sum()) - len(y) * math.log(eps)
+    np.log(room, out=room)
+    return np.copysign(z, c, out=z), float(np.add.reduce(room)) - len(y) * math.log(eps)
 
 
 def given_start(C: Matrix, x: Vector) -> Start:
