@@ -242,8 +242,8 @@ def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
     ax.axhline(0.0, color=BLACK, linewidth=0.8)
     ax.set_xticks(np.arange(pencil.n), [pencil.name(i) for i in range(pencil.n)], rotation=60, ha="right")
     ax.set_ylabel(r"$x_i$")
-    if any(given):
-        ax.legend(frameon=False, fontsize=9)
+    if any(given):  # above the bars: inside there is no place that is always free
+        ax.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(4, len(given)))
     return ax
 
 
