@@ -210,9 +210,9 @@ def solve(
         The number of nonzeros. Fewer come back only when more would lower the value, as for a
         diagonal A.
     effort
-        "quick": one start, few levels of ε, exchanges. "normal": also a slow schedule and greedy selection,
-        and on up to 60 variables many starts and kicks. "high": many starts everywhere. Each contains the
-        one before it and is never worse.
+        "quick": one start, few levels of ε, exchanges. "normal": every support where there are at most 4000;
+        elsewhere also a slow schedule and greedy selection, many starts where they are cheap, and kicks on up
+        to 60 variables. "high": many starts everywhere. Each contains the one before it and is never worse.
     random_state
         Seed or Generator of the random starts and kicks; the answer is a function of it.
     check_path
