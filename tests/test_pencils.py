@@ -214,7 +214,7 @@ def test_inner_products_touch_what_they_need(few):
 
 @pytest.mark.parametrize("size", [1e160, 1e-160])
 def test_factors_whose_square_is_no_number(size):
-    with pytest.raises(InvalidPencil, match="its square leaves the range of doubles. Divide C by"):
+    with pytest.raises(InvalidPencil, match="its square leaves the range of doubles"):
         Gram(np.full((2, 3), size))
 
 
@@ -223,9 +223,7 @@ def test_labels_in_another_order_are_refused():
     frame = pd.DataFrame(2.0 * np.eye(3), index=list("abc"), columns=list("abc"))
     assert Pencil(frame, frame).names == ("a", "b", "c")
     assert Pencil(frame.reset_index(drop=True)).names == ("a", "b", "c")
-    with pytest.raises(
-        InvalidPencil, match="the columns of A and the rows of A have the same labels in another order"
-    ):
+    with pytest.raises(InvalidPencil, match="the rows of A have the same labels in another order"):
         Pencil(frame.set_axis(list("bac")))
     turned = frame.loc[list("cba"), list("cba")]
     with pytest.raises(InvalidPencil, match="the columns of A and the columns of B have the same labels"):
