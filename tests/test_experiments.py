@@ -21,6 +21,7 @@ from dcgev_cvx.experiments import cells as cells_module
 from dcgev_cvx.experiments.base import Experiment, Figure, Finding, Panel, Section, Table, Verdict, agreement
 from dcgev_cvx.experiments.cells import Cell, Store, checked_folder, differences, digest, write_atomically
 from dcgev_cvx.experiments.descent import descend, given_start, krylov_start, rho_max
+from dcgev_cvx.experiments.figure1 import cumulative_finding
 from dcgev_cvx.experiments.figure2 import lead
 from dcgev_cvx.experiments.methods import METHODS, Answer, Prepared, compared, gaussian, gaussian_pencil, timed, trace
 from dcgev_cvx.experiments.pitprops import PRINTED, dc_pca_at, printed_variance, semidefinite
@@ -388,6 +389,14 @@ def test_table_1_supports_loadings_and_variance(tmp_path):
     assert before.verdict is Verdict.AGREE
     assert before.paper == before.ours
     assert findings["pit props, six dense components"].ours == "86.999 %"
+
+
+def test_figure_1_compares_six_components_by_one_measure():
+    results = {f"components-{m}": {"projector": [0.1, share]} for m, share in (("DC-PCA", 0.77), ("SPCA", 0.80))}
+    found = cumulative_finding("SPCA", results)
+    assert (found.ours, found.verdict) == ("77.00 % with 13, SPCA 80.00 % with 18", Verdict.DIFFERS)
+    results["components-SPCA"]["projector"][-1] = 0.7
+    assert cumulative_finding("SPCA", results).verdict is Verdict.AGREE
 
 
 def test_loadings_that_are_too_far_apart_differ():
