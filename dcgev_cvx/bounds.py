@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh
+from scipy.linalg import LinAlgError, eigh
 
 from .checks import UNIT_ROUNDOFF, Matrix, Vector, as_number, as_real, as_vector, one_of
 from .errors import InvalidParameter
@@ -332,7 +332,7 @@ def leading_pair(M: Matrix, B: Matrix | None = None) -> tuple[float, Vector]:
 
 
 def is_definite(lam: float, M: Matrix, B: Matrix, size: Matrix) -> bool:
-    """Is λB − M ⪰ 0 for certain? See `lambda_max_bound` for the proof.
+    """Is λB − M ⪰ 0 for certain, M one matrix or every one of a stack? See `lambda_max_bound` for the proof.
 
     A Cholesky factorisation that ends proves that a nearby matrix is positive definite. With S = fl(λB − M)
     the computed S differs from the true one by at most `rounded` in the ∞-norm (row sums), the factorisation
@@ -342,20 +342,26 @@ def is_definite(lam: float, M: Matrix, B: Matrix, size: Matrix) -> bool:
     A diagonal entry ≤ 0 answers at once: such a matrix is not positive definite, and its trace would make
     the error bound meaningless.
     """
-    n = len(M)
     S = lam * B - M
-    rounded = 8.0 * UNIT_ROUNDOFF * float(np.max(np.sum(abs(lam) * np.abs(B) + size, axis=1)))
-    diagonal = np.diagonal(S)
+    diagonal = np.einsum("...ii->...i", S)  # a view: what is taken off it is taken off S
     if not np.all(diagonal > 0.0):
         return False
-    # twice what the theorem asks: the margin itself is computed in floating point
-    shift = 2.0 * ((n + 3) * UNIT_ROUNDOFF * float(np.sum(diagonal)) + rounded)
-    S[np.diag_indices(n)] -= shift
+    diagonal -= lowering(lam, diagonal, B, size)
     try:
-        cholesky(S, lower=True, overwrite_a=True, check_finite=False)
+        np.linalg.cholesky(S)
     except LinAlgError:
         return False
     return True
+
+
+def lowering(lam: float, diagonal: Matrix, B: Matrix, size: Matrix) -> Matrix:
+    """By how much λB − M is lowered before it is factored, a number a matrix: rounding and the factorisation's error.
+
+    Twice what the theorem asks, since the number itself is computed in floating point.
+    """
+    rounded = 8.0 * UNIT_ROUNDOFF * np.max(np.sum(abs(lam) * np.abs(B) + size, axis=-1), axis=-1, keepdims=True)
+    trace = np.sum(diagonal, axis=-1, keepdims=True)
+    return 2.0 * ((diagonal.shape[-1] + 3) * UNIT_ROUNDOFF * trace + rounded)
 
 
 def entries(pencil: Pencil) -> tuple[Matrix, Matrix]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations, islice
 from time import perf_counter
 
 import numpy as np
 
-from ..bounds import Units, smallest_B_eigenvalue
-from ..checks import UNIT_ROUNDOFF, Index, Vector
+from ..bounds import ATTEMPTS, GROWTH, Units, cheap_bound, is_definite
+from ..checks import UNIT_ROUNDOFF, Index
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
 from ..solutions import checked_k
@@ -32,13 +32,15 @@ BRUTE_FORCE_LIMIT = 5_000_000
 class Tried:
     """The best of the supports that were tried; finished is False when the deadline came first.
 
-    value is −inf and support the included variables alone when nothing was tried.
+    value is −inf and support the included variables alone when nothing was tried. value is LAPACK's; bound is
+    proved to be at least the true value of every support that was tried.
     """
 
     value: float
     support: Index
     count: int
     finished: bool
+    bound: float
 
 
 def supports_of(included: Index, free: Index, m: int) -> Iterator[Index]:
@@ -56,24 +58,44 @@ def supports_of(included: Index, free: Index, m: int) -> Iterator[Index]:
         yield np.hstack([fixed, flat.reshape(len(chosen), m)])
 
 
-def try_all(pencil: Pencil, included: Index, free: Index, m: int, deadline: float = math.inf) -> Tried:
-    """λmax of every support included ∪ (m of free); stops at the deadline.
+def try_all(
+    pencil: Pencil, included: Index, free: Index, m: int, deadline: float = math.inf, floor: float = -math.inf
+) -> Tried:
+    """λmax of every support included ∪ (m of free), and a proof that none exceeds the bound; stops at the deadline.
 
-    The clock is read once a table. A deadline in the past leaves count = 0 and finished = False.
+    The clock is read once a table. A deadline in the past leaves count = 0 and finished = False. Nothing below
+    `floor` needs to be proved: it is where the bound starts.
     """
-    best = Tried(-math.inf, included, 0, True)
+    best = Tried(-math.inf, included, 0, True, floor)
     for table in supports_of(included, free, m):
         if perf_counter() > deadline:
-            return Tried(best.value, best.support, best.count, False)
+            return replace(best, finished=False)
         values = support_values(pencil, table)
         top = int(np.argmax(values))
-        count = best.count + len(table)
+        bound = proved(pencil, table, max(best.bound, float(values[top])))
+        best = replace(best, count=best.count + len(table), bound=bound)
         # strictly larger: of equal supports the first in lexicographic order is kept
         if values[top] > best.value:
-            best = Tried(float(values[top]), np.sort(table[top]), count, True)
-        else:
-            best = Tried(best.value, best.support, count, True)
+            best = replace(best, value=float(values[top]), support=np.sort(table[top]))
     return best
+
+
+def proved(scaled: Pencil, table: Index, guess: float) -> float:
+    """A number ≥ λmax of every support of a table, a few units in the last place above the guess; +inf without proof.
+
+    λB_SS − A_SS is positive definite on all of them at once, by Cholesky with the rounding margin of
+    `bounds.is_definite`. The pencil is dense and of size one.
+    """
+    rows, columns, k = table[:, :, None], table[:, None, :], table.shape[1]
+    M = np.asarray(scaled.A)[rows, columns]
+    N = np.eye(k) if scaled.B is None else scaled.B[rows, columns]
+    size = np.abs(M)
+    margin = 4.0 * k * UNIT_ROUNDOFF * max(abs(guess), float(np.max(size)))
+    for _ in range(ATTEMPTS):
+        if is_definite(guess + margin, M, N, size):
+            return guess + margin
+        margin *= GROWTH
+    return math.inf
 
 
 def scaled_pencil(pencil: Pencil) -> tuple[Pencil, float]:
@@ -82,27 +104,9 @@ def scaled_pencil(pencil: Pencil) -> tuple[Pencil, float]:
     return Pencil(units.A, None if pencil.B is None else units.B), units.a
 
 
-def rounding_margin(scaled: Pencil, size: int, norms: tuple[float, float], lam: float) -> float:
-    """What LAPACK may lose in λ on a sub-pencil: 8·size·u·(‖M‖ + |λ|‖B‖)/λmin(B), by backward stability.
-
-    λmin(B) bounds that of every principal submatrix from below (interlacing), and row-sum norms
-    bound theirs from above, so one number serves the whole search.
-
-    Derivation: a backward stable eigensolver returns the exact λ of (M + E, B + F) with ‖E‖ ≤ c·u‖M‖, ‖F‖ ≤ c·u‖B‖,
-    and λ moves by at most (‖E‖ + |λ|‖F‖)/λmin(B). c = 8·size is generous. Infinite where λmin(B) > 0 is not proved.
-    """
-    lowest = smallest_B_eigenvalue(scaled)
-    total = norms[0] + abs(lam) * norms[1]
-    return 8.0 * size * UNIT_ROUNDOFF * total / lowest if lowest > 0.0 else math.inf
-
-
-def row_norm(M: Vector, k: int) -> float:
-    """The largest sum of k moduli in a row: a norm for every k × k principal submatrix.
-
-    ‖M_SS‖₂ ≤ ‖M_SS‖∞ = max row sum of moduli, at most the k largest of the whole row.
-    """
-    moduli = np.partition(np.abs(M), len(M) - k, axis=1)[:, len(M) - k :]
-    return float(np.max(np.sum(moduli, axis=1)))
+def finite(scaled: Pencil, k: int, bound: float) -> float:
+    """The bound, or the cheap one where no proof was found: for a B that is singular to working precision."""
+    return bound if math.isfinite(bound) else cheap_bound(scaled, k)
 
 
 def brute_force(pencil: Pencil, k: int) -> ExactSolution:
@@ -116,7 +120,7 @@ def brute_force(pencil: Pencil, k: int) -> ExactSolution:
     Returns
     -------
     ExactSolution
-        Its upper bound is the best λmax plus what rounding can have done to any of them.
+        Its upper bound is proved on every support by a Cholesky factorisation, rounding included.
 
     Raises
     ------
@@ -141,15 +145,6 @@ def brute_force(pencil: Pencil, k: int) -> ExactSolution:
         )
     scaled, unit = scaled_pencil(pencil)
     tried = try_all(scaled, np.empty(0, dtype=np.intp), np.arange(pencil.n), k)
-    upper = unit * (tried.value + subset_margin(scaled, k, tried.value))
+    upper = unit * finite(scaled, k, tried.bound)
     seconds = perf_counter() - begin
     return exact_from(pencil, tried.support, upper, None, nodes=0, supports=tried.count, seconds=seconds)
-
-
-def subset_margin(scaled: Pencil, k: int, lam: float) -> float:
-    """The rounding margin for supports of size k.
-
-    λ is the value near which the margin is wanted; it enters only as |λ|‖B‖.
-    """
-    A, B = scaled.dense()
-    return rounding_margin(scaled, k, (row_norm(A, k), row_norm(B, k)), lam)

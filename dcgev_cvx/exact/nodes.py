@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..bounds import Dual, charged, leading_pair
+from ..bounds import Dual, charged, is_definite, leading_pair, lowering
 from ..checks import UNIT_ROUNDOFF, Index, Matrix, Vector
 
 
@@ -18,8 +18,7 @@ from ..checks import UNIT_ROUNDOFF, Index, Matrix, Vector
 class Node:
     """Supports that contain `included` and lie in included ∪ free; branch is the free variable to decide next.
 
-    `bound` is at least the value of every support of the node, rounding aside; `Search.margin` accounts for
-    that. The variables in neither set are out.
+    `bound` is proved to be at least the value of every support of the node. The variables in neither set are out.
     """
 
     bound: float
@@ -50,9 +49,11 @@ class NodeBounds:
     k: int
     dual: Dual | None
 
-    def leading(self, M: Matrix, allowed: Index) -> tuple[float, Vector]:
-        """λmax(M, B_TT) and its vector."""
-        return leading_pair(M, None if self.B is None else self.B[np.ix_(allowed, allowed)])
+    def leading(self, M: Matrix, size: Matrix, allowed: Index) -> tuple[float, Vector]:
+        """A proved bound on λmax(M, B_TT), +inf where the proof fails, and the vector; size as in `is_definite`."""
+        B = None if self.B is None else self.B[np.ix_(allowed, allowed)]
+        lam, vector = leading_pair(M, B)
+        return proved(lam, M, np.eye(len(M)) if B is None else B, size), vector
 
     def interlacing(self, allowed: Index) -> tuple[float, Vector]:
         """λmax((A, B)_TT): no support inside T can do better (Cauchy's interlacing).
@@ -60,7 +61,8 @@ class NodeBounds:
         λmax of a pencil is the maximum of a Rayleigh quotient over a larger set when T is larger: deleting
         variables cannot raise it, whatever B. The bound knows nothing of k.
         """
-        return self.leading(self.A[np.ix_(allowed, allowed)], allowed)
+        A = self.A[np.ix_(allowed, allowed)]
+        return self.leading(A, np.abs(A), allowed)
 
     def priced(self, included: Index, free: Index) -> tuple[float, Vector] | None:
         """λmax of A + U on T = I ∪ F with U_II = 0, plus b(k − p)d² on I and b(k − 1)d² on F, p = |I|.
@@ -77,7 +79,9 @@ class NodeBounds:
         A = self.A[np.ix_(allowed, allowed)]
         M = charged(A, self.k, dual)
         M[:p, :p] = A[:p, :p] + np.diag((self.k - p) * dual.b * dual.d[:p] ** 2)
-        return self.leading(M, allowed)
+        # the moduli of all summands, with two units of the charge to spare
+        size = charged(np.abs(A), self.k + 2.0, Dual(np.abs(dual.U), dual.b, dual.d))
+        return self.leading(M, size, allowed)
 
     def dominated(self, lam: float, included: Index, free: Index) -> bool:
         """Is λB − A diagonally dominant on every support of the node? Then none of them reaches λ.
@@ -101,6 +105,19 @@ class NodeBounds:
         slack[p:] -= top_sum(moduli[p:, p:], m - 1)
         rounded = 16.0 * (self.k + 2) * UNIT_ROUNDOFF * (abs(lam) * np.max(np.abs(B)) + np.max(np.abs(A)))
         return bool(np.all(slack > rounded))
+
+
+def proved(lam: float, M: Matrix, B: Matrix, size: Matrix) -> float:
+    """A proved number ≥ λmax(M, B), as near to LAPACK's λ as rounding allows; +inf where the proof fails.
+
+    λB − M at its largest eigenvalue is singular: raising λ by t raises its smallest eigenvalue by about t·λmin(B),
+    which has to outweigh what `is_definite` takes off. B has a diagonal near one here.
+    """
+    room = 1.25 * float(lowering(lam, np.abs(lam * np.diagonal(B) - np.diagonal(M)), B, size)[0])
+    for factor in (1.0, 4.0, 64.0, 4096.0):
+        if is_definite(lam + factor * room, M, B, size):
+            return lam + factor * room
+    return np.inf
 
 
 def top_sum(rows: Matrix, m: int) -> Vector:

@@ -24,7 +24,7 @@ from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil, expect_pencil
 from ..solutions import Solution, checked_k, solution_of
 from ..swaps import support_values
-from .enumeration import rounding_margin, row_norm, scaled_pencil, subset_margin, try_all
+from .enumeration import finite, scaled_pencil, try_all
 from .nodes import Node, NodeBounds
 from .results import ExactSolution, ExactStatus, Progress, exact_from
 
@@ -174,7 +174,7 @@ def enumerated(pencil: Pencil, scaled: Pencil, unit: float, k: int, limits: Limi
     tried = try_all(scaled, np.empty(0, dtype=np.intp), np.arange(pencil.n), k, limits.deadline)
     seconds = perf_counter() - limits.begin
     if tried.finished:
-        upper = unit * (tried.value + subset_margin(scaled, k, tried.value))
+        upper = unit * finite(scaled, k, tried.bound)
         return exact_from(pencil, tried.support, upper, None, nodes=0, supports=tried.count, seconds=seconds)
     support = tried.support if len(tried.support) == k else largest(pencil, pencil.leading_vector, k)
     return exact_from(
@@ -267,8 +267,8 @@ class Search:
     """The state of one branch and bound, in units where the pencil's entries are of size one.
 
     Invariants: `value` is attained by `support`; every support of size k belongs to an open node, has been
-    tried, or lies in a node that was closed by a bound ≤ threshold. `margin` covers the rounding of node
-    bounds, `leaf_margin` that of supports tried one by one.
+    tried, or lies in a node that was closed by a bound ≤ threshold. `tried` is proved to be at least the value of
+    every support that was tried; bounds of nodes are proved too, so that rounding is accounted for throughout.
     """
 
     pencil: Pencil
@@ -280,6 +280,7 @@ class Search:
     progress: Callable[[Progress], object] | None = None
     value: float = -math.inf
     support: Index = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    tried: float = -math.inf
     nodes: int = 0
     supports: int = 0
     heap: list[tuple[float, int, Node]] = field(default_factory=list)
@@ -287,12 +288,7 @@ class Search:
     ticket: count[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
-        A, B = self.pencil.dense()
-        self.bounds = NodeBounds(A, self.pencil.B, self.k, self.dual)
-        extra = 0.0 if self.dual is None else self.dual.b * float(np.max(self.dual.d)) ** 2 * (self.pencil.n + self.k)
-        norms = (row_norm(A, self.pencil.n) + extra, row_norm(B, self.pencil.n))
-        self.margin = rounding_margin(self.pencil, self.pencil.n, norms, max(1.0, abs(self.root)))
-        self.leaf_margin = subset_margin(self.pencil, self.k, max(1.0, abs(self.root)))
+        self.bounds = NodeBounds(self.pencil.dense()[0], self.pencil.B, self.k, self.dual)
         self.reported = self.limits.begin
 
     @property
@@ -309,10 +305,9 @@ class Search:
 
         The root's own proved bound caps it, so that it never gets worse than before the search.
         """
-        closed = self.threshold + self.leaf_margin
         bounds = [-self.heap[0][0]] if self.heap else []
         bounds += [node.bound for node in self.stack]
-        return min(self.root, max([closed, *(bound + self.margin for bound in bounds)]))
+        return min(self.root, max([self.threshold, self.tried, *bounds]))
 
     def run(self) -> ExactStatus | None:
         """Search until nothing is open (None) or a limit is met.
@@ -329,7 +324,7 @@ class Search:
             self.report()
             node = self.stack.pop() if self.stack else heapq.heappop(self.heap)[2]
             # the incumbent may have risen since the node was kept
-            if node.bound + self.margin <= self.threshold:
+            if self.closed(node.bound):
                 continue
             for included, free in node.children:
                 if self.limits.left <= 0.0:
@@ -375,11 +370,8 @@ class Search:
         self.keep(Node(bound, included, free, int(branch)))
 
     def closed(self, bound: float) -> bool:
-        """Can no support of a node with this bound be better than the incumbent?
-
-        The margin is added on the side of the bound: a node is never closed by rounding.
-        """
-        return bound + self.margin <= self.threshold
+        """Can no support of a node with this proved bound be better than the incumbent?"""
+        return bound <= self.threshold
 
     def keep(self, node: Node) -> None:
         """Keep a node open: on the heap, or on the diving stack when the heap is full.
@@ -393,8 +385,9 @@ class Search:
 
     def enumerate(self, included: Index, free: Index, m: int) -> None:
         """Try every support of a node."""
-        tried = try_all(self.pencil, included, free, m)
+        tried = try_all(self.pencil, included, free, m, floor=self.threshold)
         self.supports += tried.count
+        self.tried = max(self.tried, tried.bound)
         if tried.value > self.value:
             self.value, self.support = tried.value, tried.support
 
