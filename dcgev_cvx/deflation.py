@@ -239,6 +239,8 @@ def deflate(pencil: Pencil, x: Vector, deflation: Deflation, found: Matrix | Non
     rule = rule_of(deflation)
     W = directions(expect_pencil(pencil), x)
     earlier = None if found is None else as_real(found, "found", InvalidParameter)
+    if earlier is not None and not np.max(np.abs(earlier), initial=0.0) <= 1e100:
+        raise InvalidParameter("found must hold directions of unit B norm: these have entries beyond 1e100.")
     if earlier is not None and (earlier.ndim != 2 or len(earlier) != pencil.n):
         raise InvalidParameter(f"found must be {pencil.n} × r, the directions so far, got shape {earlier.shape}.")
     if deflation == "orthogonalized-hotelling" and earlier is not None:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .builders import cca_pencil, class_means, pca_pencil, within
-from .checks import Matrix, Vector, as_number
+from .checks import Matrix, Vector, as_number, as_whole
 from .deflation import Deflation
 from .errors import InvalidParameter
 from .fisher import fisher_solve
@@ -31,6 +31,7 @@ from .fitting import (
     per_component,
     search,
     second_view,
+    validated,
     view_weights,
 )
 from .pencils import Gram, Pencil
@@ -314,8 +315,11 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
         Raises InvalidParameter when k and nu are both given, when nu meets more than two classes, or when more
         discriminants are asked for than classes less one.
         """
-        X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], dtype=np.float64, ensure_min_samples=2)
-        check_classification_targets(y)
+        X, y = validated(self, X, y, ensure_min_samples=2)
+        try:
+            check_classification_targets(y)
+        except ValueError as cause:
+            raise InvalidParameter(str(cause)) from cause
         self.classes_, codes = np.unique(y, return_inverse=True)
         table = read_table(X)
         labels = read_labels(codes, table.m)
@@ -385,7 +389,7 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
             raise InvalidParameter(f"nu = {self.nu} is for two classes; with {len(means)} give k instead.")
         between = np.sqrt(self.priors_)[:, None] * (means - self.priors_ @ means)
         rank = min(len(means) - 1, n)
-        count = rank if self.n_components is None else self.n_components
+        count = rank if self.n_components is None else as_whole(self.n_components, "n_components")
         if count > rank:
             raise InvalidParameter(f"n_components = {count}: {len(means)} classes have at most {rank} discriminants.")
         ks = per_component(self.k, count, n)
@@ -393,7 +397,7 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
 
     def _two_class(self, a: Vector, B: Matrix, n: int) -> Matrix:
         """The one direction, by k or by ν."""
-        if self.n_components not in (None, 1):
+        if self.n_components is not None and as_whole(self.n_components, "n_components") != 1:
             raise InvalidParameter(f"n_components = {self.n_components}: two classes have one discriminant.")
         if self.nu is None:
             (k,) = per_component(self.k, 1, n)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from .checks import Matrix, Vector, as_flag, as_generator, as_real, shown
+from .checks import Matrix, Vector, as_flag, as_generator, as_real, listed, shown
 from .deflation import Components, components
 from .errors import InvalidParameter
 from .pencils import Pencil
@@ -22,13 +22,15 @@ def checked_X(estimator: Any, X: Any, *, reset: bool, least: int = 2) -> Table:
     Sparse input is accepted and made dense, since centring would fill it anyway. reset=True records the number
     and names of the columns on the estimator; reset=False compares with them.
     """
+    return read_table(validated(estimator, X, reset=reset, ensure_min_samples=least), least=least)
+
+
+def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
+    """scikit-learn's validate_data with our error in place of its ValueError; its TypeErrors are part of its contract."""
     try:
-        X = validate_data(
-            estimator, X, reset=reset, accept_sparse=["csr", "csc"], dtype=np.float64, ensure_min_samples=least
-        )
-    except ValueError as cause:  # a TypeError stays one, as scikit-learn's contract asks
+        return validate_data(estimator, *data, accept_sparse=["csr", "csc"], dtype=np.float64, **settings)
+    except (ValueError, OverflowError) as cause:
         raise InvalidParameter(str(cause)) from cause
-    return read_table(X, least=least)
 
 
 def checked_views(estimator: Any, X: Any, y: Any) -> tuple[Table, Table]:
@@ -88,7 +90,7 @@ def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[in
     if k is None:
         return [math.ceil(n / 10)] * count
     if isinstance(k, (Sequence, np.ndarray)):
-        if np.shape(k) == () or len(k) != count:
+        if len(listed(k)) != count:
             raise InvalidParameter(f"{what} = {shown(k)} must have {count} entries, one per component.")
         return list(k)
     return [k] * count

@@ -101,7 +101,7 @@ def agreement_vocabularies(songs: Songs, rows: Index, sizes: Sequence[int]) -> l
 
 def random_vocabularies(n: int, sizes: Sequence[int], rng: np.random.Generator) -> list[Index]:
     """Words drawn at random, each vocabulary within the next larger one."""
-    order = as_generator(rng).permutation(as_whole(n, "n"))
+    order = as_generator(rng).permutation(as_whole(n, "n", high=10**7))
     return [np.sort(order[:size]) for size in checked_sizes(sizes, n)]
 
 
@@ -130,6 +130,9 @@ def word_scores(songs: Songs, train: Index, test: Index) -> Vector:
 
 def average(scores: Vector, words: Index) -> float:
     """The average AROC over the words of a vocabulary that can be scored."""
+    scores = np.asarray(scores)
+    if scores.ndim != 1 or scores.dtype.kind != "f":
+        raise InvalidParameter(f"scores = {shown(scores)} must be one number (or NaN) per word.")
     rows = as_rows(words, len(scores))
     known = scores[rows][~np.isnan(scores[rows])]
     if not len(known):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Matrix, as_generator, as_number, as_real, expect
+from ..checks import Matrix, as_number, as_real, as_whole, expect
 from ..datasets.corpora import Corpus
 from ..errors import InvalidParameter
 from .components import LARGEST_RIDGE, RIDGE, refuse_rank
@@ -36,7 +36,7 @@ def lsi(training: Corpus, queries: Corpus, d: int, seed: int = 0) -> tuple[Matri
 
     for what, corpus in (("training", training), ("queries", queries)):
         expect(corpus, Corpus, what, "see datasets.aligned_corpus")
-    as_generator(seed)
+    as_whole(seed, "seed", low=0, high=2**32 - 1)
     refuse_rank(d, min(training.n_documents, training.E.shape[1] + training.F.shape[1]) - 1)
     model: Any = TruncatedSVD(d, random_state=seed).fit(hstack([training.E, training.F]).tocsr())
     n, p, q = queries.n_documents, queries.E.shape[1], queries.F.shape[1]
@@ -50,5 +50,7 @@ def unit_rows(T: Matrix) -> Matrix:
     T = as_real(T, "T", InvalidParameter)
     if T.ndim != 2:
         raise InvalidParameter(f"T must be a table of rows, got shape {T.shape}.")
+    top = np.max(np.abs(T), axis=1, keepdims=True)
+    T = T / np.where(top > 0.0, top, 1.0)  # squares of 1e200 overflow
     length = np.linalg.norm(T, axis=1, keepdims=True)
     return T / np.where(length > 0.0, length, 1.0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..checks import Index, Matrix, frozen, listed, shown
+from ..checks import Index, Matrix, as_whole, frozen, listed, shown
 from ..errors import InvalidParameter
 from .components import Component
 from .views import KernelView, expect_view
@@ -70,6 +70,5 @@ def stacked(view: KernelView, components: Sequence[Component], side: int) -> Mat
     n, found = expect_view(view, "view").n, listed(components)
     if not found or not all(isinstance(component, Component) for component in found):
         raise InvalidParameter(f"components = {shown(components)} must be what sparse_cca returns.")
-    if isinstance(side, bool) or side not in (0, 1):
-        raise InvalidParameter(f"side = {shown(side)} must be 0 (first language) or 1 (second).")
+    as_whole(side, "side", low=0, high=1)
     return np.column_stack([component.vectors(n, n)[side] for component in found])

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..certificates import step_residuals
-from ..checks import Vector, as_generator, as_number, as_vector, as_whole
+from ..checks import Vector, as_generator, as_number, as_vector, as_whole, shown
+from ..errors import InvalidParameter
 from ..programs import SparseGEV, expect_program
 
 Surrogate: TypeAlias = Callable[[Vector, Vector], float]
@@ -38,7 +39,9 @@ def majorises(program: SparseGEV, g: Surrogate, *, trials: int = 200, random_sta
     """
     generator = as_generator(random_state)
     expect_program(program)
-    for trial in range(as_whole(trials, "trials")):
+    if not callable(g):
+        raise InvalidParameter(f"g = {shown(g)} must be a function g(x, y).")
+    for trial in range(as_whole(trials, "trials", high=10**6)):
         y, x, z = (random_point(program, generator) for _ in range(3))
         share = 10.0 ** (-(trial % 4))
         x = frozen(y + share * (x - y))  # Ω is convex
