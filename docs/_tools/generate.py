@@ -9,7 +9,9 @@ import pkgutil
 import re
 import shutil
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 
 import dcgev_cvx
 
@@ -31,12 +33,14 @@ def modules() -> Iterator[str]:
 
 
 def published() -> dict[str, str]:
-    """Every public name and the full name under which it is documented; constants have no page of their own."""
-    names = {name: home_of(getattr(dcgev_cvx, name)) for name in dcgev_cvx.__all__}
+    """Every public name and the full name under which it is documented."""
+    names = {name: home_of(getattr(dcgev_cvx, name)) or f"dcgev_cvx.{name}" for name in dcgev_cvx.__all__}
     for module in dcgev_cvx._MODULES:
         found = importlib.import_module(f"dcgev_cvx.{module}")
-        names |= {f"{module}.{name}": home_of(getattr(found, name)) for name in getattr(found, "__all__", ())}
-    return {name: home for name, home in names.items() if home}
+        for name in getattr(found, "__all__", ()):
+            full = f"{module}.{name}"
+            names[full] = home_of(getattr(found, name)) or f"dcgev_cvx.{full}"
+    return names
 
 
 def home_of(thing: object) -> str:
@@ -87,12 +91,25 @@ def module_page(module: str) -> str:
     links: list[str] = []
     if public is not None:
         homes = {name: home_of(getattr(found, name)) for name in public}
-        own = [name for name, home in homes.items() if home in ("", f"dcgev_cvx.{module}.{name}")]
-        links = [f"* :py:obj:`{name} <{home}>`" for name, home in homes.items() if name not in own]
+        words = {name: said_of(found, name) for name, home in homes.items() if not home}
+        own = [name for name, home in homes.items() if home == f"dcgev_cvx.{module}.{name}"]
+        links = [f"* :py:obj:`{name} <{home}>`" for name, home in homes.items() if home and name not in own]
+        links += [f"\n.. py:data:: dcgev_cvx.{module}.{name}\n\n   {text}" for name, text in words.items()]
         options = [f":members: {', '.join(own)}", *options[1:]] if own else []
     lines = "\n".join(f"   {option}" for option in options)
     body = f".. automodule:: dcgev_cvx.{module}\n{lines}\n\n" + "\n".join(links)
     return f"---\norphan: true\n---\n\n# {module}\n\n```{{eval-rst}}\n{body}\n```\n"
+
+
+def said_of(module: ModuleType, name: str) -> str:
+    """The docstring below a constant, in the module or in one beside it; without one the keys of a table."""
+    for file in (Path(str(module.__file__)), *sorted(Path(str(module.__file__)).parent.glob("*.py"))):
+        body = ast.parse(file.read_text(encoding="utf-8")).body
+        for assigned, after in pairwise(body):
+            targets = assigned.targets if isinstance(assigned, ast.Assign) else [getattr(assigned, "target", None)]
+            if name in [getattr(target, "id", "") for target in targets] and isinstance(after, ast.Expr):
+                return " ".join(docstring_to_rst(str(ast.literal_eval(after.value)).splitlines()))
+    return "A table with the keys " + ", ".join(f"``{key}``" for key in getattr(module, name)) + "."
 
 
 def gallery(path: Path) -> None:
