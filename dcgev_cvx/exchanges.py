@@ -91,6 +91,8 @@ class Exchange:
             self.W[r] = self.R[j]
             # the newcomer begins with what a power step would give it
             y[r] = Ax[g] / self.value if self.value > 0.0 else 1.0
+            if not y.any():
+                y[r] = 1.0
             y, Cy, value = climb(self.W, y, CLIMB)
             if value > self.value * (1.0 + 1e-12):
                 self.x, self.Cx, self.value = y, Cy, value

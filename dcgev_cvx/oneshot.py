@@ -90,7 +90,8 @@ def one_shot(pencil: Pencil, k: int, x0: Vector, schedule: Schedule) -> tuple[Ve
     if k == pencil.n:
         return x, 0.0
     if pencil.B is None and isinstance(pencil.A, Gram):
-        return one_shot_rows(pencil.A, k, x, schedule)
+        x, rho = one_shot_rows(pencil.A, k, x, schedule)
+        return trimmed(pencil, x, k), rho
     # CᵀC needs no shift, and finding that out would cost an eigenvalue
     tau = 0.0 if isinstance(pencil.A, Gram) else smallest_tau(pencil, "metric")
     if pencil.B is None and pencil.n > DENSE_KERNEL:
@@ -123,9 +124,11 @@ def one_shot_rows(A: Gram, k: int, x: Vector, schedule: Schedule) -> tuple[Vecto
         if not whole and not still:
             score = survival(R @ (R.T @ x), x, level)
             pool = np.flatnonzero((score > np.partition(score, -POOL * k - 1)[-POOL * k - 1]) | (x != 0.0))
-            part, rho, _ = settle(R[pool], x[pool], k, level, schedule.steps - FULL)
-            x = np.zeros_like(x)
-            x[pool] = part
+            # where scores tie, the pool may hold no more than k rows: then there is nothing to choose from
+            if len(pool) > k:
+                part, rho, _ = settle(R[pool], x[pool], k, level, schedule.steps - FULL)
+                x = np.zeros_like(x)
+                x[pool] = part
     z = x.astype(np.float64)
     return z / np.linalg.norm(z), rho * unit * unit
 
@@ -178,7 +181,8 @@ def one_shot_product(pencil: Pencil, tau: float, k: int, x: Vector, schedule: Sc
 def trimmed(pencil: Pencil, x: Vector, k: int) -> Vector:
     """x with all but its k largest |xᵢ|√Bᵢᵢ set to zero.
 
-    Needed after the LASSO, which may keep one coordinate more than k where two leave at the same ρ_ε.
+    Needed after the LASSO, which may keep one coordinate more than k where two leave at the same ρ_ε, and where all
+    scores tie, so that no ρ_ε keeps k.
     """
     size = np.abs(x) * np.sqrt(pencil.B_diagonal)
     if np.count_nonzero(size) <= k:

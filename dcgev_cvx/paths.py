@@ -254,7 +254,8 @@ def found_by(pencil: Pencil, k: int, effort: Effort, generator: np.random.Genera
     """The vector that `solve` returns, for a pencil of ordinary size."""
     if not overfits(pencil):
         return best_support(pencil, k, effort, generator)
-    plain = best_support(diagonal_metric(pencil), k, "normal" if effort == "high" else effort, generator)
+    # the same search for every effort: a better support of that pencil may have a lower value here
+    plain = best_support(diagonal_metric(pencil), k, "normal", generator)
     x = on_support(pencil, np.flatnonzero(plain))
     if effort != "high":
         return x

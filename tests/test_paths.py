@@ -451,3 +451,25 @@ def test_few_samples_are_known_from_the_pencil(samples, few):
     assert (values[2] - values[0] < 1e-10) == few
     assert supports.shares_smallest(S, 1e-11) == few
     assert not supports.shares_smallest(-S, 1e-11)
+
+
+DEGENERATE = {
+    "zero": np.zeros((5, 90)),
+    "one column": np.outer(np.ones(5), np.eye(90)[3]),
+    "rank one": np.random.default_rng(0).standard_normal((1, 90)),
+    "all equal": np.ones((4, 90)),
+    "every column nine times": np.repeat(np.random.default_rng(1).standard_normal((6, 10)), 9, axis=1),
+    "whole numbers": np.random.default_rng(2).integers(-1, 2, (8, 90)).astype(float),
+    "identity": np.eye(90),
+    "more rows than columns": np.random.default_rng(3).standard_normal((200, 90)),
+}
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+@pytest.mark.parametrize("k", [2, 50, 89, 90])
+def test_degenerate_factors(name, k):
+    """Ties, zeros and low rank: at most k nonzeros, and the value is that of the support."""
+    C = DEGENERATE[name]
+    found = solve(Pencil(Gram(C)), k, effort="quick" if k > 2 else "normal")
+    assert found.k == k or (name == "one column" and found.k == 1)
+    assert found.value == pytest.approx(np.linalg.norm(C[:, list(found.support)], 2) ** 2, rel=1e-9, abs=1e-12)
