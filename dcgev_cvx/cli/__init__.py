@@ -67,7 +67,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         forgive(stream)
     try:
-        args = parser().parse_args(argv)
+        given = sys.argv[1:] if argv is None else argv
+        for word in given:
+            if word.startswith("--") and word.endswith("=--"):  # argparse would make it an empty list
+                return complain(f"{word[:-3]} needs a value, got '--'.", BAD_INPUT)
+        args = parser().parse_args(given)
         code = int(args.run(args))
         sys.stdout.flush()
     except SystemExit as ended:  # argparse: --help, or a wrong option that it has already reported
@@ -79,6 +83,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `dcgev … | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
+    except OSError as error:  # a full disk, a name too long, a folder without permission
+        return complain(f"{error.filename or 'file'}: {error.strerror or error}.", BAD_INPUT)
+    except MemoryError as error:
+        return complain(f"not enough memory: {error}. Ask for less.", BAD_INPUT)
     return code
 
 

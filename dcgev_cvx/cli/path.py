@@ -99,13 +99,13 @@ def grid(pencil: Pencil, parameter: str, args: argparse.Namespace, eps: float) -
     from ..checks import as_number
     from ..errors import InvalidParameter
     from ..fisher import nu_max
-    from ..paths import rho_max
+    from ..paths import MOST_POINTS, rho_max
 
     text = args.rho if parameter == "rho" else args.nu
     if text is not None:
         return sorted((as_number(value, parameter) for value in text.split(",")), reverse=True)
-    if args.points is not None and args.points < 1:
-        raise InvalidParameter(f"--points {args.points} must be at least 1.")
+    if args.points is not None and not 1 <= args.points <= MOST_POINTS:
+        raise InvalidParameter(f"--points {args.points} must be at least 1 and at most {MOST_POINTS}.")
     if parameter == "nu" and args.points is None:
         return None
     top = rho_max(pencil, None, eps) if parameter == "rho" else nu_max(mean_difference(pencil), pencil.B)
