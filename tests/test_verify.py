@@ -21,6 +21,7 @@ from dcgev_cvx.verify.equations import Asked
 from dcgev_cvx.verify.measures import surrogate
 from dcgev_cvx.verify.outcomes import Trial
 from dcgev_cvx.verify.reference import curvature, reference
+from dcgev_cvx.verify.search import search_check
 from dcgev_cvx.verify.session import Session, number_of, vector_of
 from dcgev_cvx.verify.suite import suite
 from dcgev_cvx.verify.tolerances import PROFILES, tolerances
@@ -227,6 +228,38 @@ def test_the_limit_of_a_conic_solver_follows_from_strong_convexity():
             assert kappa * problem.norm(x - ref.x) ** 2 <= excess * (1 + 1e-9) + 1e-12 * problem.size(ref.x)
         if ref.nondegenerate and ref.x.any():
             assert 1e-5 < asked.distance(case) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("level", "solver", "size"),
+    [("step", lambda *a: -catalogue.right_step(*a), 2), ("bound", catalogue.greedy, 3)],
+)
+def test_the_search_finds_and_shrinks_a_counterexample(level, solver, size):
+    trials = [Trial(Session(solver), suite(level, 0, "quick"), tolerances(None)) for _ in range(2)]
+    first, second = (search_check(level, 0).run(trial) for trial in trials)
+    assert first.status == "failed"
+    assert first.instance.n <= size
+    assert np.array_equal(first.instance.data["A"], second.instance.data["A"])
+
+
+@pytest.mark.parametrize(
+    ("level", "solver"),
+    [("step", catalogue.right_step), ("fda", catalogue.right_fda), ("pca", catalogue.right_pca)],
+)
+def test_the_search_accuses_no_right_solver(level, solver):
+    trial = Trial(Session(solver), suite(level, 0, "quick"), tolerances(None))
+    outcome = search_check(level, 3).run(trial)
+    assert outcome.passed, outcome.note
+    assert outcome.cases > 5
+
+
+def test_a_full_trial_without_hypothesis_says_so(monkeypatch):
+    from dcgev_cvx.verify import runner
+
+    monkeypatch.setattr(runner, "available", lambda: False)
+    report = verify.check(catalogue.right_bound, "bound", effort="full")
+    assert report.ok
+    assert "no search, since hypothesis is not installed" in str(report)
 
 
 def test_manners_do_not_decide():

@@ -459,7 +459,7 @@ RIGHT.append(Entry("step", "CVXPY with ECOS, default accuracy", lambda: cvxpy_st
 
 
 RIGHT.append(
-    Entry("step", "CVXPY with SCS at 1e-7", lambda: cvxpy_step("SCS", eps_abs=1e-7, eps_rel=1e-7), "interior-point")
+    Entry("step", "CVXPY with SCS at 1e-8", lambda: cvxpy_step("SCS", eps_abs=1e-8, eps_rel=1e-8), "interior-point")
 )
 
 

@@ -22,6 +22,7 @@ from .families import FAMILIES, Family
 from .instances import LEVELS
 from .outcomes import NO_ANSWER, NO_BASE, Check, Finding, Outcome, Trial, judged, outcome
 from .reference import optimum
+from .search import search_check
 from .session import Answer, Session
 from .suite import Pair, Suite
 from .tolerances import SLACK
@@ -185,8 +186,10 @@ def monotone_check() -> Check:
     return Check(*about, lambda trial: outcome(about, findings(trial), NO_ANSWER))
 
 
-def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
+def checks(level: str, found: Suite, *, remote: bool = False, search: int | None = None) -> list[Check]:
     """The checks of a level that the suite has cases for; memory layouts do not exist over a wire.
+
+    search is the seed of the search for further counterexamples, or None for none.
 
     Contract checks come first and in the order in which a reader wants to know: does it answer, are the equations
     met, on which families not, is it consistent between calls. Manners follow.
@@ -203,6 +206,7 @@ def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
     made += [pair_check(name) for name, pairs in found.pairs.items() if name not in local_only and pairs]
     made += [] if remote else [unchanged_check()]
     made += [kept_check(), double_check()] if vector else []
+    made += [search_check(level, search)] if search is not None else []
     made += [same_bits_check(), *(observed_check(about, notice) for about, notice in MANNERS)]
     made += [exact_zeros_check()] if vector and level != "cardinality" else []
     return [*made, value_check()] if level == "cardinality" else made

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Matrix
+from ..checks import Matrix, Vector
 from ..errors import DCGEVError
 from .instances import LEVELS, Instance, flipped, permuted, question, scaled_objective, scaled_variables
 from .matrices import lowest
@@ -169,12 +169,11 @@ def with_change(base: Instance, name: str) -> Instance | None:
         return base.changed("A + bulge", A=value + bulge(value))
     if name == "B":
         grown = value + np.diag(np.linspace(0.1, 0.7, base.n) * np.diagonal(value))
-        shrunk = {key: data[key] * 0.7 for key in ("y", "x0") if key in data and base.level != "fda"}
-        return base.changed("B changed", B=grown, **shrunk)
+        starts = {key: inside(grown, data[key]) for key in ("y", "x0") if key in data and base.level != "fda"}
+        return base.changed("B changed", B=grown, **starts)
     if name in ("y", "x0"):
         turned = value[::-1].copy()
-        inside = turned / max(1.0, float(np.sqrt(turned @ base.B @ turned)))
-        moved = turned / float(data["a"] @ turned) if base.level == "fda" else inside
+        moved = turned / float(data["a"] @ turned) if base.level == "fda" else inside(base.B, turned)
         return base.changed(f"{name} reversed", **{name: moved}) if np.all(np.isfinite(moved)) else None
     if name == "k":
         return base.changed("another k", k=value - 1 if value > 1 else min(value + 1, base.n))
@@ -183,6 +182,11 @@ def with_change(base: Instance, name: str) -> Instance | None:
         return base.changed("another a", a=a, y=data["y"] / float(a @ data["y"]))
     factor = {"rho": 0.6, "nu": 0.5, "eps": 2.0, "tau": 1.7}[name]
     return base.changed(f"{name} × {factor:g}", **{name: value * factor + (0.05 if name == "tau" else 0.0)})
+
+
+def inside(B: Matrix, v: Vector) -> Vector:
+    """v on its ray into Ω: a start outside may lie below every point of Ω, and nothing could be reached from it."""
+    return v / max(1.0, float(np.sqrt(v @ B @ v)))
 
 
 def bulge(A: Matrix) -> Matrix:

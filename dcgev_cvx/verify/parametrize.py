@@ -8,6 +8,7 @@ from typing import Any
 from .checks import checks
 from .outcomes import Check, Outcome, Trial
 from .report import VerificationFailed, line
+from .search import available
 from .session import TIME_LIMIT, Session, Solver
 from .shrink import counterexample
 from .suite import Effort, Suite, suite
@@ -81,5 +82,7 @@ def parametrize_with_checks(
     profile = tolerances(tol)
     found = suite(level, seed, effort).limited(profile)
     bench = Bench(found, profile, time_limit)
-    bound = [BoundCheck(item, bench) for item in checks(level, found, remote=remote) if item.kind == "contract"]
+    search = seed if effort == "full" and available() else None
+    made = checks(level, found, remote=remote, search=search)
+    bound = [BoundCheck(item, bench) for item in made if item.kind == "contract"]
     return pytest.mark.parametrize("check", bound, ids=str)

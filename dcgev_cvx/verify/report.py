@@ -96,6 +96,8 @@ class Report:
         ]
         if self.left_out:
             parts.append(f"{self.left_out} cases left out by this profile ({self.tolerances.reason})")
+        if self.effort == "full" and all(outcome.name != "search" for outcome in self.checks):
+            parts.append("no search, since hypothesis is not installed")
         if self.remote:
             parts.append("memory layout, float32 and in-place checks do not apply over a wire")
         return "; ".join(parts)

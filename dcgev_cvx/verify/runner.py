@@ -12,6 +12,7 @@ from .checks import checks
 from .instances import known_level
 from .outcomes import Check, Outcome, Trial
 from .report import Report
+from .search import available
 from .session import TIME_LIMIT, Session, Solver
 from .shrink import counterexample
 from .suite import Effort, suite
@@ -43,7 +44,7 @@ def check(
     seed
         Another draw of the random cases; the special families are drawn from it as well.
     effort
-        "quick" or "full", two to three times as many cases.
+        "quick" or "full": two to three times as many cases, and a search by hypothesis where it is installed.
     tol
         None for "standard" (1e-5); see `tolerances`.
     time_limit
@@ -71,7 +72,9 @@ def check(
     begin = perf_counter()
     found = suite(level, seed, effort).limited(profile)
     trial = Trial(session, found, profile)
-    outcomes = tuple(judge(item, trial, progress) for item in checks(level, found, remote=is_remote(solver)))
+    search = seed if effort == "full" and available() else None
+    made = checks(level, found, remote=is_remote(solver), search=search)
+    outcomes = tuple(judge(item, trial, progress) for item in made)
     return Report(
         level=level,
         solver=getattr(solver, "__name__", type(solver).__name__),

@@ -140,12 +140,18 @@ def first_good(
     """
     for _ in range(TRIES):
         case = draw()
-        run = printed_run(case, limit) if below_trivial(case) else None
-        if run is None or not run.settled or run.steps < least or not rates[0] <= run.rate <= rates[1]:
-            continue
-        if np.count_nonzero(run.x) >= 2 and without_tie(case, run.x):
+        run = telling(case, limit)
+        if run is not None and run.steps >= least and rates[0] <= run.rate <= rates[1]:
             return case
     return None
+
+
+def telling(case: Instance, limit: int) -> Run | None:
+    """The printed run, if it settles in time at two nonzeros or more without a tie, from below the trivial points."""
+    run = printed_run(case, limit) if below_trivial(case) else None
+    if run is None or not run.settled or np.count_nonzero(run.x) < 2:
+        return None
+    return run if without_tie(case, run.x) else None
 
 
 def draw_run(

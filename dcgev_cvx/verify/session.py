@@ -207,4 +207,6 @@ def described(raw: Any) -> str:
     """The type of an answer, with its dtype if it is an array."""
     if raw is None:
         return "None"
-    return f"an array of dtype {raw.dtype}" if isinstance(raw, np.ndarray) else f"a value of type {type(raw).__name__}"
+    return (
+        f"an array of dtype {raw.dtype}" if isinstance(raw, np.ndarray) else f"a value of type {type(raw).__name__}"
+    )

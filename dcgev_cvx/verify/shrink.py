@@ -105,7 +105,11 @@ def simplifications(instance: Instance) -> Iterator[Instance]:
     starts anew.
     """
     yield from (without(instance, i) for i in range(instance.n) if instance.n > 1)
-    for change in (plain_metric, round_numbers(1), round_numbers(2), round_numbers(3)):
+    for change in (
+        plain_metric,
+        *(round_numbers(d) for d in (1, 2, 3)),
+        *(round_numbers(d, each=True) for d in (1, 2)),
+    ):
         simpler = change(instance)
         if simpler is not None and differs(simpler, instance):
             yield simpler
@@ -127,13 +131,21 @@ def plain_metric(instance: Instance) -> Instance | None:
     return repaired(instance, {**instance.data, "B": np.eye(instance.n)})
 
 
-def round_numbers(digits: int) -> Callable[[Instance], Instance | None]:
-    """The instance with so many significant digits."""
+def round_numbers(digits: int, *, each: bool = False) -> Callable[[Instance], Instance | None]:
+    """The instance with so many significant digits, of an array's largest entry or of each."""
 
     def change(instance: Instance) -> Instance | None:
-        return repaired(instance, {key: rounded(value, digits) for key, value in instance.data.items()})
+        cut = by_entry if each else rounded
+        return repaired(instance, {key: cut(value, digits) for key, value in instance.data.items()})
 
     return change
+
+
+def by_entry(value: Any, digits: int) -> Any:
+    """A number or an array, every entry to so many digits of its own: small entries stay, where they matter."""
+    if not isinstance(value, np.ndarray):
+        return rounded(value, digits)
+    return np.array([float(f"{v:.{digits}g}") for v in value.ravel()]).reshape(value.shape)
 
 
 def rounded(value: Any, digits: int) -> Any:
