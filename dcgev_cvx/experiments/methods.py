@@ -24,6 +24,9 @@ from .descent import descend, given_start, krylov_start, rho_max
 TOL = 1e-4
 """The stopping tolerance of GPower's authors, used for DC-PCA as well: the rise of the objective."""
 
+ROUNDS = 60
+"""The most rounds of timed runs."""
+
 SCHEDULE = Schedule((30.0, 10.0, 3.0, 1.0, 0.3), 6)
 """A short ε-continuation for one-shot cardinality: only the support is wanted, the loadings are recomputed."""
 
@@ -151,13 +154,24 @@ def prepared(pencil: Pencil, k: int, run: Callable[[float], Run], high: float, s
     return Prepared(answer, lambda: run(found.parameter))
 
 
-def timed(methods: Mapping[str, Prepared], repeats: int = 1) -> dict[str, Answer]:
+def timed(methods: Mapping[str, Prepared], repeats: int = 1, patience: float = 0.0) -> dict[str, Answer]:
     """The quickest of a few runs of each method, taken in turn: what disturbs one round disturbs all of them.
 
     SPCA, which takes as long as all the others together many times over, is run once.
+
+    Parameters
+    ----------
+    repeats
+        Rounds that are taken in any case.
+    patience
+        Rounds go on until so many seconds have passed, at most ROUNDS of them: runs of a millisecond would otherwise
+        all fall into one disturbance.
     """
     best = dict.fromkeys(methods, math.inf)
-    for turn in range(repeats):
+    first = perf_counter()
+    for turn in range(max(repeats, ROUNDS)):
+        if turn >= repeats and perf_counter() - first >= patience:
+            break
         for name, method in methods.items():
             if name != "SPCA" or turn == 0:
                 begin = perf_counter()
@@ -177,7 +191,7 @@ def compared(pencil: Pencil, k: int, slack: int, repeats: int, *, spca: bool) ->
     for name, method in METHODS.items():
         if name != "SPCA" or spca:
             found[name] = method(pencil, found["GPower"].answer.k if name == "d.c. one-shot" else k, slack)
-    answers = timed(found, repeats)
+    answers = timed(found, repeats, patience=0.1 * (repeats - 1))
     return {"trace": trace(pencil), "methods": {name: answer.to_dict() for name, answer in answers.items()}}
 
 
