@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         given = sys.argv[1:] if argv is None else argv
         for word in given:
-            if word.startswith("--") and word.endswith("=--"):  # argparse would make it an empty list
+            if word.startswith("-") and word.endswith("=--"):  # argparse would make it an empty list
                 return complain(f"{word[:-3]} needs a value, got '--'.", BAD_INPUT)
         args = parser().parse_args(given)
         code = int(args.run(args))
