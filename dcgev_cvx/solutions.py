@@ -151,5 +151,5 @@ def checked_k(k: Any, n: int) -> int:
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
         raise InvalidParameter(f"k = {shown(k)} must be a whole number between 1 and n = {n}.")
     if not 1 <= k <= n:
-        raise InvalidParameter(f"k = {k} is out of range: a cardinality lies between 1 and n = {n}.")
+        raise InvalidParameter(f"k = {shown(k)} is out of range: a cardinality lies between 1 and n = {n}.")
     return int(k)

@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+import scipy.special  # adds a warning filter of its own when it is first imported
 
+import dcgev_cvx
 from dcgev_cvx import (
     DCGEVError,
     Gram,
@@ -19,17 +21,26 @@ from dcgev_cvx import (
     InvalidParameter,
     InvalidPencil,
     Pencil,
+    SolverFailed,
     SparseFDA,
     SparseGEV,
     Stop,
+    bounds,
     certify,
+    datasets,
     dc_pca,
+    exact,
+    explained,
+    relaxations,
     renormalize,
+    retrieval,
+    rivals,
     sparse_fda,
     sparse_gev,
 )
 from dcgev_cvx.postprocess import value
 from dcgev_cvx.solutions import solution_of
+from dcgev_cvx.steps.closed import soft_threshold_step
 
 A = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]])
 B = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
@@ -391,3 +402,223 @@ def test_other_doors():
 def test_there_are_enough_of_them():
     places = len(PLACES)
     assert places * (len(ODD) + len(MALFORMED)) + len(SETTINGS) * len(NOT_NUMBERS) >= 250
+
+
+# ---- every public callable, one argument replaced by something wrong -------------------------------------------
+
+PENCIL, PCA = Pencil(A, B), Pencil(A)
+PROGRAM = SparseGEV(PCA, 0.3, 1e-2)
+X = np.random.default_rng(0).standard_normal((12, 3))
+LABELS = np.repeat([0, 1], 6)
+
+
+class Hostile:
+    """An object that raises whenever it is looked at."""
+
+    def __array__(self, *args, **kwargs):
+        raise RuntimeError("hostile")
+
+    def __float__(self):
+        raise RuntimeError("hostile")
+
+    def __repr__(self):
+        raise RuntimeError("hostile")
+
+
+WRONG = {
+    "none": None,
+    "nan": np.nan,
+    "minus one": -1,
+    "half": 0.5,
+    "huge": 10**400,
+    "beyond repr": 10**5000,
+    "text": "abc",
+    "empty": [],
+    "list of text": ["a"],
+    "complex": 1j,
+    "matrix": np.ones((7, 7)),
+    "np.matrix": np_matrix(np.eye(3)),
+    "frame": pd.DataFrame({"a": ["x", "y"]}),
+    "zero-dimensional": np.array(np.nan),
+    "object": object(),
+    "hostile": Hostile(),
+    "function": lambda *args: None,
+    "a class": int,
+}
+CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine for those arguments
+    dcgev_cvx.Backend: {"solver": "SCS", "options": {}, "fallback": ()},
+    Pencil: {"A": A, "B": B, "names": None, "blocks": None},
+    SparseGEV: {"pencil": PCA, "rho": 0.3, "eps": 0.1, "tau": None, "shift": "metric", "penalty": None},
+    SparseFDA: {"a": a, "B": B, "nu": 0.1, "eps": 0.1, "penalty": None},
+    Stop: {"max_iter": 5, "step": 1e-9, "decrease": 0.0, "stationarity": 1e-6},
+    certify: {"program": PROGRAM, "x": x0, "history": (), "tol": 1e-9},
+    dcgev_cvx.minimize: {
+        "program": PROGRAM,
+        "step": soft_threshold_step,
+        "x0": None,
+        "stop": SHORT,
+        "callback": None,
+    },
+    dcgev_cvx.iterate: {"program": PROGRAM, "step": soft_threshold_step, "x0": None},
+    sparse_gev: {"A": A, "B": B, "rho": 0.3, "engine": "native", "stop": SHORT, "accelerate": None, "callback": None},
+    dc_pca: {"A": A, "rho": 0.3, "engine": "closed", "stop": SHORT, "x0": None},
+    sparse_fda: {"a": a, "B": B, "nu": 0.1, "engine": "native", "stop": SHORT},
+    dcgev_cvx.path: {"pencil": PENCIL, "rhos": [0.5], "points": 3, "eps": 0.1, "stop": SHORT},
+    dcgev_cvx.rho_max: {"pencil": PENCIL, "x0": None, "eps": 0.1},
+    dcgev_cvx.solve: {"pencil": PCA, "k": 2, "effort": "quick", "random_state": 0, "check_path": False},
+    dcgev_cvx.components: {"pencil": PCA, "ks": [2], "deflation": "schur", "effort": "quick", "callback": None},
+    dcgev_cvx.deflate: {"pencil": PCA, "x": a, "deflation": "projection", "found": None},
+    renormalize: {"pencil": PCA, "x": a},
+    dcgev_cvx.compare: {
+        "pencil": PCA,
+        "k": 2,
+        "methods": ["no-sdp"],
+        "time_limit": 1.0,
+        "random_state": 0,
+        "force": False,
+        "progress": None,
+    },
+    dcgev_cvx.pca_pencil: {"X": X, "center": True, "scale": False},
+    dcgev_cvx.cca_pencil: {"X": X, "Y": X[:, :2] + 1.0, "ridge": 0.1},
+    dcgev_cvx.fda_vectors: {"X": X, "y": LABELS, "ridge": 0.1},
+    dcgev_cvx.fisher_solve: {"a": a, "B": B, "k": 2, "path": None, "names": None},
+    exact.best_subset: {
+        "pencil": PCA,
+        "k": 2,
+        "time_limit": 1.0,
+        "node_limit": 9,
+        "start": None,
+        "solver": None,
+        "progress": None,
+    },
+    exact.brute_force: {"pencil": PCA, "k": 2},
+    exact.gev: {"pencil": PCA},
+    bounds.homogeneous_bound: {"pencil": PCA, "k": 2, "U": A, "scale": "diagonal", "level": None},
+    bounds.radius_bound: {"pencil": PCA, "radius": 1.0, "U": A, "level": None},
+    bounds.penalized_bound: {"pencil": PCA, "rho": 0.1, "U": A},
+    bounds.largest_valid_k: {"pencil": PCA, "radius": 1.0},
+    bounds.cheap_bound: {"pencil": PCA, "k": 2},
+    explained.projector_trace: {"pencil": PCA, "V": np.eye(3)[:, :2]},
+    relaxations.homogeneous_sdp: {"pencil": PCA, "k": 2, "scale": "diagonal", "time_limit": 1.0, "force": False},
+    relaxations.entrywise_sdp: {"pencil": PCA, "radius": 1.0, "k": None, "solver": None, "time_limit": 1.0},
+    relaxations.literal_dual: {"pencil": PCA, "radius": 1.0},
+    relaxations.radius_for: {"pencil": PCA, "k": 2, "rule": "paper"},
+    rivals.gpower: {"pencil": PCA, "k": 2, "kind": "l0", "start": "column", "tol": 1e-6, "max_iter": 50},
+    datasets.planted_pca: {"n": 6, "k": 2, "strength": 2.0, "samples": None, "rng": 0},
+    datasets.indefinite: {"n": 4, "dense_metric": False, "rng": 0},
+    retrieval.score: {"queries": X, "targets": X},
+    retrieval.unit_rows: {"T": X},
+}
+ANY = {"U"}  # a dual matrix may be anything at all
+TAKEN = {  # (argument, value) that are in order somewhere
+    *((name, "none") for name in ("B", "tau", "penalty", "x0", "stop", "callback", "accelerate", "rhos", "found")),
+    *((name, "none") for name in ("methods", "time_limit", "progress", "path", "names", "start", "node_limit")),
+    *((name, "none") for name in ("blocks", "solver", "level", "check_path", "k", "samples", "random_state")),
+    *((name, "function") for name in ("callback", "progress", "step")),
+    *((name, "a class") for name in ("callback", "progress")),
+    *((name, "half") for name in ("rho", "eps", "tau", "nu", "radius", "tol", "step", "decrease", "stationarity")),
+    *((name, "half") for name in ("ridge", "strength", "time_limit", "level")),
+    *((name, "empty") for name in ("fallback", "history")),
+    *((name, "np.matrix") for name in ("A", "B", "X", "Y", "V", "queries", "targets", "T", "found", "names")),
+    *((name, "matrix") for name in ("A", "X", "Y", "T")),
+    ("max_iter", "huge"),
+    ("node_limit", "huge"),
+    ("node_limit", "beyond repr"),
+    ("max_iter", "beyond repr"),
+    ("random_state", "huge"),
+    ("random_state", "beyond repr"),
+    ("rng", "huge"),
+    ("rng", "beyond repr"),
+    ("start", "none"),
+}
+
+
+def verdict(call, arguments):
+    """Accepted, refused in one short line of ours, or what else came out."""
+    try:
+        call(**arguments)
+    except DCGEVError as error:
+        text = str(error)
+        return "refused" if "\n" not in text and len(text) < 500 else f"a long text: {text[:200]}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "accepted"
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__name__)
+def test_one_wrong_argument_at_a_time(call):
+    good = CALLS[call]
+    assert verdict(call, good) == "accepted"
+    for name in [name for name in good if name not in ANY]:
+        for kind, wrong in WRONG.items():
+            found = verdict(call, {**good, name: wrong})
+            if (name, kind) not in TAKEN:
+                assert found == "refused", (name, kind)
+            elif kind != "a class":  # a caller's own function may raise what it likes
+                assert found in ("refused", "accepted"), (name, kind)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: dcgev_cvx.path(PCA, 3.0), r"rhos = 3.0 must list numbers of at least 0"),
+        (lambda: dcgev_cvx.path(PCA, points=-1), "points = -1 must be a whole number of at least 1"),
+        (lambda: dcgev_cvx.minimize(PROGRAM, soft_threshold_step, stop=5), "stop = 5 is no stop rule"),
+        (lambda: dcgev_cvx.minimize(A, soft_threshold_step), "a program is wanted, got ndarray"),
+        (lambda: dcgev_cvx.minimize(PROGRAM, 5), "step = 5 is none"),
+        (lambda: certify(A, x0), "a program is wanted, got ndarray"),
+        (lambda: dcgev_cvx.components(A, [2]), "pencil must be a Pencil, got ndarray"),
+        (lambda: exact.best_subset(PCA, 2, start=np.ones(7)), "start must have length 3"),
+        (lambda: dcgev_cvx.compare(PCA, 2, methods=5), "no method was given"),
+        (lambda: Pencil(A, names=5), "names = 5 must list 3 names"),
+        (lambda: SparseGEV(PCA, 0.1, penalty=3), "penalty = 3 is none"),
+        (lambda: dcgev_cvx.card_eps(a, -0.1), "eps = -0.1 is out of range"),
+        (lambda: SparseGEV(PCA, 0.1, eps=1e-320), "eps = .* is out of range; it must be at least 1e-300"),
+        (lambda: SparseGEV(PCA, 1e300), r"rho = 1e\+300 is too large"),
+        (lambda: SparseGEV(PCA, 0.1, tau=1e200), r"tau = 1e\+200 is too large"),
+        (lambda: sparse_fda(a * 1e90, B * 1e-100, nu=0.1), r"Fisher ratios aᵢ²/Bᵢᵢ near 1e\+28"),
+        (lambda: Pencil(A * 1e200, B * 1e-200), r"eigenvalues near 1e\+400"),
+        (lambda: dcgev_cvx.Backend("SCS", options=5), "options = 5 must map"),
+        (lambda: dcgev_cvx.DCPCA(random_state=np_matrix(np.eye(2))).fit(X), "random_state = matrix"),
+        (lambda: dcgev_cvx.DCPCA().fit([[np.nan, 1.0], [2.0, 3.0]]), "NaN"),
+    ],
+)
+def test_messages_at_other_doors(call, text):
+    with pytest.raises(DCGEVError, match=text):
+        call()
+
+
+@pytest.mark.parametrize("radius", [1e-300, 1e9, 1e200, 1e308])
+@pytest.mark.parametrize("sdp", [relaxations.entrywise_sdp, relaxations.literal_dual, relaxations.penalized_sdp])
+def test_budgets_and_prices_beyond_use(sdp, radius):
+    found = sdp(PCA, radius)
+    assert 0.0 <= found.upper_bound <= PCA.lambda_max * (1.0 + 1e-9)
+    assert found.value <= PCA.lambda_max * (1.0 + 1e-4)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-150, 1e150, 1e300])
+def test_bounds_at_extreme_sizes(size):
+    plain, scaled = (relaxations.homogeneous_sdp(Pencil(A * s), 2).upper_bound / s for s in (1.0, size))
+    assert scaled == pytest.approx(plain, rel=1e-6)
+
+
+@pytest.mark.parametrize("out", [None, 5, "x", np.zeros(3), np.nan])
+def test_steps_that_return_something_else(out):
+    result = dcgev_cvx.minimize(PROGRAM, lambda program, y: out)
+    assert result.status.name == "SOLVER_FAILED"
+    assert not result.converged
+    assert "no StepOutput" in result.message
+
+
+def test_a_panic_of_a_solver_is_a_failure(monkeypatch):
+    import cvxpy as cp
+
+    class Panic(BaseException):
+        """As solvers in Rust raise it."""
+
+    def panics(*args, **kwargs):
+        raise Panic("Eigval error")
+
+    monkeypatch.setattr(cp.Problem, "solve", panics)
+    with pytest.raises(SolverFailed, match="Eigval error"):
+        relaxations.homogeneous_sdp(PCA, 2)

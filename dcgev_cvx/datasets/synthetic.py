@@ -169,7 +169,7 @@ def indefinite(n: int = 10, *, dense_metric: bool = False, rng: int | np.random.
 
 def as_size(n: int, what: str) -> int:
     """A number of variables whose n × n matrix can be formed."""
-    n = as_whole(n, what)
+    n = as_whole(n, what, high=10**6)
     check_bytes((n, n), "A", f"Take a smaller {what}.")
     return n
 
@@ -177,8 +177,8 @@ def as_size(n: int, what: str) -> int:
 def sparse_unit(n: int, k: int, generator: np.random.Generator) -> Vector:
     """A unit vector with k entries of equal size and random sign at random places."""
     n = as_size(n, "n")
-    v = np.zeros(n)
-    v[generator.choice(n, size=checked_k(k, n), replace=False)] = generator.choice([-1.0, 1.0], size=k) / np.sqrt(k)
+    k, v = checked_k(k, n), np.zeros(n)
+    v[generator.choice(n, size=k, replace=False)] = generator.choice([-1.0, 1.0], size=k) / np.sqrt(k)
     return v
 
 
