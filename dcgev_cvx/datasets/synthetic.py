@@ -146,7 +146,7 @@ def two_gaussians(
     ((10, 6), 5, 2)
     """
     generator, shift = as_generator(rng), as_number(shift, "shift", low=-1e100, high=1e100)
-    as_size(max(as_whole(samples, "samples", low=2), as_whole(n, "n")), "n or samples")
+    as_size(max(as_whole(samples, "samples", low=2, high=10**6), as_whole(n, "n")), "n or samples")
     support = np.sort(generator.choice(n, size=checked_k(k, n), replace=False))
     y = np.repeat([0.0, 1.0], [samples // 2, samples - samples // 2])
     X = generator.standard_normal((samples, n))
@@ -187,7 +187,7 @@ def sample_covariance(covariance: Matrix, samples: int, generator: np.random.Gen
 
     Divided by m as everywhere in the package; for samples ≤ n it is singular, which PCA does not mind.
     """
-    count = as_whole(samples, "samples")
+    count = as_whole(samples, "samples", high=10**9)
     check_bytes((count, len(covariance)), "the sample", "Draw fewer samples.")
     X = generator.standard_normal((count, len(covariance))) @ np.linalg.cholesky(covariance).T
     X -= X.mean(axis=0)
