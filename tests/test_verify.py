@@ -43,7 +43,7 @@ def misses(solver, level, tol=None, every=6):
     found = suite(level, 0, "quick").limited(tolerances(tol))
     pairs = MappingProxyType({name: pairs[:1] for name, pairs in found.pairs.items()})
     few = replace(found, battery=found.battery[::every], pairs=pairs)
-    trial = Trial(Session(solver), few, tolerances(tol))
+    trial = Trial(Session(solver, time_limit=60.0), few, tolerances(tol))
     outcomes = [item.run(trial) for item in checks(level, few)]
     assert sum(outcome.cases for outcome in outcomes) > 100
     return [f"{o.name}: {o.note}" for o in outcomes if o.kind == "contract" and not o.passed]

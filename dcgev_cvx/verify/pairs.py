@@ -14,7 +14,7 @@ from ..errors import DCGEVError
 from .instances import LEVELS, Instance, flipped, permuted, question, scaled_objective, scaled_variables
 from .matrices import lowest
 from .reference import optimum, reference
-from .runs_battery import QUICK_RUN, printed_run
+from .runs_battery import QUICK_RUN, settles
 
 OBJECTIVE_SCALES, VARIABLE_SCALES = (1e-6, 1e6), (1e-6, 1e6)
 BEYOND_SINGLE = 2.0**140
@@ -55,7 +55,7 @@ def usable(instance: Instance) -> bool:
         if instance.level in ("step", "fda"):
             return reference(instance).kkt >= 0.0
         if instance.level in ("pca", "algorithm"):
-            return printed_run(instance, QUICK_RUN).settled
+            return settles(instance, QUICK_RUN)
         return bool(np.isfinite(optimum(instance).value)) and optimum(instance).radius > 0.0
     except (DCGEVError, np.linalg.LinAlgError, FloatingPointError):
         return False

@@ -7,9 +7,11 @@ it can. It runs at effort "full" where hypothesis is installed; the report says 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from random import Random as PlainRandom
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -73,9 +75,24 @@ def searched(level: str, seed: int, ask: Callable[[Instance], Finding | None]) -
         suppress_health_check=(HealthCheck.filter_too_much, HealthCheck.too_slow, HealthCheck.data_too_large),
     )
     try:
-        return find(problems(level), fails, settings=quiet, random=PlainRandom(seed))
+        with kept_elsewhere():
+            return find(problems(level), fails, settings=quiet, random=PlainRandom(seed))
     except NoSuchExample:
         return None
+
+
+@contextmanager
+def kept_elsewhere() -> Iterator[None]:
+    """Hypothesis keeps its notes in a folder that goes away, and not in the caller's."""
+    from hypothesis import configuration
+
+    before = getattr(configuration, "__hypothesis_home_directory", None)
+    with TemporaryDirectory() as folder:
+        configuration.set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            configuration.set_hypothesis_home_dir(before)
 
 
 def problems(level: str) -> Any:
