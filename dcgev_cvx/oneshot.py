@@ -122,7 +122,7 @@ def one_shot_rows(A: Gram, k: int, x: Vector, schedule: Schedule) -> tuple[Vecto
     for level in schedule.levels:
         x, rho, still = settle(R, x, k, level, schedule.steps if whole else FULL)
         if not whole and not still:
-            score = survival(R @ (R.T @ x), x, level)
+            score = survival(R @ combined(R, x), x, level)
             pool = np.flatnonzero((score > np.partition(score, -POOL * k - 1)[-POOL * k - 1]) | (x != 0.0))
             # where scores tie, the pool may hold no more than k rows: then there is nothing to choose from
             if len(pool) > k:
@@ -137,14 +137,18 @@ def settle(R: Matrix, x: Vector, k: int, level: float, steps: int) -> tuple[Vect
     """(x, ρ_ε, did x stop moving?) after at most `steps` steps at one level of ε on the rows given."""
     rho = 0.0
     for _ in range(steps):
-        support = np.flatnonzero(x)
-        u = x[support] @ R[support] if 2 * len(support) < len(x) else x @ R
-        z, rho = survivors(R @ u, x, k, level)
+        z, rho = survivors(R @ combined(R, x), x, k, level)
         moved = float(np.max(np.abs(z - x)))
         x = z
         if moved <= STILL:
             return x, rho, True
     return x, rho, False
+
+
+def combined(R: Matrix, x: Vector) -> Vector:
+    """Rᵀx from the rows where x is nonzero when these are few."""
+    support = np.flatnonzero(x)
+    return x[support] @ R[support] if 2 * len(support) < len(x) else x @ R
 
 
 def survival(c: Vector, x: Vector, level: float) -> Vector:

@@ -23,7 +23,7 @@ from .stationary import program_of, stationary_near
 from .steps.native import native_step
 from .supports import EFFORTS, SMALL, Effort, best_support, diagonal_metric, greedy, in_units, overfits, spread
 
-NEWTON_LIMIT = 1500
+NEWTON_LIMIT = 400
 """Supports up to this size get their stationary point from Newton's method: a few dense systems."""
 NEGLIGIBLE = 1e-7
 """A ρ_ε this small, as a share of λ·min Bᵢᵢxᵢ², leaves x stationary to the certificate's tolerance."""

@@ -20,7 +20,7 @@ from .oneshot import SCHEDULES, one_shot, trimmed
 from .pencils import Gram, Pencil
 from .postprocess import value
 from .spectra import power_of_four
-from .swaps import eigenvector_on, pair_value, support_values, swap_search
+from .swaps import eigenvector_on, pair_value, refined, support_values, swap_search
 
 Effort: TypeAlias = Literal["quick", "normal", "high"]
 
@@ -55,7 +55,7 @@ def best_support(pencil: Pencil, k: int, effort: Effort, generator: np.random.Ge
         best = [max([*best, *(swap_search(pencil, x)[0] for x in found)], key=pencil.A_quad)]
         if pencil.n <= SMALL:
             best = [after_kicks(pencil, best[0], KICKS[stage], generator)]
-    return eigenvector_on(pencil, np.flatnonzero(best[0]))[1]
+    return refined(pencil, best[0])
 
 
 def best_of_all(pencil: Pencil, k: int) -> Vector:
