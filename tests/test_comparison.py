@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from html.parser import HTMLParser
+from time import perf_counter, sleep
 
 import numpy as np
 import pytest
@@ -194,3 +195,27 @@ def test_no_positive_eigenvalue(A):
     found = compare(pencil, 1)
     assert found.best_lower == pytest.approx(pencil.lambda_max, abs=1e-9)
     assert found.best_upper >= found.best_lower - 1e-12
+
+
+def test_the_search_for_rho_keeps_the_time_limit():
+    from dcgev_cvx import dc_pca
+    from dcgev_cvx.comparison.game import mm_run, rho_for
+
+    runs = []
+
+    def slow(rho):
+        sleep(0.05)
+        runs.append(rho)
+        return dc_pca(pitprops(), rho=rho)
+
+    rho_for(slow, pitprops(), 4, perf_counter() + 0.12)
+    assert len(runs) <= 4  # 24 halvings without a limit: no ρ̃ gives four
+    assert mm_run(pitprops(), 1.0, "native", perf_counter() - 1.0).status.name == "STOPPED"
+
+
+def test_a_late_run_is_no_row_with_a_value():
+    pencil = Pencil(np.cov(np.random.default_rng(0).standard_normal((400, 300)).T))
+    found = compare(pencil, 5, ["dc-native"], time_limit=1e-6)
+    (row,) = found.rows
+    assert not row.valid
+    assert "time limit" in row.status

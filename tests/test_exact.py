@@ -7,6 +7,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from mpmath import mp
 
 from dcgev_cvx import Gram, InvalidParameter, Pencil
 from dcgev_cvx.bounds import dual_of
@@ -209,3 +210,34 @@ def test_bad_input():
         best_subset(null(30), 6, start=np.ones(3))
     with pytest.raises(InvalidParameter, match=r"n = 6000.*GB"):
         best_subset(Pencil(Gram(np.ones((1, 6000)))), 3)
+
+
+def top_in_fifty_digits(A, B):
+    L = mp.cholesky(mp.matrix(B.tolist()))
+    inverse = L**-1
+    M = inverse * mp.matrix(A.tolist()) * inverse.T
+    return max(mp.eigsy((M + M.T) / 2, eigvals_only=True))
+
+
+@pytest.mark.parametrize("route", ["enumeration", "search"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_bound_holds_in_fifty_digits(route, seed, monkeypatch):
+    if route == "search":  # no enumeration at the root, tiny leaves: every bound of a node is used
+        monkeypatch.setattr("dcgev_cvx.exact.search.ROOT_WORK", -1.0)
+        monkeypatch.setattr("dcgev_cvx.exact.search.LEAF_WORK", 100.0)
+    rng = np.random.default_rng(seed)
+    n, k = 6, 1 + seed % 3
+    M, N = rng.standard_normal((n, n)), rng.standard_normal((n, 2 * n))
+    # in turn: plain, nearly rank one (every support ties), an ill-conditioned metric
+    A = [M + M.T, np.ones((n, n)) + 1e-13 * (M + M.T), M @ M.T][seed % 3]
+    Q = np.linalg.qr(M)[0]
+    B = [N @ N.T / n, np.eye(n), (Q * np.logspace(-8, 0, n)) @ Q.T][seed % 3]
+    pencil = Pencil(A, 0.5 * (B + B.T))
+    found = best_subset(pencil, k)
+    with mp.workdps(50):
+        truth = max(
+            top_in_fifty_digits(pencil.A[np.ix_(S, S)], pencil.B[np.ix_(S, S)])
+            for S in map(list, combinations(range(n), k))
+        )
+        assert found.upper_bound >= truth
+        assert found.upper_bound - truth <= 1e-7 * abs(truth)
