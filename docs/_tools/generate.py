@@ -7,7 +7,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-import shutil
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -58,7 +57,8 @@ def write(path: Path, text: str) -> None:
 
 def api(folder: Path) -> None:
     """One page a module, and a page that leads to every public name; a sidebar of a hundred modules helps nobody."""
-    shutil.rmtree(folder, ignore_errors=True)
+    for stale in {page.stem for page in folder.glob("*.md")} - {"index", *modules()}:
+        (folder / f"{stale}.md").unlink()
     for module in modules():
         write(folder / f"{module}.md", module_page(module))
     names = {name: home_of(getattr(dcgev_cvx, name)) for name in dcgev_cvx._HOMES}
@@ -94,7 +94,9 @@ def module_page(module: str) -> str:
         words = {name: said_of(found, name) for name, home in homes.items() if not home}
         own = [name for name, home in homes.items() if home == f"dcgev_cvx.{module}.{name}"]
         links = [f"* :py:obj:`{name} <{home}>`" for name, home in homes.items() if home and name not in own]
-        links += [f"\n.. py:data:: dcgev_cvx.{module}.{name}\n\n   {text}" for name, text in words.items()]
+        links += [
+            f"\n.. py:data:: {name}\n   :module: dcgev_cvx.{module}\n\n   {text}" for name, text in words.items()
+        ]
         options = [f":members: {', '.join(own)}", *options[1:]] if own else []
     lines = "\n".join(f"   {option}" for option in options)
     body = f".. automodule:: dcgev_cvx.{module}\n{lines}\n\n" + "\n".join(links)
