@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -256,3 +258,12 @@ def test_a_relaxation_travels_without_its_problem(pitprops):
     assert there.upper_bound == here.upper_bound
     assert there.problem is None
     assert np.array_equal(there.X, here.X)
+
+
+def test_a_fisher_qp_travels_between_processes():
+    found = fisher_l1([1.0, 0.5], np.eye(2), 1.2)
+    back = pickle.loads(pickle.dumps(found))
+    assert np.array_equal(back.x, found.x)
+    assert back.gap == found.gap
+    assert back.problem is None
+    assert found.problem is not None

@@ -44,6 +44,13 @@ class FisherQP:
     status: str
     seconds: float
 
+    def __getstate__(self) -> dict[str, Any]:
+        # a compiled problem holds its solver and does not travel between processes
+        return {**vars(self), "problem": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
     @property
     def gap(self) -> Gap:
         """Between the lower bound and the value: the optimum lies inside."""
