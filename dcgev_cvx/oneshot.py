@@ -24,12 +24,14 @@ from .spectra import power_of_two
 DENSE_KERNEL = 400
 SINGLE = 10**6
 """Factors with more entries than this are searched in single precision: half the memory to go through."""
+GATHER = 10**5
+"""Below this many numbers a product costs less than picking rows."""
 POOL = 3
 """The pool of a level of ε holds this many times k rows."""
 FULL = 2
 """Steps at the beginning of each level that look at all rows."""
-STILL = 1e-5
-"""A level ends once no coordinate moves by more."""
+STILL = 1e-3
+"""A level ends once x moves by less, in length."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ def one_shot_rows(A: Gram, k: int, x: Vector, schedule: Schedule) -> tuple[Vecto
         x, rho, still = settle(R, x, k, level, schedule.steps if whole else FULL)
         if not whole and not still:
             score = survival(R @ combined(R, x), x, level)
-            pool = np.flatnonzero((score > np.partition(score, -POOL * k - 1)[-POOL * k - 1]) | (x != 0.0))
+            pool = np.flatnonzero((score > kth_largest(score, POOL * k + 1)) | (x != 0.0))
             # where scores tie, the pool may hold no more than k rows: then there is nothing to choose from
             if len(pool) > k:
                 part, rho, _ = settle(R[pool], x[pool], k, level, schedule.steps - FULL)
@@ -138,15 +140,16 @@ def settle(R: Matrix, x: Vector, k: int, level: float, steps: int) -> tuple[Vect
     rho = 0.0
     for _ in range(steps):
         z, rho = survivors(R @ combined(R, x), x, k, level)
-        moved = float(np.max(np.abs(z - x)))
-        x = z
-        if moved <= STILL:
+        moved, x = z - x, z
+        if moved @ moved <= STILL * STILL:
             return x, rho, True
     return x, rho, False
 
 
 def combined(R: Matrix, x: Vector) -> Vector:
-    """Rᵀx from the rows where x is nonzero when these are few."""
+    """Rᵀx, from the rows where x is nonzero when these are few of many."""
+    if R.size < GATHER:
+        return x @ R
     support = np.flatnonzero(x)
     return x[support] @ R[support] if 2 * len(support) < len(x) else x @ R
 
@@ -154,15 +157,24 @@ def combined(R: Matrix, x: Vector) -> Vector:
 def survival(c: Vector, x: Vector, level: float) -> Vector:
     """The scores 2|cᵢ|(|xᵢ| + ε): i survives the step from x (ALG-S) when its score exceeds ρ_ε."""
     size = np.abs(x)
-    return 2.0 * np.abs(c) * (size + level * np.max(size))
+    size += level * size.max()
+    size *= 2.0
+    return size * np.abs(c)
+
+
+def kth_largest(values: Vector, k: int) -> float:
+    """The k-th largest value."""
+    ranked = values.copy()
+    ranked.partition(len(values) - k)
+    return float(ranked[len(values) - k])
 
 
 def survivors(c: Vector, x: Vector, k: int, level: float) -> tuple[Vector, float]:
     """(x⁺, ρ_ε): the step (ALG-S) from x with c = (A + τI)x that k coordinates survive; x itself if none does."""
     score = survival(c, x, level)
-    rho = float(np.partition(score, -k - 1)[-k - 1])
-    alive = np.flatnonzero(score > rho)
-    z = np.zeros_like(x)
+    rho = kth_largest(score, k + 1)
+    alive = (score > rho).nonzero()[0]
+    z = np.zeros(len(x), x.dtype)
     # |cᵢ| − ½ρ_ε/(|xᵢ| + ε) = |cᵢ|(1 − ρ_ε/scoreᵢ)
     z[alive] = c[alive] * (1.0 - rho / score[alive])
     norm = math.sqrt(float(z @ z))
@@ -175,9 +187,8 @@ def one_shot_product(pencil: Pencil, tau: float, k: int, x: Vector, schedule: Sc
     for level in schedule.levels:
         for _ in range(schedule.steps):
             z, rho = survivors(pencil.A_dot(x) + tau * x, x, k, level)
-            moved = float(np.max(np.abs(z - x)))
-            x = z
-            if moved <= STILL:
+            moved, x = z - x, z
+            if moved @ moved <= STILL * STILL:
                 break
     return trimmed(pencil, x, k), rho
 
