@@ -12,7 +12,7 @@ from .checks import Vector, as_number, as_real, shown
 from .errors import InvalidParameter
 
 MACHINE_EPS = float(np.finfo(np.float64).eps)
-SMALLEST_EPS = 1e-300
+SMALLEST_EPS, LARGEST_EPS = 1e-300, 1e300
 """1/ε must be a number."""
 
 
@@ -39,7 +39,7 @@ def card(x: Vector) -> int:
 
 def as_eps(eps: Any) -> float:
     """ε, a number whose reciprocal is one too."""
-    return as_number(as_number(eps, "eps", strict=True), "eps", low=SMALLEST_EPS, high=1.0 / SMALLEST_EPS)
+    return as_number(as_number(eps, "eps", strict=True), "eps", low=SMALLEST_EPS, high=LARGEST_EPS)
 
 
 def as_penalty(penalty: Any) -> Penalty:
