@@ -111,13 +111,17 @@ def findings(settings: Settings, results: Mapping[str, Any]) -> list[Finding]:
 def cumulative_finding(rival: str, results: Mapping[str, Any]) -> Finding:
     """Six components of DC-PCA against a rival's, by one measure: the paper compares numbers of two."""
     ours, theirs = (100 * results[f"components-{m}"]["projector"][-1] for m in ("DC-PCA", rival))
-    own = "its own loadings" if rival == "SPCA" else "renormalised, as DC-PCA's; as printed they explain 75.5 %"
+    own = (
+        "loadings are its own"
+        if rival == "SPCA"
+        else "are renormalised, as DC-PCA's; as printed, they explain 75.5 %"
+    )
     return Finding(
         f"Figure 1a-b: DC-PCA explains more with fewer loadings than {rival}",
         "more variance, fewer loadings",
         f"{ours:.2f} % with {sum(PATTERNS['DC-PCA'])}, {rival} {theirs:.2f} % with {sum(PATTERNS[rival])}",
         agreement(ours > theirs),
-        f"both by tr(P_V A)/tr(A); {rival} with {own}",
+        f"both by tr(P_V A)/tr(A); {rival}'s {own}",
     )
 
 

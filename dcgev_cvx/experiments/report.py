@@ -148,6 +148,8 @@ def markdown(report: Report, *, figures: bool = True) -> str:
     Stable text: no dates, no times of writing, so that two runs can be compared with diff.
     """
     lines = ["# The paper, reproduced", "", f"`{report.command}`", "", f"Verdicts: {report.summary}.", ""]
+    if not figures:
+        lines += ["This page is what the command writes with `--page FILE`; its report has the figures as well.", ""]
     if rows := disagreements(report):
         lines += [f"## {DISAGREEMENTS}", "", *pipe_table(FINDING_COLUMNS, rows)]
     for section in report.sections:
