@@ -154,7 +154,8 @@ def first_face(sub: Subproblem, x: Vector) -> tuple[Vector, Vector]:
     mu = multiplier_of(sub, x, gradient)
     r = gradient + 2.0 * mu * normal
     scale = max(float(np.max(np.abs(gradient) / sub.root)), 1e-300)
-    slack = (sub.p - np.abs(r)) / (sub.root * scale)
+    with np.errstate(over="ignore"):  # an infinite slack is as good as a large one: the coordinate is out
+        slack = (sub.p - np.abs(r)) / (sub.root * scale)
     keep = np.abs(x) * sub.root > np.maximum(slack, 1e-12)
     signs = np.where(keep, np.sign(x), 0.0)
     if isinstance(sub.program, SparseFDA) and not np.any(signs * sub.program.a):
