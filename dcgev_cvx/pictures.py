@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .checks import Matrix, Vector, as_vector
+from .certificates import refuse_history
+from .checks import Matrix, Vector, as_number, as_vector, as_whole, expect, listed
 from .errors import InvalidParameter, SolverMissing
+from .pencils import expect_pencil
+from .programs import expect_program
 
 if TYPE_CHECKING:
     from .mm import Iterate, MMResult
@@ -27,6 +30,8 @@ STYLES = ((BLACK, "o", "-"), (BLUE, "s", "--"), (ORANGE, "^", ":"), (GREEN, "D",
 
 def axes_of(ax: Any, size: tuple[float, float] = (6.4, 4.0)) -> Any:
     """The Axes given, or a new one; without Matplotlib the error says how to install it."""
+    if ax is not None and not hasattr(ax, "get_legend_handles_labels"):
+        raise InvalidParameter(f"ax must be a Matplotlib Axes, got {type(ax).__name__}.")
     if ax is not None:
         return ax
     try:
@@ -42,8 +47,9 @@ def plot_majoriser(program: Program, y: Any, x: Any = None, *, ax: Any = None, p
     With one variable the abscissa is x itself, over Ω; with more it is t of y + t(x − y). Without x the
     native step is taken from y.
     """
+    points = as_whole(points, "points", low=2, high=100_000)
+    y = as_vector(y, expect_program(program).pencil.n, "y")
     ax = axes_of(ax)
-    y = as_vector(y, program.pencil.n, "y")
     x = next_point(program, y) if x is None else as_vector(x, program.pencil.n, "x")
     origin, direction, grid, label = line_through(program, y, x, points)
     line = origin + grid[:, None] * direction
@@ -80,8 +86,12 @@ def line_through(program: Program, y: Vector, x: Vector, points: int) -> tuple[V
 
 def plot_majoriser_2d(program: Program, history: Sequence[Iterate], *, at: int = 0, ax: Any = None) -> Any:
     """Level lines of f and of g(·, x⁽ˡ⁾) in the plane, with the iterates; l = at (Eq:majorize-f)."""
-    ax = axes_of(ax, (5.0, 5.0))
+    refuse_history(history, expect_program(program).pencil.n)
     first, second, inside = plane(program)
+    if not history:
+        raise InvalidParameter("history is empty: there is no iterate to draw.")
+    at = as_whole(at, "at", low=0)
+    ax = axes_of(ax, (5.0, 5.0))
     y = history[min(at, len(history) - 1)].x
     f = over_plane(program.f, first, second, inside)
 
@@ -142,8 +152,9 @@ def plot_basins(program: Program, step: Step, *, starts: int = 360, max_iter: in
     """
     from .mm import Stop, minimize
 
+    starts, stop = as_whole(starts, "starts", high=100_000), Stop(max_iter=max_iter)
+    plane(expect_program(program), 2)
     ax = axes_of(ax, (5.0, 5.0))
-    plane(program, 2)
     factor = program.pencil.cholesky
     draw_boundary(program, ax)
     looks = {(True, True): STYLES[0], (True, False): STYLES[1], (False, True): STYLES[2], (False, False): STYLES[3]}
@@ -157,7 +168,7 @@ def plot_basins(program: Program, step: Step, *, starts: int = 360, max_iter: in
     for angle in (np.arange(starts) + 0.5) * 2.0 * np.pi / starts:
         start = np.array([np.cos(angle), np.sin(angle)])
         start = start if factor is None else np.linalg.solve(factor.T, start)
-        limit = minimize(program, step, start, stop=Stop(max_iter=max_iter)).x
+        limit = minimize(program, step, start, stop=stop).x
         ends.setdefault((bool(limit[0]), bool(limit[1])), []).append([*(1.12 * start), *limit])
     for kind, rows in ends.items():
         color, marker, _ = looks[kind]
@@ -171,6 +182,7 @@ def plot_basins(program: Program, step: Step, *, starts: int = 360, max_iter: in
 
 def plot_history(result: MMResult, ax: Any = None) -> Any:
     """f(x⁽ˡ⁾) and the number of nonzeros along a run."""
+    expect_result(result)
     ax = axes_of(ax)
     steps = [point.l for point in result.history]
     ax.plot(steps, [point.f for point in result.history], color=BLACK, label=r"$f(x^{(l)})$")
@@ -186,8 +198,9 @@ def plot_history(result: MMResult, ax: Any = None) -> Any:
 
 def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None) -> Any:
     """f(x⁽ˡ⁺¹⁾) ≤ g(x⁽ˡ⁺¹⁾, x⁽ˡ⁾) ≤ f(x⁽ˡ⁾), each above the run's last value of f, on a log scale (Eq:sandwich)."""
+    expect_result(result)
+    history = result.history if steps is None else result.history[: as_whole(steps, "steps") + 1]
     ax = axes_of(ax)
-    history = result.history if steps is None else result.history[: steps + 1]
     floor = result.f
     above = [point.f - floor for point in history]
     between = [point.g - floor for point in history[1:]]
@@ -203,6 +216,13 @@ def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None)
     return ax
 
 
+def expect_result(result: Any) -> None:
+    """Refuse what is no run."""
+    from .mm import MMResult
+
+    expect(result, MMResult, "result", "see sparse_gev, dc_pca or minimize")
+
+
 def joint_legend(ax: Any, right: Any, place: str) -> None:
     """One legend for an Axes and its twin."""
     handles = [pair for axes in (ax, right) for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
@@ -213,8 +233,12 @@ def plot_tradeoff(
     curves: Mapping[str, Sequence[tuple[int, float]]], *, top: float | None = None, ax: Any = None
 ) -> Any:
     """Value against cardinality, one curve a method, each a sequence of (k, xᵀAx); top draws λmax(A, B)."""
+    points = {
+        str(name): as_pairs(name, pairs) for name, pairs in expect(curves, dict, "curves", "one a method").items()
+    }
+    top = None if top is None else as_number(top, "top", low=-1e300)
     ax = axes_of(ax)
-    for i, (name, pairs) in enumerate(curves.items()):
+    for i, (name, pairs) in enumerate(points.items()):
         color, marker, style = STYLES[i % len(STYLES)]
         ks, values = zip(*pairs, strict=True)
         ax.plot(ks, values, marker=marker, linestyle=style, color=color, markersize=5, fillstyle="none", label=name)
@@ -226,8 +250,17 @@ def plot_tradeoff(
     return ax
 
 
+def as_pairs(name: object, pairs: Any) -> list[tuple[int, float]]:
+    """The points (k, value) of a curve, at least one."""
+    given = [listed(pair) for pair in listed(pairs)]
+    if not given or not all(len(pair) == 2 for pair in given):
+        raise InvalidParameter(f"the curve {name!r} must be a list of pairs (k, value).")
+    return [(as_whole(k, "k"), as_number(value, "value", low=-1e300)) for k, value in given]
+
+
 def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
     """The entries of x by the names of the variables: one vector, or several by label; zeros are left blank."""
+    expect_pencil(pencil)
     ax = axes_of(ax, (7.0, 3.6))
     given: Mapping[str, Any] = vectors if isinstance(vectors, Mapping) else {"": vectors}
     if not given:
@@ -249,9 +282,12 @@ def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
 
 def plot_agreement(pencil: Pencil, answers: Mapping[str, Any], ax: Any = None) -> Any:
     """‖xᵢ − xⱼ‖_B between the answers of several solvers, as a table of powers of ten; dark is far apart."""
+    n = expect_pencil(pencil).n
+    names = list(expect(answers, dict, "answers", "one vector a solver"))
+    if not names:
+        raise InvalidParameter("answers is empty: give one vector a solver.")
+    vectors = [as_vector(answers[name], n, str(name)) for name in names]
     ax = axes_of(ax, (5.6, 4.6))
-    names = list(answers)
-    vectors = [as_vector(answers[name], pencil.n, name) for name in names]
     apart = np.array([[pencil.B_norm(a - b) for b in vectors] for a in vectors])
     shown = np.log10(np.maximum(apart, 1e-17))
     ax.imshow(shown, cmap="Greys", vmin=-17.0, vmax=0.0)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from .checks import expect, listed
+from .errors import InvalidParameter
 from .pictures import (
     axes_of,
     joint_legend,
@@ -30,6 +32,9 @@ def plot_path(path: Path, ax: Any = None) -> Any:
     The left axis counts nonzeros (steps), the right one shows the renormalized value of the
     same points (dots). Cardinalities that no ρ̃ on the path gave are dotted lines.
     """
+    from .paths import Path
+
+    expect(path, Path, "path", "see dcgev_cvx.path")
     ax = axes_of(ax, (7.0, 4.2))
     points = [point for point in path.points if point.k > 0 and point.rho > 0.0]
     rhos = [point.rho for point in points]
@@ -78,8 +83,13 @@ def comparison_plot(comparisons: Sequence[Comparison], ax: Any = None) -> Any:
     The band is what is proved to hold the optimum. Hollow marks are bounds that do not hold at that k,
     or vectors with too many nonzeros.
     """
+    from .comparison import Comparison
+
     ax = axes_of(ax, (8.0, 4.8))
-    return by_method(comparisons[0], ax) if len(comparisons) == 1 else by_cardinality(comparisons, ax)
+    found = [expect(given, Comparison, "each of comparisons", "see compare") for given in listed(comparisons)]
+    if not found:
+        raise InvalidParameter("comparisons is empty: give what compare returned, in a list.")
+    return by_method(found[0], ax) if len(found) == 1 else by_cardinality(found, ax)
 
 
 def by_method(comparison: Comparison, ax: Any) -> Any:
