@@ -30,7 +30,7 @@ def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
     try:
         return validate_data(estimator, *data, accept_sparse=["csr", "csc"], dtype=np.float64, **settings)
     except (ValueError, OverflowError) as cause:
-        raise InvalidParameter(str(cause)) from cause
+        raise InvalidParameter(" ".join(str(cause).split())) from cause
 
 
 def checked_views(estimator: Any, X: Any, y: Any) -> tuple[Table, Table]:

@@ -152,13 +152,11 @@ class SparseGEV:
         shift: Shift = "identity",
         penalty: Penalty | None = None,
     ) -> None:
-        expect_pencil(pencil)
-        one_of(shift, "shift", ("identity", "metric"))
         settings = {
-            "pencil": pencil,
+            "pencil": expect_pencil(pencil),
             "rho": as_number(rho, "rho"),
             "eps": as_eps(eps),
-            "shift": shift,
+            "shift": one_of(shift, "shift", ("identity", "metric")),
             "penalty": as_penalty(penalty),
             "tau": checked_tau(pencil, shift, tau),
         }
@@ -425,9 +423,8 @@ class SparseFDA:
 
 def expect_program(program: Any) -> Program:
     """The program, if it is one: a Pencil with f, g and a start."""
-    if not isinstance(getattr(program, "pencil", None), Pencil) or not all(
-        callable(getattr(program, name, None)) for name in ("f", "g", "start")
-    ):
+    whole = all(callable(getattr(program, name, None)) for name in ("f", "g", "start"))
+    if not whole or not isinstance(getattr(program, "pencil", None), Pencil):
         raise InvalidParameter(
             f"a program is wanted, got {type(program).__name__}: use SparseGEV(pencil, rho) or SparseFDA(a, B, nu)."
         )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .checks import Index, Vector, listed, shown
+from .checks import Index, Vector, listed, one_of, shown
 from .errors import InvalidParameter
 from .pencils import Pencil, expect_pencil
 from .postprocess import on_support, value
@@ -72,6 +72,7 @@ def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: Effort = "normal",
 
     begin = perf_counter()
     sizes = checked_ks(pencil, ks)
+    one_of(effort, "effort", ("quick", "normal", "high"))
     # as in solve: with fewer samples than variables the covariances within a view have no say in the choice
     chooser = diagonal_metric(pencil) if effort != "high" and overfits(pencil) else pencil
     x = on_support(pencil, np.flatnonzero(best_views(chooser, sizes, effort, random_state)))

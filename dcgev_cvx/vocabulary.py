@@ -130,8 +130,7 @@ def word_scores(songs: Songs, train: Index, test: Index) -> Vector:
 
 def average(scores: Vector, words: Index) -> float:
     """The average AROC over the words of a vocabulary that can be scored."""
-    scores = np.asarray(scores)
-    if scores.ndim != 1 or scores.dtype.kind != "f":
+    if not isinstance(scores, np.ndarray) or scores.ndim != 1 or scores.dtype.kind != "f":
         raise InvalidParameter(f"scores = {shown(scores)} must be one number (or NaN) per word.")
     rows = as_rows(words, len(scores))
     known = scores[rows][~np.isnan(scores[rows])]

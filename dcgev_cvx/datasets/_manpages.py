@@ -8,7 +8,7 @@ import unicodedata
 import zlib
 from pathlib import Path
 
-from ..checks import as_path
+from ..checks import as_path, expect
 from ..errors import DataUnavailable, InvalidParameter
 from .corpora import Corpus, corpus_from_texts
 
@@ -40,7 +40,7 @@ def manpages(language: str = "fr", *, root: str | Path = ROOT, least: int = 3) -
     DataUnavailable
         When fewer than ten pages have a translation, with the packages to install.
     """
-    pairs = page_pairs(as_path(root, "root"), language)
+    pairs = page_pairs(as_path(root, "root"), expect(language, str, "language", "a code such as 'fr'"))
     texts: list[tuple[str, str, str]] = []
     for name, english, other in pairs:
         first, second = plain_text(read_page(english)), plain_text(read_page(other))

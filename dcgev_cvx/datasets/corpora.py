@@ -156,7 +156,7 @@ def corpus_from_texts(
     """
     english, french, documents = (as_texts(given) for given in (english, french, documents))
     languages = two_languages(languages)
-    as_whole(least, "least", low=0)
+    as_whole(least, "least", low=0, high=10**9)
     if len(english) != len(french) or len(english) != len(documents):
         raise InvalidParameter(
             f"{len(english)} texts, {len(french)} translations and {len(documents)} names: there must be one of each."

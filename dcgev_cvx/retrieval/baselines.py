@@ -48,7 +48,7 @@ def lsi(training: Corpus, queries: Corpus, d: int, seed: int = 0) -> tuple[Matri
 def unit_rows(T: Matrix) -> Matrix:
     """Rows of length one; a row of zeros stays."""
     T = as_real(T, "T", InvalidParameter)
-    if T.ndim != 2:
+    if T.ndim != 2 or not T.size:
         raise InvalidParameter(f"T must be a table of rows, got shape {T.shape}.")
     top = np.max(np.abs(T), axis=1, keepdims=True)
     T = T / np.where(top > 0.0, top, 1.0)  # squares of 1e200 overflow
