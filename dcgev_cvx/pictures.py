@@ -236,6 +236,8 @@ def plot_tradeoff(
     points = {
         str(name): as_pairs(name, pairs) for name, pairs in expect(curves, dict, "curves", "one a method").items()
     }
+    if not points:
+        raise InvalidParameter("curves is empty: give one list of pairs (k, value) a method.")
     top = None if top is None else as_number(top, "top", low=-1e300)
     ax = axes_of(ax)
     for i, (name, pairs) in enumerate(points.items()):
