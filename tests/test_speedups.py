@@ -1,5 +1,7 @@
 """Shrinking and extrapolation change the time a run takes, not what it is."""
 
+import subprocess
+import sys
 from itertools import islice
 
 import numpy as np
@@ -153,7 +155,7 @@ def test_repetition_is_the_same_steps(pitprops, rho, eps):
     """x after 1, 1 + 2, 1 + 2 + 4, … plain steps, the origin one step before it, and the certificate of any run."""
     program = SparseGEV(pitprops, rho, eps)
     plain = list(islice(iterate(program, soft_threshold_step), 64))
-    quick = list(islice(iterate(program, Repeated(soft_threshold_step)), 6))
+    quick = list(islice(iterate(program, Repeated(soft_threshold_step, least=1)), 6))
     for j, point in enumerate(quick):
         l = 2**j - 1  # noqa: E741
         assert np.max(np.abs(point.x - plain[l].x)) <= 1e-9
@@ -163,13 +165,21 @@ def test_repetition_is_the_same_steps(pitprops, rho, eps):
     assert certify(program, quick[-1].x, quick).sandwich == 0.0
 
 
+def test_a_short_run_needs_no_compiler():
+    """Importing numba takes longer than a run on few variables."""
+    code = (
+        "import sys; from dcgev_cvx import datasets, dc_pca; dc_pca(datasets.pitprops(), rho=4.84, engine='native')"
+    )
+    subprocess.run([sys.executable, "-c", f"{code}; assert 'numba' not in sys.modules"], check=True)
+
+
 def test_repetition_with_a_shift_and_of_no_other_step():
     """An indefinite A too, whose x may lie inside Ω; with B, with data or with another penalty the step is plain."""
     A, B = cca()
     program = SparseGEV(Pencil(A), 0.05, 1e-2)
     assert program.tau > 0.0
     plain = list(islice(iterate(program, soft_threshold_step), 8))
-    quick = list(islice(iterate(program, Repeated(soft_threshold_step)), 4))
+    quick = list(islice(iterate(program, Repeated(soft_threshold_step, least=1)), 4))
     assert np.max(np.abs(quick[3].x - plain[7].x)) <= 1e-12
     C = np.random.default_rng(0).standard_normal((20, 30))
     for other in (
@@ -177,7 +187,7 @@ def test_repetition_with_a_shift_and_of_no_other_step():
         SparseGEV(Pencil(Gram(C)), 1.0),
         SparseGEV(Pencil(C.T @ C), 1.0, penalty=L1Penalty()),
     ):
-        step = Repeated(native_step(other))
+        step = Repeated(native_step(other), least=1)
         assert all(it.work == 1.0 and it.origin is None for it in list(islice(iterate(other, step), 5))[1:])
 
 
@@ -185,9 +195,9 @@ def test_repetition_with_a_shift_and_of_no_other_step():
 def test_repetition_in_any_unit(pitprops, scale):
     """The kernel squares nothing that may overflow; a collapse is left for the step to tell."""
     program = SparseGEV(Pencil(scale * pitprops.A), 4.84 * scale)
-    quick = minimize(program, Repeated(soft_threshold_step))
+    quick = minimize(program, Repeated(soft_threshold_step, least=1))
     assert quick.support == minimize(SparseGEV(pitprops, 4.84), soft_threshold_step).support
-    gone = minimize(SparseGEV(Pencil(scale * pitprops.A), 1e3 * scale), Repeated(soft_threshold_step))
+    gone = minimize(SparseGEV(Pencil(scale * pitprops.A), 1e3 * scale), Repeated(soft_threshold_step, least=1))
     assert gone.status.name == "COLLAPSED"
 
 

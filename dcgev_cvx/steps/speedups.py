@@ -22,7 +22,8 @@ class Repeated:
 
     All but the last are compiled and leave no record; the last is the inner step's, with its value and residual.
     f falls along all of them, so the sandwich inequality holds with the point before the last as `origin`. Their
-    number doubles from call to call up to `most`; `work` counts them. One instance, one run.
+    number doubles from call to call up to `most`; `work` counts them. Below `least` variables a step is taken
+    alone: such a run is over before a compiler is loaded. One instance, one run.
 
     Examples
     --------
@@ -30,19 +31,20 @@ class Repeated:
     >>> from dcgev_cvx.steps.closed import soft_threshold_step
     >>> from dcgev_cvx.steps.speedups import Repeated
     >>> program = SparseGEV(datasets.pitprops(), rho=4.84)
-    >>> plain, quick = minimize(program, soft_threshold_step), minimize(program, Repeated(soft_threshold_step))
+    >>> plain, quick = minimize(program, soft_threshold_step), minimize(program, Repeated(soft_threshold_step, 1))
     >>> plain.support == quick.support, quick.n_iter < plain.n_iter
     (True, True)
     """
 
-    def __init__(self, inner: Step, most: int = 64) -> None:
+    def __init__(self, inner: Step, least: int = 40, most: int = 64) -> None:
         self.inner = inner
+        self.least = least
         self.most = most
         self._count = 1
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
         """The last of several steps from y."""
-        if not isinstance(program, SparseGEV) or not repeatable(program):
+        if len(y) < self.least or not isinstance(program, SparseGEV) or not repeatable(program):
             return self.inner(program, y)
         count, self._count = self._count, min(2 * self._count, self.most)
         origin = repeated(program, y, count - 1)
