@@ -164,7 +164,7 @@ def on_path(pencil: Pencil, k: int, *, eps: float = MACHINE_EPS, tries: int = 24
     """Does some ρ̃ take Algorithm 1 (metric shift, from the leading eigenvector) to cardinality k? By bisection."""
     low, high = 0.0, rho_max(pencil, None, eps)
     program = SparseGEV(pencil, 0.0, eps, shift="metric")
-    stop = Stop(max_iter=300, step=1e-8)
+    stop, left = Stop(max_iter=300, step=1e-8), 3000
     for _ in range(tries):
         rho = 0.5 * (low + high)
         result = native_run(
@@ -175,10 +175,10 @@ def on_path(pencil: Pencil, k: int, *, eps: float = MACHINE_EPS, tries: int = 24
         found = card(result.x)
         if found == k:
             # the search extrapolates and may stop on its way: Algorithm 1 itself has the last word
-            result = minimize(program.with_rho(rho), native_step(program), stop=Stop(max_iter=5000), shrink=True)
-            found = card(result.x)
-        if found == k:
-            return result.status is not Status.OUT_OF_ITERATIONS
+            result = minimize(program.with_rho(rho), native_step(program), stop=Stop(max_iter=left), shrink=True)
+            found, left = card(result.x), left - result.n_iter
+        if found == k or left < 1:
+            return found == k and result.status is not Status.OUT_OF_ITERATIONS
         low, high = (rho, high) if found > k else (low, rho)
     return False
 

@@ -7,7 +7,7 @@ it can. It runs at effort "full" where hypothesis is installed; the report says 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from random import Random as PlainRandom
@@ -82,7 +82,7 @@ def searched(level: str, seed: int, ask: Callable[[Instance], Finding | None]) -
 
 
 @contextmanager
-def kept_elsewhere() -> Iterator[None]:
+def kept_elsewhere() -> Generator[None]:
     """Hypothesis keeps its notes in a folder that goes away, and not in the caller's."""
     from hypothesis import configuration
 
