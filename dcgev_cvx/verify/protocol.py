@@ -166,7 +166,10 @@ class ProcessSolver:
         return parsed(line)
 
     def _ending(self) -> str:
-        code = self._process.poll()
+        try:
+            code = self._process.wait(timeout=1.0)  # its output may end a moment before it does
+        except subprocess.TimeoutExpired:
+            code = None
         return f"the program ended{'' if code is None else f' with exit code {code}'}.{self._complaint()}"
 
     def _complaint(self) -> str:
