@@ -58,6 +58,7 @@ class LinearCostProblem(cp.Problem):
     def __init__(self, objective: Any, constraints: Sequence[Any] = ()) -> None:
         self._kept: dict[str, StandardForm] = {}
         super().__init__(objective, list(constraints))
+        self._own = tuple(self.parameters())  # a walk through the whole expression, made once
 
     def get_problem_data(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, solver: Any, *args: Any, **kwargs: Any
@@ -89,13 +90,13 @@ class LinearCostProblem(cp.Problem):
         return StandardForm(ready_for(chain.solver.name(), data, expected.size), chain, inverse, cost, compiled.q)
 
     def _ids(self) -> set[int]:
-        return {parameter.id for parameter in self.parameters()}
+        return {parameter.id for parameter in self._own}
 
     def _parameter_vector(self, compiled: Any) -> Vector:
         """The parameters' values in the order of the compiled problem, and the 1 of its constant part."""
         vector = np.zeros(compiled.q.shape[1])
         vector[-1] = 1.0
-        for parameter in self.parameters():
+        for parameter in self._own:
             begin = compiled.param_id_to_col[parameter.id]
             vector[begin : begin + parameter.size] = parameter.value
         return vector
