@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Literal
 
@@ -236,18 +236,9 @@ def solve(
     one_of(effort, "effort", EFFORTS)
     unit, length, _ = in_units(pencil)
     x = length * spread(unit, found_by(unit, k, effort, as_generator(random_state)), k)
-    matched = matching_program(pencil, x)
+    found = matched_solution(pencil, x, "solve", begin)
     asked = pencil.n <= SMALL if check_path is None else as_flag(check_path, "check_path")
-    return solution_of(
-        pencil,
-        x,
-        "solve",
-        perf_counter() - begin,
-        rho=matched.program.rho if matched else math.nan,
-        eps=matched.program.eps if matched else math.nan,
-        on_path=on_path(unit, k) if asked else None,
-        certificate=matched.certificate if matched else None,
-    )
+    return replace(found, on_path=on_path(unit, k)) if asked else found
 
 
 def found_by(pencil: Pencil, k: int, effort: Effort, generator: np.random.Generator) -> Vector:
@@ -268,6 +259,20 @@ class Matched:
 
     program: SparseGEV
     certificate: Certificate
+
+
+def matched_solution(pencil: Pencil, x: Vector, method: str, begin: float) -> Solution:
+    """x with the program on whose stationary point its support lies, if there is one; timed from `begin`."""
+    matched = matching_program(pencil, x)
+    return solution_of(
+        pencil,
+        x,
+        method,
+        perf_counter() - begin,
+        rho=matched.program.rho if matched else math.nan,
+        eps=matched.program.eps if matched else math.nan,
+        certificate=matched.certificate if matched else None,
+    )
 
 
 def matching_program(pencil: Pencil, x: Vector) -> Matched | None:

@@ -10,7 +10,6 @@ kx and ky are the numbers that a user of CCA has in mind.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from .checks import Index, Vector, listed, one_of, shown
 from .errors import InvalidParameter
 from .pencils import Pencil, expect_pencil
 from .postprocess import on_support, value
-from .solutions import Solution, checked_k, solution_of
+from .solutions import Solution, checked_k
 from .supports import diagonal_metric, overfits
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: Effort = "normal",
     >>> found.support == planted.support, round(found.value, 6)
     (True, 0.8)
     """
-    from .paths import matching_program
+    from .paths import matched_solution
 
     begin = perf_counter()
     sizes = checked_ks(pencil, ks)
@@ -76,16 +75,7 @@ def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: Effort = "normal",
     # as in solve: with fewer samples than variables the covariances within a view have no say in the choice
     chooser = diagonal_metric(pencil) if effort != "high" and overfits(pencil) else pencil
     x = on_support(pencil, np.flatnonzero(best_views(chooser, sizes, effort, random_state)))
-    matched = matching_program(pencil, x)
-    return solution_of(
-        pencil,
-        x,
-        "solve per view",
-        perf_counter() - begin,
-        rho=matched.program.rho if matched else math.nan,
-        eps=matched.program.eps if matched else math.nan,
-        certificate=matched.certificate if matched else None,
-    )
+    return matched_solution(pencil, x, "solve per view", begin)
 
 
 def best_views(pencil: Pencil, sizes: tuple[int, ...], effort: Effort, random_state: int) -> Vector:
