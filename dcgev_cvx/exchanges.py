@@ -17,7 +17,7 @@ FEW = 24
 """Members that may leave and outsiders that may enter in one pool."""
 TRIES = 4
 """Exchanges of a pool that are evaluated before it counts as used up."""
-CLIMB = 2
+CLIMB = 1
 """Power steps that evaluate an exchange: its value is attained, whether or not they have converged."""
 
 
@@ -55,7 +55,7 @@ class Exchange:
         self.R, self.s = R, s
         self.members: Index = np.flatnonzero(x)
         self.W = R[self.members]
-        self.x, self.Cx, self.value = climb(self.W, x[self.members], 6 * CLIMB)
+        self.x, self.Cx, self.value = climb(self.W, x[self.members], 12 * CLIMB)
 
     def choose_pool(self) -> None:
         """The members that cost least to drop and the outsiders that gain most when added, by one pass.

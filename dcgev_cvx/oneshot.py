@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from .checks import Matrix, Vector
+from .checks import Matrix, Vector, largest
 from .pencils import Gram, Pencil
 from .programs import smallest_tau
 from .spectra import power_of_two
 
 DENSE_KERNEL = 400
-SINGLE = 10**6
+SINGLE = 10**4
 """Factors with more entries than this are searched in single precision: half the memory to go through."""
 GATHER = 10**5
 """Below this many numbers a product costs less than picking rows."""
@@ -30,7 +30,7 @@ POOL = 3
 """The pool of a level of ε holds this many times k rows."""
 FULL = 2
 """Steps at the beginning of each level that look at all rows."""
-STILL = 1e-3
+STILL = 3e-3
 """A level ends once x moves by less, in length."""
 
 
@@ -116,7 +116,7 @@ def one_shot_rows(A: Gram, k: int, x: Vector, schedule: Schedule) -> tuple[Vecto
     rows with the highest scores, which contain all that survived. What is decided here is a support, and its
     value is computed elsewhere, so that single precision does where memory is what takes the time.
     """
-    unit = power_of_two(float(np.max(np.abs(A.C))))
+    unit = power_of_two(largest(A.C))
     R: Any = np.empty(A.C.T.shape, np.float64 if A.C.size <= SINGLE else np.float32)
     np.divide(A.C.T, unit, out=R, casting="same_kind")
     x, rho = x.astype(R.dtype), 0.0
