@@ -145,7 +145,8 @@ def abess_component(X: Matrix, k: int) -> Vector:
 def amanpg_component(X: Matrix) -> Vector:
     """A-ManPG by its authors (PyPI: sparsepca), λ₂ = ∞ and λ₁ = 230, which leaves about 800 nonzeros on 500×5000.
 
-    Of 230, 250, 260 and 270 this is the one that is best once its 500 largest loadings are kept. It is started at the leading right singular vector, the start that its documentation names.
+    Of 230, 250, 260 and 270 it is the best once the 500 largest loadings are kept. The start is the leading right
+    singular vector, the one that its documentation names.
     """
     from sparsepca import spca
 
