@@ -6,7 +6,9 @@ what they tell apart, line styles and markers tell apart as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +41,35 @@ def axes_of(ax: Any, size: tuple[float, float] = (6.4, 4.0)) -> Any:
     except ImportError as error:
         raise SolverMissing("pictures need Matplotlib: pip install matplotlib") from error
     return plt.figure(figsize=size, layout="constrained").add_subplot()
+
+
+class Sheet:
+    """One figure drawn again and again, for apps that answer a slider: `sheet(paint)` after paint(figure) drew on it.
+
+    What a Matplotlib picture costs is text: formulas to parse, labels to measure, and both once more for a layout
+    engine that seeks the margins. Here the canvas stays, and with it what has been parsed and measured, and the
+    margins (left, bottom, right, top, in inches) are given.
+    """
+
+    def __init__(
+        self, width: float, height: float, margins: tuple[float, float, float, float], *, dpi: float = 150.0
+    ) -> None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        left, bottom, right, top = margins
+        self.figure = Figure((width, height), dpi=dpi)
+        self.figure.subplots_adjust(left / width, bottom / height, 1.0 - right / width, 1.0 - top / height)
+        FigureCanvasAgg(self.figure)
+
+    def __call__(self, paint: Callable[[Any], object]) -> str:
+        """The picture as a `data:` address, which a browser shows without asking anyone."""
+        for ax in self.figure.axes:
+            ax.remove()
+        paint(self.figure)
+        buffer = BytesIO()
+        self.figure.savefig(buffer, format="png", pil_kwargs={"compress_level": 1})  # quick rather than small
+        return f"data:image/png;base64,{b64encode(buffer.getvalue()).decode()}"
 
 
 def plot_majoriser(program: Program, y: Any, x: Any = None, *, ax: Any = None, points: int = 401) -> Any:
@@ -93,12 +124,12 @@ def plot_majoriser_2d(program: Program, history: Sequence[Iterate], *, at: int =
     at = as_whole(at, "at", low=0)
     ax = axes_of(ax, (5.0, 5.0))
     y = history[min(at, len(history) - 1)].x
-    f = over_plane(program.f, first, second, inside)
+    f = np.where(inside, over_plane(program.f, first, second), np.nan)
 
     def surrogate(z: Vector) -> float:
         return program.g(z, y)
 
-    g = over_plane(surrogate, first, second, inside)
+    g = np.where(inside, over_plane(surrogate, first, second), np.nan)
     ax.contourf(first, second, f, levels=levels_of(f, inside), cmap="Greys_r", alpha=0.75, extend="both")
     ax.contour(first, second, g, levels=levels_of(g, inside), colors=BLUE, linewidths=0.8, linestyles="--")
     draw_boundary(program, ax)
@@ -108,6 +139,7 @@ def plot_majoriser_2d(program: Program, history: Sequence[Iterate], *, at: int =
     ax.plot([], [], color=BLUE, linestyle="--", label=r"$g(\cdot,y)$")
     ax.plot([], [], color="0.6", linewidth=6, label=r"$f$, dark is low")
     ax.set(xlabel=r"$x_1$", ylabel=r"$x_2$", aspect="equal")
+    ax.locator_params(nbins=5)
     ax.legend(frameon=True, fontsize=8, loc="lower left")
     return ax
 
@@ -116,10 +148,11 @@ def plane(program: Program, points: int = 91) -> tuple[Matrix, Matrix, Any]:
     """A grid over Ω for two variables, and which of its points lie inside."""
     if program.pencil.n != 2:
         raise InvalidParameter(f"the plane has two variables, this program has {program.pencil.n}.")
+    if program.slack(np.zeros(2)) <= 0.0:
+        raise InvalidParameter("Ω is a line of the plane, as in SparseFDA: a program with xᵀBx ≤ 1 is wanted.")
     edges = np.sqrt(np.diagonal(np.linalg.inv(program.pencil.dense()[1])))
     first, second = np.meshgrid(*(np.linspace(-1.05 * edge, 1.05 * edge, points) for edge in edges))
-    pairs = zip(first.ravel(), second.ravel(), strict=True)
-    inside = np.array([program.violation(np.array(pair)) == 0.0 for pair in pairs]).reshape(first.shape)
+    inside = over_plane(program.slack, first, second) >= 0.0
     return first, second, inside
 
 
@@ -128,13 +161,18 @@ def levels_of(values: Matrix, inside: Any) -> Vector:
     return np.unique(np.quantile(values[inside], np.linspace(0.04, 0.96, 12)))
 
 
-def over_plane(function: Any, first: Matrix, second: Matrix, inside: Any) -> Matrix:
-    """The function on the grid, NaN outside Ω."""
-    values = np.full(first.shape, np.nan)
-    for place in np.argwhere(inside):
-        i, j = place
-        values[i, j] = function(np.array([first[i, j], second[i, j]]))
-    return values
+def over_plane(function: Any, first: Matrix, second: Matrix) -> Matrix:
+    """A function h on the grid from its values on two lines: h(a, b) = h(a, 0) + h(0, b) − h(0, 0) + c·ab.
+
+    So it is with a quadratic plus a sum over the coordinates, such as f, g(·, y) and the slack of Ω; a call for each
+    point of the grid would take a hundred times as long.
+    """
+    origin = function(np.zeros(2))
+    row = np.array([function(np.array([a, 0.0])) for a in first[0]]) - origin
+    column = np.array([function(np.array([0.0, b])) for b in second[:, 0]]) - origin
+    a, b = first[0, -1], second[-1, 0]
+    cross = (function(np.array([a, b])) - origin - row[-1] - column[-1]) / (a * b)
+    return origin + row + column[:, None] + cross * first * second
 
 
 def draw_boundary(program: Program, ax: Any) -> None:
@@ -192,6 +230,8 @@ def plot_history(result: MMResult, ax: Any = None) -> Any:
     right.step(steps, counts, where="post", color=BLUE, linestyle="--", label=r"$\|x^{(l)}\|_0$")
     right.set_ylabel(r"$\|x^{(l)}\|_0$", color=BLUE)
     right.set_ylim(0, 1.05 * max(counts) + 0.5)
+    ax.locator_params(nbins=6)
+    whole_numbers(ax.xaxis, right.yaxis)
     joint_legend(ax, right, "upper right")  # both fall
     return ax
 
@@ -212,6 +252,7 @@ def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None)
         ax.set_yscale("log")
         ax.set_ylim(0.5 * min(positive), 2.0 * max(positive))
     ax.set(xlabel=r"$l$", ylabel=r"above the last $f$")
+    whole_numbers(ax.xaxis)
     ax.legend(frameon=False, fontsize=9)
     return ax
 
@@ -221,6 +262,12 @@ def expect_result(result: Any) -> None:
     from .mm import MMResult
 
     expect(result, MMResult, "result", "see sparse_gev, dc_pca or minimize")
+
+
+def whole_numbers(*axes: Any) -> None:
+    """A few ticks at whole numbers: steps and cardinalities have no halves."""
+    for axis in axes:
+        axis.get_major_locator().set_params(integer=True, nbins=6)
 
 
 def joint_legend(ax: Any, right: Any, place: str) -> None:
@@ -247,7 +294,7 @@ def plot_tradeoff(
     if top is not None:
         ax.axhline(top, color="0.5", linewidth=0.8, label=r"$\lambda_{max}(A,B)$")
     ax.set(xlabel=r"$k$", ylabel=r"$x^TAx \,/\, x^TBx$")
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    whole_numbers(ax.xaxis)
     ax.legend(frameon=False, fontsize=9)
     return ax
 
@@ -277,6 +324,7 @@ def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
     ax.axhline(0.0, color=BLACK, linewidth=0.8)
     ax.set_xticks(np.arange(pencil.n), [pencil.name(i) for i in range(pencil.n)], rotation=60, ha="right")
     ax.set_ylabel(r"$x_i$")
+    ax.locator_params(axis="y", nbins=6)
     if any(given):  # above the bars: inside there is no place that is always free
         ax.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(4, len(given)))
     return ax
@@ -303,6 +351,7 @@ def plot_agreement(pencil: Pencil, answers: Mapping[str, Any], ax: Any = None) -
 
 
 __all__ = [
+    "Sheet",
     "plot_agreement",
     "plot_basins",
     "plot_history",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .checks import expect, listed
 from .errors import InvalidParameter
 from .pictures import (
+    Sheet,
     axes_of,
     joint_legend,
     plot_agreement,
@@ -171,6 +172,7 @@ def draw_points(ax: Any, points: list[tuple[int, Row]], shift: float, marker: st
 
 
 __all__ = [
+    "Sheet",
     "comparison_plot",
     "plot_agreement",
     "plot_basins",

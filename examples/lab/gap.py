@@ -10,10 +10,9 @@ def _():
     from functools import lru_cache
 
     import marimo as mo
-    import matplotlib.pyplot as plt
 
     from dcgev_cvx import DCGEVError, compare, datasets
-    from dcgev_cvx.plotting import comparison_plot
+    from dcgev_cvx.plotting import Sheet, comparison_plot
 
     pencil = datasets.pitprops()
     methods = ("solve", "rounded", "entrywise-paper", "homogeneous", "no-sdp", "exact")
@@ -23,7 +22,10 @@ def _():
         """Every method at k, once."""
         return compare(pencil, k, methods)
 
-    return DCGEVError, comparison, comparison_plot, mo, pencil, plt
+    for _k in range(1, pencil.n + 1):
+        comparison(_k)  # so that the slider finds it done
+    sheet = Sheet(8.0, 4.2, (2.5, 0.6, 0.25, 0.4))
+    return DCGEVError, comparison, comparison_plot, mo, sheet
 
 
 @app.cell
@@ -34,17 +36,16 @@ def _(mo):
 
 
 @app.cell
-def _(DCGEVError, comparison, comparison_plot, k, mo, plt):
+def _(DCGEVError, comparison, comparison_plot, k, mo, sheet):
     def shown(k):
         """The interval picture and the verdict, or the package's own error."""
         try:
             found = comparison(k)
         except DCGEVError as error:
             return mo.callout(f"{type(error).__name__}: {error}", kind="danger")
-        figure = plt.figure(figsize=(8.0, 4.2), layout="constrained")
-        comparison_plot([found], figure.add_subplot())
-        plt.close(figure)
-        return mo.vstack([figure, mo.md(f"**{found.verdict}**; gap {100 * found.gap.relative:.2f} %")])
+        source = sheet(lambda figure: comparison_plot([found], figure.add_subplot()))
+        picture = mo.image(source, alt="what each method attains or proves", width=800)
+        return mo.vstack([picture, mo.md(f"**{found.verdict}**; gap {100 * found.gap.relative:.2f} %")])
 
     shown(k.value)
     return

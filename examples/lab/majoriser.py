@@ -8,16 +8,17 @@ app = marimo.App(width="medium", app_title="Draw your own majoriser")
 @app.cell
 def _():
     import marimo as mo
-    import matplotlib.pyplot as plt
     import numpy as np
 
     from dcgev_cvx import Pencil, SparseGEV
+    from dcgev_cvx.plotting import Sheet
     from dcgev_cvx.teach import majorises
 
     program = SparseGEV(Pencil(np.ones((1, 1))), rho=0.5, eps=0.1, tau=3.0)
     grid = np.linspace(-1.0, 1.0, 401)
     f = np.array([program.f(np.array([x])) for x in grid])
-    return f, grid, majorises, mo, np, plt, program
+    sheet = Sheet(7.0, 4.4, (0.75, 0.55, 0.15, 0.15))
+    return f, grid, majorises, mo, np, program, sheet
 
 
 @app.cell
@@ -53,11 +54,11 @@ def _(curvature, height, np, program, slope):
 
 
 @app.cell
-def _(f, grid, majorises, mo, np, parabola, plt, program, y):
-    def picture():
-        figure = plt.figure(figsize=(7.0, 4.4), layout="constrained")
+def _(f, grid, majorises, mo, np, parabola, program, sheet, y):
+    h = np.array([parabola(x, y.value) for x in grid])
+
+    def draw(figure):
         ax = figure.add_subplot()
-        h = np.array([parabola(x, y.value) for x in grid])
         ax.plot(grid, f, color="black", label="f")
         ax.plot(grid, h, "--", color="#0072B2", label="h, yours")
         ax.fill_between(grid, h, f, where=h < f - 1e-9, color="#D55E00", alpha=0.5, label="h < f: it fails here")
@@ -66,12 +67,11 @@ def _(f, grid, majorises, mo, np, parabola, plt, program, y):
         ax.plot(low, program.f(np.array([low])), "s", color="#009E73", label="f where h is least")
         ax.set(ylim=(-1.4, 0.6), xlabel="x")
         ax.legend(frameon=False, loc="upper left")
-        plt.close(figure)
-        return figure, bool((h < f - 1e-9).any())
 
-    figure, fails = picture()
+    fails = (h < f - 1e-9).any()
     here = "h cuts f: descent is not promised." if fails else "h lies above f for this y."
-    mo.vstack([figure, mo.md(f"{here} For every y? **{majorises(program, parabola)}**")])
+    picture = mo.image(sheet(draw), alt="f and your parabola", width=700)
+    mo.vstack([picture, mo.md(f"{here} For every y? **{majorises(program, parabola)}**")])
     return
 
 

@@ -8,11 +8,10 @@ app = marimo.App(width="medium", app_title="Playground")
 @app.cell
 def _():
     import marimo as mo
-    import matplotlib.pyplot as plt
     import numpy as np
 
     from dcgev_cvx import DCGEVError, Pencil, SparseGEV, Stop, datasets, minimize, solve
-    from dcgev_cvx.plotting import plot_history, plot_loadings, plot_sandwich
+    from dcgev_cvx.plotting import Sheet, plot_history, plot_loadings, plot_sandwich
     from dcgev_cvx.steps.native import native_step
 
     pitprops, cca = datasets.pitprops(), datasets.planted_cca().pencil
@@ -22,6 +21,7 @@ def _():
         "indefinite A": lambda: datasets.indefinite(8, dense_metric=True),
         "singular B": lambda: Pencil(np.eye(3), np.diag([1.0, 1.0, 0.0])),
     }
+    sheet = Sheet(13.0, 3.8, (0.7, 0.85, 0.1, 0.15), dpi=110.0)
     return (
         DCGEVError,
         SparseGEV,
@@ -33,8 +33,8 @@ def _():
         plot_history,
         plot_loadings,
         plot_sandwich,
-        plt,
         problems,
+        sheet,
         solve,
     )
 
@@ -72,16 +72,18 @@ def _(DCGEVError, SparseGEV, Stop, eps, extra, minimize, mo, native_step, np, pr
 
 
 @app.cell
-def _(failure, mo, plot_history, plot_loadings, plot_sandwich, plt, result):
-    def pictures():
-        figure, axes = plt.subplots(1, 3, figsize=(13.0, 3.8), layout="constrained")
+def _(failure, mo, plot_history, plot_loadings, plot_sandwich, result, sheet):
+    def draw(figure):
+        axes = figure.subplots(1, 3, gridspec_kw={"wspace": 0.45})
         plot_history(result, axes[0])
         plot_sandwich(result, axes[1])
         plot_loadings(result.program.pencil, result.x, axes[2])
-        plt.close(figure)
-        return figure
 
-    failure if failure is not None else mo.vstack([pictures(), mo.plain_text(str(result))])
+    def shown():
+        picture = mo.image(sheet(draw), alt="f and the nonzeros, the sandwich, the entries of x", width="100%")
+        return mo.vstack([picture, mo.plain_text(str(result))])
+
+    failure if failure is not None else shown()
     return
 
 

@@ -10,11 +10,10 @@ def _():
     from itertools import islice
 
     import marimo as mo
-    import matplotlib.pyplot as plt
     import numpy as np
 
     from dcgev_cvx import DCGEVError, Pencil, SparseGEV, datasets, iterate
-    from dcgev_cvx.plotting import plot_majoriser, plot_majoriser_2d
+    from dcgev_cvx.plotting import Sheet, plot_majoriser, plot_majoriser_2d
     from dcgev_cvx.steps.native import native_step
 
     problems = {
@@ -22,6 +21,7 @@ def _():
         "two variables": (Pencil(np.array([[2.0, 0.8], [0.8, 1.2]])), [0.3, 0.35]),
         "pit props, 13 variables": (datasets.pitprops(), None),
     }
+    sheet = Sheet(7.0, 4.6, (0.75, 0.55, 0.15, 0.15))
     return (
         DCGEVError,
         SparseGEV,
@@ -32,8 +32,8 @@ def _():
         np,
         plot_majoriser,
         plot_majoriser_2d,
-        plt,
         problems,
+        sheet,
     )
 
 
@@ -63,9 +63,8 @@ def _(DCGEVError, SparseGEV, islice, iterate, log_eps, mo, native_step, problem,
 
 
 @app.cell
-def _(failure, history, at, mo, np, plot_majoriser, plot_majoriser_2d, plt, program):
-    def picture():
-        figure = plt.figure(figsize=(7.0, 4.6), layout="constrained")
+def _(failure, history, at, mo, np, plot_majoriser, plot_majoriser_2d, program, sheet):
+    def draw(figure):
         ax = figure.add_subplot()
         y, x = history[at.value].x, history[at.value + 1].x
         if program.pencil.n == 2:
@@ -74,8 +73,6 @@ def _(failure, history, at, mo, np, plot_majoriser, plot_majoriser_2d, plt, prog
             plot_majoriser(program, y, x, ax=ax)
         else:
             ax.text(0.5, 0.5, "x = y: MM has stopped", ha="center")
-        plt.close(figure)
-        return figure
 
     def words():
         y, x = history[at.value], history[at.value + 1]
@@ -84,7 +81,11 @@ def _(failure, history, at, mo, np, plot_majoriser, plot_majoriser_2d, plt, prog
             f"f(x⁽ˡ⁺¹⁾) = {x.f:.8g} ≤ g(x⁽ˡ⁺¹⁾, x⁽ˡ⁾) = {program.g(x.x, y.x):.8g} ≤ f(x⁽ˡ⁾) = {y.f:.8g}"
         )
 
-    failure if failure is not None else mo.vstack([picture(), words()])
+    def shown():
+        picture = mo.image(sheet(draw), alt="f and its surrogate at this step", width=700)
+        return mo.vstack([picture, words()])
+
+    failure if failure is not None else shown()
     return
 
 
