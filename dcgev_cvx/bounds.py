@@ -29,7 +29,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
 from .checks import UNIT_ROUNDOFF, Matrix, Vector, as_number, as_real, as_vector, one_of
-from .errors import InvalidParameter
+from .errors import InvalidParameter, InvalidPencil
+from .limits import LARGEST
 from .pencils import Gram, Pencil, expect_pencil
 from .solutions import checked_k
 from .spectra import one_pair, power_of_two, symmetric_extreme
@@ -38,6 +39,8 @@ Scale: TypeAlias = Literal["diagonal", "identity"]
 
 CLOSED_TOL = 1e-9
 """The relative gap at which a value counts as proved optimal; rounding margins stay below it up to n ≈ 1000."""
+FORGIVEN = 64.0 * UNIT_ROUNDOFF
+"""n times this share of radius² may be missing from k/λmin(B): `largest_valid_k` forgives it, `radius_bound` pays."""
 GROWTH = 4.0
 ATTEMPTS = 60
 
@@ -122,9 +125,15 @@ class Units:
         s = np.exp2(np.round(0.5 * np.log2(pencil.B_diagonal)))
         # products of powers of two are exact, and so are the quotients below
         outer = s[:, None] * s
-        A = A / outer
-        a = power_of_two(float(np.max(np.abs(A))))
-        return cls(A / a, B / outer, a, s)
+        with np.errstate(over="ignore"):
+            A, B = A / outer, B / outer
+        size = float(np.max(np.abs(A)))
+        if not math.isfinite(size):
+            raise InvalidPencil(
+                "Aᵢⱼ/√(BᵢᵢBⱼⱼ) overflows, and so would the eigenvalues: divide A by 1e100, or multiply B."
+            )
+        a = power_of_two(size)
+        return cls(A / a, B, a, s)
 
     def primal(self, X: Matrix) -> Matrix:
         """X in the user's units: x = x̂/s.
@@ -178,6 +187,24 @@ class Dual:
         Also dual, for every t ≥ 0, since the inequality is homogeneous: a line along which to improve a bound.
         """
         return Dual(t * self.U, t * self.b, self.d)
+
+
+def up(value: float) -> float:
+    """The next number above: no sum or product that was rounded to `value` exceeds it."""
+    return math.nextafter(value, math.inf)
+
+
+def times(value: float, unit: float) -> float:
+    """A bound in the user's units, value·unit: exact for a power of two, and up where it leaves the normal numbers.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.bounds import times
+    >>> times(3.0, 0.5), times(1.25, 2.0**-1074) == 2.0**-1073
+    (1.5, True)
+    """
+    product = value * unit
+    return product if product / unit == value else up(product)
 
 
 def dual_of(U: Any, d: Vector, level: float | None = None, *, tight: bool = True) -> Dual | None:
@@ -246,7 +273,8 @@ def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
     Raises
     ------
     InvalidParameter
-        For an unknown name, a vector of another length than n, or one with an entry ≤ 0 (its smallest is named).
+        For an unknown name, a vector of another length than n, or one with an entry outside 1e-140 … 1e140, where
+        the products dᵢdⱼ would not be numbers.
     """
     n = expect_pencil(pencil).n
     if isinstance(scale, str):
@@ -255,6 +283,11 @@ def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
     d = as_vector(scale, n, "scale")
     if not np.all(d > 0.0):
         raise InvalidParameter(f"scale must be positive, but its smallest entry is {float(np.min(d)):g}.")
+    if not np.all(np.abs(np.log10(d)) <= LARGEST):
+        raise InvalidParameter(
+            f"scale lies between {float(np.min(d)):g} and {float(np.max(d)):g}: its entries must be between "
+            f"1e-{LARGEST} and 1e{LARGEST}, so that their products are numbers."
+        )
     return d
 
 
@@ -285,8 +318,9 @@ def lambda_max_bound(M: Matrix, B: Matrix | None, size: Matrix | None = None) ->
     """
     n = len(M)
     p = np.ones(n) if B is None else np.exp2(-np.round(0.5 * np.log2(np.diagonal(B))))
-    outer = p[:, None] * p
-    top = float(np.max(np.abs(M) * outer))
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows here has no λmax in floating point
+        outer = p[:, None] * p
+        top = float(np.max(np.abs(M) * outer))
     if not math.isfinite(top):
         return math.inf
     unit = power_of_two(top)
@@ -300,7 +334,7 @@ def lambda_max_bound(M: Matrix, B: Matrix | None, size: Matrix | None = None) ->
     margin = 4.0 * n * UNIT_ROUNDOFF * max(abs(lead), float(np.max(np.abs(M))))
     for _ in range(ATTEMPTS):
         if is_definite(lead + margin, M, B, size):
-            return (lead + margin) * unit
+            return times(lead + margin, unit)
         margin *= GROWTH
     return math.inf
 
@@ -481,7 +515,8 @@ def radius_bound(pencil: Pencil, radius: float, U: Any = None, *, level: float |
     """λmax(A + U, B)₊ + radius²·b ≥ max xᵀAx s.t. xᵀBx ≤ 1, ‖x‖₁ ≤ radius, for any U with b = max|Uᵢⱼ| (Eq:approx).
 
     Proof. −xᵀUx ≤ b‖x‖₁² ≤ b·radius², and xᵀ(A + U)x ≤ λmax(A + U, B)·xᵀBx ≤ λmax(A + U, B)₊.
-    It bounds (SGEV-P) at k only if every k-sparse x with xᵀBx = 1 has ‖x‖₁ ≤ radius; see `largest_valid_k`.
+    It bounds (SGEV-P) at k only if every k-sparse x with xᵀBx = 1 has ‖x‖₁ ≤ radius, rounding of the radius
+    forgiven; see `largest_valid_k`. The budget is larger by what is forgiven there.
 
     Parameters
     ----------
@@ -497,10 +532,9 @@ def radius_bound(pencil: Pencil, radius: float, U: Any = None, *, level: float |
     dual = dual_of(U, np.ones(pencil.n), as_level(level), tight=False)
     if dual is None:
         return floor
-    budget = radius * radius * dual.b * (1.0 + 8.0 * UNIT_ROUNDOFF)
-    bound = max(0.0, charged_bound(pencil, 0.0, dual)) + budget
-    # a radius whose square overflows bounds nothing: 0·∞ is no number
-    return min(floor, bound * (1.0 + 2.0 * UNIT_ROUNDOFF)) if math.isfinite(bound) else floor
+    # in this order radius² cannot underflow on its own, and each product is rounded up
+    budget = up(radius * up(radius * dual.b)) * (1.0 + 2.0 * FORGIVEN * pencil.n)
+    return min(floor, up(max(0.0, charged_bound(pencil, 0.0, dual)) + budget))
 
 
 def as_level(level: float | None) -> float | None:
@@ -561,14 +595,15 @@ def largest_valid_k(pencil: Pencil, radius: float) -> int:
     """The largest k for which ‖x‖₁ ≤ radius is proved to hold on (SGEV-P): k ≤ radius²·λmin(B) (beyond the paper).
 
     0 says that the radius bounds no cardinality at all. The factor 1 + 64nu forgives the rounding of a radius
-    that was itself computed as √(k/λmin(B)).
+    that was itself computed as √(k/λmin(B)); `radius_bound` adds as much to its budget.
     """
     lowest = smallest_B_eigenvalue(pencil)
     radius = as_number(radius, "radius")
-    reach = radius * radius * lowest * (1.0 + 64.0 * UNIT_ROUNDOFF * pencil.n) if lowest > 0.0 else 0.0
+    reach = radius * (radius * lowest) * (1.0 + FORGIVEN * pencil.n)
     return int(min(float(pencil.n), reach))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # where something overflows no row is dominant, and the answer is +inf
 def row_sum_bound(pencil: Pencil, k: int) -> float:
     """The smallest λ found with λBᵢᵢ − Aᵢᵢ > Σ of the k − 1 largest |Aᵢⱼ − λBᵢⱼ|, j ≠ i (beyond the paper).
 

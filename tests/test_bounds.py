@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from fractions import Fraction
 from itertools import combinations
 
 import mpmath
@@ -12,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcgev_cvx import Gram, InvalidParameter, Pencil
+from dcgev_cvx import Gram, InvalidParameter, InvalidPencil, Pencil
 from dcgev_cvx.bounds import (
     Gap,
+    Units,
     cheap_bound,
     dense_bound,
     dual_of,
@@ -28,9 +30,11 @@ from dcgev_cvx.bounds import (
     row_sum_bound,
     scale_vector,
     smallest_B_eigenvalue,
+    times,
     valid_radius,
 )
 from dcgev_cvx.datasets import pitprops
+from dcgev_cvx.exact import brute_force
 
 
 def random_pencil(rng, largest=8):
@@ -163,6 +167,74 @@ def test_the_valid_radius_and_the_k_it_is_valid_for():
     assert [largest_valid_k(pitprops(), np.sqrt(k)) for k in (1, 5, 13)] == [1, 5, 13]
 
 
+def holds_exactly(bound, pencil, k):
+    """Is bound·B − A ⪰ 0 on every support of size k, in rational arithmetic?"""
+    A, B = ([[Fraction(v) for v in row] for row in M.tolist()] for M in pencil.dense())
+    t = Fraction(bound)
+    return all(
+        semidefinite([[t * B[i][j] - A[i][j] for j in S] for i in S]) for S in combinations(range(pencil.n), k)
+    )
+
+
+def semidefinite(S):
+    """S ⪰ 0 by elimination, without rounding."""
+    for i, row in enumerate(S):
+        if row[i] < 0 or (row[i] == 0 and any(row[i:])):
+            return False
+        for lower in S[i + 1 :] if row[i] else []:
+            share = lower[i] / row[i]
+            lower[:] = [v - share * w for v, w in zip(lower, row, strict=True)]
+    return True
+
+
+@pytest.mark.parametrize("n", [3, 5, 7])
+def test_a_radius_that_is_forgiven_for_k_still_bounds_k(n):
+    """A = 11ᵀ is worth k on k variables, all of it at the edge of the budget: rounding of the radius cuts nothing."""
+    pencil = Pencil(np.ones((n, n)))
+    for k in range(1, n + 1):
+        radius = np.sqrt(k) * (1.0 - 30.0 * n * np.finfo(float).eps)
+        assert largest_valid_k(pencil, radius) == k
+        assert holds_exactly(radius_bound(pencil, radius, -np.ones((n, n)), level=1.0), pencil, k)
+
+
+@pytest.mark.parametrize("radius", [1e-300, 1e-170, 1e-10])
+def test_a_budget_that_underflows_is_not_free(radius):
+    """On ‖x‖₁ ≤ radius the best is A₁₁·radius², whatever U and level make of λmax(A + U)."""
+    pencil = Pencil(np.full((2, 2), 1e100))
+    bound = radius_bound(pencil, radius, -np.full((2, 2), 1e100), level=2e100)
+    assert Fraction(bound) >= Fraction(1e100) * Fraction(radius) ** 2
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-310, 1e-318, 3e-323])
+def test_bounds_hold_where_numbers_lose_their_digits(size):
+    for seed in range(8):
+        G = np.random.default_rng(seed).standard_normal((4, 4))
+        pencil = Pencil(size * (G @ G.T))
+        assert holds_exactly(dense_bound(pencil), pencil, 4)
+        assert holds_exactly(cheap_bound(pencil, 2), pencil, 2)
+        assert holds_exactly(brute_force(pencil, 2).upper_bound, pencil, 2)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("A", "B"), [([1e299, 1.0], [1e-15, 1.0]), ([1e-300, 1e-300], [1e-320, 2e-320])])
+def test_eigenvalues_beyond_floating_point_are_bounded_by_infinity_in_silence(A, B):
+    pencil = Pencil(np.diag(A), np.diag(B))
+    assert dense_bound(pencil) == cheap_bound(pencil, 1) == homogeneous_bound(pencil, 1, np.ones((2, 2))) == np.inf
+
+
+def test_units_refuse_what_overflows_in_them():
+    with pytest.raises(InvalidPencil, match="overflows"):
+        Units.of(Pencil(np.diag([1e299, 1.0]), np.diag([1e-15, 1.0])))
+
+
+def test_times_rounds_up_and_only_where_it_rounds():
+    assert times(1.5, 2.0**-3) == 0.1875
+    assert times(1.25, 2.0**-1074) == 2.0**-1073
+    assert times(-1.25, 2.0**-1074) == 0.0
+    assert times(4.0, 2.0**1023) == np.inf
+    assert times(-4.0, 2.0**1023) == -np.finfo(float).max
+
+
 def test_penalized_bound_holds_for_its_own_program():
     rng = np.random.default_rng(5)
     pencil = pitprops()
@@ -204,6 +276,8 @@ def test_errors_name_the_number():
         scale_vector(pencil, "metric")
     with pytest.raises(InvalidParameter, match="smallest entry is -1"):
         homogeneous_bound(pencil, 2, None, scale=-np.ones(13))
+    with pytest.raises(InvalidParameter, match=r"scale lies between 1e-200 and 1: .*1e-140"):
+        homogeneous_bound(pencil, 2, None, scale=np.where(np.arange(13) == 0, 1e-200, 1.0))
     with pytest.raises(InvalidParameter, match="radius = 0 is out of range"):
         radius_bound(pencil, 0.0)
 

@@ -15,7 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..bounds import ATTEMPTS, GROWTH, Units, cheap_bound, is_definite
+from ..bounds import ATTEMPTS, GROWTH, Units, cheap_bound, is_definite, times
 from ..checks import UNIT_ROUNDOFF, Index
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
@@ -145,6 +145,6 @@ def brute_force(pencil: Pencil, k: int) -> ExactSolution:
         )
     scaled, unit = scaled_pencil(pencil)
     tried = try_all(scaled, np.empty(0, dtype=np.intp), np.arange(pencil.n), k)
-    upper = unit * finite(scaled, k, tried.bound)
+    upper = times(finite(scaled, k, tried.bound), unit)
     seconds = perf_counter() - begin
     return exact_from(pencil, tried.support, upper, None, nodes=0, supports=tried.count, seconds=seconds)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..bounds import Dual, cheap_bound, dual_of
+from ..bounds import Dual, cheap_bound, dual_of, times
 from ..checks import Index, Vector, as_listener, as_number, as_vector, as_whole
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil, expect_pencil
@@ -174,7 +174,7 @@ def enumerated(pencil: Pencil, scaled: Pencil, unit: float, k: int, limits: Limi
     tried = try_all(scaled, np.empty(0, dtype=np.intp), np.arange(pencil.n), k, limits.deadline)
     seconds = perf_counter() - limits.begin
     if tried.finished:
-        upper = unit * finite(scaled, k, tried.bound)
+        upper = times(finite(scaled, k, tried.bound), unit)
         return exact_from(pencil, tried.support, upper, None, nodes=0, supports=tried.count, seconds=seconds)
     support = tried.support if len(tried.support) == k else largest(pencil, pencil.leading_vector, k)
     return exact_from(
@@ -209,7 +209,7 @@ def searched(
     return exact_from(
         pencil,
         search.support,
-        unit * search.upper,
+        times(search.upper, unit),
         stopped,
         nodes=search.nodes,
         supports=search.supports,
