@@ -20,17 +20,25 @@ from .oneshot import SCHEDULES, one_shot, trimmed
 from .pencils import Gram, Pencil
 from .postprocess import value
 from .spectra import power_of_four
-from .swaps import eigenvector_on, pair_value, refined, support_values, swap_search
+from .swaps import Climbs, eigenvector_on, pair_value, refined, support_values, swap_search
 
 Effort: TypeAlias = Literal["quick", "normal", "high"]
 
 EFFORTS: tuple[Effort, ...] = ("quick", "normal", "high")
 SEARCHES = {"quick": 1, "normal": 8, "high": 24}
 """From how many of its candidates, the best first, a stage searches by exchanges."""
-KICKS = {"quick": 0, "normal": 12, "high": 100}
-"""Random exchanges of two or three variables by which a stage tries to leave its best support, n ≤ SMALL."""
+ROUNDS = {"quick": 0, "normal": 8, "high": 60}
+"""Rounds of kicks by which a stage tries to leave its best supports."""
+PATIENCE = 3
+"""Rounds without a better support after which a stage gives up."""
+TOPS = 4
+"""Tops that are kicked in turn."""
+CLIMBS = 32
+"""Climbs from random supports before the kicks, where they are cheap; each round of kicks has half as many."""
+WORK = 10**6
+"""The climbs at a time are so many that they multiply about this many numbers: k²n each."""
 SMALL = 60
-"""Up to this many variables every search is cheap: many starts, exhaustive swaps, kicks."""
+"""Up to this many variables the search is by climbs: many random starts, exhaustive exchanges, kicks."""
 CHEAP = 10**5
 """Where a step touches no more numbers than this "normal" tries many starts too: some tens of milliseconds."""
 EVERY = 4000
@@ -53,9 +61,30 @@ def best_support(pencil: Pencil, k: int, effort: Effort, generator: np.random.Ge
     for stage in EFFORTS[: EFFORTS.index(effort) + 1]:
         found = most_promising(pencil, candidates(pencil, k, stage, generator), SEARCHES[stage])
         best = [max([*best, *(swap_search(pencil, x)[0] for x in found)], key=pencil.A_quad)]
-        if pencil.n <= SMALL:
-            best = [after_kicks(pencil, best[0], KICKS[stage], generator)]
+        if stage != "quick" and pencil.n <= SMALL and k < pencil.n:
+            best = [after_climbs(pencil, best[0], k, stage, generator)]
     return refined(pencil, best[0])
+
+
+def after_climbs(pencil: Pencil, x: Vector, k: int, stage: Effort, generator: np.random.Generator) -> Vector:
+    """The best of x and the tops of climbs from random supports, then from kicked copies of the best tops.
+
+    Ends where a quarter of the random starts lead to the best top, which is then hardly missed by all others, or
+    where PATIENCE rounds of kicks brought nothing.
+    """
+    count = min(CLIMBS, max(2, WORK // (k * k * pencil.n)))
+    climbs = Climbs(pencil)
+    starts = np.sort(generator.random((count, pencil.n)).argsort(axis=1)[:, :k], axis=1)
+    climbs.climb(np.vstack([whole(x, k), starts]))
+    still = 0
+    for _ in range(ROUNDS[stage]):
+        if still == PATIENCE or 4 * climbs.arrivals(starts) >= count:
+            break
+        before, tops = climbs.best(1)[0], climbs.best(TOPS)
+        climbs.climb(np.array([kicked(tops[i % len(tops)], pencil.n, generator) for i in range(count // 2)]))
+        still = still + 1 if np.array_equal(climbs.best(1)[0], before) else 0
+    found = swap_search(pencil, indicator(climbs.best(1)[0], pencil.n))[0]
+    return max(x, found, key=pencil.A_quad)
 
 
 def best_of_all(pencil: Pencil, k: int) -> Vector:
@@ -69,45 +98,39 @@ def best_of_all(pencil: Pencil, k: int) -> Vector:
 
 
 def candidates(pencil: Pencil, k: int, stage: Effort, generator: np.random.Generator) -> list[Vector]:
-    """k-sparse vectors from the starts of a stage, each filled up to k nonzeros."""
-    found = [one_shot(pencil, k, pencil.leading_vector, SCHEDULES[stage])[0]]
+    """k-sparse vectors from the starts of a stage, each filled up to k nonzeros.
+
+    Up to SMALL variables climbs from random supports take the place of slow schedules and many starts.
+    """
+    small, found = pencil.n <= SMALL, list[Vector]()
+    if stage == "quick" or not small:
+        found.append(one_shot(pencil, k, pencil.leading_vector, SCHEDULES[stage])[0])
     if k < pencil.n and stage == "normal":
         if k <= SMALL:
             found.append(greedy(pencil, k))
         if isinstance(pencil.A, Gram) and len(pencil.A.C) == 1 and pencil.A.C.any():
             found.append(np.array(fisher_solve(pencil.A.C[0], pencil.B_sub(np.arange(pencil.n)), k).x))
-    if k < pencil.n and (stage == "high" or (stage == "normal" and many_starts(pencil))):
+    if k < pencil.n and not small and (stage == "high" or (stage == "normal" and many_starts(pencil))):
         found.append(trimmed(pencil, pencil.leading_vector, k))
-        found += [one_shot(pencil, k, x0, SCHEDULES["quick"])[0] for x0 in starts(pencil, stage, generator)]
+        found += [one_shot(pencil, k, x0, SCHEDULES["quick"])[0] for x0 in starts(pencil, generator)]
     return [filled(pencil, x, k) for x in found if np.any(x)]
 
 
 def many_starts(pencil: Pencil) -> bool:
     """Does "normal" try other starts than the leading eigenvector? With a matrix B a step goes over it ten times."""
     numbers = pencil.A.C.size if isinstance(pencil.A, Gram) else pencil.n**2
-    return pencil.n <= SMALL or max(numbers, 0 if pencil.B is None else 10 * pencil.n**2) <= CHEAP
+    return max(numbers, 0 if pencil.B is None else 10 * pencil.n**2) <= CHEAP
 
 
-def starts(pencil: Pencil, stage: Effort, generator: np.random.Generator) -> Iterator[Vector]:
-    """Neighbours of the leading eigenvector, the best columns of A, and random directions.
-
-    On larger problems columns are worth most: B⁻¹Aeᵢ leads to supports around variable i.
-    """
-    large = pencil.n > SMALL
-    columns, random = (20, 8) if large else (6, 8) if stage == "normal" else (14, 40)
-    if not large:
-        from scipy.linalg import eigh
-
-        A, B = pencil.dense()
-        vectors: Matrix = np.asarray(eigh(A, B)[1])
-        yield from vectors.T[-2:-6:-1]
-    for i in np.argsort(-partners(pencil)[0], kind="stable")[:columns]:
+def starts(pencil: Pencil, generator: np.random.Generator) -> Iterator[Vector]:
+    """The best columns of A and random directions. B⁻¹Aeᵢ leads to supports around variable i."""
+    for i in np.argsort(-partners(pencil)[0], kind="stable")[:20]:
         unit = np.zeros(pencil.n)
         unit[i] = 1.0
         column = pencil.B_solve(pencil.A_dot(unit))
         yield column if np.any(column) else unit
-    for _ in range(random):
-        yield generator.standard_normal(pencil.n) / np.sqrt(pencil.B_diagonal)
+    for _ in range(8):
+        yield generator.standard_normal(pencil.n) / pencil.B_roots
 
 
 def partners(pencil: Pencil) -> tuple[Vector, Index]:
@@ -132,23 +155,25 @@ def most_promising(pencil: Pencil, found: list[Vector], count: int) -> list[Vect
     return unique[:count]
 
 
-def after_kicks(pencil: Pencil, best: Vector, kicks: int, generator: np.random.Generator) -> Vector:
-    """The best after exchanges from kicked copies of it, each kick from the best so far."""
-    for _ in range(kicks):
-        tried, _ = swap_search(pencil, kicked(best, generator))
-        best = tried if pencil.A_quad(tried) > pencil.A_quad(best) * (1.0 + 1e-12) else best
-    return best
-
-
-def kicked(x: Vector, generator: np.random.Generator) -> Vector:
-    """x with two or three of its variables exchanged at random: a way out of a local optimum."""
-    support, outside = np.flatnonzero(x), np.flatnonzero(x == 0.0)
+def kicked(support: Index, n: int, generator: np.random.Generator) -> Index:
+    """A support with two or three of its variables exchanged at random: a way out of a local optimum."""
+    outside = np.setdiff1d(np.arange(n), support, assume_unique=True)
     moves = min(int(generator.integers(2, 4)), len(support), len(outside))
-    z = x.copy()
-    if moves:
-        z[generator.choice(support, moves, replace=False)] = 0.0
-        z[generator.choice(outside, moves, replace=False)] = 1.0
-    return z
+    kept = generator.permutation(support)[moves:]
+    return np.sort(np.append(kept, generator.permutation(outside)[:moves]))
+
+
+def whole(x: Vector, k: int) -> Index:
+    """The support of x, with the first variables outside it where it has fewer than k: more cost nothing."""
+    support, outside = np.flatnonzero(x), np.flatnonzero(x == 0.0)
+    return np.sort(np.append(support, outside[: k - len(support)]))
+
+
+def indicator(support: Index, n: int) -> Vector:
+    """The vector of ones on a support."""
+    x = np.zeros(n)
+    x[support] = 1.0
+    return x
 
 
 def best_single(pencil: Pencil) -> Vector:

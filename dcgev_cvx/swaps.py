@@ -6,6 +6,9 @@ d.c. program, of which at tiny ε nearly every support carries one; and it is st
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
 from .checks import Index, Matrix, Vector
@@ -14,11 +17,18 @@ from .pencils import Gram, Pencil
 from .postprocess import on_support
 from .spectra import positive
 
-EXHAUSTIVE = 400
-"""Up to this many exchanges are all evaluated exactly; beyond, the most promising by a 2 × 2 estimate."""
 SHORTLIST = 12
+"""Exchanges tried, the most promising first, before a support counts as one that none improves."""
+LIST = 24
+"""Members that may leave and outsiders that may enter, where there are too many to look at all."""
+PRODUCT = 10**7
+"""All exchanges are looked at where that takes a product of no more than this many multiplications."""
+SOLVED = 400
+"""Supports up to this size are inverted to judge exchanges."""
+TIE = 1e-10
+"""Eigenvalues this close, relative to the largest, count as equal."""
 DIRECT = 100
-"""Supports up to this size are scored in one batch; larger ones one at a time, until one is better."""
+"""Supports up to this size are decomposed as they are; larger ones by the scaled solver of one pair."""
 POWER_STEPS = 40
 THIN = 60
 """Beyond this many variables the exchanges of A = CᵀC with B = I are evaluated by power steps."""
@@ -101,30 +111,218 @@ def swap_search(pencil: Pencil, x: Vector, max_swaps: int = 200) -> tuple[Vector
     return x, max_swaps
 
 
-def best_swap(pencil: Pencil, support: Index, x: Vector, value: float) -> tuple[float, Index, Vector] | None:
-    """The best exchange found from a support, or None when none of those tried raises the value.
+def best_swap(
+    pencil: Pencil, support: Index, x: Vector, value: float, groups: Index | None = None
+) -> tuple[float, Index, Vector] | None:
+    """The first of the SHORTLIST most promising exchanges that raises the value, or None when none does.
 
-    Small supports: all candidates are scored at once and the winner is recomputed. Large ones: the first on the
-    shortlist that raises the value is taken, as each evaluation costs an eigenvalue problem.
+    Where all exchanges are looked at (`shortlists`) None means that no single exchange raises λmax, up to
+    rounding. With `groups`, a label for each variable, only variables of one group are exchanged.
     """
     outside = np.setdiff1d(np.arange(pencil.n), support, assume_unique=True)
     if not len(outside) or not len(support):
         return None
-    estimate, drop, add = swap_estimates(pencil, support, outside, x, value)
+    drop, add = shortlists(pencil, support, outside, x, value)
+    estimate = swap_gains if len(support) <= SOLVED else swap_estimates
+    gains = estimate(pencil, support, x, value, drop, add)
+    if groups is not None:
+        gains[groups[support[drop]][:, None] != groups[add]] = 0.0
     threshold = value + 1e-12 * abs(value)
-    everyone = estimate.size == len(support) * len(outside) and len(support) <= 40
-    order = np.argsort(estimate, axis=None)[::-1][: None if everyone else SHORTLIST]
-    i, j = np.unravel_index(order, estimate.shape)
-    candidates = np.tile(support, (len(order), 1))
-    candidates[np.arange(len(order)), np.searchsorted(support, drop[i])] = add[j]
-    if len(support) <= DIRECT:
-        values = support_values(pencil, candidates)
-        candidates = candidates[[int(np.argmax(values))]] if np.max(values) > threshold else candidates[:0]
-    for candidate in np.sort(candidates, axis=1):
+    best = np.argsort(-gains, axis=None, kind="stable")[:SHORTLIST]
+    for i, j in zip(*np.unravel_index(best[gains.flat[best] > 0.0], gains.shape), strict=True):
+        candidate = support.copy()
+        candidate[drop[i]] = add[j]
+        candidate.sort()
         found, z = eigenvector_on(pencil, candidate)
         if found > threshold:
             return found, candidate, z
     return None
+
+
+def shortlists(pencil: Pencil, support: Index, outside: Index, x: Vector, value: float) -> tuple[Index, Index]:
+    """(places in the support, variables outside) among which exchanges are sought: all of them where that is cheap.
+
+    Elsewhere the LIST members that cost least to drop, by the value of x without them, and the LIST outsiders
+    that gain most, by the 2 × 2 value of x and them.
+    """
+    if len(support) <= SOLVED and len(support) ** 2 * len(outside) <= PRODUCT:
+        return np.arange(len(support)), outside
+    gain = pair_value(value, 1.0, *(v[outside] for v in products(pencil, x)))
+    i = np.argsort(-without(pencil, support, x, value)[2], kind="stable")[:LIST]
+    return i, outside[np.argsort(-gain, kind="stable")[:LIST]]
+
+
+def products(pencil: Pencil, x: Vector) -> tuple[Vector, Vector, Vector, Vector]:
+    """Ax, Bx and the diagonals of A and B: what a pair of x and a unit vector is made of."""
+    return pencil.A_dot(x), pencil.B_dot(x), pencil.A_diagonal, pencil.B_diagonal
+
+
+def without(pencil: Pencil, support: Index, x: Vector, value: float) -> tuple[Vector, Vector, Vector]:
+    """uᵀAu, uᵀBu and their quotient for u = x − xᵢeᵢ, for each i of the support."""
+    Ax, Bx, a, b = (v[support] for v in products(pencil, x))
+    xi = x[support]
+    kept_A, kept_B = value - 2.0 * xi * Ax + xi**2 * a, 1.0 - 2.0 * xi * Bx + xi**2 * b
+    return kept_A, kept_B, kept_A / np.maximum(kept_B, 1e-14)
+
+
+def swap_gains(pencil: Pencil, support: Index, x: Vector, value: float, drop: Index, add: Index) -> Matrix:
+    """`exchange_gains` for i = support[drop] and j = add."""
+    sub = pencil.A_sub(support), pencil.B_sub(support), *cross_block(pencil, support, add)
+    return exchange_gains(*sub, pencil.A_diagonal[add], pencil.B_diagonal[add], x[support], np.float64(value))[drop]
+
+
+def exchange_gains(
+    A: Matrix, B: Matrix, A_cross: Matrix, B_cross: Matrix, a: Vector, b: Vector, x: Vector, value: Any
+) -> Matrix:
+    """λmax(S − i + j) − λmax(S) for all i in S and j outside: the sign as it is, the size estimated.
+
+    With λ = λmax(S), H = A − λB and G = Σ_{m>1} vₘvₘᵀ/(λ − λₘ) over the other eigenvectors of the sub-pencil, let
+    uⱼ = xᵀH_Sj, dᵢ = Gᵢᵢ, rᵢⱼ = (GH_Sj)ᵢ and sⱼ = Hⱼⱼ + H_jSGH_Sj. Then S − i + j is worth λ + δ with
+
+        (xᵢ²sⱼ + uⱼ²dᵢ − 2xᵢuⱼrᵢⱼ) + δ(sⱼdᵢ − rᵢⱼ²) = 0,   H, G and u taken at λ + δ.
+
+    Taken at λ, the first bracket is positive exactly where the exchange raises λmax, and δ is an estimate, infinite
+    where no positive δ solves the equation. One inverse serves all k(n − k) exchanges.
+
+    Proof. For t > λ the sub-pencil of A − tB is negative definite. Bordered by the column of j and the constraint
+    zᵢ = 0 it takes a positive value exactly when the 2 × 2 Schur complement [s r; r d] at t, the leading
+    eigenvector's u²/(t − λ), ux/(t − λ) and x²/(t − λ) included, is positive definite (Haynsworth). d > 0, so
+    the determinant decides; times δ = t − λ it is the left side.
+
+    Parameters
+    ----------
+    A, B
+        The sub-pencil on S, k × k, or a stack of them.
+    A_cross, B_cross, a, b
+        Rows S and columns j, k × l, and the diagonals at j.
+    x, value
+        The leading eigenvector, unit in the B norm, and λ.
+
+    Returns
+    -------
+    k × l numbers, 0 where the exchange raises nothing.
+    """
+    k, value = A.shape[-1], value[..., None, None]
+    root = np.sqrt(np.diagonal(B, axis1=-2, axis2=-1))
+    scale, z = root[..., :, None] * root[..., None, :], x * root  # all variables in units of the metric
+    B = B / scale
+    K = np.zeros((*A.shape[:-2], k + 1, k + 1))
+    K[..., :k, :k] = value * B - A / scale
+    size = np.maximum(np.max(np.abs(K), axis=(-1, -2), keepdims=True), np.abs(value))
+    size[size == 0.0] = 1.0
+    # where another eigenvalue equals λ, G is to be large and not infinite
+    K[..., :k, :k] += TIE * size * B
+    K[..., :k, k] = K[..., k, :k] = size[..., 0] * (B @ z[..., None])[..., 0]
+    G = np.linalg.inv(K)[..., :k, :k]
+    H = (A_cross - value * B_cross) / (root[..., :, None] * np.sqrt(b)[..., None, :])
+    r = G @ H
+    s = (a / b - value[..., 0] + np.einsum("...ij,...ij->...j", H, r))[..., None, :]
+    d, u, z = np.diagonal(G, axis1=-2, axis2=-1)[..., :, None], z[..., None, :] @ H, z[..., :, None]
+    own, other = z * z * s, u * u * d
+    rises, falls = own + other - 2.0 * z * u * r, r * r - s * d
+    # zero but for rounding where neither i nor j is coupled to x: the second bracket decides
+    rises = np.where(np.abs(rises) <= 1e-14 * (np.abs(own) + other), np.where(falls < 0.0, 1.0, 0.0), rises)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        return np.where(rises > 0.0, np.where(falls > 0.0, rises / falls, np.inf), 0.0)
+
+
+@dataclass(frozen=True)
+class Climbs:
+    """Climbs by exchanges from many supports at once: where each support seen led to, and the tops they ended at.
+
+    A support is kept as the bytes of its sorted positions. Climbs that meet go on as one, so that a
+    support is never looked at twice.
+    """
+
+    pencil: Pencil
+    values: dict[bytes, float] = field(default_factory=dict[bytes, float])
+    after: dict[bytes, bytes] = field(default_factory=dict[bytes, bytes])
+    tops: set[bytes] = field(default_factory=set[bytes])
+
+    def best(self, count: int) -> list[Index]:
+        """At most `count` of the supports that no exchange improved, the best first."""
+        ranked = sorted(self.tops, key=lambda key: (-self.values[key], key))
+        return [np.frombuffer(key, dtype=np.intp) for key in ranked[:count]]
+
+    def arrivals(self, supports: Index) -> int:
+        """How many of the climbs from these supports, rows, ended at the value of the best top."""
+        top = max(self.values[key] for key in self.tops)
+        return sum(self.values[self.end(key)] >= top - 1e-12 * abs(top) for key in keys(supports))
+
+    def end(self, key: bytes) -> bytes:
+        """The top that the climb from a support ended at."""
+        while key not in self.tops:
+            key = self.after[key]
+        return key
+
+    def climb(self, supports: Index, max_swaps: int = 200) -> None:
+        """Make the exchange of the largest estimated gain in each row of a table of supports, while λmax rises.
+
+        All rows are treated at once, as stacks of small matrices: a climb costs a tenth of a `swap_search`.
+
+        Parameters
+        ----------
+        supports
+            m × k positions, k < n, sorted within each row.
+        max_swaps
+            A guard; each exchange raises the value.
+        """
+        came, goal = supports[:0], supports
+        for _ in range(max_swaps):
+            new = goal[self.unseen(goal)]
+            better = self.exchanged(new)
+            # none came at first; later each row came from somewhere, and goes on only from what is higher
+            for old, key in zip(keys(came), keys(goal), strict=False):
+                if self.values[key] > self.values[old] + 1e-12 * abs(self.values[old]):
+                    self.after[old] = key
+                else:
+                    self.tops.add(old)
+            moves = np.any(better != new, axis=1)
+            self.tops.update(keys(new[~moves]))
+            came, goal = new[moves], better[moves]
+            if not len(came):
+                return
+        self.tops.update(keys(came))
+
+    def unseen(self, supports: Index) -> list[int]:
+        """The rows with a support that has no value yet, each support once."""
+        first = {key: i for i, key in reversed(list(enumerate(keys(supports)))) if key not in self.values}
+        return sorted(first.values())
+
+    def exchanged(self, supports: Index) -> Index:
+        """Each support after its most promising exchange, or as it is if none raises λmax; the values are noted."""
+        pencil, at = self.pencil, np.arange(len(supports))
+        A, B = pencil.dense()
+        inside = supports[:, :, None], supports[:, None, :]
+        A_sub, B_sub = A[inside], B[inside]
+        value, x = leading_pairs(A_sub, None if pencil.B is None else B_sub)
+        self.values.update(zip(keys(supports), value.tolist(), strict=True))
+        free = np.ones((len(supports), pencil.n), dtype=bool)
+        free[at[:, None], supports] = False
+        outside = np.nonzero(free)[1].reshape(len(supports), pencil.n - supports.shape[1])
+        across = supports[:, :, None], outside[:, None, :]
+        a, b = pencil.A_diagonal[outside], pencil.B_diagonal[outside]
+        gains = exchange_gains(A_sub, B_sub, A[across], B[across], a, b, x, value)
+        gains = gains.reshape(len(supports), supports.shape[1] * outside.shape[1])
+        best = np.argmax(gains, axis=1)
+        i, j = np.divmod(best, outside.shape[1])
+        after = supports.copy()
+        after[at, i] = np.where(gains[at, best] > 0.0, outside[at, j], after[at, i])
+        return np.sort(after, axis=1)
+
+
+def keys(supports: Index) -> list[bytes]:
+    """The rows of a table of supports as bytes, by which they are told apart."""
+    return [row.tobytes() for row in supports]
+
+
+def leading_pairs(A: Matrix, B: Matrix | None) -> tuple[Vector, Matrix]:
+    """The largest λ and its x, unit in the B norm, of each of a stack of pencils."""
+    inverse = np.eye(A.shape[-1]) if B is None else np.linalg.inv(np.linalg.cholesky(B))
+    turned = np.swapaxes(inverse, -1, -2)
+    values, vectors = np.linalg.eigh(A if B is None else inverse @ A @ turned)
+    x = vectors[:, :, -1] if B is None else (turned @ vectors[:, :, -1:])[:, :, 0]
+    return np.asarray(values[:, -1], dtype=np.float64), np.asarray(x, dtype=np.float64)
 
 
 def support_values(pencil: Pencil, supports: Index) -> Vector:
@@ -150,37 +348,18 @@ def support_values(pencil: Pencil, supports: Index) -> Vector:
     return np.asarray(np.linalg.eigvalsh(A)[:, -1], dtype=np.float64)
 
 
-def swap_estimates(
-    pencil: Pencil, support: Index, outside: Index, x: Vector, value: float
-) -> tuple[Matrix, Index, Index]:
-    """Rayleigh–Ritz values on span{x − xᵢeᵢ, eⱼ} for pairs (i, j): a lower bound of λmax after the exchange.
+def swap_estimates(pencil: Pencil, support: Index, x: Vector, value: float, drop: Index, add: Index) -> Matrix:
+    """A lower bound of λmax(S − i + j), less a constant below all: the Rayleigh–Ritz value on span{x − xᵢeᵢ, eⱼ}.
 
-    The largest root λ of (uᵀAu − λuᵀBu)(Aⱼⱼ − λBⱼⱼ) = (uᵀAeⱼ − λuᵀBeⱼ)², u = x − xᵢeᵢ. When there are
-    many pairs, the variables that cost least to drop and gain most when added.
-
-    A lower bound because span{u, eⱼ} is a subspace of the vectors on the new support: the true λmax is at least
-    this. It is sharp when the remaining loadings change little.
+    The largest root λ of (uᵀAu − λuᵀBu)(Aⱼⱼ − λBⱼⱼ) = (uᵀAeⱼ − λuᵀBeⱼ)², u = x − xᵢeᵢ.
+    It is sharp when the remaining loadings change little. For supports of which an inverse would take too long.
     """
-    Ax, Bx = pencil.A_dot(x), pencil.B_dot(x)
-    a, b = pencil.A_diagonal, pencil.B_diagonal
-    xi = x[support]
-    kept_A = value - 2.0 * xi * Ax[support] + xi**2 * a[support]
-    kept_B = 1.0 - 2.0 * xi * Bx[support] + xi**2 * b[support]
-    few = EXHAUSTIVE if len(support) * len(outside) <= EXHAUSTIVE else 24
-    i = np.argsort(kept_A / np.maximum(kept_B, 1e-14))[::-1][:few]
-    gain = pair_value(value, 1.0, Ax[outside], Bx[outside], a[outside], b[outside])
-    j = np.argsort(gain)[::-1][:few]
-    drop, add = support[i], outside[j]
-    cross_A, cross_B = cross_block(pencil, drop, add)
-    estimate = pair_value(
-        kept_A[i][:, None],
-        kept_B[i][:, None],
-        Ax[add] - cross_A * x[drop][:, None],
-        Bx[add] - cross_B * x[drop][:, None],
-        a[add],
-        b[add],
-    )
-    return np.atleast_2d(estimate), drop, add
+    kept_A, kept_B, _ = without(pencil, support, x, value)
+    Ax, Bx, a, b = (v[add] for v in products(pencil, x))
+    cross_A, cross_B = cross_block(pencil, support[drop], add)
+    xi = x[support[drop]][:, None]
+    bound = pair_value(kept_A[drop][:, None], kept_B[drop][:, None], Ax - cross_A * xi, Bx - cross_B * xi, a, b)
+    return bound - (np.min(bound) - 1.0)
 
 
 def pair_value(p: Vector | float, q: Vector | float, a: Vector, b: Vector, r: Vector, s: Vector) -> Vector:
