@@ -1,15 +1,29 @@
 """The pictures show what they say: the numbers on the Axes are those of the program."""
 
 import sys
+from base64 import b64decode
+from functools import partial
+from io import BytesIO
 from itertools import islice, pairwise
 
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.image import imread
 
-from dcgev_cvx import InvalidParameter, Pencil, SolverMissing, SparseGEV, iterate, minimize, plotting
-from dcgev_cvx.pictures import STYLES
+from dcgev_cvx import (
+    InvalidParameter,
+    Pencil,
+    SolverMissing,
+    SparseFDA,
+    SparseGEV,
+    Stop,
+    iterate,
+    minimize,
+    plotting,
+)
+from dcgev_cvx.pictures import STYLES, over_plane, plane
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.native import native_step
 
@@ -59,9 +73,53 @@ def test_the_plane_shows_the_iterates_inside_the_ellipse(ax):
     assert np.allclose(drawn["$y=x^{(2)}$"][:, 0], history[2].x)
 
 
-def test_the_plane_wants_two_variables(pitprops, ax):
+def test_the_plane_wants_two_variables_and_an_inside(pitprops, ax):
     with pytest.raises(InvalidParameter, match="this program has 13"):
         plotting.plot_majoriser_2d(SparseGEV(pitprops, 1.0), (), ax=ax)
+    with pytest.raises(InvalidParameter, match="Ω is a line"):
+        plotting.plot_majoriser_2d(SparseFDA([1.0, 2.0], np.eye(2), 0.1), (), ax=ax)
+
+
+@pytest.mark.parametrize("shift", ["identity", "metric"])
+def test_the_plane_is_known_from_its_axes(shift):
+    pencil = Pencil(np.array([[2.0, 0.8], [0.8, -1.2]]), np.array([[2.0, 0.3], [0.3, 1.0]]))
+    program = SparseGEV(pencil, rho=0.6, eps=1e-3, shift=shift)
+    first, second, inside = plane(program, 7)
+    for function in (program.f, partial(program.g, y=np.array([0.3, -0.2]))):
+        called = np.vectorize(lambda a, b, h=function: h(np.array([a, b])))(first, second)
+        assert np.allclose(over_plane(function, first, second), called, rtol=1e-12, atol=1e-12)
+    called = np.vectorize(lambda a, b: program.violation(np.array([a, b])) == 0.0)(first, second)
+    assert np.array_equal(inside, called)
+    assert 0 < np.count_nonzero(inside) < inside.size
+
+
+def test_a_sheet_is_drawn_again_and_again():
+    """The same picture whatever was drawn before, also after a painter that failed."""
+    sheet = plotting.Sheet(4.0, 3.0, (0.5, 0.5, 0.1, 0.2), dpi=50.0)
+
+    def one(figure):
+        plotting.plot_majoriser(LINE, [0.3], ax=figure.add_subplot())
+
+    def two(figure):
+        plotting.plot_majoriser(PLANE, [0.3, 0.3], ax=figure.subplots(1, 2)[1])
+        raise KeyError
+
+    first = sheet(one)
+    with pytest.raises(KeyError):
+        sheet(two)
+    assert sheet(one) == first
+    png = b64decode(first.removeprefix("data:image/png;base64,"))
+    assert imread(BytesIO(png)).shape == (150, 200, 4)
+    left, bottom, right, top = sheet.figure.axes[0].get_position().extents
+    assert (4.0 * left, 3.0 * bottom, 4.0 * (1.0 - right), 3.0 * (1.0 - top)) == pytest.approx((0.5, 0.5, 0.1, 0.2))
+
+
+def test_steps_and_counts_have_no_halves(ax):
+    short = minimize(PLANE, native_step(PLANE), [0.3, 0.35], stop=Stop(max_iter=2))
+    plotting.plot_history(short, ax)
+    right = next(axes for axes in ax.figure.axes if axes is not ax)
+    for ticks in (ax.get_xticks(), right.get_yticks()):
+        assert np.array_equal(ticks, np.round(ticks))
 
 
 def test_basins_mark_every_start_and_limits_are_fixed_points(ax):

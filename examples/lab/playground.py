@@ -14,7 +14,7 @@ def _():
     from dcgev_cvx.plotting import Sheet, plot_history, plot_loadings, plot_sandwich
     from dcgev_cvx.steps.native import native_step
 
-    pitprops, cca = datasets.pitprops(), datasets.planted_cca().pencil
+    pitprops, cca = datasets.pitprops(), datasets.planted_cca(6, 7, 2, samples=40).pencil
     problems = {
         "pit props (PCA)": lambda: pitprops,
         "two views (CCA)": lambda: cca,
@@ -65,7 +65,7 @@ def _(DCGEVError, SparseGEV, Stop, eps, extra, minimize, mo, native_step, np, pr
         program = SparseGEV(pencil, rho.value, eps.value, least.tau + extra.value, shift.value)
         first = {"all ones": np.ones(pencil.n), "e₁ + e₂": np.eye(pencil.n)[0] + np.eye(pencil.n)[1]}.get(start.value)
         x0 = np.zeros(pencil.n) if start.value == "zero" else None if first is None else first / pencil.B_norm(first)
-        result = minimize(program, native_step(program), x0, stop=Stop(max_iter=300))
+        result = minimize(program, native_step(program), x0, stop=Stop(max_iter=100))
     except DCGEVError as error:
         failure = mo.callout(f"{type(error).__name__}: {error}", kind="danger")
     return failure, result
