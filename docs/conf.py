@@ -1,4 +1,6 @@
-"""The site: Sphinx with MyST-NB; every page is executed, warnings are errors, nothing is loaded from elsewhere.
+"""The site: Sphinx with MyST-NB and sphinx-gallery.
+
+Every page is executed, warnings are errors, nothing is loaded from elsewhere:
 
 python -m sphinx -W --keep-going -j 2 -b html docs docs/_build/html
 """
@@ -30,8 +32,8 @@ project = "dcgev_cvx"
 author = copyright = "The dcgev_cvx developers"  # noqa: A001 - Sphinx's name
 release = version = dcgev_cvx.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
-exclude_patterns = ["_build", "_tools"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx_gallery.gen_gallery"]
+exclude_patterns = ["_build", "_tools", "gallery/*.ipynb"]  # notebooks of the gallery are for download
 html_theme = "furo"
 html_title = "dcgev_cvx"
 html_static_path = ["_static"]
@@ -50,6 +52,19 @@ nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_merge_streams = True
 nb_render_markdown_format = "myst"  # a cell may print a table
+sphinx_gallery_conf = {
+    "examples_dirs": "_build/examples",
+    "gallery_dirs": "gallery",
+    "default_thumb_file": str(HERE / "_build" / "examples" / "mark.png"),
+    "filename_pattern": r"\.py$",
+    "plot_gallery": only is None or "gallery" in only.split(","),
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": 1e9,  # how long it took says nothing to a reader
+    "write_computation_times": False,
+    "parallel": 2,
+}
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 

@@ -1,4 +1,8 @@
-"""Learn why the start decides at tiny ε: a zero never comes back, and nearly every support is a limit."""
+"""Learn why the start decides at tiny ε
+=====================================
+
+A zero never comes back, and nearly every support is a limit.
+"""
 
 import numpy as np
 

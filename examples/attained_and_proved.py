@@ -1,4 +1,8 @@
-"""Learn to put a vector that was found beside a bound that is proved, for every k."""
+"""Learn to put what was found beside what is proved
+=================================================
+
+A vector attains its value, a bound is proved from the data: both for every k.
+"""
 
 from dcgev_cvx import datasets, exact, solve
 from dcgev_cvx.bounds import homogeneous_bound

@@ -1,4 +1,8 @@
-"""Learn how to choose k: held-out explained variance rises, levels off, and the sparsest good k is taken."""
+"""Learn how to choose k
+=====================
+
+Held-out explained variance rises, levels off, and the sparsest good k is taken.
+"""
 
 import matplotlib.pyplot as plt
 import numpy as np

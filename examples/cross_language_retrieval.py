@@ -1,4 +1,8 @@
-"""Learn how sparse CCA finds translations: few similarities per component, and what deflation does to a query."""
+"""Learn how sparse CCA finds translations
+=======================================
+
+Few similarities per component, and what deflation does to a query.
+"""
 
 from dcgev_cvx.datasets import planted_translations
 from dcgev_cvx.retrieval import deflated_projection, dense_cca, kernel_views, plain_projection, score, sparse_cca

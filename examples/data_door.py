@@ -1,4 +1,8 @@
-"""Learn what the builders say about data they cannot use: each error names the columns and the remedy."""
+"""Learn what the builders say about data they cannot use
+======================================================
+
+Each error names the columns and the remedy.
+"""
 
 import numpy as np
 import pandas as pd

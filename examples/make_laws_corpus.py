@@ -1,4 +1,7 @@
-"""Learn how the corpus of Table 5 is made: the consolidated laws of Canada, from public XML to bags of words.
+"""Learn how the corpus of Table 5 is made
+=======================================
+
+The consolidated laws of Canada, from public XML to bags of words::
 
     git clone https://github.com/justicecanada/laws-lois-xml
     python examples/make_laws_corpus.py laws-lois-xml laws.npz

@@ -1,4 +1,8 @@
-"""Learn what a majoriser does: it touches f at y, lies above it, and its minimiser lowers f."""
+"""Learn what a majoriser does
+===========================
+
+It touches f at y, lies above it, and its minimiser lowers f.
+"""
 
 from itertools import islice, pairwise
 

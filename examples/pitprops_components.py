@@ -1,4 +1,8 @@
-"""Learn how several sparse components are found by deflation, and why "explained variance" needs a name."""
+"""Learn how several sparse components are found by deflation
+==========================================================
+
+And why "explained variance" needs a name.
+"""
 
 from dcgev_cvx import components, datasets
 from dcgev_cvx.plotting import plot_loadings

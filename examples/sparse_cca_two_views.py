@@ -1,4 +1,8 @@
-"""Learn how sparse CCA finds the few variables that two views share, and what fools it when p > n."""
+"""Learn how sparse CCA finds the few variables that two views share
+=================================================================
+
+And what fools it when p > n.
+"""
 
 import numpy as np
 

@@ -1,4 +1,8 @@
-"""Learn how few measurements tell benign from malignant: sparse FDA by k, by ν, and as a LASSO in disguise."""
+"""Learn how few measurements tell benign from malignant
+=====================================================
+
+Sparse FDA by k, by ν, and as a LASSO in disguise.
+"""
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_val_score

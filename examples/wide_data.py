@@ -1,4 +1,8 @@
-"""Learn that 16063 variables are no obstacle: A = CᵀC is never formed, neither to solve nor to deflate."""
+"""Learn that 16063 variables are no obstacle
+==========================================
+
+A = CᵀC is never formed, neither to solve nor to deflate.
+"""
 
 import numpy as np
 

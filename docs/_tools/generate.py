@@ -1,4 +1,4 @@
-"""What is made at build time: API from the package, gallery from examples/, links of the equation index."""
+"""What is made at build time: API from the package, scripts for the gallery, links of the equation index."""
 
 from __future__ import annotations
 
@@ -17,10 +17,6 @@ import dcgev_cvx
 DOCS = Path(__file__).parents[1]
 EXAMPLES = DOCS.parent / "examples"
 HIDDEN = ("cli", "__main__", "experiments", "kernels", "judges", "suspects")
-NOTEBOOK = (
-    "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n"
-    "language_info:\n  name: python\n  pygments_lexer: ipython3\n---\n\n"
-)
 
 
 def modules() -> Iterator[str]:
@@ -114,23 +110,22 @@ def said_of(module: ModuleType, name: str) -> str:
     return "A table with the keys " + ", ".join(f"``{key}``" for key in getattr(module, name)) + "."
 
 
-def gallery(path: Path) -> None:
-    """One executed page with every script in examples/: one kernel for all, and one place to look through them."""
-    parts = []
-    for script in sorted(EXAMPLES.glob("*.py")):
-        source = script.read_text(encoding="utf-8")
-        lesson = (ast.get_docstring(ast.parse(source)) or script.stem).splitlines()[0]
-        code = source.split('"""', 2)[2].strip()
-        cell = "{code-cell} python" if "sys.argv" not in source else "python"  # a page has no command line
-        parts.append(f"## {titled(script.stem)}\n\n{lesson}\n\n```{cell}\n{code}\n```\n")
-    text = "# Gallery\n\nThe scripts in `examples`, each with what it prints and draws.\n\n" + "\n".join(parts)
-    write(path, NOTEBOOK + text)
+def scripts(folder: Path) -> None:
+    """Copies of the scripts in examples/, where sphinx-gallery runs them: what they save stays out of the sources."""
+    for script in EXAMPLES.glob("*.py"):
+        write(folder / script.name, script.read_text(encoding="utf-8"))
+    words = "The scripts in ``examples``, with what each prints and draws."
+    write(folder / "GALLERY_HEADER.rst", f"Gallery\n=======\n\n{words}\n")
 
 
-def titled(stem: str) -> str:
-    """The title of a script: its name in words, abbreviations in capitals."""
-    words = stem.replace("_", " ").capitalize()
-    return re.sub(r"\b(cca|fda|pca)\b", lambda found: found[0].upper(), words, flags=re.IGNORECASE)
+def house_mark(path: Path) -> None:
+    """The picture of a page that draws none: f of one variable and its majoriser."""
+    from dcgev_cvx.plotting import plot_majoriser
+
+    program = dcgev_cvx.SparseGEV(dcgev_cvx.Pencil([[1.0]]), rho=0.5, eps=0.1, tau=3.0)
+    figure = plot_majoriser(program, [0.42]).figure
+    figure.savefig(path)
+    figure.clear()
 
 
 def equation_index(text: str) -> str:
@@ -246,4 +241,5 @@ def unshelved() -> list[str]:
 def generate() -> None:
     """Everything that is made at build time."""
     api(DOCS / "api")
-    gallery(DOCS / "gallery" / "index.md")
+    scripts(DOCS / "_build" / "examples")
+    house_mark(DOCS / "_build" / "examples" / "mark.png")
