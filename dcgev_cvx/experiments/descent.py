@@ -1,48 +1,63 @@
 """DC-PCA on data with nothing but the iteration: what Tables 2 and 4 time (ALG-S).
 
 The driver of `dc_pca` computes f, g and a residual at each step, which is right for a certified run and would be
-what one measures in a race. Here the bare iteration is run, with the same iterates; the tests compare the two. It
-comes twice, in plain NumPy as GPower is here, and compiled.
+what one measures in a race. Here the bare iteration is run in plain NumPy, as GPower is here, with the same iterates;
+the tests compare the two. `accelerate` goes beyond the paper: its steps end at stationary points of the same program.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..checks import Matrix, Vector
+from ..checks import Index, Matrix, Vector
 from ..penalties import MACHINE_EPS, rho_eps
 from ..rivals.base import Run
 
 SHRINK = 0.8
 """Columns are dropped when this share of them is left: each copy costs as much as a step."""
 
-SMALL = 60_000
-"""Up to this many numbers in the active columns a compiled loop beats calls to BLAS."""
+DOMINANT = 0.5
+"""A column that explains this share of the variance alone is taken for the first left singular vector."""
 
-Threshold = Callable[[Vector, Vector, float, float], tuple[Vector, float]]
+ENOUGH = 0.25
+"""A start that explains this share of the variance is not improved."""
+
+LOG_EPS = math.log(MACHINE_EPS)
 
 
 @dataclass(frozen=True)
 class Start:
-    """x⁽⁰⁾ with the product Cx⁽⁰⁾ and the sum ‖C‖² of all squares, which come with it."""
+    """x⁽⁰⁾ and Ax⁽⁰⁾, the sum ‖C‖² of all squares, which comes with them, and how often the data were read."""
 
     x: Vector
-    Cx: Vector
+    image: Vector
     squares: float
+    passes: float = 0.0
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point on the columns that are left, with what the next step and the stop rule need of it."""
+
+    columns: Index
+    D: Matrix
+    y: Vector
+    Cy: Vector
+    variance: float
+    objective: float
 
 
 def descend(
-    C: Matrix, rho: float, start: Start, *, compiled: bool = False, tol: float = 1e-4, max_iter: int = 1000
+    C: Matrix, rho: float, start: Start, *, accelerate: bool = False, tol: float = 1e-4, max_iter: int = 1000
 ) -> Run:
     """xᵢ ∝ [|(CᵀCy)ᵢ| − ½ρ_ε/(|yᵢ| + ε)]₊ sign(CᵀCy)ᵢ at machine precision ε (ALG-S).
 
     The iterates are those of `dc_pca`. A zero of y is absorbing (its weight 1/ε outweighs every
     |cᵢᵀCy| ≤ ‖cᵢ‖‖C‖), so its column is never touched again: a step costs the support only.
-    Stops, like GPower, when the objective xᵀAx − ρ_ε Σ log(1 + |xᵢ|/ε) rises by at most `tol`·xᵀAx.
+    Stops when the objective xᵀAx − ρ_ε Σ log(1 + |xᵢ|/ε) rises by at most `tol`·xᵀAx.
 
     Parameters
     ----------
@@ -51,10 +66,10 @@ def descend(
     rho
         ρ̃ ≥ 0.
     start
-        From `krylov_start`, product included: the first step costs one product less.
-    compiled
-        Plain NumPy by default; else the loop over the variables, and once few are left the whole iteration, is
-        compiled.
+        From `krylov_start` or `given_start`.
+    accelerate
+        From the second step on `balanced` is tried in the place of the printed step, and kept unless the objective
+        would fall.
     tol, max_iter
         The stop rule of GPower's authors, so that both methods are stopped alike.
 
@@ -63,86 +78,125 @@ def descend(
     Run
         x with its zeros, the number of steps, and whether the rule was met (a collapse to 0 counts as met).
     """
-    price = rho_eps(rho, MACHINE_EPS)
-    threshold, settle = loops(compiled)
-    absorbing = 0.5 * price / MACHINE_EPS > start.squares
-    columns, D, y, Cy = np.arange(C.shape[1]), C, start.x, start.Cx
-    before, steps, settled, left = -math.inf, 0, False, int(np.count_nonzero(y))
-    while steps < max_iter and not settled and left:
-        if settle is not None and absorbing and D.size <= SMALL:
-            y = y.copy()
-            steps, settled = settle(np.ascontiguousarray(D.T), y, price, MACHINE_EPS, tol, before, steps, max_iter)
-            break
+    n, price = C.shape[1], rho_eps(rho, MACHINE_EPS)
+    shrink = 0.5 * price / MACHINE_EPS > start.squares
+    columns, D, y, c = np.arange(n), C, start.x, start.image
+    # with a penalty the first steps drop columns, and n logarithms would tell nothing
+    before = -math.inf if price > 0.0 else float(y @ c)
+    passes, settled, steps = start.passes, False, 0
+    while steps < max_iter and not settled:
         steps += 1
-        Cy = D @ y if steps > 1 else Cy
-        variance = float(Cy @ Cy)
-        y, penalty = threshold(Cy @ D, y, price, MACHINE_EPS)
-        objective = variance - price * penalty
-        settled, before = objective - before <= tol * variance, objective
-        left = int(np.count_nonzero(y))
-        if absorbing and left < SHRINK * len(y):
-            kept = y.nonzero()[0]
-            columns, D, y = columns[kept], D.T[kept].T, y[kept]
-    x = np.zeros(C.shape[1])
+        size = np.abs(c)
+        z = thresholded(size, y, price)
+        if not z.any():
+            return Run(np.zeros(n), steps, True, passes)
+        there = None
+        if accelerate and steps > 1:
+            there = reached(columns, D, balanced(size, z, price), c, price, shrink=shrink)
+            passes += len(there.y) / n
+            there = there if there.objective >= before else None
+        if there is None:
+            there = reached(columns, D, z, c, price, shrink=shrink)
+            passes += len(there.y) / n
+        settled, before = there.objective - before <= tol * there.variance, there.objective
+        columns, D, y = there.columns, there.D, there.y
+        if not settled:
+            c = there.Cy @ D
+            passes += len(y) / n
+    x = np.zeros(n)
     x[columns] = y + 0.0  # no -0.0
-    return Run(x, steps, settled or not y.any())
+    return Run(x, steps, settled, passes)
 
 
-def loops(compiled: bool) -> tuple[Threshold, Callable[..., tuple[int, bool]] | None]:
-    """The loop over the variables, and the whole iteration where it is compiled."""
-    if not compiled:
-        return thresholded, None
-    from . import descent_kernels
+def thresholded(size: Vector, y: Vector, price: float) -> Vector:
+    """[|cᵢ| − ½ρ_ε/(|yᵢ| + ε)]₊: the printed step before its scaling (ALG-S)."""
+    z = np.abs(y)
+    z += MACHINE_EPS
+    np.divide(0.5 * price, z, out=z)
+    np.subtract(size, z, out=z)
+    return np.maximum(z, 0.0, out=z)
 
-    return descent_kernels.thresholded, descent_kernels.settle
+
+def balanced(size: Vector, z: Vector, price: float) -> Vector:
+    """Where the printed step would end if it were repeated with Ay and its norm held, before scaling (ours).
+
+    With c = Ay and μ = ‖z‖ held, x ← (|c| − ½ρ_ε/x)/μ has the fixed point x = (|c| + √(c² − 2μρ_ε))/(2μ), and
+    none where c² < 2μρ_ε: there x sinks to 0, slowly, a step at a time. A point that this step does not move is one
+    that the printed step does not move either. z itself where nothing would be left.
+    """
+    root = size * size
+    root -= 2.0 * math.sqrt(float(z @ z)) * price
+    np.maximum(root, 0.0, out=root)
+    kept = np.minimum(root, z) > 0.0
+    np.sqrt(root, out=root)
+    root += size
+    root *= kept
+    return root if kept.any() else z
 
 
-def thresholded(c: Vector, y: Vector, price: float, eps: float) -> tuple[Vector, float]:
-    """(the next iterate, Σ log(1 + |yᵢ|/ε)); 0 when nothing is left (ALG-S)."""
-    room = np.abs(y) + eps
-    z = np.abs(c) - (0.5 * price) / room
-    np.maximum(z, 0.0, out=z)
-    norm = math.sqrt(float(z @ z))
-    if norm > 0.0:
-        z /= norm
-    np.log(room, out=room)
-    return np.copysign(z, c, out=z), float(np.add.reduce(room)) - len(y) * math.log(eps)
+def reached(columns: Index, D: Matrix, z: Vector, c: Vector, price: float, *, shrink: bool) -> Point:
+    """The unit vector along z ≥ 0 with the signs of c, on the columns where it is not zero."""
+    if shrink and np.count_nonzero(z) < SHRINK * len(z):
+        kept = z.nonzero()[0]
+        columns, D, z, c = columns[kept], D.T[kept].T, z[kept], c[kept]
+    y = z / math.sqrt(float(z @ z))
+    penalty = price * (log_sum(y + MACHINE_EPS) - len(y) * LOG_EPS) if price > 0.0 else 0.0
+    np.copysign(y, c, out=y)
+    Cy = D @ y
+    variance = float(Cy @ Cy)
+    return Point(columns, D, y, Cy, variance, variance - penalty)
+
+
+def log_sum(room: Vector, block: int = 16) -> float:
+    """Σ log of numbers between ε and 2: sixteen are multiplied before a logarithm is taken, ε¹⁶ is no underflow."""
+    cut = len(room) // block * block
+    if cut < 32 * block:
+        return float(np.add.reduce(np.log(room)))
+    products = np.multiply.reduce(room[:cut].reshape(block, -1), axis=0)
+    return float(np.add.reduce(np.log(products))) + float(np.add.reduce(np.log(room[cut:])))
 
 
 def given_start(C: Matrix, x: Vector) -> Start:
-    """A start that is known, with the product and the sum of squares that a run needs."""
-    return Start(x, C @ x, float(np.einsum("ij,ij->", C, C)))
+    """A start that is known, with the image and the sum of squares that a run needs."""
+    return Start(x, (C @ x) @ C, float(np.einsum("ij,ij->", C, C)))
 
 
 def krylov_start(C: Matrix, steps: int = 6) -> Start:
-    """The best direction in the span of a few MM steps at ρ̃ = 0 (power steps) from the longest column of C.
+    """The best direction in the span of a few MM steps at ρ̃ = 0 (power steps) from z, the longest column of C.
 
-    An approximate leading eigenvector at the price of as many iterations (Rayleigh–Ritz); fewer
-    when the span already holds nearly all of the next power step.
-
-    Rayleigh–Ritz: the leading eigenvector of A restricted to the span of Cᵀz₁, …, Cᵀz_j is read off a j × j matrix.
-    It costs the products that the power steps cost anyway.
+    z is where GPower starts too. If it explains half of the variance, ‖Cᵀz‖² ≥ ½‖C‖², it is taken for the singular
+    vector that it is near: x⁽⁰⁾ = Cᵀz/‖Cᵀz‖ and Ax⁽⁰⁾ = ‖Cᵀz‖Cᵀz, the data being read no more often than for the
+    first step of GPower; any point of Ω may be x⁽¹⁾. If not, the leading eigenvector of A restricted to the span of
+    Cᵀz₁, …, Cᵀz_j is read off a j × j matrix (Rayleigh–Ritz), at the price of the products that the power steps cost
+    anyway; j = 1 where z explains a quarter, fewer than `steps` where the span holds nearly all of the next step.
     """
-    squares = np.einsum("ij,ij->j", C, C)
-    z = C[:, int(np.argmax(squares))]
-    Z, scores, products = np.zeros((steps, C.shape[0])), np.zeros((steps, C.shape[1])), np.zeros((steps, C.shape[0]))
+    lengths = np.einsum("ij,ij->j", C, C)
+    squares, longest = float(np.add.reduce(lengths)), int(lengths.argmax())
+    z = C[:, longest] / max(math.sqrt(float(lengths[longest])), np.finfo(float).tiny)
+    score = z @ C
+    explained = float(score @ score)
+    if explained >= DOMINANT * squares:
+        norm = math.sqrt(explained)
+        return Start(score / max(norm, np.finfo(float).tiny), norm * score, squares, 2.0)
+    Z, scores, products = np.empty((steps, C.shape[0])), np.empty((steps, C.shape[1])), np.empty((steps, C.shape[0]))
     used = 0
-    for j in range(steps):
-        rest = z - Z[:j].T @ (Z[:j] @ z)
+    while True:
+        Z[used], scores[used] = z, score
+        product = products[used] = C @ score
+        used += 1
+        rest = product - (Z[:used] @ product) @ Z[:used]
         size = float(np.linalg.norm(rest))
-        if size <= 0.2 * float(np.linalg.norm(z)):
+        if used == steps or explained >= ENOUGH * squares or size <= 0.2 * float(np.linalg.norm(product)):
             break
-        Z[j] = rest / size
-        scores[j] = Z[j] @ C
-        z = products[j] = C @ scores[j]
-        used = j + 1
+        z = rest / size
+        score = z @ C
     mixture = np.linalg.eigh(Z[:used] @ products[:used].T)[1][:, -1]
-    x = mixture @ scores[:used]
-    norm = max(float(np.linalg.norm(x)), np.finfo(float).tiny)
-    return Start(x / norm, mixture @ products[:used] / norm, float(squares.sum()))
+    x, Cx = mixture @ scores[:used], mixture @ products[:used]
+    norm = float(np.linalg.norm(x))
+    return Start(x / norm, (Cx / norm) @ C, squares, 2.0 + 2.0 * used)
 
 
-def rho_max(C: Matrix, start: Start) -> float:
+def rho_max(start: Start) -> float:
     """The ρ̃ at which the first step is 0."""
     log = 1.0 / rho_eps(1.0, MACHINE_EPS)
-    return log * 2.0 * float(np.max(np.abs(start.Cx @ C) * (np.abs(start.x) + MACHINE_EPS)))
+    return log * 2.0 * float(np.max(np.abs(start.image) * (np.abs(start.x) + MACHINE_EPS)))

@@ -115,8 +115,8 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
         setup=f"Averages over {count}; loadings renormalised on each support, for SPCA also its own loadings (the "
         "paper's curve). DC-PCA is Algorithm 2 from the leading eigenvector with ρ̃ searched for k, `d.c. solve` the "
         "package's solve(pencil, k). Median time of one run at the parameter for k (GSPCA and greedy: the path "
-        "up to k; d.c. solve: all of it); DC-PCA is compiled, its start given. DSPCA, an SDP of that size for each "
-        "cardinality, is left out.",
+        "up to k; d.c. solve: all of it); DC-PCA's start is given. DSPCA, an SDP of that size for each cardinality, "
+        "is left out.",
         tables=(curve_table(curves),),
         findings=tuple(findings(share, raw, times, count)),
         figures=(Figure("figure2", f"Averages over {count} (Figure 2 of the paper)", panels),),

@@ -33,12 +33,14 @@ SEARCH_WIDTH = 1e-8
 class Run:
     """Where one run at a fixed parameter ended: x, how many steps, and whether its own stopping rule was met.
 
-    x = 0 is a regular end: the penalty outweighed everything.
+    x = 0 is a regular end: the penalty outweighed everything. passes counts how often the data were read, a product
+    with a part of the columns as that part of one; methods that do not count leave it 0.
     """
 
     x: Vector
     steps: int
     converged: bool
+    passes: float = 0.0
 
 
 @dataclass(frozen=True)

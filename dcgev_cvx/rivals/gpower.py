@@ -66,18 +66,22 @@ def ascend(
 
     x is not post-processed: [sign((cᵢᵀz)² − γ)]₊ cᵢᵀz over its norm, or 0 when γ outweighs every column.
     """
+    passes = 1.0 if z is None else 0.0
     z = longest_column(C) if z is None else z
     t = np.zeros(C.shape[1])
     before = -np.inf
     for step in range(1, max_iter + 1):
         t, value = thresholded(z @ C, gamma, kind)
         active = np.flatnonzero(t)
+        passes += 1.0
         if value - before <= tol * value:
-            return Run(unit(t), step, True)
+            return Run(unit(t), step, True, passes)
         # only the active columns are touched where they are few: t is sparse
-        z = unit(t[active] @ C.T[active] if 2 * len(active) < len(t) else C @ t)
+        few = 2 * len(active) < len(t)
+        z = unit(t[active] @ C.T[active] if few else C @ t)
+        passes += len(active) / len(t) if few else 1.0
         before = value
-    return Run(unit(t), max_iter, False)
+    return Run(unit(t), max_iter, False, passes)
 
 
 def longest_column(C: Matrix) -> Vector:
