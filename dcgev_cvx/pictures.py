@@ -229,7 +229,7 @@ def plot_history(result: MMResult, ax: Any = None) -> Any:
     counts = [int(np.count_nonzero(point.x)) for point in result.history]
     right.step(steps, counts, where="post", color=BLUE, linestyle="--", label=r"$\|x^{(l)}\|_0$")
     right.set_ylabel(r"$\|x^{(l)}\|_0$", color=BLUE)
-    right.set_ylim(0, 1.05 * max(counts) + 0.5)
+    right.set_ylim(0, max(1.0, 1.05 * max(counts) + 0.5))
     ax.locator_params(nbins=6)
     whole_numbers(ax.xaxis, right.yaxis)
     joint_legend(ax, right, "upper right")  # both fall

@@ -21,7 +21,7 @@ def _():
         "indefinite A": lambda: datasets.indefinite(8, dense_metric=True),
         "singular B": lambda: Pencil(np.eye(3), np.diag([1.0, 1.0, 0.0])),
     }
-    sheet = Sheet(13.0, 3.8, (0.7, 0.85, 0.1, 0.15), dpi=110.0)
+    sheet = Sheet(13.0, 3.8, (0.85, 0.85, 0.1, 0.15), dpi=110.0)
     return (
         DCGEVError,
         SparseGEV,
@@ -47,7 +47,7 @@ def _(mo, problems):
         ["leading eigenvector", "all ones", "e₁ + e₂", "zero"], value="leading eigenvector", label="start"
     )
     rho = mo.ui.slider(0.0, 20.0, step=0.1, value=4.8, label="ρ̃", show_value=True)
-    eps = mo.ui.number(value=1e-8, step=1e-8, label="ε")
+    eps = mo.ui.text(value="1e-8", label="ε")
     extra = mo.ui.slider(0.0, 5.0, step=0.25, value=0.0, label="τ above the least", show_value=True)
     k = mo.ui.number(value=6, step=1, label="k for solve(pencil, k)")
     mo.vstack(
@@ -61,12 +61,12 @@ def _(DCGEVError, SparseGEV, Stop, eps, extra, minimize, mo, native_step, np, pr
     failure, result = None, None
     try:
         pencil = problems[problem.value]()
-        least = SparseGEV(pencil, rho.value, eps.value, shift=shift.value)
-        program = SparseGEV(pencil, rho.value, eps.value, least.tau + extra.value, shift.value)
+        least = SparseGEV(pencil, rho.value, float(eps.value), shift=shift.value)
+        program = SparseGEV(pencil, rho.value, least.eps, least.tau + extra.value, shift.value)
         first = {"all ones": np.ones(pencil.n), "e₁ + e₂": np.eye(pencil.n)[0] + np.eye(pencil.n)[1]}.get(start.value)
         x0 = np.zeros(pencil.n) if start.value == "zero" else None if first is None else first / pencil.B_norm(first)
         result = minimize(program, native_step(program), x0, stop=Stop(max_iter=100))
-    except DCGEVError as error:
+    except (DCGEVError, ValueError) as error:  # or ε is no number
         failure = mo.callout(f"{type(error).__name__}: {error}", kind="danger")
     return failure, result
 
@@ -91,9 +91,8 @@ def _(failure, mo, plot_history, plot_loadings, plot_sandwich, result, sheet):
 def _(DCGEVError, k, mo, problem, problems, solve):
     def exactly_k():
         try:
-            return mo.plain_text(
-                str(solve(problems[problem.value](), int(k.value), effort="quick", check_path=False))
-            )
+            found = solve(problems[problem.value](), k.value, effort="quick", check_path=False)
+            return mo.plain_text(str(found))
         except DCGEVError as error:
             return mo.callout(f"{type(error).__name__}: {error}", kind="danger")
 
