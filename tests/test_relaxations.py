@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import Backend, Infeasible, InvalidParameter, Pencil, SolverFailed, solvers
+from dcgev_cvx.bounds import valid_radius
 from dcgev_cvx.datasets import pitprops, planted_pca, two_gaussians
 from dcgev_cvx.exact import brute_force
 from dcgev_cvx.relaxations import (
@@ -21,6 +22,7 @@ from dcgev_cvx.relaxations import (
     penalized_sdp,
     radius_for,
 )
+from dcgev_cvx.relaxations.base import Dimacs
 
 
 def random_cca():
@@ -133,6 +135,60 @@ def test_a_lying_solver_is_refused_or_outlived(monkeypatch, fault):
     else:
         with pytest.raises(SolverFailed, match="no finite 13×13 matrix"):
             homogeneous_sdp(pencil, 4)
+
+
+FAULTS = {
+    "random": lambda v: np.random.default_rng(np.size(v)).standard_normal(np.shape(v)),
+    "nan": lambda v: np.full(np.shape(v), np.nan),
+    "inf": lambda v: np.full(np.shape(v), np.inf),
+    "zeros": lambda v: np.zeros(np.shape(v)),
+    "huge": lambda v: 1e200 * np.asarray(v),
+    "tiny": lambda v: 1e-200 * np.asarray(v),
+    "sign": lambda v: -np.asarray(v),
+    "single": lambda v: np.asarray(v, dtype=np.float32).astype(np.float64),
+    "shape": lambda v: np.zeros(3),
+    "none": lambda v: None,
+}
+SDPS = {
+    "homogeneous": lambda pencil, k: homogeneous_sdp(pencil, k),
+    "entrywise": lambda pencil, k: entrywise_sdp(pencil, radius_for(pencil, k, "valid")),
+    "penalised": lambda pencil, k: penalized_sdp(pencil, 0.1),
+    "literal": lambda pencil, k: literal_sdp(pencil, float(k)),
+    "literal dual": lambda pencil, k: literal_dual(pencil, float(k)),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("sdp", SDPS)
+def test_every_number_of_a_solver_may_be_wrong(monkeypatch, sdp, fault):
+    """All multipliers, all variables, and each of them alone: a bound that holds, or SolverFailed; no other error."""
+    k, pencil = 2, Pencil(1e120 * random_cca().A, random_cca().B)
+    truth, honest = brute_force(pencil, k).value, solvers.attempt
+    victims = [slice(None), slice(1), slice(1, 2), slice(2, 3), slice(3, None)]
+
+    def lying(problem, name, options, *, unfinished=False):
+        out = honest(problem, name, options, unfinished=unfinished)
+        numbers = [*(v for c in problem.constraints for v in c.dual_variables), *problem.variables()]
+        for variable in numbers[victim]:
+            variable._value = FAULTS[fault](variable.value)
+        return out
+
+    monkeypatch.setattr("dcgev_cvx.relaxations.base.attempt", lying)
+    for victim in victims:
+        try:
+            found = SDPS[sdp](pencil, k)
+        except SolverFailed:
+            continue
+        price = 0.1 * valid_radius(pencil, k) ** 2 if sdp == "penalised" else 0.0
+        assert found.upper_bound + price >= truth * (1.0 - 1e-12)
+        assert str(found)
+        assert found.dimacs.worst >= 0.0
+
+
+def test_a_missing_multiplier_makes_the_worst_error_infinite():
+    assert Dimacs(0.0, 0.0, np.nan, 0.0, 0.0, 0.0).worst == np.inf
+    assert Dimacs(0.0, 0.0, 0.0, 0.0, -0.25, 0.0).worst == 0.25
 
 
 def test_rank_one_is_told_apart_from_exact():

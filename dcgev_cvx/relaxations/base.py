@@ -64,7 +64,8 @@ class Dimacs:
         Near the solver's tolerance for an interior-point method, often larger for a first-order one; infinite
         when the multipliers were no numbers.
         """
-        return max(abs(e) for e in (self.err1, self.err2, self.err3, self.err4, self.err5, self.err6))
+        errors = (self.err1, self.err2, self.err3, self.err4, self.err5, self.err6)
+        return max(math.inf if math.isnan(e) else abs(e) for e in errors)
 
 
 @dataclass(frozen=True)
@@ -220,12 +221,13 @@ def solve_relaxation(problem: cp.Problem, backend: Backend, time_limit: float | 
 
 
 def number_of(constraint: Any) -> float:
-    """A scalar dual variable, NaN when there is none.
+    """A scalar dual variable, NaN when there is none or it is no finite number.
 
     NaN travels on: `dual_of` turns it into "no dual matrix", and the bound falls back on λmax(A, B).
     """
     raw = constraint.dual_value
-    return math.nan if raw is None else float(np.squeeze(raw))
+    given = raw is not None and np.size(raw) == 1 and bool(np.all(np.isfinite(raw)))
+    return float(np.squeeze(raw)) if given else math.nan
 
 
 def matrix_of(raw: Any, n: int, solver: str) -> Matrix:
@@ -272,6 +274,7 @@ class Answer:
         return self.primal
 
 
+@np.errstate(over="ignore", invalid="ignore")  # multipliers may be anything, and then so are their errors
 def dimacs_errors(answer: Answer, A: Matrix) -> Dimacs:
     """err1…err6 of a primal-dual pair; the right-hand side has norm one.
 

@@ -393,6 +393,7 @@ def ending(begin: float, time_limit: float | None) -> float:
     return math.inf if time_limit is None else begin + time_limit
 
 
+@np.errstate(over="ignore", invalid="ignore")  # multipliers may be anything
 def sharpened(model: Model, solved: Solved, unit: float, deadline: float) -> tuple[Answer, Matrix, float]:
     """The solver's answer with its U and b in the user's units, improved where the solve was sloppy.
 
@@ -406,5 +407,7 @@ def sharpened(model: Model, solved: Solved, unit: float, deadline: float) -> tup
         return answer, np.zeros_like(S), 0.0
     h = DualFunction(units.A, units.B, model.c, model.r)
     better = sharpen(h, dual, answer.primal, fixed=model.budget is None, deadline=deadline)
-    diagonal = np.diag(better.b * better.d**2)
-    return answer, units.dual(better.U - diagonal), units.a * better.b / (unit * unit)
+    U, b = units.dual(better.U - np.diag(better.b * better.d**2)), units.a * better.b / (unit * unit)
+    # what overflows in the user's units proves nothing there
+    usable = math.isfinite(b) and bool(np.all(np.isfinite(U)))
+    return answer, U if usable else np.zeros_like(S), b if usable else 0.0

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..bounds import Units, dense_bound
 from ..checks import Matrix, as_number
+from ..errors import SolverFailed
 from ..pencils import Pencil
 from ..solvers import Backend, Solved
 from .base import (
@@ -70,8 +71,8 @@ def literal_sdp(
     problem = cp.Problem(objective, [psd, trace, norm, Z[n, n] == 1])
     solved = solve_relaxation(problem, backend_for(n, solver), time_limit)
     slack = matrix_of(psd.dual_value, n + 1, solved.solver)
-    dual = number_of(trace) + number_of(norm) * scalar(budget.value) + float(slack[n, n])
-    Xhat = matrix_of(X.value, n, solved.solver)
+    dual = number_of(trace) + number_of(norm) * scalar(budget.value, solved.solver) + float(slack[n, n])
+    Xhat = matrix_of(Z.value, n + 1, solved.solver)[:n, :n]
     answer = judged(units, Xhat, slack[:n, :n], number_of(trace), dual, solved)
     return concluded("literal SDP", pencil, units, answer, problem, radius, begin)
 
@@ -112,7 +113,7 @@ def literal_dual(
     problem = cp.Problem(cp.Minimize(t[0, 0] + budget * beta + mu), [psd, box])
     solved = solve_relaxation(problem, backend_for(n, solver), time_limit)
     Xhat = matrix_of(psd.dual_value, n + 1, solved.solver)[:n, :n]
-    multiplier, value = scalar(mu.value), scalar(problem.value)
+    multiplier, value = scalar(mu.value, solved.solver), scalar(problem.value, solved.solver)
     answer = judged(units, Xhat, multiplier * units.B - units.A, multiplier, value, solved)
     return concluded("literal dual", pencil, units, answer, problem, radius, begin)
 
@@ -123,9 +124,12 @@ def radius_of(pencil: Pencil, radius: float) -> cp.Parameter:
     return cp.Parameter(nonneg=True, name="radius", value=value)
 
 
-def scalar(raw: Any) -> float:
-    """A solver's number."""
-    return float(np.squeeze(np.asarray(raw, dtype=np.float64)))
+def scalar(raw: Any, solver: str) -> float:
+    """A solver's number, or SolverFailed."""
+    array = np.asarray(np.nan if raw is None else raw, dtype=np.float64)
+    if array.size != 1 or not np.all(np.isfinite(array)):
+        raise SolverFailed(f"{solver} reported success but returned no number.")
+    return float(array.item())
 
 
 def judged(units: Units, X: Matrix, S: Matrix, mu: float, dual: float, solved: Solved) -> Answer:
