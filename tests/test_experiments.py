@@ -303,7 +303,7 @@ def test_a_balanced_step_that_lowers_the_objective_is_not_taken(monkeypatch):
     start = krylov_start(C)
     rho = 0.05 * rho_max(start)
     printed = descend(C, rho, start)
-    monkeypatch.setattr(descent, "balanced", lambda size, z, price: np.ones_like(z))
+    monkeypatch.setattr(descent, "balanced", lambda size, z, cut: np.ones_like(z))
     assert np.array_equal(descend(C, rho, start, accelerate=True).x, printed.x)
 
 
@@ -314,9 +314,8 @@ def test_a_balanced_step_is_where_repetition_with_the_same_image_ends():
     for _ in range(500):
         x = np.where(x > 0.0, np.maximum(0.0, size - 0.5 * price / np.where(x > 0.0, x, 1.0)) / mu, 0.0)
     assert x[2] == 0.0
-    assert_allclose(descent.balanced(size, z, price) / (2.0 * mu), x, rtol=1e-10)
-    assert descent.balanced(np.array([0.1, 0.1]), z[:2], price) is not None
-    assert np.array_equal(descent.balanced(np.array([0.1, 0.1]), z[:2], price), z[:2])
+    assert_allclose(descent.balanced(size, z, 2.0 * mu * price) / (2.0 * mu), x, rtol=1e-10)
+    assert np.array_equal(descent.balanced(size, z, 100.0), z)
 
 
 @pytest.mark.parametrize("accelerate", [False, True])
@@ -352,7 +351,7 @@ def test_krylov_start_by_how_much_the_longest_column_explains():
     """Half of the variance: the column alone, its image estimated; a quarter: one power step; less: up to six."""
     dominant, fair, noise = planted(20, 60, 0.9, 0), planted(20, 60, 0.45, 0), gaussian(50, 60, [1])
     starts = [krylov_start(C) for C in (dominant, fair, noise)]
-    assert [start.passes for start in starts] == [2.0, 4.0, 14.0]
+    assert [(start.passes, start.estimated) for start in starts] == [(2.0, True), (4.0, False), (14.0, False)]
     assert abs(starts[0].x @ Pencil(Gram(dominant)).leading_vector) > 0.99
     for C, start in zip((fair, noise), starts[1:], strict=True):
         known = given_start(C, start.x)

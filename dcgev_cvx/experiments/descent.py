@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ..checks import Index, Matrix, Vector
 from ..penalties import MACHINE_EPS, rho_eps
 from ..rivals.base import Run
 
-SHRINK = 0.8
+SHRINK = 0.65
 """Columns are dropped when this share of them is left: each copy costs as much as a step."""
 
 DOMINANT = 0.5
@@ -30,21 +31,28 @@ LOG_EPS = math.log(MACHINE_EPS)
 
 @dataclass(frozen=True)
 class Start:
-    """x⁽⁰⁾ and Ax⁽⁰⁾, the sum ‖C‖² of all squares, which comes with them, and how often the data were read."""
+    """x⁽⁰⁾ and Ax⁽⁰⁾, the sum ‖C‖² of all squares, which comes with them, and how often the data were read.
+
+    estimated says that Ax⁽⁰⁾ is what it would be if the longest column were a singular vector.
+    """
 
     x: Vector
     image: Vector
     squares: float
     passes: float = 0.0
+    estimated: bool = False
 
 
-@dataclass(frozen=True)
-class Point:
-    """A point on the columns that are left, with what the next step and the stop rule need of it."""
+class Point(NamedTuple):
+    """A point on the columns that are left, with what the next step and the stop rule need of it.
+
+    room is |y| + ε: the weights of the next step are its inverse.
+    """
 
     columns: Index
     D: Matrix
     y: Vector
+    room: Vector
     Cy: Vector
     variance: float
     objective: float
@@ -68,8 +76,8 @@ def descend(
     start
         From `krylov_start` or `given_start`.
     accelerate
-        From the second step on `balanced` is tried in the place of the printed step, and kept unless the objective
-        would fall.
+        After the first step, which is left out where the start's image is estimated, `balanced` is tried in the
+        place of the printed step, and kept unless the objective would fall.
     tol, max_iter
         The stop rule of GPower's authors, so that both methods are stopped alike.
 
@@ -80,71 +88,72 @@ def descend(
     """
     n, price = C.shape[1], rho_eps(rho, MACHINE_EPS)
     shrink = 0.5 * price / MACHINE_EPS > start.squares
-    columns, D, y, c = np.arange(n), C, start.x, start.image
-    # with a penalty the first steps drop columns, and n logarithms would tell nothing
-    before = -math.inf if price > 0.0 else float(y @ c)
-    passes, settled, steps = start.passes, False, 0
+    here = Point(np.arange(n), C, start.x, np.abs(start.x) + MACHINE_EPS, start.x, 0.0, -math.inf)
+    if price == 0.0:  # with a penalty the first steps drop columns, and n logarithms would tell nothing
+        here = here._replace(objective=float(start.x @ start.image))
+    c, passes, settled, steps = start.image, start.passes, False, 0
     while steps < max_iter and not settled:
         steps += 1
         size = np.abs(c)
-        z = thresholded(size, y, price)
-        if not z.any():
+        z = thresholded(size, here.room, price)
+        square = float(z @ z)
+        if square == 0.0:
             return Run(np.zeros(n), steps, True, passes)
         there = None
-        if accelerate and steps > 1:
-            there = reached(columns, D, balanced(size, z, price), c, price, shrink=shrink)
+        if accelerate and (steps > 1 or start.estimated):
+            there = reached(here, balanced(size, z, 2.0 * price * math.sqrt(square)), c, price, shrink=shrink)
             passes += len(there.y) / n
-            there = there if there.objective >= before else None
+            there = there if there.objective >= here.objective else None
         if there is None:
-            there = reached(columns, D, z, c, price, shrink=shrink)
+            there = reached(here, z, c, price, shrink=shrink)
             passes += len(there.y) / n
-        settled, before = there.objective - before <= tol * there.variance, there.objective
-        columns, D, y = there.columns, there.D, there.y
+        settled, here = there.objective - here.objective <= tol * there.variance, there
         if not settled:
-            c = there.Cy @ D
-            passes += len(y) / n
+            c = here.Cy @ here.D
+            passes += len(here.y) / n
     x = np.zeros(n)
-    x[columns] = y + 0.0  # no -0.0
+    x[here.columns] = here.y + 0.0  # no -0.0
     return Run(x, steps, settled, passes)
 
 
-def thresholded(size: Vector, y: Vector, price: float) -> Vector:
+def thresholded(size: Vector, room: Vector, price: float) -> Vector:
     """[|cᵢ| − ½ρ_ε/(|yᵢ| + ε)]₊: the printed step before its scaling (ALG-S)."""
-    z = np.abs(y)
-    z += MACHINE_EPS
-    np.divide(0.5 * price, z, out=z)
+    z = (0.5 * price) / room
     np.subtract(size, z, out=z)
     return np.maximum(z, 0.0, out=z)
 
 
-def balanced(size: Vector, z: Vector, price: float) -> Vector:
+def balanced(size: Vector, z: Vector, cut: float) -> Vector:
     """Where the printed step would end if it were repeated with Ay and its norm held, before scaling (ours).
 
     With c = Ay and μ = ‖z‖ held, x ← (|c| − ½ρ_ε/x)/μ has the fixed point x = (|c| + √(c² − 2μρ_ε))/(2μ), and
     none where c² < 2μρ_ε: there x sinks to 0, slowly, a step at a time. A point that this step does not move is one
-    that the printed step does not move either. z itself where nothing would be left.
+    that the printed step does not move either. z itself where nothing would be left; cut is 2μρ_ε.
     """
     root = size * size
-    root -= 2.0 * math.sqrt(float(z @ z)) * price
-    np.maximum(root, 0.0, out=root)
+    root -= cut
     kept = np.minimum(root, z) > 0.0
-    np.sqrt(root, out=root)
+    if not kept.any():
+        return z
+    np.sqrt(root, out=root, where=kept)
     root += size
     root *= kept
-    return root if kept.any() else z
+    return root
 
 
-def reached(columns: Index, D: Matrix, z: Vector, c: Vector, price: float, *, shrink: bool) -> Point:
+def reached(here: Point, z: Vector, c: Vector, price: float, *, shrink: bool) -> Point:
     """The unit vector along z ≥ 0 with the signs of c, on the columns where it is not zero."""
+    columns, D = here.columns, here.D
     if shrink and np.count_nonzero(z) < SHRINK * len(z):
-        kept = z.nonzero()[0]
-        columns, D, z, c = columns[kept], D.T[kept].T, z[kept], c[kept]
+        kept = (z > 0.0).nonzero()[0]
+        columns, D, z, c = columns[kept], D.T.take(kept, axis=0).T, z[kept], c[kept]
     y = z / math.sqrt(float(z @ z))
-    penalty = price * (log_sum(y + MACHINE_EPS) - len(y) * LOG_EPS) if price > 0.0 else 0.0
+    room = y + MACHINE_EPS
+    penalty = price * (log_sum(room) - len(y) * LOG_EPS) if price > 0.0 else 0.0
     np.copysign(y, c, out=y)
     Cy = D @ y
     variance = float(Cy @ Cy)
-    return Point(columns, D, y, Cy, variance, variance - penalty)
+    return Point(columns, D, y, room, Cy, variance, variance - penalty)
 
 
 def log_sum(room: Vector, block: int = 16) -> float:
@@ -177,7 +186,7 @@ def krylov_start(C: Matrix, steps: int = 6) -> Start:
     explained = float(score @ score)
     if explained >= DOMINANT * squares:
         norm = math.sqrt(explained)
-        return Start(score / max(norm, np.finfo(float).tiny), norm * score, squares, 2.0)
+        return Start(score / max(norm, np.finfo(float).tiny), norm * score, squares, 2.0, estimated=True)
     Z, scores, products = np.empty((steps, C.shape[0])), np.empty((steps, C.shape[1])), np.empty((steps, C.shape[0]))
     used = 0
     while True:

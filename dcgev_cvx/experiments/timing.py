@@ -13,11 +13,11 @@ HOW = (
     "Time of one run at the parameter that was found, start included, the quickest of a few taken in turn with the "
     "other methods (SPCA: one), one BLAS thread, one run at a time; passes count how often that run reads the data, "
     "a product with a part of the columns as that part of one. GPower and DC-PCA are plain NumPy and both start at "
-    "the longest column, DC-PCA with up to 6 power steps where it explains less than a quarter of the variance. GPower "
-    "stops as in its authors' program, when its objective rises by less than 1e-4 of itself, DC-PCA when its own "
-    "rises by less than 1e-4 of xᵀAx; the paper does not say when it stopped. The d.c. methods are searched to the "
-    "cardinality that GPower came to, within half a per cent. `DC-PCA` takes the steps as they are printed; "
-    "`DC-PCA, accelerated` moves from the second step on to where the printed step would end with Ax held, and keeps "
+    "the longest column, DC-PCA with up to 6 power steps where that explains less than a quarter of the variance. "
+    "GPower stops as in its authors' program, when its objective rises by less than 1e-4 of itself, DC-PCA when its "
+    "own rises by less than 1e-4 of xᵀAx; the paper does not say when it stopped. The d.c. methods are searched to "
+    "the cardinality that GPower came to, within half a per cent. `DC-PCA` takes the steps as they are printed; "
+    "`DC-PCA, accelerated` moves after the first step to where the printed step would end with Ax held, and keeps "
     "that unless its objective falls. SPCA's regression is scikit-learn's compiled one. `d.c. one-shot` keeps k "
     "loadings at every step and needs no search: it is held against GPower with its search, a bisection, at the "
     "same k."
@@ -111,7 +111,7 @@ def run_findings(
 
 
 def raced(cells: Sequence[Any], name: str, weights: Weights) -> tuple[float, str, str, float]:
-    """The ratio of two times, how it reads, steps, passes and variances beside it, and the mean ratio of variances."""
+    """The ratio of two times, how it reads, steps, passes and variances beside it, the mean ratio of variances."""
     seconds, steps, passes = (
         [average(cells, method, what, weights) for method in (name, "GPower")]
         for what in ("seconds", "steps", "passes")

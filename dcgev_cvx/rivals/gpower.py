@@ -78,7 +78,7 @@ def ascend(
             return Run(unit(t), step, True, passes)
         # only the active columns are touched where they are few: t is sparse
         few = 2 * len(active) < len(t)
-        z = unit(t[active] @ C.T[active] if few else C @ t)
+        z = unit(t[active] @ C.T.take(active, axis=0) if few else C @ t)
         passes += len(active) / len(t) if few else 1.0
         before = value
     return Run(unit(t), max_iter, False, passes)
