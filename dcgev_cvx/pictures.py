@@ -112,7 +112,7 @@ def line_through(program: Program, y: Vector, x: Vector, points: int) -> tuple[V
         return np.zeros(1), np.ones(1), np.linspace(-edge, edge, points), r"$x$"
     if not np.any(x - y):
         raise InvalidParameter("x = y: the step does not move, so there is no line to draw along.")
-    return y, x - y, np.linspace(-0.6, 1.6, points), r"$t$ of $y + t\,(x - y)$"
+    return y, x - y, np.union1d(np.linspace(-0.6, 1.6, points), (0.0, 1.0)), r"$t$ of $y + t\,(x - y)$"
 
 
 def plot_majoriser_2d(program: Program, history: Sequence[Iterate], *, at: int = 0, ax: Any = None) -> Any:

@@ -78,6 +78,10 @@ HALF = 0.4
 """Half the width of a level."""
 
 
+LEAST_SPAN = 0.01
+"""The least width of a picture by method, relative to the values: rounding errors are no gap."""
+
+
 def comparison_plot(comparisons: Sequence[Comparison], ax: Any = None) -> Any:
     """Lower values, the exact optimum and upper bounds: by method for one k, over k for several; returns the Axes.
 
@@ -107,6 +111,9 @@ def by_method(comparison: Comparison, ax: Any) -> Any:
     ax.set_yticks(range(len(rows)), labels)
     ax.axhline(sum(row.side == "upper" for row in rows) - 0.5, color="0.7", linewidth=0.8)
     ax.invert_yaxis()
+    low, high = ax.get_xlim()
+    room = max(0.0, LEAST_SPAN * max(abs(low), abs(high)) - (high - low))
+    ax.set_xlim(low - 0.5 * room, high + 0.5 * room)
     ax.set_xlabel(r"$x^TAx \,/\, x^TBx$")
     ax.set_title(f"k = {comparison.k}: upper bounds (◂) above, vectors found (▸) below", fontsize=10)
     return ax

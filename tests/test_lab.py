@@ -94,11 +94,15 @@ def test_a_parabola_with_enough_curvature_is_a_majoriser_only_where_f_is_smooth(
     assert "h lies above f" in steep
 
 
-def test_own_step_shows_what_the_code_raises():
+def test_own_step_shows_the_report_or_what_the_code_raises_and_outlives_an_endless_loop():
     app = runpy.run_path(str(FOLDER / "own_step.py"))["app"]
     _, defs = app.run()
-    assert "ZeroDivisionError" in defs["judged"]("1/0").text
-    assert "KeyError" in defs["judged"]("x = 1").text
+    judged = defs["judged"]
+    assert "ZeroDivisionError" in judged("1/0").text
+    assert "SyntaxError" in judged("def step(:").text
+    assert "yours.py has no" in judged("x = 1").text
+    assert "no answer within 2 s" in judged("def step(A, B, y, rho, eps, tau):\n    while True: pass").text
+    assert "No verdict within 1 s" in judged("while True: pass", seconds=1.0).text
 
 
 def test_the_wrong_suspect_shows_only_for_a_b_that_is_not_diagonal():

@@ -19,6 +19,7 @@ from dcgev_cvx import (
     SparseFDA,
     SparseGEV,
     Stop,
+    compare,
     iterate,
     minimize,
     plotting,
@@ -57,6 +58,24 @@ def test_the_majoriser_touches_at_y_and_lies_above(program, ax):
     assert touch[1, 0] == pytest.approx(program.f(y))
     assert least[1, 0] <= g[1].min() + 1e-9
     assert drawn["$f(x)$, lower still"][1, 0] <= least[1, 0] <= touch[1, 0]
+
+
+def test_a_cusp_at_x_is_on_the_picture(pitprops, ax):
+    """At tiny ε f falls steeply to a point of fewer nonzeros, between any two points of an even grid."""
+    program = SparseGEV(pitprops, 6.0, 1e-6, 3.0)
+    *_, y, x = (point.x for point in islice(iterate(program, native_step(program)), 5))
+    assert np.count_nonzero(x) < np.count_nonzero(y)
+    plotting.plot_majoriser(program, y, x, ax=ax)
+    assert lines(ax)["$f(x)$"][1].min() == program.f(x)
+    assert ax.get_ylim()[0] < program.f(x)
+
+
+def test_rounding_errors_are_no_gap(pitprops, ax):
+    found = compare(pitprops, 13, ("solve", "exact"))
+    plotting.comparison_plot([found], ax)
+    low, high = ax.get_xlim()
+    assert low < found.best_lower <= found.best_upper < high
+    assert high - low == pytest.approx(0.01 * found.best_upper, rel=0.1)
 
 
 def test_a_step_that_does_not_move_has_no_line(ax):

@@ -29,7 +29,10 @@ def _(mo):
     height = mo.ui.slider(-0.2, 0.2, step=0.02, value=0.0, label="height, beyond f(y)", show_value=True)
     mo.vstack(
         [
-            mo.md("# Draw your own majoriser\nh(x) = f(y) + height + (f′(y) + slope)(x − y) + curvature·(x − y)²"),
+            mo.md(
+                "# Draw your own majoriser\nh(x) = f(y) + height + (f′(y) + slope)(x − y) + curvature·(x − y)². "
+                "Can any parabola lie above f for every y, also at its kink, y = 0?"
+            ),
             mo.hstack([y, curvature]),
             mo.hstack([slope, height]),
         ]

@@ -7,9 +7,13 @@ app = marimo.App(width="medium", app_title="Your own step")
 
 @app.cell
 def _():
-    import marimo as mo
+    import os
+    import subprocess
+    import sys
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
 
-    from dcgev_cvx import verify
+    import marimo as mo
 
     starter = '''import numpy as np
 
@@ -20,7 +24,7 @@ def step(A, B, y, rho, eps, tau):
     z = np.sign(c) * np.maximum(0, np.abs(c) - rho_eps / (np.abs(y) + eps))
     return z / max(tau, np.sqrt(z @ B @ z))
 '''
-    return mo, starter, verify
+    return Path, TemporaryDirectory, mo, os, starter, subprocess, sys
 
 
 @app.cell
@@ -32,15 +36,30 @@ def _(mo, starter):
 
 
 @app.cell
-def _(code, mo, trial, verify):
-    def judged(source):
-        """The report on the code in the editor; what the code raises is shown instead."""
-        space = {}
-        try:
-            exec(source, space)
-            return mo.plain_text(str(verify.check(space["step"], "step")))
-        except Exception as error:  # the code is yours: so is its error
-            return mo.callout(f"{type(error).__name__}: {error}", kind="danger")
+def _(Path, TemporaryDirectory, code, mo, os, subprocess, sys, trial):
+    def judged(source, seconds=60.0):
+        """The report of `dcgev verify` on the code, in a process of its own: so an endless loop can be ended."""
+        command = [
+            sys.executable,
+            "-m",
+            "dcgev_cvx",
+            "verify",
+            "yours.py:step",
+            "--level",
+            "step",
+            "--time-limit",
+            "2",
+        ]
+        with TemporaryDirectory() as folder, mo.status.spinner("on trial"):
+            Path(folder, "yours.py").write_text(source, encoding="utf-8")
+            env = {**os.environ, "PYTHONUTF8": "1"}
+            try:
+                done = subprocess.run(
+                    command, cwd=folder, env=env, capture_output=True, encoding="utf-8", timeout=seconds
+                )
+            except subprocess.TimeoutExpired:
+                return mo.callout(f"No verdict within {seconds:g} s: is there an endless loop?", kind="danger")
+        return mo.plain_text(done.stdout) if done.stdout else mo.callout(done.stderr, kind="danger")
 
     judged(code.value) if trial.value else mo.md("_Not tried yet._")
     return (judged,)
