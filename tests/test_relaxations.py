@@ -170,16 +170,18 @@ def test_every_number_of_a_solver_may_be_wrong(monkeypatch, sdp, fault):
     def lying(problem, name, options, *, unfinished=False):
         out = honest(problem, name, options, unfinished=unfinished)
         numbers = [*(v for c in problem.constraints for v in c.dual_variables), *problem.variables()]
-        for variable in numbers[victim]:
+        for variable in numbers[victims[0]]:
             variable._value = FAULTS[fault](variable.value)
         return out
 
     monkeypatch.setattr("dcgev_cvx.relaxations.base.attempt", lying)
-    for victim in victims:
+    while victims:
         try:
             found = SDPS[sdp](pencil, k)
         except SolverFailed:
             continue
+        finally:
+            victims.pop(0)
         price = 0.1 * valid_radius(pencil, k) ** 2 if sdp == "penalised" else 0.0
         assert found.upper_bound + price >= truth * (1.0 - 1e-12)
         assert str(found)
@@ -293,6 +295,28 @@ def test_penalized_l1_fda_is_solved_to_its_dual_bound(nu):
     assert a @ qp.x == pytest.approx(1.0)
     assert qp.lower_bound <= qp.value * (1.0 + 1e-12)
     assert qp.gap.relative < 1e-6
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_fisher_bound_outlives_any_multiplier(monkeypatch, fault):
+    """B with a condition of 1e7: what is proved of the minimum stays below what is attained, whatever β is."""
+    rng, honest = np.random.default_rng(0), solvers.attempt
+    Q = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    a, B = rng.standard_normal(5), (Q * np.logspace(-7, 0, 5)) @ Q.T
+    radius = 1.5 / np.max(np.abs(a))
+    fair = fisher_l1(a, 0.5 * (B + B.T), radius)
+    assert fair.gap.relative <= 1e-6
+
+    def lying(problem, name, options, *, unfinished=False):
+        out = honest(problem, name, options, unfinished=unfinished)
+        for variable in problem.constraints[-1].dual_variables:
+            variable._value = factor * FAULTS[fault](variable.value) if fault != "none" else None
+        return out
+
+    monkeypatch.setattr("dcgev_cvx.relaxations.base.attempt", lying)
+    for factor in (1.0, 30.0, 1e5, 1e9):
+        assert 0.0 <= fisher_l1(a, 0.5 * (B + B.T), radius).lower_bound <= fair.value
 
 
 def test_l1_fda_without_a_feasible_point():

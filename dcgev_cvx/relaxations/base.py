@@ -226,8 +226,8 @@ def number_of(constraint: Any) -> float:
     NaN travels on: `dual_of` turns it into "no dual matrix", and the bound falls back on λmax(A, B).
     """
     raw = constraint.dual_value
-    given = raw is not None and np.size(raw) == 1 and bool(np.all(np.isfinite(raw)))
-    return float(np.squeeze(raw)) if given else math.nan
+    array = np.asarray(math.nan if raw is None else raw, dtype=np.float64)
+    return float(array.item()) if array.size == 1 and np.isfinite(array).all() else math.nan
 
 
 def matrix_of(raw: Any, n: int, solver: str) -> Matrix:

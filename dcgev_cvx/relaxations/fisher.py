@@ -15,8 +15,8 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from ..bounds import Gap
-from ..checks import Vector, as_number, as_vector, frozen
+from ..bounds import Gap, smallest_B_eigenvalue
+from ..checks import UNIT_ROUNDOFF, Vector, as_number, as_vector, frozen
 from ..errors import Infeasible, SolverFailed
 from ..pencils import Pencil
 from ..solvers import Backend
@@ -28,11 +28,11 @@ from .base import backend_for, number_of, solve_relaxation
 class FisherQP:
     """A convex QP of sparse FDA, solved: x with aᵀx = 1, its value from the data, and a lower bound from duality.
 
-    The bound holds for any multipliers, so it does not depend on the solver (rounding aside); the gap
-    between the two is what the solver left undone.
+    The bound holds for any multipliers, so it does not depend on the solver; the gap between the two is what the
+    solver left undone.
 
     x is the solver's vector moved onto the constraints, so value is attained; lower_bound is recomputed from
-    the multipliers. Both are floating-point numbers without a rounding margin, unlike those of `bounds`.
+    the multipliers, less what rounding may have added to it. Useless multipliers leave 0, which bounds xᵀBx too.
     """
 
     name: str
@@ -150,7 +150,7 @@ def solve_qp(
     answer = feasible(np.asarray(x.value, dtype=np.float64) / size, a, radius)
     beta = 0.5 * (number_of(ball) if ball is not None else (nu or 0.0) * size / scale) * scale / size
     value = pencil.B_quad(answer) + (nu or 0.0) * float(np.sum(np.abs(answer)))
-    bound = dual_bound(pencil, a, answer, max(0.0, beta), radius)
+    bound = dual_bound(pencil, a, answer, max(0.0, beta), radius, value)
     seconds = perf_counter() - begin
     return FisherQP(name, frozen(answer), value, bound, problem, solved.solver, solved.status, seconds)
 
@@ -179,7 +179,8 @@ def vertex(a: Vector) -> Vector:
     return x
 
 
-def dual_bound(pencil: Pencil, a: Vector, x: Vector, beta: float, radius: float | None) -> float:
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # multipliers may be anything
+def dual_bound(pencil: Pencil, a: Vector, x: Vector, beta: float, radius: float | None, attained: float) -> float:
     """max over λ of 2λ − 2β·radius − (λa − s)ᵀB⁻¹(λa − s), |s| ≤ β: a lower bound for every s and β (Eq:sparsefda).
 
     Proof. xᵀBx ≥ 2cᵀx − cᵀB⁻¹c for every c; with c = λa − s, aᵀx = 1 and sᵀx ≤ β‖x‖₁ this is the bound, and
@@ -188,14 +189,26 @@ def dual_bound(pencil: Pencil, a: Vector, x: Vector, beta: float, radius: float 
     Why λ may be chosen freely: for fixed s the bound is a concave parabola in λ with its top at
     λ = (1 + sᵀB⁻¹a)/(aᵀB⁻¹a), where it equals λ(1 + sᵀB⁻¹a) − sᵀB⁻¹s − 2β·radius. The multiplier estimated from the
     support only serves to find a good s.
+
+    Rounding. With z in place of B⁻¹c the first inequality reads xᵀBx ≥ 2xᵀBz − zᵀBz, and Bz = c − e with a small e.
+    At the optimum ‖x‖_B² is at most the attained value, so that eᵀx ≤ ‖e‖·(attained/λmin(B))^½ is taken off.
     """
     Bx = pencil.B_dot(x)
     on = np.abs(x) > 1e-7 * float(np.max(np.abs(x)))
     # on the support |λaᵢ − (Bx)ᵢ| = β with the sign of xᵢ: the average over it recovers λ
-    lam = float(a[on] @ (Bx[on] + beta * np.sign(x[on]))) / float(a[on] @ a[on])
+    guess = (a[on] @ (Bx[on] + beta * np.sign(x[on]))) / (a[on] @ a[on])
     # any s in the box gives a bound; this one is optimal where x is
-    s = np.clip(lam * a - Bx, -beta, beta)
-    Ba, Bs = pencil.B_solve(a), pencil.B_solve(s)
-    aa, sa, ss = float(a @ Ba), float(s @ Ba), float(s @ Bs)
-    best = (1.0 + sa) / aa
-    return best * (1.0 + sa) - ss - (0.0 if radius is None else 2.0 * beta * radius)
+    s = np.clip(guess * a - Bx, -beta, beta)
+    Ba = pencil.B_solve(a)
+    lam = (1.0 + s @ Ba) / (a @ Ba)
+    c = lam * a - s
+    z = pencil.B_solve(c)
+    B, lowest = pencil.dense()[1], smallest_B_eigenvalue(pencil)
+    moduli, unit = np.abs(B) @ np.abs(z), 2.0 * (pencil.n + 8) * UNIT_ROUNDOFF
+    e = np.abs(c - B @ z) + unit * (moduli + np.abs(lam * a) + beta)
+    price = 0.0 if radius is None else 2.0 * beta * radius
+    # twice the attained value, which was rounded too
+    lost = 2.0 * np.linalg.norm(e) * np.sqrt(2.0 * attained / lowest) if lowest > 0.0 else math.inf
+    lost += unit * (2.0 * abs(lam) + price + np.abs(z) @ moduli)
+    bound = float(2.0 * lam - price - z @ (B @ z) - lost)
+    return bound if bound > 0.0 else 0.0  # so for NaN
