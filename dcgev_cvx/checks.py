@@ -7,7 +7,9 @@ input is ever written to. Booleans and integers become float64, text does not.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -22,6 +24,12 @@ Index: TypeAlias = NDArray[np.intp]
 T = TypeVar("T")
 
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
+MAX_BYTES = 2 << 30
+"""The largest dense matrix that is formed without being asked twice: 2 GiB."""
+NOT_REAL = (str, bytes, complex, np.complexfloating)
+"""Entries of an object array that float() takes and should not: "1" would become 1, and 1 + 2j would too."""
+LONGEST = 10**7
+"""A list of names, prices or cardinalities that goes on beyond this has no end."""
 
 
 def frozen(array: Matrix) -> Matrix:
@@ -69,8 +77,7 @@ def as_real(
         For masked, complex, non-numeric or ragged data and for NaN or infinity, whose number and first place
         are given.
     """
-    if hasattr(data, "toarray"):
-        data = data.toarray()
+    data = dense(data, what, error)
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
         raise error(f"{what} has {int(np.sum(np.ma.getmaskarray(data)))} masked entries: fill or drop them first.")
     try:
@@ -84,8 +91,11 @@ def as_real(
         )
     if raw.dtype.kind not in "fiubO":
         raise error(f"{what} has dtype {raw.dtype}, which is not numeric.")
+    if raw.dtype.kind == "O":
+        refuse_objects(raw, what, error)
     try:
-        array = np.array(raw, dtype=np.float64, order=order, copy=True, subok=False)
+        with np.errstate(over="ignore"):  # a long double beyond float64 becomes infinite, and is reported as that
+            array = np.array(raw, dtype=np.float64, order=order, copy=True, subok=False)
     except (TypeError, ValueError, OverflowError) as cause:
         raise error(f"{what} has entries that are not numbers: {cause}") from cause
     bad = int(array.size - np.count_nonzero(np.isfinite(array)))
@@ -93,6 +103,44 @@ def as_real(
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise error(f"{what} has {bad} entries that are NaN or infinite, the first at {where}: {array[where]}.")
     return array
+
+
+def dense(data: Any, what: str, error: type[InvalidPencil] | type[InvalidParameter]) -> Any:
+    """A sparse matrix (anything with toarray) as an array, anything else as it is.
+
+    Raises the error for one that would take more than MAX_BYTES, or whose toarray fails.
+    """
+    if not hasattr(data, "toarray"):
+        return data
+    shape = getattr(data, "shape", ())
+    if isinstance(shape, tuple) and len(shape) == 2:
+        check_bytes(shape, f"{what} as a dense matrix", "Pass fewer rows or columns.", error)
+    try:
+        return data.toarray()
+    except Exception as cause:  # an object's own toarray may raise anything
+        raise error(f"{what} is not a matrix of numbers: {cause}") from cause
+
+
+def refuse_objects(raw: NDArray[Any], what: str, error: type[InvalidPencil] | type[InvalidParameter]) -> None:
+    """Text and complex numbers among objects, by the place of the first."""
+    for where, entry in np.ndenumerate(raw):
+        if isinstance(entry, NOT_REAL):
+            raise error(f"{what} has entries that are not real numbers, the first at {where}: {shown(entry)}.")
+
+
+def check_bytes(
+    shape: Sequence[int],
+    what: str,
+    remedy: str,
+    error: type[InvalidPencil] | type[InvalidParameter] = InvalidParameter,
+) -> None:
+    """Refuse a dense matrix beyond MAX_BYTES, with the number of bytes.
+
+    The remedy is the caller's, since it depends on what the matrix was for.
+    """
+    size = 8 * int(shape[0]) * int(shape[1])
+    if size > MAX_BYTES:
+        raise error(f"{what} is {shape[0]}×{shape[1]} and takes {size:,} bytes (> {MAX_BYTES:,}). {remedy}")
 
 
 def column_names(data: Any) -> tuple[str, ...] | None:
@@ -163,7 +211,8 @@ def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False, 
     rule = f"must be {'greater than' if strict else 'at least'} {low:g}"
     rule += "" if math.isinf(high) else f" and at most {high:g}"
     try:
-        if isinstance(value, complex):
+        # float() takes True for 1, drops imaginary parts and opens an array of one entry
+        if isinstance(value, (bool, np.bool_, complex, np.complexfloating)) or np.ndim(value):
             raise TypeError
         number = float(value)
     except Exception:  # an object's own __float__ may raise anything
@@ -194,11 +243,14 @@ def as_numbers(values: Any, what: str, *, low: float = 0.0) -> list[float]:
 
 
 def listed(values: Any) -> list[Any]:
-    """The members of a list, an array, a generator; none for a number, text, or what cannot be walked through."""
-    try:
-        return [] if isinstance(values, (str, bytes, dict)) else list(values)
-    except TypeError:
+    """The members of a list, an array, a generator; none for a number, text, or what has no end or no members."""
+    if isinstance(values, (str, bytes, dict)) or hasattr(values, "toarray"):
         return []
+    try:
+        members = list(islice(values, LONGEST + 1))
+    except Exception:  # an object's own __iter__ may raise anything
+        return []
+    return members if len(members) <= LONGEST else []
 
 
 def as_whole(value: Any, what: str, *, low: int = 1, high: float = math.inf) -> int:
@@ -217,6 +269,25 @@ def as_whole(value: Any, what: str, *, low: int = 1, high: float = math.inf) -> 
         most = "" if math.isinf(high) else f" and at most {high}"
         raise InvalidParameter(f"{what} = {shown(value)} must be a whole number of at least {low}{most}.")
     return int(value)
+
+
+def as_indices(values: Any, n: int, what: str) -> Index:
+    """Positions 0 … n − 1, at least one; a mask, negative positions and numbers with a point are refused.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.checks import as_indices
+    >>> as_indices([2, 0], 3, "rows")
+    array([2, 0])
+    >>> as_indices([3], 3, "rows")
+    Traceback (most recent call last):
+    dcgev_cvx.errors.InvalidParameter: rows = [3] must list whole numbers between 0 and 2.
+    """
+    members = listed(values)
+    whole = all(isinstance(i, (int, np.integer)) and not isinstance(i, bool) and 0 <= i < n for i in members)
+    if not members or not whole:
+        raise InvalidParameter(f"{what} = {shown(values)} must list whole numbers between 0 and {n - 1}.")
+    return np.array(members, dtype=np.intp)
 
 
 def as_flag(value: Any, what: str) -> bool:
@@ -250,8 +321,12 @@ def expect(value: Any, kind: type[T], what: str, remedy: str) -> T:
 
 
 def as_path(value: Any, what: str) -> Path:
-    """A path from text or another path; numbers, bytes and the null character are refused."""
-    if not isinstance(value, (str, Path)) or "\0" in str(value):
+    """A path from text or another path; numbers, bytes and characters that no file name has are refused."""
+    try:
+        usable = isinstance(value, (str, Path)) and b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        usable = False
+    if not usable:
         raise InvalidParameter(f"{what} = {shown(value)} must be the path of a file or folder.")
     return Path(value)
 

@@ -28,6 +28,7 @@ from .checks import (
     as_listener,
     as_real,
     as_vector,
+    check_bytes,
     frozen,
     listed,
     one_of,
@@ -37,7 +38,6 @@ from .checks import (
 from .errors import InvalidParameter
 from .pencils import Gram, Pencil, expect_pencil
 from .postprocess import value
-from .samples import check_bytes
 from .solutions import Solution, checked_k
 from .views import checked_ks, solve_views
 
@@ -286,6 +286,15 @@ def orthonormal(pencil: Pencil, W: Matrix, found: Matrix) -> Matrix:
     return np.column_stack(columns) if columns else np.zeros((pencil.n, 0))
 
 
+def checked_directions(pencil: Pencil, W: Matrix) -> Matrix:
+    """W with WᵀBW = I, without which the rules below mean nothing; InvalidParameter says by how much it fails."""
+    W = explained.checked_loadings(pencil, W)
+    error = float(np.max(np.abs(W.T @ np.column_stack([pencil.B_dot(w) for w in W.T]) - np.eye(W.shape[1]))))
+    if not error <= 1e-8:
+        raise InvalidParameter(f"W must have WᵀBW = I: max |WᵀBW − I| = {error:.3g}. `deflate` takes any direction.")
+    return W
+
+
 def hotelling(pencil: Pencil, W: Matrix) -> Matrix:
     """A − BW(WᵀAW)WᵀB: for an eigenvector its eigenvalue becomes zero and nothing else changes.
 
@@ -297,6 +306,7 @@ def hotelling(pencil: Pencil, W: Matrix) -> Matrix:
     zᵀ(A − (wᵀAw)wwᵀ)z = q(1 − (wᵀAw)q), and (wᵀAw)q ≥ 1 by Cauchy and Schwarz, with equality for
     eigenvectors only.
     """
+    W = checked_directions(pencil, W)
     if isinstance(pencil.A, Gram):
         check_bytes(
             (pencil.n, pencil.n),
@@ -315,6 +325,7 @@ def projection(pencil: Pencil, W: Matrix) -> Matrix | Gram:
 
     For every x in the span of W the deflated xᵀAx is 0, and A ⪰ 0 stays so, being multiplied from both sides.
     """
+    W = checked_directions(pencil, W)
     BW = np.column_stack([pencil.B_dot(w) for w in W.T])
     if isinstance(pencil.A, Gram):
         return Gram(pencil.A.C - (pencil.A.C @ W) @ BW.T)
@@ -333,6 +344,7 @@ def schur(pencil: Pencil, W: Matrix) -> Matrix | Gram:
 
     Raises InvalidParameter when WᵀAW is singular, which for A ⪰ 0 says that a component explains nothing.
     """
+    W = checked_directions(pencil, W)
     if isinstance(pencil.A, Gram):
         Q, R = np.linalg.qr(pencil.A.C @ W)
         refuse_flat(np.abs(np.diagonal(R)) ** 2, pencil)

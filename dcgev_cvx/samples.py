@@ -14,11 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from .checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_real, checked_names, column_names, frozen
+from .checks import (
+    NOT_REAL,
+    UNIT_ROUNDOFF,
+    Index,
+    Matrix,
+    Vector,
+    as_real,
+    checked_names,
+    column_names,
+    dense,
+    frozen,
+    listed,
+    shown,
+)
 from .errors import InvalidParameter
-
-MAX_BYTES = 2 << 30
-"""The largest dense matrix that is formed without being asked twice: 2 GiB."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +54,7 @@ class Table:
 
     def list_of(self, columns: Iterable[int]) -> str:
         """Columns by name (or by position when they have none), ten at most."""
-        return listed(list(columns), self.names)
+        return some_of(list(columns), self.names)
 
     def spread(self) -> tuple[Vector, Vector]:
         """Each column's mean and standard deviation (divided by m), the latter 0 for a column that is constant.
@@ -105,9 +115,6 @@ def read_table(data: Any, what: str = "X", *, least: int = 2) -> Table:
     Traceback (most recent call last):
     dcgev_cvx.errors.InvalidParameter: X has 1 entries that are NaN or infinite, ...
     """
-    shape = getattr(data, "shape", None)
-    if hasattr(data, "toarray") and shape is not None and len(shape) == 2:
-        check_bytes(shape, f"{what} as a dense matrix", "Pass fewer columns: centring fills the zeros.")
     names = column_names(data)
     array = as_table(data, what, names)
     if array.ndim != 2 or array.shape[1] == 0:
@@ -126,13 +133,13 @@ def as_table(data: Any, what: str, names: Sequence[str] | None) -> Matrix:
         data = frame_values(data, what)
     elif isinstance(data, np.ndarray) and data.dtype.kind == "O" and data.ndim == 2:
         refuse_columns(what, [j for j in range(data.shape[1]) if not is_numeric(data[:, j])], names)
-    raw: Any = data.toarray() if hasattr(data, "toarray") else data  # pyright: ignore[reportAttributeAccessIssue]
+    raw = dense(data, what, InvalidParameter)
     if isinstance(raw, np.ndarray) and raw.ndim == 2 and raw.dtype.kind == "f" and not np.all(np.isfinite(raw)):
         bad = np.count_nonzero(~np.isfinite(raw), axis=0)
         columns = [int(j) for j in np.flatnonzero(bad)]
         raise InvalidParameter(
             f"{what} has {int(bad.sum())} entries that are NaN or infinite, in column(s) "
-            f"{listed(columns, names)}: drop those rows or columns, or fill the gaps."
+            f"{some_of(columns, names)}: drop those rows or columns, or fill the gaps."
         )
     return as_real(raw, what, InvalidParameter)
 
@@ -166,14 +173,14 @@ def is_numeric(column: Any) -> bool:
 
     "3" is refused although float() takes it: a column of text that looks like numbers is a mistake worth hearing of.
     """
-    return all(not isinstance(entry, (str, bytes)) and as_float(entry) for entry in column)
+    return all(not isinstance(entry, NOT_REAL) and as_float(entry) for entry in column)
 
 
 def as_float(entry: Any) -> bool:
     """Does float() take it?"""
     try:
         float(entry)
-    except (TypeError, ValueError):
+    except Exception:  # an object's own __float__ may raise anything, and 10**400 has no float
         return False
     return True
 
@@ -182,12 +189,12 @@ def refuse_columns(what: str, columns: list[int], names: Sequence[str] | None) -
     """The error that names the columns which are not numbers."""
     if columns:
         raise InvalidParameter(
-            f"{what} has {len(columns)} column(s) that are not numbers: {listed(columns, names)}. "
+            f"{what} has {len(columns)} column(s) that are not numbers: {some_of(columns, names)}. "
             "Drop them or encode them, e.g. one 0/1 column per category."
         )
 
 
-def listed(columns: list[int], names: Sequence[str] | None) -> str:
+def some_of(columns: list[int], names: Sequence[str] | None) -> str:
     """Ten columns at most, by name or position."""
     shown = ", ".join(str(j) if names is None else repr(names[j]) for j in columns[:10])
     return shown + (f" and {len(columns) - 10} more" if len(columns) > 10 else "")
@@ -233,12 +240,21 @@ def read_labels(y: Any, m: int) -> Labels:
 
 
 def label_list(y: Any) -> list[Any]:
-    """The labels as a list of hashable things."""
+    """The labels as a list of hashable things; a column (m, 1) is taken as one, another table is not.
+
+    Text would be taken for its letters, a set has no order, and a table read row by row is no list of labels. What
+    is masked becomes None, which is missing.
+    """
     try:
-        values = list(np.asarray(y).ravel().tolist() if hasattr(y, "dtype") or hasattr(y, "ravel") else y)
+        if hasattr(y, "__array__"):
+            y = y if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
+            y = y.ravel().tolist() if y.shape in ((y.size,), (y.size, 1)) else y
+        values = [] if isinstance(y, (np.ndarray, set, frozenset)) else listed(y)
         set(values)
-    except TypeError as cause:
+    except Exception as cause:  # an object's own __array__ or __hash__ may raise anything
         raise InvalidParameter(f"y must be a sequence of class labels, one per sample: {cause}.") from cause
+    if not values:
+        raise InvalidParameter(f"y = {shown(y)} must be a sequence of class labels, one per sample.")
     return values
 
 
@@ -259,16 +275,4 @@ def check_classes(labels: Labels) -> None:
         raise InvalidParameter(
             f"{len(lone)} class(es) have one member only: {', '.join(map(repr, lone[:10]))}. A within-class "
             "covariance needs two: drop or merge them."
-        )
-
-
-def check_bytes(shape: Sequence[int], what: str, remedy: str) -> None:
-    """Refuse a dense matrix beyond MAX_BYTES, with the number of bytes.
-
-    The remedy is the caller's, since it depends on what the matrix was for.
-    """
-    size = 8 * int(shape[0]) * int(shape[1])
-    if size > MAX_BYTES:
-        raise InvalidParameter(
-            f"{what} is {shape[0]}×{shape[1]} and takes {size:,} bytes (> {MAX_BYTES:,}). {remedy}"
         )

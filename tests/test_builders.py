@@ -20,12 +20,12 @@ from dcgev_cvx import (
     InvalidPencil,
     Pencil,
     cca_pencil,
+    checks,
     fda_pencil,
     fda_vectors,
     least_squares_form,
     pca_pencil,
 )
-from dcgev_cvx import samples as samples_module
 
 common = settings(derandomize=True, deadline=None, max_examples=25)
 seeds = st.integers(0, 10_000)
@@ -319,7 +319,7 @@ def test_too_large_a_matrix_is_refused_with_its_bytes():
         pca_pencil(wide)
     with pytest.raises(InvalidParameter, match=r"B is 20002×20002 and takes 3,200,640,032 bytes"):
         cca_pencil(np.random.default_rng(0).standard_normal((3, 20_000)), data(0, 3, 2), ridge=1.0)
-    assert samples_module.MAX_BYTES == 2 * 1024**3
+    assert checks.MAX_BYTES == 2 * 1024**3
 
 
 # --- the door: whatever is passed, the answer is a pencil or one of our errors, without a warning

@@ -11,7 +11,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from dcgev_cvx import __version__, cli, datasets, sparse_gev
+from dcgev_cvx import __version__, cli, comparison, datasets, sparse_gev
 from dcgev_cvx.cli import inputs, main, solve, tables
 from dcgev_cvx.errors import InvalidParameter
 
@@ -204,6 +204,34 @@ def test_ctrl_c_exits_with_130(capsys, monkeypatch):
     assert run(capsys, "solve", "pitprops", "--rho", 1) == (130, "", "dcgev: interrupted.\n")
 
 
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_an_interrupted_comparison_reports_what_is_done(capsys, monkeypatch, tmp_path, form):
+    compare = comparison.compare
+
+    def interrupted(pencil, k, *args, **settings):
+        if k == 4:
+            raise KeyboardInterrupt
+        return compare(pencil, k, *args, **settings)
+
+    monkeypatch.setattr(comparison, "compare", interrupted)
+    page = tmp_path / "page.html"
+    argv = ["compare", "pitprops", "--methods", "solve", "--html", page, *form]
+    code, out, err = run(capsys, *argv, "-k", "2:6")
+    assert (code, err) == (130, "dcgev: interrupted after 2 of 5 cardinalities, which are reported.\n")
+    if form:
+        made = json.loads(out)
+        assert ([one["k"] for one in made["comparisons"]], made["ended"]) == ([2, 3], False)
+    else:
+        assert out.count("best support: ") == 2
+    assert "k = 3" in page.read_text(encoding="utf-8")
+    assert run(capsys, *argv, "-k", "4") == (130, "", "dcgev: interrupted.\n")
+
+
+def test_an_endless_range_ends_at_the_first_k_out_of_range(capsys):
+    code, _, err = run(capsys, "compare", "pitprops", "-k", f"2:{10**15}")
+    assert (code, err) == (2, "dcgev: k = 14 is out of range: a cardinality lies between 1 and n = 13.\n")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="pipes close differently there")
 def test_a_closed_pipe_is_no_error():
     command = [sys.executable, "-m", "dcgev_cvx", "solve", "pitprops", "--rho", "4.84", "--trace"]
@@ -347,6 +375,13 @@ def test_every_bundled_name_is_a_pencil(name):
     assert inputs.read_pencil(name, None, None).n >= 2
 
 
+MTX = b"%%MatrixMarket matrix coordinate "
+HEADER = b"\x93NUMPY\x01\x00v\x00" + b"{'descr': '<f8', 'fortran_order': False, 'shape': (9999999, 9999999), }".ljust(
+    117
+)
+HEADER += b"\n"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -355,13 +390,22 @@ def test_every_bundled_name_is_a_pencil(name):
         ("a.csv", b"1,2\n3\n", "line 2: 1 entries where 2 are expected"),
         ("a.csv", b"u,v\n1,0\n0,x\n", "line 3, entry 2: 'x' is not a number"),
         ("a.csv", b"u;v\n1,5;0\n0;1\n", "line 2, entry 1: '1,5' is not a number"),
-        ("a.csv", b"\xff\xfe\x00", "could not be read as .csv"),
+        ("a.csv", b"\xff\xfe\x00", "could not be read as .csv: it is not UTF-8 text (byte 1); save it as UTF-8"),
+        ("a.csv", b"\n\nu;v\n1;x\n0;1\n", "line 2, entry 2: 'x' is not a number"),
+        ("a.csv", b"u,v\n1_0,0\n0,1\n", "line 2, entry 1: '1_0' is not a number"),
+        ("a.csv", b"1 2\n2 1\n", "has no column of numbers; they are separated by comma, semicolon or tab"),
+        ("a.csv", b"u,v\n" + b"1" * 200_000 + b",0\n0,1\n", "field larger than field limit"),
         ("a.csv", b"1,nan\nnan,1\n", "A has 2 entries that are NaN or infinite"),
         ("a.csv", b"1,2,3\n4,5,6\n", "holds 2×3 numbers; A must be square"),
         ("a.csv", b"1,2\n3,4\n", "A is not symmetric"),
-        ("a.npy", b"not numpy", "could not be read as .npy"),
+        ("a.npy", b"not numpy", "it is no array of numbers, or one of pickled objects, which are never loaded"),
+        ("a.npy", HEADER, "does not fit in memory: Unable to allocate"),
         ("a.npz", b"not a zip", "could not be read as .npz"),
         ("a.mtx", b"%%nonsense\n", "could not be read as .mtx"),
+        ("a.mtx", MTX + b"integer general\n1 1 1\n1 1 99999999999999999999\n", "Integer out of range"),
+        ("a.mtx", MTX + b"real general\n9999999 9999999 1\n1 1 1.0\n", "A as a dense matrix is 9999999×9999999"),
+        ("a.mtx", MTX + b"complex general\n1 1 1\n1 1 1.0 2.0\n", "A is complex"),
+        ("noending", b"1", "has no ending; files are read by their ending"),
         ("a.txt", b"1", "ends in '.txt'; files are read by their ending: .npy, .npz, .csv, .mtx"),
     ],
 )
@@ -401,10 +445,35 @@ def test_a_second_B_is_refused(tmp_path):
         inputs.read_pencil(str(tmp_path / "p.npz"), None, str(tmp_path / "b.npy"))
 
 
-def test_several_arrays_without_an_A_are_refused(tmp_path):
-    np.savez(tmp_path / "p.npz", one=A, two=B)
-    with pytest.raises(InvalidParameter, match="holds the arrays one, two"):
+@pytest.mark.parametrize(
+    ("arrays", "text"),
+    [
+        ({"one": A, "two": B}, "holds the arrays one, two: name one A"),
+        ({"B": B}, "holds B and no A: add the array A"),
+        ({}, "holds no arrays: name one A"),
+    ],
+)
+def test_arrays_without_an_A_are_refused(tmp_path, arrays, text):
+    np.savez(tmp_path / "p.npz", **arrays)
+    with pytest.raises(InvalidParameter, match=text):
         inputs.read_pencil(str(tmp_path / "p.npz"), None, None)
+
+
+def test_a_link_to_nothing_is_called_that(tmp_path):
+    (tmp_path / "a.csv").symlink_to(tmp_path / "b.csv")
+    with pytest.raises(InvalidParameter, match="is a link to a file that does not exist"):
+        inputs.read_pencil(str(tmp_path / "a.csv"), None, None)
+
+
+def test_names_of_other_files_are_not_listed(tmp_path):
+    (tmp_path / "quite_another.csv").write_text("1\n")
+    with pytest.raises(InvalidParameter, match=r"zzz.npy does not exist\.$"):
+        inputs.read_pencil(str(tmp_path / "zzz.npy"), None, None)
+
+
+def test_only_line_ends_end_lines(tmp_path):
+    (tmp_path / "a.csv").write_text("u\u2028v,w\x0bz\r\n2,1\r\n1,2\r\n", encoding="utf-8", newline="")
+    assert inputs.read_pencil(str(tmp_path / "a.csv"), None, None).names == ("u\u2028v", "w\x0bz")
 
 
 def test_starts(tmp_path):
@@ -412,11 +481,11 @@ def test_starts(tmp_path):
     (tmp_path / "x.csv").write_text("0.5,0.25\n")
     scipy.io.mmwrite(tmp_path / "x.mtx", scipy.sparse.coo_array(np.array([[0.5, 0.25]])))
     for text in ("0.5,0.25", *(str(tmp_path / name) for name in ("x.npy", "x.csv", "x.mtx"))):
-        assert inputs.read_vector(text).tolist() == [0.5, 0.25]
-    assert inputs.read_vector(None) is None
+        assert inputs.read_start(text).tolist() == [0.5, 0.25]
+    assert inputs.read_start(None) is None
     np.save(tmp_path / "m.npy", np.eye(2))
     with pytest.raises(InvalidParameter, match="one row or one column"):
-        inputs.read_vector(str(tmp_path / "m.npy"))
+        inputs.read_start(str(tmp_path / "m.npy"))
 
 
 # the pieces

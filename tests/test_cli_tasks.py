@@ -126,11 +126,24 @@ def test_components_are_kept_as_they_are_found_and_an_interrupt_loses_none(capsy
         return solve(*args, **settings)
 
     monkeypatch.setattr(paths, "solve", interrupted)
-    code, out, err = run(capsys, "solve", "pitprops", "--components", "6,2,2", "--out", tmp_path / "kept")
-    assert (code, out, err) == (130, "", "dcgev: interrupted.\n")
+    folder = tmp_path / "kept"
+    code, out, err = run(capsys, "solve", "pitprops", "--components", "6,2,2", "--out", folder)
+    monkeypatch.setattr(paths, "solve", solve)
+    assert (code, err) == (130, f"dcgev: interrupted after 2 of 3 components, kept in {folder}.\n")
+    expected = components(datasets.pitprops(), [6, 2]).solutions
+    assert out.splitlines() == [f"{j}. {solution}" for j, solution in enumerate(expected, 1)]
     kept = sorted(path.name for path in (tmp_path / "kept").iterdir())
     assert kept == ["component-1.json", "component-2.json"]
     assert json.loads((tmp_path / "kept" / "component-1.json").read_text())["k"] == 6
+    monkeypatch.setattr(paths, "solve", interrupted)
+    calls.clear()
+    code, out, err = run(capsys, "solve", "pitprops", "--components", "6,2,2", "--json")
+    assert (code, err) == (130, "dcgev: interrupted after 2 of 3 components.\n")
+    made = json.loads(out)
+    assert [component["k"] for component in made["components"]] == [6, 2]
+    assert made["ended"] is False
+    calls[:] = [None, None]
+    assert run(capsys, "solve", "pitprops", "--components", "6,2,2") == (130, "", "dcgev: interrupted.\n")
 
 
 # --- path
@@ -201,9 +214,13 @@ def test_an_interrupted_path_leaves_its_points(capsys, tmp_path, monkeypatch):
             yield point
 
     monkeypatch.setattr(paths, "path_points", interrupted)
-    code, _, err = run(capsys, "path", "pitprops", "--out", tmp_path)
-    assert (code, err) == (130, "dcgev: interrupted.\n")
+    code, out, err = run(capsys, "path", "pitprops", "--out", tmp_path)
+    assert (code, err) == (130, f"dcgev: interrupted after 3 of 40 points, kept in {tmp_path / 'path.jsonl'}.\n")
+    assert sum(line.rstrip().endswith(("converged", "collapsed")) for line in out.splitlines()) == 3
     assert len((tmp_path / "path.jsonl").read_text().splitlines()) == 3
+    code, out, err = run(capsys, "path", "pitprops", "--json")
+    assert (code, err) == (130, "dcgev: interrupted after 3 of 40 points.\n")
+    assert (len(json.loads(out)["points"]), json.loads(out)["ended"]) == (3, False)
 
 
 # --- bad input: one line, exit code 2
@@ -239,12 +256,29 @@ def test_an_interrupted_path_leaves_its_points(capsys, tmp_path, monkeypatch):
         ("path pitprops --rho 1,x", "rho = 'x' is not a real number"),
         ("path pitprops --plot p.gif", "must end in .png, .pdf or .svg"),
         ("path pitprops --plot no/where.png", "does not exist"),
+        ("path pitprops --plot folder.png", "--plot folder.png: cannot be written (Is a directory)"),
+        ("path pitprops --rho 1 --points 3", "--rho and --points were both given"),
+        ("solve pitprops -k 3 --out=", "--out is empty: give a folder"),
+        ("solve pitprops -k 3 --solver CLARABEL", "--solver belongs to --rho"),
+        ("solve pitprops -k 3 --max-iter 5", "--max-iter belongs to --rho"),
+        ("solve pitprops --rho 1 --effort quick", "--effort belongs to -k and --components"),
+        ("solve pitprops --rho 1 --random-state 0", "--random-state belongs to -k and --components"),
+        ("solve pitprops --rho 1 --x0 a,b", "--x0 'a,b' must be numbers with commas, or a file"),
+        ("solve latin.csv --task fda --y kind -k 1", "it is not UTF-8 text (byte 1); save it as UTF-8"),
+        ("solve twice.csv --task fda --y kind -k 1", "twice.csv has 2 columns named 'kind'"),
+        ("solve gap.csv --task fda --y kind -k 1", "gap.csv, line 3: the label in column 'kind' is missing"),
+        ("solve X.csv --task fda --y square.npy -k 1", "one row or one column is wanted"),
         ("path nowhere", "neither a bundled name nor a file"),
     ],
 )
 def test_bad_input_is_one_line_on_stderr(capsys, files, monkeypatch, argv, message):
     folder = files[0]
     (folder / "short.csv").write_text("a,b\n1,2\n3,5\n")
+    (folder / "latin.csv").write_text("é,kind\n1,u\n", encoding="latin-1")
+    (folder / "twice.csv").write_text("a,kind,kind\n1,u,v\n")
+    (folder / "gap.csv").write_text("a,kind\n1,u\n2,\n3,v\n")
+    (folder / "folder.png").mkdir()
+    np.save(folder / "square.npy", np.eye(60))
     monkeypatch.chdir(folder)
     code, out, err = run(capsys, *argv.split())
     assert (code, out) == (2, "")

@@ -78,8 +78,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return ended.code if isinstance(ended.code, int) else BAD_INPUT
     except DCGEVError as error:
         return complain(str(error), BAD_INPUT)
-    except KeyboardInterrupt:
-        return complain("interrupted.", INTERRUPTED)
+    except KeyboardInterrupt as stop:  # a command that kept something says so in the exception
+        return complain(" ".join(["interrupted", *map(str, stop.args)]) + ".", INTERRUPTED)
     except BrokenPipeError:  # `dcgev … | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,16 +21,16 @@ if TYPE_CHECKING:
     from ..solutions import Solution
 
 DEFLATIONS = ("orthogonalized-hotelling", "hotelling", "projection", "schur")
+DEFAULTS = {"deflation": DEFLATIONS[0], "effort": "normal", "random_state": 0}
+"""What a search takes where nothing was said; the parser says None, so that --rho can refuse what was."""
 
 
 def add_cardinality(parser: argparse.ArgumentParser) -> None:
     """The settings of the search for k."""
     group = parser.add_argument_group("search for -k and --components")
-    group.add_argument("--deflation", choices=DEFLATIONS, default=DEFLATIONS[0], help="between components")
-    group.add_argument("--effort", choices=("quick", "normal", "high"), default="normal", help="time for quality")
-    group.add_argument(
-        "--random-state", type=int, default=0, metavar="SEED", help="of the random starts (default: 0)"
-    )
+    group.add_argument("--deflation", choices=DEFLATIONS, help=f"between components (default: {DEFLATIONS[0]})")
+    group.add_argument("--effort", choices=("quick", "normal", "high"), help="time for quality (default: normal)")
+    group.add_argument("--random-state", type=int, metavar="SEED", help="of the random starts (default: 0)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,10 +42,16 @@ def run(args: argparse.Namespace) -> int:
     from .tasks import problem
 
     refuse_method(args)
+    vars(args).update(with_defaults(args, DEFAULTS))
     pencil = problem(args)
     ks = [args.k] if args.k is not None else cardinalities(args.components)
     keeper = Keeper(args.out, len(ks))
-    found = search(pencil, ks, args, keeper)
+    try:
+        found = search(pencil, ks, args, keeper)
+    except KeyboardInterrupt:
+        if keeper.found:
+            raise KeyboardInterrupt(keeper.so_far(args)) from None
+        raise
     made = finite(record(pencil, found, args))
     keeper.keep("components.json", made)
     if args.json:
@@ -60,12 +67,26 @@ def refuse_method(args: argparse.Namespace) -> None:
     Raises InvalidParameter that names the option: silently ignoring it would make a user believe in it.
     """
     from ..errors import InvalidParameter
+    from .solve import DEFAULTS as METHOD
 
-    for name in ("eps", "tau", "x0"):
-        if getattr(args, name) is not None:
-            raise InvalidParameter(f"--{name} belongs to --rho: the search for k sets it itself.")
+    refuse_given(args, ("eps", "tau", "x0", *METHOD), "belongs to --rho: the search for k sets it itself")
     if args.trace:
         raise InvalidParameter("--trace belongs to --rho: it prints the MM steps of one run.")
+
+
+def refuse_given(args: argparse.Namespace, names: Iterable[str], why: str) -> None:
+    """An option that was given and would be ignored."""
+    from ..errors import InvalidParameter
+
+    for name in names:
+        if getattr(args, name) is not None:
+            raise InvalidParameter(f"--{name.replace('_', '-')} {why}.")
+
+
+def with_defaults(args: argparse.Namespace, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The options as they were given, or as they are when nothing was said."""
+    given = {name: getattr(args, name) for name in defaults}
+    return {name: defaults[name] if value is None else value for name, value in given.items()}
 
 
 def cardinalities(text: str) -> list[int | tuple[int, ...]]:
@@ -77,12 +98,13 @@ def cardinalities(text: str) -> list[int | tuple[int, ...]]:
     >>> cardinalities("6,2,2"), cardinalities("5+5,3+3")
     ([6, 2, 2], [(5, 5), (3, 3)])
     """
+    from ..checks import shown
     from ..errors import InvalidParameter
 
     try:
         entries = [tuple(int(k) for k in entry.split("+")) for entry in text.split(",")]
     except ValueError:
-        raise InvalidParameter(f"--components {text!r} must read like 6,2,2 or, per view, 5+5,3+3.") from None
+        raise InvalidParameter(f"--components {shown(text)} must read like 6,2,2 or, per view, 5+5,3+3.") from None
     return [entry[0] if len(entry) == 1 else entry for entry in entries]
 
 
@@ -130,16 +152,31 @@ class Keeper:
     def __init__(self, folder: str | None, total: int) -> None:
         self.folder = None if folder is None else made_folder(folder)
         self.total = total
-        self.count = 0
+        self.found: list[Solution] = []
 
     def __call__(self, solution: Solution) -> None:
         """Keep one component."""
         from .solve import finite
 
-        self.count += 1
-        self.keep(f"component-{self.count}.json", finite(solution.to_dict() | {"x": solution.x.tolist()}))
+        self.found.append(solution)
+        self.keep(f"component-{len(self.found)}.json", finite(solution.to_dict() | {"x": solution.x.tolist()}))
         if self.total > 1:
-            progress(f"component {self.count} of {self.total}: value {solution.value:.6g}")
+            progress(f"component {len(self.found)} of {self.total}: value {solution.value:.6g}")
+
+    def so_far(self, args: argparse.Namespace) -> str:
+        """Print the components that an interrupted search has found, and say how many and where they are."""
+        from .. import __version__
+        from . import tables
+        from .solve import finite
+
+        if args.json:
+            made = {"command": "solve", "version": __version__, "deflation": args.deflation, "ended": False}
+            made["components"] = [solution.to_dict() for solution in self.found]
+            print(json.dumps(finite(made), ensure_ascii=False, indent=2, allow_nan=False))
+        else:
+            tables.show(*(f"{j}. {solution}" for j, solution in enumerate(self.found, 1)))
+        where = "" if self.folder is None else f", kept in {self.folder}"
+        return f"after {len(self.found)} of {self.total} components{where}"
 
     def keep(self, name: str, data: Any) -> None:
         """Write one file of the folder, if there is one."""
@@ -148,13 +185,17 @@ class Keeper:
 
 
 def made_folder(name: str) -> Path:
-    """The folder, made if need be."""
+    """The folder, made if need be; one that cannot be written to is refused before the work."""
     from ..errors import InvalidParameter
 
+    if not name:
+        raise InvalidParameter("--out is empty: give a folder, or . for this one.")
     try:
         Path(name).mkdir(parents=True, exist_ok=True)
     except OSError as cause:
         raise InvalidParameter(f"--out {name} cannot be made a folder: {cause.strerror}.") from cause
+    if not os.access(name, os.W_OK | os.X_OK):
+        raise InvalidParameter(f"--out {name} cannot be written to: choose another folder.")
     return Path(name)
 
 

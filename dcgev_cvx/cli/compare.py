@@ -18,7 +18,6 @@ import argparse
 import json
 import shlex
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -73,16 +72,24 @@ def run(args: argparse.Namespace) -> int:
     ks = cardinalities(args.k, pencil.n)
     methods = None if args.methods is None else [word.strip() for word in args.methods.split(",")]
     begin, found = perf_counter(), []
-    for position, k in enumerate(ks):
-        limit = share(args.time_limit, begin, len(ks) - position)
-        told = teller(k) if not args.json else None
-        found.append(compare(pencil, k, methods, time_limit=limit, force=args.force, progress=told))
+    try:
+        for position, k in enumerate(ks):
+            limit = share(args.time_limit, begin, len(ks) - position)
+            told = teller(k) if not args.json else None
+            found.append(compare(pencil, k, methods, time_limit=limit, force=args.force, progress=told))
+            forget()
+            if not args.json:
+                show(found[-1], name)
+    except KeyboardInterrupt:
         forget()
-        if not args.json:
-            show(found[-1], name)
+        if not found:
+            raise
     if args.json:
-        print(json.dumps(record(found, name), ensure_ascii=False, indent=2, allow_nan=False))
+        made = record(found, name) | ({"ended": False} if len(found) < len(ks) else {})
+        print(json.dumps(made, ensure_ascii=False, indent=2, allow_nan=False))
     write_outputs(found, name, args)
+    if len(found) < len(ks):
+        raise KeyboardInterrupt(f"after {len(found)} of {len(ks)} cardinalities, which are reported")
     return 0
 
 
@@ -107,16 +114,17 @@ def cardinalities(text: str, n: int) -> list[int]:
     >>> cardinalities("2:5", 13), cardinalities("2,6", 13)
     ([2, 3, 4, 5], [2, 6])
     """
+    from ..checks import shown
     from ..solutions import checked_k
 
     try:
         if ":" in text:
             low, high = (int(part) for part in text.split(":"))
-            ks = list(range(low, high + 1))
+            ks = range(low, high + 1)
         else:
             ks = [int(part) for part in text.split(",")]
     except ValueError:
-        raise InvalidParameter(f"-k {text!r} is not a cardinality: write 6, a range 2:10, or 2,4,6.") from None
+        raise InvalidParameter(f"-k {shown(text)} is not a cardinality: write 6, a range 2:10, or 2,4,6.") from None
     if not ks:
         raise InvalidParameter(f"-k {text} is an empty range: the first number must not exceed the second.")
     return [checked_k(k, n) for k in ks]
@@ -127,37 +135,11 @@ def check_outputs(args: argparse.Namespace) -> None:
 
     Raises InvalidParameter or SolverMissing before anything is computed.
     """
-    from .path import check_plot
+    from .path import check_plot, writable
 
     check_plot(args.plot)
-    if args.plot is not None:
-        require_matplotlib()
-    for option, name in (("--plot", args.plot), ("--html", args.html)):
-        if name is not None:
-            writable(option, Path(name))
-
-
-def require_matplotlib() -> None:
-    """The picture's own requirement."""
-    from ..errors import SolverMissing
-
-    if find_spec("matplotlib") is None:
-        raise SolverMissing("--plot needs matplotlib: pip install matplotlib.")
-
-
-def writable(option: str, file: Path) -> None:
-    """Open the file for appending and close it again; a file made by this is taken away.
-
-    An existing file is opened for appending, which changes nothing in it.
-    """
-    existed = file.exists()
-    try:
-        with file.open("a", encoding="utf-8"):
-            pass
-    except OSError as cause:
-        raise InvalidParameter(f"{option} {file}: cannot be written ({cause.strerror}).") from cause
-    if not existed:
-        file.unlink()
+    if args.html is not None:
+        writable("--html", Path(args.html))
 
 
 def share(limit: float | None, begin: float, runs: int) -> float | None:

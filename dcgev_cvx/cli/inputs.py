@@ -90,7 +90,8 @@ def read_table(name: str) -> Table:
     }
     suffix = path.suffix.lower()
     if suffix not in readers:
-        raise InvalidParameter(f"{name} ends in {suffix or 'nothing'!r}; files are read by their ending: {listed()}.")
+        ending = f"ends in {suffix!r}" if suffix else "has no ending"
+        raise InvalidParameter(f"{name} {ending}; files are read by their ending: {listed()}.")
     return guarded(readers[suffix], path)
 
 
@@ -102,11 +103,13 @@ def existing(name: str) -> Path:
     path = Path(name)
     if path.is_dir():
         raise InvalidParameter(f"{name} is a folder; a file is needed ({listed()}).")
+    if path.is_symlink() and not path.exists():
+        raise InvalidParameter(f"{name} is a link to a file that does not exist.")
     if not path.exists():
         folder = path.parent
         others = [p.name for p in folder.iterdir() if p.suffix.lower() in SUFFIXES] if folder.is_dir() else []
-        hint = f" {nearest(path.name, others)}" if others else ""
-        raise InvalidParameter(f"{name} does not exist.{hint}")
+        hint = nearest(path.name, others)
+        raise InvalidParameter(f"{name} does not exist.{f' {hint}' if hint.startswith('did') else ''}")
     return path
 
 
@@ -119,9 +122,20 @@ def guarded(reader: Callable[[Path], Any], path: Path) -> Any:
         return reader(path)
     except DCGEVError:
         raise
-    except (OSError, ValueError, EOFError, BadZipFile, KeyError, TypeError, csv.Error) as cause:
-        reason = str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__
-        raise InvalidParameter(f"{path} could not be read as {path.suffix.lower()}: {reason}") from cause
+    except (OSError, ValueError, ArithmeticError, EOFError, BadZipFile, KeyError, TypeError, csv.Error) as cause:
+        raise InvalidParameter(f"{path} could not be read as {path.suffix.lower()}: {reason(cause)}") from cause
+    except MemoryError as cause:
+        raise InvalidParameter(f"{path} does not fit in memory: {cause}.") from cause
+
+
+def reason(cause: Exception) -> str:
+    """The first line of a reader's complaint; where it advises what is not done here, our own words."""
+    if isinstance(cause, UnicodeDecodeError):
+        return f"it is not UTF-8 text (byte {cause.start + 1}); save it as UTF-8."
+    text = str(cause).strip()
+    if "pickle" in text:  # NumPy takes any unknown file for one, and tells how to run it
+        return "it is no array of numbers, or one of pickled objects, which are never loaded."
+    return text.splitlines()[0] if text else type(cause).__name__
 
 
 def pencil_of(table: Table, name: str, B: Any = None) -> Pencil:
@@ -156,9 +170,11 @@ def with_metric(pencil: Pencil, table: Table, name: str) -> Pencil:
 def read_npz_pencil(path: Path) -> Pencil:
     """The arrays A (or C with A = CᵀC), B and names of an .npz file.
 
-    A takes precedence over C; without either, a file with a single array is that array.
+    A takes precedence over C; without either, a file with a single array is that array, unless it is called B.
     """
     arrays = guarded(npz_arrays, existing(str(path)))
+    if "B" in arrays and "A" not in arrays and "C" not in arrays:
+        raise InvalidParameter(f"{path} holds B and no A: add the array A, or C with A = CᵀC.")
     names = tuple(str(name) for name in np.ravel(arrays["names"])) if "names" in arrays else None
     if "C" in arrays and "A" not in arrays:
         return Pencil(Gram(arrays["C"]), arrays.get("B"), names=names)
@@ -181,7 +197,8 @@ def only_array(path: Path) -> Table:
     """The single array of an .npz file."""
     arrays = npz_arrays(path)
     if len(arrays) != 1:
-        raise InvalidParameter(f"{path} holds the arrays {', '.join(arrays)}: name one A (and B), or keep only one.")
+        held = f"the arrays {', '.join(arrays)}" if arrays else "no arrays"
+        raise InvalidParameter(f"{path} holds {held}: name one A (and B), or keep only one.")
     return Table(next(iter(arrays.values())))
 
 
@@ -192,17 +209,25 @@ def read_mtx(path: Path) -> Table:
     return Table(mmread(path))
 
 
-def read_csv(path: Path) -> Table:
-    """Numbers separated by comma, semicolon or tab; a header and a column of row names are recognised.
+def csv_rows(path: Path) -> list[list[str]]:
+    """The cells of a .csv file, by comma, semicolon or tab, without the rows that are blank.
 
-    The separator is the mark that occurs most often in the first line; a byte order mark is skipped.
+    The separator is the mark that occurs most often in the first line that is not blank; a byte order mark is
+    skipped.
     """
     with path.open(encoding="utf-8-sig", newline="") as handle:
-        lines = handle.read().splitlines()
-    separator = max(",;\t", key=lambda mark: lines[0].count(mark)) if lines else ","
-    rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=separator) if any(row)]
+        first = next((line for line in handle if line.strip()), "")
+        separator = max(",;\t", key=first.count)
+        handle.seek(0)
+        rows = [[cell.strip() for cell in row] for row in csv.reader(handle, delimiter=separator) if any(row)]
     if not rows:
         raise InvalidParameter(f"{path} is empty.")
+    return rows
+
+
+def read_csv(path: Path) -> Table:
+    """Numbers separated by comma, semicolon or tab; a header and a column of row names are recognised."""
+    rows = csv_rows(path)
     header = rows[0] if has_header(rows) else None
     body = rows if header is None else rows[1:]
     if header is not None and has_row_names(header, body):
@@ -235,12 +260,12 @@ def has_row_names(header: list[str], body: list[list[str]]) -> bool:
 
 
 def is_number(cell: str) -> bool:
-    """Does the cell read as a float?"""
+    """Does the cell read as a float? 1_000, which Python takes for 1000, does not."""
     try:
         float(cell)
     except ValueError:
         return False
-    return True
+    return "_" not in cell
 
 
 def parsed(path: Path, body: list[list[str]], width: int, first_line: int) -> Matrix:
@@ -250,6 +275,8 @@ def parsed(path: Path, body: list[list[str]], width: int, first_line: int) -> Ma
     """
     if not body:
         raise InvalidParameter(f"{path} has a header and no numbers below it.")
+    if not width:
+        raise InvalidParameter(f"{path} has no column of numbers; they are separated by comma, semicolon or tab.")
     matrix = np.empty((len(body), width))
     for i, row in enumerate(body):
         if len(row) != width:
@@ -261,20 +288,27 @@ def parsed(path: Path, body: list[list[str]], width: int, first_line: int) -> Ma
     return matrix
 
 
-def read_vector(text: str | None) -> Vector | None:
-    """A start x0: numbers separated by commas, or a file with one row or column.
-
-    Raises InvalidParameter for a file that holds a matrix; the length is compared with n later, by the run.
-    """
+def read_start(text: str | None) -> Vector | None:
+    """A start x0: numbers separated by commas, or a file with one row or column; the run compares its length."""
     if text is None:
         return None
     cells = text.split(",")
     if all(is_number(cell) for cell in cells):
         return np.array([float(cell) for cell in cells])
+    if not Path(text).suffix:
+        raise InvalidParameter(f"--x0 {text!r} must be numbers with commas, or a file ({listed()}).")
+    return read_vector(text)
+
+
+def read_vector(text: str) -> Any:
+    """The one row or column of a file.
+
+    Raises InvalidParameter for a file that holds a matrix.
+    """
     matrix = read_table(text).matrix
     vector = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
     if vector.size != max(vector.shape, default=1):
-        raise InvalidParameter(f"{text} holds an array of shape {vector.shape}; a start is one row or one column.")
+        raise InvalidParameter(f"{text} holds an array of shape {vector.shape}; one row or one column is wanted.")
     return vector.reshape(-1)
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from importlib.util import find_spec
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -53,9 +54,9 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compute point by point; what is there at an interrupt has been written.
+    """Compute point by point; what is there at an interrupt is shown, and path.jsonl has it.
 
-    Points are shown at the end and written at once; an interrupt leaves path.jsonl with what was done.
+    Points are shown at the end and written at once.
     """
     from ..paths import Path
     from ..penalties import MACHINE_EPS
@@ -68,11 +69,20 @@ def run(args: argparse.Namespace) -> int:
     eps = MACHINE_EPS if args.eps is None else args.eps
     values = grid(pencil, parameter, args, eps)
     keep = Keeper(pencil, parameter, folder)
-    follow(pencil, parameter, values, eps, keep)
+    ended = True
+    try:
+        follow(pencil, parameter, values, eps, keep)
+    except KeyboardInterrupt:
+        if not keep.points:
+            raise
+        ended = False
     found = Path(pencil, tuple(sorted(keep.points, key=lambda point: -point.rho)), parameter)
     if args.plot is not None:
         draw(found, args.plot)
-    report(found, args)
+    report(found, args, ended=ended)
+    if not ended:
+        kept = f"{len(found.points)}{'' if values is None else f' of {len(values)}'} points"
+        raise KeyboardInterrupt(f"after {kept}{'' if keep.file is None else f', kept in {keep.file}'}")
     return 0
 
 
@@ -102,6 +112,8 @@ def grid(pencil: Pencil, parameter: str, args: argparse.Namespace, eps: float) -
     from ..paths import MOST_POINTS, rho_max
 
     text = args.rho if parameter == "rho" else args.nu
+    if text is not None and args.points is not None:
+        raise InvalidParameter(f"--{parameter} and --points were both given: give the values, or their number.")
     if text is not None:
         return sorted((as_number(value, parameter) for value in text.split(",")), reverse=True)
     if args.points is not None and not 1 <= args.points <= MOST_POINTS:
@@ -159,10 +171,10 @@ class Keeper:
         progress(f"{len(self.points)}{total}: {one.symbol} = {point.rho:.4g}, {point.k} nonzeros")
 
 
-def report(found: Path, args: argparse.Namespace) -> None:
+def report(found: Path, args: argparse.Namespace, *, ended: bool) -> None:
     """The table, or JSON.
 
-    With --json the missing cardinalities are listed too.
+    With --json the missing cardinalities are listed too; a path that was interrupted has "ended": false.
     """
     from .. import __version__
     from . import tables
@@ -171,6 +183,7 @@ def report(found: Path, args: argparse.Namespace) -> None:
     rows = found.to_rows()
     if args.json:
         made = {"command": "path", "version": __version__, "points": rows, "missing": list(found.missing)}
+        made |= {} if ended else {"ended": False}
         print(json.dumps(finite(made), ensure_ascii=False, indent=2, allow_nan=False))
         return
     cells = [
@@ -183,16 +196,17 @@ def report(found: Path, args: argparse.Namespace) -> None:
         for row, point in zip(rows, found.points, strict=True)
     ]
     tables.show(tables.table((found.symbol, "nonzeros", "renormalized value", "status"), cells, words=0))
-    if found.missing:
+    if found.missing and ended:
         tables.show(f"no {found.symbol} tried gives k = {', '.join(map(str, found.missing))}; `dcgev solve -k` does")
 
 
 def check_plot(name: str | None) -> None:
-    """Refuse a picture that cannot be drawn, by its ending or its folder, before the work and not after it.
+    """Refuse a picture that cannot be drawn, by its ending or its place, before the work and not after it.
 
-    Raises InvalidParameter for another ending than .png, .pdf, .svg or a folder that is not there.
+    Raises InvalidParameter for another ending than .png, .pdf, .svg, a folder that is not there or a file that cannot
+    be written, SolverMissing without matplotlib.
     """
-    from ..errors import InvalidParameter
+    from ..errors import InvalidParameter, SolverMissing
 
     if name is None:
         return
@@ -201,6 +215,26 @@ def check_plot(name: str | None) -> None:
         raise InvalidParameter(f"--plot {name}: the picture's name must end in .png, .pdf or .svg.")
     if not file.parent.is_dir():
         raise InvalidParameter(f"--plot {name}: the folder {file.parent} does not exist.")
+    if find_spec("matplotlib") is None:
+        raise SolverMissing("--plot needs matplotlib: pip install matplotlib.")
+    writable("--plot", file)
+
+
+def writable(option: str, file: File) -> None:
+    """Open the file for appending and close it again; a file made by this is taken away.
+
+    An existing file is opened for appending, which changes nothing in it.
+    """
+    from ..errors import InvalidParameter
+
+    existed = file.exists()
+    try:
+        with file.open("a", encoding="utf-8"):
+            pass
+    except OSError as cause:
+        raise InvalidParameter(f"{option} {file}: cannot be written ({cause.strerror}).") from cause
+    if not existed:
+        file.unlink()
 
 
 def draw(found: Path, name: str) -> None:

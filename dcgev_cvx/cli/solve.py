@@ -8,9 +8,9 @@ Usage:
     dcgev solve --A A.npy --B B.npy --rho 0.1 --shift metric --engine native --json
 
 With --rho the answer is a stationary point of one d.c. program, shown with its certificate; exit code 1 says that the
-run did not converge, and stderr what to change. With -k or --components the search sets ρ̃ and ε itself, and --eps,
---tau, --x0 and --trace are refused. Loadings are shown twice: as MM left them, shrunk by the penalty, and
-renormalized, the best on the same support.
+run did not converge, and stderr what to change. With -k or --components the search sets ρ̃ and ε itself, and the
+settings of one run (--eps, --solver, --trace, …) are refused. Loadings are shown twice: as MM left them, shrunk by
+the penalty, and renormalized, the best on the same support.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 SHOWN = 40
 """Loadings beyond the largest SHOWN are left to --json."""
+DEFAULTS = {"shift": "identity", "engine": "cvxpy", "solver": "CLARABEL", "max_iter": 1000}
+"""What --rho takes where nothing was said; the parser says None, so that -k can refuse what was."""
 
 
 def add(subparsers: Any) -> None:
@@ -72,11 +74,11 @@ def add_method(parser: argparse.ArgumentParser) -> None:
     method = parser.add_argument_group("method")
     method.add_argument("--eps", type=float, help="ε of the approximation ‖x‖_ε (default: machine precision)")
     method.add_argument("--tau", type=float, help="τ of the d.c. split (default: the smallest valid one)")
-    method.add_argument("--shift", default="identity", help="split with τ·xᵀx (identity, default) or τ·xᵀBx (metric)")
-    method.add_argument("--engine", default="cvxpy", help="who takes the MM steps: cvxpy (default) or native")
-    method.add_argument("--solver", default="CLARABEL", help="CVXPY solver, see `dcgev solvers` (default: CLARABEL)")
+    method.add_argument("--shift", help="split with τ·xᵀx (identity, default) or τ·xᵀBx (metric)")
+    method.add_argument("--engine", help="who takes the MM steps: cvxpy (default) or native")
+    method.add_argument("--solver", help="CVXPY solver, see `dcgev solvers` (default: CLARABEL)")
     method.add_argument("--x0", help="start: a file, or numbers with commas (default: the leading eigenvector)")
-    method.add_argument("--max-iter", type=int, default=1000, metavar="L", help="most MM steps (default: 1000)")
+    method.add_argument("--max-iter", type=int, metavar="L", help="most MM steps (default: 1000)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -89,23 +91,25 @@ def run(args: argparse.Namespace) -> int:
         return cardinality.run(args)
     if args.out is not None:
         raise InvalidParameter("--out keeps components: give -k or --components with it; --rho prints --json.")
+    cardinality.refuse_given(args, cardinality.DEFAULTS, "belongs to -k and --components: --rho is one run")
+    given = cardinality.with_defaults(args, DEFAULTS)
     from ..algorithms import sparse_gev
     from ..mm import Stop
     from ..penalties import MACHINE_EPS
-    from .inputs import read_vector
+    from .inputs import read_start
 
     pencil = tasks.problem(args)
-    x0 = read_vector(args.x0)
-    stop = Stop(max_iter=args.max_iter)
+    x0 = read_start(args.x0)
+    stop = Stop(max_iter=given["max_iter"])
     result = sparse_gev(
         pencil,
         rho=args.rho,
         eps=MACHINE_EPS if args.eps is None else args.eps,
         tau=args.tau,
         x0=x0,
-        shift=args.shift,
-        engine=args.engine,
-        solver=args.solver,
+        shift=given["shift"],
+        engine=given["engine"],
+        solver=given["solver"],
         stop=stop,
         callback=Audit(pencil) if args.trace and not args.json else None,
     )

@@ -10,7 +10,6 @@ Without --task DATA is a matrix A, or a file that holds a pencil. Names come fro
 from __future__ import annotations
 
 import argparse
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,23 +140,29 @@ def renamed(pencil: Pencil, names: tuple[str, ...] | None) -> Pencil:
 def labelled(source: str, column: str) -> tuple[Any, tuple[str, ...], list[str]]:
     """A .csv file's numbers, their names and the labels in one named column.
 
-    Raises InvalidParameter for a column that is not there, with the nearest name, or for rows of another length.
+    Raises InvalidParameter for a column that is not there, with the nearest name, or twice, for rows of another
+    length, and for a label that is missing.
     """
     from ..errors import InvalidParameter, nearest
-    from .inputs import existing, parsed
+    from .inputs import csv_rows, existing, guarded, parsed
 
     path = existing(source)
     if path.suffix.lower() != ".csv":
         raise InvalidParameter(f"--y {column}: no such file, and {source} has no named columns (only .csv has).")
-    header, *body = csv_rows(path)
+    header, *body = guarded(csv_rows, path)
     if column not in header:
         raise InvalidParameter(f"{source} has no column {column!r}; {nearest(column, header)}")
+    if header.count(column) > 1:
+        raise InvalidParameter(f"{source} has {header.count(column)} columns named {column!r}: rename all but one.")
     j = header.index(column)
     short = next((i for i, row in enumerate(body) if len(row) != len(header)), None)
     if short is not None:
         raise InvalidParameter(
             f"{path}, line {short + 2}: {len(body[short])} entries where {len(header)} are expected."
         )
+    missing = next((i for i, row in enumerate(body) if not row[j]), None)
+    if missing is not None:
+        raise InvalidParameter(f"{path}, line {missing + 2}: the label in column {column!r} is missing.")
     numbers = [row[:j] + row[j + 1 :] for row in body]
     return parsed(path, numbers, len(header) - 1, 2), (*header[:j], *header[j + 1 :]), [row[j] for row in body]
 
@@ -168,25 +173,13 @@ def label_file(name: str, m: int) -> list[Any]:
     One row more than samples is taken for a header.
     """
     from ..errors import InvalidParameter
-    from .inputs import existing, guarded, read_table
+    from .inputs import csv_rows, existing, guarded, read_vector
 
     path = existing(name)
     if path.suffix.lower() not in (".csv", ".txt"):
-        return read_table(name).matrix.ravel().tolist()
+        return read_vector(name).tolist()
     rows = guarded(csv_rows, path)
     if any(len(row) != 1 for row in rows):
         raise InvalidParameter(f"{name} has rows of several entries; labels are one column.")
     labels = [row[0] for row in rows]
     return labels[1:] if len(labels) == m + 1 else labels
-
-
-def csv_rows(path: Path) -> list[list[str]]:
-    """The cells of a .csv file, by comma, semicolon or tab."""
-    lines = path.read_text(encoding="utf-8-sig").splitlines()
-    separator = max(",;\t", key=lambda mark: lines[0].count(mark)) if lines else ","
-    rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=separator) if any(row)]
-    if not rows:
-        from ..errors import InvalidParameter
-
-        raise InvalidParameter(f"{path} is empty.")
-    return rows

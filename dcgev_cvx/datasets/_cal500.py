@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..checks import Matrix, as_generator, as_path, as_whole, frozen
+from ..checks import Matrix, as_generator, as_path, as_whole, check_bytes, frozen
 from ..errors import DataUnavailable, InvalidParameter
-from ..samples import check_bytes
 
 FEATURES, WORDS, SONGS = 68, 174, 502
 SHA256 = "9df3887b409a59437fffb2cf224167a5805e4dbfbffeba72bc85806ebd1794bf"
@@ -69,22 +68,25 @@ def cal500(folder: str | Path) -> Songs:
     )
 
 
-ATTRIBUTE = re.compile(r"@attribute\s+(?:'([^']*)'|\"([^\"]*)\"|(\S+))\s+(.+)", flags=re.IGNORECASE)
-
-
-def read_arff(path: Path) -> tuple[list[str], list[str], Matrix]:
-    """(names, kinds, rows) of a dense ARFF file; a kind is "numeric" or "label" ({0,1}, or the word label)."""
+def read_lines(path: Path) -> list[str]:
+    """The lines of a UTF-8 file, or what is wrong with it."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        return path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError as cause:
         raise DataUnavailable(
             f"{path} does not exist. CAL500 in Mulan's form is public ({LICENCE}); put CAL500.arff into that folder."
         ) from cause
     except (OSError, UnicodeDecodeError) as cause:
         raise DataUnavailable(f"{path} cannot be read: {cause}") from cause
-    content = [
-        (i, line.strip()) for i, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("%")
-    ]
+
+
+ATTRIBUTE = re.compile(r"@attribute\s+(?:'([^']*)'|\"([^\"]*)\"|(\S+))\s+(.+)", flags=re.IGNORECASE)
+
+
+def read_arff(path: Path) -> tuple[list[str], list[str], Matrix]:
+    """(names, kinds, rows) of a dense ARFF file; a kind is "numeric" or "label" ({0,1}, or the word label)."""
+    lines = enumerate(read_lines(path), 1)
+    content = [(i, line.strip()) for i, line in lines if line.strip() and not line.lstrip().startswith("%")]
     begin = next((j for j, (_, line) in enumerate(content) if line.lower() == "@data"), None)
     if begin is None:
         raise DataUnavailable(f"{path} has no @data line: it is not an ARFF file.")
@@ -121,7 +123,7 @@ def soft_annotations(path: Path) -> Matrix | None:
     """SONGS lines of WORDS values in [0, 1] with commas; None when the file is not there."""
     if not path.exists():
         return None
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    lines = [line for line in read_lines(path) if line.strip()]
     table = np.array([numbers(path, i, line, WORDS) for i, line in enumerate(lines, 1)])
     if table.shape != (SONGS, WORDS):
         raise DataUnavailable(f"{path} has {len(table)} lines; {SONGS} are expected.")
@@ -146,9 +148,11 @@ def planted_songs(
     ones, which is not the same as sound words from noisy ones; a tag is the majority of the answers.
     """
     sizes = {"songs": songs, "features": features, "words": words, "factors": factors, "listeners": listeners}
-    for what, size in sizes.items():
-        as_whole(size, what, low=2)
-    if as_whole(noisy, "noisy", low=0) >= words:
+    songs, features, words, factors, listeners = (
+        as_whole(size, what, low=2, high=10**9) for what, size in sizes.items()
+    )
+    noisy = as_whole(noisy, "noisy", low=0, high=10**9)
+    if noisy >= words:
         raise InvalidParameter(f"noisy = {noisy} must lie below words = {words}.")
     check_bytes((songs, max(listeners * words, features, factors)), "the answers", "Take fewer songs.")
     generator = as_generator(rng)

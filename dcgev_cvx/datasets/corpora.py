@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Index, as_generator, as_path, as_whole, listed, shown
+from ..checks import Index, as_generator, as_indices, as_path, as_whole, listed, shown
 from ..errors import DataUnavailable, InvalidParameter
 
 LEAST = 3
@@ -48,6 +48,7 @@ class Corpus:
         Words that do not occur in these documents keep their columns, so that training and query documents share a
         space.
         """
+        rows = as_indices(rows, self.n_documents, "rows")
         documents = tuple(self.documents[i] for i in rows)
         return replace(self, E=self.E[rows], F=self.F[rows], documents=documents)
 
@@ -57,7 +58,8 @@ class Corpus:
         The same seed gives the same split. Vocabularies are those of the whole corpus, so that a word may have no
         occurrence in training.
         """
-        if min(as_whole(train, "train"), as_whole(queries, "queries")) < 2 or train + queries > self.n_documents:
+        train, queries = as_whole(train, "train", high=10**9), as_whole(queries, "queries", high=10**9)
+        if min(train, queries) < 2 or train + queries > self.n_documents:
             raise InvalidParameter(
                 f"{train} training and {queries} query documents were asked for; at least 2 of each are needed, and "
                 f"the corpus has {self.n_documents}."
@@ -77,14 +79,18 @@ class Corpus:
         """Write the form that aligned_corpus reads: rows of column numbers, every entry 1, no pickles.
 
         The file is read back by `aligned_corpus(path)` to the same bags and words; the language codes in it are en
-        and fr whatever the languages are.
+        and fr whatever the languages are. Raises InvalidParameter for a path that cannot be written.
         """
         arrays: dict[str, Any] = {"docs": np.array(self.documents)}
         for language, bag, words in zip(LANGUAGES, (self.E, self.F), self.words, strict=True):
             arrays[f"{language}_indices"] = bag.indices.astype(np.int32)
             arrays[f"{language}_indptr"] = bag.indptr.astype(np.int32)
             arrays[f"{language}_vocab"] = np.array(words)
-        np.savez_compressed(path, **arrays)
+        target = as_path(path, "path")
+        try:
+            np.savez_compressed(target, **arrays)
+        except OSError as cause:
+            raise InvalidParameter(f"{target} cannot be written: {cause.strerror or cause}.") from cause
 
     def __repr__(self) -> str:
         return f"Corpus({self.n_documents} pairs, {len(self.words[0])} + {len(self.words[1])} words, {self.source})"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks import as_generator, as_whole
-from ..samples import check_bytes
+from ..checks import as_generator, as_whole, check_bytes
 from .corpora import Corpus
 
 
@@ -17,9 +16,10 @@ def planted_translations(
     A word of a chosen topic occurs with probability ½, any other word with probability 0.05, in both
     languages independently: what the two versions of a document share is its topics.
     """
-    for what, count in (("documents", documents), ("topics", topics), ("words", words)):
-        as_whole(count, what, low=2)
-    check_bytes((documents, topics * words + as_whole(noise, "noise", low=0)), "the corpus", "Take fewer words.")
+    sizes = (("documents", documents), ("topics", topics), ("words", words))
+    documents, topics, words = (as_whole(count, what, low=2, high=10**9) for what, count in sizes)
+    noise = as_whole(noise, "noise", low=0, high=10**9)
+    check_bytes((documents, topics * words + noise), "the corpus", "Take fewer words.")
     from scipy.sparse import csr_matrix
 
     generator = as_generator(rng)

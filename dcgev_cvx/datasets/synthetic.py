@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..checks import Matrix, Vector, as_flag, as_generator, as_number, as_whole, frozen
+from ..checks import Matrix, Vector, as_flag, as_generator, as_number, as_whole, check_bytes, frozen
 from ..errors import InvalidParameter
 from ..pencils import Pencil
-from ..samples import check_bytes
 from ..solutions import checked_k
 
 
@@ -107,10 +106,12 @@ def planted_cca(
     InvalidParameter
         For a correlation outside [0, 1) or k larger than a view.
     """
-    if as_number(correlation, "correlation") >= 1.0:
+    correlation = as_number(correlation, "correlation")
+    if correlation >= 1.0:
         raise InvalidParameter(f"correlation = {correlation} must lie in [0, 1).")
     generator, ridge = as_generator(rng), as_number(ridge, "ridge")
-    as_size(as_whole(p, "p") + as_whole(q, "q"), "p + q")
+    p, q = as_whole(p, "p"), as_whole(q, "q")
+    as_size(p + q, "p + q")
     u, v = sparse_unit(p, k, generator), sparse_unit(q, k, generator)
     covariance = np.eye(p + q)
     covariance[:p, p:] = correlation * np.outer(u, v)
@@ -146,7 +147,8 @@ def two_gaussians(
     ((10, 6), 5, 2)
     """
     generator, shift = as_generator(rng), as_number(shift, "shift", low=-1e100, high=1e100)
-    as_size(max(as_whole(samples, "samples", low=2, high=10**6), as_whole(n, "n")), "n or samples")
+    samples, n = as_whole(samples, "samples", low=2, high=10**6), as_whole(n, "n")
+    as_size(max(samples, n), "n or samples")
     support = np.sort(generator.choice(n, size=checked_k(k, n), replace=False))
     y = np.repeat([0.0, 1.0], [samples // 2, samples - samples // 2])
     X = generator.standard_normal((samples, n))
@@ -191,7 +193,7 @@ def sample_covariance(covariance: Matrix, samples: int, generator: np.random.Gen
     check_bytes((count, len(covariance)), "the sample", "Draw fewer samples.")
     X = generator.standard_normal((count, len(covariance))) @ np.linalg.cholesky(covariance).T
     X -= X.mean(axis=0)
-    return X.T @ X / samples
+    return X.T @ X / count
 
 
 def planted(pencil: Pencil, v: Vector) -> Planted:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Index, Matrix, Vector, as_listener, as_number, expect, listed, shown
+from ..checks import Index, Matrix, Vector, as_indices, as_listener, as_number, as_whole, expect, listed, shown
 from ..errors import InvalidParameter
 from ..samples import read_table
 from ..solutions import checked_k
@@ -54,10 +54,13 @@ class Component:
     seconds: float
 
     def vectors(self, p: int, q: int) -> tuple[Vector, Vector]:
-        """(u, v) with their zeros, for views of p and q features."""
-        u, v = np.zeros(p), np.zeros(q)
-        u[list(self.rows[0])] = self.loadings[0]
-        v[list(self.rows[1])] = self.loadings[1]
+        """(u, v) with their zeros, for views of p and q features.
+
+        Raises InvalidParameter when the component looks at features that a view does not have.
+        """
+        u, v = np.zeros(as_whole(p, "p", high=10**9)), np.zeros(as_whole(q, "q", high=10**9))
+        u[as_indices(self.rows[0], p, "rows[0]")] = self.loadings[0]
+        v[as_indices(self.rows[1], q, "rows[1]")] = self.loadings[1]
         return u, v
 
     def to_dict(self) -> dict[str, Any]:
@@ -66,9 +69,14 @@ class Component:
 
     @staticmethod
     def from_dict(content: Mapping[str, Any]) -> Component:
-        """The component that to_dict wrote."""
-        rows, loadings = ((tuple(content[name][0]), tuple(content[name][1])) for name in ("rows", "loadings"))
-        plain = {name: float(content[name]) for name in ("correlation", "rho", "stationarity", "seconds")}
+        """The component that to_dict wrote; InvalidParameter for anything else."""
+        try:
+            rows, loadings = ((tuple(content[name][0]), tuple(content[name][1])) for name in ("rows", "loadings"))
+            plain = {name: float(content[name]) for name in ("correlation", "rho", "stationarity", "seconds")}
+            if list(map(len, rows)) != list(map(len, loadings)):
+                raise ValueError("one loading per row")
+        except Exception as cause:  # whatever a file may hold instead
+            raise InvalidParameter(f"content = {shown(content)} is not what Component.to_dict writes.") from cause
         return Component(rows, loadings, **plain)
 
 
@@ -112,16 +120,18 @@ def sparse_pairs(
     wanted, before, listener = listed(ks), listed(known), as_listener(callback, "callback")
     if len(wanted) != 2:
         raise InvalidParameter(f"ks = {shown(ks)} must give two cardinalities, one per view.")
+    if not before and (isinstance(known, str) or not isinstance(known, Sequence)):
+        raise InvalidParameter(f"known = {shown(known)} must list the components of an earlier run.")
     sizes = (checked_k(wanted[0], first.n), checked_k(wanted[1], second.n))
     views = DeflatedViews(first.X, second.X, as_number(ridge, "ridge", strict=True, high=LARGEST_RIDGE))
     refuse_rank(d, views.dense.rank)
     found = [expect(component, Component, "known", "the components of an earlier run") for component in before[:d]]
     for component in found:
-        views.deflate(*component.vectors(X.shape[1], Y.shape[1]))
+        views.deflate(*component.vectors(first.n, second.n))
     while len(found) < d:
         component = next_component(views, sizes, len(found))
         found.append(component)
-        views.deflate(*component.vectors(X.shape[1], Y.shape[1]))
+        views.deflate(*component.vectors(first.n, second.n))
         if listener is not None:
             listener(component)
     return tuple(found)

@@ -34,7 +34,7 @@ class Projection:
 
     def first(self, d: int) -> Projection:
         """The first d coordinates, looking only at the documents that they need."""
-        weights = self.weights[:, :d]
+        weights = self.weights[:, : as_whole(d, "d", high=self.weights.shape[1])]
         needed = np.any(weights != 0.0, axis=1)
         return Projection(self.view, self.documents[needed], weights[needed])
 
