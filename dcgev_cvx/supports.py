@@ -20,7 +20,7 @@ from .oneshot import SCHEDULES, one_shot, trimmed
 from .pencils import Gram, Pencil
 from .postprocess import value
 from .spectra import power_of_four
-from .swaps import Climbs, eigenvector_on, pair_value, refined, support_values, swap_search
+from .swaps import Climbs, eigenvector_on, eliminated, pair_value, refined, support_values, swap_search
 
 Effort: TypeAlias = Literal["quick", "normal", "high"]
 
@@ -37,6 +37,8 @@ CLIMBS = 32
 """Climbs from random supports before the kicks, where they are cheap; each round of kicks has half as many."""
 WORK = 10**6
 """The climbs at a time are so many that they multiply about this many numbers: k²n each."""
+MOST_WORK = 10**7
+"""A climb that would multiply more than this many numbers at each exchange is not made."""
 SMALL = 60
 """Up to this many variables the search is by climbs: many random starts, exhaustive exchanges, kicks."""
 CHEAP = 10**5
@@ -61,28 +63,38 @@ def best_support(pencil: Pencil, k: int, effort: Effort, generator: np.random.Ge
     for stage in EFFORTS[: EFFORTS.index(effort) + 1]:
         found = most_promising(pencil, candidates(pencil, k, stage, generator), SEARCHES[stage])
         best = [max([*best, *(swap_search(pencil, x)[0] for x in found)], key=pencil.A_quad)]
-        if stage != "quick" and pencil.n <= SMALL and k < pencil.n:
-            best = [after_climbs(pencil, best[0], k, stage, generator)]
+        count = climbs_at_a_time(pencil, k)
+        if stage != "quick" and count:
+            best = [after_climbs(pencil, best[0], k, count, ROUNDS[stage], generator)]
     return refined(pencil, best[0])
 
 
-def after_climbs(pencil: Pencil, x: Vector, k: int, stage: Effort, generator: np.random.Generator) -> Vector:
+def climbs_at_a_time(pencil: Pencil, k: int) -> int:
+    """How many climbs multiply about WORK numbers at a time, k²n each; none where A is a factor not to be formed."""
+    if k == pencil.n or (pencil.n > SMALL and pencil.B is None and isinstance(pencil.A, Gram)):
+        return 0
+    work = k * k * pencil.n
+    return min(CLIMBS, max(WORK // work, 2)) if work <= MOST_WORK else 0
+
+
+def after_climbs(
+    pencil: Pencil, x: Vector, k: int, count: int, rounds: int, generator: np.random.Generator
+) -> Vector:
     """The best of x and the tops of climbs from random supports, then from kicked copies of the best tops.
 
-    Ends where a quarter of the random starts lead to the best top, which is then hardly missed by all others, or
+    Ends where a quarter of the random starts lead to the best top, which all the others are then hardly missing, or
     where PATIENCE rounds of kicks brought nothing.
     """
-    count = min(CLIMBS, max(2, WORK // (k * k * pencil.n)))
     climbs = Climbs(pencil)
     starts = np.sort(generator.random((count, pencil.n)).argsort(axis=1)[:, :k], axis=1)
     climbs.climb(np.vstack([whole(x, k), starts]))
     still = 0
-    for _ in range(ROUNDS[stage]):
+    for _ in range(rounds):
         if still == PATIENCE or 4 * climbs.arrivals(starts) >= count:
             break
-        before, tops = climbs.best(1)[0], climbs.best(TOPS)
-        climbs.climb(np.array([kicked(tops[i % len(tops)], pencil.n, generator) for i in range(count // 2)]))
-        still = still + 1 if np.array_equal(climbs.best(1)[0], before) else 0
+        tops = climbs.best(TOPS)
+        climbs.climb(np.array([kicked(tops[i % len(tops)], pencil.n, generator) for i in range((count + 1) // 2)]))
+        still = still + 1 if np.array_equal(climbs.best(1)[0], tops[0]) else 0
     found = swap_search(pencil, indicator(climbs.best(1)[0], pencil.n))[0]
     return max(x, found, key=pencil.A_quad)
 
@@ -100,26 +112,48 @@ def best_of_all(pencil: Pencil, k: int) -> Vector:
 def candidates(pencil: Pencil, k: int, stage: Effort, generator: np.random.Generator) -> list[Vector]:
     """k-sparse vectors from the starts of a stage, each filled up to k nonzeros.
 
-    Up to SMALL variables climbs from random supports take the place of slow schedules and many starts.
+    With a matrix B the one-shot steps are LASSOs, slow where many variables stay: backward elimination does as well
+    there, and beside short schedules better than long ones.
     """
-    small, found = pencil.n <= SMALL, list[Vector]()
-    if stage == "quick" or not small:
+    found: list[Vector] = []
+    if stage in schedules(pencil, k):
         found.append(one_shot(pencil, k, pencil.leading_vector, SCHEDULES[stage])[0])
+    elif stage == "quick":
+        found.append(indicator(eliminated(pencil, k), pencil.n))
     if k < pencil.n and stage == "normal":
         if k <= SMALL:
             found.append(greedy(pencil, k))
         if isinstance(pencil.A, Gram) and len(pencil.A.C) == 1 and pencil.A.C.any():
             found.append(np.array(fisher_solve(pencil.A.C[0], pencil.B_sub(np.arange(pencil.n)), k).x))
-    if k < pencil.n and not small and (stage == "high" or (stage == "normal" and many_starts(pencil))):
+        if pencil.B is not None:
+            found += [trimmed(pencil, pencil.leading_vector, k), indicator(eliminated(pencil, k), pencil.n)]
+    if k < pencil.n and many_starts(pencil, k, stage):
         found.append(trimmed(pencil, pencil.leading_vector, k))
         found += [one_shot(pencil, k, x0, SCHEDULES["quick"])[0] for x0 in starts(pencil, generator)]
     return [filled(pencil, x, k) for x in found if np.any(x)]
 
 
-def many_starts(pencil: Pencil) -> bool:
-    """Does "normal" try other starts than the leading eigenvector? With a matrix B a step goes over it ten times."""
+def schedules(pencil: Pencil, k: int) -> tuple[Effort, ...]:
+    """The stages that begin with one-shot cardinality from the leading eigenvector.
+
+    Up to SMALL variables climbs from random supports take the place of the longer schedules.
+    """
+    if pencil.n <= SMALL:
+        return ("quick",)
+    if pencil.B is None:
+        return EFFORTS
+    return ("quick", "high") if k <= SMALL else ()
+
+
+def many_starts(pencil: Pencil, k: int, stage: Effort) -> bool:
+    """Does a stage try one-shot cardinality from other starts than the leading eigenvector?
+
+    "high" does beyond SMALL variables, "normal" only where B = I and a step touches few numbers.
+    """
+    if pencil.n <= SMALL or stage == "quick":
+        return False
     numbers = pencil.A.C.size if isinstance(pencil.A, Gram) else pencil.n**2
-    return max(numbers, 0 if pencil.B is None else 10 * pencil.n**2) <= CHEAP
+    return "high" in schedules(pencil, k) if stage == "high" else pencil.B is None and numbers <= CHEAP
 
 
 def starts(pencil: Pencil, generator: np.random.Generator) -> Iterator[Vector]:
