@@ -1158,6 +1158,171 @@ cardinality_wrong(
 cardinality_wrong("the support in place of x", lambda A, B, k: np.array(best_support(A, B, k)))
 
 
+# ── a second catalogue, written without sight of the kit ─────────────────────────────────────────────
+
+
+def step_wrong(name, function):
+    WRONG.append(Entry("step", name, lambda: function))
+
+
+def only_for(sizes, factor):
+    """ρ̃ multiplied by a factor, for some numbers of variables alone."""
+    return lambda n, rho: rho * (factor if sizes(n) else 1.0)
+
+
+for place, off in (("11", only_for(lambda n: n == 11, 1.05)), ("beyond 40", only_for(lambda n: n > 40, 1.02))):
+    step_wrong(
+        f"penalty off for n {place}",
+        lambda A, B, y, rho, eps, tau, off=off: right_step(A, B, y, off(len(y), rho), eps, tau),
+    )
+    WRONG.append(
+        Entry(
+            "fda",
+            f"penalty off for n {place}",
+            lambda off=off: lambda a, B, y, nu, eps: right_fda(a, B, y, off(len(a), nu), eps),
+        )
+    )
+    WRONG.append(
+        Entry(
+            "pca",
+            f"penalty off for n {place}",
+            lambda off=off: lambda A, rho, eps, x0: right_pca(A, off(len(x0), rho) * 1.0, eps, x0),
+        )
+    )
+algorithm_wrong(
+    "penalty off for n beyond 20",
+    lambda A, B, rho, eps, x0: general_run(A, B, rho * (1.2 if len(x0) > 20 else 1), eps, x0, shift="metric"),
+)
+step_wrong(
+    "τ in single precision", lambda A, B, y, rho, eps, tau: right_step(A, B, y, rho, eps, float(np.float32(tau)))
+)
+step_wrong(
+    "ρ̃ in single precision", lambda A, B, y, rho, eps, tau: right_step(A, B, y, float(np.float32(rho)), eps, tau)
+)
+variant("weights in single precision", lambda A, B, y, r, e, t, c, p: (B, t, c, single_of(p)))
+variant("linear term rounded to single precision", lambda A, B, y, r, e, t, c, p: (B, t, single_of(c), p))
+variant("ε above 1 clipped", lambda A, B, y, r, e, t, c, p: (B, t, c, rho_eps(r, min(e, 1)) / (abs(y) + min(e, 1))))
+step_wrong(
+    "y returned where A = 0", lambda A, B, y, rho, eps, tau: right_step(A, B, y, rho, eps, tau) if A.any() else y
+)
+
+
+@wrong("step", "repeated eigenvalues of B counted once")
+def distinct_spectrum(A, B, y, rho, eps, tau):
+    x = right_step(A, B, y, rho, eps, tau)
+    values, vectors = np.linalg.eigh(B)
+    once = np.r_[True, np.diff(values) > 1e-9 * values[-1]]
+    c = vectors.T @ (A @ y + tau * y)
+
+    def room(mu):
+        return float(np.sum((values * (c / (tau + mu * values)) ** 2)[once])) - 1.0
+
+    if rho > 0 or tau == 0 or float(x @ B @ x) < 1 - 1e-9:
+        return x
+    mu = brentq(room, 0.0, 1e9, xtol=1e-300, rtol=1e-15, maxiter=500) if room(0.0) > 0 else 0.0
+    z = vectors @ (c / (tau + mu * values))
+    return z / max(1.0, b_norm(B, z))
+
+
+@wrong_factory("step", "B remembered by its identity")
+def stale_metric():
+    kept: dict[int, Any] = {}
+
+    def solver(A, B, y, rho, eps, tau):
+        return right_step(A, kept.setdefault(id(B), (B, B.copy()))[1], y, rho, eps, tau)
+
+    return solver
+
+
+@wrong_factory("step", "answers remembered by ten digits")
+def stale_digits():
+    kept: dict[Any, Any] = {}
+
+    def solver(A, B, y, rho, eps, tau):
+        key = tuple(f"{float(v):.10g}" for part in (A, B, y, rho, eps, tau) for v in np.ravel(part))
+        return kept.setdefault(key, right_step(A, B, y, rho, eps, tau)).copy()
+
+    return solver
+
+
+@wrong_factory("pca", "the first call returns its start")
+def cold_start():
+    calls: list[int] = []
+
+    def solver(A, rho, eps, x0):
+        calls.append(1)
+        return right_pca(A, rho, eps, x0) if len(calls) > 1 else np.array(x0)
+
+    return solver
+
+
+fda_wrong("a in single precision", lambda a, B, y, nu, eps: right_fda(single_of(a), B, y, nu, eps))
+fda_wrong("B in single precision", lambda a, B, y, nu, eps: right_fda(a, single_of(B), y, nu, eps))
+fda_wrong("y in single precision", lambda a, B, y, nu, eps: fda_argmin(a, B, y, fda_p(single_of(y), nu, eps)))
+fda_wrong("weights in single precision", lambda a, B, y, nu, eps: fda_argmin(a, B, y, single_of(fda_p(y, nu, eps))))
+fda_wrong("ε above 1 clipped", lambda a, B, y, nu, eps: right_fda(a, B, y, nu, min(eps, 1.0)))
+
+
+@wrong("fda", "variables with aᵢ = 0 left out")
+def seen_fda(a, B, y, nu, eps):
+    s = np.flatnonzero(a)
+    x = np.zeros(len(a))
+    x[s] = fda_argmin(a[s], B[np.ix_(s, s)], y[s], fda_p(y[s], nu, eps))
+    return x
+
+
+pca_wrong("weights in single precision", weight=lambda x, e: single_of(1 / (np.abs(x) + e)))
+pca_wrong("ε above 1 clipped in the weights", weight=lambda x, e: 1 / (np.abs(x) + min(e, 1.0)))
+
+
+@wrong("pca", "zeros of x0 filled with 1e-3")
+def filled_pca(A, rho, eps, x0):
+    return right_pca(A, rho, eps, np.where(x0 == 0, 1e-3, x0) if x0.any() else x0)
+
+
+@wrong("pca", "penalty off where λmax is repeated")
+def tied_pca(A, rho, eps, x0):
+    top = np.linalg.eigvalsh(A)[-2:]
+    return right_pca(A, rho * (1.5 if len(top) > 1 and top[1] - top[0] < 1e-9 * top[1] else 1), eps, x0)
+
+
+algorithm_wrong("200 steps", lambda A, B, rho, eps, x0: general_run(A, B, rho, eps, x0, steps=200))
+algorithm_wrong(
+    "ρ̃ in single precision",
+    lambda A, B, rho, eps, x0: general_run(A, B, float(np.float32(rho)), eps, x0, shift="metric"),
+)
+algorithm_wrong("ε above 1 clipped", lambda A, B, rho, eps, x0: general_run(A, B, rho, min(eps, 1.0), x0))
+bound_wrong("too small beyond 12 variables", lambda A, B, k: lambda_max(A, B) * (0.99 if len(A) > 12 else 1))
+cardinality_wrong(
+    "unit 2-norm beyond 40 variables",
+    lambda A, B, k: (lambda x: x / np.linalg.norm(x) if len(x) > 40 else x)(cut_cardinality(A, B, k)),
+)
+
+
+@right("step", "1e-7 inside Ω")
+def careful_step(*args):
+    return right_step(*args) * (1 - 1e-7)
+
+
+@right("step", "dust of 1e-10 where zeros belong")
+def dusty_step(A, B, y, rho, eps, tau):
+    x = right_step(A, B, y, rho, eps, tau)
+    return x + np.where(x == 0, 1e-10 / np.sqrt(np.diag(B)), 0.0)
+
+
+@right("pca", "a list of fractions")
+def exact_pca(A, rho, eps, x0):
+    from fractions import Fraction
+
+    return [Fraction(float(v)) for v in right_pca(A, rho, eps, x0)]
+
+
+@right("bound", "rounded up to six digits")
+def printed_bound(A, B, k):
+    value = max(0.0, lambda_max(A, B))
+    return float(f"{value * (1 + 1e-5):.6g}")
+
+
 # ── faults of conduct ────────────────────────────────────────────────────────────────────────────
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,7 @@ def run_export(args: argparse.Namespace) -> int:
     levels = LEVEL_NAMES if args.level == "all" else (args.level,)
     total = 0
     for level in levels:
+        say(f"{level}: choosing cases and certifying their answers …")
         counts = vectors.export(
             args.folder,
             level,
@@ -67,11 +69,18 @@ def run_export(args: argparse.Namespace) -> int:
             effort="quick" if args.quick else "full",
             tol=tolerance(args.tol),
         )
+        say("")
         total += sum(counts.values())
         for group, count in counts.items():
             print(f"  {level}-{group}.json: {count} vectors, catches {vectors.GROUPS[group][1]}")
     print(f"{total} vectors written to {args.folder}")
     return 0
+
+
+def say(text: str) -> None:
+    """What is being done, on a terminal only; overwritten by what comes next."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def run_check(args: argparse.Namespace) -> int:

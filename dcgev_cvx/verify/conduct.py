@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..checks import Vector
-from .outcomes import NO_ANSWER, Check, Finding, Kind, Outcome, Trial, outcome
+from .measures import share
+from .outcomes import NO_ANSWER, NO_BASE, Check, Finding, Kind, Outcome, Trial, outcome
 from .reference import optimum
 from .session import Answer, vector_of
 
@@ -36,6 +37,35 @@ def double_check() -> Check:
         return outcome(about, findings, NO_ANSWER)
 
     return Check(*about, run)
+
+
+def last_digits_check() -> Check:
+    """x(θ) and x(θ(1 − 1e-12)) differ: an argument rounded on the way, to float32 or to fit a cache, shows.
+
+    Bits are compared, so that a right answer of any accuracy passes. Answers that are rounded themselves (a float32
+    array, 13 decimal digits or fewer) need not move, and are not held to it.
+    """
+    about = ("last digits", "", "a change of an argument in its twelfth digit reaches the answer", "contract")
+
+    def findings(trial: Trial) -> Iterator[Finding]:
+        for pair in trial.suite.pairs.get("last digits", ()):
+            first = trial.session.ask(pair.base)
+            if not trial.right(pair.base) or first.x is None:
+                continue
+            second = trial.session.call(pair.asked, pair.asked.arguments())
+            if second.x is None:
+                yield Finding(pair.asked, np.inf, 1.0, None, second.problem)
+            else:
+                still = np.array_equal(first.x, second.x) and not (first.single or few_digits(first.x))
+                note = f"{pair.how} was moved by 1e-12 of itself, and no bit of the answer moved" if still else ""
+                yield Finding(pair.asked, float(still), 0.5, second.x, note)
+
+    return Check(*about, lambda trial: outcome(about, findings(trial), NO_BASE))
+
+
+def few_digits(x: Vector) -> bool:
+    """Are all entries numbers of 13 decimal digits, as a program prints them?"""
+    return all(float(f"{value:.13g}") == value for value in x.tolist())
 
 
 def kept_check() -> Check:
@@ -118,7 +148,7 @@ def value_check() -> Check:
             x = trial.session.ask(case).x
             if x is not None:
                 best = optimum(case)
-                yield Finding(case, (best.value - float(x @ case.data["A"] @ x)) / best.radius, np.inf, x)
+                yield Finding(case, share(best.value - float(x @ case.data["A"] @ x), best.radius), np.inf, x)
 
     return Check(*about, lambda trial: outcome(about, findings(trial), NO_ANSWER))
 

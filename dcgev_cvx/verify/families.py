@@ -33,7 +33,7 @@ def flagged(*flags: str) -> Callable[[Instance], bool]:
 PENALISED, RUNS, SUBSETS = ("step", "fda", "algorithm", "pca"), ("algorithm", "pca"), ("bound", "cardinality")
 FAMILIES = (
     Family("no penalty", "Eq:power", "ρ̃ = 0 is not the plain problem", PENALISED, flagged("rho-0", "nu-0")),
-    Family("large ε", "SGEV-A", "log(1/ε) for log(1 + 1/ε)", PENALISED, flagged("eps=1e+00")),
+    Family("large ε", "SGEV-A", "log(1/ε) for log(1 + 1/ε)", PENALISED, flagged("eps=1e+00", "eps=4e+00")),
     Family("tiny ε", "SGEV-A", "ε clipped, weights overflow", PENALISED, flagged("eps=2e-16", "eps=1e-08")),
     Family(
         "weights at 0",
@@ -56,6 +56,10 @@ FAMILIES = (
         "0/0 where x = 0 is the answer",
         ("step", *RUNS),
         flagged("rho-1.001", "rho-3", "collapse", "no-pull"),
+    ),
+    Family("A = 0", "ALG", "A divided by its size; y taken for the answer", ("step",), flagged("no-objective")),
+    Family(
+        "no difference", "Eq:fdaiterative", "variables with aᵢ = 0 left out", ("fda",), flagged("zero-difference")
     ),
     Family("cancellation", "ALG", "data or sums in single precision", ("step",), flagged("cancelling")),
     Family(
@@ -91,7 +95,7 @@ FAMILIES = (
         "SGEV-P",
         "B = I assumed",
         SUBSETS,
-        flagged("dense", "uneven", "small", "cond-1e8", "cca"),
+        flagged("dense", "uneven", "small", "levels", "cond-1e8", "cca"),
     ),
     Family("one variable", "", "n = 1 forgotten", tuple(LEVELS), lambda case: case.n == 1),
     Family(

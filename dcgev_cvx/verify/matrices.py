@@ -82,6 +82,19 @@ def exchangeable(n: int, rng: Random) -> Matrix:
     return 0.6 * np.eye(n) + 0.4
 
 
+def twins(n: int, rng: Random) -> Matrix:
+    """Two uncorrelated copies of a covariance: every eigenvalue occurs twice, and no eigenvector is the leading one.
+
+    Where an eigenvector is taken for the answer, or equal eigenvalues are divided by their difference, it shows.
+    """
+    k = max(1, n // 2)
+    A = 0.5 * np.eye(n)
+    A[:k, :k] = half = covariance(k, rng)
+    if n > 1:
+        A[k : 2 * k, k : 2 * k] = half
+    return A
+
+
 def two_views(n: int, rng: Random) -> tuple[Matrix, Matrix]:
     """(A, B) of CCA from Gaussian data with one shared factor: A has no diagonal blocks, B no others (Eq:CCA).
 
@@ -111,6 +124,13 @@ def dense(n: int, rng: Random) -> Matrix:
     """A well-conditioned B with every entry nonzero."""
     N = rng.standard_normal((n, 2 * n + 1))
     return N @ N.T / (2 * n + 1) + 0.1 * np.eye(n)
+
+
+def levels(n: int, rng: Random) -> Matrix:
+    """A dense B with the eigenvalues 1 and 4 and no others: a secular equation sums over repeated ones."""
+    Q, _ = np.linalg.qr(rng.standard_normal((n, n)))
+    B = (Q * np.where(np.arange(n) % 2 == 0, 4.0, 1.0)) @ Q.T
+    return 0.5 * (B + B.T)
 
 
 def skewed(n: int, rng: Random) -> Matrix:
@@ -160,6 +180,7 @@ OBJECTIVES: Mapping[str, Make] = MappingProxyType(
         "diagonal": diagonal,
         "graded": graded,
         "exchangeable": exchangeable,
+        "twins": twins,
     }
 )
 METRICS: Mapping[str, Make] = MappingProxyType(
@@ -167,6 +188,7 @@ METRICS: Mapping[str, Make] = MappingProxyType(
         "identity": identity,
         "uneven": uneven,
         "dense": dense,
+        "levels": levels,
         "cond-1e3": skewed,
         "cond-1e8": steep,
         "small": small_metric,

@@ -141,22 +141,31 @@ def residual_with(problem: Surrogate, x: Vector, gradient: Vector, normal: Vecto
     root = problem.root
     terms = (2.0 * (problem.H @ x), 2.0 * problem.c, 2.0 * mu * normal)
     scale = max(float(np.max(np.abs(term) / root)) for term in terms)
-    if scale == 0.0:
-        return 0.0
     xi = root * x / max(problem.length(x), 1e-300)
+    if scale == 0.0:  # nothing but the penalty is left, and its least is at 0
+        return float(np.max(np.abs(xi)[problem.p > 0.0], initial=0.0))
     forward = xi - (gradient + 2.0 * mu * normal) / (root * scale)
     threshold = problem.p / (root * scale)
     moved = np.abs(xi - np.sign(forward) * np.maximum(0.0, np.abs(forward) - threshold))
     return max(float(np.max(moved)), min(mu / scale, max(0.0, slack)))
 
 
-def excess(problem: Surrogate, x: Vector, best: Vector, tol: float) -> float:
-    """(q(x) − q(x*))/size, x pulled into Ω and without its dust where that helps it; never below 0.
+CUTS = 10.0 ** -np.arange(6.0)
+"""Where dust is cut, over the tolerance."""
 
-    Pulling first: outside Ω the value can be below the least.
+
+def excess(problem: Surrogate, x: Vector, best: Vector, tol: float) -> float:
+    """(q(x) − q(x*))/size, x pulled into Ω, out to its boundary and without its dust where that helps; never below 0.
+
+    Pulling first: outside Ω the value can be below the least. Inside, an error of δ along the ray costs 2μδ and not
+    δ²: x is moved out by tol at most. Dust is cut at tol or at any smaller size: an x near 0 has entries below tol
+    that are none.
     """
-    candidates = (problem.pulled(x), problem.pulled(problem.snapped(x, tol)))
-    value = min(problem.value(candidate) for candidate in candidates)
+    inside = [problem.pulled(problem.snapped(x, cut)) for cut in (0.0, *(tol * CUTS))]
+    outward = [
+        v * min(1.0 + tol, 1.0 / norm) for v in inside if problem.a is None and (norm := problem.norm(v)) > 0.0
+    ]
+    value = min(problem.value(candidate) for candidate in (*inside, *outward))
     return share(max(0.0, value - problem.value(best)), problem.size(best))
 
 

@@ -9,15 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Matrix, Vector
+from ..checks import UNIT_ROUNDOFF, Matrix, Vector
 from ..errors import DCGEVError
 from .instances import LEVELS, Instance, flipped, permuted, question, scaled_objective, scaled_variables
 from .matrices import lowest
 from .reference import optimum, reference
-from .runs_battery import QUICK_RUN, settles
+from .runs_battery import QUICK_RUN, printed_run, settles
 
 OBJECTIVE_SCALES, VARIABLE_SCALES = (1e-6, 1e6), (1e-6, 1e6)
 BEYOND_SINGLE = 2.0**140
+LAST_DIGITS = 2.0**-40
+"""A relative change that float64 resolves 8000 times over and that float32, whose unit is 2⁻²⁴, does not see."""
 
 
 def as_given(instance: Instance) -> list[Any]:
@@ -201,11 +203,13 @@ def bulge(A: Matrix) -> Matrix:
 def reused_arrays(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
     """New numbers in the same arrays: an answer remembered by the array's identity is stale.
 
-    Catches: caches keyed by id().
+    Every array changes, B = I included. Catches: caches keyed by id().
     """
     for base in bases[:3]:
         signs = np.where(np.arange(base.n) % 2 == 0, -1.0, 1.0)
-        yield Pair(base, permuted(flipped(base, signs), np.arange(base.n)[::-1]), reused=True)
+        asked = nudged(permuted(flipped(base, signs), np.arange(base.n)[::-1]))
+        if usable(asked):
+            yield Pair(base, asked, reused=True)
 
 
 def laid_out(make: Callable[[Any], Any]) -> Callable[[Instance], list[Any]]:
@@ -263,6 +267,56 @@ def single_precision(bases: Sequence[Instance], rng: np.random.Generator) -> Ite
         asked = question(base.level, f"{base.name}, float32", base.flags, data)
         if usable(asked):
             yield Pair(base, asked, deliver=laid_out(lambda v: v.astype(np.float32)), single=True, how="float32 data")
+
+
+def last_digits(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator[Pair]:
+    """One argument moved by 1e-12 of itself: an answer of which no bit moves was computed from a rounded argument.
+
+    Catches: an argument, or all that is made of it, in single precision; caches keyed by rounded numbers.
+    """
+    for base in bases:
+        for name in LEVELS[base.level].arguments:
+            if name in ("x0", "k") or (name == "eps" and base.level in ("pca", "algorithm")):
+                continue
+            asked = base.changed(f"{name} moved by 1e-12 of itself", **{name: moved(base.data[name])})
+            if usable(asked) and resolved(base, asked):
+                yield Pair(base, asked, how=name)
+
+
+def moved(value: Any) -> Any:
+    """Every entry a little nearer to 0, by LAST_DIGITS and up to twice that: symmetric stays symmetric, y in Ω."""
+    if not isinstance(value, np.ndarray):
+        return value * (1.0 - LAST_DIGITS)
+    place = np.arange(len(value))
+    turn = np.cos(place) ** 2 if value.ndim == 1 else np.cos(np.add.outer(place, place)) ** 2
+    return value * (1.0 - LAST_DIGITS * (1.0 + turn))
+
+
+def resolved(base: Instance, asked: Instance) -> bool:
+    """Does the certified minimiser move, by 100 units in the last place of its largest entry?
+
+    The bases of runs are chosen so.
+    """
+    if base.level not in ("step", "fda"):
+        return True
+    x, z = reference(base).x, reference(asked).x
+    return bool(np.count_nonzero(x) > 1 and np.max(np.abs(x - z)) > 100.0 * UNIT_ROUNDOFF * np.max(np.abs(x)))
+
+
+def weighty(base: Instance) -> bool:
+    """Is the penalty large enough that its twelfth digit moves x: a hundredth of what it is weighed against, or more?
+
+    The slope ρ_ε w/2 is subtracted from |Ax|; 1e-12 of it is then 40 units in the last place of x.
+    """
+    data = base.data
+    price, eps = data.get("rho", data.get("nu", 0.0)), data.get("eps", 0.0)
+    if base.level in ("bound", "cardinality") or eps < 1e-2 or price == 0.0 or data.get("tau", 1.0) == 0.0:
+        return False
+    if base.level in ("step", "fda"):
+        return True
+    x = printed_run(base, QUICK_RUN).x
+    slopes = 0.5 * base.coefficient / (np.abs(x) + eps) * (x != 0.0)
+    return bool(np.max(slopes) >= 0.01 * np.max(np.abs(data["A"] @ x)))
 
 
 PAIRS: MappingProxyType[str, Callable[[Sequence[Instance], np.random.Generator], Iterator[Pair]]] = MappingProxyType(

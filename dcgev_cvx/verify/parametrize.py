@@ -9,7 +9,7 @@ from .checks import checks
 from .outcomes import Check, Outcome, Trial
 from .report import VerificationFailed, line
 from .search import available
-from .session import TIME_LIMIT, Session, Solver
+from .session import TIME_LIMIT, Session, Solver, as_time_limit
 from .shrink import counterexample
 from .suite import Effort, Suite, suite
 from .tolerances import Tolerances, tolerances
@@ -81,7 +81,7 @@ def parametrize_with_checks(
 
     profile = tolerances(tol)
     found = suite(level, seed, effort).limited(profile)
-    bench = Bench(found, profile, time_limit)
+    bench = Bench(found, profile, as_time_limit(time_limit))
     search = seed if effort == "full" and available() else None
     made = checks(level, found, remote=remote, search=search)
     bound = [BoundCheck(item, bench) for item in made if item.kind == "contract"]

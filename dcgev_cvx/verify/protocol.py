@@ -25,7 +25,7 @@ import numpy as np
 
 from ..errors import InvalidParameter, SolverFailed
 from .instances import known_level, plain
-from .session import TIME_LIMIT
+from .session import TIME_LIMIT, as_time_limit
 
 PROTOCOL = 1
 STDERR_LINES = 20
@@ -57,7 +57,7 @@ class ProcessSolver:
         if not words:
             raise InvalidParameter("the command is empty: give a program, e.g. --cmd 'node impl.js'.")
         self.level = known_level(level)
-        self.time_limit = time_limit
+        self.time_limit = as_time_limit(time_limit)
         self.__name__ = " ".join(words)
         self._count = 0
         self._lost = ""

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-from ..checks import as_number
 from ..errors import InvalidParameter
 from .checks import checks
 from .instances import known_level
 from .outcomes import Check, Outcome, Trial
 from .report import Report
 from .search import available
-from .session import TIME_LIMIT, Session, Solver
+from .session import TIME_LIMIT, Session, Solver, as_time_limit
 from .shrink import counterexample
 from .suite import Effort, suite
 from .tolerances import tolerances
@@ -67,8 +66,10 @@ def check(
         raise InvalidParameter(
             f"solver = {solver!r} is not callable; it is called as solver({', '.join(about.arguments)})."
         )
+    if progress is not None and not callable(progress):
+        raise InvalidParameter(f"progress = {progress!r} is not callable; it is called as progress(check, calls).")
     profile = tolerances(tol)
-    session = Session(solver, as_number(time_limit, "time_limit", strict=True))
+    session = Session(solver, as_time_limit(time_limit))
     begin = perf_counter()
     found = suite(level, seed, effort).limited(profile)
     trial = Trial(session, found, profile)
@@ -77,7 +78,7 @@ def check(
     outcomes = tuple(judge(item, trial, progress) for item in made)
     return Report(
         level=level,
-        solver=getattr(solver, "__name__", type(solver).__name__),
+        solver=name_of(solver),
         seed=seed,
         effort=effort,
         tolerances=profile,
@@ -90,6 +91,15 @@ def check(
         counterexample=counterexample(trial, outcomes),
         remote=is_remote(solver),
     )
+
+
+def name_of(solver: Solver) -> str:
+    """What the solver is called, or else its type."""
+    try:
+        name = getattr(solver, "__name__", None)
+    except Exception:  # an object may do what it likes with its attributes
+        name = None
+    return name if isinstance(name, str) else type(solver).__name__
 
 
 def judge(item: Check, trial: Trial, progress: Callable[[str, int], None] | None) -> Outcome:

@@ -15,13 +15,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..checks import Vector
+from ..checks import Vector, as_number
 from .instances import LEVELS, Instance
 
 Solver: TypeAlias = Callable[..., Any]
 
 TIME_LIMIT = 10.0
 """Seconds a call may take; then it counts as hanging and no further call is made."""
+
+
+def as_time_limit(seconds: Any) -> float:
+    """Seconds > 0 that a queue can wait for; an error of ours otherwise."""
+    return as_number(seconds, "time_limit", strict=True, high=threading.TIMEOUT_MAX)
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,7 @@ class Session:
         if self.hung:
             return Answer(None, self.hung, asked=False)
         before = [np.array(a, copy=True) if isinstance(a, np.ndarray) else a for a in arguments]
-        noise = io.StringIO()
+        noise = Noise()
         begin = perf_counter()
         with warnings.catch_warnings(record=True) as caught, redirect_stdout(noise):
             warnings.simplefilter("always")
@@ -111,9 +116,24 @@ class Session:
             self.hung = f"no answer within {self.time_limit:g} s; the solver was not called again"
             return None, self.hung
         if error is not None:
-            text = str(error).strip().splitlines()
-            return None, f"raised {type(error).__name__}: {text[0] if text else 'without a message'}"
+            return None, f"raised {type(error).__name__}: {first_line(error)}"
         return raw, ""
+
+
+def first_line(error: BaseException) -> str:
+    """An exception's message as far as its first line; its own __str__ may raise."""
+    try:
+        text = str(error).strip().splitlines()
+    except Exception:
+        text = []
+    return text[0] if text else "without a message"
+
+
+class Noise(io.StringIO):
+    """What a solver prints; a solver that closes its stdout closes nothing."""
+
+    def close(self) -> None:
+        """Stay open, so that what was printed can be read."""
 
 
 class _Worker:
@@ -155,14 +175,24 @@ def differs(old: Any, new: Any) -> bool:
 
 
 def numbers_of(raw: Any) -> Any:
-    """An answer as an array of real numbers, or None where it is none: text, booleans, objects, imaginary parts."""
+    """An answer as an array of real numbers, or None where it is none: text, booleans, objects, imaginary parts.
+
+    Numbers of another kind (Fraction, Decimal, mpmath's) are numbers if they say what they are as a float.
+    """
     try:
         array: Any = np.asarray(raw)
-    except Exception:  # whatever a foreign object does when it is looked at
+        if array.dtype.kind == "O" and array.size and all(map(is_number, array.flat)):
+            array = array.astype(np.float64)
+    except BaseException:  # whatever a foreign object does when it is looked at, SystemExit included
         return None
     if array.dtype.kind == "c" and not np.any(array.imag):
         array = array.real
     return array if array.dtype.kind in "fiu" else None
+
+
+def is_number(value: Any) -> bool:
+    """Is it a number that NumPy does not know: no text, no truth value, no array, and with a float of its own?"""
+    return hasattr(value, "__float__") and not isinstance(value, (str, bytes, bool, np.bool_, np.ndarray))
 
 
 def number_of(raw: Any) -> tuple[Vector | None, str]:

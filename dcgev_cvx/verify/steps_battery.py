@@ -20,8 +20,9 @@ from .reference import reference
 
 T = TypeVar("T")
 
-SIZES = (1, 2, 2, 3, 3, 4, 5, 5, 6, 7, 8, 8, 9, 13, 20, 34, 60)
-EPSILONS = (1.0, 0.1, 1e-2, 1e-4, 1e-8, MACHINE_EPS)
+SIZES = (1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 25, 34, 41, 60)
+"""Every size up to 16, since a kernel may be wrong for one size alone, then a few beyond usual block sizes."""
+EPSILONS = (4.0, 1.0, 0.1, 1e-2, 1e-4, 1e-8, MACHINE_EPS)
 SHARES = (0.0, 0.003, 0.03, 0.1, 0.25, 0.5, 0.8, 0.999, 1.001, 3.0)
 """ρ̃ as a share of the ρ̃ at which the step collapses to x = 0."""
 STARTS = ("eigen", "random", "zeros", "interior", "deep", "constant", "basis", "dusty", "below")
@@ -132,6 +133,7 @@ def special_steps(seed: int, count: int) -> Iterator[Instance]:
         tiny_weights,
         zero_weights,
         no_pull,
+        no_objective,
         single,
         cancelling,
         hard_basis,
@@ -236,6 +238,20 @@ def no_pull(rng: Random) -> Instance:
     return question("step", f"n = {n}, y = 0", ("no-pull", "eps=1e-01"), data)
 
 
+def no_objective(rng: Random) -> Instance:
+    """A = 0: with τ > 0 the step is soft thresholding of y, x = soft(y, p/(2τ)); with τ = 0 it is x = 0.
+
+    A program that scales by max |A|, or takes A = 0 for a fixed point, goes wrong.
+    """
+    n, tau = int(rng.integers(1, 6)), float(rng.choice([0.0, 0.7, 0.7]))
+    B = METRICS[str(rng.choice(["identity", "dense"]))](n, rng)
+    y, eps = float(rng.uniform(0.3, 1.0)) * unit(B, rng.standard_normal(n)), float(rng.choice([1.0, 0.1]))
+    if tau > 0.0:
+        return step_case(np.zeros((n, n)), B, y, 0.2, eps, tau, ("no-objective", f"eps={eps:.0e}"))
+    data = {"A": np.zeros((n, n)), "B": B, "y": y, "rho": 0.3, "eps": eps, "tau": tau}
+    return question("step", f"n = {n}, A = 0, τ = 0", ("no-objective", f"eps={eps:.0e}"), data)
+
+
 def single(rng: Random) -> Instance:
     """One variable: x = soft(c, p/2) over max(τ, …), known by hand."""
     A, B = np.array([[float(rng.uniform(-1.0, 2.0))]]), np.array([[float(rng.uniform(0.2, 4.0))]])
@@ -277,8 +293,13 @@ def fda_battery(seed: int, count: int) -> list[Instance]:
     starts = ("fisher", "random", "zeros", "basis", "dusty", "constant")
     columns = (tuple(METRICS), SIZES, EPSILONS, levels, starts)
     drawn = zip(*(balanced(rng, column, count) for column in columns), strict=True)
-    tiny = np.random.default_rng([seed, 12])
-    return [*(fda_case(rng, *row) for row in drawn), *(fda_tiny_weights(tiny) for _ in range(max(4, count // 30)))]
+    tiny, blind = np.random.default_rng([seed, 12]), np.random.default_rng([seed, 15])
+    many = max(4, count // 30)
+    return [
+        *(fda_case(rng, *row) for row in drawn),
+        *(fda_tiny_weights(tiny) for _ in range(many)),
+        *(fda_without_difference(blind) for _ in range(many)),
+    ]
 
 
 def fda_case(rng: Random, metric: str, n: int, eps: float, level: float, start: str) -> Instance:
@@ -296,6 +317,22 @@ def fda_case(rng: Random, metric: str, n: int, eps: float, level: float, start: 
     nu = level * value * log_scale(eps) / n
     flags = (metric, f"eps={eps:.0e}", start, f"nu-{level:g}")
     return question("fda", f"n = {n}, {', '.join(flags)}", flags, {"a": a, "B": B, "y": y, "nu": nu, "eps": eps})
+
+
+def fda_without_difference(rng: Random) -> Instance:
+    """A third of a is 0: such a variable separates no means, and still has a place in x through B.
+
+    With ν = 0 the minimiser is B⁻¹a/(aᵀB⁻¹a), whose entries there are not 0: dropping them is wrong.
+    """
+    n, eps = int(rng.integers(3, 10)), float(rng.choice([1.0, 0.1, 1e-2]))
+    B = METRICS[str(rng.choice(["dense", "levels", "cond-1e3"]))](n, rng)
+    a = rng.choice([-1.0, 1.0], n) * rng.uniform(0.5, 2.0, n)
+    a[rng.permutation(n)[: max(1, n // 3)]] = 0.0
+    fisher = np.linalg.solve(B, a) / float(a @ np.linalg.solve(B, a))
+    nu = float(rng.choice([0.0, 0.01, 0.05])) * float(fisher @ B @ fisher) * log_scale(eps) / n
+    flags = ("zero-difference", f"eps={eps:.0e}")
+    data = {"a": a, "B": B, "y": fisher, "nu": nu, "eps": eps}
+    return question("fda", f"n = {n}, {', '.join(flags)}", flags, data)
 
 
 def fda_tiny_weights(rng: Random) -> Instance:

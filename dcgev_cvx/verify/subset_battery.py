@@ -6,6 +6,8 @@ solver, or forgets a term, falls below the truth; where it is loose nothing show
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import numpy as np
 
 from ..checks import Matrix
@@ -14,7 +16,9 @@ from .matrices import METRICS, OBJECTIVES, Random, dense, pencil
 from .reference import enumerated, top_values
 from .steps_battery import balanced
 
-SUBSET_SIZES = (1, 2, 3, 4, 4, 5, 5, 6, 7, 8, 10)
+SUBSET_SIZES = (1, 2, 3, 4, 4, 5, 5, 6, 7, 8, 9, 10, 11)
+WIDE_SIZES = MappingProxyType({"bound": (13, 17, 24), "cardinality": (13, 24, 41, 60)})
+"""Beyond what is enumerated at every k: there k is 1, 2, n − 1 or n. Relaxations of more variables are slow."""
 
 
 def subset_battery(level: str, seed: int, count: int) -> list[Instance]:
@@ -31,7 +35,20 @@ def subset_battery(level: str, seed: int, count: int) -> list[Instance]:
     cases = [
         subset_case(level, *pencil(kind, metric, n, rng), place, (kind, metric)) for kind, metric, n, place in drawn
     ]
-    return [*cases, *decoys(level, seed, max(3, count // 12)), *tight(level, seed, max(4, count // 6))]
+    special = [*decoys(level, seed, max(3, count // 12)), *tight(level, seed, max(4, count // 6))]
+    return [*cases, *special, *wide(level, seed)]
+
+
+def wide(level: str, seed: int) -> list[Instance]:
+    """Many variables at the ends of k, where there are few supports to look at."""
+    rng = np.random.default_rng([seed, 17, len(level)])
+    return [
+        subset_case(
+            level, *pencil(str(rng.choice(["covariance", "indefinite"])), metric, n, rng), place, ("wide", metric)
+        )
+        for n in WIDE_SIZES[level]
+        for metric, place in zip(("identity", "dense", "uneven", "dense"), ("one", "two", "most", "all"), strict=True)
+    ]
 
 
 def subset_case(level: str, A: Matrix, B: Matrix, place: str, flags: tuple[str, ...]) -> Instance:

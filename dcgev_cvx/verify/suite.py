@@ -10,9 +10,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from ..checks import as_whole
 from ..errors import InvalidParameter
 from .instances import Instance, known_level
-from .pairs import PAIRS, Pair, usable, variable_scales
+from .pairs import PAIRS, Pair, last_digits, usable, variable_scales, weighty
 from .reference import reference
 from .runs_battery import run_battery
 from .steps_battery import fda_battery, step_battery
@@ -69,32 +70,54 @@ def admitted(pair: Pair, tol: Tolerances) -> bool:
     scale = 1.0
     for instance in (pair.base, pair.asked):
         size = float(np.max(np.abs(instance.data["A"]))) if "A" in instance.data else 1.0
+        size = size if size > 0.0 else 1.0
         scale = max(scale, size, 1.0 / size, float(np.max(instance.B)), 1.0 / float(np.max(instance.B)))
     return tol.admits(pair.base) and tol.admits(pair.asked) and scale <= tol.largest_scale
 
 
-@lru_cache(maxsize=64)
 def suite(level: str, seed: int, effort: Effort) -> Suite:
     """Everything that is asked at a level for a seed: the same for every solver.
 
-    Cached by its arguments: references are computed once for all solvers of a process. Deterministic: the same
+    Kept by its arguments: references are computed once for all solvers of a process. Deterministic: the same
     cases on every machine, up to the last bits of LAPACK.
+
+    Raises InvalidParameter for an unknown level or effort and for a seed that is no whole number.
     """
-    known_level(level)
-    if effort not in BASES:
+    return made_suite(*asked_for(level, seed, effort))
+
+
+def questions(level: str, seed: int, effort: Effort) -> tuple[Instance, ...]:
+    """The battery alone, in order of size: what is written as test vectors. Raises as `suite` does."""
+    return made_questions(*asked_for(level, seed, effort))
+
+
+def asked_for(level: str, seed: int, effort: Effort) -> tuple[str, int, Effort]:
+    """The three as they are looked up, or an error that names the one that is wrong."""
+    if not isinstance(effort, str) or effort not in BASES:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidParameter(f'effort = {effort!r} is unknown; it is "quick" or "full".')
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise InvalidParameter(f"seed = {seed!r} must be a whole number of at least 0.")
-    drawn = cases(level, seed, COUNTS[level][effort == "full"])
-    battery = sorted((case for case in drawn if certain(case)), key=lambda case: case.n)
+    return known_level(level).name, as_whole(seed, "seed", low=0), effort
+
+
+@lru_cache(maxsize=64)
+def made_suite(level: str, seed: int, effort: Effort) -> Suite:
+    """The battery and the pairs of its bases."""
+    battery = made_questions(level, seed, effort)
     rng = np.random.default_rng([seed, 11])
     many = (RUN_BASES if level in ("pca", "algorithm") else BASES)[effort]
     bases = chosen([case for case in battery if handy(case)], many)
     pairs = {name: tuple(p for p in make(bases, rng) if certain(p.asked)) for name, make in PAIRS.items()}
     ties = [case for case in battery if "near-tie" in case.flags][:4]
+    pairs["last digits"] = most_telling(battery, many, rng)
     pairs["units of the variables"] += tuple(variable_scales(ties, rng))
     ladder = tuple(rungs(battery)) if level == "bound" else ()
-    return Suite(level, tuple(battery), MappingProxyType({k: v for k, v in pairs.items() if v}), ladder)
+    return Suite(level, battery, MappingProxyType({k: v for k, v in pairs.items() if v}), ladder)
+
+
+@lru_cache(maxsize=64)
+def made_questions(level: str, seed: int, effort: Effort) -> tuple[Instance, ...]:
+    """The cases of a battery that can be judged, in order of size."""
+    drawn = cases(level, seed, COUNTS[level][effort == "full"])
+    return tuple(sorted((case for case in drawn if certain(case)), key=lambda case: case.n))
 
 
 def cases(level: str, seed: int, count: int) -> list[Instance]:
@@ -114,15 +137,30 @@ def certain(case: Instance) -> bool:
     return usable(case) if case.level in ("step", "fda") else True
 
 
+NOT_HANDY = frozenset({"slow", "collapse", "small", "better-start", "small-entries", "cancelling", "no-objective"})
+
+
 def handy(case: Instance) -> bool:
     """Is the case fit to be transformed: two variables or more, benign B, ε not tiny, x compared?
 
     Bases are easy on purpose: a pair is about consistency, and a hard base would blame rounding.
     """
     calm = 2 <= case.n <= 13 and case.data.get("eps", 1.0) >= 1e-4 and condition(case) <= 1e4
-    if not calm or {"slow", "collapse", "small", "better-start", "small-entries", "cancelling"} & set(case.flags):
+    if not calm or NOT_HANDY & set(case.flags):
         return False
     return reference(case).nondegenerate and bool(reference(case).x.any()) if case.level in ("step", "fda") else True
+
+
+def most_telling(battery: Sequence[Instance], count: int, rng: np.random.Generator) -> tuple[Pair, ...]:
+    """The pairs "last digits" of so many cases, those in which the most arguments move the minimiser.
+
+    A minimiser with few nonzeros may not depend on y at all; twice as many cases are looked at. Runs all depend on
+    theirs, and are dear.
+    """
+    heavy = [case for case in battery if 3 <= case.n <= 13 and handy(case) and weighty(case)]
+    exact = bool(battery) and battery[0].level in ("step", "fda")
+    found = [tuple(last_digits([case], rng)) for case in chosen(heavy, 2 * count if exact else count)]
+    return tuple(pair for pairs in sorted(found, key=len, reverse=True)[:count] for pair in pairs)
 
 
 def chosen(found: Sequence[Instance], count: int) -> list[Instance]:

@@ -135,7 +135,7 @@ def tolerances(tol: Any) -> Tolerances:
         return tol
     if isinstance(tol, str):
         if tol not in PROFILES:
-            raise InvalidParameter(f"tol = {tol!r} is unknown; {nearest(tol, PROFILES)}, or a number.")
+            raise InvalidParameter(f"tol = {tol!r} is unknown; {nearest(tol, PROFILES)} A number will do as well.")
         return PROFILES[tol]
     if isinstance(tol, bool) or not isinstance(tol, (int, float, np.floating)) or not 1e-13 <= float(tol) <= 0.1:
         raise InvalidParameter(f"tol = {tol!r} must be a profile's name or a number between 1e-13 and 0.1.")

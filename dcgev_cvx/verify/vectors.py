@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import as_whole
 from ..errors import InvalidParameter
 from .equations import Asked, worst
 from .instances import LEVELS, Instance, Level, known_level, plain, question
@@ -23,7 +24,7 @@ from .measures import surrogate
 from .reference import optimum, reference
 from .refusals import refusals
 from .session import number_of, vector_of
-from .suite import Effort, suite
+from .suite import Effort, questions
 from .tolerances import Tolerances, tolerances
 
 SCHEMA_VERSION = 1
@@ -37,6 +38,8 @@ GROUPS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
         "cancellation": (("cancelling",), "data or sums in single precision"),
         "small-entries": (("small-entries",), "entries below 1e-3 cut off"),
         "no-pull": (("no-pull",), "0/0 when nothing pulls x from the origin"),
+        "no-objective": (("no-objective",), "A divided by its size; y taken for the answer"),
+        "no-difference": (("zero-difference",), "variables with aᵢ = 0 left out"),
         "one-variable": (("one-variable",), "n = 1 forgotten"),
         "collapse": (("rho-1.001", "rho-3", "collapse"), "0/0 where x = 0 is the answer"),
         "no-penalty": (("rho-0", "nu-0"), "a penalty left over at ρ̃ = 0; τ or B in the wrong place"),
@@ -46,9 +49,9 @@ GROUPS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
         "decoys": (("decoy",), "a greedy value taken for a bound"),
         "ill-conditioned": (("cond-1e8", "cond-1e3"), "single precision, B inverted, a ridge added"),
         "tiny-eps": (("eps=2e-16", "eps=1e-08"), "ε clipped, weights overflow, log(1 + 1/ε) forgotten"),
-        "large-eps": (("eps=1e+00",), "log(1/ε) for log(1 + 1/ε)"),
+        "large-eps": (("eps=1e+00", "eps=4e+00"), "log(1/ε) for log(1 + 1/ε)"),
         "indefinite": (("indefinite", "negative", "pulled-down", "cca"), "τ missing, doubled or on one side only"),
-        "dense-metric": (("dense", "small", "uneven"), "B taken for diagonal or for the identity"),
+        "dense-metric": (("dense", "levels", "small", "uneven"), "B taken for diagonal or for the identity"),
         "invalid": (("invalid",), "numbers returned where there is no answer"),
         "plain": ((), "factors of 2, the wrong logarithm, wrong signs"),
     }
@@ -80,6 +83,7 @@ def export(
     Returns the counts by group. Existing files of the same names are replaced; others in the folder stay.
     """
     about, profile, target = known_level(level), tolerances(tol), Path(folder)
+    seeds = as_whole(seeds, "seeds")
     target.mkdir(parents=True, exist_ok=True)
     groups: dict[str, list[dict[str, Any]]] = {}
     count = 0
@@ -122,7 +126,7 @@ def numbered(
     level: str, seed: int, seeds: int, effort: Effort, profile: Tolerances
 ) -> Iterable[tuple[int, Instance]]:
     """The cases of several seeds, numbered through."""
-    found = [case for s in range(seed, seed + seeds) for case in suite(level, s, effort).limited(profile).battery]
+    found = [case for s in range(seed, seed + seeds) for case in questions(level, s, effort) if profile.admits(case)]
     return enumerate(found, start=1)
 
 
