@@ -79,6 +79,23 @@ def test_tables_fit_eighty_columns_and_carry_no_colour(capsys):
         assert all(line == line.rstrip() for line in out.splitlines())
 
 
+def test_a_narrow_terminal_cuts_no_number(capsys, monkeypatch):
+    code, wide, _ = run(capsys, "path", "pitprops", "--rho", "3,2")
+    monkeypatch.setenv("COLUMNS", "20")
+    assert (code, wide) == run(capsys, "path", "pitprops", "--rho", "3,2")[:2]
+    _, out, _ = run(capsys, "solve", "pitprops", "--rho", 4.84)
+    assert "3.77096" in out
+    monkeypatch.setenv("COLUMNS", "wide")
+    assert run(capsys, "path", "pitprops", "--rho", "3,2")[:2] == (code, wide)
+
+
+def test_json_escapes_what_the_stream_cannot_write(tmp_path):
+    (tmp_path / "a.csv").write_text("α,β\n2,1\n1,2\n", encoding="utf-8")
+    argv = ("-m", "dcgev_cvx", "solve", str(tmp_path / "a.csv"), "--rho", "0.1", "--json")
+    done = in_a_new_process(*argv, env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert [loading["name"] for loading in json.loads(done.stdout)["loadings"]] == ["α", "β"]
+
+
 def test_long_and_hostile_names_are_shown_whole_and_harmless(capsys, tmp_path):
     names = ["a" * 90, "[red]not markup[/red]", "\x1b[31mred"]
     path = tmp_path / "named.npz"

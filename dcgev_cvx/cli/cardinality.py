@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
     Exit code 0: a search for k always ends with k nonzeros, and what it cannot promise, optimality, is not claimed.
     """
-    from .solve import finite
+    from .solve import finite, print_json
     from .tasks import problem
 
     refuse_method(args)
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     made = finite(record(pencil, found, args))
     keeper.keep("components.json", made)
     if args.json:
-        print(json.dumps(made, ensure_ascii=False, indent=2, allow_nan=False))
+        print_json(made)
     else:
         show(pencil, found, args)
     return 0
@@ -167,12 +167,12 @@ class Keeper:
         """Print the components that an interrupted search has found, and say how many and where they are."""
         from .. import __version__
         from . import tables
-        from .solve import finite
+        from .solve import print_json
 
         if args.json:
             made = {"command": "solve", "version": __version__, "deflation": args.deflation, "ended": False}
             made["components"] = [solution.to_dict() for solution in self.found]
-            print(json.dumps(finite(made), ensure_ascii=False, indent=2, allow_nan=False))
+            print_json(made)
         else:
             tables.show(*(f"{j}. {solution}" for j, solution in enumerate(self.found, 1)))
         where = "" if self.folder is None else f", kept in {self.folder}"

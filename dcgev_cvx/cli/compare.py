@@ -15,7 +15,6 @@ together and is shared evenly among those to come. Files are tried for writing b
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -63,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
     """
     from ..checks import as_number
     from ..comparison import compare
+    from .solve import print_json
 
     check_outputs(args)
     if args.time_limit is not None:
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
             raise
     if args.json:
         made = record(found, name) | ({"ended": False} if len(found) < len(ks) else {})
-        print(json.dumps(made, ensure_ascii=False, indent=2, allow_nan=False))
+        print_json(made)
     write_outputs(found, name, args)
     if len(found) < len(ks):
         raise KeyboardInterrupt(f"after {len(found)} of {len(ks)} cardinalities, which are reported")

@@ -178,13 +178,13 @@ def report(found: Path, args: argparse.Namespace, *, ended: bool) -> None:
     """
     from .. import __version__
     from . import tables
-    from .solve import finite
+    from .solve import print_json
 
     rows = found.to_rows()
     if args.json:
         made = {"command": "path", "version": __version__, "points": rows, "missing": list(found.missing)}
         made |= {} if ended else {"ended": False}
-        print(json.dumps(finite(made), ensure_ascii=False, indent=2, allow_nan=False))
+        print_json(made)
         return
     cells = [
         (

@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
         callback=Audit(pencil) if args.trace and not args.json else None,
     )
     if args.json:
-        print(json.dumps(record(result, history=args.trace), ensure_ascii=False, indent=2, allow_nan=False))
+        print_json(record(result, history=args.trace))
     else:
         show(result, args.data or args.A)
     return 0 if result.converged else report_end(result)
@@ -242,7 +242,7 @@ def values(result: MMResult) -> list[tuple[str, str]]:
 
 
 def record(result: MMResult, *, history: bool) -> dict[str, Any]:
-    """The result as plain data; numbers that are not finite become null.
+    """The result as plain data.
 
     `x` is the MM iterate with all its zeros; `loadings` lists the nonzeros with both values. Programs
     read these keys: renaming one breaks them.
@@ -271,7 +271,7 @@ def record(result: MMResult, *, history: bool) -> dict[str, Any]:
     }
     if history:
         made["history"] = [asdict(step) | {"x": step.x.tolist()} for step in result.history]
-    return finite(made)
+    return made
 
 
 def answer(result: MMResult) -> dict[str, Any]:
@@ -310,6 +310,12 @@ def finite(data: Any) -> Any:
     if isinstance(data, list):
         return [finite(entry) for entry in data]
     return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def print_json(data: dict[str, Any]) -> None:
+    """One JSON document on stdout; letters that the stream has not are escaped, for `?` would be another name."""
+    plain = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(finite(data), ensure_ascii=plain, indent=2, allow_nan=False))
 
 
 def report_end(result: MMResult) -> int:

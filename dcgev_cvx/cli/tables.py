@@ -6,22 +6,36 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.table import Table
+
+FOLDED = 12
+"""The narrowest that a column of names or sentences becomes."""
 
 
 def show(*parts: RenderableType) -> None:
     """Print text and tables to stdout: colours on a terminal only, and nothing a name says is taken for markup.
 
-    rich wraps at the terminal's width, or at 80 columns in a pipe; lines lose their trailing blanks, so that output
-    can be compared with diff.
+    rich wraps at the terminal's width, or at 80 columns in a pipe, and would cut numbers where even that is too
+    narrow: there lines run on. They lose their trailing blanks, so that output can be compared with diff.
     """
     console = Console(markup=False, highlight=False, emoji=False)
+    console.width = max([console.width, *(narrowest(part) for part in parts if isinstance(part, Table))])
     with console.capture() as captured:
         for part in parts:
             console.print(part, soft_wrap=isinstance(part, str))
     for line in captured.get().splitlines():
         print(line.rstrip(), file=sys.stdout)
+
+
+def narrowest(made: Table) -> int:
+    """The width at which no cell is cut: whole where a column does not wrap, FOLDED where it does, and the frame."""
+    kept: list[int] = []
+    for column in made.columns:
+        widest = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
+        kept.append(widest if column.no_wrap else min(widest, FOLDED))
+    return sum(kept) + 3 * len(kept) + 1
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "", words: int = 1) -> Table:
