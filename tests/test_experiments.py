@@ -168,6 +168,19 @@ def test_kill_9_and_resume(tmp_path):
     assert table.findings == fresh.sections[0].findings
 
 
+def test_a_worker_ends_with_its_parent():
+    """The parent is killed without warning while its worker sleeps: the pipe that both hold closes within seconds."""
+    worker = (
+        "import os, time; from dcgev_cvx.experiments.runner import leave_with; leave_with(os.getppid()); "
+        "print('ready', flush=True); time.sleep(120)"
+    )
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {worker!r}])"
+    process = subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    process.kill()
+    assert process.communicate(timeout=30) == ("", None)
+
+
 # ---- who computes
 
 
@@ -303,7 +316,7 @@ def test_a_balanced_step_that_lowers_the_objective_is_not_taken(monkeypatch):
     start = krylov_start(C)
     rho = 0.05 * rho_max(start)
     printed = descend(C, rho, start)
-    monkeypatch.setattr(descent, "balanced", lambda size, z, cut: np.ones_like(z))
+    monkeypatch.setattr(descent, "balanced", lambda size, z, cut: (np.ones_like(z), np.arange(len(z))))
     assert np.array_equal(descend(C, rho, start, accelerate=True).x, printed.x)
 
 
@@ -314,8 +327,12 @@ def test_a_balanced_step_is_where_repetition_with_the_same_image_ends():
     for _ in range(500):
         x = np.where(x > 0.0, np.maximum(0.0, size - 0.5 * price / np.where(x > 0.0, x, 1.0)) / mu, 0.0)
     assert x[2] == 0.0
-    assert_allclose(descent.balanced(size, z, 2.0 * mu * price) / (2.0 * mu), x, rtol=1e-10)
-    assert np.array_equal(descent.balanced(size, z, 100.0), z)
+    found, kept = descent.balanced(size, z, 2.0 * mu * price)
+    assert_allclose(found / (2.0 * mu), x, rtol=1e-10)
+    assert kept.tolist() == [0, 1]
+    unchanged, kept = descent.balanced(size, z, 100.0)
+    assert np.array_equal(unchanged, z)
+    assert kept.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("accelerate", [False, True])

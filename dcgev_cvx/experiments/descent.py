@@ -101,11 +101,11 @@ def descend(
             return Run(np.zeros(n), steps, True, passes)
         there = None
         if accelerate and (steps > 1 or start.estimated):
-            there = reached(here, balanced(size, z, 2.0 * price * math.sqrt(square)), c, price, shrink=shrink)
+            there = reached(here, *balanced(size, z, 2.0 * price * math.sqrt(square)), c, price, shrink=shrink)
             passes += len(there.y) / n
             there = there if there.objective >= here.objective else None
         if there is None:
-            there = reached(here, z, c, price, shrink=shrink)
+            there = reached(here, z, (z > 0.0).nonzero()[0], c, price, shrink=shrink)
             passes += len(there.y) / n
         settled, here = there.objective - here.objective <= tol * there.variance, there
         if not settled:
@@ -123,29 +123,28 @@ def thresholded(size: Vector, room: Vector, price: float) -> Vector:
     return np.maximum(z, 0.0, out=z)
 
 
-def balanced(size: Vector, z: Vector, cut: float) -> Vector:
+def balanced(size: Vector, z: Vector, cut: float) -> tuple[Vector, Index]:
     """Where the printed step would end if it were repeated with Ay and its norm held, before scaling (ours).
 
     With c = Ay and μ = ‖z‖ held, x ← (|c| − ½ρ_ε/x)/μ has the fixed point x = (|c| + √(c² − 2μρ_ε))/(2μ), and
     none where c² < 2μρ_ε: there x sinks to 0, slowly, a step at a time. A point that this step does not move is one
-    that the printed step does not move either. z itself where nothing would be left; cut is 2μρ_ε.
+    that the printed step does not move either. z itself where nothing would be left. cut is 2μρ_ε; the second
+    result is where the first is not zero.
     """
     root = size * size
     root -= cut
-    kept = np.minimum(root, z) > 0.0
-    if not kept.any():
-        return z
-    np.sqrt(root, out=root, where=kept)
-    root += size
-    root *= kept
-    return root
+    kept = (np.minimum(root, z) > 0.0).nonzero()[0]
+    if not len(kept):
+        return z, z.nonzero()[0]
+    x = np.zeros_like(z)
+    x[kept] = np.sqrt(root[kept]) + size[kept]
+    return x, kept
 
 
-def reached(here: Point, z: Vector, c: Vector, price: float, *, shrink: bool) -> Point:
-    """The unit vector along z ≥ 0 with the signs of c, on the columns where it is not zero."""
+def reached(here: Point, z: Vector, kept: Index, c: Vector, price: float, *, shrink: bool) -> Point:
+    """The unit vector along z ≥ 0 with the signs of c; where few are kept, on the columns where it is not zero."""
     columns, D = here.columns, here.D
-    if shrink and np.count_nonzero(z) < SHRINK * len(z):
-        kept = (z > 0.0).nonzero()[0]
+    if shrink and len(kept) < SHRINK * len(z):
         columns, D, z, c = columns[kept], D.T.take(kept, axis=0).T, z[kept], c[kept]
     y = z / math.sqrt(float(z @ z))
     room = y + MACHINE_EPS

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -159,7 +163,30 @@ def on_cores(cells: Sequence[Cell], jobs: int) -> Iterator[Outcome]:
     from joblib import Parallel, delayed
 
     parallel: Any = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    yield from parallel(delayed(outcome_of)(cell) for cell in cells)
+    yield from parallel(delayed(outcome_in_worker)(cell, os.getpid()) for cell in cells)
+
+
+def outcome_in_worker(cell: Cell, parent: int) -> Outcome:
+    """The outcome of a cell, in a process that ends when the one that asked for it is gone.
+
+    joblib's workers outlive a parent that was killed: they finish what was sent to them, for nobody, and wait for
+    more for five minutes.
+    """
+    if os.getppid() == parent:
+        leave_with(parent)
+    return outcome_of(cell)
+
+
+@cache
+def leave_with(parent: int) -> None:
+    """Look after the parent from now on, once a second; the system gives its orphans another."""
+
+    def look() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=look, daemon=True).start()
 
 
 def on_dask(cells: Sequence[Cell], address: str) -> Iterator[Outcome]:
@@ -183,8 +210,6 @@ def connected(address: str) -> Any:
     What listens there need not speak Dask, nor speak at all: a client's own limit is for the connection alone, hence
     the thread, which may be left behind waiting.
     """
-    from threading import Thread
-
     from distributed import Client
 
     answer: list[Any] = []
@@ -195,7 +220,7 @@ def connected(address: str) -> Any:
         except Exception as cause:  # whatever answers may answer anything, and so may the error
             answer.append(cause)
 
-    thread = Thread(target=knock, daemon=True)
+    thread = threading.Thread(target=knock, daemon=True)
     thread.start()
     thread.join(PATIENCE)
     found = answer[0] if answer else TimeoutError(f"nothing was said within {PATIENCE} s")
