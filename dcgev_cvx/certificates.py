@@ -12,6 +12,7 @@ import numpy as np
 from .checks import UNIT_ROUNDOFF, Vector, as_number, as_vector, shown
 from .errors import InvalidParameter
 from .programs import Program, expect_program
+from .spectra import power_of_two
 
 SNAP_TOL = 1e-9
 """Entries with |xᵢ|√Bᵢᵢ below this share of ‖x‖_B count as zero when stationarity is judged (beyond the paper)."""
@@ -65,10 +66,16 @@ class Certificate:
 
 def snap(program: Program, x: Vector, tol: float = SNAP_TOL) -> Vector:
     """x with its dust set to zero: entries with |xᵢ|√Bᵢᵢ ≤ tol·‖x‖_B."""
-    limit = tol * program.pencil.B_norm(x)
-    return np.where(np.abs(x) * program.pencil.B_roots <= limit, 0.0, x)
+    z = of_size_one(x)
+    return np.where(np.abs(z) * program.pencil.B_roots <= tol * program.pencil.B_norm(z), 0.0, x)
 
 
+def of_size_one(x: Vector) -> Vector:
+    """x over a power of two, so that no square of it overflows, and not all of them underflow."""
+    return x / power_of_two(float(np.max(np.abs(x))))
+
+
+@np.errstate(over="ignore", invalid="ignore")  # far outside Ω nothing is a number, and nothing passes
 def certify(program: Program, x: Vector, history: Sequence[Move] = (), *, tol: float = SNAP_TOL) -> Certificate:
     """Feasibility, stationarity, complementarity of x and the sandwich along its history (Eq:sandwich).
 
@@ -163,6 +170,7 @@ def ratio(part: float, whole: float) -> float:
     return value if value == value else float("inf")
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def sandwich_violation(program: Program, history: Sequence[Move]) -> float:
     """max over the history of f(x⁺) − g(x⁺, x) and g(x⁺, x) − f(x), relative to the size of f's terms (Eq:sandwich).
 
@@ -196,10 +204,10 @@ def violation_on_face(program: Program, history: Sequence[Move]) -> float:
         after = before + 1
         f_y = values[before] if history[after].origin is None else part.f(y)
         g_between = part.g(points[after], y)
-        excess = max(values[after] - g_between, g_between - f_y, f_y - values[before])
-        if excess > 0.0:
+        excess = float(np.max([values[after] - g_between, g_between - f_y, f_y - values[before]]))
+        if not excess <= 0.0:  # what is no number is no descent
             size = dropped + max(part.size(points[before]), part.size(points[after]))
-            worst = max(worst, ratio(max(0.0, excess - rounding(part, size, points[after])), size))
+            worst = max(worst, ratio(excess - rounding(part, size, points[after]), size))
     return worst
 
 
@@ -209,6 +217,6 @@ def rounding(program: Program, size: float, x: Vector) -> float:
     a = (Σ √Bᵢᵢ|xᵢ|)²/xᵀBx bounds the cancellation in the xᵀBx by which a step is scaled into Ω; it
     exceeds n only for an ill-conditioned B.
     """
-    pencil = program.pencil
-    moduli = float(pencil.B_roots @ np.abs(x)) ** 2
-    return 8.0 * (pencil.n + ratio(moduli, pencil.B_quad(x))) * UNIT_ROUNDOFF * size
+    pencil, z = program.pencil, of_size_one(x)
+    moduli = float(pencil.B_roots @ np.abs(z))
+    return 8.0 * (pencil.n + ratio(moduli * moduli, pencil.B_quad(z))) * UNIT_ROUNDOFF * size

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dcgev_cvx import Iterate, Pencil, SparseFDA, SparseGEV, Stop, certify, dc_pca, sparse_fda
 from dcgev_cvx.certificates import Certificate, ratio, sandwich_violation, snap, step_residuals
+from dcgev_cvx.penalties import ExponentialPenalty, L1Penalty
 
 epsilons = st.sampled_from([1.0, 1e-2, 1e-4, 1e-8, 2.2e-16])
 
@@ -132,6 +133,28 @@ def test_sandwich_takes_nothing_from_the_history_but_points(pitprops):
     result = dc_pca(pitprops, rho=1.0, eps=1e-2)
     liars = [Iterate(it.l, it.x, -1e9 * it.l, -1e9 * it.l, 0.0, 0.0) for it in reversed(result.history[:6])]
     assert sandwich_violation(result.program, liars) > 1e-6
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e100, 1e160, 1e250, 1e308])
+@pytest.mark.parametrize("penalty", [None, L1Penalty(), ExponentialPenalty()], ids=["log", "l1", "exp"])
+def test_far_outside_nothing_passes_and_nothing_warns(size, penalty):
+    A, B = referee.random_pencil(2, 4, cond=100.0, indefinite=True)
+    x = size * np.array([0.5, -0.25, 0.125, -0.5])
+    program = SparseGEV(Pencil(A, B), 0.3, 1e-2, penalty=penalty)
+    fisher = SparseFDA([1.0, 0.5, -0.5, 0.1], B, 0.1, 1e-2, penalty)
+    for judge in (program, fisher):
+        assert not certify(judge, x).passes()
+        begin = judge.start()
+        there_and_back = [Iterate(i, point, 0.0, 0.0, 0.0, 0.0) for i, point in enumerate((begin, x, begin))]
+        assert sandwich_violation(judge, there_and_back) > 1e-9
+
+
+def test_the_snap_does_not_depend_on_the_size_of_x():
+    program = SparseGEV(Pencil(np.diag([2.0, 1.0, 1.0])), 0.1)
+    for size in (1e-320, 1e-200, 1.0, 1e200):
+        assert np.count_nonzero(snap(program, size * np.array([1.0, 0.5, 0.0]))) == 2
+    assert np.count_nonzero(snap(program, 1e-200 * np.array([1.0, 0.5, 1e-10]))) == 2
 
 
 def test_passes_looks_at_each_number():
