@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dcgev_cvx.cli import main
+from dcgev_cvx.cli import main, reproduce
 
 
 def test_table_1_from_the_command_line(tmp_path, capsys):
@@ -24,6 +24,20 @@ def test_second_run_says_what_is_kept(tmp_path, capsys):
     capsys.readouterr()
     assert main(command) == 0
     assert "table1: 4 of 4 cells are on disk already." in capsys.readouterr().err
+
+
+def test_an_interrupt_is_two_lines_and_finished_cells_are_kept(tmp_path, capsys, monkeypatch):
+    def impatient(self, name, cell):
+        raise KeyboardInterrupt
+
+    command = ["reproduce", "table1", "--tiny", "--out", str(tmp_path)]
+    with monkeypatch.context() as patch:
+        patch.setattr(reproduce.Progress, "done", impatient)
+        assert main(command) == 130
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["dcgev: finished cells are on disk: the same command goes on from here.", "dcgev: interrupted."]
+    assert main(command) == 0
+    assert "table1: 1 of 4 cells are on disk already." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,8 @@ class Progress:
 
     def __exit__(self, *exception: object) -> None:
         self._bars.stop()
+        if exception[0] is KeyboardInterrupt:
+            self.said("finished cells are on disk: the same command goes on from here.")
 
     def begun(self, name: str, total: int, kept: int) -> None:
         """A new bar; cells from an earlier run count as done."""
