@@ -14,6 +14,7 @@ SECTIONS = {
     "quality": "solve(k) against exhaustive search and against peers",
     "exact": "bounds as theorems, proofs of optimality",
     "mutation": "the verification kit: wrong solvers caught, right ones passed",
+    "teaching": "the lab in a browser: first result, answer to a slider",
 }
 """Section → what it measures; each is a module here with `run(repeats)` that yields measures."""
 

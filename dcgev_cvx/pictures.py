@@ -251,6 +251,7 @@ def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None)
     if positive:
         ax.set_yscale("log")
         ax.set_ylim(0.5 * min(positive), 2.0 * max(positive))
+        ax.yaxis.set_major_formatter("{x:.0e}")  # a formula at each tick would cost more than all else
     ax.set(xlabel=r"$l$", ylabel=r"above the last $f$")
     whole_numbers(ax.xaxis)
     ax.legend(frameon=False, fontsize=9)

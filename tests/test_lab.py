@@ -1,19 +1,14 @@
 """The lab: every app runs as a script, survives impossible settings, and two of them move in a browser."""
 
 import ast
-import re
 import runpy
-import socket
-import subprocess
-import sys
-from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from time import process_time
 from types import SimpleNamespace
 
 import pytest
-from browser import complaints, open_browser, outside_requests, wait_for
+from browser import answer_seconds, complaints, open_browser, outside_requests, served, sliders, wait_for
 
 from dcgev_cvx.cli import lab, main
 
@@ -185,32 +180,6 @@ def test_without_the_apps_it_says_so(monkeypatch, capsys, tmp_path):
     assert "the labs are not here" in capsys.readouterr().err
 
 
-@contextmanager
-def served(name):
-    """`dcgev lab NAME` on a free port; gives the address that it prints."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    words = [sys.executable, "-m", "dcgev_cvx", "lab", name, "--headless", "--port", str(port)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
-        try:
-            for line in server.stdout:
-                if found := re.search(r"http://\S+", line):
-                    yield found.group().replace("localhost", "127.0.0.1")
-                    break
-        finally:
-            stop(server)
-
-
-def stop(server):
-    """End the command and the server that it started."""
-    server.terminate()
-    try:
-        server.wait(10)
-    except subprocess.TimeoutExpired:
-        server.kill()
-
-
 @pytest.mark.parametrize(("name", "slider", "seen"), [("step", 0, "l = 1"), ("gap", 0, "k = 4: the optimum")])
 def test_in_a_browser_a_slider_moves_number_and_picture(name, slider, seen):
     from selenium.webdriver.common.by import By
@@ -221,11 +190,8 @@ def test_in_a_browser_a_slider_moves_number_and_picture(name, slider, seen):
         with served(name) as address:
             driver.get(address)
             before = wait_for(driver, image, 60)
-            thumbs = driver.execute_script(
-                "return [...document.querySelectorAll('marimo-slider')].flatMap("
-                "s => [...s.shadowRoot.querySelectorAll('[role=slider]')])"
-            )
-            thumbs[slider].send_keys(Keys.ARROW_RIGHT)
+            thumbs = sliders(driver)
+            assert answer_seconds(driver, thumbs[slider], Keys.ARROW_RIGHT, limit=30.0) < 30.0
             wait_for(driver, lambda d: seen in d.find_element(By.TAG_NAME, "body").text, 30)
             wait_for(driver, lambda d: image(d) not in (None, before), 30)
             if name == "gap":  # more variables than there are: the error in place, and the app lives on

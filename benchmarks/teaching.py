@@ -1,0 +1,54 @@
+"""How fast the lab is in a real browser: from command to first result, from a key on a slider to what it changes."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from .report import Measure, Skipped, at_most, installed
+
+LABS = ("broken", "gap", "majoriser", "playground", "step")
+"""The apps with sliders."""
+
+
+def run(repeats: int) -> Iterator[Measure | Skipped]:
+    """Every measure of the section."""
+    browser = browser_of_the_tests()
+    if browser.missing() or not installed("marimo"):
+        yield Skipped("the lab in a browser", f"{browser.REMEDY} '.[lab]'")
+        return
+    driver = browser.open_browser()
+    try:
+        for name in LABS:
+            yield from lab(browser, driver, name, repeats)
+    finally:
+        driver.quit()
+
+
+def browser_of_the_tests() -> Any:
+    """The module tests/browser.py."""
+    folder = str(Path(__file__).parents[1] / "tests")
+    if folder not in sys.path:
+        sys.path.append(folder)
+    import browser  # pyright: ignore[reportMissingImports]
+
+    return browser
+
+
+def lab(browser: Any, driver: Any, name: str, repeats: int) -> Iterator[Measure]:
+    """The first result of an app, and its slowest slider."""
+    begin = perf_counter()
+    with browser.served(name) as address:
+        driver.get(address)
+        browser.wait_for(driver, browser.has_result, 60)
+        yield at_most(f"dcgev lab {name}: first result", perf_counter() - begin, "s", 10.0)
+        right = "\ue014"  # the key as WebDriver names it
+        medians = [
+            statistics.median(browser.answer_seconds(driver, thumb, right) for _ in range(repeats))
+            for thumb in browser.sliders(driver)
+        ]
+        yield at_most(f"lab {name}: slowest slider", max(medians), "s", 0.5, f"{len(medians)} sliders")
