@@ -7,6 +7,7 @@ import math
 import sys
 import time
 from dataclasses import replace
+from fractions import Fraction
 from types import MappingProxyType
 
 import numpy as np
@@ -22,7 +23,7 @@ from dcgev_cvx.verify.measures import surrogate
 from dcgev_cvx.verify.outcomes import Trial
 from dcgev_cvx.verify.reference import curvature, reference
 from dcgev_cvx.verify.search import search_check
-from dcgev_cvx.verify.session import Session, number_of, vector_of
+from dcgev_cvx.verify.session import Session, number_of, starved, vector_of
 from dcgev_cvx.verify.shrink import counterexample
 from dcgev_cvx.verify.suite import suite
 from dcgev_cvx.verify.tolerances import PROFILES, tolerances
@@ -98,6 +99,16 @@ NEEDED = {
     "ε clipped at 1e-12 in the weights": "weights at 0",
     "the best of three searches": "decoys",
     "text": "an answer",
+    "τ in single precision": "last digits",
+    "answers remembered by ten digits": "last digits",
+    "B remembered by its identity": "reused arrays",
+    "y returned where A = 0": "A = 0",
+    "variables with aᵢ = 0 left out": "no difference",
+    "zeros of x0 filled with 1e-3": "x0 decides",
+    "the first call returns its start": "stationarity",
+    "penalty off where λmax is repeated": "stationarity",
+    "too small beyond 12 variables": "validity",
+    "unit 2-norm beyond 40 variables": "unit norm",
 }
 """Faults that one family or one pair alone brings to light, by the check that must fail."""
 
@@ -306,7 +317,15 @@ def test_the_report_as_text_json_and_page():
         (lambda: verify.check(print, "step", tol=2.0), "between 1e-13 and 0.1"),
         (lambda: verify.check(print, "step", effort="most"), "effort = 'most'"),
         (lambda: verify.check(print, "step", seed=-1), "seed = -1"),
+        (lambda: verify.check(print, "step", seed=[1]), r"seed = \[1\]"),
+        (lambda: verify.check(print, "step", seed=True), "seed = True"),
+        (lambda: verify.check(print, "step", effort=["quick"]), "effort = "),
+        (lambda: verify.check(print, "step", tol=[1e-5]), "tol = "),
+        (lambda: verify.check(print, "step", progress=3), "progress = 3 is not callable"),
         (lambda: verify.check(print, "step", time_limit=0.0), "time_limit = 0"),
+        (lambda: verify.check(print, "step", time_limit=1e12), r"time_limit = 1e\+12"),
+        (lambda: verify.parametrize_with_checks("fda", time_limit=1e12), r"time_limit = 1e\+12"),
+        (lambda: verify.ProcessSolver("true", "fda", time_limit=1e12), r"time_limit = 1e\+12"),
     ],
 )
 def test_bad_settings_are_named(call, words):
@@ -346,6 +365,72 @@ def test_answers_that_overflow_are_failures_and_not_crashes(level, size):
     report = verify.check(lambda *args: np.full(len(args[0]), size), level)
     assert not report.ok
     assert report.checks[0].passed
+
+
+def test_a_solver_is_not_blamed_for_a_busy_machine():
+    assert not starved(wall=10.0, cpu=0.001, limit=10.0)  # asleep
+    assert not starved(wall=10.0, cpu=9.9, limit=10.0)  # in an endless loop
+    assert starved(wall=10.0, cpu=1.0, limit=10.0)  # a tenth of a core
+    assert not starved(wall=61.0, cpu=3.0, limit=10.0)  # long enough
+
+
+class Mute(Exception):
+    """An exception whose message cannot be read."""
+
+    def __str__(self):
+        raise RuntimeError
+
+
+class Trap:
+    """An answer that leaves when it is looked at."""
+
+    def __array__(self, *args, **kwargs):
+        raise SystemExit(2)
+
+
+class Nameless:
+    """A solver that has no name, closes its stdout and returns fractions."""
+
+    @property
+    def __name__(self):
+        raise ValueError
+
+    def __call__(self, A, B, k):
+        sys.stdout.close()
+        return Fraction(max(0.0, catalogue.lambda_max(A, B)))
+
+
+def mute(*args):
+    raise Mute
+
+
+@pytest.mark.parametrize(
+    ("solver", "words"), [(mute, "raised Mute: without a message"), (lambda *args: Trap(), "type Trap")]
+)
+def test_what_cannot_be_looked_at_is_no_answer(solver, words):
+    report = verify.check(solver, "cardinality")
+    assert words in report.checks[0].note
+
+
+def test_a_solver_without_a_name_or_a_stdout_may_be_right():
+    report = verify.check(Nameless(), "bound")
+    assert report.ok
+    assert report.solver == "Nameless"
+
+
+def test_rounded_answers_are_not_held_to_their_last_digits():
+    found = suite("fda", 0, "quick")
+    few = replace(found, battery=found.battery[:1])
+    last = next(item for item in checks("fda", few) if item.name == "last digits")
+
+    def judged(finish):
+        trial = Trial(Session(lambda *args: finish(catalogue.right_fda(*args))), few, tolerances(None))
+        return last.run(trial).status
+
+    assert judged(lambda x: x) == "passed"
+    assert judged(lambda x: np.array([float(f"{v:.9g}") for v in x])) == "passed"
+    assert judged(lambda x: x.astype(np.float32)) == "passed"
+    assert judged(lambda x: x.astype(np.float32).astype(float)) == "failed"
 
 
 def test_light_import():

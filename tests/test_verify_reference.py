@@ -10,6 +10,9 @@ import pytest
 from scipy.linalg import eigh
 
 from dcgev_cvx.errors import SolverFailed
+from dcgev_cvx.pencils import Pencil
+from dcgev_cvx.programs import SparseGEV
+from dcgev_cvx.steps.polish import Subproblem, polish
 from dcgev_cvx.verify.instances import (
     flipped,
     permuted,
@@ -19,7 +22,7 @@ from dcgev_cvx.verify.instances import (
 )
 from dcgev_cvx.verify.measures import excess, objective, proximal_residual, surrogate, tangent
 from dcgev_cvx.verify.reference import enumerated, reference
-from dcgev_cvx.verify.runs_battery import printed_run
+from dcgev_cvx.verify.runs_battery import on_same_face, printed_run
 from dcgev_cvx.verify.suite import suite
 from dcgev_cvx.verify.tolerances import condition
 
@@ -148,3 +151,45 @@ def test_a_question_is_copied_and_read_only():
     assert case.data["A"][0, 0] == 1.0
     assert not case.data["A"].flags.writeable
     assert all(a.flags.writeable for a in case.arguments() if isinstance(a, np.ndarray))
+
+
+@pytest.mark.parametrize("shift", ["identity", "metric"])
+def test_the_step_on_a_face_is_the_walk(shift):
+    """One system with B's spectrum against the active-set walk, along runs of Algorithm 1."""
+    steps = 0
+    for case in suite("algorithm", 0, "quick").battery[::4]:
+        program = SparseGEV(Pencil(case.data["A"], case.B), case.data["rho"], case.data["eps"], shift=shift)
+        y, faces = case.data["x0"], {}
+        for _ in range(6):
+            c = program.linear(y)
+            if not c.any():
+                break
+            walked = polish(Subproblem.at(program, y), y).x
+            same = on_same_face(program, y, c, faces)
+            if same is not None:
+                assert program.pencil.B_norm(same - walked) < 1e-12
+                steps += 1
+            y = walked
+    assert steps > 20
+
+
+def test_an_answer_just_inside_the_boundary_costs_nothing_in_value():
+    """‖x‖_B = 1 − δ costs 2μδ; within the accuracy the value is that of the boundary, beyond it is not."""
+    cases = [c for c in suite("step", 0, "quick").battery if "cancelling" in c.flags]
+    assert cases
+    for case in cases:
+        problem, best = surrogate(case), reference(case).x
+        assert problem.norm(best) == pytest.approx(1.0)
+        assert excess(problem, best * (1 - 1e-6), best, 1e-5) < 1e-12
+        assert excess(problem, best * (1 - 1e-3), best, 1e-5) > 1e-5
+
+
+def test_dust_beside_a_small_answer_is_cut():
+    """x near 0 has entries below the accuracy; cutting at a smaller size keeps them and drops what is dust."""
+    data = {"A": np.diag([-0.3, 0.7]), "B": np.eye(2), "y": np.array([0.02, -0.001]), "rho": 0.0, "eps": 1e-8}
+    rho = 0.999 * 2 * 0.5 * 0.02 * (0.02 + 1e-8) * math.log1p(1e8)
+    step = question("step", "small x", (), {**data, "tau": 0.8, "rho": rho})
+    best = reference(step).x
+    assert 0 < np.max(np.abs(best)) < 1e-3
+    assert best[1] == 0.0
+    assert excess(surrogate(step), best + np.array([0.0, 1e-10]), best, 1e-3) < 1e-12

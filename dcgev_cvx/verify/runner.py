@@ -48,7 +48,7 @@ def check(
         None for "standard" (1e-5); see `tolerances`.
     time_limit
         Seconds a call may take, > 0; after one that takes longer the solver is not called again and the rest is
-        blocked.
+        blocked. One that computes on a busy machine and has had less than half of it is waited for, up to six times.
 
     Returns
     -------

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +22,8 @@ Solver: TypeAlias = Callable[..., Any]
 
 TIME_LIMIT = 10.0
 """Seconds a call may take; then it counts as hanging and no further call is made."""
+PATIENCE = 6.0
+"""How many time limits a solver is given that computes but gets little of a busy machine: its load is not its fault."""
 
 
 def as_time_limit(seconds: Any) -> float:
@@ -147,8 +149,15 @@ class _Worker:
 
     def run(self, arguments: list[Any], seconds: float) -> tuple[Any, BaseException | None]:
         """The solver's answer or its exception; queue.Empty when it takes too long."""
+        begin, used, wait = perf_counter(), process_time(), seconds
         self._inbox.put(arguments)
-        return self._outbox.get(timeout=seconds)
+        while True:
+            try:
+                return self._outbox.get(timeout=wait)
+            except queue.Empty:
+                if not starved(perf_counter() - begin, process_time() - used, seconds):
+                    raise
+                wait = 0.25 * seconds
 
     def _serve(self) -> None:
         while True:
@@ -157,6 +166,14 @@ class _Worker:
                 self._outbox.put((self._solver(*arguments), None))
             except BaseException as error:  # whatever the solver raises, SystemExit included, is an answer
                 self._outbox.put((None, error))
+
+
+def starved(wall: float, cpu: float, limit: float) -> bool:
+    """Is the solver computing on a machine that gives it little: under half its time limit so far, but not nothing?
+
+    A solver that sleeps uses no CPU and is not waited for; one that computes on an idle machine has used its limit.
+    """
+    return 0.02 * wall < cpu < 0.5 * limit and wall < PATIENCE * limit
 
 
 def form_of(instance: Instance, raw: Any, failure: str) -> Answer:
