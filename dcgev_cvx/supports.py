@@ -24,6 +24,9 @@ from .swaps import Climbs, eigenvector_on, eliminated, pair_value, refined, supp
 
 Effort: TypeAlias = Literal["quick", "normal", "high"]
 
+Plan: TypeAlias = tuple[tuple[Index, int], ...]
+"""How many variables a support has from each of some groups, which are all variables together."""
+
 EFFORTS: tuple[Effort, ...] = ("quick", "normal", "high")
 SEARCHES = {"quick": 1, "normal": 8, "high": 24}
 """From how many of its candidates, the best first, a stage searches by exchanges."""
@@ -65,7 +68,7 @@ def best_support(pencil: Pencil, k: int, effort: Effort, generator: np.random.Ge
         best = [max([*best, *(swap_search(pencil, x)[0] for x in found)], key=pencil.A_quad)]
         count = climbs_at_a_time(pencil, k)
         if stage != "quick" and count:
-            best = [after_climbs(pencil, best[0], k, count, ROUNDS[stage], generator)]
+            best = [after_climbs(pencil, best[0], ((np.arange(pencil.n), k),), count, ROUNDS[stage], generator)]
     return refined(pencil, best[0])
 
 
@@ -78,25 +81,33 @@ def climbs_at_a_time(pencil: Pencil, k: int) -> int:
 
 
 def after_climbs(
-    pencil: Pencil, x: Vector, k: int, count: int, rounds: int, generator: np.random.Generator
+    pencil: Pencil, x: Vector, plan: Plan, count: int, rounds: int, generator: np.random.Generator
 ) -> Vector:
     """The best of x and the tops of climbs from random supports, then from kicked copies of the best tops.
 
     Ends where a quarter of the random starts lead to the best top, which all the others are then hardly missing, or
     where PATIENCE rounds of kicks brought nothing.
     """
-    climbs = Climbs(pencil)
-    starts = np.sort(generator.random((count, pencil.n)).argsort(axis=1)[:, :k], axis=1)
-    climbs.climb(np.vstack([whole(x, k), starts]))
+    groups = np.zeros(pencil.n, dtype=np.intp)
+    for label, (rows, _) in enumerate(plan):
+        groups[rows] = label
+    climbs = Climbs(pencil, groups)
+    starts = np.array([drawn(plan, generator) for _ in range(count)])
+    climbs.climb(np.vstack([whole(x, plan), starts]))
     still = 0
     for _ in range(rounds):
         if still == PATIENCE or 4 * climbs.arrivals(starts) >= count:
             break
         tops = climbs.best(TOPS)
-        climbs.climb(np.array([kicked(tops[i % len(tops)], pencil.n, generator) for i in range((count + 1) // 2)]))
+        climbs.climb(np.array([kicked(tops[i % len(tops)], groups, generator) for i in range((count + 1) // 2)]))
         still = still + 1 if np.array_equal(climbs.best(1)[0], tops[0]) else 0
-    found = swap_search(pencil, indicator(climbs.best(1)[0], pencil.n))[0]
+    found = swap_search(pencil, indicator(climbs.best(1)[0], pencil.n), groups=groups)[0]
     return max(x, found, key=pencil.A_quad)
+
+
+def drawn(plan: Plan, generator: np.random.Generator) -> Index:
+    """A random support."""
+    return np.sort(np.concatenate([generator.permutation(rows)[:k] for rows, k in plan]))
 
 
 def best_of_all(pencil: Pencil, k: int) -> Vector:
@@ -189,18 +200,21 @@ def most_promising(pencil: Pencil, found: list[Vector], count: int) -> list[Vect
     return unique[:count]
 
 
-def kicked(support: Index, n: int, generator: np.random.Generator) -> Index:
-    """A support with two or three of its variables exchanged at random: a way out of a local optimum."""
-    outside = np.setdiff1d(np.arange(n), support, assume_unique=True)
-    moves = min(int(generator.integers(2, 4)), len(support), len(outside))
-    kept = generator.permutation(support)[moves:]
-    return np.sort(np.append(kept, generator.permutation(outside)[:moves]))
+def kicked(support: Index, groups: Index, generator: np.random.Generator) -> Index:
+    """A support with two or three variables exchanged at random within their groups: a way out of a local optimum."""
+    outside = generator.permutation(np.setdiff1d(np.arange(len(groups)), support, assume_unique=True))
+    members = generator.permutation(support)
+    for at in range(min(int(generator.integers(2, 4)), len(members))):
+        same = np.flatnonzero(groups[outside] == groups[members[at]])
+        if len(same):
+            members[at], outside = outside[same[0]], np.delete(outside, same[0])
+    return np.sort(members)
 
 
-def whole(x: Vector, k: int) -> Index:
-    """The support of x, with the first variables outside it where it has fewer than k: more cost nothing."""
-    support, outside = np.flatnonzero(x), np.flatnonzero(x == 0.0)
-    return np.sort(np.append(support, outside[: k - len(support)]))
+def whole(x: Vector, plan: Plan) -> Index:
+    """The support of x, with further variables of a group where it has fewer than planned: more cost nothing."""
+    kept = [rows[np.argsort(x[rows] == 0.0, kind="stable")[:k]] for rows, k in plan]
+    return np.sort(np.concatenate(kept))
 
 
 def indicator(support: Index, n: int) -> Vector:
@@ -261,35 +275,85 @@ def overfits(pencil: Pencil) -> bool:
     """Is this sparse CCA on more than SMALL variables, from fewer samples than variables?
 
     A + B is then the joint covariance of both views plus a ridge, and as the samples do not span the space, many
-    directions share one eigenvalue, the ridge; deflation moves a few of them. A covariance of enough
-    samples has no eigenvalue three times.
+    directions share one eigenvalue, the ridge; deflation moves a few of them. A covariance of enough samples has
+    no eigenvalue three times. One that is known may have, but for a reason of its own: groups of variables that
+    are uncorrelated with all others, each with the same eigenvalue, or variables that the others' covariances
+    do not tell apart, as in a block of equal correlations. So each group is asked by itself, each such variable once.
     """
     if pencil.n <= SMALL or isinstance(pencil.A, Gram) or pencil.B is None or not has_views(pencil.A, pencil.B):
         return False
-    return shares_smallest(pencil.A + pencil.B, 1e-11 * pencil.B_scale)
+    S, tol = pencil.A + pencil.B, 1e-11 * pencil.B_scale
+    shared = shared_smallest(S, tol)
+    if shared is None:
+        return False
+    # mostly all variables are told apart, and no group has to be asked again
+    rest = [told_apart(S, rows, shared) for rows in connected(S)]
+    return len(rest[0]) == pencil.n or any(unspanned(S, rows, tol) for rows in rest)
 
 
-def shares_smallest(S: Matrix, tol: float) -> bool:
-    """Do three directions share one of the smallest eigenvalues of a positive definite S?
+def unspanned(S: Matrix, rows: Index, tol: float) -> bool:
+    """Do three directions share an eigenvalue of S on these rows, though all variables are told apart?
+
+    Those that are not are dropped and the rest is asked again.
+    """
+    shared = shared_smallest(S[np.ix_(rows, rows)], tol) if len(rows) > 2 else None
+    if shared is None:
+        return False
+    kept = told_apart(S, rows, shared)
+    return len(kept) == len(rows) or unspanned(S, kept, tol)
+
+
+def shared_smallest(S: Matrix, tol: float) -> float | None:
+    """One of the smallest eigenvalues of a positive definite S that three directions share, if there is one.
 
     By inverse iteration with twelve vectors, shifted closer twice: three Cholesky factorisations instead of a
     spectrum. A shared eigenvalue is found several times at once; two that differ are told apart long
     before they are accurate.
     """
-    V = np.random.default_rng(0).standard_normal((len(S), 12))
+    V = np.random.default_rng(0).standard_normal((len(S), min(12, len(S))))
     shift = 0.0
     for _ in range(3):
         try:
             factor = cho_factor(S - shift * np.eye(len(S)), lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
-            return False
+            return None
         for _ in range(30):
             V = np.linalg.qr(cho_solve(factor, V, check_finite=False))[0]
         low = np.linalg.eigvalsh(V.T @ (S @ V))
-        if np.any(low[2:] - low[:-2] <= tol):
-            return True
+        threes = np.flatnonzero(low[2:] - low[:-2] <= tol)
+        if len(threes):
+            return float(low[threes[0]])
         shift = float(low[0] - 2.0 * (low[-1] - low[0]))
-    return False
+    return None
+
+
+def connected(S: Matrix) -> list[Index]:
+    """The groups of variables between which S is zero."""
+    if S[0].all():
+        return [np.arange(len(S))]
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    count, label = connected_components(csr_array(S != 0.0), directed=False)
+    return [np.flatnonzero(label == group) for group in range(count)]
+
+
+def told_apart(S: Matrix, rows: Index, shared: float) -> Index:
+    """The rows without those whose column of R = S − σI is zero or a multiple of the column of an earlier one.
+
+    From samples R = CᵀC, and these are constants and duplicates among the columns of C. Proportional columns have
+    RᵢᵢRⱼⱼ = Rᵢⱼ², so that only such pairs are compared.
+    """
+    R = S[np.ix_(rows, rows)] - shared * np.eye(len(rows))
+    diagonal, size = np.diagonal(R), np.linalg.norm(R, axis=1)
+    dropped = size <= 1e-9 * np.diagonal(S)[rows]
+    likely = np.triu(np.abs(R * R - np.outer(diagonal, diagonal)) <= 1e-9 * np.outer(size, size), 1)
+    for i in range(len(rows)):
+        others = np.flatnonzero(likely[i] & ~dropped)
+        if not dropped[i] and len(others):
+            apart = np.outer(R[others, i], R[i]) - R[i, i] * R[others]
+            dropped[others[np.linalg.norm(apart, axis=1) <= 1e-9 * size[i] * size[others]]] = True
+    return rows[~dropped]
 
 
 def has_views(A: Matrix, B: Matrix) -> bool:

@@ -73,10 +73,10 @@ def refined(pencil: Pencil, x: Vector) -> Vector:
     return eigenvector_on(pencil, support)[1]
 
 
-def swap_search(pencil: Pencil, x: Vector, max_swaps: int = 200) -> tuple[Vector, int]:
-    """Exchange the pair (i out, j in) that raises λmax most until no exchange on the shortlist does.
+def swap_search(pencil: Pencil, x: Vector, max_swaps: int = 200, groups: Index | None = None) -> tuple[Vector, int]:
+    """Exchange pairs (i out, j in) that raise λmax, the most promising first, until none does.
 
-    Returns the vector and the number of exchanges made. On small problems every exchange is evaluated
+    Returns the vector and the number of exchanges made. On small problems every exchange is judged
     exactly, so that the result is optimal among all supports that differ in one variable; on large ones
     the candidates are those with the best 2 × 2 estimates.
 
@@ -86,6 +86,8 @@ def swap_search(pencil: Pencil, x: Vector, max_swaps: int = 200) -> tuple[Vector
         A nonzero vector; only its support matters, as loadings are recomputed.
     max_swaps
         A guard; each exchange raises the value by more than 1e-12 of itself.
+    groups
+        A label for each variable: only variables of one group are exchanged.
 
     Examples
     --------
@@ -101,11 +103,11 @@ def swap_search(pencil: Pencil, x: Vector, max_swaps: int = 200) -> tuple[Vector
     (array([5, 6]), 1.813, 2)
     """
     support = np.flatnonzero(x)
-    if pencil.B is None and isinstance(pencil.A, Gram) and pencil.n > THIN:
+    if pencil.B is None and isinstance(pencil.A, Gram) and pencil.n > THIN and groups is None:
         return exchange_rows(pencil.A.C.T, pencil.A_diagonal, x, max_swaps)
     value, x = eigenvector_on(pencil, support)
     for count in range(max_swaps):
-        better = best_swap(pencil, support, x, value)
+        better = best_swap(pencil, support, x, value, groups)
         if better is None:
             return x, count
         value, support, x = better
@@ -261,10 +263,11 @@ class Climbs:
     """Climbs by exchanges from many supports at once: where each support seen led to, and the tops they ended at.
 
     A support is kept as the bytes of its sorted positions. Climbs that meet go on as one, so that a
-    support is never looked at twice.
+    support is never looked at twice. With `groups`, a label for each variable, only variables of one are exchanged.
     """
 
     pencil: Pencil
+    groups: Index | None = None
     values: dict[bytes, float] = field(default_factory=dict[bytes, float])
     after: dict[bytes, bytes] = field(default_factory=dict[bytes, bytes])
     tops: set[bytes] = field(default_factory=set[bytes])
@@ -338,6 +341,8 @@ class Climbs:
         B_cross = np.zeros((1, 1, 1)) if B is None else B[across]
         a, b = self.pencil.A_diagonal[outside], self.pencil.B_diagonal[outside]
         gains = exchange_gains(A_sub, B_sub, A[across], B_cross, a, b, x, value)
+        if self.groups is not None:
+            gains[self.groups[supports][:, :, None] != self.groups[outside][:, None, :]] = 0.0
         gains = gains.reshape(len(supports), supports.shape[1] * outside.shape[1])
         best = np.argmax(gains, axis=1)
         i, j = np.divmod(best, outside.shape[1])

@@ -1,8 +1,8 @@
 """A given number of nonzeros in each view: sparse CCA with kx and ky (Eq:CCA; beyond the paper).
 
 Every value is that of the best vector on its support, found by a small eigenvalue problem, so
-the search can only rise: supports are cut from a few starts, then one member of a view is
-exchanged at a time for the variable that first-order theory prefers.
+the search can only rise: supports are cut from a few starts, then one member of a view is exchanged at a
+time for another variable of that view.
 
 With one cardinality for both views, the view with more or stronger variables may take nearly all of it;
 kx and ky are the numbers that a user of CCA has in mind.
@@ -21,15 +21,11 @@ from .errors import InvalidParameter
 from .pencils import Pencil, expect_pencil
 from .postprocess import on_support, value
 from .solutions import Solution, checked_k
-from .supports import diagonal_metric, overfits
+from .supports import ROUNDS, after_climbs, climbs_at_a_time, diagonal_metric, in_units, overfits
+from .swaps import swap_search
 
 if TYPE_CHECKING:
     from .paths import Effort
-
-CANDIDATES = 3
-"""How many of the weakest members, and of the best outsiders, an exchange considers."""
-ROUNDS = 200
-"""Exchanges at most; each raises the value, so this is a guard and not a tuning knob."""
 
 
 def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: Effort = "normal", random_state: int = 0) -> Solution:
@@ -74,21 +70,25 @@ def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: Effort = "normal",
     one_of(effort, "effort", ("quick", "normal", "high"))
     # as in solve: with fewer samples than variables the covariances within a view have no say in the choice
     chooser = diagonal_metric(pencil) if effort != "high" and overfits(pencil) else pencil
-    x = on_support(pencil, np.flatnonzero(best_views(chooser, sizes, effort, random_state)))
+    x = on_support(pencil, np.flatnonzero(best_views(in_units(chooser)[0], sizes, effort, random_state)))
     return matched_solution(pencil, x, "solve per view", begin)
 
 
 def best_views(pencil: Pencil, sizes: tuple[int, ...], effort: Effort, random_state: int) -> Vector:
-    """The best vector that exchanges reach from solve(pencil, Σks), cut to fit, and from the leading eigenvector."""
+    """The best vector that exchanges reach from solve(pencil, Σks), cut to fit, from the leading eigenvector and,
+    beyond "quick", from random and kicked supports.
+    """
     from .paths import solve
 
-    first = solve(pencil, sum(sizes), effort=effort, random_state=random_state, check_path=False)
-    if view_counts(pencil, first.x) == sizes:
-        best = first.x
-    else:
-        best = on_support(pencil, cut(pencil, scores(pencil, first.x), sizes))
-    starts = [power(pencil, best, sizes), power(pencil, pencil.leading_vector, sizes)]
-    return max((exchange(pencil, x) for x in starts), key=lambda z: value(pencil, z))
+    k = sum(sizes)
+    first = solve(pencil, k, effort=effort, random_state=random_state, check_path=False)
+    cut_first = on_support(pencil, cut(pencil, scores(pencil, first.x), sizes))
+    starts = [cut_first, power(pencil, cut_first, sizes), power(pencil, pencil.leading_vector, sizes)]
+    best = max((exchange(pencil, x) for x in starts), key=pencil.A_quad)
+    count, plan = climbs_at_a_time(pencil, k), tuple(zip(pencil.views, sizes, strict=True))
+    if effort == "quick" or not count:
+        return best
+    return after_climbs(pencil, best, plan, count, ROUNDS[effort], np.random.default_rng(random_state))
 
 
 def checked_ks(pencil: Pencil, ks: Any) -> tuple[int, ...]:
@@ -99,11 +99,6 @@ def checked_ks(pencil: Pencil, ks: Any) -> tuple[int, ...]:
     if len(wanted) != len(blocks):
         raise InvalidParameter(f"k = {shown(ks)} must give one number for each of the {len(blocks)} views.")
     return tuple(checked_k(k, size) for k, size in zip(wanted, blocks, strict=True))
-
-
-def view_counts(pencil: Pencil, x: Vector) -> tuple[int, ...]:
-    """The nonzeros of each view."""
-    return tuple(int(np.count_nonzero(x[rows])) for rows in pencil.views)
 
 
 def cut(pencil: Pencil, score: Vector, ks: Sequence[int]) -> Index:
@@ -145,35 +140,5 @@ def power(pencil: Pencil, x: Vector, ks: Sequence[int], steps: int = 20) -> Vect
 
 
 def exchange(pencil: Pencil, x: Vector) -> Vector:
-    """Exchange one member of a view at a time while the value rises.
-
-    Every exchange raises the value by more than rounding and supports are finite in number, so it ends; ROUNDS
-    is a second guard.
-    """
-    for _ in range(ROUNDS):
-        better = improved(pencil, x)
-        if better is None:
-            break
-        x = better
-    return x
-
-
-def improved(pencil: Pencil, x: Vector) -> Vector | None:
-    """The best vector after one exchange within a view among the likely candidates, if it is worth more than x.
-
-    At most CANDIDATES² pairs a view are tried, each by an exact small eigenvalue problem.
-    """
-    score, now = scores(pencil, x), value(pencil, x)
-    best: Vector | None = None
-    for rows in pencil.views:
-        members = rows[x[rows] != 0.0]
-        outsiders = rows[x[rows] == 0.0]
-        weak = members[np.argsort(score[members], kind="stable")[:CANDIDATES]]
-        strong = outsiders[np.argsort(-score[outsiders], kind="stable")[:CANDIDATES]]
-        for i in weak:
-            for j in strong:
-                support = np.sort(np.append(np.flatnonzero(x)[np.flatnonzero(x) != i], j))
-                z = on_support(pencil, support)
-                if value(pencil, z) > now + 1e-12 * abs(now):
-                    best, now = z, value(pencil, z)
-    return best
+    """Exchange one member of a view at a time while the value rises."""
+    return swap_search(pencil, x, groups=np.repeat(np.arange(len(pencil.views)), pencil.blocks or pencil.n))[0]

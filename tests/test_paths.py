@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -16,7 +17,16 @@ from dcgev_cvx.builders import cca_pencil
 from dcgev_cvx.exchanges import exchange_rows
 from dcgev_cvx.oneshot import SCHEDULES, one_shot, survivors
 from dcgev_cvx.paths import on_path
-from dcgev_cvx.swaps import best_swap, eigenvector_on, pair_value, support_values, swap_search
+from dcgev_cvx.swaps import (
+    Climbs,
+    best_swap,
+    eigenvector_on,
+    eliminated,
+    pair_value,
+    support_values,
+    swap_gains,
+    swap_search,
+)
 from dcgev_cvx.views import solve_views
 
 PITPROPS_BEST = [
@@ -449,8 +459,8 @@ def test_few_samples_are_known_from_the_pencil(samples, few):
     S[60:, 60:] += 0.5 * np.eye(60)
     values = np.linalg.eigvalsh(S)
     assert (values[2] - values[0] < 1e-10) == few
-    assert supports.shares_smallest(S, 1e-11) == few
-    assert not supports.shares_smallest(-S, 1e-11)
+    assert (supports.shared_smallest(S, 1e-11) is not None) == few
+    assert supports.shared_smallest(-S, 1e-11) is None
 
 
 DEGENERATE = {
@@ -473,3 +483,183 @@ def test_degenerate_factors(name, k):
     found = solve(Pencil(Gram(C)), k, effort="quick" if k > 2 else "normal")
     assert found.k == k or (name == "one column" and found.k == 1)
     assert found.value == pytest.approx(np.linalg.norm(C[:, list(found.support)], 2) ** 2, rel=1e-9, abs=1e-12)
+
+
+def tied(seed, n):
+    """Blocks of equal correlations, their variables shuffled: many supports have the same value."""
+    S = np.kron(np.eye(n // 4), np.full((4, 4), 0.5)) + 0.5 * np.eye(n)
+    order = np.random.default_rng(seed).permutation(n)
+    return Pencil(S[np.ix_(order, order)])
+
+
+def conditioned(seed, n, cond):
+    return Pencil(*referee.random_pencil(seed, n, cond=cond, indefinite=True))
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 1000), st.integers(1, 9), st.sampled_from([1.0, 1e2, 1e4, 1e6]), st.sampled_from([0.0, 1.0, 1e-5])
+)
+def test_exchange_gains_are_positive_exactly_where_an_exchange_raises_the_value(seed, k, cond, shift):
+    rng = np.random.default_rng(seed)
+    A, B = referee.random_pencil(seed, 10, cond=cond, indefinite=True)
+    d = 10.0 ** rng.uniform(-2, 2, 10)
+    pencil = Pencil(d[:, None] * (A - shift * np.eye(10)) * d, d[:, None] * B * d)
+    support = np.sort(rng.permutation(10)[:k])
+    outside = np.setdiff1d(np.arange(10), support)
+    value, x = eigenvector_on(pencil, support)
+    gains = swap_gains(pencil, support, x, value, np.arange(k), outside)
+    for i in range(k):
+        for j in range(10 - k):
+            after = eigenvector_on(pencil, np.sort(np.append(np.delete(support, i), outside[j])))[0]
+            if abs(after - value) > 1e-6 * abs(value):
+                assert (gains[i, j] > 0.0) == (after > value)
+
+
+def test_exchanges_of_uncoupled_variables_are_seen():
+    """Diagonal A: x has one nonzero, and neither the bracket of x nor that of j tells anything."""
+    pencil = Pencil(np.diag([3.0, 1.0, 2.0, 5.0, 4.0]))
+    value, x = eigenvector_on(pencil, np.array([0, 1]))
+    gains = swap_gains(pencil, np.array([0, 1]), x, value, np.arange(2), np.array([2, 3, 4]))
+    assert (gains > 0.0).tolist() == [[False, True, True], [False, True, True]]
+    assert swap_search(pencil, x)[0].nonzero()[0].tolist() == [3]
+    assert not swap_gains(
+        Pencil(np.zeros((3, 3))), np.arange(1), np.eye(3)[0], 0.0, np.arange(1), np.arange(1, 3)
+    ).any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("make", [tied, lambda seed, n: conditioned(seed, n, 1e4), lambda seed, n: pca(seed, n)])
+def test_climbs_end_where_no_exchange_helps(make, seed):
+    pencil = make(seed, 16)
+    rng = np.random.default_rng(seed)
+    starts = np.sort(np.array([rng.permutation(16)[:5] for _ in range(20)]), axis=1)
+    climbs = Climbs(pencil)
+    climbs.climb(np.vstack([starts, starts[:3]]))
+    for start in starts:
+        top = np.frombuffer(climbs.end(start.tobytes()), dtype=np.intp)
+        value, x = eigenvector_on(pencil, top)
+        assert value >= eigenvector_on(pencil, start)[0] * (1 - 1e-12)
+        assert best_swap(pencil, top, x, value) is None
+    best = climbs.best(1)[0]
+    assert eigenvector_on(pencil, best)[0] == pytest.approx(max(climbs.values.values()), rel=1e-9)
+    assert 1 <= climbs.arrivals(starts) <= 20
+    assert len(climbs.best(100)) == len(climbs.tops)
+
+
+def test_climbs_within_groups_stay_there():
+    pencil, groups = conditioned(0, 12, 1e2), np.arange(12) % 3
+    climbs = Climbs(pencil, groups)
+    climbs.climb(np.array([[0, 1, 2, 3], [5, 6, 7, 8]]))
+    for top in climbs.best(9):
+        assert np.bincount(groups[top]).tolist() in ([2, 1, 1], [1, 1, 2])
+    assert len(climbs.values) > 2
+
+
+def test_guards_of_climbs_leave_tops():
+    pencil = conditioned(1, 12, 1e4)
+    climbs = Climbs(pencil)
+    climbs.climb(np.array([[0, 1, 2, 3], [5, 6, 7, 8]]), max_swaps=1)
+    assert climbs.arrivals(np.array([[0, 1, 2, 3], [5, 6, 7, 8]])) == 1
+
+
+@pytest.mark.parametrize("cond", [1e4, 1e6])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_search_alone_is_exact_in_an_ill_conditioned_metric(seed, cond, monkeypatch):
+    monkeypatch.setattr(supports, "EVERY", 0)
+    pencil = conditioned(seed, 13, cond)
+    for k in (3, 6, 9):
+        best, _ = referee.best_subset(*pencil.dense(), k)
+        assert solve(pencil, k, check_path=False).value == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_units_of_the_variables_do_not_matter(seed):
+    """(DAD, DBD) has the same supports; D over six decades."""
+    A, B = conditioned(seed, 20, 1e2).dense()
+    d = 10.0 ** np.random.default_rng(seed).uniform(-3, 3, 20)
+    plain = solve(Pencil(A, B), 6, check_path=False)
+    scaled = solve(Pencil(d[:, None] * A * d, d[:, None] * B * d), 6, check_path=False)
+    assert scaled.support == plain.support
+    assert scaled.value == pytest.approx(plain.value, rel=1e-9)
+
+
+def test_elimination_keeps_what_carries_the_value():
+    """With noise far below the planted pencil the planted variables are left, for any k; k = n is all of them."""
+    A, B = referee.random_pencil(3, 5, cond=1e3)
+    rng = np.random.default_rng(0)
+    big = np.diag(rng.uniform(1e-6, 1e-5, 90))
+    big[20:25, 20:25] = A
+    metric = np.eye(90)
+    metric[20:25, 20:25] = B
+    pencil = Pencil(big, metric)
+    assert eliminated(pencil, 5).tolist() == [20, 21, 22, 23, 24]
+    assert set(range(20, 25)) <= set(eliminated(pencil, 30).tolist())
+    assert len(eliminated(pencil, 90)) == 90
+
+
+def test_no_lasso_where_it_would_take_long(monkeypatch):
+    """Many variables of many in a matrix metric: no one-shot steps at all."""
+    monkeypatch.setattr(supports, "one_shot", lambda *_: pytest.fail("a LASSO"))
+    pencil = conditioned(0, 130, 1e6)
+    found = solve(pencil, 65, check_path=False)
+    assert found.k == 65
+    assert found.value <= pencil.lambda_max
+    assert solve(pencil, 65, effort="quick", check_path=False).value <= found.value * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("h", "ks"), [(6, (2, 3)), (7, (3, 1)), (5, (5, 2))])
+def test_views_are_solved_exactly(seed, h, ks):
+    pencil = cca_pencil(*np.hsplit(np.random.default_rng(seed).standard_normal((30, 2 * h)), 2), ridge=0.01)
+    table = [
+        [*left, *(h + j for j in right)]
+        for left in combinations(range(h), ks[0])
+        for right in combinations(range(h), ks[1])
+    ]
+    best = float(np.max(support_values(pencil, np.array(table))))
+    found = solve_views(pencil, ks)
+    assert found.value == pytest.approx(best, rel=1e-9)
+    assert (sum(i < h for i in found.support), sum(i >= h for i in found.support)) == ks
+
+
+def population(left, right):
+    """CCA of known covariances: the first four variables of a view against five of the other, correlation 0.8."""
+    h = len(left)
+    u, v = np.zeros(h), np.zeros(h)
+    u[:4], v[3:8] = 1.0, [1.0, -1.0, 1.0, 1.0, -1.0]
+    u, v = u / np.sqrt(u @ left @ u), v / np.sqrt(v @ right @ v)
+    A, B = np.zeros((2 * h, 2 * h)), np.zeros((2 * h, 2 * h))
+    A[:h, h:] = 0.8 * np.outer(left @ u, right @ v)
+    B[:h, :h], B[h:, h:] = left, right
+    return Pencil(A + A.T, B, blocks=(h, h))
+
+
+@pytest.mark.parametrize("name", ["identity", "equal correlations", "equal blocks", "one block", "decay in blocks"])
+def test_known_covariances_are_not_taken_for_few_samples(name):
+    def equal(size, r):
+        return np.kron(np.eye(40 // size), np.full((size, size), r)) + (1.0 - r) * np.eye(40)
+
+    decay = np.kron(np.eye(4), 0.7 ** np.abs(np.subtract.outer(np.arange(10), np.arange(10))))
+    left, right = {
+        "identity": (np.eye(40), np.eye(40)),
+        "equal correlations": (equal(8, 0.5), equal(8, 0.3)),
+        "equal blocks": (equal(8, 0.5), equal(8, 0.5)),
+        "one block": (equal(40, 0.5), equal(40, 0.3)),
+        "decay in blocks": (decay, decay),
+    }[name]
+    pencil = population(left, right)
+    assert not supports.overfits(pencil)
+    assert solve(pencil, 9, check_path=False).value == pytest.approx(0.8, rel=1e-9)
+
+
+def test_few_samples_with_constants_and_duplicates_are_few_samples():
+    rng = np.random.default_rng(0)
+    X, Y = np.round(rng.standard_normal((50, 60))), np.round(rng.standard_normal((50, 60)))
+    X[:, 7], Y[:, 9] = X[:, 8], 0.0
+    pencil = cca_pencil(X, Y, ridge=0.1)
+    S = pencil.A + pencil.B
+    assert supports.overfits(pencil)
+    kept = supports.told_apart(S, np.arange(120), 0.1)
+    assert sorted(set(range(120)) - set(kept.tolist())) == [8, 69]
+    assert [len(rows) for rows in supports.connected(S)] == [119, 1]
