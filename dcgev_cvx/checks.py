@@ -243,8 +243,14 @@ def as_numbers(values: Any, what: str, *, low: float = 0.0) -> list[float]:
 
 
 def listed(values: Any) -> list[Any]:
-    """The members of a list, an array, a generator; none for a number, text, or what has no end or no members."""
-    if isinstance(values, (str, bytes, dict)) or hasattr(values, "toarray"):
+    """The members of a list, an array of one axis, a generator; none for anything else.
+
+    A number has no members, a set no order, and what goes on beyond LONGEST no end; text would be taken for its
+    letters and a table for its rows or the names of its columns.
+    """
+    if isinstance(values, (str, bytes, dict, set, frozenset)) or hasattr(values, "toarray"):
+        return []
+    if getattr(values, "ndim", 1) != 1:
         return []
     try:
         members = list(islice(values, LONGEST + 1))
@@ -321,9 +327,9 @@ def expect(value: Any, kind: type[T], what: str, remedy: str) -> T:
 
 
 def as_path(value: Any, what: str) -> Path:
-    """A path from text or another path; numbers, bytes and characters that no file name has are refused."""
+    """A path from text or another path; numbers, bytes, "" and characters that no file name has are refused."""
     try:
-        usable = isinstance(value, (str, Path)) and b"\0" not in os.fsencode(value)
+        usable = isinstance(value, (str, Path)) and value != "" and b"\0" not in os.fsencode(value)
     except UnicodeEncodeError:  # half of a surrogate pair
         usable = False
     if not usable:

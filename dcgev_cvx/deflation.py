@@ -26,7 +26,6 @@ from .checks import (
     Matrix,
     Vector,
     as_listener,
-    as_real,
     as_vector,
     check_bytes,
     frozen,
@@ -238,13 +237,9 @@ def deflate(pencil: Pencil, x: Vector, deflation: Deflation, found: Matrix | Non
     """
     rule = rule_of(deflation)
     W = directions(expect_pencil(pencil), x)
-    earlier = None if found is None else as_real(found, "found", InvalidParameter)
-    if earlier is not None and not np.max(np.abs(earlier), initial=0.0) <= 1e100:
-        raise InvalidParameter("found must hold directions of unit B norm: these have entries beyond 1e100.")
-    if earlier is not None and (earlier.ndim != 2 or len(earlier) != pencil.n):
-        raise InvalidParameter(f"found must be {pencil.n} × r, the directions so far, got shape {earlier.shape}.")
-    if deflation == "orthogonalized-hotelling" and earlier is not None:
-        W = orthonormal(pencil, W, earlier)
+    if found is not None and getattr(found, "shape", None) != (pencil.n, 0):
+        earlier = checked_directions(pencil, found, "found")
+        W = orthonormal(pencil, W, earlier) if deflation == "orthogonalized-hotelling" else W
     A = rule(pencil, W) if W.shape[1] else pencil.A
     return Pencil(A, pencil.B, pencil.names, pencil.blocks)
 
@@ -286,12 +281,13 @@ def orthonormal(pencil: Pencil, W: Matrix, found: Matrix) -> Matrix:
     return np.column_stack(columns) if columns else np.zeros((pencil.n, 0))
 
 
-def checked_directions(pencil: Pencil, W: Matrix) -> Matrix:
+def checked_directions(pencil: Pencil, W: Matrix, what: str = "W") -> Matrix:
     """W with WᵀBW = I, without which the rules below mean nothing; InvalidParameter says by how much it fails."""
-    W = explained.checked_loadings(pencil, W)
-    error = float(np.max(np.abs(W.T @ np.column_stack([pencil.B_dot(w) for w in W.T]) - np.eye(W.shape[1]))))
+    W = explained.checked_loadings(pencil, W, what)
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = float(np.max(np.abs(W.T @ np.column_stack([pencil.B_dot(w) for w in W.T]) - np.eye(W.shape[1]))))
     if not error <= 1e-8:
-        raise InvalidParameter(f"W must have WᵀBW = I: max |WᵀBW − I| = {error:.3g}. `deflate` takes any direction.")
+        raise InvalidParameter(f"{what} must be B-orthonormal, WᵀBW = I, but max |WᵀBW − I| = {error:.3g}.")
     return W
 
 

@@ -103,18 +103,21 @@ def total(pencil: Pencil) -> float:
     return float(np.trace(pencil.B_solve(pencil.A)))  # pyright: ignore[reportArgumentType]
 
 
-def checked_loadings(pencil: Pencil, V: Matrix) -> Matrix:
+def checked_loadings(pencil: Pencil, V: Matrix, what: str = "V") -> Matrix:
     """An n × r matrix without zero columns; one vector counts as one column.
 
     Raises InvalidParameter for another number of rows than n, for no columns, or for a zero column, by position.
     """
     expect_pencil(pencil)
-    loadings = as_real(V, "V", InvalidParameter)
+    loadings = as_real(V, what, InvalidParameter)
     loadings = loadings[:, None] if loadings.ndim == 1 else loadings
     if loadings.ndim != 2 or loadings.shape[0] != pencil.n or loadings.shape[1] == 0:
-        raise InvalidParameter(f"V must be {pencil.n} × r, one column per component, got shape {loadings.shape}.")
+        raise InvalidParameter(
+            f"{what} must be {pencil.n} × r, one column per component, got shape {loadings.shape}."
+        )
     if not np.all(np.any(loadings, axis=0)):
-        raise InvalidParameter(f"V has a zero column ({int(np.argmin(np.any(loadings, axis=0)))}): not a direction.")
+        zero = int(np.argmin(np.any(loadings, axis=0)))
+        raise InvalidParameter(f"{what} has a zero column ({zero}): not a direction.")
     return loadings
 
 

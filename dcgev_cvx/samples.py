@@ -242,14 +242,13 @@ def read_labels(y: Any, m: int) -> Labels:
 def label_list(y: Any) -> list[Any]:
     """The labels as a list of hashable things; a column (m, 1) is taken as one, another table is not.
 
-    Text would be taken for its letters, a set has no order, and a table read row by row is no list of labels. What
-    is masked becomes None, which is missing.
+    What is masked becomes None, which is missing.
     """
     try:
         if hasattr(y, "__array__"):
             y = y if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
             y = y.ravel().tolist() if y.shape in ((y.size,), (y.size, 1)) else y
-        values = [] if isinstance(y, (np.ndarray, set, frozenset)) else listed(y)
+        values = listed(y)
         set(values)
     except Exception as cause:  # an object's own __array__ or __hash__ may raise anything
         raise InvalidParameter(f"y must be a sequence of class labels, one per sample: {cause}.") from cause

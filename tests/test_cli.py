@@ -259,6 +259,14 @@ def test_a_closed_pipe_is_no_error():
         assert process.wait(timeout=60) == 141
 
 
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_a_closed_stream_is_no_error(monkeypatch, name):
+    monkeypatch.setattr(sys, name, None)  # what Python makes of `>&-` and `2>&-`
+    assert main(["solve", "pitprops", "--components", "2,2", "--effort", "quick"]) == 0
+    assert main(["solve", "pitprop", "-k", "2"]) == 2
+    getattr(sys, name).close()
+
+
 def test_a_terminal_without_greek_is_no_error():
     done = in_a_new_process(
         "-m", "dcgev_cvx", "solve", "pitprops", "--rho", "4.84", env=os.environ | {"PYTHONIOENCODING": "ascii"}

@@ -28,6 +28,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from .. import __version__
 from ..errors import DCGEVError
@@ -64,8 +65,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         141 the reader of a pipe went away. Bugs are not caught: they end in a traceback, which is what a bug
         report needs.
     """
-    for stream in (sys.stdout, sys.stderr):
-        forgive(stream)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the shell (`>&-`), which is no reason to fail
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - until the process ends
+        forgive(getattr(sys, name))
     try:
         given = sys.argv[1:] if argv is None else argv
         for word in given:

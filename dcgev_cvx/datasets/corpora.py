@@ -125,6 +125,8 @@ def aligned_corpus(
     DataUnavailable
         For folders or files that are missing, damaged or not UTF-8.
     """
+    languages = two_languages(languages)
+    as_whole(least, "least", low=0, high=10**9)
     if other is None:
         return read_bags(as_path(source, "source"))
     first, second = text_files(as_path(source, "source")), text_files(as_path(other, "other"))

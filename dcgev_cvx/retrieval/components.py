@@ -120,7 +120,7 @@ def sparse_pairs(
     wanted, before, listener = listed(ks), listed(known), as_listener(callback, "callback")
     if len(wanted) != 2:
         raise InvalidParameter(f"ks = {shown(ks)} must give two cardinalities, one per view.")
-    if not before and (isinstance(known, str) or not isinstance(known, Sequence)):
+    if not before and not isinstance(known, (list, tuple)):
         raise InvalidParameter(f"known = {shown(known)} must list the components of an earlier run.")
     sizes = (checked_k(wanted[0], first.n), checked_k(wanted[1], second.n))
     views = DeflatedViews(first.X, second.X, as_number(ridge, "ridge", strict=True, high=LARGEST_RIDGE))
