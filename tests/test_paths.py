@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dcgev_cvx import Gram, InvalidParameter, Pencil, SparseGEV, path, rho_max, solve, sparse_gev
 
-from dcgev_cvx import oneshot, paths, supports  # isort: skip
+from dcgev_cvx import oneshot, paths, supports, swaps  # isort: skip
 from dcgev_cvx.builders import cca_pencil
 from dcgev_cvx.exchanges import exchange_rows
 from dcgev_cvx.oneshot import SCHEDULES, one_shot, survivors
@@ -547,13 +547,26 @@ def test_climbs_end_where_no_exchange_helps(make, seed):
     assert len(climbs.best(100)) == len(climbs.tops)
 
 
-def test_climbs_within_groups_stay_there():
-    pencil, groups = conditioned(0, 12, 1e2), np.arange(12) % 3
-    climbs = Climbs(pencil, groups)
-    climbs.climb(np.array([[0, 1, 2, 3], [5, 6, 7, 8]]))
-    for top in climbs.best(9):
-        assert np.bincount(groups[top]).tolist() in ([2, 1, 1], [1, 1, 2])
-    assert len(climbs.values) > 2
+@pytest.mark.parametrize("seed", range(3))
+def test_climbs_within_groups_stay_there(seed):
+    pencil, groups = conditioned(seed, 12, 1e2), np.arange(12) % 3
+    climbs, starts = Climbs(pencil, groups), np.array([[0, 1, 2, 3], [2, 5, 8, 11], [0, 4, 7, 10]])
+    climbs.climb(starts)
+    for start in starts:
+        end = np.frombuffer(climbs.end(start.tobytes()), dtype=np.intp)
+        assert sorted(groups[end]) == sorted(groups[start])
+    assert len(climbs.values) > len(starts)
+
+
+def test_climbs_never_go_in_circles(monkeypatch):
+    """Where an estimate promises what is not there, a climb ends instead of following it."""
+    monkeypatch.setattr(swaps, "exchange_gains", lambda A, B, C, *_: np.ones(C.shape))
+    pencil = pca(0, 9)
+    climbs = Climbs(pencil)
+    starts = np.array(list(combinations(range(9), 3)))
+    climbs.climb(starts)
+    assert all(climbs.values[high] > climbs.values[low] for low, high in climbs.after.items())
+    assert climbs.tops | set(climbs.after) == set(climbs.values)
 
 
 def test_guards_of_climbs_leave_tops():
