@@ -169,7 +169,7 @@ def given_start(C: Matrix, x: Vector) -> Start:
     return Start(x, (C @ x) @ C, float(np.einsum("ij,ij->", C, C)))
 
 
-def krylov_start(C: Matrix, steps: int = 6) -> Start:
+def krylov_start(C: Matrix, steps: int | None = None) -> Start:
     """The best direction in the span of a few MM steps at ρ̃ = 0 (power steps) from z, the longest column of C.
 
     z is where GPower starts too. If it explains half of the variance, ‖Cᵀz‖² ≥ ½‖C‖², it is taken for the singular
@@ -177,7 +177,11 @@ def krylov_start(C: Matrix, steps: int = 6) -> Start:
     first step of GPower; any point of Ω may be x⁽¹⁾. If not, the leading eigenvector of A restricted to the span of
     Cᵀz₁, …, Cᵀz_j is read off a j × j matrix (Rayleigh–Ritz), at the price of the products that the power steps cost
     anyway; j = 1 where z explains a quarter, fewer than `steps` where the span holds nearly all of the next step.
+
+    By default at most 1.3 p^⅓ steps: the first two eigenvalues of a noise matrix are a share p^(−⅔) apart, and Krylov
+    spaces tell them apart after a number of steps like the root of its inverse.
     """
+    steps = max(1, round(1.3 * C.shape[0] ** (1.0 / 3.0))) if steps is None else steps
     lengths = np.einsum("ij,ij->j", C, C)
     squares, longest = float(np.add.reduce(lengths)), int(lengths.argmax())
     z = C[:, longest] / max(math.sqrt(float(lengths[longest])), np.finfo(float).tiny)
