@@ -30,14 +30,14 @@ Plan: TypeAlias = tuple[tuple[Index, int], ...]
 EFFORTS: tuple[Effort, ...] = ("quick", "normal", "high")
 SEARCHES = {"quick": 1, "normal": 8, "high": 24}
 """From how many of its candidates, the best first, a stage searches by exchanges."""
-ROUNDS = {"quick": 0, "normal": 8, "high": 60}
+ROUNDS = {"quick": 0, "normal": 16, "high": 100}
 """Rounds of kicks by which a stage tries to leave its best supports."""
-PATIENCE = 3
+PATIENCE = {"quick": 0, "normal": 5, "high": 20}
 """Rounds without a better support after which a stage gives up."""
 TOPS = 4
 """Tops that are kicked in turn."""
-CLIMBS = 32
-"""Climbs from random supports before the kicks, where they are cheap; each round of kicks has half as many."""
+CLIMBS = 48
+"""Climbs from random supports before the kicks, a quarter beyond SMALL; each round of kicks has half as many."""
 WORK = 10**6
 """The climbs at a time are so many that they multiply about this many numbers: k²n each."""
 MOST_WORK = 10**7
@@ -68,7 +68,7 @@ def best_support(pencil: Pencil, k: int, effort: Effort, generator: np.random.Ge
         best = [max([*best, *(swap_search(pencil, x)[0] for x in found)], key=pencil.A_quad)]
         count = climbs_at_a_time(pencil, k)
         if stage != "quick" and count:
-            best = [after_climbs(pencil, best[0], ((np.arange(pencil.n), k),), count, ROUNDS[stage], generator)]
+            best = [after_climbs(pencil, best[0], ((np.arange(pencil.n), k),), count, stage, generator)]
     return refined(pencil, best[0])
 
 
@@ -77,11 +77,12 @@ def climbs_at_a_time(pencil: Pencil, k: int) -> int:
     if k == pencil.n or (pencil.n > SMALL and pencil.B is None and isinstance(pencil.A, Gram)):
         return 0
     work = k * k * pencil.n
-    return min(CLIMBS, max(WORK // work, 2)) if work <= MOST_WORK else 0
+    most = CLIMBS if pencil.n <= SMALL else CLIMBS // 4
+    return min(most, max(WORK // work, 2)) if work <= MOST_WORK else 0
 
 
 def after_climbs(
-    pencil: Pencil, x: Vector, plan: Plan, count: int, rounds: int, generator: np.random.Generator
+    pencil: Pencil, x: Vector, plan: Plan, count: int, stage: Effort, generator: np.random.Generator
 ) -> Vector:
     """The best of x and the tops of climbs from random supports, then from kicked copies of the best tops.
 
@@ -95,8 +96,8 @@ def after_climbs(
     starts = np.array([drawn(plan, generator) for _ in range(count)])
     climbs.climb(np.vstack([whole(x, plan), starts]))
     still = 0
-    for _ in range(rounds):
-        if still == PATIENCE or 4 * climbs.arrivals(starts) >= count:
+    for _ in range(ROUNDS[stage]):
+        if still == PATIENCE[stage] or 4 * climbs.arrivals(starts) >= count:
             break
         tops = climbs.best(TOPS)
         climbs.climb(np.array([kicked(tops[i % len(tops)], groups, generator) for i in range((count + 1) // 2)]))

@@ -21,7 +21,7 @@ from .errors import InvalidParameter
 from .pencils import Pencil, expect_pencil
 from .postprocess import on_support, value
 from .solutions import Solution, checked_k
-from .supports import ROUNDS, after_climbs, climbs_at_a_time, diagonal_metric, in_units, overfits
+from .supports import after_climbs, climbs_at_a_time, diagonal_metric, in_units, overfits
 from .swaps import swap_search
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def best_views(pencil: Pencil, sizes: tuple[int, ...], effort: Effort, random_st
     count, plan = climbs_at_a_time(pencil, k), tuple(zip(pencil.views, sizes, strict=True))
     if effort == "quick" or not count:
         return best
-    return after_climbs(pencil, best, plan, count, ROUNDS[effort], np.random.default_rng(random_state))
+    return after_climbs(pencil, best, plan, count, effort, np.random.default_rng(random_state))
 
 
 def checked_ks(pencil: Pencil, ks: Any) -> tuple[int, ...]:
