@@ -77,8 +77,9 @@ def _(failure, history, at, mo, np, plot_majoriser, plot_majoriser_2d, program, 
 
     def words():
         y, x = history[at.value], history[at.value + 1]
+        count = int(np.count_nonzero(y.x))
         return mo.md(
-            f"**l = {y.l}**, {int(np.count_nonzero(y.x))} nonzeros: "
+            f"**l = {y.l}**, {count} nonzero{'' if count == 1 else 's'}: "
             f"f(x⁽ˡ⁺¹⁾) = {x.f:.8g} ≤ g(x⁽ˡ⁺¹⁾, x⁽ˡ⁾) = {program.g(x.x, y.x):.8g} ≤ f(x⁽ˡ⁾) = {y.f:.8g}"
         )
 
