@@ -316,13 +316,16 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
         discriminants are asked for than classes less one.
         """
         X, y = validated(self, X, y, ensure_min_samples=2)
+        table = read_table(X)
         try:
             check_classification_targets(y)
+            self.classes_ = np.unique(y)
         except ValueError as cause:
             raise InvalidParameter(str(cause)) from cause
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        table = read_table(X)
-        labels = read_labels(codes, table.m)
+        except TypeError as cause:
+            read_labels(y, table.m)  # missing labels are told as such
+            raise InvalidParameter(f"y has labels that cannot be put in order, use one type: {cause}.") from cause
+        labels = read_labels(y, table.m)
         self.mean_, self.scale_ = location_scale(table, True)
         scaled = Table((table.X - self.mean_) / self.scale_, None)
         self.priors_ = labels.counts / table.m

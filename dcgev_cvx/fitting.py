@@ -30,6 +30,8 @@ def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
     try:
         return validate_data(estimator, *data, accept_sparse=["csr", "csc"], dtype=np.float64, **settings)
     except (ValueError, OverflowError) as cause:
+        if hasattr(data[0], "iloc"):
+            read_table(data[0], least=1)  # a frame's columns that are to blame have names
         raise InvalidParameter(" ".join(str(cause).split())) from cause
 
 

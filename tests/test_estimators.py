@@ -289,3 +289,58 @@ LABELS = np.arange(150) % 2
 def test_bad_settings(call, message):
     with pytest.raises(InvalidParameter, match=message):
         call()
+
+
+# --- awkward data
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a", "a", "b", "b", "c", "d"], "one member only: 'c', 'd'"),
+        (["a"] * 6, r"one class only \(\['a'\]\)"),
+        (np.array(["a", None] * 3, dtype=object), "3 missing labels"),
+        (np.array(["a", 1] * 3, dtype=object), "cannot be put in order"),
+        (np.linspace(0.0, 1.0, 6), "Unknown label type"),
+    ],
+)
+def test_bad_labels_are_named_as_they_were_given(labels, message):
+    with pytest.raises(InvalidParameter, match=message):
+        DCFDA(k=1).fit(np.random.default_rng(0).standard_normal((6, 3)), labels)
+
+
+@pytest.mark.parametrize("make", [lambda X: DCPCA(k=1).fit(X), lambda X: DCFDA(k=1).fit(X, ["a", "b", "a", "b"])])
+def test_columns_of_a_frame_that_are_no_numbers_are_named(make):
+    with pytest.raises(InvalidParameter, match="not numbers: 'town'"):
+        make(pd.DataFrame({"age": [1.0, 2.0, 3.0, 5.0], "town": list("xyzx")}))
+
+
+def test_string_labels_in_any_order_give_the_classes_of_codes():
+    X = planted(m=60, n=6)
+    y = np.array(["late", "early", "never"] * 20)
+    X[y == "never", 2] += 5.0
+    codes = np.unique(y, return_inverse=True)[1]
+    words, numbers = DCFDA(k=2).fit(X, y), DCFDA(k=2).fit(X, codes)
+    assert list(words.classes_) == ["early", "late", "never"]
+    assert np.array_equal(words.predict(X), words.classes_[numbers.predict(X)])
+
+
+def test_constants_and_duplicates_beside_good_columns():
+    """A constant column is never chosen; of two equal ones both may be, and the scores are finite."""
+    X = planted(m=40, n=8)
+    X[:, 5], X[:, 6] = 2.0, X[:, 0]
+    y = np.arange(40) % 2
+    X[:, 1] += y
+    Y = X[:, :3] + np.random.default_rng(1).standard_normal((40, 3))
+    for model in (DCPCA(k=4).fit(X), DCCCA(kx=3, ky=2).fit(X, Y), DCFDA(k=3).fit(X, y)):
+        weights = model.x_weights_.T if isinstance(model, DCCCA) else model.components_
+        assert np.all(weights[:, 5] == 0.0)
+        assert np.all(np.isfinite(model.transform(X)))
+
+
+def test_two_samples_in_each_class_and_more_variables_than_samples():
+    X = np.random.default_rng(0).standard_normal((6, 30))
+    y = list("aabbcc")
+    model = DCFDA(k=3).fit(X, y)
+    assert [int(np.count_nonzero(row)) for row in model.components_] == [3, 3]
+    assert model.predict(X).tolist() == y
