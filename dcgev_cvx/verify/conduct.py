@@ -9,6 +9,7 @@ import numpy as np
 from ..checks import Vector
 from .measures import share
 from .outcomes import NO_ANSWER, NO_BASE, Check, Finding, Kind, Outcome, Trial, outcome
+from .pairs import resolved
 from .reference import optimum
 from .session import Answer, vector_of
 
@@ -50,8 +51,8 @@ def last_digits_check() -> Check:
     def findings(trial: Trial) -> Iterator[Finding]:
         for pair in trial.suite.pairs.get("last digits", ()):
             first = trial.session.ask(pair.base)
-            if not trial.right(pair.base) or first.x is None:
-                continue
+            if not trial.right(pair.base) or first.x is None or not resolved(pair.base, pair.asked, first.x):
+                continue  # nothing is learnt where x does not move; a run may end at another limit than the printed
             second = trial.session.call(pair.asked, pair.asked.arguments())
             if second.x is None:
                 yield Finding(pair.asked, np.inf, 1.0, None, second.problem)

@@ -23,7 +23,7 @@ Solver: TypeAlias = Callable[..., Any]
 TIME_LIMIT = 10.0
 """Seconds a call may take; then it counts as hanging and no further call is made."""
 PATIENCE = 6.0
-"""How many time limits a solver is given that computes but gets little of a busy machine: its load is not its fault."""
+"""How many time limits a solver is given that computes but gets little of a busy machine."""
 
 
 def as_time_limit(seconds: Any) -> float:

@@ -154,12 +154,12 @@ def handy(case: Instance) -> bool:
 def most_telling(battery: Sequence[Instance], count: int, rng: np.random.Generator) -> tuple[Pair, ...]:
     """The pairs "last digits" of so many cases, those in which the most arguments move the minimiser.
 
-    A minimiser with few nonzeros may not depend on y at all; twice as many cases are looked at. Runs all depend on
-    theirs, and are dear.
+    A minimiser with few nonzeros may not depend on y at all, a limit of equal entries not on ρ̃: more cases are looked
+    at, all of them where one look is cheap.
     """
     heavy = [case for case in battery if 3 <= case.n <= 13 and handy(case) and weighty(case)]
-    exact = bool(battery) and battery[0].level in ("step", "fda")
-    found = [tuple(last_digits([case], rng)) for case in chosen(heavy, 2 * count if exact else count)]
+    cheap = bool(heavy) and heavy[0].level in ("pca", "algorithm")
+    found = [tuple(last_digits([case], rng)) for case in (heavy if cheap else chosen(heavy, 2 * count))]
     return tuple(pair for pairs in sorted(found, key=len, reverse=True)[:count] for pair in pairs)
 
 
