@@ -9,7 +9,7 @@ import numpy as np
 from ..checks import Vector
 from .measures import share
 from .outcomes import NO_ANSWER, NO_BASE, Check, Finding, Kind, Outcome, Trial, outcome
-from .pairs import resolved
+from .pairs import Pair, resolved
 from .reference import optimum
 from .session import Answer, vector_of
 
@@ -43,23 +43,29 @@ def double_check() -> Check:
 def last_digits_check() -> Check:
     """x(θ) and x(θ(1 − 1e-12)) differ: an argument rounded on the way, to float32 or to fit a cache, shows.
 
-    Bits are compared, so that a right answer of any accuracy passes. Answers that are rounded themselves (a float32
+    Bits are compared, so that a right answer of any accuracy passes; an argument is said to be rounded if the answer
+    stands still in half of its cases or more. Answers that are rounded themselves (a float32
     array, 13 decimal digits or fewer) need not move, and are not held to it.
     """
     about = ("last digits", "", "a change of an argument in its twelfth digit reaches the answer", "contract")
 
     def findings(trial: Trial) -> Iterator[Finding]:
+        asked: dict[str, list[tuple[Pair, Answer, bool]]] = {}
         for pair in trial.suite.pairs.get("last digits", ()):
             first = trial.session.ask(pair.base)
             if not trial.right(pair.base) or first.x is None or not resolved(pair.base, pair.asked, first.x):
                 continue  # nothing is learnt where x does not move; a run may end at another limit than the printed
             second = trial.session.call(pair.asked, pair.asked.arguments())
-            if second.x is None:
-                yield Finding(pair.asked, np.inf, 1.0, None, second.problem)
-            else:
-                still = np.array_equal(first.x, second.x) and not (first.single or few_digits(first.x))
-                note = f"{pair.how} was moved by 1e-12 of itself, and no bit of the answer moved" if still else ""
-                yield Finding(pair.asked, float(still), 0.5, second.x, note)
+            still = second.x is not None and np.array_equal(first.x, second.x)
+            asked.setdefault(pair.how, []).append((pair, second, still and not (first.single or few_digits(first.x))))
+        for name, pairs in asked.items():
+            rounded = 2 * sum(still for _, _, still in pairs) >= len(pairs)
+            for pair, second, still in pairs:
+                if second.x is None:
+                    yield Finding(pair.asked, np.inf, 1.0, None, second.problem)
+                else:
+                    note = f"{name} was moved by 1e-12 of itself, and no bit of the answer moved" if still else ""
+                    yield Finding(pair.asked, float(still and rounded), 0.5, second.x, note)
 
     return Check(*about, lambda trial: outcome(about, findings(trial), NO_BASE))
 
