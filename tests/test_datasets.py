@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import referee
 
-from dcgev_cvx import InvalidParameter, SparseFDA, dc_pca, renormalize, sparse_fda, sparse_gev
-from dcgev_cvx.datasets import indefinite, planted_cca, planted_pca, two_gaussians
+from dcgev_cvx import DataUnavailable, InvalidParameter, SparseFDA, dc_pca, renormalize, sparse_fda, sparse_gev
+from dcgev_cvx.datasets import colon, indefinite, planted_cca, planted_pca, two_gaussians
 from dcgev_cvx.postprocess import value
 
 
@@ -117,3 +117,11 @@ def test_bad_settings_are_named():
         planted_pca(5, 9)
     with pytest.raises(InvalidParameter, match="correlation = 1"):
         planted_cca(correlation=1.0)
+
+
+def test_the_home_of_nobody_is_no_folder(monkeypatch):
+    monkeypatch.setenv("DCGEV_DATA", "~a_user_who_is_not_there/data")
+    with pytest.raises(
+        DataUnavailable, match="the home in ~a_user.* is not known: set DCGEV_DATA"
+    ):
+        colon()

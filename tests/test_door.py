@@ -39,6 +39,7 @@ from dcgev_cvx import (
     rivals,
     sparse_fda,
     sparse_gev,
+    teach,
 )
 from dcgev_cvx.postprocess import value
 from dcgev_cvx.solutions import solution_of
@@ -680,6 +681,9 @@ def test_one_wrong_argument_at_a_time(call):
         (lambda: retrieval.sparse_cca(*VIEWS, 1, known=[LOOSE]), r"rows\[0\] = \(99,\) must list whole numbers"),
         (lambda: retrieval.Component.from_dict({"rows": 1}), r"\{'rows': 1\} is not what Component.to_dict writes"),
         (lambda: datasets.planted_pca(rng=np.random.RandomState(0)), "random_state = RandomState"),
+        (lambda: teach.task("taus"), "exercise = 'taus' is unknown; did you mean 'tau'?"),
+        (lambda: teach.hint(Hostile()), "exercise = <Hostile> is unknown"),
+        (lambda: teach.check(10**5000, 1.0), "exercise = <int> is unknown"),
         (lambda: datasets.planted_pca(rng="0"), "random_state = '0' must be a whole number of at least 0"),
     ],
 )

@@ -133,11 +133,16 @@ def read(source: Source) -> dict[str, Any]:
 def cache_folder() -> Path:
     """DCGEV_DATA if it is set, else the platform's cache folder for this package.
 
-    Read at each call, so that a test or a user may set the variable at any time.
+    Read at each call, so that a test or a user may set the variable at any time. Raises DataUnavailable for the home
+    of a user who has none.
     """
     import pooch
 
-    return Path(os.environ.get(FOLDER_VARIABLE) or pooch.os_cache("dcgev_cvx")).expanduser()
+    folder = os.environ.get(FOLDER_VARIABLE) or pooch.os_cache("dcgev_cvx")
+    try:
+        return Path(folder).expanduser()
+    except RuntimeError as cause:
+        raise DataUnavailable(f"the home in {folder} is not known: set {FOLDER_VARIABLE} to a folder.") from cause
 
 
 def located(source: Source) -> Path:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ..errors import InvalidParameter, nearest
+from ..checks import one_of
 from .judges import (
     judge_bound,
     judge_cardinality,
@@ -65,9 +65,7 @@ def hint(name: str) -> str:
 
 def named(name: object) -> Exercise:
     """The exercise of that name, or an error with the nearest one."""
-    if not isinstance(name, str) or name not in EXERCISES:
-        raise InvalidParameter(f"exercise {name!r} is unknown; {nearest(str(name), EXERCISES)}")
-    return EXERCISES[name]
+    return EXERCISES[one_of(name, "exercise", EXERCISES)]
 
 
 def exercise(
