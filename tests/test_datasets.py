@@ -121,7 +121,5 @@ def test_bad_settings_are_named():
 
 def test_the_home_of_nobody_is_no_folder(monkeypatch):
     monkeypatch.setenv("DCGEV_DATA", "~a_user_who_is_not_there/data")
-    with pytest.raises(
-        DataUnavailable, match="the home in ~a_user.* is not known: set DCGEV_DATA"
-    ):
+    with pytest.raises(DataUnavailable, match=r"the home in ~a_user.* is not known: set DCGEV_DATA"):
         colon()
