@@ -291,7 +291,7 @@ def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
     return d
 
 
-def lambda_max_bound(M: Matrix, B: Matrix | None, size: Matrix | None = None) -> float:
+def lambda_max_bound(M: Matrix, B: Matrix | None, size: Matrix | None = None, guess: float | None = None) -> float:
     """A number λ ≥ λmax(M, B), proved by Cholesky; +inf where no proof was found.
 
     λ ≥ λmax(M, B) says λB − M ⪰ 0. Let S = fl(λB − M) and let fl-Cholesky of H = S − cI end.
@@ -309,6 +309,8 @@ def lambda_max_bound(M: Matrix, B: Matrix | None, size: Matrix | None = None) ->
     size
         A bound on the moduli of the summands behind M's entries, |Mᵢⱼ| when None: M = A + U + c·b·D² was rounded
         when it was formed, and cancellation may have hidden how much.
+    guess
+        λmax(M, B) where it is known: it decides how soon the proof succeeds and how near to it, not whether it holds.
 
     Returns
     -------
@@ -326,8 +328,7 @@ def lambda_max_bound(M: Matrix, B: Matrix | None, size: Matrix | None = None) ->
     unit = power_of_two(top)
     M = M * outer / unit
     size = np.abs(M) if size is None else size * outer / unit
-    # the guess only decides how soon the proof succeeds
-    lead = largest_eigenvalue(M, None if B is None else B * outer)
+    lead = largest_eigenvalue(M, None if B is None else B * outer) if guess is None else guess / unit
     B = np.eye(n) if B is None else B * outer
     if not math.isfinite(lead):
         return math.inf
@@ -448,7 +449,7 @@ def dense_bound(pencil: Pencil) -> float:
         other = Pencil(Gram(pencil.A.C.T))  # CCᵀ has the same largest eigenvalue and is smaller
         return dense_bound(other)
     A, size = entries(pencil)
-    return lambda_max_bound(A, pencil.B, size)
+    return lambda_max_bound(A, pencil.B, size, pencil.lambda_max)  # kept by the pencil, for others ask for it too
 
 
 def charged(A: Matrix, c: float, dual: Dual) -> Matrix:

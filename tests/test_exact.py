@@ -108,6 +108,22 @@ def test_a_time_limit_gives_a_valid_interval_in_time():
     assert not found.optimal
 
 
+def test_out_of_time_no_node_is_visited(monkeypatch):
+    """At n = 1500 the root alone would cost a decomposition of all variables, after the time is up."""
+
+    def visited(*_):
+        raise AssertionError("a node was bounded after the deadline")
+
+    monkeypatch.setattr(NodeBounds, "interlacing", visited)
+    monkeypatch.setattr(NodeBounds, "dominated", visited)
+    pencil = null(40)
+    found = best_subset(pencil, 8, time_limit=0)
+    assert found.status is ExactStatus.OUT_OF_TIME
+    assert found.nodes == 0
+    assert len(found.support) == 8
+    assert found.value <= found.upper_bound <= pencil.lambda_max * (1.0 + 1e-9)
+
+
 def test_node_limits_nest(no_enumeration):
     pencil = null(14, rng=3)
     truth = brute_force(pencil, 4).value

@@ -83,7 +83,8 @@ def best_subset(
     k
         The cardinality, 1 … n. Supports of exactly k are searched: λmax only grows with the support.
     time_limit
-        Seconds, ≥ 0; at 0 the answer is what the leading vector suggests, with the cheap bound.
+        Seconds, ≥ 0; at 0 the answer is what the leading vector suggests, with the cheap bound. These two are
+        computed whatever the limit is: a second or two for thousands of variables.
     node_limit
         The most nodes to visit, ≥ 0; unlike time it makes a stopped search reproducible.
     start
@@ -315,8 +316,11 @@ class Search:
         The order is best first, which lowers the bound fastest; the diving stack comes first while it
         holds anything, so that memory stays bounded.
         """
-        everyone = np.arange(self.pencil.n)
-        self.visit(np.empty(0, dtype=np.intp), everyone, self.root)
+        nobody, everyone = np.empty(0, dtype=np.intp), np.arange(self.pencil.n)
+        if self.limits.left > 0.0:
+            self.visit(nobody, everyone, self.root)
+        else:  # an eigenvalue problem of all variables may take longer than the limit
+            self.keep(Node(self.root, nobody, everyone, -1))
         while self.heap or self.stack:
             stopped = self.out_of()
             if stopped is not None:
