@@ -86,8 +86,8 @@ def after_climbs(
 ) -> Vector:
     """The best of x and the tops of climbs from random supports, then from kicked copies of the best tops.
 
-    Ends where a quarter of the random starts lead to the best top, which all the others are then hardly missing, or
-    where PATIENCE rounds of kicks brought nothing.
+    Kicks are spared where every top was reached by several of the random starts, so that hardly one is unseen; they
+    end where PATIENCE rounds of them brought nothing.
     """
     groups = np.zeros(pencil.n, dtype=np.intp)
     for label, (rows, _) in enumerate(plan):
@@ -95,9 +95,9 @@ def after_climbs(
     climbs = Climbs(pencil, groups)
     starts = np.array([drawn(plan, generator) for _ in range(count)])
     climbs.climb(np.vstack([whole(x, plan), starts]))
-    still = 0
+    still, settled = 0, climbs.lonely(starts) == 0
     for _ in range(ROUNDS[stage]):
-        if still == PATIENCE[stage] or 4 * climbs.arrivals(starts) >= count:
+        if still == PATIENCE[stage] or settled:
             break
         tops = climbs.best(TOPS)
         climbs.climb(np.array([kicked(tops[i % len(tops)], groups, generator) for i in range((count + 1) // 2)]))

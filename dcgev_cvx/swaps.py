@@ -6,6 +6,7 @@ d.c. program, of which at tiny ε nearly every support carries one; and it is st
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -282,10 +283,14 @@ class Climbs:
         ranked = sorted(self.tops, key=lambda key: (-self.values[key], key))
         return [np.frombuffer(key, dtype=np.intp) for key in ranked[:count]]
 
-    def arrivals(self, supports: Index) -> int:
-        """How many of the climbs from these supports, rows, ended at the value of the best top."""
-        top = max(self.values[key] for key in self.tops)
-        return sum(self.values[self.end(key)] >= top - 1e-12 * abs(top) for key in keys(supports))
+    def lonely(self, supports: Index) -> int:
+        """How many tops just one of the climbs from these supports, rows, ended at; tops of one value count as one.
+
+        Over the number of climbs it estimates the chance that another would end at a top not yet seen
+        (Good and Turing).
+        """
+        ends = Counter(f"{self.values[self.end(key)]:.9g}" for key in keys(supports))
+        return sum(count == 1 for count in ends.values())
 
     def end(self, key: bytes) -> bytes:
         """The top that the climb from a support ended at."""
