@@ -252,6 +252,9 @@ def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None)
         ax.set_yscale("log")
         ax.set_ylim(0.5 * min(positive), 2.0 * max(positive))
         ax.yaxis.set_major_formatter("{x:.0e}")  # a formula at each tick would cost more than all else
+        if max(positive) > 1e3 * min(positive):
+            ax.yaxis.get_major_locator().set_params(numticks=6)
+            ax.yaxis.minorticks_off()
     ax.set(xlabel=r"$l$", ylabel=r"above the last $f$")
     whole_numbers(ax.xaxis)
     ax.legend(frameon=False, fontsize=9)

@@ -21,7 +21,7 @@ def _():
         "indefinite A": lambda: datasets.indefinite(8, dense_metric=True),
         "singular B": lambda: Pencil(np.eye(3), np.diag([1.0, 1.0, 0.0])),
     }
-    sheet = Sheet(13.0, 3.8, (0.85, 0.85, 0.1, 0.15), dpi=110.0)
+    sheet = Sheet(13.0, 3.8, (0.85, 0.85, 0.1, 0.15), dpi=100.0)
     return (
         DCGEVError,
         SparseGEV,
