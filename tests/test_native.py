@@ -2,11 +2,13 @@
 
 from itertools import islice
 
+import numba
 import numpy as np
 import pytest
 import referee
 
 from dcgev_cvx import InvalidParameter, Pencil, SparseFDA, SparseGEV, iterate
+from dcgev_cvx.compiled import compiled
 from dcgev_cvx.steps import native
 from dcgev_cvx.steps.convex import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
 from dcgev_cvx.steps.kernels import duality_gap, lasso_for_k, weighted_lasso
@@ -152,3 +154,11 @@ def test_a_slope_for_every_cardinality(k):
     weighted_lasso(B, 0.0, 1.0, c, rho * w, again, B @ again, square, 1e-9, 100_000)
     assert np.max(np.abs(z - again)) <= 1e-4
     assert np.allclose(q, B @ z)
+
+
+def test_without_a_folder_for_the_cache_functions_are_compiled_all_the_same():
+    names: dict = {}
+    exec("def twice(x):\n    return x + x", names)  # no file, so that numba finds no place for a cache
+    with pytest.raises(RuntimeError, match="cannot cache"):
+        numba.njit(cache=True)(names["twice"])
+    assert compiled(names["twice"])(1.5) == 3.0

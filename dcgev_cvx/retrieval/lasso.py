@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..checks import Matrix, Vector
+from ..compiled import compiled
 from ..steps.kernels import weighted_lasso
 
 TRIES = 30
 SWEEPS = 300
 
 
-@njit(cache=True)
+@compiled
 def lasso_near_k(
     B: Matrix, ridge: float, c: Vector, w: Vector, k: int, z: Vector, q: Vector, rho: float, tol: float
 ) -> float:  # pragma: no cover
@@ -37,7 +37,7 @@ def lasso_near_k(
     return rho
 
 
-@njit(cache=True)
+@compiled
 def subtract_outer(M: Matrix, a: Vector, b: Vector) -> None:  # pragma: no cover
     """M −= abᵀ in place, touching M once."""
     for i in range(len(a)):

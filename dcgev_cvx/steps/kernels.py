@@ -9,15 +9,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from ..checks import Index, Matrix, Vector
+from ..compiled import compiled
 
 MAX_SWEEPS = 200
 """Sweeps of one LASSO inside the search for its slope: the last digits come later."""
 
 
-@njit(cache=True)
+@compiled
 def sweep(
     B: Matrix, ridge: float, scale: float, c: Vector, p: Vector, z: Vector, q: Vector, order: Index
 ) -> float:  # pragma: no cover
@@ -44,7 +44,7 @@ def sweep(
     return largest
 
 
-@njit(cache=True)
+@compiled
 def duality_gap(
     scale: float, c: Vector, p: Vector, z: Vector, q: Vector, dual_square: float
 ) -> float:  # pragma: no cover
@@ -68,7 +68,7 @@ def duality_gap(
     return zMz - 2.0 * cz + pz + uMu
 
 
-@njit(cache=True)
+@compiled
 def weighted_lasso(
     B: Matrix,
     ridge: float,
@@ -124,7 +124,7 @@ def weighted_lasso(
     return sweeps
 
 
-@njit(cache=True)
+@compiled
 def product(A: Matrix, x: Vector, y: Vector) -> None:  # pragma: no cover
     """y = Ax for a symmetric A, row by row over the nonzeros of x.
 
@@ -143,7 +143,7 @@ def product(A: Matrix, x: Vector, y: Vector) -> None:  # pragma: no cover
                 y[i] += t * row[i]
 
 
-@njit(cache=True)
+@compiled
 def soft_thresholds(
     A: Matrix, y: Vector, price: float, eps: float, tau: float, steps: int
 ) -> Vector:  # pragma: no cover
@@ -184,7 +184,7 @@ def soft_thresholds(
     return x
 
 
-@njit(cache=True)
+@compiled
 def largest_modulus(x: Vector) -> float:  # pragma: no cover
     """max |xᵢ|.
 
@@ -196,7 +196,7 @@ def largest_modulus(x: Vector) -> float:  # pragma: no cover
     return top
 
 
-@njit(cache=True)
+@compiled
 def rank_value(values: Vector, rank: int) -> float:  # pragma: no cover
     """The value with exactly `rank` entries above it (ties aside), by quickselect on a copy.
 
@@ -227,7 +227,7 @@ def rank_value(values: Vector, rank: int) -> float:  # pragma: no cover
     return v[rank]
 
 
-@njit(cache=True)
+@compiled
 def dual_square_of(L: Matrix, c: Vector) -> float:  # pragma: no cover
     """cᵀB⁻¹c = ‖L⁻¹c‖² with B = LLᵀ, by forward substitution.
 
@@ -243,7 +243,7 @@ def dual_square_of(L: Matrix, c: Vector) -> float:  # pragma: no cover
     return total
 
 
-@njit(cache=True)
+@compiled
 def lasso_at(
     B: Matrix, c: Vector, w: Vector, rho: float, p: Vector, z: Vector, q: Vector, size: float, tol: float
 ) -> int:  # pragma: no cover
@@ -261,7 +261,7 @@ def lasso_at(
     return count
 
 
-@njit(cache=True)
+@compiled
 def lasso_for_k(
     B: Matrix, L: Matrix, c: Vector, w: Vector, k: int, z: Vector, q: Vector, tol: float
 ) -> float:  # pragma: no cover
@@ -304,7 +304,7 @@ def lasso_for_k(
     return rho
 
 
-@njit(cache=True)
+@compiled
 def one_shot_pca(
     A: Matrix, tau: float, k: int, x: Vector, levels: Vector, steps: int, tol: float
 ) -> float:  # pragma: no cover
@@ -352,7 +352,7 @@ def one_shot_pca(
     return rho
 
 
-@njit(cache=True)
+@compiled
 def one_shot_gev(
     A: Matrix, B: Matrix, L: Matrix, tau: float, k: int, x: Vector, levels: Vector, steps: int, tol: float
 ) -> float:  # pragma: no cover
