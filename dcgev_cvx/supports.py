@@ -73,8 +73,11 @@ def best_support(pencil: Pencil, k: int, effort: Effort, generator: np.random.Ge
 
 
 def climbs_at_a_time(pencil: Pencil, k: int) -> int:
-    """How many climbs multiply about WORK numbers at a time, k²n each; none where A is a factor not to be formed."""
-    if k == pencil.n or (pencil.n > SMALL and pencil.B is None and isinstance(pencil.A, Gram)):
+    """How many climbs multiply about WORK numbers at a time, k²n each.
+
+    None beyond SMALL with B = I: one-shot cardinality from several starts is quicker there, and A may be a factor.
+    """
+    if k == pencil.n or (pencil.n > SMALL and pencil.B is None):
         return 0
     work = k * k * pencil.n
     most = CLIMBS if pencil.n <= SMALL else CLIMBS // 4
@@ -84,7 +87,7 @@ def climbs_at_a_time(pencil: Pencil, k: int) -> int:
 def after_climbs(
     pencil: Pencil, x: Vector, plan: Plan, count: int, stage: Effort, generator: np.random.Generator
 ) -> Vector:
-    """The best of x and the tops of climbs from random supports, then from kicked copies of the best tops.
+    """The best of x and the tops of climbs from random supports, then from kicked tops and more random supports.
 
     Kicks are spared where every top was reached by several of the random starts, so that hardly one is unseen; they
     end where PATIENCE rounds of them brought nothing.
@@ -100,7 +103,8 @@ def after_climbs(
         if still == PATIENCE[stage] or settled:
             break
         tops = climbs.best(TOPS)
-        climbs.climb(np.array([kicked(tops[i % len(tops)], groups, generator) for i in range((count + 1) // 2)]))
+        near = [kicked(tops[i % len(tops)], groups, generator) for i in range((count + 1) // 2)]
+        climbs.climb(np.array([*near, *(drawn(plan, generator) for _ in range(count // 4))]))
         still = still + 1 if np.array_equal(climbs.best(1)[0], tops[0]) else 0
     found = swap_search(pencil, indicator(climbs.best(1)[0], pencil.n), groups=groups)[0]
     return max(x, found, key=pencil.A_quad)

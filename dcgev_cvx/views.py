@@ -75,8 +75,9 @@ def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: Effort = "normal",
 
 
 def best_views(pencil: Pencil, sizes: tuple[int, ...], effort: Effort, random_state: int) -> Vector:
-    """The best vector that exchanges reach from solve(pencil, Σks), cut to fit, from the leading eigenvector and,
-    beyond "quick", from random and kicked supports.
+    """The best vector that exchanges reach from solve(pencil, Σks), cut to fit, and from the leading eigenvector.
+
+    Beyond "quick" also from random and kicked supports.
     """
     from .paths import solve
 
