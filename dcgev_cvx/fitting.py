@@ -27,6 +27,8 @@ def checked_X(estimator: Any, X: Any, *, reset: bool, least: int = 2) -> Table:
 
 def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
     """scikit-learn's validate_data with our error in place of its ValueError; TypeErrors are part of its contract."""
+    if np.ma.is_masked(data[0]):
+        as_real(data[0], "X", InvalidParameter)  # scikit-learn would read what is under the mask
     try:
         return validate_data(estimator, *data, accept_sparse=["csr", "csc"], dtype=np.float64, **settings)
     except (ValueError, OverflowError) as cause:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .certificates import Certificate, certify, rounding
-from .checks import Vector, as_listener, as_number, as_whole, frozen, says_stop, shown
+from .checks import Vector, as_flag, as_listener, as_number, as_whole, frozen, says_stop, shown
 from .errors import InvalidParameter, SolverFailed
 from .faces import Face
 from .programs import Program, expect_program
@@ -240,7 +240,7 @@ def minimize(
         Drop the variables that are zero for good (see Face) and go on with the smaller program: the same
         iterates, sooner. The result and its certificate are those of the whole program all the same.
     """
-    rule, callback = expect_stop(stop), as_listener(callback, "callback")
+    rule, callback, shrink = expect_stop(stop), as_listener(callback, "callback"), as_flag(shrink, "shrink")
     expect_program(program)
     history: list[Iterate] = []
     status, message = Status.OUT_OF_ITERATIONS, ""

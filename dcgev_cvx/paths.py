@@ -162,6 +162,7 @@ def path(
 
 def on_path(pencil: Pencil, k: int, *, eps: float = MACHINE_EPS, tries: int = 24) -> bool:
     """Does some ρ̃ take Algorithm 1 (metric shift, from the leading eigenvector) to cardinality k? By bisection."""
+    k, tries = checked_k(k, expect_pencil(pencil).n), as_whole(tries, "tries")
     low, high = 0.0, rho_max(pencil, None, eps)
     program = SparseGEV(pencil, 0.0, eps, shift="metric")
     stop, left = Stop(max_iter=300, step=1e-8), 3000
@@ -211,8 +212,9 @@ def solve(
         diagonal A.
     effort
         "quick": one start, few levels of ε, exchanges. "normal": every support where there are at most 4000;
-        elsewhere also a slow schedule and greedy selection, many starts where they are cheap, and kicks on up
-        to 60 variables. "high": many starts everywhere. Each contains the one before it and is never worse.
+        elsewhere greedy selection too, climbs from random supports and kicks where exchanges are cheap, a slow
+        schedule where B = I and n > 60, backward elimination where B is a matrix. "high": many starts and more
+        kicks. Each contains the one before it and is never worse.
     random_state
         Seed or Generator of the random starts and kicks; the answer is a function of it.
     check_path

@@ -5,6 +5,7 @@ import dataclasses
 import decimal
 import fractions
 import functools
+import math
 import random
 import warnings
 
@@ -16,6 +17,7 @@ import scipy.special  # adds a warning filter of its own when it is first import
 
 import dcgev_cvx
 from dcgev_cvx import (
+    DCPCA,
     DCGEVError,
     Gram,
     Infeasible,
@@ -33,6 +35,7 @@ from dcgev_cvx import (
     deflation,
     exact,
     explained,
+    minimize,
     relaxations,
     renormalize,
     retrieval,
@@ -40,10 +43,13 @@ from dcgev_cvx import (
     sparse_fda,
     sparse_gev,
     teach,
+    verify,
 )
+from dcgev_cvx.paths import on_path
 from dcgev_cvx.postprocess import value
 from dcgev_cvx.solutions import solution_of
 from dcgev_cvx.steps.closed import soft_threshold_step
+from dcgev_cvx.steps.native import native_step
 
 A = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]])
 B = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
@@ -757,3 +763,26 @@ def test_a_panic_of_a_solver_is_a_failure(monkeypatch):
     monkeypatch.setattr(cp.Problem, "solve", panics)
     with pytest.raises(SolverFailed, match="Eigval error"):
         relaxations.homogeneous_sdp(PCA, 2)
+
+
+def test_a_command_with_an_open_quote_is_refused():
+    with pytest.raises(InvalidParameter, match="cannot be taken apart: No closing quotation"):
+        verify.ProcessSolver("node 'impl.js", "pca")
+
+
+def test_what_is_masked_is_not_data():
+    X = np.ma.masked_greater(np.random.default_rng(0).standard_normal((12, 4)), 1.0)
+    with pytest.raises(InvalidParameter, match=r"X has \d+ masked entries"):
+        DCPCA(n_components=1, k=2).fit(X)
+
+
+@pytest.mark.parametrize("k", [0, 14, "3", math.nan])
+def test_on_path_wants_a_cardinality(k):
+    with pytest.raises(InvalidParameter, match="k"):
+        on_path(datasets.pitprops(), k)
+
+
+def test_shrink_is_a_yes_or_no():
+    program = SparseGEV(datasets.pitprops(), 1.0)
+    with pytest.raises(InvalidParameter, match="shrink"):
+        minimize(program, native_step(program), shrink="yes")

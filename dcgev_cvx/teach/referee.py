@@ -77,7 +77,7 @@ def frozen(x: Vector) -> Vector:
 
 def text(x: Vector) -> str:
     """A short vector for a sentence."""
-    return "(" + ", ".join(f"{value:.3g}" for value in x) + ")"
+    return "(" + ", ".join(f"{value + 0.0:.3g}" for value in x) + ")"  # −0 + 0 is 0
 
 
 def judge_step(program: SparseGEV, y: Vector, x: Any, tol: float = 1e-7) -> Verdict:

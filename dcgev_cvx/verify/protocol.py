@@ -53,7 +53,7 @@ class ProcessSolver:
     remote = True
 
     def __init__(self, command: str | Sequence[str], level: str, *, time_limit: float = TIME_LIMIT) -> None:
-        words = shlex.split(command) if isinstance(command, str) else list(command)
+        words = split_command(command) if isinstance(command, str) else list(command)
         if not words:
             raise InvalidParameter("the command is empty: give a program, e.g. --cmd 'node impl.js'.")
         self.level = known_level(level)
@@ -221,3 +221,13 @@ def answered(value: Any) -> Any:
         entries = [math.nan if entry is None else entry for entry in value]
         return np.array(entries, dtype=np.float64) if all(isinstance(e, (int, float)) for e in entries) else entries
     return math.nan if value is None else value
+
+
+def split_command(command: str) -> list[str]:
+    """The words of a command line, as a shell takes it apart."""
+    try:
+        return shlex.split(command)
+    except ValueError as cause:
+        raise InvalidParameter(
+            f"the command {command!r} cannot be taken apart: {cause}. Close every quote."
+        ) from cause

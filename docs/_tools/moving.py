@@ -80,6 +80,8 @@ def loadings(path: Path) -> HTML:
     variables = [pencil.name(i) for i in range(pencil.n)]
     points = [point for point in path.points if point.k > 0]
     frames = [[go.Bar(x=variables, y=renormalize(pencil, p.result.x), marker_color=BLUE)] for p in points]
-    titles = [f"{p.k} nonzeros, xᵀAx = {p.value / pencil.lambda_max:.1%} of λmax" for p in points]
+    titles = [
+        f"{p.k} nonzero{'' if p.k == 1 else 's'}, xᵀAx = {p.value / pencil.lambda_max:.1%} of λmax" for p in points
+    ]
     axes = {"yaxis": {"range": [-0.75, 1.05], "title": "xᵢ"}, "showlegend": False, "titles": titles}
     return shown(with_slider(frames, [f"{p.rho:.3g}" for p in points], "ρ̃ = ", **axes), "path")
