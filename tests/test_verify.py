@@ -213,7 +213,7 @@ def test_odd_numbers_are_numbers():
         (None, "None"),
         ("12", "type str"),
         (["1", "2"], "type list"),
-        (np.array([1, 2], dtype=object), "dtype object"),
+        (np.array([1, "2"], dtype=object), "dtype object"),
         (np.array([True, False]), "dtype bool"),
         (np.array([1.0, 1e-9j]), "dtype complex"),
         (np.ones((1, 2)), "shape (1, 2)"),

@@ -1271,7 +1271,6 @@ def seen_fda(a, B, y, nu, eps):
     return x
 
 
-pca_wrong("weights in single precision", weight=lambda x, e: single_of(1 / (np.abs(x) + e)))
 pca_wrong("ε above 1 clipped in the weights", weight=lambda x, e: 1 / (np.abs(x) + min(e, 1.0)))
 
 

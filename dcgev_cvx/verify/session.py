@@ -229,8 +229,8 @@ def number_of(raw: Any) -> tuple[Vector | None, str]:
 def vector_of(raw: Any, n: int) -> tuple[Vector | None, str, tuple[str, ...], bool]:
     """(x, what is wrong, what is odd, float32?): lists and (n, 1) are odd but right, other shapes are wrong.
 
-    Complex numbers without an imaginary part pass; booleans, text, objects and other shapes do not. Single
-    precision is noticed and judged by its own tolerance.
+    Complex numbers without an imaginary part and objects that are numbers pass; booleans, text, other objects and
+    other shapes do not. Single precision is noticed and judged by its own tolerance.
     """
     if raw is None:
         return None, "returned None", (), False
