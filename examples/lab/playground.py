@@ -11,7 +11,7 @@ def _():
     import numpy as np
 
     from dcgev_cvx import DCGEVError, Pencil, SparseGEV, Stop, datasets, minimize, solve
-    from dcgev_cvx.plotting import Sheet, plot_history, plot_loadings, plot_sandwich
+    from dcgev_cvx.plotting import Sheet, plot_history, plot_loadings
     from dcgev_cvx.steps.native import native_step
 
     pitprops, cca = datasets.pitprops(), datasets.planted_cca(6, 7, 2, samples=40).pencil
@@ -21,7 +21,7 @@ def _():
         "indefinite A": lambda: datasets.indefinite(8, dense_metric=True),
         "singular B": lambda: Pencil(np.eye(3), np.diag([1.0, 1.0, 0.0])),
     }
-    sheet = Sheet(13.0, 3.8, (0.85, 0.85, 0.1, 0.15), dpi=100.0)
+    sheet = Sheet(10.0, 3.8, (0.85, 0.85, 0.1, 0.15), dpi=110.0)
     return (
         DCGEVError,
         SparseGEV,
@@ -32,7 +32,6 @@ def _():
         np,
         plot_history,
         plot_loadings,
-        plot_sandwich,
         problems,
         sheet,
         solve,
@@ -72,15 +71,14 @@ def _(DCGEVError, SparseGEV, Stop, eps, extra, minimize, mo, native_step, np, pr
 
 
 @app.cell
-def _(failure, mo, plot_history, plot_loadings, plot_sandwich, result, sheet):
+def _(failure, mo, plot_history, plot_loadings, result, sheet):
     def draw(figure):
-        axes = figure.subplots(1, 3, gridspec_kw={"wspace": 0.45})
+        axes = figure.subplots(1, 2, gridspec_kw={"wspace": 0.3})
         plot_history(result, axes[0])
-        plot_sandwich(result, axes[1])
-        plot_loadings(result.program.pencil, result.x, axes[2])
+        plot_loadings(result.program.pencil, result.x, axes[1])
 
     def shown():
-        picture = mo.image(sheet(draw), alt="f and the nonzeros, the sandwich, the entries of x", width="100%")
+        picture = mo.image(sheet(draw), alt="f and the nonzeros along the run, the entries of x", width="100%")
         return mo.vstack([picture, mo.plain_text(str(result))])
 
     failure if failure is not None else shown()
