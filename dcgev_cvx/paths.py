@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Literal
@@ -15,13 +16,14 @@ from .certificates import Certificate, certify
 from .checks import Vector, as_flag, as_generator, as_numbers, as_whole, one_of
 from .mm import MMResult, Status, Stop, expect_stop, minimize
 from .penalties import MACHINE_EPS, card, log_scale
-from .pencils import Pencil, expect_pencil
+from .pencils import Gram, Pencil, expect_pencil
 from .postprocess import on_support, renormalize, value
 from .programs import SparseGEV
 from .solutions import Solution, checked_k, solution_of
 from .stationary import program_of, stationary_near
 from .steps.native import native_step
 from .supports import EFFORTS, SMALL, Effort, best_support, diagonal_metric, greedy, in_units, overfits, spread
+from .threads import one_thread
 
 NEWTON_LIMIT = 400
 """Supports up to this size get their stationary point from Newton's method: a few dense systems."""
@@ -237,10 +239,17 @@ def solve(
     k = checked_k(k, expect_pencil(pencil).n)
     one_of(effort, "effort", EFFORTS)
     unit, length, _ = in_units(pencil)
-    x = length * spread(unit, found_by(unit, k, effort, as_generator(random_state)), k)
-    found = matched_solution(pencil, x, "solve", begin)
+    generator = as_generator(random_state)
+    with thin_products(unit):
+        x = length * spread(unit, found_by(unit, k, effort, generator), k)
+        found = matched_solution(pencil, x, "solve", begin)
     asked = pencil.n <= SMALL if check_path is None else as_flag(check_path, "check_path")
     return replace(found, on_path=on_path(unit, k)) if asked else found
+
+
+def thin_products(pencil: Pencil) -> AbstractContextManager[None]:
+    """One BLAS thread for the search on a factor C with B = I: nearly all it does is multiply C with a vector."""
+    return one_thread if pencil.B is None and isinstance(pencil.A, Gram) else nullcontext()
 
 
 def found_by(pencil: Pencil, k: int, effort: Effort, generator: np.random.Generator) -> Vector:

@@ -678,3 +678,19 @@ def test_few_samples_with_constants_and_duplicates_are_few_samples():
     kept = supports.told_apart(S, np.arange(120), 0.1)
     assert sorted(set(range(120)) - set(kept.tolist())) == [8, 69]
     assert [len(rows) for rows in supports.connected(S)] == [119, 1]
+
+
+def test_one_blas_thread_ends_with_the_outermost_context_even_after_an_error():
+    from threadpoolctl import threadpool_info
+
+    from dcgev_cvx.threads import one_thread
+
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    before = threads()
+    with one_thread, one_thread:
+        assert set(threads()) == {1}
+    with pytest.raises(ZeroDivisionError), one_thread:
+        divmod(1, 0)
+    assert threads() == before

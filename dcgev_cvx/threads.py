@@ -1,0 +1,41 @@
+"""BLAS on one thread where its products are short: waiting for a second thread takes longer than it saves."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Any
+
+
+class OneThread:
+    """A context in which BLAS uses one thread; nested and concurrent ones end with what was set before the first.
+
+    Two BLAS libraries, NumPy's and SciPy's, each keep their threads awake for a while after a call; with
+    products of a tenth of a millisecond they mostly wait for each other.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._depth = threading.Lock(), 0
+        self._controller: Any = None
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._depth == 0:
+                if self._controller is None:
+                    from threadpoolctl import ThreadpoolController
+
+                    self._controller = ThreadpoolController()
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+            self._depth += 1
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self._limit.restore_original_limits()
+
+
+one_thread = OneThread()
