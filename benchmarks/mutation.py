@@ -7,17 +7,15 @@ python -m benchmarks.mutation wrong quick step      one piece: wrong or right, t
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from dcgev_cvx import verify
 
-from .report import Measure, at_least, at_most, show
+from .report import Measure, at_least, at_most, of_the_tests, show
 
 RIGHT_SEEDS, SLOW_SEEDS = 20, 5
 """Seeds on which the right solvers are tried; those through CVXPY, and whole runs, get fewer."""
@@ -52,12 +50,7 @@ def run(repeats: int) -> Iterator[Measure]:
 
 def solvers() -> Any:
     """The catalogue of the tests."""
-    folder = str(Path(__file__).parents[1] / "tests")
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    import wrong_solvers  # pyright: ignore[reportMissingImports]
-
-    return wrong_solvers
+    return of_the_tests("wrong_solvers")
 
 
 def trial(kind: str, index: int, effort: Any, seeds: Sequence[int]) -> Verdict:

@@ -6,8 +6,10 @@ import gc
 import json
 import platform
 import statistics
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from os import cpu_count
 from pathlib import Path
@@ -100,6 +102,14 @@ def installed(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+def of_the_tests(name: str) -> Any:
+    """A module that stands in tests/ and serves here too; it is no part of a package."""
+    folder = str(Path(__file__).parents[1] / "tests")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return import_module(name)
 
 
 def show(section: str, measures: Sequence[Measure | Skipped]) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import statistics
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from .report import Measure, Skipped, at_most, installed
+from .report import Measure, Skipped, at_most, installed, of_the_tests
 
 LABS = ("broken", "gap", "majoriser", "playground", "step")
 """The apps with sliders."""
@@ -17,7 +15,7 @@ LABS = ("broken", "gap", "majoriser", "playground", "step")
 
 def run(repeats: int) -> Iterator[Measure | Skipped]:
     """Every measure of the section."""
-    browser = browser_of_the_tests()
+    browser = of_the_tests("browser")
     if browser.missing() or not installed("marimo"):
         yield Skipped("the lab in a browser", f"{browser.REMEDY} '.[lab]'")
         return
@@ -27,16 +25,6 @@ def run(repeats: int) -> Iterator[Measure | Skipped]:
             yield from lab(browser, driver, name, repeats)
     finally:
         driver.quit()
-
-
-def browser_of_the_tests() -> Any:
-    """The module tests/browser.py."""
-    folder = str(Path(__file__).parents[1] / "tests")
-    if folder not in sys.path:
-        sys.path.append(folder)
-    import browser  # pyright: ignore[reportMissingImports]
-
-    return browser
 
 
 def lab(browser: Any, driver: Any, name: str, repeats: int) -> Iterator[Measure]:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
 from .builders import cca_pencil
-from .checks import Index, Matrix, Vector, as_generator, as_whole, expect, listed, shown
+from .checks import Index, Matrix, Vector, as_generator, as_indices, as_whole, expect, listed, shown
 from .datasets._cal500 import Songs
 from .deflation import components
 from .errors import InvalidParameter
@@ -92,7 +92,7 @@ def agreement_vocabularies(songs: Songs, rows: Index, sizes: Sequence[int]) -> l
     expect(songs, Songs, "songs", "see datasets.cal500")
     if songs.agreement is None:
         return None
-    rows = as_rows(rows, len(songs.tags))
+    rows = as_indices(rows, len(songs.tags), "rows")
     tags, answers = songs.tags[rows], songs.agreement[rows]
     used = np.maximum(tags.sum(axis=0), 1.0)
     order = np.argsort(-(tags * answers).sum(axis=0) / used, kind="stable")
@@ -116,7 +116,7 @@ def word_scores(songs: Songs, train: Index, test: Index) -> Vector:
     from sklearn.metrics import roc_auc_score
 
     expect(songs, Songs, "songs", "see datasets.cal500")
-    train, test = as_rows(train, len(songs.tags)), as_rows(test, len(songs.tags))
+    train, test = as_indices(train, len(songs.tags), "train"), as_indices(test, len(songs.tags), "test")
     mean, deviation = songs.audio[train].mean(axis=0), songs.audio[train].std(axis=0)
     X, Z = ((songs.audio[rows] - mean) / np.where(deviation > 0.0, deviation, 1.0) for rows in (train, test))
     scores = np.full(len(songs.words), np.nan)
@@ -132,19 +132,11 @@ def average(scores: Vector, words: Index) -> float:
     """The average AROC over the words of a vocabulary that can be scored."""
     if not isinstance(scores, np.ndarray) or scores.ndim != 1 or scores.dtype.kind != "f":
         raise InvalidParameter(f"scores = {shown(scores)} must be one number (or NaN) per word.")
-    rows = as_rows(words, len(scores))
+    rows = as_indices(words, len(scores), "words")
     known = scores[rows][~np.isnan(scores[rows])]
     if not len(known):
         raise InvalidParameter(f"none of the {len(words)} words of the vocabulary can be scored on the test songs.")
     return float(np.mean(known))
-
-
-def as_rows(rows: Any, n: int) -> Index:
-    """Positions between 0 and n − 1, at least one."""
-    found = [as_whole(row, "a position", low=0) for row in listed(rows)]
-    if not found or max(found) >= n:
-        raise InvalidParameter(f"positions {shown(rows)} must be whole numbers from 0 to {n - 1}.")
-    return np.array(found, dtype=np.intp)
 
 
 def checked_sizes(sizes: Sequence[int], n: int) -> list[int]:
