@@ -26,14 +26,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy.linalg import LinAlgError, eigh
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
 
-from .checks import UNIT_ROUNDOFF, Matrix, Vector, as_number, as_real, as_vector, one_of
+from .checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_number, as_real, as_vector, one_of
 from .errors import InvalidParameter, InvalidPencil
 from .limits import LARGEST
 from .pencils import Gram, Pencil, expect_pencil
 from .solutions import checked_k
-from .spectra import one_pair, power_of_two, symmetric_extreme
+from .spectra import DENSE_LIMIT, power_of_two, symmetric_extreme
 
 Scale: TypeAlias = Literal["diagonal", "identity"]
 
@@ -291,7 +291,9 @@ def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
     return d
 
 
-def lambda_max_bound(M: Matrix, B: Matrix | None, size: Matrix | None = None, guess: float | None = None) -> float:
+def lambda_max_bound(
+    M: Matrix, B: Matrix | None, size: Matrix | None = None, lead: tuple[float, Vector] | None = None
+) -> float:
     """A number λ ≥ λmax(M, B), proved by Cholesky; +inf where no proof was found.
 
     λ ≥ λmax(M, B) says λB − M ⪰ 0. Let S = fl(λB − M) and let fl-Cholesky of H = S − cI end.
@@ -309,33 +311,37 @@ def lambda_max_bound(M: Matrix, B: Matrix | None, size: Matrix | None = None, gu
     size
         A bound on the moduli of the summands behind M's entries, |Mᵢⱼ| when None: M = A + U + c·b·D² was rounded
         when it was formed, and cancellation may have hidden how much.
-    guess
-        λmax(M, B) where it is known: it decides how soon the proof succeeds and how near to it, not whether it holds.
+    lead
+        λmax(M, B) and its vector where they are known: they decide how soon the proof succeeds, not whether it holds.
 
     Returns
     -------
     float
-        λmax as LAPACK has it plus a margin, 4n units in the last place at first and four times more at each
-        failed attempt. After 60 attempts (a B that is singular to working precision) +inf, a valid bound.
+        λmax as LAPACK has it plus a margin: what the proof takes off in the direction of the leading vector x,
+        1.25c‖x‖², or 4n units in the last place where x is not known, and four times more at each failed attempt.
+        After 60 attempts (a B that is singular to working precision) +inf, a valid bound.
     """
     n = len(M)
     p = np.ones(n) if B is None else np.exp2(-np.round(0.5 * np.log2(np.diagonal(B))))
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows here has no λmax in floating point
         outer = p[:, None] * p
-        top = float(np.max(np.abs(M) * outer))
-    if not math.isfinite(top):
+        largest = float(np.max(np.abs(M) * outer))
+    if not math.isfinite(largest):
         return math.inf
-    unit = power_of_two(top)
+    unit = power_of_two(largest)
     M = M * outer / unit
     size = np.abs(M) if size is None else size * outer / unit
-    lead = largest_eigenvalue(M, None if B is None else B * outer) if guess is None else guess / unit
-    B = np.eye(n) if B is None else B * outer
-    if not math.isfinite(lead):
+    top = largest_eigenvalue(M, None if B is None else B * outer) if lead is None else lead[0] / unit
+    if not math.isfinite(top):
         return math.inf
-    margin = 4.0 * n * UNIT_ROUNDOFF * max(abs(lead), float(np.max(np.abs(M))))
+    margin = 4.0 * n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))
+    square = 1.0 if B is None else 0.0 if lead is None else float(np.sum((lead[1] / p) ** 2))
+    B = np.eye(n) if B is None else B * outer
+    off = float(lowering(top, np.maximum(top * np.diagonal(B) - np.diagonal(M), 0.0), B, size)[0])
+    margin = max(margin, 1.25 * square * off)
     for _ in range(ATTEMPTS):
-        if is_definite(lead + margin, M, B, size):
-            return times(lead + margin, unit)
+        if is_definite(top + margin, M, B, size):
+            return times(top + margin, unit)
         margin *= GROWTH
     return math.inf
 
@@ -346,8 +352,8 @@ def largest_eigenvalue(M: Matrix, B: Matrix | None) -> float:
     Nothing is claimed of it: too small a guess costs further attempts of the proof, too large a one a looser bound.
     """
     try:
-        if B is None:
-            return symmetric_extreme(lambda v: M @ v, lambda: M, len(M), "upper")[0]
+        if B is None or len(M) > DENSE_LIMIT:
+            return leading_pair(M, B)[0]
         # all eigenvalues: LAPACK's search for one alone gives up on multiples of the identity
         return float(eigh(M, B, eigvals_only=True, check_finite=False)[-1])
     except (LinAlgError, ValueError):
@@ -358,12 +364,24 @@ def leading_pair(M: Matrix, B: Matrix | None = None) -> tuple[float, Vector]:
     """λmax(M, B) and its vector in floating point.
 
     The vector has unit B norm; its sign is LAPACK's. Used to steer (branching, subgradients, rounding),
-    never to prove.
+    never to prove. Beyond DENSE_LIMIT variables by Lanczos, where that succeeds.
     """
+    n = len(M)
     if B is None:
-        return one_pair(M, len(M) - 1)
-    values, vectors = eigh(M, B, check_finite=False)
-    return float(values[-1]), vectors[:, -1]
+        return symmetric_extreme(lambda v: M @ v.ravel(), lambda: M, n, "upper")
+    if n <= DENSE_LIMIT:
+        values, vectors = eigh(M, B, check_finite=False)
+        return float(values[-1]), vectors[:, -1]
+    L = cholesky(B, lower=True, check_finite=False)
+
+    def whiten(v: Matrix) -> Matrix:
+        return solve_triangular(L, v, lower=True, check_finite=False)
+
+    def unwhiten(v: Vector) -> Vector:
+        return solve_triangular(L, v, lower=True, trans=1, check_finite=False)
+
+    value, v = symmetric_extreme(lambda v: whiten(M @ unwhiten(v.ravel())), lambda: whiten(whiten(M).T), n, "upper")
+    return value, unwhiten(v)
 
 
 def is_definite(lam: float, M: Matrix, B: Matrix, size: Matrix) -> bool:
@@ -449,7 +467,8 @@ def dense_bound(pencil: Pencil) -> float:
         other = Pencil(Gram(pencil.A.C.T))  # CCᵀ has the same largest eigenvalue and is smaller
         return dense_bound(other)
     A, size = entries(pencil)
-    return lambda_max_bound(A, pencil.B, size, pencil.lambda_max)  # kept by the pencil, for others ask for it too
+    lead = pencil.lambda_max, pencil.leading_vector  # kept by the pencil, for others ask for it too
+    return lambda_max_bound(A, pencil.B, size, lead)
 
 
 def charged(A: Matrix, c: float, dual: Dual) -> Matrix:
@@ -617,8 +636,10 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
     C(n, k) supports. The variables are first scaled to Bᵢᵢ = 1, which changes the rows' dominance (it is not
     invariant) and makes the answer independent of units.
 
-    λ rises from max Aᵢᵢ/Bᵢᵢ by doubled steps until dominance holds, and is then bisected to 1e-9. For k = 1 the
-    bound is max Aᵢᵢ/Bᵢᵢ to that accuracy; for large k and a correlated B it may be +inf or above λmax(A, B).
+    What a row has left, λ − Aᵢᵢ − Σ …, is concave in λ: Newton's steps from max Aᵢᵢ/Bᵢᵢ, each to where the last row's
+    tangent reaches zero, never pass the smallest λ there is, and as the rows are piecewise linear a few of them are
+    enough. A row whose tangent falls there reaches zero nowhere. For k = 1 the bound is max Aᵢᵢ/Bᵢᵢ; for large k and
+    a correlated B it may be +inf or above λmax(A, B).
 
     Examples
     --------
@@ -633,39 +654,43 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
     d = 1.0 / np.sqrt(pencil.B_diagonal)
     outer = d[:, None] * d
     A, B, size = A * outer, B * outer, size * outer
-    low = float(np.max(np.diagonal(A)))
-    step = max(float(np.max(np.abs(A))), np.finfo(np.float64).tiny)
-    high = low + step
+    lam = float(np.max(np.diagonal(A)))
+    nudge = max(UNIT_ROUNDOFF * float(np.max(np.abs(A))), np.finfo(np.float64).tiny)
+    everyone = rows = np.arange(pencil.n)
     for _ in range(ATTEMPTS):
-        if dominant(high, A, B, size, k):
-            break
-        step *= 2.0
-        high = low + step
-    else:
-        return math.inf
-    for _ in range(ATTEMPTS):
-        middle = 0.5 * low + 0.5 * high
-        if high - low <= 1e-9 * abs(high) or not low < middle < high:
-            break
-        low, high = (low, middle) if dominant(middle, A, B, size, k) else (middle, high)
-    return high
+        left, slope = dominance(lam, A, B, size, k, rows)
+        short = ~(left > 0.0)
+        if not np.any(short) and len(rows) == pencil.n:
+            return lam
+        if not np.all(slope[short] > 0.0):
+            return math.inf
+        # the last step may be too small to be one: it is helped by ever more units in the last place
+        lam += float(np.max(-left[short] / slope[short])) + nudge if np.any(short) else 0.0
+        nudge *= 2.0
+        rows = rows[short] if np.any(short) else everyone
+    return math.inf
 
 
-def dominant(lam: float, A: Matrix, B: Matrix, size: Matrix, k: int) -> bool:
-    """Is every k × k principal submatrix of λB − A strictly diagonally dominant, rounding included?
+def dominance(lam: float, A: Matrix, B: Matrix, size: Matrix, k: int, rows: Index) -> tuple[Vector, Vector]:
+    """(what is left of λBᵢᵢ − Aᵢᵢ beside the k − 1 largest |Aᵢⱼ − λBᵢⱼ|, rounding taken off; its slope in λ), by row.
 
-    Both sides carry rounding: λBᵢⱼ − Aᵢⱼ to two units each and the sum of k of them to k more; the strict inequality
-    is asked with 16(k + 2) units to spare.
+    Where it is positive in every row, every k × k principal submatrix of λB − A is strictly diagonally dominant.
+    Both sides carry rounding: λBᵢⱼ − Aᵢⱼ to two units each and the sum of k of them to k more; 16(k + 2) units are
+    taken off.
     """
-    S = lam * B - A
-    slack = np.diagonal(S).copy()
-    np.fill_diagonal(S, 0.0)
-    off = np.abs(S)
-    n = len(S)
-    # a row of a k × k submatrix holds k − 1 entries beside its diagonal
-    top = np.partition(off, n - k + 1, axis=1)[:, n - k + 1 :] if k > 1 else off[:, :0]
-    rounded = 16.0 * (k + 2) * UNIT_ROUNDOFF * np.max(abs(lam) * np.abs(B) + size, axis=1)
-    return bool(np.all(slack - np.sum(top, axis=1) > rounded))
+    n, at = len(A), np.arange(len(rows))
+    part, metric = (A, B) if len(rows) == n else (A[rows], B[rows])
+    S = lam * metric - part
+    left, slope = S[at, rows], metric[at, rows]
+    if k > 1:
+        S[at, rows] = 0.0
+        # a row of a k × k submatrix holds k − 1 entries beside its diagonal
+        top = np.argpartition(np.abs(S), n - k + 1, axis=1)[:, n - k + 1 :]
+        beside = np.take_along_axis(S, top, axis=1)
+        left = left - np.sum(np.abs(beside), axis=1)
+        slope = slope - np.sum(np.sign(beside) * np.take_along_axis(metric, top, axis=1), axis=1)
+    largest = abs(lam) * np.max(np.abs(metric), axis=1) + np.max(size[rows], axis=1)
+    return left - 16.0 * (k + 2) * UNIT_ROUNDOFF * largest, slope
 
 
 def cheap_bound(pencil: Pencil, k: int) -> float:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcgev_cvx import Gram, InvalidParameter, InvalidPencil, Pencil
+from dcgev_cvx import Gram, InvalidParameter, InvalidPencil, Pencil, bounds
 from dcgev_cvx.bounds import (
     Gap,
     Units,
@@ -157,6 +157,50 @@ def test_row_sums_are_exact_for_pairs_of_equal_diagonal_and_give_up_honestly():
     B = 0.05 * np.eye(6) + 0.95
     assert row_sum_bound(Pencil(np.eye(6), B), 4) == np.inf
     assert cheap_bound(Pencil(np.eye(6), B), 4) == dense_bound(Pencil(np.eye(6), B))
+
+
+def dominant_rows(pencil, k, lam):
+    A, B = pencil.dense()
+    d = 1.0 / np.sqrt(np.diagonal(B))
+    S = (lam * B - A) * np.outer(d, d)
+    off = np.sort(np.abs(S - np.diag(np.diagonal(S))), axis=1)[:, ::-1][:, : k - 1]
+    return bool(np.all(np.diagonal(S) > np.sum(off, axis=1)))
+
+
+def test_row_sums_are_the_smallest_there_are_and_take_few_passes(monkeypatch):
+    passes = []
+    plain = bounds.dominance
+    monkeypatch.setattr(bounds, "dominance", lambda *a: passes.append(len(a[-1])) or plain(*a))
+    rng = np.random.default_rng(3)
+    finite = 0
+    for _ in range(300):
+        pencil, k = random_pencil(rng, 12)
+        passes.clear()
+        found = row_sum_bound(pencil, k)
+        size = np.max(np.abs(pencil.A) / np.outer(pencil.B_roots, pencil.B_roots))
+        if np.isfinite(found):
+            assert dominant_rows(pencil, k, found)
+            assert not dominant_rows(pencil, k, found - 1e-7 * size)
+            finite += 1
+        else:  # doubled steps find none either
+            low = np.max(pencil.A_diagonal / pencil.B_diagonal)
+            assert not any(dominant_rows(pencil, k, low + size * 2.0**i) for i in range(50))
+        assert sum(passes) <= 6 * pencil.n + 12
+    assert finite > 100
+
+
+def test_the_dense_bound_takes_few_factorisations(monkeypatch):
+    tries = []
+    plain = bounds.is_definite
+    monkeypatch.setattr(bounds, "is_definite", lambda *a: tries.append(a[0]) or plain(*a))
+    rng = np.random.default_rng(4)
+    for B in (None, rng.standard_normal((900, 320))):
+        G = rng.standard_normal((320, 320))
+        pencil = Pencil(G + G.T, None if B is None else B.T @ B / 900.0)
+        tries.clear()
+        bound = dense_bound(pencil)
+        assert len(tries) <= 2
+        assert pencil.lambda_max <= bound <= pencil.lambda_max * (1.0 + 1e-9)
 
 
 def test_the_valid_radius_and_the_k_it_is_valid_for():

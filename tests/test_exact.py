@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, pairwise
-from time import perf_counter
+from time import perf_counter, sleep
 
 import numpy as np
 import pytest
@@ -121,6 +121,25 @@ def test_out_of_time_no_node_is_visited(monkeypatch):
     assert found.status is ExactStatus.OUT_OF_TIME
     assert found.nodes == 0
     assert len(found.support) == 8
+    assert found.value <= found.upper_bound <= pencil.lambda_max * (1.0 + 1e-9)
+
+
+def test_a_node_that_would_end_after_the_limit_is_not_begun(no_enumeration, monkeypatch):
+    plain, begun = NodeBounds.interlacing, []
+
+    def slow(self, allowed):
+        begun.append(perf_counter())
+        sleep(0.4)
+        return plain(self, allowed)
+
+    monkeypatch.setattr(NodeBounds, "interlacing", slow)
+    monkeypatch.setattr(search, "SDP_LIMIT", 0)
+    monkeypatch.setattr(search, "first_support", lambda *_: np.arange(8))
+    pencil, begin = null(40), perf_counter()
+    found = best_subset(pencil, 8, time_limit=1.0)
+    assert len(begun) <= 2
+    assert all(at - begin <= 0.65 for at in begun)
+    assert found.status is ExactStatus.OUT_OF_TIME
     assert found.value <= found.upper_bound <= pencil.lambda_max * (1.0 + 1e-9)
 
 
