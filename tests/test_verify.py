@@ -359,6 +359,15 @@ def suite_checks(level):
     return checks(level, suite(level, 0, "quick"))
 
 
+def test_a_first_order_relaxation_has_few_hopeless_pencils():
+    steep = {e: [c.n for c in suite("bound", 0, e).battery if "cond-1e8" in c.flags] for e in ("quick", "full")}
+    assert 5 <= len(steep["quick"]) <= 8  # each may cost its solver seconds
+    assert max(steep["quick"]) <= 6
+    assert max(steep["full"]) >= 9
+    for pairs in suite("bound", 0, "quick").pairs.values():
+        assert max(pair.asked.n for pair in pairs) <= 8
+
+
 @pytest.mark.parametrize("size", [1e200, 1e308])
 @pytest.mark.parametrize("level", ["step", "pca", "cardinality"])
 def test_answers_that_overflow_are_failures_and_not_crashes(level, size):

@@ -6,6 +6,7 @@ solver, or forgets a term, falls below the truth; where it is loose nothing show
 
 from __future__ import annotations
 
+from itertools import cycle
 from types import MappingProxyType
 
 import numpy as np
@@ -16,7 +17,12 @@ from .matrices import METRICS, OBJECTIVES, Random, dense, pencil
 from .reference import enumerated, top_values
 from .steps_battery import balanced
 
+PLACES = ("one", "two", "half", "most", "all")
+"""Where k lies between 1 and n."""
 SUBSET_SIZES = (1, 2, 3, 4, 4, 5, 5, 6, 7, 8, 9, 10, 11)
+MILD_METRICS = tuple(name for name in METRICS if name != "cond-1e8")
+STEEP_SIZES = (2, 3, 4, 3, 5, 6, 7, 8, 9, 10)
+"""cond(B) = 1e8, few, the small first: first-order conic solvers run to their last iteration there, for seconds."""
 WIDE_SIZES = MappingProxyType({"bound": (13, 17, 24), "cardinality": (13, 24, 41, 60)})
 """Beyond what is enumerated at every k: there k is 1, 2, n − 1 or n. Relaxations of more variables are slow."""
 
@@ -28,15 +34,23 @@ def subset_battery(level: str, seed: int, count: int) -> list[Instance]:
     where loops go wrong.
     """
     rng = np.random.default_rng([seed, 8, len(level)])
-    kinds, metrics = (*OBJECTIVES, "cca"), tuple(METRICS)
-    places = ("one", "two", "half", "most", "all")
-    columns = (kinds, metrics, SUBSET_SIZES, places)
+    columns = ((*OBJECTIVES, "cca"), MILD_METRICS, SUBSET_SIZES, PLACES)
     drawn = zip(*(balanced(rng, column, count) for column in columns), strict=True)
     cases = [
         subset_case(level, *pencil(kind, metric, n, rng), place, (kind, metric)) for kind, metric, n, place in drawn
     ]
     special = [*decoys(level, seed, max(3, count // 12)), *tight(level, seed, max(4, count // 6))]
-    return [*cases, *special, *wide(level, seed)]
+    return [*cases, *special, *steep(level, seed, count // 25), *wide(level, seed)]
+
+
+def steep(level: str, seed: int, count: int) -> list[Instance]:
+    """cond(B) = 1e8: a ridge, a truncated inverse or single precision loses the small variables."""
+    rng = np.random.default_rng([seed, 18, len(level)])
+    kinds = balanced(rng, tuple(OBJECTIVES), count)
+    return [
+        subset_case(level, *pencil(kind, "cond-1e8", n, rng), place, (kind, "cond-1e8"))
+        for kind, n, place in zip(kinds, cycle(STEEP_SIZES), cycle(PLACES[::-1]), strict=False)
+    ]
 
 
 def wide(level: str, seed: int) -> list[Instance]:
