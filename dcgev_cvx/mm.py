@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .certificates import Certificate, certify, rounding
-from .checks import Vector, as_flag, as_listener, as_number, as_whole, frozen, says_stop, shown
+from .checks import UNIT_ROUNDOFF, Vector, as_flag, as_listener, as_number, as_whole, frozen, says_stop, shown
 from .errors import InvalidParameter, SolverFailed
 from .faces import Face
 from .programs import Program, expect_program
@@ -174,15 +174,34 @@ def iterate(program: Program, step: Step, x0: Any = None) -> Iterator[Iterate]:
 
 def steps_from(program: Program, step: Step, y: Vector, l: int = 0) -> Iterator[Iterate]:  # noqa: E741
     """y as iterate l, then the steps from it."""
-    value = program.f(y)
+    value, first = program.f(y), l
     yield Iterate(l, y, value, value, mu=0.0, seconds=0.0)
     while True:
         l += 1  # noqa: E741 - the paper's iteration index
-        out = usable(step(program, y), y)
+        out = extrapolated(program, y) if l > first + 1 and vanished(program, y) else usable(step(program, y), y)
         y = frozen(out.x)
         yield Iterate(
             l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver, out.origin, out.work
         )
+
+
+def vanished(program: Program, y: Vector) -> bool:
+    """Is y zero but for rounding beside Ω = {xᵀBx ≤ 1}, and f no larger at 0?
+
+    Where A has no positive direction, steps without a penalty only shrink x: by a factor each, down to numbers
+    whose squares are none, though the limit was known long before.
+    """
+    zero = np.zeros_like(y)
+    tiny = y.any() and program.pencil.B_norm(y) <= UNIT_ROUNDOFF
+    return bool(tiny and program.violation(zero) == 0.0 and program.f(zero) <= program.f(y))
+
+
+def extrapolated(program: Program, y: Vector) -> StepOutput:
+    """The step from 0, the limit of a run through y, which stays there: an accelerated one, its origin 0."""
+    zero = np.zeros_like(y)
+    return StepOutput(
+        zero, program.f(zero), mu=0.0, seconds=0.0, residual=0.0, correction=0.0, solver="none", origin=zero, work=0.0
+    )
 
 
 def usable(out: Any, y: Vector) -> StepOutput:

@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 import referee
 
-from dcgev_cvx import InvalidParameter, Pencil, SolverFailed, SparseGEV, Status, Stop, certify, iterate, minimize
+from dcgev_cvx import (
+    InvalidParameter,
+    Pencil,
+    SolverFailed,
+    SparseGEV,
+    Status,
+    Stop,
+    certify,
+    iterate,
+    minimize,
+    sparse_gev,
+)
 from dcgev_cvx.steps.base import StepOutput
 from dcgev_cvx.steps.closed import soft_threshold_step
 
@@ -99,6 +110,28 @@ def test_collapsed(program):
     assert not result.x.any()
     assert result.support == ()
     assert np.isfinite(result.f)
+
+
+@pytest.mark.parametrize("engine", ["native", "cvxpy"])
+@pytest.mark.parametrize("A", [-0.1 * np.diag(np.arange(1.0, 6.0)), -np.diag([1.0, 1.001, 1.0, 1.0, 1.002])])
+def test_a_run_that_only_shrinks_x_ends_at_zero(A, engine):
+    """A ≺ 0 and no penalty: x⁽ˡ⁾ → 0 by a factor a step, and squares of 1e-160 are no numbers."""
+    result = sparse_gev(A, np.diag(np.arange(1.0, 6.0)), rho=0.0, engine=engine, shift="metric")
+    assert result.status is Status.COLLAPSED
+    assert not result.x.any()
+    assert result.f == 0.0
+    assert result.certificate.passes()
+    assert result.n_iter < 200
+    # only the last step begins elsewhere than at the iterate before it, unless it was accelerated
+    assert not result.history[-1].origin.any()
+
+
+def test_a_tiny_start_is_no_end(program):
+    """From 1e-20 of the leading vector Algorithm 1 without a penalty still climbs to the boundary."""
+    free = program.with_rho(0.0)
+    result = minimize(free, soft_threshold_step, 1e-20 * program.pencil.leading_vector)
+    assert result.converged
+    assert program.pencil.B_norm(result.x) == pytest.approx(1.0)
 
 
 def test_stopped_by_the_caller(program):
