@@ -1,4 +1,4 @@
-"""The runner (resume, refuse, repair), the timed loops, and the numbers of the paper in small form."""
+"""The runner (resume, refuse, repair), the timed methods, and the numbers of the paper in small form."""
 
 import json
 import os
@@ -14,16 +14,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from dcgev_cvx import Gram, Pencil, datasets, dc_pca
+from dcgev_cvx import Gram, Pencil, datasets
 from dcgev_cvx.errors import DataUnavailable, InvalidParameter
-from dcgev_cvx.experiments import EXPERIMENTS, descent, named, reproduce, runner
+from dcgev_cvx.experiments import EXPERIMENTS, named, reproduce, runner
 from dcgev_cvx.experiments import cells as cells_module
 from dcgev_cvx.experiments.base import Experiment, Figure, Finding, Panel, Section, Table, Verdict, agreement
 from dcgev_cvx.experiments.cells import Cell, Store, checked_folder, differences, digest, write_atomically
-from dcgev_cvx.experiments.descent import descend, given_start, krylov_start, rho_max
 from dcgev_cvx.experiments.figure1 import cumulative_finding
 from dcgev_cvx.experiments.figure2 import lead
-from dcgev_cvx.experiments.methods import METHODS, Answer, Prepared, compared, gaussian, gaussian_pencil, timed, trace
+from dcgev_cvx.experiments.methods import METHODS, Answer, Prepared, compared, gaussian_pencil, timed, trace
 from dcgev_cvx.experiments.pitprops import PRINTED, dc_pca_at, printed_variance, semidefinite
 from dcgev_cvx.experiments.report import Report, markdown, page, pipe_table, write
 from dcgev_cvx.experiments.runner import Crew, Results, run
@@ -266,116 +265,7 @@ def test_write_atomically_leaves_nothing_behind(tmp_path):
     assert digest({"b": 1, "a": 2}) == digest({"a": 2, "b": 1})
 
 
-# ---- the loops that are timed
-
-
-@pytest.mark.parametrize("share", [0.05, 0.2, 0.5])
-def test_the_timed_loop_is_dc_pca(share):
-    """Same start, same ρ̃: the bare loop with shrinking ends where the certified driver ends (ALG-S)."""
-    C = gaussian(20, 60, [1, 2])
-    pencil = Pencil(Gram(C))
-    start = krylov_start(C)
-    rho = share * rho_max(start)
-    bare = descend(C, rho, start, tol=0.0, max_iter=3000)
-    certified = dc_pca(pencil, rho=rho, x0=start.x)
-    assert bare.converged
-    assert np.array_equal(bare.x != 0.0, certified.x != 0.0)
-    assert_allclose(bare.x, certified.x, atol=1e-6)
-
-
-@pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.5])
-@pytest.mark.parametrize("seed", range(4))
-def test_the_accelerated_loop_ends_at_a_stationary_point(share, seed):
-    """The certified driver has nothing to add: its first printed steps move x by no more than rounding (ALG-S)."""
-    C = gaussian(20, 60, [6, seed])
-    start = krylov_start(C)
-    rho = share * rho_max(start)
-    found = descend(C, rho, start, accelerate=True, tol=0.0, max_iter=3000)
-    again = dc_pca(Pencil(Gram(C)), rho=rho, x0=found.x)
-    assert found.converged
-    assert again.converged
-    assert again.certificate.passes()
-    assert_allclose(again.x, found.x, atol=1e-6)
-
-
-@pytest.mark.parametrize("share", [0.02, 0.1, 0.3])
-def test_acceleration_saves_steps_and_passes(share):
-    C = gaussian(30, 200, [5])
-    start = krylov_start(C)
-    plain, fast = (descend(C, share * rho_max(start), start, accelerate=flag) for flag in (False, True))
-    assert plain.converged
-    assert fast.converged
-    assert fast.steps < plain.steps
-    assert fast.passes < plain.passes
-    assert not np.signbit(plain.x[plain.x == 0.0]).any()
-
-
-def test_a_balanced_step_that_lowers_the_objective_is_not_taken(monkeypatch):
-    """With steps that ruin the objective in their place, the accelerated loop takes the printed ones."""
-    C = gaussian(20, 60, [1, 2])
-    start = krylov_start(C)
-    rho = 0.05 * rho_max(start)
-    printed = descend(C, rho, start)
-    monkeypatch.setattr(descent, "balanced", lambda size, z, cut: (np.ones_like(z), np.arange(len(z))))
-    assert np.array_equal(descend(C, rho, start, accelerate=True).x, printed.x)
-
-
-def test_a_balanced_step_is_where_repetition_with_the_same_image_ends():
-    size, z, price = np.array([4.0, 3.0, 1.0]), np.array([3.0, 2.0, 0.5]), 0.5
-    mu = float(np.linalg.norm(z))
-    x = z / mu
-    for _ in range(500):
-        x = np.where(x > 0.0, np.maximum(0.0, size - 0.5 * price / np.where(x > 0.0, x, 1.0)) / mu, 0.0)
-    assert x[2] == 0.0
-    found, kept = descent.balanced(size, z, 2.0 * mu * price)
-    assert_allclose(found / (2.0 * mu), x, rtol=1e-10)
-    assert kept.tolist() == [0, 1]
-    unchanged, kept = descent.balanced(size, z, 100.0)
-    assert np.array_equal(unchanged, z)
-    assert kept.tolist() == [0, 1, 2]
-
-
-@pytest.mark.parametrize("accelerate", [False, True])
-def test_the_timed_loop_collapses_at_rho_max(accelerate):
-    C = gaussian(10, 30, [3])
-    x0 = krylov_start(C)
-    assert not descend(C, 1.0001 * rho_max(x0), x0, accelerate=accelerate).x.any()
-    assert descend(C, 0.99 * rho_max(x0), x0, accelerate=accelerate).x.any()
-
-
-@pytest.mark.parametrize("accelerate", [False, True])
-def test_without_a_penalty_the_loop_is_the_power_method(accelerate):
-    C = gaussian(8, 12, [4])
-    found = descend(C, 0.0, krylov_start(C), accelerate=accelerate, tol=0.0, max_iter=5000).x
-    assert_allclose(np.sum((C @ found) ** 2), Pencil(Gram(C)).lambda_max, rtol=1e-8)
-
-
-def test_a_run_that_is_out_of_steps_has_not_converged():
-    C = gaussian(20, 60, [1, 2])
-    start = krylov_start(C)
-    found = descend(C, 0.05 * rho_max(start), start, max_iter=2)
-    assert (found.steps, found.converged) == (2, False)
-
-
-@pytest.mark.parametrize("length", [5, 511, 512, 1000, 1003])
-def test_log_sum_multiplies_before_it_takes_logarithms(length):
-    numbers = np.random.default_rng(length).random(length) ** 8 + np.finfo(float).eps
-    numbers[: length // 2] = np.finfo(float).eps
-    assert_allclose(descent.log_sum(numbers), np.sum(np.log(numbers)), rtol=1e-13)
-
-
-def test_krylov_start_by_how_much_the_longest_column_explains():
-    """Half of the variance: the column alone, its image estimated; a quarter: one power step; less: 1.3 p^⅓."""
-    dominant, fair, noise = planted(20, 60, 0.9, 0), planted(20, 60, 0.45, 0), gaussian(50, 60, [1])
-    starts = [krylov_start(C) for C in (dominant, fair, noise)]
-    assert [(start.passes, start.estimated) for start in starts] == [(2.0, True), (4.0, False), (12.0, False)]
-    assert abs(starts[0].x @ Pencil(Gram(dominant)).leading_vector) > 0.99
-    for C, start in zip((fair, noise), starts[1:], strict=True):
-        known = given_start(C, start.x)
-        assert_allclose(start.image, known.image, atol=1e-9)
-        assert_allclose(start.squares, known.squares)
-    leading = Pencil(Gram(noise)).leading_vector
-    assert abs(starts[2].x @ leading) > abs(krylov_start(noise, 1).x @ leading)
+# ---- the methods that are timed
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -408,7 +298,7 @@ def test_methods_are_timed_in_turn_and_spca_once():
 
 def test_dc_methods_are_compared_at_the_cardinality_of_gpower():
     found = compared(gaussian_pencil(20, 60, [2]), 12, 3, 1, spca=False)["methods"]
-    assert list(found) == ["GPower", "DC-PCA", "DC-PCA, accelerated", "d.c. one-shot"]
+    assert list(found) == ["GPower", "DC-PCA", "DC-PCA, one-sided", "d.c. one-shot"]
     assert len({answer["k"] for answer in found.values()}) == 1
     assert all(found[name]["passes"] > 1.0 for name in list(found)[:3])
 
@@ -421,7 +311,7 @@ def timed_cell(gpower, plain, one_shot, variance=1.0, k=5, fast=0.5):
         return {**numbers, "steps": 3, "runs": 2, "passes": 4.0}
 
     methods = {"GPower": answer(gpower, 1.0), "DC-PCA": answer(plain, variance)}
-    methods |= {"DC-PCA, accelerated": answer(fast, variance), "d.c. one-shot": answer(one_shot, variance)}
+    methods |= {"DC-PCA, one-sided": answer(fast, variance), "d.c. one-shot": answer(one_shot, variance)}
     return {"trace": 10.0, "methods": methods}
 
 

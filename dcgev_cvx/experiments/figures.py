@@ -9,7 +9,7 @@ from .base import Figure, Panel
 
 STYLES = {
     "DC-PCA": ("#0072b2", "o", "-"),
-    "DC-PCA, accelerated": ("#0072b2", "o", ":"),
+    "DC-PCA, one-sided": ("#0072b2", "o", ":"),
     "d.c. one-shot": ("#000000", "*", "-"),
     "d.c. solve": ("#000000", "*", "-"),
     "GPower": ("#d55e00", "s", "--"),

@@ -20,7 +20,9 @@ from ..postprocess import on_support, value
 from ..rivals.base import Run, factor, largest, search, trimmed
 from ..rivals.gpower import ascend, gamma_max
 from ..rivals.spca import penalized
-from .descent import descend, given_start, krylov_start, rho_max
+from .descent import descend, rho_max
+from .onesided import descend_one_sided, one_sided_max
+from .starts import given_start, krylov_start
 
 TOL = 1e-4
 """The stopping tolerance of GPower's authors, used for DC-PCA as well: the rise of the objective."""
@@ -75,19 +77,17 @@ def gpower(pencil: Pencil, k: int, slack: int = 0) -> Prepared:
     return prepared(pencil, k, lambda gamma: ascend(C, gamma, tol=TOL), gamma_max(C, "l0"), slack)
 
 
-def dc_pca(pencil: Pencil, k: int, slack: int = 0, *, accelerate: bool = False) -> Prepared:
+def dc_pca(pencil: Pencil, k: int, slack: int = 0) -> Prepared:
     """DC-PCA on data as it is printed, started near the longest column (ALG-S)."""
     C = factor(pencil)
-
-    def run(rho: float) -> Run:
-        return descend(C, rho, krylov_start(C), accelerate=accelerate, tol=TOL)
-
-    return prepared(pencil, k, run, rho_max(krylov_start(C)), slack)
+    return prepared(pencil, k, lambda rho: descend(C, rho, krylov_start(C), tol=TOL), rho_max(krylov_start(C)), slack)
 
 
-def dc_pca_accelerated(pencil: Pencil, k: int, slack: int = 0) -> Prepared:
-    """The same with balanced steps (beyond the paper)."""
-    return dc_pca(pencil, k, slack, accelerate=True)
+def dc_pca_one_sided(pencil: Pencil, k: int, slack: int = 0) -> Prepared:
+    """The same with the tighter majoriser (beyond the paper)."""
+    C = factor(pencil)
+    high = one_sided_max(krylov_start(C))
+    return prepared(pencil, k, lambda rho: descend_one_sided(C, rho, krylov_start(C), tol=TOL), high, slack)
 
 
 def dc_pca_leading(pencil: Pencil, k: int, slack: int = 0) -> Prepared:
@@ -127,14 +127,14 @@ def dc_one_shot(pencil: Pencil, k: int, slack: int = 0) -> Prepared:
     return Prepared(answer, run)
 
 
-ACCELERATED = "DC-PCA, accelerated"
+ONE_SIDED = "DC-PCA, one-sided"
 
 METHODS: Mapping[str, Callable[[Pencil, int, int], Prepared]] = MappingProxyType(
     {
         "SPCA": spca,
         "GPower": gpower,
         "DC-PCA": dc_pca,
-        ACCELERATED: dc_pca_accelerated,
+        ONE_SIDED: dc_pca_one_sided,
         "d.c. one-shot": dc_one_shot,
     }
 )

@@ -29,6 +29,10 @@ SEARCH_WIDTH = 1e-8
 """Relative width of the parameter's interval below which the cardinality is taken to jump over k."""
 
 
+FEW = 0.25
+"""Up to this share of the columns is gathered for a product; beyond it gathering costs more than it saves."""
+
+
 @dataclass(frozen=True)
 class Run:
     """Where one run at a fixed parameter ended: x, how many steps, and whether its own stopping rule was met.
@@ -101,6 +105,16 @@ def factor(pencil: Pencil) -> Matrix:
     if not kept.any():
         return np.zeros((1, pencil.n))
     return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+
+
+def combined(C: Matrix, t: Vector) -> tuple[Vector, float]:
+    """Ct with only the columns touched where t is not 0, if they are few, and which share of the data was read."""
+    active = t != 0.0
+    share = np.count_nonzero(active) / len(t)
+    if share < FEW:
+        few = active.nonzero()[0]
+        return t[few] @ C.T.take(few, axis=0), share
+    return C @ t, 1.0
 
 
 def search(run: Callable[[float], Run], high: float, k: int, n: int, *, slack: int = 0) -> Found:

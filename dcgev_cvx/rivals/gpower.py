@@ -10,7 +10,7 @@ import numpy as np
 from ..checks import Matrix, Vector, as_number, as_whole, one_of
 from ..pencils import Pencil
 from ..solutions import Solution
-from .base import Run, best_loadings, factor, finished, pca_problem, search
+from .base import Run, best_loadings, combined, factor, finished, pca_problem, search
 
 Kind: TypeAlias = Literal["l0", "l1"]
 Start: TypeAlias = Literal["column", "leading"]
@@ -72,15 +72,12 @@ def ascend(
     before = -np.inf
     for step in range(1, max_iter + 1):
         t, value = thresholded(z @ C, gamma, kind)
-        active = np.flatnonzero(t)
         passes += 1.0
         if value - before <= tol * value:
             return Run(unit(t), step, True, passes)
-        # only the active columns are touched where they are few: t is sparse
-        few = 2 * len(active) < len(t)
-        z = unit(t[active] @ C.T.take(active, axis=0) if few else C @ t)
-        passes += len(active) / len(t) if few else 1.0
-        before = value
+        direction, share = combined(C, t)
+        z, before = unit(direction), value
+        passes += share
     return Run(unit(t), max_iter, False, passes)
 
 
@@ -95,8 +92,9 @@ def thresholded(s: Vector, gamma: float, kind: Kind) -> tuple[Vector, float]:
     value is Σ [sᵢ² − γ]₊ or Σ [|sᵢ| − γ]₊²; t is half its gradient with respect to s.
     """
     if kind == "l0":
-        t = np.where(s * s > gamma, s, 0.0)
-        return t, float(t @ t) - gamma * int(np.count_nonzero(t))
+        active = s * s > gamma
+        t = s * active
+        return t, float(t @ t) - gamma * np.count_nonzero(active)
     t = np.sign(s) * np.maximum(0.0, np.abs(s) - gamma)
     return t, float(t @ t)
 
@@ -111,6 +109,6 @@ def gamma_max(C: Matrix, kind: Kind) -> float:
 
 
 def unit(x: Vector) -> Vector:
-    """x/‖x‖, or 0."""
+    """x/‖x‖, or 0; without -0.0."""
     norm = float(np.linalg.norm(x))
-    return x / norm if norm > 0.0 else x
+    return x / norm + 0.0 if norm > 0.0 else np.zeros_like(x)
