@@ -59,7 +59,7 @@ def descend_one_sided(C: Matrix, rho: float, start: Start, *, tol: float = 1e-4,
     variance = mu = float(start.x @ c)
     here, objective, rise = (columns, start.x), -math.inf, math.inf
     passes, settled, steps = start.passes, False, 0
-    while steps < max_iter and not settled:
+    while steps < max_iter:
         steps += 1
         cut, size = threshold(mu, price), np.abs(c)
         pays = size > cut
@@ -72,22 +72,23 @@ def descend_one_sided(C: Matrix, rho: float, start: Start, *, tol: float = 1e-4,
                 columns, D, c, size, pays = columns[near], D.T.take(near, axis=0).T, c[near], size[near], pays[near]
         x, cost = minimiser(c, size * pays, mu, price)
         lower = float(c @ x) ** 2 / variance - cost
-        if lower < objective:
-            settled = True
+        settled = lower < objective
+        if settled:
             break
         here, before, rise = (columns, x), rise, lower - objective
         settled = still(rise, before, tol * variance)
-        if not settled:
-            Cx, share = combined(D, x)
-            variance = float(Cx @ Cx)
-            objective = variance - cost
-            before, rise = rise, objective - lower
-            settled = still(rise, before, tol * variance)
-            passes += share * len(x) / n
-        if not settled:
-            mu = variance - 0.5 * price * count
-            c = Cx @ D
-            passes += len(x) / n
+        if settled:
+            break
+        Cx, share = combined(D, x)
+        passes += share * len(x) / n
+        variance = float(Cx @ Cx)
+        objective = variance - cost
+        before, rise = rise, objective - lower
+        settled = still(rise, before, tol * variance)
+        if settled:
+            break
+        mu, c = variance - 0.5 * price * count, Cx @ D
+        passes += len(x) / n
     x = np.zeros(n)
     x[here[0]] = here[1] + 0.0  # no -0.0
     return Run(x, steps, settled, passes)

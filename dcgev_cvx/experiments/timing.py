@@ -18,8 +18,8 @@ HOW = (
     "own rises by less than 1e-4 of xᵀAx; the paper does not say when it stopped. The d.c. methods are searched to "
     "the cardinality that GPower came to, within half a per cent; where it leaps over that, the largest loadings of "
     "the last run with more are kept, and that run is timed. `DC-PCA` takes the steps as they are printed; "
-    "`DC-PCA, one-sided` linearises −xᵀAx alone and keeps the penalty as it is, a tighter majoriser of the same f; it "
-    "also stops when all rises to come, if they go on shrinking as the last two half steps did, are below 1e-4. "
+    "`DC-PCA, one-sided` linearises −xᵀAx alone and keeps the penalty as it is, a tighter majoriser of the same f. "
+    "It also stops when all rises to come, if they go on shrinking as the last two half steps did, are below 1e-4. "
     "SPCA's regression is scikit-learn's compiled one. `d.c. one-shot` keeps k loadings at every step and needs no "
     "search: it is held against GPower with its search, a bisection, at the same k."
 )
