@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from .checks import expect, listed
-from .errors import InvalidParameter
+from .checks import expect
 from .pictures import (
     Sheet,
     axes_of,
@@ -88,12 +87,10 @@ def comparison_plot(comparisons: Sequence[Comparison], ax: Any = None) -> Any:
     The band is what is proved to hold the optimum. Hollow marks are bounds that do not hold at that k,
     or vectors with too many nonzeros.
     """
-    from .comparison import Comparison
+    from .comparison.rows import checked_comparisons
 
+    found = checked_comparisons(comparisons)
     ax = axes_of(ax, (8.0, 4.8))
-    found = [expect(given, Comparison, "each of comparisons", "see compare") for given in listed(comparisons)]
-    if not found:
-        raise InvalidParameter("comparisons is empty: give what compare returned, in a list.")
     return by_method(found[0], ax) if len(found) == 1 else by_cardinality(found, ax)
 
 

@@ -244,6 +244,28 @@ def test_an_interrupted_comparison_reports_what_is_done(capsys, monkeypatch, tmp
     assert run(capsys, *argv, "-k", "4") == (130, "", "dcgev: interrupted.\n")
 
 
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_an_interrupt_inside_one_cardinality_reports_its_finished_rows(capsys, monkeypatch, tmp_path, form):
+    def interrupt(*_args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dcgev_cvx.comparison.methods.cheap_bound", interrupt)
+    page = tmp_path / "page.html"
+    code, out, err = run(
+        capsys, "compare", "pitprops", "--methods", "greedy,no-sdp", "-k", "6,7", "--html", page, *form
+    )
+    words = "interrupted at k = 6, after 0 of 2 cardinalities; the rows finished are reported"
+    assert (code, err) == (130, f"dcgev: {words}.\n")
+    if form:
+        made = json.loads(out)
+        assert made["ended"] is False
+        assert [row["valid"] for row in made["comparisons"][0]["rows"]] == [True, False]
+    else:
+        assert "3.770960" in out
+        assert "not finished: interrupted" in out
+    assert "3.770960" in page.read_text(encoding="utf-8")
+
+
 def test_an_endless_range_ends_at_the_first_k_out_of_range(capsys):
     code, _, err = run(capsys, "compare", "pitprops", "-k", f"2:{10**15}")
     assert (code, err) == (2, "dcgev: k = 14 is out of range: a cardinality lies between 1 and n = 13.\n")

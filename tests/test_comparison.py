@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
+from functools import cached_property
 from html.parser import HTMLParser
 from time import perf_counter, sleep
 
 import numpy as np
 import pytest
 
-from dcgev_cvx import InvalidParameter, Pencil, SolverFailed, compare
-from dcgev_cvx.comparison import METHODS, Comparison, Row, html_report
+from dcgev_cvx import InvalidParameter, Pencil, SolverFailed, compare, dc_pca
+from dcgev_cvx.comparison import METHODS, Comparison, Interrupted, Row, html_report
+from dcgev_cvx.comparison.game import Game, mm_run, rho_for
 from dcgev_cvx.comparison.guests import GUESTS
 from dcgev_cvx.comparison.report import png
 from dcgev_cvx.datasets import pitprops, planted_cca
-from dcgev_cvx.exact import brute_force
+from dcgev_cvx.exact import Progress, brute_force
+from dcgev_cvx.plotting import comparison_plot
 
 QUICK = ("dc-pca", "solve", "greedy", "rounded", "homogeneous", "no-sdp", "exact")
 
@@ -167,6 +171,24 @@ def test_the_page_escapes_every_name_and_loads_nothing():
     assert page.count("data:image/png;base64,") == 1
 
 
+@pytest.mark.parametrize("make", [html_report, comparison_plot])
+def test_pages_and_pictures_of_what_is_no_comparison(six, make):
+    for wrong in ([], six, None, 3, "six"):
+        with pytest.raises(InvalidParameter, match=r"comparisons = .* must list what compare returned"):
+            make(wrong)
+    with pytest.raises(InvalidParameter, match="must be a Comparison, got int: see compare"):
+        make([six, 3])
+    other = compare(Pencil(np.eye(4)), 2, ["greedy"])
+    with pytest.raises(InvalidParameter, match=r"one pencil, got n = 13, λmax\(A,B\) = 4.21863 and n = 4"):
+        make([six, other])
+
+
+def test_the_texts_of_a_page_are_text(six):
+    for name in ("title", "command"):
+        with pytest.raises(InvalidParameter, match=f"{name} must be a str, got list"):
+            html_report([six], **{name: ["dcgev"]})
+
+
 def test_pictures_of_one_and_of_several_k(six):
     pytest.importorskip("matplotlib")
     assert png([six])[:4] == b"\x89PNG"
@@ -198,9 +220,6 @@ def test_no_positive_eigenvalue(A):
 
 
 def test_the_search_for_rho_keeps_the_time_limit():
-    from dcgev_cvx import dc_pca
-    from dcgev_cvx.comparison.game import mm_run, rho_for
-
     runs = []
 
     def slow(rho):
@@ -219,3 +238,75 @@ def test_a_late_run_is_no_row_with_a_value():
     (row,) = found.rows
     assert not row.valid
     assert "time limit" in row.status
+
+
+def test_an_interrupt_keeps_the_rows_that_were_finished(monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dcgev_cvx.relaxations.homogeneous_sdp", interrupted)
+    with pytest.raises(Interrupted) as stop:
+        compare(pitprops(), 6, QUICK)
+    found = pickle.loads(pickle.dumps(stop.value)).comparison
+    assert len(found.rows) == len(QUICK) + 1  # exact has two
+    assert found.best_lower == pytest.approx(3.77096, abs=1e-5)
+    assert [row.method for row in found.rows if row.valid] == ["DC-PCA (closed form)", "solve", "greedy"]
+    assert row_of(found, "no SDP", "upper").status == "not finished: interrupted"
+    with pytest.raises(KeyboardInterrupt) as nothing:
+        compare(pitprops(), 6, ["rounded", "no-sdp"])
+    assert nothing.type is KeyboardInterrupt  # there was no row to keep
+
+
+def test_an_interrupted_search_leaves_the_bound_that_it_had_proved(monkeypatch):
+    def interrupted(pencil, k, *, progress, **settings):
+        progress(Progress(7, 20, 3.7, 3.9, 4, 1.0))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dcgev_cvx.exact.best_subset", interrupted)
+    with pytest.raises(Interrupted) as stop:
+        compare(pitprops(), 6, ["greedy", "exact"])
+    bound = row_of(stop.value.comparison, "exact (branch and bound)", "upper")
+    assert bound.valid
+    assert 3.9 < bound.value < 3.9 + 1e-12
+    assert "7 nodes" in bound.status
+
+
+@pytest.mark.parametrize(
+    ("shared", "methods"), [("homogeneous", ["rounded", "homogeneous"]), ("exact", ["exact", "exact-bound"])]
+)
+def test_what_was_computed_in_anothers_turn_is_never_too_late(monkeypatch, shared, methods):
+    """The SDP and the exact search have two rows each: the second costs nothing, also when no time is left."""
+    made = getattr(Game, shared).func
+
+    def slow(game):
+        found = made(game)
+        sleep(max(0.0, game.rest) + 0.01)
+        return found
+
+    prop = cached_property(slow)
+    prop.__set_name__(Game, shared)
+    monkeypatch.setattr(Game, shared, prop)
+    found = compare(pitprops(), 6, methods, time_limit=5.0)
+    assert [row.valid for row in found.rows] == [True, True]
+
+
+def test_a_slow_method_leaves_time_to_the_others(monkeypatch):
+    def slow(pencil, rho, engine, deadline):
+        sleep(max(0.0, deadline - perf_counter()))
+        return dc_pca(pencil, rho=rho)
+
+    monkeypatch.setattr("dcgev_cvx.comparison.game.mm_run", slow)
+    found = compare(pitprops(), 6, ["dc-pca", "dc-native", "greedy", "no-sdp"], time_limit=1.0)
+    assert row_of(found, "greedy").valid
+    assert math.isfinite(found.gap.absolute)
+
+
+def test_a_bound_without_a_clock_is_not_begun_when_there_is_no_time_for_it():
+    pencil = Pencil(np.diag(np.arange(1.0, 1102.0)))
+    begin = perf_counter()
+    found = compare(pencil, 3, ["greedy", "no-sdp", "exact"], time_limit=0.3)
+    assert perf_counter() - begin < 2.0
+    for row in found.rows[1:]:
+        assert not row.valid
+        assert row.status.startswith("left out: n = 1101 takes about 0.53 s and 0.")
+    assert row_of(compare(pencil, 3, ["no-sdp"]), "no SDP", "upper").valid

@@ -24,6 +24,7 @@ from dcgev_cvx import (
     minimize,
     plotting,
 )
+from dcgev_cvx.comparison import Comparison
 from dcgev_cvx.pictures import STYLES, over_plane, plane
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.native import native_step
@@ -221,7 +222,7 @@ def test_without_matplotlib_the_remedy_is_named(pitprops, result, monkeypatch):
         lambda: plotting.plot_sandwich(result),
         lambda: plotting.plot_majoriser(LINE, [0.3]),
         lambda: plotting.plot_loadings(pitprops, result.x),
-        lambda: plotting.comparison_plot([]),
+        lambda: plotting.comparison_plot([Comparison(pitprops, 3, (), 0.0)]),
     ):
         with pytest.raises(SolverMissing, match="pip install matplotlib"):
             draw()

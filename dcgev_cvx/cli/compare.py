@@ -9,7 +9,8 @@ Usage:
 
 A row is printed for every method, also for those that failed or were left out, with the reason. Numbers in brackets
 do not count: a vector with too many nonzeros, or a bound that does not hold at this k. The time limit is for all k
-together and is shared evenly among those to come. Files are tried for writing before the work begins.
+together and is shared evenly among those to come. Ctrl-C shows the rows that were finished, also of a k that was not.
+Files are tried for writing before the work begins.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from . import tasks
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, Row
+    from ..pencils import Pencil
 
 
 def add(subparsers: Any) -> None:
@@ -61,7 +63,6 @@ def run(args: argparse.Namespace) -> int:
     A comparison is a report and not a test: exit code 0 whatever the gaps are. Each k is shown as soon as it is done.
     """
     from ..checks import as_number
-    from ..comparison import compare
     from .solve import print_json
 
     check_outputs(args)
@@ -70,27 +71,45 @@ def run(args: argparse.Namespace) -> int:
     name = problem_name(args)
     pencil = tasks.problem(args)
     ks = cardinalities(args.k, pencil.n)
-    methods = None if args.methods is None else [word.strip() for word in args.methods.split(",")]
-    begin, found = perf_counter(), []
-    try:
-        for position, k in enumerate(ks):
-            limit = share(args.time_limit, begin, len(ks) - position)
-            told = teller(k) if not args.json else None
-            found.append(compare(pencil, k, methods, time_limit=limit, force=args.force, progress=told))
-            forget()
-            if not args.json:
-                show(found[-1], name)
-    except KeyboardInterrupt:
-        forget()
-        if not found:
-            raise
+    found: list[Comparison] = []
+    stopped = compared(pencil, ks, name, args, found)
     if args.json:
-        made = record(found, name) | ({"ended": False} if len(found) < len(ks) else {})
-        print_json(made)
+        print_json(record(found, name) | ({} if stopped is None else {"ended": False}))
     write_outputs(found, name, args)
-    if len(found) < len(ks):
-        raise KeyboardInterrupt(f"after {len(found)} of {len(ks)} cardinalities, which are reported")
+    if stopped is not None:
+        raise KeyboardInterrupt(stopped)
     return 0
+
+
+def compared(
+    pencil: Pencil, ks: list[int], name: str, args: argparse.Namespace, found: list[Comparison]
+) -> str | None:
+    """Fill `found`, one comparison a k, each shown when it is done; None, or what an interrupt left of the range.
+
+    Ctrl-C in the middle of a k leaves the rows that were finished. With nothing finished at all it is passed on.
+    """
+    from ..comparison import Interrupted, compare
+
+    methods = None if args.methods is None else [word.strip() for word in args.methods.split(",")]
+    begin, stopped = perf_counter(), None
+    for position, k in enumerate(ks):
+        limit = share(args.time_limit, begin, len(ks) - position)
+        told = teller(k) if not args.json else None
+        try:
+            found.append(compare(pencil, k, methods, time_limit=limit, force=args.force, progress=told))
+        except KeyboardInterrupt as stop:
+            stopped = f"after {position} of {len(ks)} cardinalities, which are reported"
+            if isinstance(stop, Interrupted):
+                found.append(stop.comparison)
+                stopped = f"at k = {k}, after {position} of {len(ks)} cardinalities; the rows finished are reported"
+            elif not found:
+                raise
+        forget()
+        if not args.json and len(found) > position:
+            show(found[-1], name)
+        if stopped is not None:
+            break
+    return stopped
 
 
 def problem_name(args: argparse.Namespace) -> str:

@@ -11,6 +11,6 @@ from __future__ import annotations
 
 from .methods import METHODS, compare
 from .report import html_report
-from .rows import Comparison, Row
+from .rows import Comparison, Interrupted, Row
 
-__all__ = ["METHODS", "Comparison", "Row", "compare", "html_report"]
+__all__ = ["METHODS", "Comparison", "Interrupted", "Row", "compare", "html_report"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from ..pencils import Pencil
 from ..programs import smallest_tau
 
 if TYPE_CHECKING:
-    from ..exact import ExactSolution
+    from ..exact import ExactSolution, Progress
     from ..mm import MMResult
     from ..relaxations import Relaxation
 
@@ -26,7 +26,8 @@ class Game:
     """One pencil, one k, one clock; what several methods need is computed once.
 
     deadline is a time of perf_counter, infinite without a limit. Properties are cached: the SDP, the exact search
-    and the search for ρ̃ run at most once, in the turn of the first method that needs them.
+    and the search for ρ̃ run at most once, in the turn of the first method that needs them. reports holds what the
+    exact search said on its way, which is all there is of it after an interrupt.
     """
 
     pencil: Pencil
@@ -34,14 +35,26 @@ class Game:
     deadline: float
     random_state: int
     force: bool
+    reports: list[Progress] = field(default_factory=list["Progress"])
+
+    @property
+    def rest(self) -> float:
+        """Seconds until the deadline, infinite without one."""
+        return self.deadline - perf_counter()
 
     @property
     def left(self) -> float | None:
-        """Seconds until the deadline, None without one.
+        """Seconds for one of several methods: half of the rest, None without a limit.
 
-        At least 0.05 s, since a time limit of zero is an error to some solvers.
+        Half, so that the first method that is slow leaves time to the others: vectors without a bound are no
+        comparison. At least 0.05 s, since a time limit of zero is an error to some solvers.
         """
-        return None if math.isinf(self.deadline) else max(0.05, self.deadline - perf_counter())
+        return None if math.isinf(self.deadline) else max(0.05, 0.5 * self.rest)
+
+    @property
+    def until(self) -> float:
+        """The time of perf_counter at which one of several methods is to end."""
+        return perf_counter() + 0.5 * self.rest
 
     @cached_property
     def homogeneous(self) -> Relaxation:
@@ -55,17 +68,26 @@ class Game:
         """Branch and bound: the last to play, with all the time that is left."""
         from ..exact import best_subset
 
-        return best_subset(self.pencil, self.k, time_limit=self.left)
+        limit = None if math.isinf(self.deadline) else max(0.0, self.rest)
+        return best_subset(self.pencil, self.k, time_limit=limit, progress=self.reports.append)
 
     @cached_property
-    def rho(self) -> tuple[float, int]:
-        """(ρ̃, cardinality) where Algorithm 1 ends with k nonzeros, or with the nearest number below, by bisection."""
-        engine = "closed" if self.pencil.B is None and smallest_tau(self.pencil, "identity") == 0.0 else "native"
-        return rho_for(lambda rho: self.run(rho, engine), self.pencil, self.k, self.deadline)
+    def engine(self) -> str:
+        """Who searches for ρ̃: DC-PCA's closed form where there is one, else the native steps."""
+        return "closed" if self.pencil.B is None and smallest_tau(self.pencil, "identity") == 0.0 else "native"
 
-    def run(self, rho: float, engine: str) -> MMResult:
-        """Algorithm 1 at one ρ̃, stopped at the deadline."""
-        return mm_run(self.pencil, rho, engine, self.deadline)
+    @cached_property
+    def best_run(self) -> tuple[float, MMResult | None]:
+        """(ρ̃, run) where Algorithm 1 ends with k nonzeros, or with the nearest number below, by bisection."""
+        until = self.until
+        return rho_for(lambda rho: mm_run(self.pencil, rho, self.engine, until), self.pencil, self.k, until)
+
+    def run(self, engine: str) -> tuple[float, MMResult]:
+        """(ρ̃, run) of Algorithm 1 at the ρ̃ found, stopped when its time is over; the search's run is not redone."""
+        rho, found = self.best_run
+        if found is not None and engine == self.engine:
+            return rho, found
+        return rho, mm_run(self.pencil, rho, engine, self.until)
 
 
 def mm_run(pencil: Pencil, rho: float, engine: str, deadline: float = math.inf) -> MMResult:
@@ -90,7 +112,7 @@ def mm_run(pencil: Pencil, rho: float, engine: str, deadline: float = math.inf) 
 
 def rho_for(
     run: Callable[[float], MMResult], pencil: Pencil, k: int, deadline: float = math.inf
-) -> tuple[float, int]:
+) -> tuple[float, MMResult | None]:
     """Bisection on ρ̃: cardinality falls, not always by one, as ρ̃ grows, and not every k is on the path.
 
     Parameters
@@ -102,15 +124,16 @@ def rho_for(
 
     Returns
     -------
-    (ρ̃, cardinality)
-        Cardinality 0 when no converged run had between 1 and k nonzeros.
+    (ρ̃, run)
+        None for the run when no converged one had between 1 and k nonzeros.
 
     A run that was stopped by its iteration limit does not count, even if it has k nonzeros at that moment.
     """
     from ..paths import rho_max
 
     low, high = 0.0, rho_max(pencil)
-    best = (high, 0)
+    best: tuple[float, MMResult | None] = (high, None)
+    nearest = 0
     for _ in range(RHO_TRIES if pencil.lambda_max > 0.0 else 0):  # else every run ends at x = 0
         if high - low <= 1e-4 * high or perf_counter() > deadline:
             break
@@ -118,9 +141,9 @@ def rho_for(
         result = run(rho)
         found = len(result.support)
         # on its way to fewer nonzeros a run passes k: only where it stays does it count
-        if result.converged and best[1] < found <= k:
-            best = (rho, found)
-        if best[1] == k:
-            return best
+        if result.converged and nearest < found <= k:
+            best, nearest = (rho, result), found
+        if nearest == k:
+            break
         low, high = (rho, high) if found > k else (low, rho)
     return best

@@ -24,13 +24,16 @@ from ..postprocess import renormalize, value
 from ..programs import smallest_tau
 from ..solutions import Solution, checked_k, solution_of
 from .game import Game
-from .rows import Comparison, Row
+from .rows import Comparison, Interrupted, Row
 
 if TYPE_CHECKING:
     from ..relaxations import Relaxation
 
 CVXPY_LIMIT = 300
 """Beyond this n the MM run through CVXPY takes minutes: it is left out unless it is asked for by name."""
+
+CHEAP_LIMIT, CHEAP_SECONDS = 1000, 4e-10
+"""Beyond this n the bound without an SDP, about CHEAP_SECONDS·n³ seconds, is begun only if there is time for it."""
 
 
 def mm_row(game: Game, method: str, engine: str) -> Row:
@@ -40,8 +43,7 @@ def mm_row(game: Game, method: str, engine: str) -> Row:
     renormalising leaves the d.c. program's stationary point on purpose.
     """
     begin = perf_counter()
-    rho, _ = game.rho
-    result = game.run(rho, engine)
+    rho, result = game.run(engine)
     seconds = perf_counter() - begin
     # the only caller that stops it is the clock
     stopped = result.status.name == "STOPPED"
@@ -228,6 +230,12 @@ METHODS: Mapping[str, tuple[str, str, Callable[[Game], Row]]] = MappingProxyType
 )
 """Name → (title, side, player). `exact` asks for its bound too."""
 
+SHARED = {"homogeneous": "homogeneous", "exact-bound": "exact"}
+"""Method → what another has computed for it in its own turn: such a row costs no time and is never too late."""
+
+UNTIMED = ("no-sdp", "exact", "exact-bound")
+"""They begin with eigenvalues and row sums of n × n matrices, which look at no clock on their way."""
+
 
 def compare(
     pencil: Pencil,
@@ -251,7 +259,8 @@ def compare(
     methods
         Names, in any order; they play in the order of METHODS, which puts the exact search last.
     time_limit
-        Seconds for all together, > 0. SDPs and the exact search are told what is left; the others are short.
+        Seconds for all together, > 0. A method gets half of what is left, the exact search, which is the last, all
+        of it; `solve` and `greedy` are short. What would take longer than is left is not begun.
     random_state
         Of `solve`'s random starts.
     force
@@ -268,6 +277,8 @@ def compare(
     ------
     InvalidParameter
         For an unknown method (with the nearest name), an empty list, k or time_limit out of range.
+    Interrupted
+        A KeyboardInterrupt whose `comparison` holds the rows that were finished, if there are any.
     """
     begin = perf_counter()
     k = checked_k(k, expect_pencil(pencil).n)
@@ -277,13 +288,28 @@ def compare(
     listener = as_listener(progress, "progress")
     game = Game(pencil, k, begin + seconds, random_state, as_flag(force, "force"))
     rows: list[Row] = []
-    for name in chosen:
-        if listener is not None:
-            listener(METHODS[name][0])
-        rows.append(play(game, name))
-    # methods that cannot play at all (not installed, wrong kind of pencil) are no rows
-    rows = [row for row in rows if not row.status.startswith("left out: needs")]
-    return finished(pencil, k, rows, perf_counter() - begin)
+    try:
+        for name in chosen:
+            if listener is not None:
+                listener(METHODS[name][0])
+            rows.append(play(game, name))
+        return finished(pencil, k, rows, perf_counter() - begin)
+    except KeyboardInterrupt as stop:
+        if not rows:
+            raise
+        rows += unfinished(game, chosen[len(rows) :])
+        raise Interrupted(finished(pencil, k, rows, perf_counter() - begin)) from stop
+
+
+def unfinished(game: Game, names: Sequence[str]) -> list[Row]:
+    """The rows of the methods that Ctrl-C came before; a bound that the exact search has reported stays a theorem."""
+    rows = [failed(*METHODS[name][:2], "not finished: interrupted", 0.0) for name in names]
+    if "exact-bound" in names and game.reports:
+        last = game.reports[-1]
+        bound = math.nextafter(last.bound, math.inf)  # reports are in the user's units, a product of two numbers
+        words = f"interrupted: what the search had proved after {last.nodes} nodes"
+        rows[-1] = replace(rows[-1], value=bound, status=words, valid=True, seconds=last.seconds)
+    return rows
 
 
 def checked_methods(methods: Iterable[str] | None) -> tuple[str, ...]:
@@ -303,13 +329,24 @@ def play(game: Game, name: str) -> Row:
     Foreign exceptions are not caught: they would be bugs, and a row is no place to hide one.
     """
     title, side, player = METHODS[name]
-    if perf_counter() > game.deadline:
-        return failed(title, side, "not run: the time limit was reached", 0.0)
+    late = None if SHARED.get(name) in vars(game) else too_late(game, name)
+    if late is not None:
+        return failed(title, side, late, 0.0)
     begin = perf_counter()
     try:
         return player(game)
     except DCGEVError as error:
         return failed(title, side, f"failed: {error}", perf_counter() - begin)
+
+
+def too_late(game: Game, name: str) -> str | None:
+    """Why a method is not begun, or None: the time is over, or too little is left of it for one without a clock."""
+    n, seconds = game.pencil.n, CHEAP_SECONDS * game.pencil.n**3
+    if game.rest < 0.0:
+        return "not run: the time limit was reached"
+    if name not in UNTIMED or n <= CHEAP_LIMIT or seconds <= game.rest:
+        return None
+    return f"left out: n = {n} takes about {seconds:.2g} s and {game.rest:.2g} s are left; raise the time limit"
 
 
 def failed(method: str, side: Any, words: str, seconds: float) -> Row:
@@ -351,6 +388,8 @@ def finished(pencil: Pencil, k: int, rows: Sequence[Row], seconds: float) -> Com
     gap is relative to the bound: for a lower row, how far it may be from the optimum at most; for an upper row, how
     far it is above the best vector. NaN where a side is missing.
     """
+    # methods that cannot play at all (not installed, wrong kind of pencil) are no rows
+    rows = [row for row in rows if not row.status.startswith("left out: needs")]
     draft = Comparison(pencil, k, tuple(rows), seconds)
     top, best, upper = pencil.lambda_max, draft.best_lower, draft.best_upper
 

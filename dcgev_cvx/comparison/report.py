@@ -14,7 +14,8 @@ from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from .rows import CELLS, Comparison, Row, cells_of
+from ..checks import expect
+from .rows import CELLS, Comparison, Row, cells_of, checked_comparisons
 
 PACKAGES = ("dcgev-cvx", "cvxpy", "clarabel", "scs", "numpy", "scipy", "matplotlib")
 
@@ -40,8 +41,11 @@ def html_report(comparisons: Sequence[Comparison], *, title: str = "comparison",
     title, command
         Text, escaped.
 
-    The picture is embedded as base64 PNG where matplotlib is installed; without it the tables stand alone.
+    The picture is embedded as base64 PNG where matplotlib is installed; without it the tables stand alone. Raises
+    InvalidParameter for an empty list, comparisons of several pencils, and what is no text.
     """
+    comparisons = checked_comparisons(comparisons)
+    title, command = expect(title, str, "title", "a text"), expect(command, str, "command", "a text, or ''")
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',

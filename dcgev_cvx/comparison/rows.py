@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from ..bounds import Gap
-from ..errors import SolverMissing
+from ..checks import expect, listed, shown
+from ..errors import InvalidParameter, SolverMissing
 from ..pencils import Pencil
 
 Side: TypeAlias = Literal["lower", "upper"]
@@ -140,6 +141,42 @@ class Comparison:
             lines.append(f"  {title}")
             lines += ["    " + aligned(line, widths) for line in cells]
         return "\n".join(lines)
+
+
+def checked_comparisons(comparisons: Any) -> list[Comparison]:
+    """Comparisons of one pencil, at least one: a page or a picture states n and λmax(A, B) once, for all of them."""
+    found = [expect(given, Comparison, "each of comparisons", "see compare") for given in listed(comparisons)]
+    if not found:
+        raise InvalidParameter(f"comparisons = {shown(comparisons)} must list what compare returned.")
+    facts = [(given.pencil.n, given.pencil.lambda_max) for given in found]
+    other = next((fact for fact in facts if fact != facts[0]), None)
+    if other is not None:
+        first, second = (f"n = {n}, λmax(A,B) = {top:.6g}" for n, top in (facts[0], other))
+        raise InvalidParameter(f"comparisons must be of one pencil, got {first} and {second}: one page for each.")
+    return found
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while `compare` was at work; `comparison` holds what was finished, so that nothing computed is lost.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import compare, datasets
+    >>> from dcgev_cvx.comparison import Interrupted
+    >>> try:
+    ...     found = compare(datasets.pitprops(), 3, ["greedy", "no-sdp"])
+    ... except Interrupted as stop:
+    ...     found = stop.comparison
+    >>> len(found.rows)
+    2
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        super().__init__(f"at k = {comparison.k}: the rows that were finished are in the exception's comparison")
+        self.comparison = comparison
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.comparison,)
 
 
 CELLS = ("method", "value", "% λmax", "k", "gap %", "stationarity", "steps", "s", "status")
