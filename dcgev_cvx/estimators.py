@@ -24,6 +24,7 @@ from .deflation import Deflation
 from .errors import InvalidParameter
 from .fisher import fisher_solve
 from .fitting import (
+    check_search,
     checked_views,
     checked_X,
     correlation,
@@ -272,7 +273,7 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
     k : nonzeros, as in DCPCA. nu : for two classes, the ν of sparse_fda instead of k.
     n_components : discriminants; None takes as many as there are, classes less one.
     ridge : added to the within-class variances, as a share of a variable's variance.
-    deflation, effort, random_state : as in DCPCA, for more than two classes.
+    deflation, effort, random_state : as in DCPCA; used with more than two classes, checked in any case.
 
     Attributes
     ----------
@@ -312,8 +313,8 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the discriminants of labelled samples.
 
-        Raises InvalidParameter when k and nu are both given, when nu meets more than two classes, or when more
-        discriminants are asked for than classes less one.
+        Raises InvalidParameter when k and nu are both given, when nu meets more than two classes, when more
+        discriminants are asked for than classes less one, or for an unknown deflation or effort.
         """
         X, y = validated(self, X, y, ensure_min_samples=2)
         table = read_table(X)
@@ -384,6 +385,7 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
 
     def _directions(self, means: Matrix, B: Matrix, n: int) -> Matrix:
         """The discriminants as columns."""
+        check_search(self)
         if self.k is not None and self.nu is not None:
             raise InvalidParameter(f"k = {self.k} and nu = {self.nu} were both given: each fixes the sparsity.")
         if len(means) == 2:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from .checks import Matrix, Vector, as_flag, as_generator, as_real, listed, shown
-from .deflation import Components, components
+from .checks import Matrix, Vector, as_flag, as_generator, as_real, as_whole, listed, one_of, refuse_objects, shown
+from .deflation import Components, components, rule_of
 from .errors import InvalidParameter
 from .pencils import Pencil
-from .samples import Table, read_table
+from .samples import Table, frame_values, read_table
+from .supports import EFFORTS
+
+
+class WrongType(InvalidParameter, TypeError):
+    """Data that hold something else than numbers, where scikit-learn's contract asks for a TypeError."""
 
 
 def checked_X(estimator: Any, X: Any, *, reset: bool, least: int = 2) -> Table:
@@ -26,15 +32,32 @@ def checked_X(estimator: Any, X: Any, *, reset: bool, least: int = 2) -> Table:
 
 
 def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
-    """scikit-learn's validate_data with our error in place of its ValueError; TypeErrors are part of its contract."""
-    if np.ma.is_masked(data[0]):
-        as_real(data[0], "X", InvalidParameter)  # scikit-learn would read what is under the mask
+    """scikit-learn's validate_data with our errors, which are the ValueErrors and TypeErrors of its contract too."""
+    X = data[0]
+    refuse_text(X)
     try:
         return validate_data(estimator, *data, accept_sparse=["csr", "csc"], dtype=np.float64, **settings)
     except (ValueError, OverflowError) as cause:
-        if hasattr(data[0], "iloc"):
-            read_table(data[0], least=1)  # a frame's columns that are to blame have names
+        if hasattr(X, "iloc") or "Input X contains" in str(cause):
+            read_table(X, least=1)  # the columns that are to blame, by name, and how many entries of them
         raise InvalidParameter(" ".join(str(cause).split())) from cause
+    except TypeError as cause:
+        raise WrongType(f"X is not a table of numbers: {' '.join(str(cause).split())}") from cause
+
+
+def refuse_text(X: Any) -> None:
+    """Masked entries, text and dates, which scikit-learn would read as the numbers below, in or behind them."""
+    if hasattr(X, "iloc"):
+        frame_values(X, "X")
+    raw: Any = X
+    if isinstance(X, (list, tuple)):
+        with suppress(ValueError):  # a ragged list is told as such later on
+            raw = np.asarray(X)
+    kind = getattr(getattr(raw, "dtype", None), "kind", "")
+    if np.ma.is_masked(raw) or kind in ("U", "S", "M", "m"):
+        as_real(raw, "X", InvalidParameter)
+    if kind == "O" and isinstance(raw, np.ndarray):
+        refuse_objects(raw, "X", InvalidParameter)
 
 
 def checked_views(estimator: Any, X: Any, y: Any) -> tuple[Table, Table]:
@@ -73,8 +96,7 @@ def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[in
     Parameters
     ----------
     k
-        None, a number, or a sequence of n_components numbers; what each number may be is checked later, by
-        `components`, where the size of the view is known.
+        None, a number, or a sequence of n_components numbers, between 1 and n.
     n_components
         A whole number between 1 and n; True is refused.
 
@@ -93,11 +115,18 @@ def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[in
     count = int(n_components)
     if k is None:
         return [math.ceil(n / 10)] * count
-    if isinstance(k, (Sequence, np.ndarray)):
-        if len(listed(k)) != count:
-            raise InvalidParameter(f"{what} = {shown(k)} must have {count} entries, one per component.")
-        return list(k)
-    return [k] * count
+    several = isinstance(k, (Sequence, np.ndarray)) and not isinstance(k, (str, bytes)) and np.ndim(k) > 0
+    if several and len(listed(k)) != count:
+        raise InvalidParameter(f"{what} = {shown(k)} must have {count} entries, one per component.")
+    return [as_whole(each, what, high=n) for each in (k if several else [k] * count)]
+
+
+def check_search(estimator: Any) -> None:
+    """The settings of the search, also where there is nothing to search: a wrong one is a mistake in any case."""
+    rule_of(estimator.deflation)
+    one_of(estimator.effort, "effort", EFFORTS)
+    if estimator.random_state is not None and not isinstance(estimator.random_state, np.random.RandomState):
+        as_generator(estimator.random_state)
 
 
 def search(pencil: Pencil, ks: Sequence[Any], estimator: Any) -> Components:

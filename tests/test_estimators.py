@@ -261,8 +261,8 @@ LABELS = np.arange(150) % 2
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: DCPCA(k=0).fit(X0), "k = 0 is out of range"),
-        (lambda: DCPCA(k=6).fit(X0), "k = 6 is out of range"),
+        (lambda: DCPCA(k=0).fit(X0), "k = 0 must be a whole number of at least 1 and at most 5"),
+        (lambda: DCPCA(k=6).fit(X0), "k = 6 must be a whole number of at least 1 and at most 5"),
         (lambda: DCPCA(k=1.5).fit(X0), "k = 1.5 must be a whole number"),
         (lambda: DCPCA(0).fit(X0), "n_components = 0"),
         (lambda: DCPCA(2.0).fit(X0), "n_components = 2.0"),
@@ -274,7 +274,7 @@ LABELS = np.arange(150) % 2
         (lambda: DCPCA(k=1, scale=True).fit(np.column_stack([X0, np.ones(150)])), "constant column"),
         (lambda: DCPCA(k=1).fit(X0).inverse_transform(X0), "Z has 5 columns but there are 1 components"),
         (lambda: DCPCA(k=1).fit(X0).score(np.tile(X0.mean(0), (3, 1))), "no variance to explain"),
-        (lambda: DCCCA(kx=6).fit(X0, Y0), "k = 6 is out of range"),
+        (lambda: DCCCA(kx=6).fit(X0, Y0), "kx = 6 must be a whole number of at least 1 and at most 5"),
         (lambda: DCCCA(ridge=-1).fit(X0, Y0), "ridge = -1"),
         (lambda: DCCCA().fit(X0, Y0[:-1]), "X has 150 rows but y has 149"),
         (lambda: DCCCA().fit(X0, Y0).transform(X0, Y0[:, :2]), "y is 150×2 where 150×4 is expected"),
@@ -284,6 +284,12 @@ LABELS = np.arange(150) % 2
         (lambda: DCFDA(n_components=3).fit(X0, np.arange(150) % 3), "n_components = 3: 3 classes have at most 2"),
         (lambda: DCFDA().fit(X0, np.r_[np.zeros(149), 1]), "one member only"),
         (lambda: DCFDA(nu=-1.0).fit(X0, LABELS), "nu = -1"),
+        (lambda: DCFDA(deflation="shur").fit(X0, LABELS), "did you mean 'schur'"),
+        (lambda: DCFDA(effort="heroic").fit(X0, LABELS), "effort = 'heroic'"),
+        (lambda: DCFDA(random_state=-1).fit(X0, LABELS), "random_state = -1"),
+        (lambda: DCFDA(nu=0.1, deflation=None).fit(X0, LABELS), "deflation = None"),
+        (lambda: DCPCA(k="2").fit(X0), "k = '2' must be a whole number"),
+        (lambda: DCPCA(k=np.array(2.0)).fit(X0), r"k = array\(2.\) must be a whole number"),
     ],
 )
 def test_bad_settings(call, message):
@@ -313,6 +319,45 @@ def test_bad_labels_are_named_as_they_were_given(labels, message):
 def test_columns_of_a_frame_that_are_no_numbers_are_named(make):
     with pytest.raises(InvalidParameter, match="not numbers: 'town'"):
         make(pd.DataFrame({"age": [1.0, 2.0, 3.0, 5.0], "town": list("xyzx")}))
+
+
+NO_NUMBERS = {
+    "text": (lambda X: X.astype(str), "X has dtype <U32, which is not numeric"),
+    "bytes": (lambda X: X.astype("S"), "X has dtype .S32, which is not numeric"),
+    "a list of text": (lambda X: X.astype(str).tolist(), "which is not numeric"),
+    "text as objects": (lambda X: X.astype(str).astype(object), r"not real numbers, the first at \(0, 0\)"),
+    "dates": (lambda X: np.zeros(X.shape, dtype="datetime64[s]"), "X has dtype datetime64"),
+    "text in a frame": (lambda X: pd.DataFrame(X).astype({0: str}), "1 column.s. that are not numbers: '0'"),
+    "dates in a frame": (lambda X: pd.DataFrame(X).assign(day=pd.Timestamp(0)), "that are not numbers: 'day'"),
+    "dates and names": (lambda X: pd.DataFrame(X).assign(day=0.0), "X is not a table of numbers: Feature names are"),
+    "a dictionary": (lambda X: {"a": X}, "X is not a table of numbers"),
+    "rows to come": (iter, "X is not a table of numbers"),
+    "a gap": (lambda X: np.where(X[1, 2] == X, np.nan, X), r"X has 1 entries .* in column\(s\) 2: drop"),
+    "a gap in a sparse matrix": (
+        lambda X: sp.csr_array(np.where(X[1, 2] == X, np.nan, X)),
+        r"X has 1 entries .* in column\(s\) 2: drop",
+    ),
+    "one sample": (lambda X: X[0], "Expected 2D array, got 1D array"),
+}
+
+
+@pytest.mark.parametrize("name", NO_NUMBERS)
+def test_tables_that_are_not_of_numbers(name):
+    """In fit, transform and predict alike: "1.5" is text, and a column of it is worth hearing of."""
+    convert, message = NO_NUMBERS[name]
+    wrong = convert(X0)
+    found = DCPCA(k=1).fit(X0), DCCCA(kx=1, ky=1).fit(X0, Y0), DCFDA(k=1).fit(X0, LABELS)
+    for call in (
+        DCPCA(k=1).fit,
+        lambda X: DCFDA(k=1).fit(X, LABELS),
+        lambda X: DCCCA(kx=1, ky=1).fit(X, Y0),
+        *(model.transform for model in found),
+        found[0].score,
+        found[2].predict,
+        found[2].predict_proba,
+    ):
+        with pytest.raises(InvalidParameter, match=message):
+            call(wrong)
 
 
 def test_string_labels_in_any_order_give_the_classes_of_codes():
