@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +22,24 @@ def test_pit_props_without_arguments(capsys):
     assert "pitprops: n = 13, B = I, λmax(A,B) = 4.21863" in out
     assert "k = 6: the optimum is 3.77096, proved" in out
     assert "best support: topdiam, length, ringbut, bowmax, bowdist, whorls" in out
+
+
+def test_the_readme_shows_what_the_command_prints(capsys, monkeypatch):
+    """Line by line, blank ones too; … stands for the sentences, and seconds and residuals are the machine's."""
+
+    def lines(text):
+        timeless = re.sub(r"\(\d+\.\d s\)|(?m: \d+\.\d\d$)", "", re.sub(r"\de-\d\d", "", text))
+        return [" ".join(line.split()) for line in timeless.strip().splitlines()]
+
+    monkeypatch.setattr("dcgev_cvx.comparison.guests.find_spec", lambda package: None)  # a plain install has none
+    monkeypatch.setenv("COLUMNS", "100")
+    assert main(["compare"]) == 0
+    printed = lines(capsys.readouterr().out)
+    readme = Path(__file__).parents[1].joinpath("README.md").read_text(encoding="utf-8")
+    before, after = readme.split("$ dcgev compare\n", 1)[1].split("```", 1)[0].split("  …\n")
+    shown = lines(before)
+    assert printed[: len(shown)] == shown
+    assert [line for line in printed if line][-2:] == [line for line in lines(after) if line]
 
 
 def test_a_range_with_json_plot_and_page(capsys, tmp_path):
