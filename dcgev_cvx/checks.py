@@ -188,7 +188,7 @@ def as_vector(x: Any, n: int, what: str) -> Vector:
 
 
 def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False, high: float = math.inf) -> float:
-    """A finite float between two limits, or an error that names it.
+    """A finite float between two limits, or an error that names it; text is refused, even when it spells a number.
 
     Parameters
     ----------
@@ -202,8 +202,8 @@ def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False, 
     Examples
     --------
     >>> from dcgev_cvx.checks import as_number
-    >>> as_number("2.5", "rho")
-    2.5
+    >>> as_number(2, "rho")
+    2.0
     >>> as_number(-1, "rho")
     Traceback (most recent call last):
     dcgev_cvx.errors.InvalidParameter: rho = -1 is out of range; it must be at least 0.
@@ -211,8 +211,8 @@ def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False, 
     rule = f"must be {'greater than' if strict else 'at least'} {low:g}"
     rule += "" if math.isinf(high) else f" and at most {high:g}"
     try:
-        # float() takes True for 1, drops imaginary parts and opens an array of one entry
-        if isinstance(value, (bool, np.bool_, complex, np.complexfloating)) or np.ndim(value):
+        # float() takes True for 1, reads text, drops imaginary parts and opens an array of one entry
+        if isinstance(value, (bool, np.bool_, *NOT_REAL)) or np.ndim(value):
             raise TypeError
         number = float(value)
     except Exception:  # an object's own __float__ may raise anything

@@ -405,11 +405,11 @@ class LeastSquaresForm:
 
         Raises InvalidParameter when aᵀx ≤ 0: a LASSO solution x ≠ 0 has aᵀx > 0, since otherwise 0 would be better.
         """
-        x = as_vector(x, len(self.a), "x")
+        x, lam = as_vector(x, len(self.a), "x"), as_number(lam, "lambda")
         s = float(self.a @ x)
         if not s > 0.0:
             raise InvalidParameter(f"aᵀx = {s:g}: lambda = {lam:g} leaves nothing of x; take a smaller one.")
-        return as_number(lam, "lambda") / s, x / s
+        return lam / s, x / s
 
 
 def least_squares_form(X: Any, y: Any, *, ridge: float = 0.0) -> LeastSquaresForm:

@@ -254,6 +254,10 @@ def test_ridge_is_a_ridge_in_the_lasso():
         (lambda a, B: fisher_path(a, B, solver="CLARABELL"), "CLARABEL"),
         (lambda a, B: least_squares_form(problem()[0], np.arange(40) % 3), "3 classes"),
         (lambda a, B: least_squares_form(*problem()).fisher_of(np.zeros(8), 5.0), "take a smaller one"),
+        (
+            lambda a, B: least_squares_form(*problem()).fisher_of(np.zeros(8), None),
+            "lambda = None is not a real number",
+        ),
     ],
 )
 def test_bad_input(call, message):

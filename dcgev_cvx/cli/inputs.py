@@ -268,6 +268,11 @@ def is_number(cell: str) -> bool:
     return "_" not in cell
 
 
+def number_in(cell: str) -> float | str:
+    """The number that a cell spells, or the cell itself, for an error to show."""
+    return float(cell) if is_number(cell) else cell
+
+
 def parsed(path: Path, body: list[list[str]], width: int, first_line: int) -> Matrix:
     """The cells as numbers, or the place and text of the first that is none.
 

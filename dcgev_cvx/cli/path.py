@@ -110,12 +110,13 @@ def grid(pencil: Pencil, parameter: str, args: argparse.Namespace, eps: float) -
     from ..errors import InvalidParameter
     from ..fisher import nu_max
     from ..paths import MOST_POINTS, rho_max
+    from .inputs import number_in
 
     text = args.rho if parameter == "rho" else args.nu
     if text is not None and args.points is not None:
         raise InvalidParameter(f"--{parameter} and --points were both given: give the values, or their number.")
     if text is not None:
-        return sorted((as_number(value, parameter) for value in text.split(",")), reverse=True)
+        return sorted((as_number(number_in(value), parameter) for value in text.split(",")), reverse=True)
     if args.points is not None and not 1 <= args.points <= MOST_POINTS:
         raise InvalidParameter(f"--points {args.points} must be at least 1 and at most {MOST_POINTS}.")
     if parameter == "nu" and args.points is None:

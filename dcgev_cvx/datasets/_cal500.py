@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..checks import Matrix, as_generator, as_path, as_whole, check_bytes, frozen
 from ..errors import DataUnavailable, InvalidParameter
@@ -160,14 +161,7 @@ def planted_songs(
     audio = z @ generator.standard_normal((factors, features)) + 1.5 * generator.standard_normal((songs, features))
     is_noisy = np.zeros(words, dtype=bool)
     is_noisy[generator.choice(words, noisy, replace=False)] = True
-    trait = generator.standard_normal((songs, words))
-    for j in np.flatnonzero(~is_noisy):
-        chosen = generator.choice(factors, size=int(generator.integers(1, 3)), replace=False)
-        trait[:, j] = z[:, chosen] @ generator.choice([-1.0, 1.0], size=len(chosen)) / np.sqrt(len(chosen))
-    spread = generator.uniform(0.3, 1.2, size=words) + 0.1 * is_noisy
-    level = generator.uniform(0.2, 1.0, size=words)
-    heard = trait[None] + spread * generator.standard_normal((listeners, songs, words)) > level
-    agreement = heard.mean(axis=0)
+    agreement = answers(traits(z, is_noisy, generator), is_noisy, listeners, generator)
     names = tuple(f"{'noise' if bad else 'sound'} {j + 1}" for j, bad in enumerate(is_noisy))
     return Songs(
         audio=frozen(audio),
@@ -179,3 +173,21 @@ def planted_songs(
         licence="generated",
         noisy=frozenset(name for name, bad in zip(names, is_noisy, strict=True) if bad),
     )
+
+
+def traits(z: Matrix, is_noisy: NDArray[np.bool_], generator: np.random.Generator) -> Matrix:
+    """What each word is about, songs × words: a sum of one or two factors with random signs, or a draw of its own."""
+    trait = generator.standard_normal((len(z), len(is_noisy)))
+    for j in np.flatnonzero(~is_noisy):
+        chosen = generator.choice(z.shape[1], size=int(generator.integers(1, 3)), replace=False)
+        trait[:, j] = z[:, chosen] @ generator.choice([-1.0, 1.0], size=len(chosen)) / np.sqrt(len(chosen))
+    return trait
+
+
+def answers(trait: Matrix, is_noisy: NDArray[np.bool_], listeners: int, generator: np.random.Generator) -> Matrix:
+    """The share of listeners to whom a word applies: each hears the trait with the word's spread."""
+    words = len(is_noisy)
+    spread = generator.uniform(0.3, 1.2, size=words) + 0.1 * is_noisy
+    level = generator.uniform(0.2, 1.0, size=words)
+    heard = trait[None] + spread * generator.standard_normal((listeners, len(trait), words)) > level
+    return heard.mean(axis=0)
