@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .certificates import refuse_history
-from .checks import Matrix, Vector, as_number, as_vector, as_whole, expect, listed
+from .checks import Matrix, Vector, as_number, as_numbers, as_vector, as_whole, expect, listed, shown
 from .errors import InvalidParameter, SolverMissing
 from .pencils import expect_pencil
 from .programs import expect_program
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 BLACK, BLUE, ORANGE, GREEN = "black", "#0072B2", "#D55E00", "#009E73"
 STYLES = ((BLACK, "o", "-"), (BLUE, "s", "--"), (ORANGE, "^", ":"), (GREEN, "D", "-."))
 """Colour, marker and line style of the first, second, … curve."""
+NEEDED = "pictures need Matplotlib: pip install matplotlib"
 
 
 def axes_of(ax: Any, size: tuple[float, float] = (6.4, 4.0)) -> Any:
@@ -39,7 +40,7 @@ def axes_of(ax: Any, size: tuple[float, float] = (6.4, 4.0)) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise SolverMissing("pictures need Matplotlib: pip install matplotlib") from error
+        raise SolverMissing(NEEDED) from error
     return plt.figure(figsize=size, layout="constrained").add_subplot()
 
 
@@ -48,16 +49,28 @@ class Sheet:
 
     What a Matplotlib picture costs is text: formulas to parse, labels to measure, and both once more for a layout
     engine that seeks the margins. Here the canvas stays, and with it what has been parsed and measured, and the
-    margins (left, bottom, right, top, in inches) are given.
+    margins (left, bottom, right, top, in inches) are given. Raises InvalidParameter for a sheet without room.
     """
 
     def __init__(
         self, width: float, height: float, margins: tuple[float, float, float, float], *, dpi: float = 150.0
     ) -> None:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        left, bottom, right, top = margins
+        width, height = (
+            as_number(width, "width", low=0.1, high=100.0),
+            as_number(height, "height", low=0.1, high=100.0),
+        )
+        dpi, inches = as_number(dpi, "dpi", low=1.0, high=1200.0), as_numbers(margins, "margins")
+        if len(inches) != 4 or inches[0] + inches[2] >= width or inches[1] + inches[3] >= height:
+            raise InvalidParameter(
+                f"margins = {shown(margins)} must be left, bottom, right and top in inches, with room left on a sheet "
+                f"of {width:g} × {height:g}."
+            )
+        try:
+            from matplotlib.backends.backend_agg import FigureCanvasAgg
+            from matplotlib.figure import Figure
+        except ImportError as error:
+            raise SolverMissing(NEEDED) from error
+        left, bottom, right, top = inches
         self.figure = Figure((width, height), dpi=dpi)
         self.figure.subplots_adjust(left / width, bottom / height, 1.0 - right / width, 1.0 - top / height)
         FigureCanvasAgg(self.figure)
@@ -343,11 +356,11 @@ def plot_agreement(pencil: Pencil, answers: Mapping[str, Any], ax: Any = None) -
     vectors = [as_vector(answers[name], n, str(name)) for name in names]
     ax = axes_of(ax, (5.6, 4.6))
     apart = np.array([[pencil.B_norm(a - b) for b in vectors] for a in vectors])
-    shown = np.log10(np.maximum(apart, 1e-17))
-    ax.imshow(shown, cmap="Greys", vmin=-17.0, vmax=0.0)
+    powers = np.log10(np.maximum(apart, 1e-17))
+    ax.imshow(powers, cmap="Greys", vmin=-17.0, vmax=0.0)
     for i, j in np.ndindex(*apart.shape):
         text = "0" if apart[i, j] == 0.0 else f"{apart[i, j]:.0e}"
-        ax.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if shown[i, j] > -7.0 else BLACK)
+        ax.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if powers[i, j] > -7.0 else BLACK)
     ax.set_xticks(range(len(names)), names, rotation=40, ha="right")
     ax.set_yticks(range(len(names)), names)
     ax.set_title(r"$\|x_i-x_j\|_B$")

@@ -211,14 +211,33 @@ def test_curves_are_told_apart_without_colour():
     assert max(grey) < 0.75  # dark enough on white paper
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((0, 3.0, (0.5, 0.5, 0.1, 0.2)), "width = 0 is out of range"),
+        ((4.0, "3", (0.5, 0.5, 0.1, 0.2)), "height = '3' is not a real number"),
+        ((4.0, 3.0, None), "margins = None must list numbers"),
+        ((4.0, 3.0, (0.5, 0.5)), r"margins = \(0.5, 0.5\) must be left, bottom, right and top"),
+        ((4.0, 3.0, (3.0, 0.5, 1.0, 0.2)), "with room left on a sheet of 4 × 3"),
+        ((4.0, 3.0, (0.5, 0.5, 0.1, 0.2), float("inf")), "dpi = inf is not finite"),
+    ],
+)
+def test_a_sheet_that_cannot_be_is_refused(given, message):
+    size, dpi = given[:3], dict(zip(["dpi"], given[3:], strict=False))
+    with pytest.raises(InvalidParameter, match=message):
+        plotting.Sheet(*size, **dpi)
+
+
 def test_nothing_to_draw_is_refused(pitprops, ax):
     with pytest.raises(InvalidParameter, match="no vector to draw"):
         plotting.plot_loadings(pitprops, {}, ax)
 
 
 def test_without_matplotlib_the_remedy_is_named(pitprops, result, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    for name in ("matplotlib.pyplot", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, name, None)
     for draw in (
+        lambda: plotting.Sheet(4.0, 3.0, (0.5, 0.5, 0.1, 0.2)),
         lambda: plotting.plot_sandwich(result),
         lambda: plotting.plot_majoriser(LINE, [0.3]),
         lambda: plotting.plot_loadings(pitprops, result.x),
