@@ -46,12 +46,13 @@ def descend(C: Matrix, rho: float, start: Start, *, tol: float = 1e-4, max_iter:
         x with its zeros, the number of steps, and whether the rule was met (a collapse to 0 counts as met).
     """
     n, price = C.shape[1], rho_eps(rho, MACHINE_EPS)
-    shrink = 0.5 * price / MACHINE_EPS > start.squares
+    entries = C.ravel(order="K")
+    shrink = 0.5 * price / MACHINE_EPS > float(entries @ entries)
     # with a penalty the first steps drop columns, and n logarithms would tell nothing
     objective = float(start.x @ start.image) if price == 0.0 else -math.inf
     columns, D, c = np.arange(n), C, start.image
     y, room = start.x, np.abs(start.x) + MACHINE_EPS
-    passes, settled, steps = start.passes, False, 0
+    passes, settled, steps = start.passes + 1.0, False, 0
     while steps < max_iter and not settled:
         steps += 1
         z = thresholded(np.abs(c), room, price)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from statistics import median
 from time import perf_counter, process_time
 from types import MappingProxyType
 from typing import Any
@@ -159,9 +159,10 @@ def prepared(pencil: Pencil, k: int, run: Callable[[float], Run], high: float, s
 
 
 def timed(methods: Mapping[str, Prepared], repeats: int = 1, patience: float = 0.0) -> dict[str, Answer]:
-    """The quickest of a few runs of each method, taken in turn: what disturbs one round disturbs all of them.
+    """The median of a few runs of each method, taken in turn: what disturbs one round disturbs all of them.
 
-    SPCA, which takes as long as all the others together many times over, is run once.
+    Each is run once more before, untimed. SPCA, which takes as long as all the others together many times over, is
+    run once.
 
     Parameters
     ----------
@@ -171,17 +172,20 @@ def timed(methods: Mapping[str, Prepared], repeats: int = 1, patience: float = 0
         Rounds go on until so many seconds have passed, at most ROUNDS of them: runs of a millisecond would otherwise
         all fall into one disturbance.
     """
-    best = dict.fromkeys(methods, math.inf)
+    seconds: dict[str, list[float]] = {name: [] for name in methods}
     first = perf_counter()
     for turn in range(max(repeats, ROUNDS)):
         if turn >= repeats and perf_counter() - first >= patience:
             break
         for name, method in methods.items():
-            if name != "SPCA" or turn == 0:
-                begin = clock()
-                method.again()
-                best[name] = min(best[name], clock() - begin)
-    return {name: with_time(method.answer, best[name]) for name, method in methods.items()}
+            if name == "SPCA" and turn > 0:
+                continue
+            if name != "SPCA":
+                method.again()  # what the method before left of caches and memory is not its doing
+            begin = clock()
+            method.again()
+            seconds[name].append(clock() - begin)
+    return {name: with_time(method.answer, median(seconds[name])) for name, method in methods.items()}
 
 
 def with_time(answer: Answer, seconds: float) -> Answer:

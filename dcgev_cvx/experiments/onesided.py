@@ -24,7 +24,7 @@ from .starts import Start
 FAR = 0.7
 """Where few columns pay, one that does not reach this share of the threshold is dropped for good."""
 
-SHRINK = 0.5
+SHRINK = 0.35
 """Columns are dropped when this share of them is left: each copy costs as much as a step."""
 
 LOG_ONE = 1.0 / rho_eps(1.0, MACHINE_EPS)

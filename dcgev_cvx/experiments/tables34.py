@@ -232,7 +232,7 @@ EXPERIMENT = Experiment(
     "Tables 3 and 4, Figure 4 (gene expression)",
     {
         "tiny": {"data": [["ramaswamy-small", 60]], "points": 4, "spca_every": 1, "repeats": 1},
-        "quick": {"data": SETS, "points": 8, "spca_every": 1, "repeats": 5},
+        "quick": {"data": SETS, "points": 16, "spca_every": 2, "repeats": 3},
         "full": {"data": SETS, "points": 33, "spca_every": 1, "repeats": 7},
     },
     cells,

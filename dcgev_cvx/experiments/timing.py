@@ -10,10 +10,11 @@ from .cells import Cell, Settings
 from .methods import ONE_SIDED, PAPER, compared, gaussian_pencil
 
 HOW = (
-    "CPU time of one run at the parameter that was found, start included, the quickest of a few taken in turn with "
-    "the other methods (SPCA: one), one BLAS thread, one run at a time; passes count how often a run reads the data, "
-    "a product with a part of the columns as that part of one. GPower and DC-PCA are plain NumPy and both start at "
-    "the longest column, DC-PCA with up to 1.3 p^⅓ power steps where that explains less than a quarter of tr A. "
+    "CPU time of one run at the parameter that was found, start included, the median of a few taken in turn with "
+    "the other methods, each after an untimed one (SPCA: one), one BLAS thread, one run at a time; passes count how "
+    "often a run reads the data, a product with a part of the columns as that part of one. GPower and DC-PCA are "
+    "plain NumPy and both start at the longest column, DC-PCA at that of a sample where it explains half of it, and "
+    "with up to 1.3 p^⅓ power steps where the longest explains less than a quarter of tr A. "
     "GPower stops as in its authors' program, when its objective rises by less than 1e-4 of itself, DC-PCA when its "
     "own rises by less than 1e-4 of xᵀAx; the paper does not say when it stopped. The d.c. methods are searched to "
     "the cardinality that GPower came to, within half a per cent; where it leaps over that, the largest loadings of "

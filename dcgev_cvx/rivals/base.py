@@ -107,6 +107,17 @@ def factor(pencil: Pencil) -> Matrix:
     return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
 
 
+def longest_column(C: Matrix) -> tuple[Vector, float]:
+    """The column of largest norm over its norm, 0 for a matrix of zeros, and ‖C‖².
+
+    The first among equals: standardised columns are of one length but for rounding, which must not decide.
+    """
+    lengths = np.vecdot(C.T, C.T)
+    top = float(np.maximum.reduce(lengths))
+    column = C[:, int((lengths >= (1.0 - C.shape[0] * UNIT_ROUNDOFF) * top).argmax())]
+    return column / math.sqrt(top) if top > 0.0 else column, float(np.add.reduce(lengths))
+
+
 def combined(C: Matrix, t: Vector) -> tuple[Vector, float]:
     """Ct with only the columns touched where t is not 0, if they are few, and which share of the data was read."""
     active = t != 0.0

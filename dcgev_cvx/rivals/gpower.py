@@ -10,7 +10,7 @@ import numpy as np
 from ..checks import Matrix, Vector, as_number, as_whole, one_of
 from ..pencils import Pencil
 from ..solutions import Solution
-from .base import Run, best_loadings, combined, factor, finished, pca_problem, search
+from .base import Run, best_loadings, combined, factor, finished, longest_column, pca_problem, search
 
 Kind: TypeAlias = Literal["l0", "l1"]
 Start: TypeAlias = Literal["column", "leading"]
@@ -49,7 +49,7 @@ def gpower(
     as_whole(max_iter, "max_iter")
     begin = perf_counter()
     C = factor(work)
-    z = longest_column(C) if start == "column" else unit(C @ work.leading_vector)
+    z = longest_column(C)[0] if start == "column" else unit(C @ work.leading_vector)
 
     def run(gamma: float) -> Run:
         return ascend(C, gamma, kind, z, tol=tol, max_iter=max_iter)
@@ -67,7 +67,7 @@ def ascend(
     x is not post-processed: [sign((cᵢᵀz)² − γ)]₊ cᵢᵀz over its norm, or 0 when γ outweighs every column.
     """
     passes = 1.0 if z is None else 0.0
-    z = longest_column(C) if z is None else z
+    z = longest_column(C)[0] if z is None else z
     t = np.zeros(C.shape[1])
     before = -np.inf
     for step in range(1, max_iter + 1):
@@ -79,11 +79,6 @@ def ascend(
         z, before = unit(direction), value
         passes += share
     return Run(unit(t), max_iter, False, passes)
-
-
-def longest_column(C: Matrix) -> Vector:
-    """The column of largest norm, normalised: the start of GPower's authors."""
-    return unit(C[:, int(np.argmax(np.einsum("ij,ij->j", C, C)))])
 
 
 def thresholded(s: Vector, gamma: float, kind: Kind) -> tuple[Vector, float]:
@@ -104,7 +99,7 @@ def gamma_max(C: Matrix, kind: Kind) -> float:
 
     |cᵢᵀz| ≤ ‖cᵢ‖ for a unit z, so from there on nothing is active, wherever z is.
     """
-    longest = float(np.max(np.einsum("ij,ij->j", C, C)))
+    longest = float(np.max(np.vecdot(C.T, C.T)))
     return longest if kind == "l0" else float(np.sqrt(longest))
 
 
