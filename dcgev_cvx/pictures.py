@@ -55,15 +55,12 @@ class Sheet:
     def __init__(
         self, width: float, height: float, margins: tuple[float, float, float, float], *, dpi: float = 150.0
     ) -> None:
-        width, height = (
-            as_number(width, "width", low=0.1, high=100.0),
-            as_number(height, "height", low=0.1, high=100.0),
-        )
+        width, height = as_number(width, "width", low=0.1, high=99), as_number(height, "height", low=0.1, high=99)
         dpi, inches = as_number(dpi, "dpi", low=1.0, high=1200.0), as_numbers(margins, "margins")
         if len(inches) != 4 or inches[0] + inches[2] >= width or inches[1] + inches[3] >= height:
             raise InvalidParameter(
-                f"margins = {shown(margins)} must be left, bottom, right and top in inches, with room left on a sheet "
-                f"of {width:g} × {height:g}."
+                f"margins = {shown(margins)} must be left, bottom, right and top in inches, with room left on a "
+                f"sheet of {width:g} × {height:g}."
             )
         try:
             from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -53,6 +53,8 @@ def test_empty_documents_and_vocabularies_are_errors(tmp_path):
         corpus_from_texts(["ship ship", "ship"], ["navire navire navire", "rare"], ["a", "b"], "test")
     with pytest.raises(InvalidParameter, match="2 texts, 1 translations and 2 names"):
         corpus_from_texts(["a", "b"], ["c"], ["a", "b"], "test")
+    with pytest.raises(InvalidParameter, match="source must be a str, got NoneType"):
+        corpus_from_texts(["red apples"], ["pommes rouges"], ["1"], None, least=1)
     with pytest.raises(InvalidParameter, match="no stop words are known for the language 'xx'"):
         corpus_from_texts(["a"], ["b"], ["a"], "test", languages=("xx", "fr"))
 

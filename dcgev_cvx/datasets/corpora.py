@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Index, as_generator, as_indices, as_path, as_whole, listed, shown
+from ..checks import Index, as_generator, as_indices, as_path, as_whole, expect, listed, shown
 from ..errors import DataUnavailable, InvalidParameter
 
 LEAST = 3
@@ -163,6 +163,7 @@ def corpus_from_texts(
     (('apples', 'fall', 'red'), [[1, 1, 1], [1, 0, 0], [0, 1, 1]])
     """
     english, french, documents = (as_texts(given) for given in (english, french, documents))
+    source = expect(source, str, "source", "a text that says where the documents come from")
     languages = two_languages(languages)
     as_whole(least, "least", low=0, high=10**9)
     if len(english) != len(french) or len(english) != len(documents):
