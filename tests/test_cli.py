@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -221,6 +222,13 @@ def test_ctrl_c_exits_with_130(capsys, monkeypatch):
     assert run(capsys, "solve", "pitprops", "--rho", 1) == (130, "", "dcgev: interrupted.\n")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
+def test_a_full_disk_does_not_change_the_exit_code():
+    argv = [sys.executable, "-m", "dcgev_cvx", "solve", "nowhere", "-k", "2"]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        assert subprocess.run(argv, stderr=full, timeout=60, check=False).returncode == 2
+
+
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_an_interrupted_comparison_reports_what_is_done(capsys, monkeypatch, tmp_path, form):
     compare = comparison.compare
@@ -436,9 +444,12 @@ HEADER += b"\n"
         ("a.csv", b"u,v\n", "has a header and no numbers below it"),
         ("a.csv", b"1,2\n3\n", "line 2: 1 entries where 2 are expected"),
         ("a.csv", b"u,v\n1,0\n0,x\n", "line 3, entry 2: 'x' is not a number"),
-        ("a.csv", b"u;v\n1,5;0\n0;1\n", "line 2, entry 1: '1,5' is not a number"),
+        ("a.csv", b"u;v\n1,5;0\n0;1\n", "line 2, entry 1: '1,5' is not a number. Write decimals with a point."),
+        ("a.csv", b" \n\n \t\n", "a.csv is empty"),
+        ("a.csv", b'"u,v\n1,0\n0,1\n', "could not be read as .csv: a quotation mark is opened and never closed"),
+        ("a.csv", b",u,v\nu,1,0\nv,0,x\n", "line 3, entry 3: 'x' is not a number"),
         ("a.csv", b"\xff\xfe\x00", "could not be read as .csv: it is not UTF-8 text (byte 1); save it as UTF-8"),
-        ("a.csv", b"\n\nu;v\n1;x\n0;1\n", "line 2, entry 2: 'x' is not a number"),
+        ("a.csv", b"\n\nu;v\n\n1;x\n0;1\n", "line 5, entry 2: 'x' is not a number"),
         ("a.csv", b"u,v\n1_0,0\n0,1\n", "line 2, entry 1: '1_0' is not a number"),
         ("a.csv", b"1 2\n2 1\n", "has no column of numbers; they are separated by comma, semicolon or tab"),
         ("a.csv", b"u,v\n" + b"1" * 200_000 + b",0\n0,1\n", "field larger than field limit"),

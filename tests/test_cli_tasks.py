@@ -267,6 +267,14 @@ def test_an_interrupted_path_leaves_its_points(capsys, tmp_path, monkeypatch):
         ("solve latin.csv --task fda --y kind -k 1", "it is not UTF-8 text (byte 1); save it as UTF-8"),
         ("solve twice.csv --task fda --y kind -k 1", "twice.csv has 2 columns named 'kind'"),
         ("solve gap.csv --task fda --y kind -k 1", "gap.csv, line 3: the label in column 'kind' is missing"),
+        ("solve nan.csv --task fda --y kind -k 1", "nan.csv, line 3: the label in column 'kind' is missing"),
+        ("solve labelled.csv --task fda --y red -k 1", "labelled.csv, line 2, entry 7: 'high' is not a number"),
+        ("solve X.csv --task fda --y holes.txt -k 1", "holes.txt, line 31: the label is missing"),
+        ("solve X.csv --task fda --y nans.csv -k 1", "nans.csv, line 3: the label is missing"),
+        ("solve flat.csv --task pca -k 1", "flat.csv has 1 entries that are NaN or infinite, in column(s) 'oak'"),
+        ("solve still.csv --task pca --scale -k 1", "still.csv has constant column(s): 'oak'. They cannot be scaled"),
+        ("path pitprops --plot=", "--plot = '' must be the path of a file or folder"),
+        ("compare pitprops --html=", "--html = '' must be the path of a file or folder"),
         ("solve X.csv --task fda --y square.npy -k 1", "one row or one column is wanted"),
         ("path nowhere", "neither a bundled name nor a file"),
     ],
@@ -277,6 +285,11 @@ def test_bad_input_is_one_line_on_stderr(capsys, files, monkeypatch, argv, messa
     (folder / "latin.csv").write_text("é,kind\n1,u\n", encoding="latin-1")
     (folder / "twice.csv").write_text("a,kind,kind\n1,u,v\n")
     (folder / "gap.csv").write_text("a,kind\n1,u\n2,\n3,v\n")
+    (folder / "nan.csv").write_text("a,kind\n1,u\n2,nan\n3,v\n")
+    (folder / "holes.txt").write_text("kind\n" + "high\n" * 29 + "\n" + "low\n" * 30)  # as many lines as samples
+    (folder / "nans.csv").write_text("0\n1\nnan\n" + "1\n" * 57)
+    (folder / "flat.csv").write_text("ash,oak\n1,2\n2,inf\n3,2\n")
+    (folder / "still.csv").write_text("ash,oak\n1,2\n2,2\n3,2\n")
     (folder / "folder.png").mkdir()
     np.save(folder / "square.npy", np.eye(60))
     monkeypatch.chdir(folder)

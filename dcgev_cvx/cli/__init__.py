@@ -28,6 +28,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from .. import __version__
@@ -115,7 +116,8 @@ def complain(sentence: str, code: int) -> int:
 
     Line breaks inside a message become spaces, so that one error is one line for grep.
     """
-    print(f"dcgev: {' '.join(sentence.split())}", file=sys.stderr)
+    with suppress(OSError):  # a full disk behind stderr: the exit code is still right
+        print(f"dcgev: {' '.join(sentence.split())}", file=sys.stderr, flush=True)
     return code
 
 

@@ -186,12 +186,13 @@ class Keeper:
 
 def made_folder(name: str) -> Path:
     """The folder, made if need be; one that cannot be written to is refused before the work."""
+    from ..checks import as_path
     from ..errors import InvalidParameter
 
     if not name:
         raise InvalidParameter("--out is empty: give a folder, or . for this one.")
     try:
-        Path(name).mkdir(parents=True, exist_ok=True)
+        as_path(name, "--out").mkdir(parents=True, exist_ok=True)
     except OSError as cause:
         raise InvalidParameter(f"--out {name} cannot be made a folder: {cause.strerror}.") from cause
     if not os.access(name, os.W_OK | os.X_OK):

@@ -154,11 +154,12 @@ def check_outputs(args: argparse.Namespace) -> None:
 
     Raises InvalidParameter or SolverMissing before anything is computed.
     """
+    from ..checks import as_path
     from .path import check_plot, writable
 
     check_plot(args.plot)
     if args.html is not None:
-        writable("--html", Path(args.html))
+        writable("--html", as_path(args.html, "--html"))
 
 
 def share(limit: float | None, begin: float, runs: int) -> float | None:

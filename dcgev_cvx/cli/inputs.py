@@ -13,7 +13,7 @@ read: pickled arrays are refused.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +23,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from .. import datasets
-from ..checks import Matrix, Vector
+from ..checks import Matrix, Vector, shown
 from ..errors import DCGEVError, InvalidParameter, nearest
 from ..pencils import Gram, Pencil
 
@@ -130,6 +130,8 @@ def guarded(reader: Callable[[Path], Any], path: Path) -> Any:
 
 def reason(cause: Exception) -> str:
     """The first line of a reader's complaint; where it advises what is not done here, our own words."""
+    if isinstance(cause, csv.Error) and "end of data" in str(cause):
+        return "a quotation mark is opened and never closed."
     if isinstance(cause, UnicodeDecodeError):
         return f"it is not UTF-8 text (byte {cause.start + 1}); save it as UTF-8."
     text = str(cause).strip()
@@ -184,7 +186,8 @@ def read_npz_pencil(path: Path) -> Pencil:
 
 def npz_arrays(path: Path) -> dict[str, Any]:
     """Every array of an .npz file; one of scipy.sparse.save_npz counts as the array A."""
-    with np.load(path, allow_pickle=False) as archive:
+    # opened here, for NumPy leaves a damaged file open
+    with path.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     if "format" in arrays:
         from scipy.sparse import load_npz
@@ -209,31 +212,42 @@ def read_mtx(path: Path) -> Table:
     return Table(mmread(path))
 
 
-def csv_rows(path: Path) -> list[list[str]]:
-    """The cells of a .csv file, by comma, semicolon or tab, without the rows that are blank.
+@dataclass(frozen=True)
+class Line:
+    """The cells of one line of a .csv file, and its number in the file."""
+
+    number: int
+    cells: list[str]
+
+
+def csv_lines(path: Path) -> list[Line]:
+    """The lines of a .csv file, cut by comma, semicolon or tab, without those that are blank.
 
     The separator is the mark that occurs most often in the first line that is not blank; a byte order mark is
-    skipped.
+    skipped. A quotation mark that is opened and not closed would swallow the rest of the file, and is an error.
     """
     with path.open(encoding="utf-8-sig", newline="") as handle:
         first = next((line for line in handle if line.strip()), "")
         separator = max(",;\t", key=first.count)
         handle.seek(0)
-        rows = [[cell.strip() for cell in row] for row in csv.reader(handle, delimiter=separator) if any(row)]
-    if not rows:
+        reader = csv.reader(handle, delimiter=separator, strict=True)
+        lines = [Line(reader.line_num, cells) for row in reader if any(cells := [cell.strip() for cell in row])]
+    if not lines:
         raise InvalidParameter(f"{path} is empty.")
-    return rows
+    return lines
 
 
 def read_csv(path: Path) -> Table:
     """Numbers separated by comma, semicolon or tab; a header and a column of row names are recognised."""
-    rows = csv_rows(path)
-    header = rows[0] if has_header(rows) else None
-    body = rows if header is None else rows[1:]
-    if header is not None and has_row_names(header, body):
-        header, body = header[1:] if len(header) == len(body[0]) else header, [row[1:] for row in body]
-    matrix = parsed(path, body, len(header) if header is not None else len(body[0]), 1 if header is None else 2)
-    return Table(matrix, None if header is None else tuple(header))
+    lines = csv_lines(path)
+    rows = [line.cells for line in lines]
+    if not has_header(rows):
+        return Table(parsed(path, lines, range(len(rows[0])), len(rows[0])))
+    header, body = rows[0], rows[1:]
+    if not has_row_names(header, body):
+        return Table(parsed(path, lines[1:], range(len(header)), len(header)), tuple(header))
+    names = header if len(body[0]) == len(header) + 1 else header[1:]
+    return Table(parsed(path, lines[1:], range(1, len(names) + 1), len(names) + 1), tuple(names))
 
 
 def has_header(rows: list[list[str]]) -> bool:
@@ -273,22 +287,28 @@ def number_in(cell: str) -> float | str:
     return float(cell) if is_number(cell) else cell
 
 
-def parsed(path: Path, body: list[list[str]], width: int, first_line: int) -> Matrix:
-    """The cells as numbers, or the place and text of the first that is none.
+def parsed(path: Path, lines: Sequence[Line], columns: Sequence[int], width: int) -> Matrix:
+    """These columns of the lines as numbers, or the place and text of the first cell that is none.
 
-    Line numbers are those of the file without its empty lines, header included.
+    Every line must have `width` cells.
     """
-    if not body:
+    if not lines:
         raise InvalidParameter(f"{path} has a header and no numbers below it.")
-    if not width:
+    if not columns:
         raise InvalidParameter(f"{path} has no column of numbers; they are separated by comma, semicolon or tab.")
-    matrix = np.empty((len(body), width))
-    for i, row in enumerate(body):
-        if len(row) != width:
-            raise InvalidParameter(f"{path}, line {i + first_line}: {len(row)} entries where {width} are expected.")
-        for j, cell in enumerate(row):
+    matrix = np.empty((len(lines), len(columns)))
+    for i, line in enumerate(lines):
+        if len(line.cells) != width:
+            raise InvalidParameter(
+                f"{path}, line {line.number}: {len(line.cells)} entries where {width} are expected."
+            )
+        for j, column in enumerate(columns):
+            cell = line.cells[column]
             if not is_number(cell):
-                raise InvalidParameter(f"{path}, line {i + first_line}, entry {j + 1}: {cell!r} is not a number.")
+                hint = " Write decimals with a point." if is_number(cell.replace(",", ".")) else ""
+                raise InvalidParameter(
+                    f"{path}, line {line.number}, entry {column + 1}: {shown(cell)} is not a number.{hint}"
+                )
             matrix[i, j] = float(cell)
     return matrix
 

@@ -207,11 +207,12 @@ def check_plot(name: str | None) -> None:
     Raises InvalidParameter for another ending than .png, .pdf, .svg, a folder that is not there or a file that cannot
     be written, SolverMissing without matplotlib.
     """
+    from ..checks import as_path
     from ..errors import InvalidParameter, SolverMissing
 
     if name is None:
         return
-    file = File(name)
+    file = as_path(name, "--plot")
     if file.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise InvalidParameter(f"--plot {name}: the picture's name must end in .png, .pdf or .svg.")
     if not file.parent.is_dir():

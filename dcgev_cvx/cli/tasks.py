@@ -83,7 +83,23 @@ def pca(args: argparse.Namespace, source: str) -> Pencil:
     from ..builders import pca_pencil
 
     X, names = samples(source)
+    if args.scale:
+        refuse_constant(X, names, source)
     return renamed(pca_pencil(X, center=not args.no_center, scale=args.scale), names)
+
+
+def refuse_constant(X: Any, names: tuple[str, ...] | None, source: str) -> None:
+    """Constant columns by the names of the file's header: they have no unit variance."""
+    from ..errors import InvalidParameter
+    from ..samples import Table
+
+    table = Table(X, names, source)
+    flat = [] if X.ndim != 2 or not X.size else [j for j, size in enumerate(table.spread()[1]) if size == 0.0]
+    if flat:
+        raise InvalidParameter(
+            f"{source} has constant column(s): {table.list_of(flat)}. They cannot be scaled to unit variance: drop "
+            "them, or leave out --scale."
+        )
 
 
 def cca(args: argparse.Namespace, source: str) -> Pencil:
@@ -123,11 +139,12 @@ def fda(args: argparse.Namespace, source: str) -> Pencil:
 
 
 def samples(source: str) -> tuple[Any, tuple[str, ...] | None]:
-    """The numbers and the columns' names of a file."""
+    """The numbers and the columns' names of a file; gaps are told by those names."""
+    from ..samples import as_table
     from .inputs import read_table
 
     table = read_table(source)
-    return table.matrix, table.names
+    return as_table(table.matrix, source, table.names), table.names
 
 
 def renamed(pencil: Pencil, names: tuple[str, ...] | None) -> Pencil:
@@ -144,42 +161,49 @@ def labelled(source: str, column: str) -> tuple[Any, tuple[str, ...], list[str]]
     length, and for a label that is missing.
     """
     from ..errors import InvalidParameter, nearest
-    from .inputs import csv_rows, existing, guarded, parsed
+    from .inputs import csv_lines, existing, guarded, parsed
 
     path = existing(source)
     if path.suffix.lower() != ".csv":
         raise InvalidParameter(f"--y {column}: no such file, and {source} has no named columns (only .csv has).")
-    header, *body = guarded(csv_rows, path)
+    first, *body = guarded(csv_lines, path)
+    header: list[str] = first.cells
     if column not in header:
         raise InvalidParameter(f"{source} has no column {column!r}; {nearest(column, header)}")
     if header.count(column) > 1:
         raise InvalidParameter(f"{source} has {header.count(column)} columns named {column!r}: rename all but one.")
     j = header.index(column)
-    short = next((i for i, row in enumerate(body) if len(row) != len(header)), None)
-    if short is not None:
-        raise InvalidParameter(
-            f"{path}, line {short + 2}: {len(body[short])} entries where {len(header)} are expected."
-        )
-    missing = next((i for i, row in enumerate(body) if not row[j]), None)
-    if missing is not None:
-        raise InvalidParameter(f"{path}, line {missing + 2}: the label in column {column!r} is missing.")
-    numbers = [row[:j] + row[j + 1 :] for row in body]
-    return parsed(path, numbers, len(header) - 1, 2), (*header[:j], *header[j + 1 :]), [row[j] for row in body]
+    numbers = parsed(path, body, [i for i in range(len(header)) if i != j], len(header))
+    for line in body:
+        if is_absent(line.cells[j]):
+            raise InvalidParameter(f"{path}, line {line.number}: the label in column {column!r} is missing.")
+    return numbers, (*header[:j], *header[j + 1 :]), [line.cells[j] for line in body]
+
+
+def is_absent(label: str) -> bool:
+    """Is a label empty, or the number NaN, which stands for what is missing?"""
+    from .inputs import number_in
+
+    value = number_in(label)
+    return not label or value != value
 
 
 def label_file(name: str, m: int) -> list[Any]:
     """The labels in a file of one column: text or numbers, a header allowed in .csv.
 
-    One row more than samples is taken for a header.
+    One line more than samples is taken for a header. A blank line between labels is a missing one.
     """
     from ..errors import InvalidParameter
-    from .inputs import csv_rows, existing, guarded, read_vector
+    from .inputs import csv_lines, existing, guarded, read_vector
 
     path = existing(name)
     if path.suffix.lower() not in (".csv", ".txt"):
         return read_vector(name).tolist()
-    rows = guarded(csv_rows, path)
-    if any(len(row) != 1 for row in rows):
+    lines = guarded(csv_lines, path)
+    if any(len(line.cells) != 1 for line in lines):
         raise InvalidParameter(f"{name} has rows of several entries; labels are one column.")
-    labels = [row[0] for row in rows]
+    for i, line in enumerate(lines):
+        if line.number != lines[0].number + i or is_absent(line.cells[0]):
+            raise InvalidParameter(f"{name}, line {lines[0].number + i}: the label is missing.")
+    labels = [line.cells[0] for line in lines]
     return labels[1:] if len(labels) == m + 1 else labels
