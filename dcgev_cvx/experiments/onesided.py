@@ -21,7 +21,7 @@ from ..rivals.base import Run, combined
 from .descent import penalty
 from .starts import Start
 
-FAR = 0.7
+FAR = 0.8
 """Where few columns pay, one that does not reach this share of the threshold is dropped for good."""
 
 SHRINK = 0.35

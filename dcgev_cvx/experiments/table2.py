@@ -64,9 +64,9 @@ EXPERIMENT = Experiment(
         "tiny": {"sizes": [[100, 1000]], "instances": 2, "spca_instances": 1, "repeats": 1},
         "quick": {
             "sizes": [[100, 1000], [250, 2500]],
-            "instances": 3,
+            "instances": 5,
             "spca_instances": 1,
-            "repeats": 5,
+            "repeats": 3,
         },
         "full": {"sizes": [list(size) for size in PRINTED], "instances": 5, "spca_instances": 1, "repeats": 7},
     },
