@@ -21,8 +21,8 @@ from dcgev_cvx.verify.instances import (
     scaled_variables,
 )
 from dcgev_cvx.verify.measures import excess, objective, proximal_residual, surrogate, tangent
+from dcgev_cvx.verify.printed import on_same_face, printed_run
 from dcgev_cvx.verify.reference import enumerated, reference
-from dcgev_cvx.verify.runs_battery import on_same_face, printed_run
 from dcgev_cvx.verify.suite import suite
 from dcgev_cvx.verify.tolerances import condition
 

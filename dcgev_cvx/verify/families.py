@@ -30,11 +30,12 @@ def flagged(*flags: str) -> Callable[[Instance], bool]:
     return lambda case: bool(set(flags) & set(case.flags))
 
 
+LARGE_EPS, TINY_EPS = ("eps=1e+00", "eps=4e+00", "eps=3e+01"), ("eps=2e-16", "eps=1e-12", "eps=1e-08")
 PENALISED, RUNS, SUBSETS = ("step", "fda", "algorithm", "pca"), ("algorithm", "pca"), ("bound", "cardinality")
 FAMILIES = (
     Family("no penalty", "Eq:power", "ρ̃ = 0 is not the plain problem", PENALISED, flagged("rho-0", "nu-0")),
-    Family("large ε", "SGEV-A", "log(1/ε) for log(1 + 1/ε)", PENALISED, flagged("eps=1e+00", "eps=4e+00")),
-    Family("tiny ε", "SGEV-A", "ε clipped, weights overflow", PENALISED, flagged("eps=2e-16", "eps=1e-08")),
+    Family("large ε", "SGEV-A", "log(1/ε) for log(1 + 1/ε)", PENALISED, flagged(*LARGE_EPS)),
+    Family("tiny ε", "SGEV-A", "ε clipped, weights overflow", PENALISED, flagged(*TINY_EPS)),
     Family(
         "weights at 0",
         "Eq:log",
@@ -49,6 +50,7 @@ FAMILIES = (
         ("step",),
         flagged("interior-optimum"),
     ),
+    Family("μ near 0", "ALG", "x normalised, or only scaled, near the boundary", ("step",), flagged("nearly-active")),
     Family("near ties", "ALG", "small entries cut off, or kept", ("step",), flagged("near-tie")),
     Family(
         "collapse",
@@ -57,7 +59,16 @@ FAMILIES = (
         ("step", *RUNS),
         flagged("rho-1.001", "rho-3", "collapse", "no-pull"),
     ),
-    Family("A = 0", "ALG", "A divided by its size; y taken for the answer", ("step",), flagged("no-objective")),
+    Family(
+        "A = 0", "ALG", "A divided by its size; y taken for the answer", ("step", *SUBSETS), flagged("no-objective")
+    ),
+    Family(
+        "idle variables",
+        "ALG",
+        "variables without variance left out, or divided by it",
+        ("step", *RUNS, *SUBSETS),
+        flagged("idle"),
+    ),
     Family(
         "no difference", "Eq:fdaiterative", "variables with aᵢ = 0 left out", ("fda",), flagged("zero-difference")
     ),

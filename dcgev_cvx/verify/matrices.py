@@ -95,6 +95,19 @@ def twins(n: int, rng: Random) -> Matrix:
     return A
 
 
+def idle(n: int, rng: Random) -> Matrix:
+    """A covariance with a third of the variables constant: their rows and columns are 0.
+
+    Where variables are divided by their standard deviation, or those without one left out (τy still pulls them), it
+    shows.
+    """
+    A = covariance(n, rng)
+    still = rng.permutation(n)[: n // 3]
+    A[still, :] = 0.0
+    A[:, still] = 0.0
+    return A
+
+
 def two_views(n: int, rng: Random) -> tuple[Matrix, Matrix]:
     """(A, B) of CCA from Gaussian data with one shared factor: A has no diagonal blocks, B no others (Eq:CCA).
 
@@ -181,6 +194,7 @@ OBJECTIVES: Mapping[str, Make] = MappingProxyType(
         "graded": graded,
         "exchangeable": exchangeable,
         "twins": twins,
+        "idle": idle,
     }
 )
 METRICS: Mapping[str, Make] = MappingProxyType(

@@ -13,8 +13,9 @@ from ..checks import UNIT_ROUNDOFF, Matrix, Vector
 from ..errors import DCGEVError
 from .instances import LEVELS, Instance, flipped, permuted, question, scaled_objective, scaled_variables
 from .matrices import lowest
+from .printed import printed_run, settles
 from .reference import optimum, reference
-from .runs_battery import QUICK_RUN, printed_run, settles
+from .run_cases import QUICK_RUN
 
 OBJECTIVE_SCALES, VARIABLE_SCALES = (1e-6, 1e6), (1e-6, 1e6)
 BEYOND_SINGLE = 2.0**140
@@ -58,7 +59,7 @@ def usable(instance: Instance) -> bool:
             return reference(instance).kkt >= 0.0
         if instance.level in ("pca", "algorithm"):
             return settles(instance, QUICK_RUN)
-        return bool(np.isfinite(optimum(instance).value)) and optimum(instance).radius > 0.0
+        return bool(np.isfinite(optimum(instance).value)) and bool(instance.data["A"].any())
     except (DCGEVError, np.linalg.LinAlgError, FloatingPointError):
         return False
 

@@ -254,7 +254,7 @@ class Optimum:
     """The best support of (SGEV-P) at k by enumeration, its value, and the size of the pencil's spectrum.
 
     radius is max |λ| of the whole pencil, the unit in which misses of a bound are measured: unlike the optimum
-    itself it cannot be near zero by cancellation.
+    itself it cannot be near zero by cancellation. It is 1 for A = 0, which has no unit of its own.
     """
 
     value: float
@@ -303,5 +303,5 @@ def spectrum_of(A: Matrix, B: Matrix) -> Matrix:
 
 
 def radius_of(spectrum: Vector) -> float:
-    """max |λ|."""
-    return float(np.max(np.abs(spectrum)))
+    """max |λ|, or 1 where every λ is 0."""
+    return float(np.max(np.abs(spectrum))) or 1.0

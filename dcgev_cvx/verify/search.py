@@ -22,7 +22,7 @@ from .instances import LEVELS, Instance, question
 from .matrices import leading, lowest
 from .outcomes import NO_ANSWER, Check, Finding, Outcome, Trial, judged, outcome
 from .pairs import inside, usable
-from .runs_battery import QUICK_RUN, telling
+from .run_cases import QUICK_RUN, telling
 from .steps_battery import collapse, through
 
 EXAMPLES, RUNS = 200, 60

@@ -7,6 +7,7 @@ import math
 import queue
 import threading
 import warnings
+from collections import deque
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,8 @@ Solver: TypeAlias = Callable[..., Any]
 
 TIME_LIMIT = 10.0
 """Seconds a call may take; then it counts as hanging and no further call is made."""
+WATCHED = 4
+"""For how many calls an array that was handed over is watched: a solver may keep it and write to it later."""
 PATIENCE = 6.0
 """How many time limits a solver is given that computes but gets little of a busy machine."""
 
@@ -44,11 +47,28 @@ class Answer:
     seconds: float = 0.0
     oddities: tuple[str, ...] = ()
     single: bool = False
-    changed: str = ""
     printed: bool = False
     warned: str = ""
     asked: bool = True
     raw: Any = None
+
+
+@dataclass(eq=False)
+class Handed:
+    """What a solver was given, with copies of the arrays to compare them with."""
+
+    instance: Instance
+    arguments: list[Any]
+    copies: list[Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.copies = [a.copy() if isinstance(a, np.ndarray) else a for a in self.arguments]
+
+    def changed(self) -> str:
+        """The names of the arrays that hold other numbers now."""
+        names = LEVELS[self.instance.level].arguments
+        rows = zip(names, self.copies, self.arguments, strict=True)
+        return ", ".join(name for name, old, new in rows if differs(old, new))
 
 
 @dataclass
@@ -56,7 +76,8 @@ class Session:
     """A solver on trial: every answer is kept, so that one call serves all checks.
 
     Solvers run in one worker thread: a call that never returns is left behind, as Python cannot end a thread, and
-    no further call is made. stdout and warnings are caught during the call and reported as manners.
+    no further call is made. stdout and warnings are caught during the call and reported as manners. written holds
+    the calls during which an argument was changed, of that call or of one of the last before it.
     """
 
     solver: Solver
@@ -66,6 +87,8 @@ class Session:
     hung: str = ""
     answers: dict[int, Answer] = field(default_factory=dict[int, Answer])
     kept: list[Instance] = field(default_factory=list[Instance])
+    written: list[tuple[Instance, str]] = field(default_factory=list[tuple[Instance, str]])
+    watched: deque[Handed] = field(default_factory=lambda: deque[Handed](maxlen=WATCHED))
     progress: Callable[[int], None] | None = None
     _worker: _Worker | None = None
 
@@ -82,11 +105,11 @@ class Session:
     def call(self, instance: Instance, arguments: list[Any]) -> Answer:
         """One call with the given arguments, judged for form alone.
 
-        Arguments are compared with copies taken before the call, bit for bit. Seconds are those of the call alone.
+        Arguments are compared with copies taken before the call. Seconds are those of the call alone.
         """
         if self.hung:
             return Answer(None, self.hung, asked=False)
-        before = [np.array(a, copy=True) if isinstance(a, np.ndarray) else a for a in arguments]
+        self.watched.append(Handed(instance, arguments))
         noise = Noise()
         begin = perf_counter()
         with warnings.catch_warnings(record=True) as caught, redirect_stdout(noise):
@@ -97,16 +120,22 @@ class Session:
         self.seconds += seconds
         if self.progress is not None:
             self.progress(self.calls)
-        names = LEVELS[instance.level].arguments
-        touched = [name for name, old, new in zip(names, before, arguments, strict=True) if differs(old, new)]
+        self._look()
         return replace(
             form_of(instance, raw, failure),
             seconds=seconds,
-            changed=", ".join(touched),
             printed=bool(noise.getvalue()),
             warned=f"{caught[0].category.__name__}: {caught[0].message}" if caught else "",
             raw=raw,
         )
+
+    def _look(self) -> None:
+        """Note which of the arrays handed over last are no longer what they were; each call is noted once."""
+        for handed in list(self.watched):
+            if names := handed.changed():
+                late = "" if handed is self.watched[-1] else ", when it was called again"
+                self.written.append((handed.instance, f"changed {names} in place{late}"))
+                self.watched.remove(handed)
 
     def _run(self, arguments: list[Any]) -> tuple[Any, str]:
         """(what the solver returned, what went wrong)."""

@@ -20,10 +20,11 @@ from .reference import reference
 
 T = TypeVar("T")
 
-SIZES = (1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 25, 34, 41, 60)
-"""Every size up to 16, since a kernel may be wrong for one size alone, then a few beyond usual block sizes."""
-EPSILONS = (4.0, 1.0, 0.1, 1e-2, 1e-4, 1e-8, MACHINE_EPS)
-SHARES = (0.0, 0.003, 0.03, 0.1, 0.25, 0.5, 0.8, 0.999, 1.001, 3.0)
+SIZES = (1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
+LARGE_SIZES = (*range(17, 67), 97, 129)
+"""Every size up to 66, since a kernel may be wrong for one size alone, and two beyond the next block sizes."""
+EPSILONS = (30.0, 4.0, 1.0, 0.1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-12, MACHINE_EPS)
+SHARES = (0.0, 3e-4, 0.003, 0.03, 0.1, 0.25, 0.5, 0.8, 0.999, 1.001, 3.0)
 """ρ̃ as a share of the ρ̃ at which the step collapses to x = 0."""
 STARTS = ("eigen", "random", "zeros", "interior", "deep", "constant", "basis", "dusty", "below")
 SHIFTS = ("least", "more", "much")
@@ -38,6 +39,13 @@ def balanced(rng: Random, values: Sequence[T], count: int) -> list[T]:
     return [values[int(i) % len(values)] for i in order]
 
 
+def sizes(rng: Random, count: int) -> list[int]:
+    """So many sizes in random order: every large one once in 300, the small ones equally often."""
+    large = LARGE_SIZES * max(1, count // 300)
+    found = [*balanced(rng, SIZES, count - len(large)), *large]
+    return [found[int(i)] for i in rng.permutation(count)]
+
+
 def step_battery(seed: int, count: int) -> list[Instance]:
     """Random steps over all families, then the special ones.
 
@@ -45,10 +53,10 @@ def step_battery(seed: int, count: int) -> list[Instance]:
     change the other.
     """
     rng = np.random.default_rng([seed, 1])
-    kinds = (*OBJECTIVES, "cca")
-    columns = (kinds, tuple(METRICS), SIZES, EPSILONS, SHARES, STARTS, SHIFTS)
-    drawn = zip(*(balanced(rng, column, count) for column in columns), strict=True)
-    cases = [random_step(rng, *row) for row in drawn]
+    columns = (EPSILONS, SHARES, STARTS, SHIFTS)
+    kinds, metrics = balanced(rng, (*OBJECTIVES, "cca"), count), balanced(rng, tuple(METRICS), count)
+    rest = (balanced(rng, column, count) for column in columns)
+    cases = [random_step(rng, *row) for row in zip(kinds, metrics, sizes(rng, count), *rest, strict=True)]
     return [*cases, *special_steps(seed, max(2, count // 60))]
 
 
@@ -128,6 +136,7 @@ def special_steps(seed: int, count: int) -> Iterator[Instance]:
     """What random draws seldom hit: interior optima, near ties, fixed points, tiny ρ̃ at tiny ε, no pull at all."""
     makers: tuple[Callable[[Random], Instance | None], ...] = (
         interior_step,
+        nearly_active,
         near_tie,
         fixed_point,
         tiny_weights,
@@ -157,6 +166,33 @@ def interior_step(rng: Random) -> Instance:
     y = float(rng.uniform(0.1, 0.6)) * unit(B, rng.standard_normal(n))
     eps = float(rng.choice([1.0, 0.1, 1e-2]))
     return step_case(A, B, y, float(rng.uniform(0.01, 0.3)), eps, tau, ("interior-optimum", f"eps={eps:.0e}"))
+
+
+def nearly_active(rng: Random) -> Instance | None:
+    """The minimiser without the constraint is a little shorter or longer than 1: μ = 0 is just right, or just wrong.
+
+    The free minimiser is z(τ) = soft(c, p/2)/τ with c = Ay + τy. Its length falls to ‖y‖_B < 1 as τ grows, so that
+    bisection finds the τ of a given length. None if the length is below it for every τ.
+    """
+    n, eps = int(rng.integers(2, 9)), float(rng.choice([1.0, 0.1]))
+    A, B = pencil("covariance", str(rng.choice(["identity", "dense", "dense", "uneven"])), n, rng)
+    y, length = 0.5 * unit(B, rng.standard_normal(n)), float(rng.choice([0.9997, 0.997, 1.003, 1.03]))
+    rho = 0.2 * collapse(A, y, eps, 0.0)
+
+    def free(tau: float) -> float:
+        c = A @ y + tau * y
+        z = np.maximum(0.0, np.abs(c) - 0.5 * rho / log_scale(eps) / (np.abs(y) + eps)) * np.sign(c) / tau
+        return float(np.sqrt(z @ B @ z))
+
+    low, high = 1e-3, 1e3
+    if not free(high) < length < free(low):
+        return None
+    for _ in range(60):
+        middle = np.sqrt(low * high)
+        low, high = (middle, high) if free(middle) > length else (low, middle)
+    flags = ("nearly-active", f"eps={eps:.0e}")
+    data = {"A": A, "B": B, "y": y, "rho": rho, "eps": eps, "tau": float(high)}
+    return question("step", f"n = {n}, {', '.join(flags)}, free length {length:g}", flags, data)
 
 
 def near_tie(rng: Random) -> Instance | None:
@@ -291,14 +327,15 @@ def fda_battery(seed: int, count: int) -> list[Instance]:
     rng = np.random.default_rng([seed, 3])
     levels = (0.0, 0.01, 0.1, 0.5, 2.0, 20.0)
     starts = ("fisher", "random", "zeros", "basis", "dusty", "constant")
-    columns = (tuple(METRICS), SIZES, EPSILONS, levels, starts)
-    drawn = zip(*(balanced(rng, column, count) for column in columns), strict=True)
+    metrics = balanced(rng, tuple(METRICS), count)
+    rest = (balanced(rng, column, count) for column in (EPSILONS, levels, starts))
+    drawn = zip(metrics, sizes(rng, count), *rest, strict=True)
     tiny, blind = np.random.default_rng([seed, 12]), np.random.default_rng([seed, 15])
     many = max(4, count // 30)
     return [
         *(fda_case(rng, *row) for row in drawn),
         *(fda_tiny_weights(tiny) for _ in range(many)),
-        *(fda_without_difference(blind) for _ in range(many)),
+        *(fda_without_difference(blind, index) for index in range(2 * many)),
     ]
 
 
@@ -319,17 +356,18 @@ def fda_case(rng: Random, metric: str, n: int, eps: float, level: float, start: 
     return question("fda", f"n = {n}, {', '.join(flags)}", flags, {"a": a, "B": B, "y": y, "nu": nu, "eps": eps})
 
 
-def fda_without_difference(rng: Random) -> Instance:
-    """A third of a is 0: such a variable separates no means, and still has a place in x through B.
+def fda_without_difference(rng: Random, index: int) -> Instance:
+    """None, a third of a, or all but one are 0: such a variable separates no means, and still has a place through B.
 
-    With ν = 0 the minimiser is B⁻¹a/(aᵀB⁻¹a), whose entries there are not 0: dropping them is wrong.
+    With ν = 0 the minimiser is B⁻¹a/(aᵀB⁻¹a), whose entries there are not 0: dropping them is wrong. In half of the
+    cases what is left of a is one number, as where means differ by the same in every variable.
     """
     n, eps = int(rng.integers(3, 10)), float(rng.choice([1.0, 0.1, 1e-2]))
     B = METRICS[str(rng.choice(["dense", "levels", "cond-1e3"]))](n, rng)
-    a = rng.choice([-1.0, 1.0], n) * rng.uniform(0.5, 2.0, n)
-    a[rng.permutation(n)[: max(1, n // 3)]] = 0.0
+    a = rng.choice([-1.0, 1.0], n) * rng.uniform(0.5, 2.0, n) if index % 2 else np.full(n, 1.3)
+    a[rng.permutation(n)[: (0, max(1, n // 3), n - 1)[index % 3]]] = 0.0
     fisher = np.linalg.solve(B, a) / float(a @ np.linalg.solve(B, a))
-    nu = float(rng.choice([0.0, 0.01, 0.05])) * float(fisher @ B @ fisher) * log_scale(eps) / n
+    nu = (0.05, 0.0)[index // 6 % 2] * float(fisher @ B @ fisher) * log_scale(eps) / n
     flags = ("zero-difference", f"eps={eps:.0e}")
     data = {"a": a, "B": B, "y": fisher, "nu": nu, "eps": eps}
     return question("fda", f"n = {n}, {', '.join(flags)}", flags, data)

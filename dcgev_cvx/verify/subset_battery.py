@@ -40,7 +40,13 @@ def subset_battery(level: str, seed: int, count: int) -> list[Instance]:
         subset_case(level, *pencil(kind, metric, n, rng), place, (kind, metric)) for kind, metric, n, place in drawn
     ]
     special = [*decoys(level, seed, max(3, count // 12)), *tight(level, seed, max(4, count // 6))]
-    return [*cases, *special, *steep(level, seed, count // 25), *wide(level, seed)]
+    return [*cases, *special, *steep(level, seed, count // 25), *wide(level, seed), *nothing(level, seed)]
+
+
+def nothing(level: str, seed: int) -> list[Instance]:
+    """A = 0, where the optimum is 0 at every k and every unit vector attains it: 0/0 by a norm of A shows."""
+    rng = np.random.default_rng([seed, 19, len(level)])
+    return [subset_case(level, np.zeros((n, n)), dense(n, rng), "two", ("no-objective", "dense")) for n in (1, 4)]
 
 
 def steep(level: str, seed: int, count: int) -> list[Instance]:

@@ -19,6 +19,7 @@ import numpy as np
 from ..checks import as_whole
 from ..errors import InvalidParameter
 from .equations import Asked, worst
+from .families import LARGE_EPS, TINY_EPS
 from .instances import LEVELS, Instance, Level, known_level, plain, question
 from .measures import surrogate
 from .reference import optimum, reference
@@ -32,6 +33,7 @@ SCHEMA_VERSION = 1
 GROUPS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
     {
         "interior-optimum": (("interior-optimum",), "x normalised although the constraint is slack"),
+        "nearly-active": (("nearly-active",), "x normalised, or only scaled, near the boundary"),
         "near-ties": (("near-tie",), "small entries cut off, or dust kept"),
         "fixed-points": (("fixed-point",), "a step that drifts away from a limit"),
         "weights-at-zero": (("zero-weights", "tiny-weights"), "a weight of 0, or a clipped one, where y is 0"),
@@ -40,6 +42,7 @@ GROUPS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
         "no-pull": (("no-pull",), "0/0 when nothing pulls x from the origin"),
         "no-objective": (("no-objective",), "A divided by its size; y taken for the answer"),
         "no-difference": (("zero-difference",), "variables with aᵢ = 0 left out"),
+        "idle-variables": (("idle",), "variables without variance left out, or divided by it"),
         "one-variable": (("one-variable",), "n = 1 forgotten"),
         "collapse": (("rho-1.001", "rho-3", "collapse"), "0/0 where x = 0 is the answer"),
         "no-penalty": (("rho-0", "nu-0"), "a penalty left over at ρ̃ = 0; τ or B in the wrong place"),
@@ -48,8 +51,8 @@ GROUPS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
         "tight": (("tight", "k-one", "k-all"), "a bound that trusts a solver or drops a term"),
         "decoys": (("decoy",), "a greedy value taken for a bound"),
         "ill-conditioned": (("cond-1e8", "cond-1e3"), "single precision, B inverted, a ridge added"),
-        "tiny-eps": (("eps=2e-16", "eps=1e-08"), "ε clipped, weights overflow, log(1 + 1/ε) forgotten"),
-        "large-eps": (("eps=1e+00", "eps=4e+00"), "log(1/ε) for log(1 + 1/ε)"),
+        "tiny-eps": (TINY_EPS, "ε clipped, weights overflow, log(1 + 1/ε) forgotten"),
+        "large-eps": (LARGE_EPS, "log(1/ε) for log(1 + 1/ε)"),
         "indefinite": (("indefinite", "negative", "pulled-down", "cca"), "τ missing, doubled or on one side only"),
         "dense-metric": (("dense", "levels", "small", "uneven"), "B taken for diagonal or for the identity"),
         "invalid": (("invalid",), "numbers returned where there is no answer"),
