@@ -15,12 +15,13 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .checks import Index, Matrix, Vector
-from .fisher import fisher_solve
+from .gains import pair_value
 from .oneshot import SCHEDULES, one_shot, trimmed
 from .pencils import Gram, Pencil
 from .postprocess import value
 from .spectra import power_of_four
-from .swaps import Climbs, eigenvector_on, eliminated, pair_value, refined, support_values, swap_search
+from .swaps import DIRECT, Climbs, eigenvector_on, eliminated, refined, support_values, swap_search
+from .sweeps import rank_one_support
 
 Effort: TypeAlias = Literal["quick", "normal", "high"]
 
@@ -65,11 +66,24 @@ def best_support(pencil: Pencil, k: int, effort: Effort, generator: np.random.Ge
     best: list[Vector] = []
     for stage in EFFORTS[: EFFORTS.index(effort) + 1]:
         found = most_promising(pencil, candidates(pencil, k, stage, generator), SEARCHES[stage])
-        best = [max([*best, *(swap_search(pencil, x)[0] for x in found)], key=pencil.A_quad)]
+        tops = [*best, *(swap_search(pencil, x)[0] for x in found)]
+        best = [max([*tops, *joined(pencil, tops, k)], key=pencil.A_quad)]
         count = climbs_at_a_time(pencil, k)
         if stage != "quick" and count:
             best = [after_climbs(pencil, best[0], ((np.arange(pencil.n), k),), count, stage, generator)]
     return refined(pencil, best[0])
+
+
+def joined(pencil: Pencil, tops: list[Vector], k: int) -> list[Vector]:
+    """What exchanges reach from the two best tops taken together and cut back to k by elimination.
+
+    Beyond DIRECT, where there are few tops; nothing where the two are one.
+    """
+    first, *others = sorted(tops, key=pencil.A_quad, reverse=True)
+    both = np.flatnonzero((first != 0.0) | (others[0] != 0.0)) if others else np.flatnonzero(first)
+    if pencil.B is None or not DIRECT < k < len(both):
+        return []
+    return [swap_search(pencil, indicator(both[eliminated(pencil.restrict(both), k)], pencil.n))[0]]
 
 
 def climbs_at_a_time(pencil: Pencil, k: int) -> int:
@@ -140,9 +154,12 @@ def candidates(pencil: Pencil, k: int, stage: Effort, generator: np.random.Gener
         if k <= SMALL:
             found.append(greedy(pencil, k))
         if isinstance(pencil.A, Gram) and len(pencil.A.C) == 1 and pencil.A.C.any():
-            found.append(np.array(fisher_solve(pencil.A.C[0], pencil.B_sub(np.arange(pencil.n)), k).x))
+            best = rank_one_support(pencil.A.C[0], pencil.B_sub(np.arange(pencil.n)), k)
+            found.append(indicator(best, pencil.n))
         if pencil.B is not None:
-            found += [trimmed(pencil, pencil.leading_vector, k), indicator(eliminated(pencil, k), pencil.n)]
+            found.append(trimmed(pencil, pencil.leading_vector, k))
+            if "quick" in schedules(pencil, k):  # else "quick" itself has begun with it
+                found.append(indicator(eliminated(pencil, k), pencil.n))
     if k < pencil.n and many_starts(pencil, k, stage):
         found.append(trimmed(pencil, pencil.leading_vector, k))
         found += [one_shot(pencil, k, x0, SCHEDULES["quick"])[0] for x0 in starts(pencil, generator)]

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from .checks import Index, Matrix, Vector
 from .exchanges import climb, exchange_rows
+from .gains import exchange_gains, other_pairs, shortlists, swap_gains
 from .pencils import Gram, Pencil
 from .postprocess import on_support
+from .slots import exchange_slots
 from .spectra import positive
 
 SHORTLIST = 12
@@ -25,12 +26,8 @@ LIST = 24
 """Members that may leave and outsiders that may enter, where there are too many to look at all."""
 PRODUCT = 10**7
 """All exchanges are looked at where that takes a product of no more than this many multiplications."""
-SOLVED = 400
-"""Supports up to this size are inverted to judge exchanges."""
-TIE = 1e-10
-"""Eigenvalues this close, relative to the largest, count as equal."""
 DIRECT = 100
-"""Supports up to this size are decomposed as they are; larger ones by the scaled solver of one pair."""
+"""Supports up to this size are decomposed as they are; larger ones are exchanged in place (`slots`)."""
 POWER_STEPS = 40
 THIN = 60
 """Beyond this many variables the exchanges of A = CᵀC with B = I are evaluated by power steps."""
@@ -107,6 +104,9 @@ def swap_search(pencil: Pencil, x: Vector, max_swaps: int = 200, groups: Index |
     if pencil.B is None and isinstance(pencil.A, Gram) and pencil.n > THIN and groups is None:
         return exchange_rows(pencil.A.C.T, pencil.A_diagonal, x, max_swaps)
     value, x = eigenvector_on(pencil, support)
+    if DIRECT < len(support) < pencil.n:
+        members, count = exchange_slots(pencil, support, x, value, max(max_swaps, len(support)), groups)
+        return (eigenvector_on(pencil, members)[1] if count else x), count
     for count in range(max_swaps):
         better = best_swap(pencil, support, x, value, groups)
         if better is None:
@@ -126,9 +126,8 @@ def best_swap(
     outside = np.setdiff1d(np.arange(pencil.n), support, assume_unique=True)
     if not len(outside) or not len(support):
         return None
-    drop, add = shortlists(pencil, support, outside, x, value)
-    estimate = swap_gains if len(support) <= SOLVED else swap_estimates
-    gains = estimate(pencil, support, x, value, drop, add)
+    drop, add = shortlists(pencil, support, outside, x, value, PRODUCT, LIST)
+    gains = swap_gains(pencil, support, x, value, drop, add)
     if groups is not None:
         gains[groups[support[drop]][:, None] != groups[add]] = 0.0
     threshold = value + 1e-12 * abs(value)
@@ -143,103 +142,6 @@ def best_swap(
     return None
 
 
-def shortlists(pencil: Pencil, support: Index, outside: Index, x: Vector, value: float) -> tuple[Index, Index]:
-    """(places in the support, variables outside) among which exchanges are sought: all of them where that is cheap.
-
-    Elsewhere the LIST members that cost least to drop, by the value of x without them, and the LIST outsiders
-    that gain most, by the 2 × 2 value of x and them.
-    """
-    if len(support) <= SOLVED and len(support) ** 2 * len(outside) <= PRODUCT:
-        return np.arange(len(support)), outside
-    gain = pair_value(value, 1.0, *(v[outside] for v in products(pencil, x)))
-    i = np.argsort(-without(pencil, support, x, value)[2], kind="stable")[:LIST]
-    return i, outside[np.argsort(-gain, kind="stable")[:LIST]]
-
-
-def products(pencil: Pencil, x: Vector) -> tuple[Vector, Vector, Vector, Vector]:
-    """Ax, Bx and the diagonals of A and B: what a pair of x and a unit vector is made of."""
-    return pencil.A_dot(x), pencil.B_dot(x), pencil.A_diagonal, pencil.B_diagonal
-
-
-def without(pencil: Pencil, support: Index, x: Vector, value: float) -> tuple[Vector, Vector, Vector]:
-    """uᵀAu, uᵀBu and their quotient for u = x − xᵢeᵢ, for each i of the support."""
-    Ax, Bx, a, b = (v[support] for v in products(pencil, x))
-    xi = x[support]
-    kept_A, kept_B = value - 2.0 * xi * Ax + xi**2 * a, 1.0 - 2.0 * xi * Bx + xi**2 * b
-    return kept_A, kept_B, kept_A / np.maximum(kept_B, 1e-14)
-
-
-def swap_gains(pencil: Pencil, support: Index, x: Vector, value: float, drop: Index, add: Index) -> Matrix:
-    """`exchange_gains` for i = support[drop] and j = add."""
-    sub = pencil.A_sub(support), pencil.B_sub(support), *cross_block(pencil, support, add)
-    return exchange_gains(*sub, pencil.A_diagonal[add], pencil.B_diagonal[add], x[support], np.float64(value))[drop]
-
-
-def exchange_gains(
-    A: Matrix, B: Matrix, A_cross: Matrix, B_cross: Matrix, a: Vector, b: Vector, x: Vector, value: Any
-) -> Matrix:
-    """λmax(S − i + j) − λmax(S) for all i in S and j outside: the sign as it is, the size estimated.
-
-    With λ = λmax(S), H = A − λB and G = Σ_{m>1} vₘvₘᵀ/(λ − λₘ) over the other eigenvectors of the sub-pencil, let
-    uⱼ = xᵀH_Sj, dᵢ = Gᵢᵢ, rᵢⱼ = (GH_Sj)ᵢ and sⱼ = Hⱼⱼ + H_jSGH_Sj. Then S − i + j is worth λ + δ with
-
-        (xᵢ²sⱼ + uⱼ²dᵢ − 2xᵢuⱼrᵢⱼ) + δ(sⱼdᵢ − rᵢⱼ²) = 0,   H, G and u taken at λ + δ.
-
-    Taken at λ, the first bracket is positive exactly where the exchange raises λmax, and δ is an estimate, infinite
-    where no positive δ solves the equation. One inverse serves all k(n − k) exchanges.
-
-    Proof. For t > λ the sub-pencil of A − tB is negative definite. Bordered by the column of j and the constraint
-    zᵢ = 0 it takes a positive value exactly when the 2 × 2 Schur complement [s r; r d] at t, the leading
-    eigenvector's u²/(t − λ), ux/(t − λ) and x²/(t − λ) included, is positive definite (Haynsworth). d > 0, so
-    the determinant decides; times δ = t − λ it is the left side.
-
-    Parameters
-    ----------
-    A, B
-        The sub-pencil on S, k × k, or a stack of them.
-    A_cross, B_cross, a, b
-        Rows S and columns j, k × l, and the diagonals at j.
-    x, value
-        The leading eigenvector, unit in the B norm, and λ.
-
-    Returns
-    -------
-    k × l numbers, 0 where the exchange raises nothing.
-    """
-    value = value[..., None, None]
-    root = np.sqrt(np.diagonal(B, axis1=-2, axis2=-1))  # all variables in units of the metric
-    z, G = x * root, other_pairs(A, B, root, x * root, value)
-    H = (A_cross - value * B_cross) / (root[..., :, None] * np.sqrt(b)[..., None, :])
-    r = G @ H
-    s = (a / b - value[..., 0] + np.einsum("...ij,...ij->...j", H, r))[..., None, :]
-    d, u, z = np.diagonal(G, axis1=-2, axis2=-1)[..., :, None], z[..., None, :] @ H, z[..., :, None]
-    own, other = z * z * s, u * u * d
-    rises, falls = own + other - 2.0 * z * u * r, r * r - s * d
-    # zero but for rounding where neither i nor j is coupled to x: the second bracket decides
-    rises = np.where(np.abs(rises) <= 1e-14 * (np.abs(own) + other), np.where(falls < 0.0, 1.0, 0.0), rises)
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        return np.where(rises > 0.0, np.where(falls > 0.0, rises / falls, np.inf), 0.0)
-
-
-def other_pairs(A: Matrix, B: Matrix, root: Vector, z: Vector, value: Any) -> Matrix:
-    """G = Σ_{m>1} vₘvₘᵀ/(λ − λₘ) over all eigenvectors of a pencil but the leading z, by one bordered inverse.
-
-    [λB − A, Bz; zᵀB, 0]⁻¹ has G as its leading block: it inverts λB − A where zᵀBv = 0. Pencil and z in units of
-    √Bᵢᵢ, which are `root`; a stack of pencils is treated at once.
-    """
-    k = A.shape[-1]
-    scale = root[..., :, None] * root[..., None, :]
-    B = B / scale
-    K = np.zeros((*A.shape[:-2], k + 1, k + 1))
-    K[..., :k, :k] = value * B - A / scale
-    size = np.maximum(np.max(np.abs(K), axis=(-1, -2), keepdims=True), np.abs(value))
-    size[size == 0.0] = 1.0
-    # where another eigenvalue equals λ, G is to be large and not infinite
-    K[..., :k, :k] += TIE * size * B
-    K[..., :k, k] = K[..., k, :k] = size[..., 0] * (B @ z[..., None])[..., 0]
-    return np.asarray(np.linalg.inv(K)[..., :k, :k], dtype=np.float64)
-
-
 def eliminated(pencil: Pencil, k: int) -> Index:
     """k variables by backward elimination from all n, three in ten of those left at a time.
 
@@ -249,7 +151,7 @@ def eliminated(pencil: Pencil, k: int) -> Index:
     """
     support = np.arange(pencil.n)
     while len(support) > k:
-        x = on_support(pencil, support)
+        x = pencil.leading_vector if len(support) == pencil.n else on_support(pencil, support)
         A, B, root = pencil.A_sub(support), pencil.B_sub(support), pencil.B_roots[support]
         z = x[support] * root
         G = other_pairs(A, B, root, z, np.array([[pencil.A_quad(x)]]))
@@ -391,40 +293,3 @@ def support_values(pencil: Pencil, supports: Index) -> Vector:
         half = np.linalg.solve(L, A)
         A = np.linalg.solve(L, np.swapaxes(half, 1, 2))
     return np.asarray(np.linalg.eigvalsh(A)[:, -1], dtype=np.float64)
-
-
-def swap_estimates(pencil: Pencil, support: Index, x: Vector, value: float, drop: Index, add: Index) -> Matrix:
-    """A lower bound of λmax(S − i + j), less a constant below all: the Rayleigh–Ritz value on span{x − xᵢeᵢ, eⱼ}.
-
-    The largest root λ of (uᵀAu − λuᵀBu)(Aⱼⱼ − λBⱼⱼ) = (uᵀAeⱼ − λuᵀBeⱼ)², u = x − xᵢeᵢ.
-    It is sharp when the remaining loadings change little. For supports of which an inverse would take too long.
-    """
-    kept_A, kept_B, _ = without(pencil, support, x, value)
-    Ax, Bx, a, b = (v[add] for v in products(pencil, x))
-    cross_A, cross_B = cross_block(pencil, support[drop], add)
-    xi = x[support[drop]][:, None]
-    bound = pair_value(kept_A[drop][:, None], kept_B[drop][:, None], Ax - cross_A * xi, Bx - cross_B * xi, a, b)
-    return bound - (np.min(bound) - 1.0)
-
-
-def pair_value(p: Vector | float, q: Vector | float, a: Vector, b: Vector, r: Vector, s: Vector) -> Vector:
-    """The larger root λ of (p − λq)(r − λs) = (a − λb)²: λmax of a 2 × 2 pencil, entry by entry.
-
-    Expanded: (qs − b²)λ² − (ps + qr − 2ab)λ + (pr − a²) = 0. qs > b² as B is positive definite; the floor
-    keeps a dependent pair from dividing by zero.
-    """
-    A = np.maximum(q * s - b * b, 1e-14 * q * s)
-    half = 0.5 * (p * s + q * r) - a * b
-    root = np.sqrt(np.maximum(half * half - A * (p * r - a * a), 0.0))
-    alone = np.asarray(A <= 0.0)  # the first vector is zero: what is left is the second
-    return np.where(alone, r / s, (half + root) / np.where(alone, 1.0, A))
-
-
-def cross_block(pencil: Pencil, rows: Index, columns: Index) -> tuple[Matrix, Matrix]:
-    """A and B between two small sets of variables."""
-    if isinstance(pencil.A, Gram):
-        A = pencil.A.C[:, rows].T @ pencil.A.C[:, columns]
-    else:
-        A = pencil.A[np.ix_(rows, columns)]
-    B = np.zeros((len(rows), len(columns))) if pencil.B is None else pencil.B[np.ix_(rows, columns)]
-    return A, B

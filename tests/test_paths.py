@@ -15,6 +15,7 @@ from dcgev_cvx import Gram, InvalidParameter, Pencil, SparseGEV, path, rho_max, 
 from dcgev_cvx import oneshot, paths, supports, swaps  # isort: skip
 from dcgev_cvx.builders import cca_pencil
 from dcgev_cvx.exchanges import exchange_rows
+from dcgev_cvx.gains import pair_value, swap_gains
 from dcgev_cvx.oneshot import SCHEDULES, one_shot, survivors
 from dcgev_cvx.paths import on_path
 from dcgev_cvx.swaps import (
@@ -22,9 +23,7 @@ from dcgev_cvx.swaps import (
     best_swap,
     eigenvector_on,
     eliminated,
-    pair_value,
     support_values,
-    swap_gains,
     swap_search,
 )
 from dcgev_cvx.views import solve_views
