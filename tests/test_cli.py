@@ -558,3 +558,26 @@ def test_every_command_has_the_two_functions():
 
 def test_tiny_numbers():
     assert (tables.tiny(0.0), tables.tiny(2.345e-9)) == ("0", "2.3e-09")
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ("verify leaves.py:step --level step", "leaves.py could not be imported: SystemExit: 3"),
+        ("verify own.py:step --level step --html no/page.html", "--html no/page.html: cannot be written"),
+        ("verify own.py:step --level step --html=", "--html = '' must be the path of a file or folder"),
+        ("vectors export own.py --level step --quick", "DIR own.py cannot be made a folder"),
+        ("vectors check . ", "ANSWERS.json = '' must be the path of a file or folder"),
+        ("lab step --port 99999", "--port = 99999 must be a whole number of at least 1 and at most 65535"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_the_work(capsys, monkeypatch, tmp_path, argv, message):
+    (tmp_path / "leaves.py").write_text("raise SystemExit(3)\n", encoding="utf-8")
+    (tmp_path / "own.py").write_text("def step(*given):\n    raise AssertionError('called')\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("dcgev_cvx.cli.verify.trial", lambda *given: pytest.fail("the trial began"))
+    monkeypatch.setattr("dcgev_cvx.cli.lab.replaced_by", lambda words: pytest.fail("the server began"))
+    code, out, err = run(capsys, *argv.split(" "))
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1

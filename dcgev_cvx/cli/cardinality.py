@@ -184,19 +184,19 @@ class Keeper:
             (self.folder / name).write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
-def made_folder(name: str) -> Path:
+def made_folder(name: str, option: str = "--out") -> Path:
     """The folder, made if need be; one that cannot be written to is refused before the work."""
     from ..checks import as_path
     from ..errors import InvalidParameter
 
     if not name:
-        raise InvalidParameter("--out is empty: give a folder, or . for this one.")
+        raise InvalidParameter(f"{option} is empty: give a folder, or . for this one.")
     try:
-        as_path(name, "--out").mkdir(parents=True, exist_ok=True)
+        as_path(name, option).mkdir(parents=True, exist_ok=True)
     except OSError as cause:
-        raise InvalidParameter(f"--out {name} cannot be made a folder: {cause.strerror}.") from cause
+        raise InvalidParameter(f"{option} {name} cannot be made a folder: {cause.strerror}.") from cause
     if not os.access(name, os.W_OK | os.X_OK):
-        raise InvalidParameter(f"--out {name} cannot be written to: choose another folder.")
+        raise InvalidParameter(f"{option} {name} cannot be written to: choose another folder.")
     return Path(name)
 
 

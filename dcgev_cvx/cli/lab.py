@@ -45,6 +45,8 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List the apps, or run one until it is ended."""
+    from ..checks import as_whole
+
     found = apps()
     if args.name is None:
         for name, file in found.items():
@@ -52,6 +54,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.name not in found:
         raise InvalidParameter(f"there is no lab {args.name!r}; {nearest(args.name, found)}")
+    if args.port is not None:
+        as_whole(args.port, "--port", high=65535)
     if importlib.util.find_spec("marimo") is None:
         raise SolverMissing("dcgev lab needs marimo: pip install 'dcgev-cvx[lab]'")
     return replaced_by(command(args, found[args.name]))

@@ -17,7 +17,6 @@ import json
 import math
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from .verify import LEVEL_NAMES, tolerance
@@ -36,7 +35,7 @@ def add(subparsers: Any) -> None:
     )
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     export = actions.add_parser("export", help="write one file per group of vectors, and the JSON Schema")
-    export.add_argument("folder", metavar="DIR", type=Path)
+    export.add_argument("folder", metavar="DIR")
     export.add_argument("--level", choices=(*LEVEL_NAMES, "all"), default="all", help="default: all levels")
     export.add_argument("--seed", type=int, default=0, help="the first seed (default: 0)")
     export.add_argument("--seeds", type=int, default=1, metavar="N", help="so many seeds (default: 1)")
@@ -44,8 +43,8 @@ def add(subparsers: Any) -> None:
     export.add_argument("--tol", help="the tolerance written into the vectors (default: standard)")
     export.set_defaults(run=run_export)
     check = actions.add_parser("check", help="judge an answer file; exit code 1 unless every vector passes")
-    check.add_argument("folder", metavar="DIR", type=Path)
-    check.add_argument("answers", metavar="ANSWERS.json", type=Path)
+    check.add_argument("folder", metavar="DIR")
+    check.add_argument("answers", metavar="ANSWERS.json")
     check.add_argument("--json", action="store_true", help="print JSON and nothing else")
     check.set_defaults(run=run_check)
 
@@ -56,13 +55,15 @@ def run_export(args: argparse.Namespace) -> int:
     Levels are written one after the other into the same folder, with the schema beside them.
     """
     from ..verify import vectors
+    from .cardinality import made_folder
 
+    folder = made_folder(args.folder, "DIR")
     levels = LEVEL_NAMES if args.level == "all" else (args.level,)
     total = 0
     for level in levels:
         say(f"{level}: choosing cases and certifying their answers …")
         counts = vectors.export(
-            args.folder,
+            folder,
             level,
             seed=args.seed,
             seeds=args.seeds,
@@ -73,7 +74,7 @@ def run_export(args: argparse.Namespace) -> int:
         total += sum(counts.values())
         for group, count in counts.items():
             print(f"  {level}-{group}.json: {count} vectors, catches {vectors.GROUPS[group][1]}")
-    print(f"{total} vectors written to {args.folder}")
+    print(f"{total} vectors written to {folder}")
     return 0
 
 
@@ -88,9 +89,11 @@ def run_check(args: argparse.Namespace) -> int:
 
     Exit code 1 also when answers are missing: an implementation is not right by saying nothing.
     """
+    from ..checks import as_path
     from ..verify import vectors
 
-    verdicts = vectors.judge_answers(args.folder, vectors.read_answers(args.answers))
+    answers = vectors.read_answers(as_path(args.answers, "ANSWERS.json"))
+    verdicts = vectors.judge_answers(as_path(args.folder, "DIR"), answers)
     counts = Counter(verdict.status for verdict in verdicts)
     ok = counts["passed"] == len(verdicts)
     if args.json:

@@ -50,7 +50,7 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--tol", help="standard (default), interior-point, closed, or a number")
     parser.add_argument("--time-limit", type=float, default=10.0, metavar="S", help="seconds per call (default: 10)")
     parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
-    parser.add_argument("--html", metavar="FILE", type=Path, help="also write the report as a page")
+    parser.add_argument("--html", metavar="FILE", help="also write the report as a page")
     parser.set_defaults(run=run)
 
 
@@ -58,13 +58,19 @@ def run(args: argparse.Namespace) -> int:
     """Try the solver, show the report, and say by the exit code whether it passed.
 
     Both or neither of MODULE:FUNCTION and --cmd is bad input. The page is written also when the solver fails, since
-    that is when it is read.
+    that is when it is read; where it cannot be written, that is said before the trial.
     """
+    from ..checks import as_path
+    from .path import writable
+
     if (args.target is None) == (args.cmd is None):
         raise InvalidParameter("give either MODULE:FUNCTION or --cmd COMMAND.")
+    page = None if args.html is None else as_path(args.html, "--html")
+    if page is not None:
+        writable("--html", page)
     report = judged(args)
-    if args.html is not None:
-        args.html.write_text(report.to_html(), encoding="utf-8")
+    if page is not None:
+        page.write_text(report.to_html(), encoding="utf-8")
     if args.json:
         print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2, allow_nan=False))
     else:
@@ -151,7 +157,7 @@ def imported(module: str) -> Any:
         if "" not in sys.path:
             sys.path.insert(0, "")
         return importlib.import_module(module)
-    except Exception as cause:  # whatever the user's module does on import is the user's to read
+    except (Exception, SystemExit) as cause:  # whatever the user's module does on import is the user's to read
         raise InvalidParameter(f"{module} could not be imported: {type(cause).__name__}: {cause}") from cause
 
 
