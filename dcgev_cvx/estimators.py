@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from .builders import cca_pencil, class_means, pca_pencil, within
-from .checks import Matrix, Vector, as_number, as_whole
+from .checks import UNIT_ROUNDOFF, Matrix, Vector, as_number, as_whole
 from .deflation import Deflation
 from .errors import InvalidParameter
 from .fisher import fisher_solve
@@ -393,6 +393,8 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
         if self.nu is not None:
             raise InvalidParameter(f"nu = {self.nu} is for two classes; with {len(means)} give k instead.")
         between = np.sqrt(self.priors_)[:, None] * (means - self.priors_ @ means)
+        if float(np.max(np.abs(between))) <= UNIT_ROUNDOFF * n * len(means):  # of columns with deviation one
+            raise InvalidParameter(f"the means of the {len(means)} classes coincide: nothing tells them apart.")
         rank = min(len(means) - 1, n)
         count = rank if self.n_components is None else as_whole(self.n_components, "n_components")
         if count > rank:

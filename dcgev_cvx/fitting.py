@@ -14,7 +14,7 @@ from .checks import Matrix, Vector, as_flag, as_generator, as_real, as_whole, li
 from .deflation import Components, components, rule_of
 from .errors import InvalidParameter
 from .pencils import Pencil
-from .samples import Table, frame_values, read_table
+from .samples import Table, frame_values, read_labels, read_table
 from .supports import EFFORTS
 
 
@@ -33,16 +33,20 @@ def checked_X(estimator: Any, X: Any, *, reset: bool, least: int = 2) -> Table:
 
 def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
     """scikit-learn's validate_data with our errors, which are the ValueErrors and TypeErrors of its contract too."""
-    X = data[0]
+    X, labels = data[0], data[1:]
     refuse_text(X)
+    if labels and np.ma.is_masked(labels[0]):
+        read_labels(labels[0], len(labels[0]))  # scikit-learn would read what is under the mask
     try:
         return validate_data(estimator, *data, accept_sparse=["csr", "csc"], dtype=np.float64, **settings)
     except (ValueError, OverflowError) as cause:
         if hasattr(X, "iloc") or "Input X contains" in str(cause):
             read_table(X, least=1)  # the columns that are to blame, by name, and how many entries of them
+        if "Input y contains" in str(cause):
+            read_labels(labels[0], len(labels[0]))  # how many are missing
         raise InvalidParameter(" ".join(str(cause).split())) from cause
     except TypeError as cause:
-        raise WrongType(f"X is not a table of numbers: {' '.join(str(cause).split())}") from cause
+        raise WrongType(f"the data cannot be used: {' '.join(str(cause).split())}") from cause
 
 
 def refuse_text(X: Any) -> None:
