@@ -115,8 +115,10 @@ def numbers(path: Path, i: int, line: str, count: int) -> list[float]:
         row = [float(entry) for entry in line.split(",")]
     except ValueError as cause:
         raise DataUnavailable(f"{path}, line {i}: not a row of numbers ({cause}).") from cause
-    if len(row) != count or not all(np.isfinite(row)):
-        raise DataUnavailable(f"{path}, line {i}: {len(row)} finite numbers were expected to be {count}.")
+    if len(row) != count:
+        raise DataUnavailable(f"{path}, line {i}: {len(row)} numbers where {count} are expected.")
+    if not all(np.isfinite(row)):
+        raise DataUnavailable(f"{path}, line {i}: {row[int(np.argmin(np.isfinite(row)))]} is not a finite number.")
     return row
 
 

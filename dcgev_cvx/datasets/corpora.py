@@ -294,8 +294,9 @@ def loaded(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as cause:
         if isinstance(cause, DataUnavailable):
             raise
+        why = "one array" if isinstance(cause, (AttributeError, TypeError)) else cause  # a .npy is no archive
         raise DataUnavailable(
-            f"{path} is not a corpus file ({cause}): it must be an .npz without pickled objects, holding {FORM}."
+            f"{path} is not a corpus file ({why}): it must be an .npz without pickled objects, holding {FORM}."
         ) from cause
 
 
