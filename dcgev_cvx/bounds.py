@@ -585,11 +585,21 @@ def penalized_bound(pencil: Pencil, rho: float, U: Any = None) -> float:
 def smallest_B_eigenvalue(pencil: Pencil) -> float:
     """A number ≤ λmin(B) and above zero, proved; 0 where no proof was found.
 
-    −λmax(−B), by the same Cholesky proof. 0 means "not proved" and makes the radii and margins built on it
-    infinite rather than wrong.
+    −λmax(−B), by the same Cholesky proof; or min sᵢ²·λmin(B̂) for B = SB̂S with powers of two sᵢ near √Bᵢᵢ, since
+    xᵀBx ≥ λmin(B̂)‖Sx‖²: variables of very different units do not spoil that. 0 means "not proved" and makes
+    the radii and margins built on it infinite rather than wrong.
     """
     B = expect_pencil(pencil).B
-    return 1.0 if B is None else max(0.0, -lambda_max_bound(-B, None))
+    if B is None:
+        return 1.0
+    found = -lambda_max_bound(-B, None)
+    s = np.exp2(np.round(0.5 * np.log2(pencil.B_diagonal)))
+    if np.max(s) > 4.0 * np.min(s):
+        least = float(np.min(s))
+        # products of powers of two round nothing, unless they leave the normal numbers: then one unit less
+        scaled = -lambda_max_bound(-B / (s[:, None] * s), None) * least * least
+        found = max(found, math.nextafter(scaled, 0.0))
+    return max(0.0, found)
 
 
 def valid_radius(pencil: Pencil, k: int) -> float:

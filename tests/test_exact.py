@@ -213,6 +213,18 @@ def test_gram_scales_and_ties():
     assert tied.optimal
 
 
+def test_a_metric_that_just_passed_the_door_is_not_refused_in_other_units():
+    Q = np.linalg.qr(np.random.default_rng(19).standard_normal((2, 2)))[0]
+    B = (Q * np.array([10.0**-15.1, 1.0])) @ Q.T
+    pencil = Pencil(np.eye(2) + 0.5, 0.5 * (B + B.T))
+    found = best_subset(pencil, 1)
+    assert found.value == pytest.approx(np.max(pencil.A_diagonal / pencil.B_diagonal))
+    assert found.upper_bound >= found.value
+    both = best_subset(pencil, 2)  # λmax itself is hardly defined in floating point: the bound says so
+    assert both.status is ExactStatus.ROUNDING
+    assert both.upper_bound >= both.value
+
+
 def test_a_start_is_used_and_progress_is_told(monkeypatch):
     monkeypatch.setattr(search, "REPORT_SECONDS", 0.0)
     planted = planted_pca(40, 5, samples=120, strength=1.0)

@@ -8,8 +8,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from dcgev_cvx import Backend, Infeasible, InvalidParameter, Pencil, SolverFailed, solvers
-from dcgev_cvx.bounds import valid_radius
+from dcgev_cvx import Backend, Infeasible, InvalidParameter, InvalidPencil, Pencil, SolverFailed, solvers
+from dcgev_cvx.bounds import smallest_B_eigenvalue, valid_radius
 from dcgev_cvx.datasets import pitprops, planted_pca, two_gaussians
 from dcgev_cvx.exact import brute_force
 from dcgev_cvx.relaxations import (
@@ -347,3 +347,32 @@ def test_a_fisher_qp_travels_between_processes():
     assert back.gap == found.gap
     assert back.problem is None
     assert found.problem is not None
+
+
+def nearly_singular():
+    Q = np.linalg.qr(np.random.default_rng(19).standard_normal((3, 3)))[0]
+    B = (Q * np.logspace(-14.8, 0, 3)) @ Q.T
+    M = np.random.default_rng(9).standard_normal((3, 3))
+    return Pencil(M @ M.T, 0.5 * (B + B.T))
+
+
+def test_where_no_radius_is_proved_none_is_given():
+    pencil = nearly_singular()
+    assert smallest_B_eigenvalue(pencil) == 0.0
+    assert valid_radius(pencil, 2) == np.inf
+    with pytest.raises(InvalidPencil, match=r"no ℓ1 radius is proved to hold at k = 2.*near .e\+1.*homogeneous_sdp"):
+        radius_for(pencil, 2, "valid")
+    assert radius_for(pencil, 2, "paper") == 2.0
+    assert entrywise_sdp(pencil, 2.0, k=2).valid_k == 0
+
+
+def test_units_do_not_spoil_the_radius():
+    """The smallest eigenvalue lies below the rounding of the largest, and is known all the same."""
+    c = 2.0**-50
+    pencil = Pencil(np.diag([1.0, c]), [[1.0, 2.0**-26], [2.0**-26, c]])
+    lowest = 0.75 * c  # det/trace, to ten digits
+    assert 0.2 * lowest <= smallest_B_eigenvalue(pencil) <= lowest * (1.0 + 1e-9)
+    radius = radius_for(pencil, 2, "valid")
+    found = entrywise_sdp(pencil, radius, k=2)
+    assert found.valid_k == 2
+    assert found.upper_bound >= pencil.lambda_max

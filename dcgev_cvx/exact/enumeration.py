@@ -16,8 +16,9 @@ from time import perf_counter
 import numpy as np
 
 from ..bounds import ATTEMPTS, GROWTH, Units, cheap_bound, is_definite, times
-from ..checks import UNIT_ROUNDOFF, Index
+from ..checks import UNIT_ROUNDOFF, Index, frozen
 from ..errors import InvalidParameter
+from ..factors import Factor
 from ..pencils import Pencil, expect_pencil
 from ..solutions import checked_k
 from ..swaps import support_values
@@ -99,9 +100,18 @@ def proved(scaled: Pencil, table: Index, guess: float) -> float:
 
 
 def scaled_pencil(pencil: Pencil) -> tuple[Pencil, float]:
-    """The pencil in units where its entries are of size one, and the factor that brings its values back."""
+    """The pencil in units where its entries are of size one, and the factor that brings its values back.
+
+    The units are powers of two, so that the factor of B is that of the pencil, row by row: nothing is checked or
+    factored again.
+    """
     units = Units.of(pencil)
-    return Pencil(units.A, None if pencil.B is None else units.B), units.a
+    scaled = pencil.restrict(np.arange(0))
+    vars(scaled).update(A=frozen(units.A), B=None if pencil.B is None else frozen(units.B), names=pencil.names)
+    if pencil.factor is not None:
+        blocks = tuple((rows, frozen(L / units.s[rows, None])) for rows, L in pencil.factor.blocks)
+        vars(scaled)["factor"] = Factor(blocks, pencil.factor.smallest / float(np.max(units.s)) ** 2)
+    return scaled, units.a
 
 
 def finite(scaled: Pencil, k: int, bound: float) -> float:

@@ -30,6 +30,7 @@ from ..bounds import (
     valid_radius,
 )
 from ..checks import Matrix, Vector, as_number, one_of
+from ..errors import InvalidPencil
 from ..pencils import Pencil, expect_pencil
 from ..solutions import checked_k
 from ..solvers import Backend, Solved
@@ -60,12 +61,14 @@ def radius_for(pencil: Pencil, k: int, rule: Rule) -> float:
     rule
         "paper": ‖x‖₁ ≤ k. For B = I it holds with room to spare, as ‖x‖₁ ≤ √k, so its bound is weak; for
         k·λmin(B) < 1 it may cut the optimum off, and is then no bound at all. "valid": the smallest radius
-        that is proved to hold on all of (SGEV-P), infinite if λmin(B) > 0 cannot be proved.
+        that is proved to hold on all of (SGEV-P).
 
     Raises
     ------
     InvalidParameter
         For a k outside 1 … n or an unknown rule.
+    InvalidPencil
+        For "valid" where λmin(B) > 0 cannot be proved in floating point: then no radius is known to hold.
 
     Examples
     --------
@@ -76,7 +79,22 @@ def radius_for(pencil: Pencil, k: int, rule: Rule) -> float:
     (4.0, 2.0)
     """
     k = checked_k(k, expect_pencil(pencil).n)
-    return float(k) if one_of(rule, "rule", ("paper", "valid")) == "paper" else valid_radius(pencil, k)
+    if one_of(rule, "rule", ("paper", "valid")) == "paper":
+        return float(k)
+    radius = valid_radius(pencil, k)
+    if math.isinf(radius):
+        raise InvalidPencil(
+            f"no ℓ1 radius is proved to hold at k = {k}: λmin(B) > 0 cannot be proved in floating point, B being "
+            f"singular to working precision (its condition number is near {condition(pencil):.0e}). Add a ridge, or "
+            "use homogeneous_sdp, which needs no radius."
+        )
+    return radius
+
+
+def condition(pencil: Pencil) -> float:
+    """λmax(B)/λmin(B) as LAPACK has it, for B in the units of its diagonal; for messages."""
+    B = pencil.dense()[1] / np.outer(pencil.B_roots, pencil.B_roots)
+    return float(np.linalg.cond(B))
 
 
 @dataclass(frozen=True)
