@@ -17,12 +17,12 @@ from .checks import Vector, as_flag, as_generator, as_numbers, as_whole, one_of
 from .mm import MMResult, Status, Stop, expect_stop, minimize
 from .penalties import MACHINE_EPS, card, log_scale
 from .pencils import Gram, Pencil, expect_pencil
-from .postprocess import on_support, renormalize, value
+from .postprocess import renormalize, value
 from .programs import SparseGEV
 from .solutions import Solution, checked_k, solution_of
 from .stationary import program_of, stationary_near
 from .steps.native import native_step
-from .supports import EFFORTS, SMALL, Effort, best_support, diagonal_metric, greedy, in_units, overfits, spread
+from .supports import EFFORTS, SMALL, Effort, found_by, greedy, in_units, spread
 from .threads import one_thread
 
 NEWTON_LIMIT = 400
@@ -201,8 +201,8 @@ def solve(
     and the loadings are the leading eigenvector of the sub-pencil. It is a local optimum over the
     exchanges tried, not a proof: `exact.best_subset` proves.
 
-    Sparse CCA from fewer samples than variables is an exception (`supports.overfits`): the support with the largest
-    in-sample correlation is then one that fits noise. The variables are chosen without the covariances
+    Sparse CCA from fewer samples than variables is an exception (`overfitting.overfits`): the support with the
+    largest in-sample correlation is then one that fits noise. The variables are chosen without the covariances
     within a view, which are kept for the loadings; effort="high" maximises the in-sample value all the same.
 
     Parameters
@@ -250,18 +250,6 @@ def solve(
 def thin_products(pencil: Pencil) -> AbstractContextManager[None]:
     """One BLAS thread for the search on a factor C with B = I: nearly all it does is multiply C with a vector."""
     return one_thread if pencil.B is None and isinstance(pencil.A, Gram) else nullcontext()
-
-
-def found_by(pencil: Pencil, k: int, effort: Effort, generator: np.random.Generator) -> Vector:
-    """The vector that `solve` returns, for a pencil of ordinary size."""
-    if not overfits(pencil):
-        return best_support(pencil, k, effort, generator)
-    # the same search for every effort: a better support of that pencil may have a lower value here
-    plain = best_support(diagonal_metric(pencil), k, "normal", generator)
-    x = on_support(pencil, np.flatnonzero(plain))
-    if effort != "high":
-        return x
-    return max(x, best_support(pencil, k, "high", generator), key=pencil.A_quad)
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,18 @@ found and keeps it unless it finds better, so that more effort is never worse.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from .checks import Index, Matrix, Vector
+from .checks import Index, Vector
 from .gains import pair_value
 from .oneshot import SCHEDULES, one_shot, trimmed
+from .overfitting import diagonal_metric, overfits
 from .pencils import Gram, Pencil
-from .postprocess import value
+from .postprocess import on_support, value
 from .spectra import power_of_four
 from .swaps import DIRECT, Climbs, eigenvector_on, eliminated, refined, support_values, swap_search
 from .sweeps import rank_one_support
@@ -55,6 +55,18 @@ PAIRS = 1500
 """Up to this many variables of a dense A all pairs are looked at for starts."""
 ORDINARY = 2.0**50
 """Pencils with entries between 1/ORDINARY and ORDINARY are searched as they are: no square overflows."""
+
+
+def found_by(pencil: Pencil, k: int, effort: Effort, generator: np.random.Generator) -> Vector:
+    """The vector that `solve` returns, for a pencil of ordinary size."""
+    if not overfits(pencil):
+        return best_support(pencil, k, effort, generator)
+    # the same search for every effort: a better support of that pencil may have a lower value here
+    plain = best_support(diagonal_metric(pencil), k, "normal", generator)
+    x = on_support(pencil, np.flatnonzero(plain))
+    if effort != "high":
+        return x
+    return max(x, best_support(pencil, k, "high", generator), key=pencil.A_quad)
 
 
 def best_support(pencil: Pencil, k: int, effort: Effort, generator: np.random.Generator) -> Vector:
@@ -106,9 +118,7 @@ def after_climbs(
     Kicks are spared where every top was reached by several of the random starts, so that hardly one is unseen; they
     end where PATIENCE rounds of them brought nothing.
     """
-    groups = np.zeros(pencil.n, dtype=np.intp)
-    for label, (rows, _) in enumerate(plan):
-        groups[rows] = label
+    groups = group_labels([rows for rows, _ in plan], pencil.n)
     climbs = Climbs(pencil, groups)
     starts = np.array([drawn(plan, generator) for _ in range(count)])
     climbs.climb(np.vstack([whole(x, plan), starts]))
@@ -122,6 +132,14 @@ def after_climbs(
         still = still + 1 if np.array_equal(climbs.best(1)[0], tops[0]) else 0
     found = swap_search(pencil, indicator(climbs.best(1)[0], pencil.n), groups=groups)[0]
     return max(x, found, key=pencil.A_quad)
+
+
+def group_labels(groups: Sequence[Index], n: int) -> Index:
+    """The number of its group for each variable."""
+    labels = np.zeros(n, dtype=np.intp)
+    for label, rows in enumerate(groups):
+        labels[rows] = label
+    return labels
 
 
 def drawn(plan: Plan, generator: np.random.Generator) -> Index:
@@ -291,111 +309,6 @@ def spread(pencil: Pencil, x: Vector, k: int) -> Vector:
     z[best] = float(np.max(np.abs(x))) * np.sqrt(pencil.B_scale / pencil.B_diagonal[best])
     old, new = value(pencil, x), value(pencil, z)
     return z / pencil.B_norm(z) if new >= old - 1e-12 * abs(old) else x
-
-
-def overfits(pencil: Pencil) -> bool:
-    """Is this sparse CCA on more than SMALL variables, from fewer samples than variables?
-
-    A + B is then the joint covariance of both views plus a ridge, and as the samples do not span the space, many
-    directions share one eigenvalue, the ridge; deflation moves a few of them. A covariance of enough samples has
-    no eigenvalue three times. One that is known may have, but for a reason of its own: groups of variables that
-    are uncorrelated with all others, each with the same eigenvalue, or variables that the others' covariances
-    do not tell apart, as in a block of equal correlations. So each group is asked by itself, each such variable once.
-    """
-    if pencil.n <= SMALL or isinstance(pencil.A, Gram) or pencil.B is None or not has_views(pencil.A, pencil.B):
-        return False
-    S, tol = pencil.A + pencil.B, 1e-11 * pencil.B_scale
-    shared = shared_smallest(S, tol)
-    if shared is None:
-        return False
-    # mostly all variables are told apart, and no group has to be asked again
-    rest = [told_apart(S, rows, shared) for rows in connected(S)]
-    return len(rest[0]) == pencil.n or any(unspanned(S, rows, tol) for rows in rest)
-
-
-def unspanned(S: Matrix, rows: Index, tol: float) -> bool:
-    """Do three directions share an eigenvalue of S on these rows, though all variables are told apart?
-
-    Those that are not are dropped and the rest is asked again.
-    """
-    shared = shared_smallest(S[np.ix_(rows, rows)], tol) if len(rows) > 2 else None
-    if shared is None:
-        return False
-    kept = told_apart(S, rows, shared)
-    return len(kept) == len(rows) or unspanned(S, kept, tol)
-
-
-def shared_smallest(S: Matrix, tol: float) -> float | None:
-    """One of the smallest eigenvalues of a positive definite S that three directions share, if there is one.
-
-    By inverse iteration with twelve vectors, shifted closer twice: three Cholesky factorisations instead of a
-    spectrum. A shared eigenvalue is found several times at once; two that differ are told apart long
-    before they are accurate.
-    """
-    V = np.random.default_rng(0).standard_normal((len(S), min(12, len(S))))
-    shift = 0.0
-    for _ in range(3):
-        try:
-            factor = cho_factor(S - shift * np.eye(len(S)), lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            return None
-        for _ in range(30):
-            V = np.linalg.qr(cho_solve(factor, V, check_finite=False))[0]
-        low = np.linalg.eigvalsh(V.T @ (S @ V))
-        threes = np.flatnonzero(low[2:] - low[:-2] <= tol)
-        if len(threes):
-            return float(low[threes[0]])
-        shift = float(low[0] - 2.0 * (low[-1] - low[0]))
-    return None
-
-
-def connected(S: Matrix) -> list[Index]:
-    """The groups of variables between which S is zero."""
-    if S[0].all():
-        return [np.arange(len(S))]
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    count, label = connected_components(csr_array(S != 0.0), directed=False)
-    return [np.flatnonzero(label == group) for group in range(count)]
-
-
-def told_apart(S: Matrix, rows: Index, shared: float) -> Index:
-    """The rows without those whose column of R = S − σI is zero or a multiple of the column of an earlier one.
-
-    From samples R = CᵀC, and these are constants and duplicates among the columns of C. Proportional columns have
-    RᵢᵢRⱼⱼ = Rᵢⱼ², so that only such pairs are compared.
-    """
-    R = S[np.ix_(rows, rows)] - shared * np.eye(len(rows))
-    diagonal, size = np.diagonal(R), np.linalg.norm(R, axis=1)
-    dropped = size <= 1e-9 * np.diagonal(S)[rows]
-    likely = np.triu(np.abs(R * R - np.outer(diagonal, diagonal)) <= 1e-9 * np.outer(size, size), 1)
-    for i in range(len(rows)):
-        others = np.flatnonzero(likely[i] & ~dropped)
-        if not dropped[i] and len(others):
-            apart = np.outer(R[others, i], R[i]) - R[i, i] * R[others]
-            dropped[others[np.linalg.norm(apart, axis=1) <= 1e-9 * size[i] * size[others]]] = True
-    return rows[~dropped]
-
-
-def has_views(A: Matrix, B: Matrix) -> bool:
-    """Do the variables fall into two groups, in any order, A zero within them and B zero between them (Eq:CCA)?"""
-    other = A[0] != 0.0
-    own = ~other
-    crossed = A[np.ix_(own, own)].any() or A[np.ix_(other, other)].any() or B[np.ix_(own, other)].any()
-    return bool(other.any() and not crossed)
-
-
-def diagonal_metric(pencil: Pencil) -> Pencil:
-    """(D⁻¹AD⁻¹, I) with D² = diag(B): the pencil without the covariances within a view.
-
-    With fewer samples than variables these covariances are mostly noise, and the exchanges that raise the in-sample
-    correlation mostly fit it. Sparse CCA by penalized matrix decomposition (Witten, Tibshirani and Hastie
-    2009) drops them altogether; here they only have no say in which variables are chosen.
-    """
-    root = 1.0 / np.sqrt(pencil.B_diagonal)
-    A = pencil.dense()[0]
-    return Pencil(root[:, None] * A * root, blocks=pencil.blocks)
 
 
 def in_units(pencil: Pencil) -> tuple[Pencil, float, float]:

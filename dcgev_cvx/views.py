@@ -18,10 +18,11 @@ import numpy as np
 
 from .checks import Index, Vector, listed, one_of, shown
 from .errors import InvalidParameter
+from .overfitting import diagonal_metric, overfits
 from .pencils import Pencil, expect_pencil
 from .postprocess import on_support, value
 from .solutions import Solution, checked_k
-from .supports import after_climbs, climbs_at_a_time, diagonal_metric, in_units, overfits
+from .supports import after_climbs, climbs_at_a_time, group_labels, in_units
 from .swaps import swap_search
 
 if TYPE_CHECKING:
@@ -142,4 +143,4 @@ def power(pencil: Pencil, x: Vector, ks: Sequence[int], steps: int = 20) -> Vect
 
 def exchange(pencil: Pencil, x: Vector) -> Vector:
     """Exchange one member of a view at a time while the value rises."""
-    return swap_search(pencil, x, groups=np.repeat(np.arange(len(pencil.views)), pencil.blocks or pencil.n))[0]
+    return swap_search(pencil, x, groups=group_labels(pencil.views, pencil.n))[0]

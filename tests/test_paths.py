@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dcgev_cvx import Gram, InvalidParameter, Pencil, SparseGEV, path, rho_max, solve, sparse_gev
 
-from dcgev_cvx import oneshot, paths, supports, swaps  # isort: skip
+from dcgev_cvx import oneshot, overfitting, paths, supports, swaps  # isort: skip
 from dcgev_cvx.builders import cca_pencil
 from dcgev_cvx.exchanges import exchange_rows
 from dcgev_cvx.gains import pair_value, swap_gains
@@ -387,16 +387,16 @@ def test_exchanges_on_rows_rise_and_keep_k(seed):
 
 
 def test_overfits_knows_few_samples():
-    assert supports.overfits(few_samples(0))
-    assert not supports.overfits(cca(0, h=50, m=400))
-    assert not supports.overfits(few_samples(0, h=20, m=15))  # 40 variables: small enough for every search
-    assert not supports.overfits(Pencil(factor(0)))
+    assert overfitting.overfits(few_samples(0))
+    assert not overfitting.overfits(cca(0, h=50, m=400))
+    assert not overfitting.overfits(few_samples(0, h=20, m=15))  # 40 variables: small enough for every search
+    assert not overfitting.overfits(Pencil(factor(0)))
     B = 0.6 ** np.abs(np.subtract.outer(np.arange(80), np.arange(80)))
     A = np.zeros((80, 80))
     A[:40, 40:] = 0.1
     A[40:, :40] = 0.1
     B[:40, 40:] = B[40:, :40] = 0.0
-    assert not supports.overfits(Pencil(A, B))  # a population, though A has rank two
+    assert not overfitting.overfits(Pencil(A, B))  # a population, though A has rank two
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -458,8 +458,8 @@ def test_few_samples_are_known_from_the_pencil(samples, few):
     S[60:, 60:] += 0.5 * np.eye(60)
     values = np.linalg.eigvalsh(S)
     assert (values[2] - values[0] < 1e-10) == few
-    assert (supports.shared_smallest(S, 1e-11) is not None) == few
-    assert supports.shared_smallest(-S, 1e-11) is None
+    assert (overfitting.shared_smallest(S, 1e-11) is not None) == few
+    assert overfitting.shared_smallest(-S, 1e-11) is None
 
 
 DEGENERATE = {
@@ -663,7 +663,7 @@ def test_known_covariances_are_not_taken_for_few_samples(name):
         "decay in blocks": (decay, decay),
     }[name]
     pencil = population(left, right)
-    assert not supports.overfits(pencil)
+    assert not overfitting.overfits(pencil)
     assert solve(pencil, 9, check_path=False).value == pytest.approx(0.8, rel=1e-9)
 
 
@@ -673,10 +673,10 @@ def test_few_samples_with_constants_and_duplicates_are_few_samples():
     X[:, 7], Y[:, 9] = X[:, 8], 0.0
     pencil = cca_pencil(X, Y, ridge=0.1)
     S = pencil.A + pencil.B
-    assert supports.overfits(pencil)
-    kept = supports.told_apart(S, np.arange(120), 0.1)
+    assert overfitting.overfits(pencil)
+    kept = overfitting.told_apart(S, np.arange(120), 0.1)
     assert sorted(set(range(120)) - set(kept.tolist())) == [8, 69]
-    assert [len(rows) for rows in supports.connected(S)] == [119, 1]
+    assert [len(rows) for rows in overfitting.connected(S)] == [119, 1]
 
 
 def test_one_blas_thread_ends_with_the_outermost_context_even_after_an_error():
