@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 CVXPY_LIMIT = 300
 """Beyond this n the MM run through CVXPY takes minutes: it is left out unless it is asked for by name."""
 
-CHEAP_LIMIT, CHEAP_SECONDS = 1000, 4e-10
-"""Beyond this n the bound without an SDP, about CHEAP_SECONDS·n³ seconds, is begun only if there is time for it."""
-
 
 def mm_row(game: Game, method: str, engine: str) -> Row:
     """A d.c. run at the ρ̃ that leaves k nonzeros; its loadings renormalized, its residual from the referee.
@@ -187,7 +184,9 @@ def valid_row(game: Game) -> Row:
     For B = I radius² = k; for an ill-conditioned B the radius is so large that the bound is λmax(A, B).
     """
     from ..relaxations import entrywise_sdp, radius_for
+    from ..relaxations.base import refuse_sdp
 
+    refuse_sdp(game.pencil, game.left, game.force)  # before λmin(B), which takes long where an SDP is refused
     radius = radius_for(game.pencil, game.k, "valid")
     relaxed = entrywise_sdp(game.pencil, radius, k=game.k, time_limit=game.left, force=game.force)
     return upper_row(game, "entrywise SDP, valid (k/λmin)", relaxed, f"valid, radius² = {radius * radius:.4g}")
@@ -233,8 +232,14 @@ METHODS: Mapping[str, tuple[str, str, Callable[[Game], Row]]] = MappingProxyType
 SHARED = {"homogeneous": "homogeneous", "exact-bound": "exact"}
 """Method → what another has computed for it in its own turn: such a row costs no time and is never too late."""
 
-UNTIMED = ("no-sdp", "exact", "exact-bound")
-"""They begin with eigenvalues and row sums of n × n matrices, which look at no clock on their way."""
+FIRST = ("greedy", "no-sdp", "solve")
+"""They play before the others, being short: what a time limit or an interrupt leaves has both sides."""
+
+UNTIMED = {"no-sdp": 4e-10, "solve": 1e-9, "exact": 4e-10, "exact-bound": 4e-10}
+"""Method → seconds per n³, measured, of work that looks at no clock: eigenvalues, row sums, swaps with a dense B."""
+
+UNTIMED_FROM = 1000
+"""Up to this n that work is short enough to be begun under any time limit."""
 
 
 def compare(
@@ -257,10 +262,10 @@ def compare(
     pencil, k
         The problem.
     methods
-        Names, in any order; they play in the order of METHODS, which puts the exact search last.
+        Names, in any order. The short ones play first and the exact search last; rows are in the order of METHODS.
     time_limit
         Seconds for all together, > 0. A method gets half of what is left, the exact search, which is the last, all
-        of it; `solve` and `greedy` are short. What would take longer than is left is not begun.
+        of it. What looks at no clock and would take longer than its share is not begun.
     random_state
         Of `solve`'s random starts.
     force
@@ -287,29 +292,33 @@ def compare(
     as_generator(random_state)
     listener = as_listener(progress, "progress")
     game = Game(pencil, k, begin + seconds, random_state, as_flag(force, "force"))
-    rows: list[Row] = []
+    rows: dict[str, Row] = {}
+
+    def so_far() -> Comparison:
+        return finished(pencil, k, [rows[name] for name in chosen], perf_counter() - begin)
+
     try:
-        for name in chosen:
+        for name in sorted(chosen, key=lambda name: name not in FIRST):
             if listener is not None:
                 listener(METHODS[name][0])
-            rows.append(play(game, name))
-        return finished(pencil, k, rows, perf_counter() - begin)
+            rows[name] = play(game, name)
+        return so_far()
     except KeyboardInterrupt as stop:
         if not rows:
             raise
-        rows += unfinished(game, chosen[len(rows) :])
-        raise Interrupted(finished(pencil, k, rows, perf_counter() - begin)) from stop
+        rows |= {name: unfinished(game, name) for name in chosen if name not in rows}
+        raise Interrupted(so_far()) from stop
 
 
-def unfinished(game: Game, names: Sequence[str]) -> list[Row]:
-    """The rows of the methods that Ctrl-C came before; a bound that the exact search has reported stays a theorem."""
-    rows = [failed(*METHODS[name][:2], "not finished: interrupted", 0.0) for name in names]
-    if "exact-bound" in names and game.reports:
-        last = game.reports[-1]
-        bound = math.nextafter(last.bound, math.inf)  # reports are in the user's units, a product of two numbers
-        words = f"interrupted: what the search had proved after {last.nodes} nodes"
-        rows[-1] = replace(rows[-1], value=bound, status=words, valid=True, seconds=last.seconds)
-    return rows
+def unfinished(game: Game, name: str) -> Row:
+    """The row of a method that Ctrl-C came before; a bound that the exact search has reported stays a theorem."""
+    row = failed(*METHODS[name][:2], "not finished: interrupted", 0.0)
+    if name != "exact-bound" or not game.reports:
+        return row
+    last = game.reports[-1]
+    bound = math.nextafter(last.bound, math.inf)  # reports are in the user's units, a product of two numbers
+    words = f"interrupted: what the search had proved after {last.nodes} nodes"
+    return replace(row, value=bound, status=words, valid=True, seconds=last.seconds)
 
 
 def checked_methods(methods: Iterable[str] | None) -> tuple[str, ...]:
@@ -340,13 +349,15 @@ def play(game: Game, name: str) -> Row:
 
 
 def too_late(game: Game, name: str) -> str | None:
-    """Why a method is not begun, or None: the time is over, or too little is left of it for one without a clock."""
-    n, seconds = game.pencil.n, CHEAP_SECONDS * game.pencil.n**3
+    """Why a method is not begun, or None: the time is over, or its share too short for one without a clock."""
     if game.rest < 0.0:
         return "not run: the time limit was reached"
-    if name not in UNTIMED or n <= CHEAP_LIMIT or seconds <= game.rest:
+    n, part = game.pencil.n, game.rest if name.startswith("exact") else 0.5 * game.rest
+    unclocked = n > UNTIMED_FROM and (name != "solve" or game.pencil.B is not None)
+    seconds = UNTIMED.get(name, 0.0) * n**3 if unclocked else 0.0
+    if seconds <= part:
         return None
-    return f"left out: n = {n} takes about {seconds:.2g} s and {game.rest:.2g} s are left; raise the time limit"
+    return f"left out: n = {n} takes about {seconds:.2g} s and {part:.2g} s are left for it; raise the time limit"
 
 
 def failed(method: str, side: Any, words: str, seconds: float) -> Row:
