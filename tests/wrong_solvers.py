@@ -1298,6 +1298,189 @@ cardinality_wrong(
 )
 
 
+# ── a third catalogue: right nearly everywhere, and faults that show late or in one layout ───────────
+
+
+def is_diagonal(B):
+    return not np.any(B - np.diag(np.diag(B)))
+
+
+def off_where(name, condition, factor=1.05):
+    """A step whose penalty is off by a factor where a condition on its data holds."""
+    variant(name, lambda A, B, y, r, e, t, c, p: (B, t, c, p * (factor if condition(A, B, y, e, c, p) else 1.0)))
+
+
+off_where("penalty off for n from 30 to 33", lambda A, B, y, e, c, p: 30 <= len(y) <= 33)
+off_where("penalty off beyond 64 variables", lambda A, B, y, e, c, p: len(y) > 64)
+off_where("penalty off for ε between 1e-7 and 1e-5", lambda A, B, y, e, c, p: 1e-7 <= e <= 1e-5)
+off_where("penalty off for ε above 5", lambda A, B, y, e, c, p: e > 5)
+off_where("penalty dropped below 1e-3 of c", lambda A, B, y, e, c, p: np.max(p) < 1e-3 * np.max(np.abs(c)), 0.0)
+off_where("penalty off where B is diagonal", lambda A, B, y, e, c, p: is_diagonal(B) and np.ptp(np.diag(B)) > 0)
+off_where(
+    "penalty off where B = bI", lambda A, B, y, e, c, p: is_diagonal(B) and np.ptp(np.diag(B)) == 0 and B[0, 0] != 1
+)
+off_where("penalty off where A is singular", lambda A, B, y, e, c, p: np.linalg.matrix_rank(A) < len(A))
+off_where(
+    "penalty off where entries of |c| tie",
+    lambda A, B, y, e, c, p: np.any(np.diff(np.sort(np.abs(c))) < 1e-12 * np.max(np.abs(c))),
+)
+off_where("penalty off where y has one nonzero", lambda A, B, y, e, c, p: np.count_nonzero(y) == 1 < len(y))
+after("normalised when the norm is above 0.999", lambda x, A, B, *rest: unit_of(B, x) if b_norm(B, x) > 0.999 else x)
+
+
+@wrong("step", "variables without variance left out")
+def idle_step(A, B, y, rho, eps, tau):
+    s = np.flatnonzero(np.any(A != 0, axis=1)) if A.any() else np.arange(len(y))
+    x = np.zeros(len(y))
+    x[s] = right_step(A[np.ix_(s, s)], B[np.ix_(s, s)], y[s], rho, eps, tau)
+    return x
+
+
+@wrong("step", "scaled in place of μ near the boundary")
+def scaled_step(A, B, y, rho, eps, tau):
+    c, p = parts(A, y, rho, eps, tau)
+    z = np.sign(c) * np.maximum(0, np.abs(c) - p / 2) / tau if tau > 0 else np.zeros(len(y))
+    return unit_of(B, z) if 1 < b_norm(B, z) < 1.05 else argmin(B, tau, c, p)
+
+
+@wrong_factory("step", "ε of the call before")
+def stale_epsilon():
+    seen: list[float] = []
+
+    def solver(A, B, y, rho, eps, tau):
+        seen.append(eps)
+        return right_step(A, B, y, rho, seen[-2:][0], tau)
+
+    return solver
+
+
+@wrong_factory("step", "B remembered by its first entry")
+def stale_corner():
+    kept: dict[Any, Any] = {}
+
+    def solver(A, B, y, rho, eps, tau):
+        return right_step(A, kept.setdefault((len(y), B[0, 0]), B.copy()), y, rho, eps, tau)
+
+    return solver
+
+
+@wrong_factory("pca", "x0 written to at the next call")
+def late_pca():
+    last: list[Any] = []
+
+    def solver(A, rho, eps, x0):
+        if last and last[0].flags.writeable:
+            last[0][:] = 7.0
+        last[:] = [x0]
+        return right_pca(A, rho, eps, x0)
+
+    return solver
+
+
+@wrong_factory("pca", "started from the last answer of the size")
+def warm_pca():
+    last: dict[int, Any] = {}
+
+    def solver(A, rho, eps, x0):
+        x = right_pca(A, rho, eps, last.get(len(x0), x0))
+        if x.any():
+            last[len(x0)] = x
+        return x.copy()
+
+    return solver
+
+
+@wrong("pca", "divided by the standard deviations")
+def scaled_pca(A, rho, eps, x0):
+    d = np.sqrt(np.diag(A))
+    with np.errstate(all="ignore"):
+        return soft_run(A / np.outer(d, d) * np.outer(d, d), rho, eps, x0)
+
+
+@wrong("pca", "stopped when f stands still in eight digits")
+def still_pca(A, rho, eps, x0):
+    x, r, old = np.array(x0, float), rho_eps(rho, eps), math.inf
+    for _ in range(3000):
+        x = soft_run(A, rho, eps, x, steps=1)
+        f = r * float(np.sum(np.log1p(np.abs(x) / eps))) - float(x @ A @ x)
+        if abs(f - old) <= 1e-8 * abs(f):
+            break
+        old = f
+    return x
+
+
+@wrong("pca", "penalty off beyond 64 variables")
+def large_pca(A, rho, eps, x0):
+    return right_pca(A, rho * (1.1 if len(x0) > 64 else 1.0), eps, x0)
+
+
+@wrong("algorithm", "penalty in whitened variables where B is diagonal")
+def whitened_diagonal(A, B, rho, eps, x0):
+    run = whitened_run if is_diagonal(B) else metric_algorithm
+    return run(A, B, rho, eps, x0)
+
+
+fda_wrong("penalty off where a is constant", lambda a, B, y, nu, eps: right_fda(a, B, y, nu * off_constant(a), eps))
+fda_wrong(
+    "penalty off where a has one nonzero",
+    lambda a, B, y, nu, eps: right_fda(a, B, y, nu * (1.1 if np.count_nonzero(a) == 1 < len(a) else 1.0), eps),
+)
+
+
+def off_constant(a):
+    return 1.1 if len(a) > 1 and np.ptp(a) == 0 else 1.0
+
+
+bound_wrong("NaN where A = 0", lambda A, B, k: lambda_max(A, B) if A.any() else float("nan"))
+bound_wrong(
+    "1e-6 too small for k = n and a dense B",
+    lambda A, B, k: (v := lambda_max(A, B)) - 1e-6 * abs(v) * (k == len(A) and B[0, -1] != 0),
+)
+bound_wrong("exact on the 2k largest variances", lambda A, B, k: largest_variances(A, B, k))
+
+
+def largest_variances(A, B, k):
+    s = list(np.argsort(-np.diag(A) / np.diag(B))[: 2 * k])
+    return exact_bound(A[np.ix_(s, s)], B[np.ix_(s, s)], k)
+
+
+cardinality_wrong("0 where A = 0", lambda A, B, k: cut_cardinality(A, B, k) * A.any())
+cardinality_wrong(
+    "unit 2-norm where B = bI",
+    lambda A, B, k: (lambda x: x / np.linalg.norm(x) if len(x) > 1 and np.ptp(np.diag(B)) == 0 else x)(
+        cut_cardinality(A, B, k)
+    ),
+)
+
+
+@wrong("cardinality", "B overwritten in Fortran order")
+def overwriting(A, B, k):
+    x = cut_cardinality(A, B, k)
+    if B.flags.f_contiguous and not B.flags.c_contiguous:
+        B[...] = np.linalg.cholesky(B)
+    return x
+
+
+@wrong_factory("cardinality", "two arrays handed out in turn")
+def two_buffers():
+    kept: dict[Any, Any] = {}
+    calls = [0]
+
+    def solver(A, B, k):
+        calls[0] += 1
+        x = kept.setdefault((len(A), calls[0] % 2), np.empty(len(A)))
+        x[:] = cut_cardinality(A, B, k)
+        return x
+
+    return solver
+
+
+@right("pca", "the better of two starts")
+def better_pca(A, rho, eps, x0):
+    ends = [soft_run(A, rho, eps, start) for start in (x0, np.linalg.eigh(A)[1][:, -1])]
+    return min(ends, key=lambda x: rho_eps(rho, eps) * float(np.sum(np.log1p(np.abs(x) / eps))) - float(x @ A @ x))
+
+
 @right("step", "1e-7 inside Ω")
 def careful_step(*args):
     return right_step(*args) * (1 - 1e-7)

@@ -104,8 +104,12 @@ def made_suite(level: str, seed: int, effort: Effort) -> Suite:
     battery = made_questions(level, seed, effort)
     rng = np.random.default_rng([seed, 11])
     many = (RUN_BASES if level in ("pca", "algorithm") else BASES)[effort]
-    bases = chosen([case for case in battery if handy(case)], many)
-    pairs = {name: tuple(p for p in make(bases, rng) if certain(p.asked)) for name, make in PAIRS.items()}
+    fit = [case for case in battery if handy(case)]
+    bases, moving = chosen(fit, many), chosen([case for case in fit if responsive(case)], many)
+    pairs = {
+        name: tuple(p for p in make(moving if name in REMEMBERED else bases, rng) if certain(p.asked))
+        for name, make in PAIRS.items()
+    }
     ties = [case for case in battery if "near-tie" in case.flags][:4]
     pairs["last digits"] = most_telling(battery, many, rng)
     pairs["units of the variables"] += tuple(variable_scales(ties, rng))
@@ -150,6 +154,23 @@ def handy(case: Instance) -> bool:
     if not calm or NOT_HANDY & set(case.flags):
         return False
     return reference(case).nondegenerate and bool(reference(case).x.any()) if case.level in ("step", "fda") else True
+
+
+REMEMBERED = frozenset({"one argument changed", "reused arrays"})
+"""Pairs that ask what a solver remembers: every argument has to matter there, or nothing is learnt."""
+
+
+def responsive(case: Instance) -> bool:
+    """Does every argument of the case move its answer: a penalty, two nonzeros, and for a step a binding constraint?
+
+    B has no part in a step that ends inside Ω, nor has ρ̃ where one entry is left: a stale one would be right.
+    """
+    if case.level in ("bound", "cardinality"):
+        return True
+    if not weighty(case) or case.level in ("pca", "algorithm"):
+        return weighty(case)
+    x = reference(case).x
+    return bool(np.count_nonzero(x) >= 2) and (case.level == "fda" or float(x @ case.B @ x) > 1.0 - 1e-9)
 
 
 def most_telling(battery: Sequence[Instance], count: int, rng: np.random.Generator) -> tuple[Pair, ...]:
