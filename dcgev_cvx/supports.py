@@ -170,7 +170,7 @@ def candidates(pencil: Pencil, k: int, stage: Effort, generator: np.random.Gener
         found.append(indicator(eliminated(pencil, k), pencil.n))
     if k < pencil.n and stage == "normal":
         if k <= SMALL:
-            found.append(greedy(pencil, k))
+            found.append(forward(pencil, k))
         if isinstance(pencil.A, Gram) and len(pencil.A.C) == 1 and pencil.A.C.any():
             best = rank_one_support(pencil.A.C[0], pencil.B_sub(np.arange(pencil.n)), k)
             found.append(indicator(best, pencil.n))
@@ -276,6 +276,12 @@ def best_single(pencil: Pencil) -> Vector:
 
 def greedy(pencil: Pencil, k: int) -> Vector:
     """Forward selection from the best pair (k > 1): add the variable whose 2 × 2 Rayleigh–Ritz value is largest."""
+    unit, length, _ = in_units(pencil)
+    return length * forward(unit, k)
+
+
+def forward(pencil: Pencil, k: int) -> Vector:
+    """`greedy` for a pencil of ordinary size."""
     if k == 1:
         return best_single(pencil)
     score, other = partners(pencil)
@@ -302,6 +308,9 @@ def spread(pencil: Pencil, x: Vector, k: int) -> Vector:
     missing = k - np.count_nonzero(x)
     if missing <= 0:
         return x
+    unit, length, _ = in_units(pencil)
+    if unit is not pencil:
+        return length * spread(unit, x / length, k)
     z = x.copy()
     room = np.flatnonzero(x == 0.0)
     gain = pair_value(pencil.A_quad(x), 1.0, pencil.A_dot(x), pencil.B_dot(x), pencil.A_diagonal, pencil.B_diagonal)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcgev_cvx import Gram, InvalidParameter, InvalidPencil, Pencil, bounds
+from dcgev_cvx import Gram, InvalidParameter, InvalidPencil, Pencil, bounds, proofs
 from dcgev_cvx.bounds import (
     Gap,
     Units,
@@ -21,20 +21,17 @@ from dcgev_cvx.bounds import (
     dense_bound,
     dual_of,
     homogeneous_bound,
-    is_definite,
-    lambda_max_bound,
     largest_valid_k,
-    leading_pair,
     penalized_bound,
     radius_bound,
     row_sum_bound,
     scale_vector,
     smallest_B_eigenvalue,
-    times,
     valid_radius,
 )
 from dcgev_cvx.datasets import pitprops
 from dcgev_cvx.exact import brute_force
+from dcgev_cvx.proofs import is_definite, lambda_max_bound, leading_pair, times
 
 
 def random_pencil(rng, largest=8):
@@ -159,6 +156,12 @@ def test_row_sums_are_exact_for_pairs_of_equal_diagonal_and_give_up_honestly():
     assert cheap_bound(Pencil(np.eye(6), B), 4) == dense_bound(Pencil(np.eye(6), B))
 
 
+def test_a_zero_matrix_is_bounded_by_zero():
+    for B in (None, [[2.0, 1.0], [1.0, 2.0]]):
+        pencil = Pencil(np.zeros((2, 2)), B)
+        assert dense_bound(pencil) == row_sum_bound(pencil, 2) == cheap_bound(pencil, 1) == 0.0
+
+
 def dominant_rows(pencil, k, lam):
     A, B = pencil.dense()
     d = 1.0 / np.sqrt(np.diagonal(B))
@@ -191,8 +194,8 @@ def test_row_sums_are_the_smallest_there_are_and_take_few_passes(monkeypatch):
 
 def test_the_dense_bound_takes_few_factorisations(monkeypatch):
     tries = []
-    plain = bounds.is_definite
-    monkeypatch.setattr(bounds, "is_definite", lambda *a: tries.append(a[0]) or plain(*a))
+    plain = proofs.is_definite
+    monkeypatch.setattr(proofs, "is_definite", lambda *a: tries.append(a[0]) or plain(*a))
     rng = np.random.default_rng(4)
     for B in (None, rng.standard_normal((900, 320))):
         G = rng.standard_normal((320, 320))

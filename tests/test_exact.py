@@ -225,6 +225,35 @@ def test_a_metric_that_just_passed_the_door_is_not_refused_in_other_units():
     assert both.upper_bound >= both.value
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e100, 1e-100])
+@pytest.mark.parametrize("metric", [None, np.diag([1.0, 2.0, 3.0])])
+@pytest.mark.parametrize(
+    ("A", "k"),
+    [
+        (np.zeros((3, 3)), 2),
+        (np.diag([0.0, -1.0, -2.0]), 1),
+        (np.diag([0.0, -1.0, -2.0]), 2),
+        (np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), 1),  # CCA: a variable alone is worth nothing
+    ],
+)
+@pytest.mark.parametrize("route", ["enumeration", "tree"])
+def test_an_optimum_of_zero_is_proved(A, k, metric, scale, route, monkeypatch):
+    """No relative gap closes at zero: the bound is zero too, or zero but for the rounding of A's entries."""
+    if route == "tree":
+        monkeypatch.setattr(search, "ROOT_WORK", -1.0)
+    found = best_subset(Pencil(scale * A, metric), k)
+    assert found.value == pytest.approx(0.0, abs=1e-15 * scale)
+    assert 0.0 <= found.upper_bound <= 1e-13 * scale
+    assert found.status is ExactStatus.OPTIMAL
+
+
+def test_rounding_closes_nothing_where_the_optimum_is_merely_small():
+    """1e-9 beside entries of size one is far above rounding: a limit of one node leaves it open."""
+    pencil = Pencil(null(30).A - (null(30).lambda_max - 1e-9) * np.eye(30))
+    stopped = best_subset(pencil, 8, node_limit=1)
+    assert not stopped.optimal
+
+
 def test_a_start_is_used_and_progress_is_told(monkeypatch):
     monkeypatch.setattr(search, "REPORT_SECONDS", 0.0)
     planted = planted_pca(40, 5, samples=120, strength=1.0)

@@ -693,3 +693,16 @@ def test_one_blas_thread_ends_with_the_outermost_context_even_after_an_error():
     with pytest.raises(ZeroDivisionError), one_thread:
         divmod(1, 0)
     assert threads() == before
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_greedy_and_spread_do_not_overflow(scale):
+    """Products of three entries leave floating point: the units are taken out first."""
+    rng = np.random.default_rng(0)
+    G = rng.standard_normal((9, 20))
+    plain = Pencil(G @ G.T, G @ G.T + np.eye(9))
+    pencil = Pencil(scale * plain.A, scale * plain.B)
+    root = np.sqrt(scale)
+    assert root * paths.greedy(pencil, 4) == pytest.approx(paths.greedy(plain, 4), rel=1e-9)
+    flat = Pencil(scale * np.eye(4), scale * np.eye(4))
+    assert np.count_nonzero(paths.spread(flat, np.array([1.0, 0.0, 0.0, 0.0]) / root, 3)) == 3

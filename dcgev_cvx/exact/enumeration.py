@@ -15,11 +15,12 @@ from time import perf_counter
 
 import numpy as np
 
-from ..bounds import ATTEMPTS, GROWTH, Units, cheap_bound, is_definite, times
+from ..bounds import Units, cheap_bound
 from ..checks import UNIT_ROUNDOFF, Index, frozen
 from ..errors import InvalidParameter
 from ..factors import Factor
 from ..pencils import Pencil, expect_pencil
+from ..proofs import ATTEMPTS, GROWTH, is_definite, times
 from ..solutions import checked_k
 from ..swaps import support_values
 from .results import ExactSolution, exact_from
@@ -85,11 +86,13 @@ def proved(scaled: Pencil, table: Index, guess: float) -> float:
     """A number ≥ λmax of every support of a table, a few units in the last place above the guess; +inf without proof.
 
     λB_SS − A_SS is positive definite on all of them at once, by Cholesky with the rounding margin of
-    `bounds.is_definite`. The pencil is dense and of size one.
+    `proofs.is_definite`. The pencil is dense and of size one.
     """
     rows, columns, k = table[:, :, None], table[:, None, :], table.shape[1]
     M = np.asarray(scaled.A)[rows, columns]
     N = np.eye(k) if scaled.B is None else scaled.B[rows, columns]
+    if not M.any():  # all values are 0, which needs no proof
+        return max(guess, 0.0)
     size = np.abs(M)
     margin = 4.0 * k * UNIT_ROUNDOFF * max(abs(guess), float(np.max(size)))
     for _ in range(ATTEMPTS):

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..bounds import Dual, charged, is_definite, leading_pair, lowering
+from ..bounds import Dual, charged
 from ..checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+from ..proofs import is_definite, leading_pair, lowering
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+
 from ..bounds import Gap, gram_error
-from ..checks import Index, Vector, frozen
-from ..pencils import Pencil
+from ..checks import UNIT_ROUNDOFF, Index, Vector, frozen
+from ..pencils import Gram, Pencil
 from ..postprocess import on_support, value
 from ..solutions import Solution, solution_of
 
@@ -15,9 +17,9 @@ from ..solutions import Solution, solution_of
 class ExactStatus(Enum):
     """How a search ended, as a sentence.
 
-    OPTIMAL is claimed only if the interval closed to 1e-9, rounding margins included. ROUNDING means that the
-    search visited everything, yet B is so ill-conditioned that the margins alone exceed that: the support is
-    very likely the best one, and the interval says how much is proved.
+    OPTIMAL is claimed only if the interval closed to 1e-9, rounding margins included, or to rounding alone. ROUNDING
+    means that the search visited everything, yet B is so ill-conditioned that the margins alone exceed that: the
+    support is very likely the best one, and the interval says how much is proved.
     """
 
     OPTIMAL = "proved optimal"
@@ -32,7 +34,7 @@ class ExactSolution:
 
     value        xᵀAx/xᵀBx of x, from the data
     upper_bound  no k-sparse vector has a larger value, rounding included
-    optimal      the two agree to 1e-9
+    optimal      the two agree to 1e-9, or to the rounding of A's entries where the optimum is zero beside them
     nodes        nodes of the search tree, supports the number of supports tried one by one
 
     x has unit B norm and exact zeros outside the support. supports is 0 when bounds alone closed every node.
@@ -106,6 +108,16 @@ def solution_from(pencil: Pencil, support: Index, method: str, seconds: float) -
     return solution_of(pencil, on_support(pencil, support), method, seconds)
 
 
+def rounding(pencil: Pencil, k: int) -> float:
+    """8(k + 3)²u·max|Aᵢⱼ|/√(BᵢᵢBⱼⱼ): what rounding leaves between value and bound in a well-conditioned metric.
+
+    It matters where the optimum is zero beside the entries of A, and no relative gap can close.
+    """
+    s = pencil.B_roots
+    rows = pencil.A_diagonal / s if isinstance(pencil.A, Gram) else np.max(np.abs(pencil.A) / s, axis=1)
+    return 8.0 * (k + 3) ** 2 * UNIT_ROUNDOFF * float(np.max(rows / s))
+
+
 def exact_from(
     pencil: Pencil,
     support: Index,
@@ -124,7 +136,7 @@ def exact_from(
     x = frozen(on_support(pencil, support))
     attained = value(pencil, x)
     upper = max(upper + gram_error(pencil, len(support)), attained)
-    closed = Gap(attained, upper).closed
+    closed = Gap(attained, upper).closed or upper - attained <= rounding(pencil, len(support))
     ended = ExactStatus.OPTIMAL if closed else ExactStatus.ROUNDING
     return ExactSolution(
         x=x,

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from ..bounds import Dual, cheap_bound, dual_of, times
+from ..bounds import Dual, cheap_bound, dual_of
 from ..checks import Index, Vector, as_listener, as_number, as_vector, as_whole
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil, expect_pencil
+from ..proofs import times
 from ..solutions import Solution, checked_k, solution_of
 from ..swaps import support_values
 from .enumeration import finite, scaled_pencil, try_all

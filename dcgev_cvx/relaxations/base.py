@@ -17,11 +17,12 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from ..bounds import Gap, Units, leading_pair, smallest_B_eigenvalue
+from ..bounds import Gap, Units, smallest_B_eigenvalue
 from ..checks import UNIT_ROUNDOFF, Matrix, as_flag, as_number, frozen
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil, expect_pencil
 from ..postprocess import on_support
+from ..proofs import leading_pair
 from ..solutions import Solution, solution_of
 from ..solvers import Backend, Solved, attempt
 from ..spectra import power_of_two

@@ -14,8 +14,9 @@ from time import perf_counter
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from ..bounds import Dual, charged, leading_pair
+from ..bounds import Dual, charged
 from ..checks import Matrix, Vector
+from ..proofs import leading_pair
 
 SCALINGS = 12
 STEPS = 25
