@@ -29,6 +29,7 @@ from .checks import (
     as_vector,
     check_bytes,
     frozen,
+    largest,
     listed,
     one_of,
     says_stop,
@@ -38,6 +39,7 @@ from .errors import InvalidParameter
 from .pencils import Gram, Pencil, expect_pencil
 from .postprocess import value
 from .solutions import Solution, checked_k
+from .spectra import power_of_two
 from .views import checked_ks, solve_views
 
 if TYPE_CHECKING:
@@ -176,12 +178,12 @@ def components(
     expect_pencil(pencil)
     wanted = listed(ks)
     if not wanted:
-        empty = "ks is empty: give" if isinstance(ks, Sequence) else f"ks = {shown(ks)} must list"
+        empty = "ks is empty: give" if isinstance(ks, (list, tuple)) else f"ks = {shown(ks)} must list"
         raise InvalidParameter(f"{empty} one cardinality per component, e.g. ks=[6, 2, 2].")
     rule_of(deflation)
     listener = as_listener(callback, "callback")
     for k in wanted:
-        checked_ks(pencil, k) if isinstance(k, Sequence) else checked_k(k, pencil.n)
+        checked_ks(pencil, k) if isinstance(k, Sequence) and not isinstance(k, str) else checked_k(k, pencil.n)
     current, found, V = pencil, np.zeros((pencil.n, 0)), np.zeros((pencil.n, 0))
     solutions: list[Solution] = []
     inner: list[float] = []
@@ -258,6 +260,7 @@ def directions(pencil: Pencil, x: Vector) -> Matrix:
         w = np.zeros(pencil.n)
         w[rows] = x[rows]
         if np.any(w):
+            w /= power_of_two(largest(w))  # exact: only the direction matters, and its square must be a number
             columns.append(w / pencil.B_norm(w))
     return np.column_stack(columns)
 

@@ -5,8 +5,8 @@ left at None is a tenth of the variables, rounded up.
 
 All three follow scikit-learn's contract: constructor arguments are stored as given and checked in fit,
 fitted attributes end in an underscore, clone, pipelines and grid searches work, and random_state makes a
-fit reproducible. Errors are the package's and at the same time the ValueError or TypeError that scikit-learn's contract
-asks for; an estimator that is not fitted says so by scikit-learn's NotFittedError.
+fit reproducible. Errors are the package's and at the same time the ValueError or TypeError that scikit-learn's
+contract asks for; an estimator that is not fitted says so by scikit-learn's NotFittedError.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class FisherPath:
         For these `fisher_solve` still finds a vector, which no ν of this path gives.
         """
         reached = self.cardinalities
-        return tuple(k for k in range(min(reached), max(reached) + 1) if k not in reached)
+        return tuple(k for k in range(min(reached, default=0), max(reached, default=0)) if k not in reached)
 
 
 def fisher_path(
@@ -241,8 +241,7 @@ def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, name
     begin = perf_counter()
     program = SparseFDA(a, B, 0.0)
     k = checked_k(k, program.pencil.n)
-    if path is not None and not isinstance(path, FisherPath):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidParameter(f"path = {shown(path)} must be what fisher_path returns, or None.")
+    check_path(path, program.pencil.n)
     labels = checked_names(names, program.pencil.n)
     metric = program.pencil.dense()[1]
     seeds = np.argsort(-gains(program.a, metric, np.zeros(0, dtype=np.intp)), kind="stable")[:SEEDS]
@@ -260,6 +259,17 @@ def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, name
     nu = np.nan if path is None or not on_path else path.nus[path.cardinalities.index(k)]
     found = solution_of(program.pencil, x, "sparse FDA", perf_counter() - begin, rho=nu, on_path=on_path)
     return found if labels is None else replace(found, names=labels)
+
+
+def check_path(path: Any, n: int) -> None:
+    """What fisher_path returned for as many variables, or None."""
+    if path is None:
+        return
+    if not isinstance(path, FisherPath):
+        raise InvalidParameter(f"path = {shown(path)} must be what fisher_path returns, or None.")
+    other = next((run.program.pencil.n for run in path.runs if run.program.pencil.n != n), None)
+    if other is not None:
+        raise InvalidParameter(f"path is of {other} variables where a has {n}: it belongs to another problem.")
 
 
 def neighbours(path: FisherPath | None, k: int) -> list[Index]:

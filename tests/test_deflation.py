@@ -328,3 +328,18 @@ def test_a_callback_sees_each_component_and_may_stop(exhaustive):
     found = components(datasets.pitprops(), PATTERN, callback=watch)
     assert seen == [6, 2]
     assert found.cardinalities == (6, 2)
+
+
+def test_cardinalities_are_not_text():
+    with pytest.raises(InvalidParameter, match="ks = '22' must list one cardinality per component"):
+        components(datasets.pitprops(), "22")
+    with pytest.raises(InvalidParameter, match="k = '3' must be a whole number between 1 and n = 13"):
+        components(datasets.pitprops(), [2, "3"])
+
+
+@pytest.mark.parametrize("size", [2.0**-900, 2.0**900])
+def test_only_the_direction_of_a_component_matters(size):
+    """x of any size, also one whose square is no number, takes out the same, to the last bit."""
+    pencil, x = datasets.pitprops(), np.arange(1.0, 14.0)
+    for rule in ("hotelling", "projection", "schur"):
+        assert np.array_equal(deflate(pencil, size * x, rule).A, deflate(pencil, x, rule).A)

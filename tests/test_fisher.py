@@ -23,7 +23,7 @@ from dcgev_cvx import (
     relaxations,
     sparse_fda,
 )
-from dcgev_cvx.fisher import exchanged, gains, losses, nu_max, ratio_of, trimmed
+from dcgev_cvx.fisher import FisherPath, exchanged, gains, losses, nu_max, ratio_of, trimmed
 from dcgev_cvx.postprocess import on_support, value
 
 common = settings(derandomize=True, deadline=None, max_examples=15)
@@ -238,6 +238,10 @@ def test_ridge_is_a_ridge_in_the_lasso():
     np.testing.assert_allclose(w.value, x, atol=1e-5)
 
 
+def test_a_path_without_runs_misses_nothing():
+    assert FisherPath((), ()).missing == ()
+
+
 # --- bad input
 
 
@@ -249,6 +253,10 @@ def test_ridge_is_a_ridge_in_the_lasso():
         (lambda a, B: fisher_solve(0 * a, B, 2), "a = 0"),
         (lambda a, B: fisher_solve(a, B[:4, :4], 2), "8×8|4×4|length"),
         (lambda a, B: fisher_solve(a, -B, 2), "not positive definite"),
+        (
+            lambda a, B: fisher_solve(a[:4], B[:4, :4], 2, path=fisher_path(a, B, [1e-4])),
+            "path is of 8 variables where a has 4",
+        ),
         (lambda a, B: fisher_path(a, B, [-1.0]), r"nus\[0\] = -1 is out of range"),
         (lambda a, B: fisher_path(a, B, []), r"nus = \[\] must list numbers"),
         (lambda a, B: fisher_path(a, B, solver="CLARABELL"), "CLARABEL"),
