@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from time import perf_counter
+from traceback import walk_tb
 from types import MappingProxyType
 from typing import Any
 
@@ -125,6 +126,8 @@ def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any], *, unfin
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as cause:  # a panic in a solver written in Rust is no Exception
+        if was_interrupted(cause):
+            raise KeyboardInterrupt from cause
         reason = str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__
         raise SolverFailed(f"{name} failed: {reason}") from cause
     seconds = perf_counter() - begin
@@ -134,6 +137,15 @@ def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any], *, unfin
     stats: Any = problem.solver_stats
     own = getattr(stats, "solve_time", None) or seconds
     return Solved(name, str(problem.status), float(own), seconds)
+
+
+def was_interrupted(cause: BaseException) -> bool:
+    """Was it Ctrl-C? SCS catches the signal itself and returns a status, which CVXPY calls a failure.
+
+    CVXPY drops that status, but the frame in which it failed still holds SCS's answer.
+    """
+    answers = [frame.f_locals.get("solution") for frame, _ in walk_tb(cause.__traceback__)]
+    return any(isinstance(a, dict) and a.get("info", {}).get("status") == "interrupted" for a in answers)
 
 
 def foreign(problem: cp.Problem, **options: Any) -> None:

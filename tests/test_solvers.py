@@ -160,3 +160,18 @@ def test_warning_filters_survive_overlapping_threads():
         leave.set()
         thread.join()
     assert warnings.filters == before
+
+
+def test_ctrl_c_inside_scs_is_passed_on(monkeypatch):
+    """SCS catches SIGINT itself and returns a status, which CVXPY calls a failure: nobody would stop."""
+    scs = pytest.importorskip("scs")
+    inner = scs.solve
+
+    def interrupted(*args, **settings):
+        found = inner(*args, **settings)
+        return found | {"info": found["info"] | {"status": "interrupted", "status_val": -5}}
+
+    monkeypatch.setattr(scs, "solve", interrupted)
+    x = cp.Variable(2)
+    with pytest.raises(KeyboardInterrupt):
+        Backend("SCS", fallback=("CLARABEL",)).solve(cp.Problem(cp.Minimize(cp.norm1(x)), [x >= 1]))
