@@ -40,7 +40,7 @@ def subset_battery(level: str, seed: int, count: int) -> list[Instance]:
         subset_case(level, *pencil(kind, metric, n, rng), place, (kind, metric)) for kind, metric, n, place in drawn
     ]
     special = [*decoys(level, seed, max(3, count // 12)), *tight(level, seed, max(4, count // 6))]
-    return [*cases, *special, *steep(level, seed, count // 25), *wide(level, seed), *nothing(level, seed)]
+    return [*cases, *special, *steep(level, seed, count // 30), *wide(level, seed), *nothing(level, seed)]
 
 
 def nothing(level: str, seed: int) -> list[Instance]:
