@@ -113,14 +113,52 @@ def test_a_convex_problem_that_is_not_the_step_fails():
     assert "called x" in teach.check("dcp", nameless).why
 
 
+def surrogate(A, x, y, rho_eps, eps, tau, share=1.0):
+    """The paper's g, with a share of τ."""
+    M = A + share * tau * np.eye(len(A))
+    tangent = np.log(eps + np.abs(y)) + (np.abs(x) - np.abs(y)) / (np.abs(y) + eps)
+    return share * tau * x @ x - 2 * x @ M @ y + y @ M @ y + rho_eps * np.sum(tangent)
+
+
+@pytest.mark.parametrize(("share", "ok"), [(0.0, False), (0.5, False), (0.9, False), (1.0, True), (3.0, True)])
+def test_a_majoriser_needs_its_tau_and_may_have_more(share, ok):
+    verdict = teach.check("majoriser", lambda *a: surrogate(*a, share=share))
+    assert verdict.ok is ok
+    assert ok or "cuts f" in verdict.why
+
+
 def test_a_larger_tau_is_valid_but_not_the_smallest():
-    least = -datasets.indefinite(6).lambda_min_A
+    pencil = datasets.indefinite(7)
+    least = -pencil.lambda_min_A
     assert teach.check("tau", least)
+    assert teach.check("tau", round(least, 3))
     larger = teach.check("tau", 1.1 * least)
     assert not larger
     assert "a smaller one is too" in larger.why
     assert f"{least:.4g}" not in larger.why  # the answer is not given away
-    assert "cuts f" in teach.check("tau", 0.9 * least).why
+    assert "cuts f" in teach.check("tau", 0.99 * least).why
+    assert not teach.check("tau", np.abs(np.linalg.eigvalsh(pencil.dense()[0])).max())  # the norm is no answer
+
+
+@pytest.mark.parametrize("x0", [[0, 1], [0.0, 7.0], [0.0, -1e-9]])
+def test_any_multiple_of_the_second_eigenvector_breaks_corollary_1(x0):
+    assert teach.check("corollary", (np.diag([2, 1]), x0))
+
+
+@pytest.mark.parametrize(
+    ("A", "x0"),
+    [(np.diag([2.0, 1.0]), [1e-12, 1.0]), (np.diag([1.0, 0.998]), [1e-3, 1.0]), (np.zeros((2, 2)), [0.0, 1.0])],
+    ids=["a small share grows", "slow is not never", "λmax = 0"],
+)
+def test_a_start_that_does_lead_to_lambda_max_breaks_nothing(A, x0):
+    assert not teach.check("corollary", (A, x0))
+
+
+def test_eigenvectors_as_computed_break_corollary_1(pitprops):
+    A, _ = pitprops.dense()
+    *others, top = np.linalg.eigh(A)[1].T
+    assert all(teach.check("corollary", (A, x)) for x in others)
+    assert not teach.check("corollary", (A, top))
 
 
 def test_stuck_wants_a_stationary_pair(pitprops):

@@ -51,10 +51,10 @@ def majorises(program: SparseGEV, g: Surrogate, *, trials: int = 200, random_sta
             return Verdict(
                 False, f"it does not touch: g(y, y) = {at_y:.6g}, f(y) = {program.f(y):.6g} at y = {text(y)}"
             )
-        if at_x < program.f(x) - slack:
-            return Verdict(
-                False, f"it cuts f: g(x, y) = {at_x:.6g} < f(x) = {program.f(x):.6g} at x = {text(x)}, y = {text(y)}"
-            )
+        below = program.f(x) - at_x
+        if below > slack:
+            words = f"it cuts f: g(x, y) = {at_x:.6g} lies {below:.1g} below f(x) at x = {text(x)}, y = {text(y)}"
+            return Verdict(False, words)
         if middle > 0.5 * (at_x + at_z) + slack:
             return Verdict(False, f"it is not convex between x = {text(x)} and {text(z)}, y = {text(y)}")
     return Verdict(True, f"it touches, lies above and is convex in {trials} random trials")

@@ -2,7 +2,7 @@
 
 from dcgev_cvx import datasets, teach
 
-pencil = datasets.indefinite(6)
+pencil = datasets.indefinite(7)
 tau = 0.0  # the smallest τ for which g majorises f
 
 print(teach.check("tau", tau))
