@@ -109,7 +109,8 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
             exercise(
                 "tau",
                 "The smallest shift",
-                "Give the smallest τ, to four digits, for which g majorises f on datasets.indefinite(7) at every ρ̃ ≥ 0.",
+                "Give the smallest τ, to four digits, for which g majorises f on datasets.indefinite(7), whatever "
+                "ρ̃ ≥ 0 is.",
                 "g(x, y) − f(x) contains (x − y)ᵀ(A + τI)(x − y), and at ρ̃ = 0 nothing else.",
                 "a number",
                 judge_tau,
