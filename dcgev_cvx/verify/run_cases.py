@@ -1,6 +1,6 @@
 """Cases of whole runs: how they are drawn, and which of them tell a right solver from a wrong one.
 
-x = eᵢ/√Bᵢᵢ is stationary whatever ρ̃ and ε are, and so is 0 at tiny ε. So a case is kept only if
+At tiny ε x = eᵢ/√Bᵢᵢ is stationary unless ρ̃ is large, and so is 0. So a case is kept only if
 its start lies below all of these, its limit has at least two nonzeros without a tie, and the
 printed iteration reaches it in a stated number of steps.
 """
@@ -86,7 +86,7 @@ def run_start(B: Matrix, top: Vector, start: str, rng: Random) -> Vector:
 def below_trivial(case: Instance) -> bool:
     """Does the start lie clearly below 0 and every eᵢ/√Bᵢᵢ, so that answering one of these is an ascent?
 
-    0 and eᵢ/√Bᵢᵢ are stationary whatever ρ̃ is, so stationarity alone would let a solver pass that always answers e₁.
+    At tiny ε these are stationary at most ρ̃, so stationarity alone would let a solver pass that always answers e₁.
     """
     x0 = case.data["x0"]
     corners = [objective(case, np.zeros_like(x0))]
