@@ -399,8 +399,10 @@ class SparseFDA:
         return -0.5 * float(gradient @ x + p @ np.abs(x)) / ax if ax != 0.0 else 0.0
 
     def largest_slopes(self, c: Vector, y: Vector) -> Vector:
-        """θᵢ = 2F|aᵢ| + 2√(BᵢᵢF), F the surrogate's value at the feasible point y (beyond the paper)."""
-        F = self.pencil.B_quad(y) + float(self.slopes(y) @ np.abs(y))
+        """θᵢ = 2F|aᵢ| + 2√(BᵢᵢF), F the surrogate's value at the multiple of y with aᵀx = 1 (beyond the paper)."""
+        ax = float(self.a @ y)
+        x = y / ax if abs(ax) > 1e-8 * float(np.abs(self.a) @ np.abs(y)) else self.start()
+        F = self.pencil.B_quad(x) + float(self.slopes(y) @ np.abs(x))
         return 2.0 * F * np.abs(self.a) + 2.0 * np.sqrt(self.pencil.B_diagonal * F)
 
     def at_zero(self) -> tuple[float, float]:
@@ -415,8 +417,9 @@ class SparseFDA:
             z = self.pencil.B_solve(self.a)
             return z / float(self.a @ z)
         x = as_vector(x0, self.pencil.n, "x0")
-        ax = float(self.a @ x)
-        if abs(ax - 1.0) > FEASIBILITY_SLACK * max(1.0, float(np.abs(self.a) @ np.abs(x))):
+        with np.errstate(over="ignore", invalid="ignore"):
+            ax, size = float(self.a @ x), float(np.abs(self.a) @ np.abs(x))
+        if not abs(ax - 1.0) <= min(0.5, FEASIBILITY_SLACK * max(1.0, size)):
             raise InvalidParameter(f"x0 lies outside Ω: aᵀx0 = {ax:.6g}, not 1. Divide x0 by {ax:.6g}.")
         return x / ax
 

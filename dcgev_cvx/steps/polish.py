@@ -206,8 +206,8 @@ def cross(sub: Subproblem, x: Vector, support: Index, new: Vector) -> Vector:
         t = -old / d[support]
     t = np.append(np.unique(t[(t > 0.0) & (t < 1.0)]), 1.0)
     points = old + t[:, None] * d[support]
-    # a coordinate that crosses zero at t is exactly zero there
-    points[np.abs(points) <= 4.0 * UNIT_ROUNDOFF * (np.abs(old) + np.abs(new))] = 0.0
+    # a coordinate that crosses zero at t is exactly zero there, where its two terms cancel
+    points[np.abs(points) <= 8.0 * UNIT_ROUNDOFF * np.abs(old)] = 0.0
     points[-1] = new
     gradient = sub.gradient(x)
     curvature = 0.5 * float((sub.gradient(x + d) - gradient) @ d)
@@ -306,17 +306,34 @@ def refine_on_sphere(B: Matrix, h: Vector, tau: float, x: Vector, mu: float) -> 
 def affine_face(B: Matrix, h: Vector, a: Vector) -> tuple[Vector, float]:
     """min xᵀBx − 2hᵀx s.t. aᵀx = 1: Bx = h − μa (Eq:fdaiterative).
 
-    μ is minus the t of `fisher_guess`. x is divided by aᵀx at the end: the constraint holds to the last bit or two.
+    μ is minus the t of `fisher_guess`. The second round is iterative refinement in both unknowns, and x is divided
+    by aᵀx at the end: the constraint holds to the last bit or two.
     """
     factor = cho_factor(B, lower=True, check_finite=False)
-    z_a, z_h = (cho_solve(factor, v, check_finite=False) for v in (a, h))
-    mu = (float(a @ z_h) - 1.0) / float(a @ z_a)
-    x = z_h - mu * z_a
-    x = x + cho_solve(factor, h - mu * a - B @ x, check_finite=False)
+    z_a = cho_solve(factor, a, check_finite=False)
+    square = float(a @ z_a)
+    if len(a) == 1 or square == 0.0:
+        return vertex(B, h, a)
+    x, mu = np.zeros_like(h), 0.0
+    for _ in range(2):
+        z = cho_solve(factor, h - mu * a - B @ x, check_finite=False)
+        move = (float(a @ (x + z)) - 1.0) / square
+        x, mu = x + z - move * z_a, mu + move
     ax = float(a @ x)
-    if not ax > 0.0:
-        raise SolverFailed("the penalty outweighs xᵀBx by more than floating point holds: lower nu.")
-    return x / ax, mu
+    return (x / ax, mu) if 0.5 < ax < 2.0 else vertex(B, h, a)
+
+
+def vertex(B: Matrix, h: Vector, a: Vector) -> tuple[Vector, float]:
+    """The point eᵢ/aᵢ of least penalty −2hᵢ/aᵢ, with its μ: what is left where xᵀBx drowns beside the penalty.
+
+    There aᵀx = 1 is lost to rounding on a larger face, and the step is a linear program, with a vertex as its minimiser.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        price = np.where(h * a < 0.0, -h / a, np.inf)
+    i = int(np.argmin(price))
+    x = np.zeros_like(a)
+    x[i] = 1.0 / a[i]
+    return x, float((h[i] - B[i, i] * x[i]) * x[i])
 
 
 def normal_of(sub: Subproblem, x: Vector) -> Vector:
