@@ -326,7 +326,7 @@ def affine_face(B: Matrix, h: Vector, a: Vector) -> tuple[Vector, float]:
 def vertex(B: Matrix, h: Vector, a: Vector) -> tuple[Vector, float]:
     """The point eᵢ/aᵢ of least penalty −2hᵢ/aᵢ, with its μ: what is left where xᵀBx drowns beside the penalty.
 
-    There aᵀx = 1 is lost to rounding on a larger face, and the step is a linear program, with a vertex as its minimiser.
+    There aᵀx = 1 is lost to rounding on a larger face, and the step is a linear program: a vertex minimises it.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         price = np.where(h * a < 0.0, -h / a, np.inf)
