@@ -399,11 +399,15 @@ class SparseFDA:
         return -0.5 * float(gradient @ x + p @ np.abs(x)) / ax if ax != 0.0 else 0.0
 
     def largest_slopes(self, c: Vector, y: Vector) -> Vector:
-        """θᵢ = 2F|aᵢ| + 2√(BᵢᵢF), F the surrogate's value at the multiple of y with aᵀx = 1 (beyond the paper)."""
-        ax = float(self.a @ y)
-        x = y / ax if abs(ax) > 1e-8 * float(np.abs(self.a) @ np.abs(y)) else self.start()
+        """θᵢ = 2F|aᵢ| + 2√(BᵢᵢF), F the surrogate's value at a feasible point near y (beyond the paper)."""
+        x = self.on_plane(y)
         F = self.pencil.B_quad(x) + float(self.slopes(y) @ np.abs(x))
         return 2.0 * F * np.abs(self.a) + 2.0 * np.sqrt(self.pencil.B_diagonal * F)
+
+    def on_plane(self, y: Vector) -> Vector:
+        """The multiple of y with aᵀx = 1; the dense Fisher direction where aᵀy = 0 but for rounding."""
+        ax = float(self.a @ y)
+        return y / ax if abs(ax) > 1e-8 * float(np.abs(self.a) @ np.abs(y)) else self.start()
 
     def at_zero(self) -> tuple[float, float]:
         """(value, slope) of one coordinate's penalty at 0, with its coefficient."""

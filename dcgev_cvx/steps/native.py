@@ -184,7 +184,7 @@ def fisher_guess(sub: Subproblem, y: Vector) -> Vector:
     value and the value itself.
     """
     assert isinstance(sub.program, SparseFDA)
-    a = sub.program.a * sub.unit
+    a, y = sub.program.a * sub.unit, sub.program.on_plane(y * sub.unit) / sub.unit
     lasso = Lasso(sub, y)
     size = math.sqrt(max(0.0, float(y @ sub.B_dot(y)) + float(sub.p @ np.abs(y))))
 

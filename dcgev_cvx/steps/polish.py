@@ -354,8 +354,9 @@ def multiplier_of(sub: Subproblem, x: Vector, gradient: Vector) -> float:
 
 
 def feasible(sub: Subproblem, x: Vector) -> Vector:
-    """x pulled into Ω: divided by ‖x‖_B when that exceeds 1, by aᵀx for FDA."""
-    b = float(normal_of(sub, x) @ x)
+    """x pulled into Ω: divided by ‖x‖_B when that exceeds 1; by aᵀx for FDA, or 0 where that is rounding alone."""
+    normal = normal_of(sub, x)
+    b = float(normal @ x)
     if isinstance(sub.program, SparseFDA):
-        return x / b if b != 0.0 else x
+        return x / b if abs(b) > 1e-8 * float(np.abs(normal) @ np.abs(x)) else np.zeros_like(x)
     return x / math.sqrt(b) if b > 1.0 else x
