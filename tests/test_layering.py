@@ -3,6 +3,7 @@
 import ast
 import importlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -114,12 +115,35 @@ def test_a_closed_form_run_and_its_certificate_load_no_cvxpy():
     assert run(code) == "True True False"
 
 
-ORDER = ["errors", "checks", "pencils", "penalties", "programs", "certificates", "steps.base", "mm", "algorithms"]
+def rooms() -> list[str]:
+    """The map of the house in CONTRIBUTING.md: every module or folder of modules, from the ground up."""
+    text = (ROOT.parent / "CONTRIBUTING.md").read_text(encoding="utf-8").split("\n## Layers\n")[1].split("\n## ")[0]
+    heads = [line.split(":")[0] for line in text.splitlines() if line.startswith("- ")]
+    return [name for head in heads for name in re.findall(r"`(\w+)`", head)]
 
 
-@pytest.mark.parametrize(("low", "high"), [(a, b) for i, a in enumerate(ORDER) for b in ORDER[i + 1 :]])
-def test_layers_point_one_way(low, high):
-    assert high not in reachable(low)
+ROOMS = rooms()
+
+
+def needs(room: str) -> set[str]:
+    """The rooms that the modules of a room import, itself left out."""
+    inside = [f"{room}.{path.stem}" for path in (ROOT / room).glob("*.py") if path.stem != "__init__"]
+    return {found.split(".")[0] for module in [room, *inside] for found in ours(imports(module))} - {room}
+
+
+def test_the_map_of_the_house_is_complete():
+    assert sorted(ROOMS) == sorted(modules() - {"__init__", "__main__"})
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_layers_point_one_way(room):
+    allowed = {"plotting"} if room == "comparison" else set()  # Comparison.plot
+    assert needs(room) - allowed <= set(ROOMS[: ROOMS.index(room)])
+
+
+@pytest.mark.parametrize("room", ROOMS[: ROOMS.index("solvers")])
+def test_nothing_above_the_players_knows_cvxpy(room):
+    assert not any(found.split(".")[0] == "cvxpy" for name in reachable(room) for found in imports(name))
 
 
 def test_the_driver_knows_steps_by_their_protocol_alone():
