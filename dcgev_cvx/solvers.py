@@ -48,7 +48,6 @@ class Solved:
     status: str
     solver_seconds: float
     seconds: float
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -181,7 +180,7 @@ def known_solver(name: object) -> str:
         raise SolverMissing(
             f"solver {upper} is not installed: pip install {package}. Installed: {', '.join(installed)}."
         )
-    raise InvalidParameter(f"solver {name!r} is unknown; {nearest(name, every)}")
+    raise InvalidParameter(f"solver {shown(name)} is unknown; {nearest(name, every)}")
 
 
 class _Quiet:

@@ -11,7 +11,6 @@ from ..bounds import Gap, gram_error
 from ..checks import UNIT_ROUNDOFF, Index, Vector, frozen
 from ..pencils import Gram, Pencil
 from ..postprocess import on_support, value
-from ..solutions import Solution, solution_of
 
 
 class ExactStatus(Enum):
@@ -101,11 +100,6 @@ class Progress:
             f"{self.seconds:7.1f} s  incumbent {self.incumbent:.6g}  bound {self.bound:.6g}  "
             f"gap {100.0 * self.gap.relative:.3g} %  {self.nodes} nodes, {self.open_nodes} open"
         )
-
-
-def solution_from(pencil: Pencil, support: Index, method: str, seconds: float) -> Solution:
-    """The best vector on a support, as a Solution."""
-    return solution_of(pencil, on_support(pencil, support), method, seconds)
 
 
 def rounding(pencil: Pencil, k: int) -> float:

@@ -15,15 +15,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from ..checks import Index, Matrix, Vector, frozen
 from ..errors import InvalidParameter, nearest
 from ..penalties import log_scale
-
-LevelName: TypeAlias = Literal["step", "algorithm", "pca", "bound", "fda", "cardinality"]
 
 
 @dataclass(frozen=True)
