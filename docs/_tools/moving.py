@@ -63,7 +63,8 @@ def majoriser(program: SparseGEV, starts: Sequence[float]) -> HTML:
             ]
         )
         labels.append(f"{start:.2f}")
-    axes = {"xaxis_title": "x", "yaxis": {"range": [min(f) - 0.15, max(f) + 0.6]}}
+    above = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}  # beside the picture it takes half of a small screen
+    axes = {"xaxis_title": "x", "yaxis": {"range": [min(f) - 0.15, max(f) + 0.6]}, "legend": above}
     return shown(with_slider(frames, labels, "y = ", first=int(len(starts) * 0.4), **axes), "majoriser")
 
 
