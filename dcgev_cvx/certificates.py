@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .checks import UNIT_ROUNDOFF, Vector, as_number, as_vector, shown
+from .checks import UNIT_ROUNDOFF, Vector, as_number, as_vector, attribute, shown
 from .errors import InvalidParameter
 from .programs import Program, expect_program
 from .spectra import power_of_two
@@ -120,7 +120,7 @@ def certify(program: Program, x: Vector, history: Sequence[Move] = (), *, tol: f
 
 def refuse_history(history: Any, n: int) -> None:
     """Refuse what is no sequence of iterates in n variables."""
-    wrong = not isinstance(history, Sequence) or not all(is_move(point, n) for point in history)  # pyright: ignore[reportUnknownVariableType]
+    wrong = not isinstance(history, (list, tuple)) or not all(is_move(point, n) for point in history)  # pyright: ignore[reportUnknownVariableType]
     if wrong:
         raise InvalidParameter(
             f"history = {shown(history)} must hold iterates of length {n}, as MMResult.history does."
@@ -129,7 +129,7 @@ def refuse_history(history: Any, n: int) -> None:
 
 def is_move(point: Any, n: int) -> bool:
     """Has a point an x of length n, and an origin that is None or another?"""
-    x, origin = getattr(point, "x", None), getattr(point, "origin", None)
+    x, origin = attribute(point, "x"), attribute(point, "origin")
     return isinstance(x, np.ndarray) and x.shape == (n,) and (origin is None or np.shape(origin) == (n,))
 
 

@@ -26,8 +26,8 @@ T = TypeVar("T")
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
 MAX_BYTES = 2 << 30
 """The largest dense matrix that is formed without being asked twice: 2 GiB."""
-NOT_REAL = (str, bytes, complex, np.complexfloating)
-"""Entries of an object array that float() takes and should not: "1" would become 1, and 1 + 2j would too."""
+NOT_REAL = (str, bytes, complex, np.complexfloating, np.datetime64, np.timedelta64)
+"""What float() takes and should not: "1" and 1 + 2j would become 1, and a date the nanoseconds since 1970."""
 LONGEST = 10**7
 """A list of names, prices or cardinalities that goes on beyond this has no end."""
 
@@ -48,6 +48,22 @@ def shown(value: object, most: int = 60) -> str:
     except Exception:  # 10**5000 has no repr, an object's own may raise anything
         text = f"<{type(value).__name__}>"
     return text if len(text) <= most else f"{text[: most - 2]} …"
+
+
+def attribute(value: Any, name: str) -> Any:
+    """value.name, or None where there is none: an object's own __getattr__ may raise anything."""
+    try:
+        return getattr(value, name, None)
+    except Exception:
+        return None
+
+
+def spelt(label: object) -> str:
+    """str(label), or the name of its type where that fails."""
+    try:
+        return str(label)
+    except Exception:
+        return f"<{type(label).__name__}>"
 
 
 def largest(array: Matrix) -> float:
@@ -98,6 +114,8 @@ def as_real(
             array = np.array(raw, dtype=np.float64, order=order, copy=True, subok=False)
     except (TypeError, ValueError, OverflowError) as cause:
         raise error(f"{what} has entries that are not numbers: {cause}") from cause
+    except MemoryError as cause:
+        raise error(f"{what} of shape {raw.shape} does not fit in memory: pass fewer rows or columns.") from cause
     bad = int(array.size - np.count_nonzero(np.isfinite(array)))
     if bad:
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
@@ -110,9 +128,9 @@ def dense(data: Any, what: str, error: type[InvalidPencil] | type[InvalidParamet
 
     Raises the error for one that would take more than MAX_BYTES, or whose toarray fails.
     """
-    if not hasattr(data, "toarray"):
+    if attribute(data, "toarray") is None:
         return data
-    shape = getattr(data, "shape", ())
+    shape = attribute(data, "shape")
     if isinstance(shape, tuple) and len(shape) == 2:
         check_bytes(shape, f"{what} as a dense matrix", "Pass fewer rows or columns.", error)
     try:
@@ -148,8 +166,7 @@ def column_names(data: Any) -> tuple[str, ...] | None:
 
     Columns that are not strings (the 0, 1, … of a frame without names) become strings too.
     """
-    columns = getattr(data, "columns", None)
-    return None if columns is None or callable(columns) else tuple(str(column) for column in columns)
+    return tuple(map(spelt, listed(attribute(data, "columns")))) or None
 
 
 def checked_names(names: Iterable[object] | None, n: int) -> tuple[str, ...] | None:
@@ -159,7 +176,7 @@ def checked_names(names: Iterable[object] | None, n: int) -> tuple[str, ...] | N
     """
     if names is None:
         return None
-    found = tuple(str(name) for name in listed(names))
+    found = tuple(map(spelt, listed(names)))
     if not found:
         raise InvalidPencil(f"names = {shown(names)} must list {n} names, one per variable.")
     if len(found) != n:
@@ -211,8 +228,8 @@ def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False, 
     rule = f"must be {'greater than' if strict else 'at least'} {low:g}"
     rule += "" if math.isinf(high) else f" and at most {high:g}"
     try:
-        # float() takes True for 1, reads text, drops imaginary parts and opens an array of one entry
-        if isinstance(value, (bool, np.bool_, *NOT_REAL)) or np.ndim(value):
+        # float() takes True for 1, reads text, drops imaginary parts, opens an array of one entry, warns of a mask
+        if isinstance(value, (bool, np.bool_, np.ma.MaskedArray, *NOT_REAL)) or np.ndim(value):
             raise TypeError
         number = float(value)
     except Exception:  # an object's own __float__ may raise anything
@@ -248,15 +265,20 @@ def listed(values: Any) -> list[Any]:
     A number has no members, a set no order, and what goes on beyond LONGEST no end; text would be taken for its
     letters and a table for its rows or the names of its columns.
     """
-    if isinstance(values, (str, bytes, dict, set, frozenset)) or hasattr(values, "toarray"):
-        return []
-    if getattr(values, "ndim", 1) != 1:
+    if isinstance(values, (str, bytes, dict, set, frozenset)) or attribute(values, "toarray") is not None:
         return []
     try:
+        if getattr(values, "ndim", 1) != 1:
+            return []
         members = list(islice(values, LONGEST + 1))
     except Exception:  # an object's own __iter__ may raise anything
         return []
     return members if len(members) <= LONGEST else []
+
+
+def is_whole(value: Any) -> bool:
+    """Is it an integer, Python's or NumPy's? True and a duration, which pass for one, are none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
 
 
 def as_whole(value: Any, what: str, *, low: int = 1, high: float = math.inf) -> int:
@@ -271,7 +293,7 @@ def as_whole(value: Any, what: str, *, low: int = 1, high: float = math.inf) -> 
     Traceback (most recent call last):
     dcgev_cvx.errors.InvalidParameter: points = 0 must be a whole number of at least 1.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
+    if not is_whole(value) or not low <= value <= high:
         most = "" if math.isinf(high) else f" and at most {high}"
         raise InvalidParameter(f"{what} = {shown(value)} must be a whole number of at least {low}{most}.")
     return int(value)
@@ -290,8 +312,7 @@ def as_indices(values: Any, n: int, what: str) -> Index:
     dcgev_cvx.errors.InvalidParameter: rows = [3] must list whole numbers between 0 and 2.
     """
     members = listed(values)
-    whole = all(isinstance(i, (int, np.integer)) and not isinstance(i, bool) and 0 <= i < n for i in members)
-    if not members or not whole:
+    if not members or not all(is_whole(i) and 0 <= i < n for i in members):
         raise InvalidParameter(f"{what} = {shown(values)} must list whole numbers between 0 and {n - 1}.")
     return np.array(members, dtype=np.intp)
 
@@ -348,8 +369,7 @@ def as_generator(random_state: Any) -> np.random.Generator:
     """The generator of a seed, or the generator itself; None is refused, for answers are to be repeatable."""
     if isinstance(random_state, np.random.Generator):
         return random_state
-    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
-    if not whole or random_state < 0:
+    if not is_whole(random_state) or random_state < 0:
         raise InvalidParameter(
             f"random_state = {shown(random_state)} must be a whole number of at least 0, or a Generator."
         )

@@ -27,6 +27,7 @@ from .checks import (
     Vector,
     as_listener,
     as_vector,
+    attribute,
     check_bytes,
     frozen,
     largest,
@@ -239,7 +240,7 @@ def deflate(pencil: Pencil, x: Vector, deflation: Deflation, found: Matrix | Non
     """
     rule = rule_of(deflation)
     W = directions(expect_pencil(pencil), x)
-    if found is not None and getattr(found, "shape", None) != (pencil.n, 0):
+    if found is not None and attribute(found, "shape") != (pencil.n, 0):
         earlier = checked_directions(pencil, found, "found")
         W = orthonormal(pencil, W, earlier) if deflation == "orthogonalized-hotelling" else W
     A = rule(pencil, W) if W.shape[1] else pencil.A

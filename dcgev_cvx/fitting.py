@@ -10,7 +10,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from .checks import Matrix, Vector, as_flag, as_generator, as_real, as_whole, listed, one_of, refuse_objects, shown
+from .checks import (
+    Matrix,
+    Vector,
+    as_flag,
+    as_generator,
+    as_real,
+    as_whole,
+    is_whole,
+    listed,
+    one_of,
+    refuse_objects,
+    shown,
+)
 from .deflation import Components, components, rule_of
 from .errors import InvalidParameter
 from .pencils import Pencil
@@ -110,11 +122,7 @@ def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[in
     >>> per_component(None, 2, 25), per_component([3, 1], 2, 25)
     ([3, 3], [3, 1])
     """
-    if (
-        isinstance(n_components, bool)
-        or not isinstance(n_components, (int, np.integer))
-        or not 1 <= n_components <= n
-    ):
+    if not is_whole(n_components) or not 1 <= n_components <= n:
         raise InvalidParameter(f"n_components = {shown(n_components)} must be a whole number between 1 and {n}.")
     count = int(n_components)
     if k is None:

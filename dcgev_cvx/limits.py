@@ -31,6 +31,12 @@ def refuse_ratio(A: float, B: float) -> None:
         )
 
 
+def refuse_dust(A: float) -> None:
+    """Refuse an A whose entries have lost digits to subnormal numbers, and whose inverse is no number."""
+    if 0.0 < A < 1e-305:
+        raise InvalidPencil(f"max |A| = {A:.3g} is too small for floating point. Divide A and rho by {A:.3g}.")
+
+
 def as_shift(tau: float, scale: float) -> float:
     """A shift that floating point can tell from 0 and from infinity beside A.
 

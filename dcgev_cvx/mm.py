@@ -77,9 +77,9 @@ class Stop:
     stationarity: float = 1e-6
 
     def __post_init__(self) -> None:
-        as_whole(self.max_iter, "max_iter")
+        object.__setattr__(self, "max_iter", as_whole(self.max_iter, "max_iter"))
         for name in ("step", "decrease", "stationarity"):
-            as_number(getattr(self, name), name)
+            object.__setattr__(self, name, as_number(getattr(self, name), name))
 
     def moved_little(self, program: Program, before: Vector, after: Vector) -> bool:
         """Is the step small?"""

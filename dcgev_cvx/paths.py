@@ -157,7 +157,7 @@ def path(
     """
     rule, top = expect_stop(stop), rho_max(pencil, x0, eps)
     count = as_whole(points, "points", high=MOST_POINTS)
-    grid = np.geomspace(top, 1e-4 * top, count) if top > 0.0 else np.zeros(1)
+    grid = np.geomspace(top, 1e-4 * top, count) if 1e-4 * top > 0.0 else np.zeros(1)
     ordered = sorted(as_numbers(grid if rhos is None else rhos, "rhos"), reverse=True)
     return Path(pencil, tuple(path_points(pencil, ordered, eps=eps, x0=x0, stop=rule)))
 

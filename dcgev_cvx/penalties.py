@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .checks import Vector, as_number, as_real, shown
+from .checks import Vector, as_number, as_real, attribute, shown
 from .errors import InvalidParameter
 
 MACHINE_EPS = float(np.finfo(np.float64).eps)
@@ -47,7 +47,7 @@ def as_penalty(penalty: Any) -> Penalty:
     if penalty is None:
         return LogPenalty()
     wanted = ("coefficient", "value", "weights")
-    if isinstance(penalty, type) or not all(callable(getattr(penalty, name, None)) for name in wanted):
+    if isinstance(penalty, type) or not all(callable(attribute(penalty, name)) for name in wanted):
         raise InvalidParameter(
             f"penalty = {shown(penalty)} is none: it is LogPenalty(), L1Penalty(), ExponentialPenalty(), or has "
             "the three methods coefficient, value and weights."

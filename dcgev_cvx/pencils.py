@@ -11,7 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .checks import Index, Matrix, Vector, as_real, checked_names, column_names, frozen, largest, listed, shown
+from .checks import (
+    Index,
+    Matrix,
+    Vector,
+    as_real,
+    attribute,
+    checked_names,
+    column_names,
+    frozen,
+    is_whole,
+    largest,
+    listed,
+    shown,
+    spelt,
+)
 from .errors import InvalidParameter, InvalidPencil
 from .factors import Factor, asymmetry
 from .limits import refuse_ratio
@@ -19,6 +33,8 @@ from .spectra import extreme, extreme_of_factor, semidefinite, smallest_of_matri
 
 SMALL = 500
 """Below this many variables a product costs less than looking for zeros."""
+LARGEST_SUM = 1e305
+"""n·max |A| may reach this: traces, row sums and twice an eigenvalue are then numbers."""
 
 
 class Gram:
@@ -347,8 +363,7 @@ def checked_blocks(blocks: Any, n: int, B: Matrix | None) -> tuple[int, ...] | N
     if blocks is None:
         return None
     given = listed(blocks)
-    whole = all(isinstance(size, (int, np.integer)) and not isinstance(size, bool) for size in given)
-    sizes = tuple(int(size) for size in given) if whole else ()
+    sizes = tuple(int(size) for size in given) if all(map(is_whole, given)) else ()
     if not sizes or min(sizes) < 1 or sum(sizes) != n:
         raise InvalidPencil(f"blocks = {shown(blocks)} must be whole numbers of at least 1 that add up to n = {n}.")
     for start, stop in pairwise((0, *accumulate(sizes))):
@@ -367,17 +382,15 @@ def few(x: Vector) -> Index | None:
 
 def check_order(names: Any, others: Any, what: str, other: str) -> None:
     """Labels of a pandas frame that are the same but in another order would be taken for one another."""
-    if names is None or others is None or callable(others):
-        return
-    labels = tuple(str(label) for label in others)
-    if labels != names and sorted(labels) == sorted(names):
+    labels = tuple(map(spelt, listed(others)))
+    if names is not None and labels != names and sorted(labels) == sorted(names):
         raise InvalidPencil(f"{what} and {other} have the same labels in another order: sort one by the other.")
 
 
 def symmetric(data: Any, what: str) -> Matrix:
     """A read-only symmetric float64 matrix, or InvalidPencil with the amount of asymmetry."""
-    check_order(column_names(data), getattr(data, "index", None), f"the columns of {what}", f"the rows of {what}")
-    dtype = getattr(data, "dtype", None)
+    check_order(column_names(data), attribute(data, "index"), f"the columns of {what}", f"the rows of {what}")
+    dtype = attribute(data, "dtype")
     single = isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize < 8
     array = as_real(data, what, InvalidPencil)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
@@ -391,8 +404,9 @@ def symmetric(data: Any, what: str) -> Matrix:
             f"{what} is not symmetric: max |{what} - {what}ᵀ| = {skew:.3g} where max |{what}| = {scale:.3g}. "
             f"Pass ({what} + {what}ᵀ)/2 if that is what you mean."
         )
-    # halves are added, not halved sums: the sum of two entries near overflow is infinite
-    return frozen(array if skew == 0.0 else 0.5 * array + 0.5 * array.T)
+    if scale * len(array) > LARGEST_SUM:
+        raise InvalidPencil(f"max |{what}| = {scale:.3g}: sums of it overflow. Divide {what} by {scale:.3g}.")
+    return frozen(array if skew == 0.0 else 0.5 * (array + array.T))
 
 
 def expect_pencil(pencil: Any) -> Pencil:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .certificates import refuse_history
-from .checks import Matrix, Vector, as_number, as_numbers, as_vector, as_whole, expect, listed, shown
+from .checks import Matrix, Vector, as_number, as_numbers, as_vector, as_whole, attribute, expect, listed, shown
 from .errors import InvalidParameter, SolverMissing
 from .pencils import expect_pencil
 from .programs import expect_program
@@ -33,7 +33,7 @@ NEEDED = "pictures need Matplotlib: pip install matplotlib"
 
 def axes_of(ax: Any, size: tuple[float, float] = (6.4, 4.0)) -> Any:
     """The Axes given, or a new one; without Matplotlib the error says how to install it."""
-    if ax is not None and not hasattr(ax, "get_legend_handles_labels"):
+    if ax is not None and attribute(ax, "get_legend_handles_labels") is None:
         raise InvalidParameter(f"ax must be a Matplotlib Axes, got {type(ax).__name__}.")
     if ax is not None:
         return ax

@@ -9,9 +9,9 @@ from typing import Any, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 
-from .checks import Index, Vector, as_number, as_real, as_vector, frozen, one_of
+from .checks import Index, Vector, as_number, as_real, as_vector, attribute, frozen, one_of
 from .errors import Infeasible, InvalidParameter
-from .limits import as_shift, refuse_price, refuse_size
+from .limits import as_shift, refuse_dust, refuse_price, refuse_size
 from .penalties import MACHINE_EPS, Penalty, as_eps, as_penalty, card
 from .pencils import Gram, Pencil, expect_pencil
 from .spectra import power_of_four, power_of_two
@@ -162,6 +162,7 @@ class SparseGEV:
         }
         for name, value in settings.items():
             object.__setattr__(self, name, value)
+        refuse_dust(pencil.A_scale)
         refuse_price(f"rho = {self.rho:g}", self.at_zero(), pencil.n)
 
     def with_rho(self, rho: float, eps: float | None = None) -> SparseGEV:
@@ -430,8 +431,8 @@ class SparseFDA:
 
 def expect_program(program: Any) -> Program:
     """The program, if it is one: a Pencil with f, g and a start."""
-    whole = all(callable(getattr(program, name, None)) for name in ("f", "g", "start"))
-    if not whole or not isinstance(getattr(program, "pencil", None), Pencil):
+    whole = all(callable(attribute(program, name)) for name in ("f", "g", "start"))
+    if not whole or not isinstance(attribute(program, "pencil"), Pencil):
         raise InvalidParameter(
             f"a program is wanted, got {type(program).__name__}: use SparseGEV(pencil, rho) or SparseFDA(a, B, nu)."
         )

@@ -21,6 +21,7 @@ from .checks import (
     Matrix,
     Vector,
     as_real,
+    attribute,
     checked_names,
     column_names,
     dense,
@@ -129,7 +130,7 @@ def read_table(data: Any, what: str = "X", *, least: int = 2) -> Table:
 
 def as_table(data: Any, what: str, names: Sequence[str] | None) -> Matrix:
     """A float64 copy; columns that are not numbers, or not finite, are named."""
-    if hasattr(data, "iloc"):
+    if attribute(data, "iloc") is not None:
         data = frame_values(data, what)
     elif isinstance(data, np.ndarray) and data.dtype.kind == "O" and data.ndim == 2:
         refuse_columns(what, [j for j in range(data.shape[1]) if not is_numeric(data[:, j])], names)
@@ -245,7 +246,7 @@ def label_list(y: Any) -> list[Any]:
     What is masked becomes None, which is missing.
     """
     try:
-        if hasattr(y, "__array__"):
+        if attribute(y, "__array__") is not None:
             y = y if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
             y = y.ravel().tolist() if y.shape in ((y.size,), (y.size, 1)) else y
         values = listed(y)

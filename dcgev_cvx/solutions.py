@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .certificates import Certificate
-from .checks import Vector, as_vector, frozen, shown
+from .checks import Vector, as_vector, frozen, is_whole, shown
 from .errors import InvalidParameter
 from .pencils import Pencil, expect_pencil
 from .postprocess import value
@@ -148,7 +148,7 @@ def checked_k(k: Any, n: int) -> int:
     Traceback (most recent call last):
     dcgev_cvx.errors.InvalidParameter: k = 14 is out of range: a cardinality lies between 1 and n = 13.
     """
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+    if not is_whole(k):
         raise InvalidParameter(f"k = {shown(k)} must be a whole number between 1 and n = {n}.")
     if not 1 <= k <= n:
         raise InvalidParameter(f"k = {shown(k)} is out of range: a cardinality lies between 1 and n = {n}.")

@@ -25,7 +25,7 @@ TIGHT: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "ECOS": {"abstol": 1e-10, "reltol": 1e-10, "feastol": 1e-10},
         # Anderson acceleration leads SCS astray on small ill-conditioned steps
         "SCS": {"eps_abs": 1e-8, "eps_rel": 1e-8, "max_iters": 50_000, "acceleration_lookback": 0},
-        "OSQP": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 50_000},
+        "OSQP": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 50_000, "polishing": False},
     }
 )
 """Options that let the support of an MM step be read off the answer; the polish does the rest."""

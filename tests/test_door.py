@@ -219,6 +219,20 @@ class Sparse:
         raise RuntimeError("no matrix")
 
 
+class Stubborn:
+    """Raises when asked for anything it has not, as a proxy without its object does."""
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+
+def nested(depth):
+    found = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
 MALFORMED = {
     "nan": replaced(np.nan),
     "inf": replaced(np.inf),
@@ -253,6 +267,10 @@ MALFORMED = {
     "beyond float64": lambda M: np.full(M.shape, np.longdouble("1e4000")),
     "too large to be dense": lambda M: scipy.sparse.coo_array(([1.0], ([0], [0])), shape=(10**7, 10**7)),
     "a toarray that fails": lambda M: Sparse(),
+    "dates among objects": objects(lambda v: np.datetime64(int(v), "ns")),
+    "durations among objects": objects(lambda v: np.timedelta64(int(v), "ns")),
+    "stubborn": lambda M: Stubborn(),
+    "near overflow": lambda M: np.full((3, 3), 1e308),
     "a sparse complex": lambda M: scipy.sparse.csr_array(M.reshape(len(M), -1) * 1j),
 }
 FINE_IN = {
@@ -269,7 +287,7 @@ def test_malformed_data_raise_our_error(place, kind):
     if place in FINE_IN.get(kind, set()):
         assert np.all(np.isfinite(call(bad)))
         return
-    before = None if kind in ("a generator", "a function") else snapshot(bad)
+    before = None if kind in ("a generator", "a function", "stubborn") else snapshot(bad)
     with pytest.raises(DCGEVError) as caught:
         call(bad)
     assert len(str(caught.value)) > 10
@@ -484,6 +502,12 @@ WRONG = {
     "hostile": Hostile(),
     "function": lambda *args: None,
     "a class": int,
+    "a duration": np.timedelta64(2, "ns"),
+    "a date": np.datetime64(2, "ns"),
+    "masked": np.ma.masked,
+    "durations": np.array([1, 1], "m8[ns]"),
+    "nested": nested(5000),
+    "stubborn": Stubborn(),
 }
 CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine for those arguments
     dcgev_cvx.Backend: {"solver": "SCS", "options": {}, "fallback": ()},
@@ -636,6 +660,14 @@ def test_one_wrong_argument_at_a_time(call):
         (lambda: dcgev_cvx.card_eps(a, -0.1), "eps = -0.1 is out of range"),
         (lambda: SparseGEV(PCA, 0.1, eps=1e-320), "eps = .* is out of range; it must be at least 1e-300"),
         (lambda: SparseGEV(PCA, 1e300), r"rho = 1e\+300 is too large"),
+        (lambda: SparseGEV(Pencil(A * 1e-310), 0.0), r"max \|A\| = 4e-310 is too small .* Divide A and rho by 4e"),
+        (lambda: Pencil(A * 1e306), r"max \|A\| = 4e\+306: sums of it overflow. Divide A by 4e\+306"),
+        (lambda: Pencil(A, A * 1e306), r"max \|B\| = 4e\+306: sums of it overflow. Divide B by 4e\+306"),
+        (lambda: Pencil(np.broadcast_to(1.0, (10**6, 10**6))), r"A of shape \(1000000, 1000000\) does not fit in"),
+        (lambda: Pencil(A, blocks=np.array([1, 2], "m8[ns]")), "blocks = .* must be whole numbers"),
+        (lambda: sparse_fda(a, np.eye(3), nu=0.1, x0=[4e20, 0.0, -1e20]), "x0 lies outside Ω: aᵀx0 = 0, not 1"),
+        (lambda: sparse_fda(a, np.eye(3), nu=0.1, x0=[1e308, 1e308, -1e308]), "x0 lies outside Ω: aᵀx0 = "),
+        (lambda: dcgev_cvx.Backend("x" * 10_000), "solver 'x{50,59} … is unknown"),
         (lambda: SparseGEV(PCA, 0.1, tau=1e200), r"tau = 1e\+200 is too large"),
         (lambda: sparse_fda(a * 1e90, B * 1e-100, nu=0.1), r"Fisher ratios aᵢ²/Bᵢᵢ near 1e\+28"),
         (lambda: Pencil(A * 1e200, B * 1e-200), r"eigenvalues near 1e\+400"),

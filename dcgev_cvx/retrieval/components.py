@@ -17,7 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Index, Matrix, Vector, as_indices, as_listener, as_number, as_whole, expect, listed, shown
+from ..checks import (
+    Index,
+    Matrix,
+    Vector,
+    as_indices,
+    as_listener,
+    as_number,
+    as_whole,
+    expect,
+    is_whole,
+    listed,
+    shown,
+)
 from ..errors import InvalidParameter
 from ..samples import read_table
 from ..solutions import checked_k
@@ -139,7 +151,7 @@ def sparse_pairs(
 
 def refuse_rank(d: int, rank: int) -> None:
     """1 ≤ d ≤ rank, a whole number."""
-    if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= rank:
+    if not is_whole(d) or not 1 <= d <= rank:
         raise InvalidParameter(
             f"d = {shown(d)} components were asked for: d must be a whole number between 1 and {rank}, the rank of "
             "the cross-covariance of the two kernels."

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Index, Matrix, Vector, as_indices, expect, frozen, shown
+from ..checks import Index, Matrix, Vector, as_indices, attribute, expect, frozen, shown
 from ..datasets.corpora import Corpus
 from ..errors import InvalidParameter
 
@@ -31,8 +31,8 @@ class KernelView:
         Raises InvalidParameter unless the bags are a sparse matrix over the training documents' words.
         """
         documents = as_indices(documents, self.n, "documents")
-        shape = getattr(bags, "shape", ())
-        if not hasattr(bags, "toarray") or len(shape) != 2 or shape[1] != self.bags.shape[1]:
+        shape = attribute(bags, "shape") or ()
+        if attribute(bags, "toarray") is None or len(shape) != 2 or shape[1] != self.bags.shape[1]:
             words = self.bags.shape[1]
             raise InvalidParameter(f"bags = {shown(bags)} must be a sparse matrix of {words} columns, one per word.")
         return (bags @ self.bags[documents].T).toarray() - self.mean[documents]
