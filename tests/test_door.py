@@ -565,6 +565,7 @@ CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine f
     explained.projector_trace: {"pencil": PCA, "V": np.eye(3)[:, :2]},
     relaxations.homogeneous_sdp: {"pencil": PCA, "k": 2, "scale": "diagonal", "time_limit": 1.0, "force": False},
     relaxations.entrywise_sdp: {"pencil": PCA, "radius": 1.0, "k": None, "solver": None, "time_limit": 1.0},
+    relaxations.literal_sdp: {"pencil": PCA, "radius": 1.0, "time_limit": 1.0},
     relaxations.literal_dual: {"pencil": PCA, "radius": 1.0},
     relaxations.radius_for: {"pencil": PCA, "k": 2, "rule": "paper"},
     rivals.gpower: {"pencil": PCA, "k": 2, "kind": "l0", "start": "column", "tol": 1e-6, "max_iter": 50},
@@ -641,6 +642,19 @@ def test_one_wrong_argument_at_a_time(call):
                 assert found == "refused", (name, kind)
             elif kind != "a class":  # a caller's own function may raise what it likes
                 assert found in ("refused", "accepted"), (name, kind)
+
+
+KINDS = {float: (decimal.Decimal, fractions.Fraction, np.longdouble, np.array), int: (np.int8, np.uint64)}
+
+
+@pytest.mark.parametrize(
+    "call", [call for call in CALLS if call not in NEVER_GOOD], ids=lambda call: call.__qualname__
+)
+def test_numbers_of_other_kinds_are_taken(call):
+    good = CALLS[call]
+    for name, number in good.items():
+        for kind in KINDS.get(type(number), ()):
+            assert verdict(call, {**good, name: kind(number)}) == "accepted", (name, kind)
 
 
 @pytest.mark.parametrize(

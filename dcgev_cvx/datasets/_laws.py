@@ -22,7 +22,7 @@ def laws_of_canada(folder: str | Path, *, least_words: int = LEAST_WORDS) -> Cor
     The XML is under the Open Government Licence – Canada. Documents are paired by their numbers:
     SOR is DORS, SI is TR and "c." is "ch." in French.
     """
-    as_whole(least_words, "least_words", low=0, high=10**9)
+    least_words = as_whole(least_words, "least_words", low=0, high=10**9)
     read = (
         (name, text_of(english), text_of(french)) for name, english, french in law_pairs(as_path(folder, "folder"))
     )

@@ -126,7 +126,7 @@ def aligned_corpus(
         For folders or files that are missing, damaged or not UTF-8.
     """
     languages = two_languages(languages)
-    as_whole(least, "least", low=0, high=10**9)
+    least = as_whole(least, "least", low=0, high=10**9)
     if other is None:
         return read_bags(as_path(source, "source"))
     first, second = text_files(as_path(source, "source")), text_files(as_path(other, "other"))
@@ -165,7 +165,7 @@ def corpus_from_texts(
     english, french, documents = (as_texts(given) for given in (english, french, documents))
     source = expect(source, str, "source", "a text that says where the documents come from")
     languages = two_languages(languages)
-    as_whole(least, "least", low=0, high=10**9)
+    least = as_whole(least, "least", low=0, high=10**9)
     if len(english) != len(french) or len(english) != len(documents):
         raise InvalidParameter(
             f"{len(english)} texts, {len(french)} translations and {len(documents)} names: there must be one of each."

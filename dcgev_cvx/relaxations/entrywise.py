@@ -408,7 +408,7 @@ def largest_entries(X: Matrix) -> int:
 
 def ending(begin: float, time_limit: float | None) -> float:
     """When the improvement of U has to stop: at the time limit."""
-    return math.inf if time_limit is None else begin + time_limit
+    return math.inf if time_limit is None else begin + float(time_limit)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # multipliers may be anything

@@ -171,7 +171,7 @@ def concluded(
         upper_bound=max(0.0, dense_bound(pencil)),
         U=np.zeros((n, n)),
         b=0.0,
-        k=int(min(float(n), max(1.0, radius))),
+        k=int(min(float(n), max(1.0, float(radius)))),
         valid_k=n,
         begin=begin,
     )

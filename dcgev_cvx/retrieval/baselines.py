@@ -36,7 +36,7 @@ def lsi(training: Corpus, queries: Corpus, d: int, seed: int = 0) -> tuple[Matri
 
     for what, corpus in (("training", training), ("queries", queries)):
         expect(corpus, Corpus, what, "see datasets.aligned_corpus")
-    as_whole(seed, "seed", low=0, high=2**32 - 1)
+    seed = as_whole(seed, "seed", low=0, high=2**32 - 1)
     refuse_rank(d, min(training.n_documents, training.E.shape[1] + training.F.shape[1]) - 1)
     model: Any = TruncatedSVD(d, random_state=seed).fit(hstack([training.E, training.F]).tocsr())
     n, p, q = queries.n_documents, queries.E.shape[1], queries.F.shape[1]

@@ -70,5 +70,5 @@ def stacked(view: KernelView, components: Sequence[Component], side: int) -> Mat
     n, found = expect_view(view, "view").n, listed(components)
     if not found or not all(isinstance(component, Component) for component in found):
         raise InvalidParameter(f"components = {shown(components)} must be what sparse_cca returns.")
-    as_whole(side, "side", low=0, high=1)
-    return np.column_stack([component.vectors(n, n)[side] for component in found])
+    which = as_whole(side, "side", low=0, high=1)
+    return np.column_stack([component.vectors(n, n)[which] for component in found])
