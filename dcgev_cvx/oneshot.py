@@ -22,6 +22,7 @@ from .programs import smallest_tau
 from .spectra import power_of_two
 
 DENSE_KERNEL = 400
+"""With B = I and a dense A up to this n the whole schedule runs compiled; beyond, the products are BLAS's."""
 SINGLE = 10**4
 """Factors with more entries than this are searched in single precision: half the memory to go through."""
 GATHER = 10**5
@@ -101,6 +102,7 @@ def one_shot(pencil: Pencil, k: int, x0: Vector, schedule: Schedule) -> tuple[Ve
     from .steps.kernels import one_shot_gev, one_shot_pca
 
     A = pencil.A.toarray() if isinstance(pencil.A, Gram) else np.asarray(pencil.A)
+    # tighter than STILL: on so few variables running a level to its end costs next to nothing
     if pencil.B is None:
         rho = one_shot_pca(A, tau, k, x, levels, schedule.steps, 1e-6)
     else:
@@ -120,6 +122,7 @@ def one_shot_rows(A: Gram, k: int, x: Vector, schedule: Schedule) -> tuple[Vecto
     R: Any = np.empty(A.C.T.shape, np.float64 if A.C.size <= SINGLE else np.float32)
     np.divide(A.C.T, unit, out=R, casting="same_kind")
     x, rho = x.astype(R.dtype), 0.0
+    # a pool of more than half the rows would save less than picking it out costs
     whole = 2 * POOL * k > len(x)
     for level in schedule.levels:
         x, rho, still = settle(R, x, k, level, schedule.steps if whole else FULL)

@@ -121,6 +121,7 @@ def after_climbs(
     groups = group_labels([rows for rows, _ in plan], pencil.n)
     climbs = Climbs(pencil, groups)
     starts = np.array([drawn(plan, generator) for _ in range(count)])
+    # the best known support climbs along, so that kicks start from it too
     climbs.climb(np.vstack([whole(x, plan), starts]))
     still, settled = 0, climbs.lonely(starts) == 0
     for _ in range(ROUNDS[stage]):
@@ -267,6 +268,7 @@ def indicator(support: Index, n: int) -> Vector:
 def best_single(pencil: Pencil) -> Vector:
     """The optimum for k = 1: the variable with the largest Aᵢᵢ/Bᵢᵢ, the first of those equal but for rounding."""
     ratio = pencil.A_diagonal / pencil.B_diagonal
+    # the diagonal of a correlation matrix is 1 but for rounding, and rounding must not choose the variable
     top = float(np.max(ratio))
     i = int(np.flatnonzero(ratio >= top - 1e-12 * abs(top))[0])
     x = np.zeros(pencil.n)

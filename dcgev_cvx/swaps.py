@@ -29,6 +29,7 @@ PRODUCT = 10**7
 DIRECT = 100
 """Supports up to this size are decomposed as they are; larger ones are exchanged in place (`slots`)."""
 POWER_STEPS = 40
+"""Power steps by which `refined` tries to settle an eigenvector before it decomposes the sub-pencil."""
 THIN = 60
 """Beyond this many variables the exchanges of A = CᵀC with B = I are evaluated by power steps."""
 
@@ -64,6 +65,7 @@ def refined(pencil: Pencil, x: Vector) -> Vector:
     if pencil.B is None and isinstance(pencil.A, Gram) and len(support) > DIRECT:
         W = pencil.A.C.T[support]
         z, v, value = climb(W, x[support], POWER_STEPS)
+        # the error of λ is the square of this residual over the gap: far below what λ is printed with
         if np.linalg.norm(W @ v - value * z) <= 1e-10 * value:
             found = np.zeros_like(x)
             found[support] = positive(z)
@@ -130,6 +132,7 @@ def best_swap(
     gains = swap_gains(pencil, support, x, value, drop, add)
     if groups is not None:
         gains[groups[support[drop]][:, None] != groups[add]] = 0.0
+    # λ is good to some units in its last place: two supports that tie would else be exchanged back and forth
     threshold = value + 1e-12 * abs(value)
     best = np.argsort(-gains, axis=None, kind="stable")[:SHORTLIST]
     for i, j in zip(*np.unravel_index(best[gains.flat[best] > 0.0], gains.shape), strict=True):
@@ -155,6 +158,7 @@ def eliminated(pencil: Pencil, k: int) -> Index:
         A, B, root = pencil.A_sub(support), pencil.B_sub(support), pencil.B_roots[support]
         z = x[support] * root
         G = other_pairs(A, B, root, z, np.array([[pencil.A_quad(x)]]))
+        # Gᵢᵢ = 0 where variable i is an eigenvector by itself: without it nothing is left of λ, and it stays
         loss = z * z / np.maximum(np.diagonal(G), np.finfo(float).tiny)
         kept = np.argsort(-loss, kind="stable")[: max(k, int(0.7 * len(support)))]
         support = np.sort(support[kept])
@@ -191,6 +195,7 @@ class Climbs:
         Over the number of climbs it estimates the chance that another would end at a top not yet seen
         (Good and Turing).
         """
+        # nine digits: the same value reached on different supports, or by rounding, is one top
         ends = Counter(f"{self.values[self.end(key)]:.9g}" for key in keys(supports))
         return sum(count == 1 for count in ends.values())
 

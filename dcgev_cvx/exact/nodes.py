@@ -104,6 +104,7 @@ class NodeBounds:
         slack -= np.sum(moduli[:, :p], axis=1)
         slack[:p] -= top_sum(moduli[:p, p:], m)
         slack[p:] -= top_sum(moduli[p:, p:], m - 1)
+        # as in `bounds.dominance`: two units for each entry, k more for the sum, and room
         rounded = 16.0 * (self.k + 2) * UNIT_ROUNDOFF * (abs(lam) * np.max(np.abs(B)) + np.max(np.abs(A)))
         return bool(np.all(slack > rounded))
 
@@ -115,6 +116,7 @@ def proved(lam: float, M: Matrix, B: Matrix, size: Matrix) -> float:
     which has to outweigh what `is_definite` takes off. B has a diagonal near one here.
     """
     room = 1.25 * float(lowering(lam, np.abs(lam * np.diagonal(B) - np.diagonal(M)), B, size)[0])
+    # few attempts: a node whose proof fails keeps its parent's bound, which costs time and no truth
     for factor in (1.0, 4.0, 64.0, 4096.0):
         if is_definite(lam + factor * room, M, B, size):
             return lam + factor * room

@@ -32,7 +32,9 @@ INTERIOR_POINT_LIMIT = 30
 SIZE_LIMIT = 250
 """The largest n for which an SDP is built without being forced."""
 RANK_TOL = 1e-4
+"""Eigenvalues of X below this share of the largest are what a first-order solver leaves of zeros."""
 EXACT_TOL = 1e-6
+"""The gap at which a relaxation is called exact: what solvers leave open at their usual tolerances."""
 # SCS's own rescaling slows it down here, up to the point of not ending: the units already are of size one
 DEFAULTS: Mapping[str, Mapping[str, Any]] = MappingProxyType({"SCS": {"normalize": False, "max_iters": 5000}})
 TIME_OPTION: Mapping[str, str] = MappingProxyType({"SCS": "time_limit_secs", "CLARABEL": "time_limit"})

@@ -19,9 +19,13 @@ from ..checks import Matrix, Vector
 from ..proofs import leading_pair
 
 SCALINGS = 12
+"""Golden-section steps along the ray tU: they leave t to within 0.01."""
 STEPS = 25
+"""Subgradient steps; each costs one eigenvalue problem."""
 ENOUGH = 1e-7
+"""A bound this close to the solver's value, relatively, is not worth another eigenvalue problem."""
 AIM = 0.02
+"""Where the solver's value is no target, Polyak's steps aim this share below the bound."""
 GOLDEN = 0.6180339887498949
 
 

@@ -116,6 +116,7 @@ def weighted_lasso(
         while sweeps < max_sweeps and moved > 0.1 * first:
             moved = sweep(B, ridge, scale, c, p, z, q, active[:count])
             sweeps += 1
+        # a sweep that moves little may still be far away: so with a ridge a hundredth of the distance is asked for
         if first == 0.0 or (ridge > 0.0 and first * first <= 1e-4 * target):
             break
         # the gap needs cᵀM⁻¹c, which with a ridge would cost a factorisation of its own
@@ -167,6 +168,7 @@ def soft_thresholds(
             largest = max(largest, abs(c[i]))
         if not 0.0 < largest < np.inf:
             break
+        # scaled before it is squared: A may be of size 1e±150
         square = 0.0
         for i in range(len(x)):
             square += (c[i] / largest) ** 2
@@ -290,6 +292,7 @@ def lasso_for_k(
     count = 0
     for _ in range(40):
         count = lasso_at(B, c, w, rho, p, z, q, size, tol)
+        # a bracket this narrow holds two coordinates that leave together: no ρ gives k
         if count == k or high - low <= 1e-9 * high:
             break
         if count > k:

@@ -25,7 +25,9 @@ from .closed import soft_threshold_step
 from .polish import Subproblem, polish
 
 GUESS_TOL = 1e-5
+"""Accuracy of the guess: enough for support and signs nearly always, and the walk repairs the rest."""
 MAX_SWEEPS = 2000
+"""Where B is ill-conditioned coordinate descent may crawl; then the walk starts from what it has."""
 WARM_SUPPORT = 400
 """Supports up to this size are tried as they are before any coordinate descent: one small Cholesky."""
 
