@@ -63,6 +63,13 @@ class Certificate:
         numbers = (self.feasibility, self.stationarity, self.complementarity)
         return all(number <= tol for number in numbers) and self.sandwich <= 1e-9
 
+    def __str__(self) -> str:
+        return (
+            f"feasibility {self.feasibility:.1e}, stationarity {self.stationarity:.1e}, "
+            f"complementarity {self.complementarity:.1e}, sandwich {self.sandwich:.1e}"
+            f"{f', {self.snapped} entries taken as zero' if self.snapped else ''}"
+        )
+
 
 def snap(program: Program, x: Vector, tol: float = SNAP_TOL) -> Vector:
     """x with its dust set to zero: entries with |xᵢ|√Bᵢᵢ ≤ tol·‖x‖_B."""

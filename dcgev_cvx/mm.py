@@ -141,12 +141,10 @@ class MMResult:
     def __str__(self) -> str:
         names = ", ".join(self.program.pencil.name(i) for i in self.support[:12])
         more = " …" if len(self.support) > 12 else ""
-        c = self.certificate
         return (
             f"{self.status.value}{': ' + self.message if self.message else ''}\n"
             f"  f = {self.f:.10g} after {self.n_iter} iterations, {len(self.support)} nonzeros: {names}{more}\n"
-            f"  certificate: feasibility {c.feasibility:.1e}, stationarity {c.stationarity:.1e}, "
-            f"complementarity {c.complementarity:.1e}, sandwich {c.sandwich:.1e}"
+            f"  certificate: {self.certificate}"
         )
 
 
@@ -327,6 +325,7 @@ def result_of(program: Program, history: Sequence[Iterate], status: Status, mess
     """The record of a run, judged by the referee; converged only if its whole certificate passes."""
     last = history[-1]
     certificate = certify(program, last.x, history)
+    # the run was ended by f alone; only the sandwich of the whole history shows a step whose g was wrong
     if certificate.sandwich > 1e-9 and status in (Status.SMALL_STEP, Status.SMALL_DECREASE):
         status = Status.ASCENT
     return MMResult(

@@ -177,3 +177,11 @@ def test_ratio_is_never_nan():
     assert ratio(float("nan"), 1.0) == float("inf")
     assert ratio(float("inf"), float("inf")) == float("inf")
     assert ratio(1.0, 4.0) == 0.25
+
+
+def test_a_certificate_prints_as_words_and_counts_what_it_took_as_zero(pitprops):
+    result = dc_pca(pitprops, rho=4.84)
+    assert f"certificate: {result.certificate}" in str(result)
+    assert str(result.certificate).startswith("feasibility 0.0e+00, stationarity ")
+    dusty = certify(result.program, np.where(result.x == 0.0, 1e-10, result.x))
+    assert str(dusty).endswith(", 7 entries taken as zero")
