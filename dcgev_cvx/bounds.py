@@ -30,7 +30,7 @@ from .checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_number, as_real, as
 from .errors import InvalidParameter, InvalidPencil
 from .limits import LARGEST
 from .pencils import Gram, Pencil, expect_pencil
-from .proofs import ATTEMPTS, lambda_max_bound, up
+from .proofs import ATTEMPTS, TINY, lambda_max_bound, up
 from .solutions import checked_k
 from .spectra import power_of_two
 
@@ -239,8 +239,8 @@ def dual_of(U: Any, d: Vector, level: float | None = None, *, tight: bool = True
     array = np.clip(array, -b * outer, b * outer)
     if tight:
         b = float(np.max(np.abs(array) / outer))
-    # the quotient was rounded: a few units more make the inequality true
-    return Dual(array, b * (1.0 + 16.0 * UNIT_ROUNDOFF), d)
+    # the quotient was rounded: a few units more make the inequality true, below the normal numbers the next one does
+    return Dual(array, up(b * (1.0 + 16.0 * UNIT_ROUNDOFF)) if array.any() else b, d)
 
 
 def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
@@ -275,10 +275,11 @@ def entries(pencil: Pencil) -> tuple[Matrix, Matrix]:
 
     For A = CᵀC each entry is a sum of p products, whose rounding error is at most p·u·‖cᵢ‖‖cⱼ‖ by Cauchy and
     Schwarz; `size` is stated so that what `is_definite` charges per unit of it covers that with room to spare.
+    Products below the normal numbers lose half a unit of 2⁻¹⁰⁷⁴ each, for which ‖cᵢ‖² is raised by TINY.
     """
     if isinstance(pencil.A, Gram):
         A = pencil.A.toarray()
-        norms = np.sqrt(pencil.A.diagonal())
+        norms = np.sqrt(pencil.A.diagonal() + TINY)
         return A, max(1.0, pencil.A.C.shape[0] / 4.0) * norms[:, None] * norms
     return pencil.A, np.abs(pencil.A)
 
@@ -293,7 +294,7 @@ def gram_error(pencil: Pencil, k: int) -> float:
     if not isinstance(pencil.A, Gram):
         return 0.0
     lowest = smallest_B_eigenvalue(pencil)
-    trace = float(np.sum(np.sort(pencil.A.diagonal())[-k:]))
+    trace = float(np.sum(np.sort(pencil.A.diagonal())[-k:] + TINY))
     return (pencil.A.C.shape[0] + 2) * UNIT_ROUNDOFF * trace / lowest if lowest > 0.0 else math.inf
 
 
@@ -520,7 +521,7 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
     if not A.any():
         return 0.0
     lam = float(np.max(np.diagonal(A)))
-    nudge = max(UNIT_ROUNDOFF * float(np.max(np.abs(A))), np.finfo(np.float64).tiny)
+    nudge = max(UNIT_ROUNDOFF * float(np.max(np.abs(A))), TINY)
     everyone = rows = np.arange(pencil.n)
     for _ in range(ATTEMPTS):
         left, slope = dominance(lam, A, B, size, k, rows)

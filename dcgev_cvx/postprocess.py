@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
 
-from .checks import Index, Vector, as_vector
+from .checks import Index, Matrix, Vector, as_vector
 from .errors import InvalidParameter
 from .pencils import Gram, Pencil, expect_pencil
+from .proofs import TINY
+
+CANCELS = 1e4
+"""A sum of which the terms are this much larger has lost four digits: it is computed in whole numbers."""
+EXACT_ENTRIES = 100_000
+"""The largest matrix for which that takes some hundredths of a second."""
 
 
 def renormalize(pencil: Pencil, x: Vector) -> Vector:
@@ -32,15 +41,66 @@ def renormalize(pencil: Pencil, x: Vector) -> Vector:
 
 def on_support(pencil: Pencil, support: Index) -> Vector:
     """The leading eigenvector of the principal sub-pencil, embedded with exact zeros."""
-    if isinstance(pencil.A, Gram) and pencil.B is None:
-        sub = Pencil(Gram(pencil.A.C[:, support]))  # a large support never forms its square
-    else:
-        sub = Pencil(pencil.A_sub(support), None if pencil.B is None else pencil.B_sub(support))
     x = np.zeros(pencil.n)
-    x[support] = sub.leading_vector
+    # products = 0: a large support of A = CᵀC never forms its square
+    x[support] = pencil.restrict(support, products=0).leading_vector
     return x
 
 
 def value(pencil: Pencil, x: Vector) -> float:
-    """The generalized Rayleigh quotient xᵀAx/xᵀBx (GEV-P)."""
-    return pencil.A_quad(x) / pencil.B_quad(x)
+    """The generalized Rayleigh quotient xᵀAx/xᵀBx, rounded once where its sums cancel (GEV-P).
+
+    Along the small eigenvalues of an ill-conditioned B the terms of xᵀBx are up to cond(B) times their sum: at 1e12
+    four digits would be left, and a value could pass a proved bound. There it is computed in whole numbers, for up
+    to EXACT_ENTRIES entries.
+
+    >>> import numpy as np
+    >>> from dcgev_cvx import Pencil
+    >>> from dcgev_cvx.postprocess import value
+    >>> value(Pencil(np.eye(2), [[1.0, 1.0 - 1e-13], [1.0 - 1e-13, 1.0]]), np.array([1.0, -0.7])) < 1.49 / 0.09
+    True
+    """
+    a, b = pencil.A_quad(x), pencil.B_quad(x)
+    return exact_value(pencil, np.flatnonzero(x), x) if cancels(pencil, x, a, b) else a / b
+
+
+def cancels(pencil: Pencil, x: Vector, a: float, b: float) -> bool:
+    """May the terms of a = xᵀAx or of b = xᵀBx be more than CANCELS times their sum, or below the normal numbers?
+
+    They are at most max|Aᵢⱼ|·‖x‖₁² and, B being positive definite, (Σ √Bᵢᵢ|xᵢ|)².
+    """
+    support = np.flatnonzero(x)
+    rows = pencil.A.C.shape[0] if isinstance(pencil.A, Gram) else len(support)
+    if not pencil.A_scale or len(support) * max(rows, len(support)) > EXACT_ENTRIES:
+        return False
+    moduli = np.abs(x)
+    terms = pencil.A_scale * float(np.sum(moduli)) ** 2
+    return not TINY < terms <= CANCELS * abs(a) or float(moduli @ pencil.B_roots) ** 2 > CANCELS * b
+
+
+def exact_value(pencil: Pencil, support: Index, x: Vector) -> float:
+    """xᵀAx/xᵀBx of the numbers as they are, in integers: every double is one times a power of two."""
+    z, _ = whole(x[support])
+    B, down = whole(pencil.B_sub(support))
+    if isinstance(pencil.A, Gram):
+        C, up = whole(pencil.A.C[:, support])
+        a, up = sum((C @ z) ** 2), 2 * up
+    else:
+        A, up = whole(pencil.A_sub(support))
+        a = z @ A @ z
+    return float(Fraction(a) / Fraction(z @ B @ z) * Fraction(2) ** (up - down))
+
+
+def whole(values: Matrix) -> tuple[Any, int]:
+    """Integers m and a number e with values = m·2ᵉ: nothing is rounded.
+
+    >>> import numpy as np
+    >>> from dcgev_cvx.postprocess import whole
+    >>> m, e = whole(np.array([0.75, -2.0, 0.0]))
+    >>> [entry * 2.0**e for entry in m]
+    [0.75, -2.0, 0.0]
+    """
+    mantissas, exponents = np.frexp(values)
+    least = int(np.min(exponents, where=values != 0.0, initial=1024))
+    shifts = np.maximum(exponents - least, 0).astype(object)
+    return np.ldexp(mantissas, 53).astype(np.int64).astype(object) << shifts, least - 53

@@ -17,6 +17,8 @@ from .spectra import DENSE_LIMIT, power_of_two, symmetric_extreme
 GROWTH = 4.0
 """By how much the margin grows after a failed attempt."""
 ATTEMPTS = 60
+TINY = float(np.finfo(np.float64).tiny)
+"""The smallest normal number: what is charged per unit of it, 8u, is eight units of the numbers below."""
 
 
 def lambda_max_bound(
@@ -60,7 +62,8 @@ def lambda_max_bound(
         return math.inf
     unit = power_of_two(largest)
     M = M * outer / unit
-    size = np.abs(M) if size is None else size * outer / unit
+    # products behind M may have left the normal numbers
+    size = np.abs(M) if size is None else (size + TINY) * outer / unit
     top = largest_eigenvalue(M, None if B is None else B * outer) if lead is None else lead[0] / unit
     if not math.isfinite(top):
         return math.inf

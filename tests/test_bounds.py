@@ -216,7 +216,10 @@ def test_the_valid_radius_and_the_k_it_is_valid_for():
 
 def holds_exactly(bound, pencil, k):
     """Is bound·B − A ⪰ 0 on every support of size k, in rational arithmetic?"""
-    A, B = ([[Fraction(v) for v in row] for row in M.tolist()] for M in pencil.dense())
+    A, B = (np.vectorize(Fraction, otypes=[object])(M) for M in pencil.dense())
+    if isinstance(pencil.A, Gram):
+        C = np.vectorize(Fraction, otypes=[object])(pencil.A.C)
+        A = C.T @ C
     t = Fraction(bound)
     return all(
         semidefinite([[t * B[i][j] - A[i][j] for j in S] for i in S]) for S in combinations(range(pencil.n), k)
@@ -260,6 +263,31 @@ def test_bounds_hold_where_numbers_lose_their_digits(size):
         assert holds_exactly(dense_bound(pencil), pencil, 4)
         assert holds_exactly(cheap_bound(pencil, 2), pencil, 2)
         assert holds_exactly(brute_force(pencil, 2).upper_bound, pencil, 2)
+
+
+@pytest.mark.parametrize("seed", [18, 25, 31, 37, 44, 54, 72])
+def test_products_below_the_normal_numbers_are_paid_for(seed):
+    """CᵀC keeps few digits there, and so does the charge k·b·D² of a dual matrix: both violated the bound."""
+    rng = np.random.default_rng(seed)
+    s = 10.0 ** rng.uniform(-7.2, 0.0, 3)
+    s[0] = 1.0
+    gram = Pencil(Gram((1.0 + rng.standard_normal((40, 3))) * s * 1e-150), np.diag(s**2))
+    assert holds_exactly(dense_bound(gram), gram, 3)
+    assert holds_exactly(brute_force(gram, 3).upper_bound, gram, 3)
+    G = rng.standard_normal((3, 3))
+    pencil, U = Pencil(1e-314 * (G + G.T)), np.full((3, 3), -3e-323)
+    for _ in range(40):
+        scale = 10.0 ** rng.uniform(-2, 2, 3)
+        assert holds_exactly(homogeneous_bound(pencil, 3, U, scale=scale), pencil, 3)
+
+
+def test_the_price_of_a_dual_never_rounds_below_its_entries():
+    d = 1e130 * np.array([1.0, 1.7, 2.3])
+    U = 1e-60 * np.array([[0.0, 1.1, -2.3], [1.1, 0.0, 0.7], [-2.3, 0.7, 0.0]])
+    dual = dual_of(U, d)
+    for i, j in combinations(range(3), 2):
+        assert abs(Fraction(U[i, j])) <= Fraction(dual.b) * Fraction(d[i]) * Fraction(d[j])
+    assert dual_of(np.zeros((3, 3)), d).b == 0.0
 
 
 @pytest.mark.filterwarnings("error")

@@ -225,6 +225,14 @@ def test_a_metric_that_just_passed_the_door_is_not_refused_in_other_units():
     assert both.upper_bound >= both.value
 
 
+def test_a_support_has_k_members_where_fewer_do_as_well(no_enumeration):
+    pencil = Pencil(Gram(np.diag([3.0, 1.0, 1.0, 1.0, 0.5, 0.5])))
+    found = best_subset(pencil, 3)
+    assert len(found.support) == 3
+    assert found.support[0] == 0
+    assert found.optimal
+
+
 @pytest.mark.parametrize("scale", [1.0, 1e100, 1e-100])
 @pytest.mark.parametrize("metric", [None, np.diag([1.0, 2.0, 3.0])])
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..bounds import Dual, cheap_bound, dual_of
-from ..checks import Index, Vector, as_listener, as_number, as_vector, as_whole
+from ..checks import Index, Vector, as_listener, as_number, as_vector, as_whole, attribute
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil, expect_pencil
 from ..proofs import times
@@ -120,7 +120,8 @@ def best_subset(
             f"and is meant for n ≤ {DENSE_LIMIT}. bounds.cheap_bound bounds any n, restrict() makes a smaller pencil."
         )
     limits = Limits.of(begin, time_limit, node_limit)
-    first = None if start is None else as_vector(getattr(start, "x", start), pencil.n, "start")
+    x = attribute(start, "x")
+    first = None if start is None else as_vector(start if x is None else x, pencil.n, "start")
     listener, backend = as_listener(progress, "progress"), root_backend(pencil.n, solver)
     scaled, unit = scaled_pencil(pencil)
     if work(pencil.n, k, k) <= ROOT_WORK:
@@ -233,7 +234,8 @@ def first_support(pencil: Pencil, scaled: Pencil, k: int, start: Vector | None, 
         return simple
     from ..paths import solve
 
-    return np.array(solve(scaled, k, effort="quick", check_path=False).support)
+    # with fewer than k nonzeros the others make no difference, but a support has k members
+    return largest(scaled, solve(scaled, k, effort="quick", check_path=False).x, k)
 
 
 def largest(pencil: Pencil, x: Vector, k: int) -> Index:
