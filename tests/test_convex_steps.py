@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 import referee
 
-from dcgev_cvx import Backend, InvalidParameter, Pencil, SparseFDA, SparseGEV, Stop, minimize, sparse_gev
+from dcgev_cvx import (
+    Backend,
+    InvalidParameter,
+    Pencil,
+    SolverFailed,
+    SparseFDA,
+    SparseGEV,
+    Stop,
+    minimize,
+    sparse_gev,
+)
 from dcgev_cvx.steps import convex
 from dcgev_cvx.steps.convex import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
 
@@ -325,3 +335,24 @@ def test_the_shelf_forgets_with_the_pencil():
     run()
     gc.collect()
     assert len(convex._shelf.kept) <= before
+
+
+@pytest.mark.parametrize("solver", ["CLARABEL", "ECOS", "SCS"])
+@pytest.mark.parametrize("form", [QCQPStep, LinearStep])
+def test_at_a_tie_a_solver_is_not_accused(form, solver):
+    """2c = p exactly: the surrogate is 0 on a whole segment from the origin, and any point of it is an answer."""
+    for scale in (1.0, 3.0, 19.0):
+        program = SparseGEV(Pencil([[scale]]), 1.5 * scale * np.log(2.0), 1.0)
+        out = form(Backend(solver))(program, np.array([0.5]))
+        assert program.g(out.x, np.array([0.5])) == pytest.approx(program.g(np.zeros(1), np.array([0.5])), rel=1e-12)
+
+
+@pytest.mark.parametrize("shift", ["identity", "metric"])
+def test_a_start_whose_square_is_no_number(shift):
+    """From y = 5e-324 the answer is as small; the LASSO, which cannot be brought to size one, says that it failed."""
+    program = SparseGEV(Pencil([[1.0, 2.0], [2.0, 1.0]], [[2.0, 1.0], [1.0, 2.0]]), 0.1, 1.0, shift=shift)
+    y = np.array([5e-324, 0.0])
+    for step in (QCQPStep(), LassoStep() if shift == "identity" else QCQPStep()):
+        assert np.abs(step(program, y).x).max() <= 1e-300
+    with pytest.raises(SolverFailed, match="claimed success"):
+        MetricLassoStep()(SparseGEV(program.pencil, 0.1, 1.0, shift="metric"), y)

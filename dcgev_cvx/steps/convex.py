@@ -31,12 +31,14 @@ from ..solvers import Backend
 from ..spectra import power_of_two
 from .base import StepOutput, without_pull
 from .linear_cost import LinearCostProblem
-from .polish import Subproblem, polish
+from .polish import Subproblem, feasible, polish
 
 Form: TypeAlias = Literal["qcqp", "lasso", "linear", "metric", "fisher"]
 
 TRUST = 0.05
-"""The farthest a solver's answer may lie from the minimiser, in the B norm, to be worth polishing."""
+"""The farthest a solver's answer may lie from the minimiser, in the B norm, to be worth polishing …"""
+TIE = 1e-6
+"""… unless the surrogate is as low there, to this share of its terms: at a tie, minimisers lie far apart."""
 RESIDUAL_TOL = 1e-8
 """The KKT residual above which a step counts as failed; polished answers stay orders below it."""
 
@@ -285,8 +287,8 @@ def solve_and_polish(
     sub = Subproblem.at(program, y)
     if isinstance(program, SparseGEV) and not sub.c.any():
         return without_pull(program, y)
-    # a linear objective, and the LASSO's z, may be scaled freely: bring it to size one
-    zoom = 1.0 if form.quadratic else 1.0 / power_of_two(sub.largest_norm)
+    # a linear objective, and the LASSO's z, may be scaled freely: bring it to size one, if that has a reciprocal
+    zoom = 1.0 if form.quadratic else 1.0 / max(2.0**-1000, power_of_two(sub.largest_norm))
     # saved without CVXPY's checks of shape and sign, which take as long as the solver: both hold by construction
     form.c.save_value(zoom * sub.c * form.scale)
     form.p.save_value(zoom * sub.p * form.scale)
@@ -301,7 +303,9 @@ def solve_and_polish(
             stretch = zoom * (sub.tau + result.mu / sub.objective) if lasso else 1.0
             miss = sub.norm(raw - stretch * result.x / sub.unit)
             correction = miss / (zoom * sub.largest_norm if lasso else max(1.0, size))
-            residual = judge(program, y, result.x, correction, solver)
+            if not correction <= TRUST and (lasso or not as_low(sub, raw, result.x / sub.unit)):
+                raise SolverFailed(f"{solver} claimed success {correction:.2g} away from the minimiser.")
+            residual = judge(program, y, result.x, solver)
         except SolverFailed as failure:
             reasons.append(str(failure))
             for variable in form.problem.variables():
@@ -329,14 +333,19 @@ def answer_of(x: cp.Variable, solver: str) -> Vector:
     return answer.astype(np.float64)
 
 
-def judge(program: Program, y: Vector, x: Vector, correction: float, solver: str) -> float:
-    """The KKT residual of a polished answer, or SolverFailed when it or the correction refutes the solver.
+def as_low(sub: Subproblem, raw: Vector, x: Vector) -> bool:
+    """Does a solver's answer lie in Ω, the surrogate there no higher than at the minimiser x to its accuracy?"""
+    terms = np.abs(raw) @ (2.0 * np.abs(sub.c) + sub.p)
+    inside = sub.norm(raw - feasible(sub, raw)) <= TIE
+    return bool(inside and sub.value(raw) - sub.value(x) <= TIE * terms)
 
-    The polished answer would pass however bad the solver's was, since polishing repairs nearly everything; the
-    limit on the correction keeps a broken solver from hiding behind it.
+
+def judge(program: Program, y: Vector, x: Vector, solver: str) -> float:
+    """The KKT residual of a polished answer, or SolverFailed when it refutes the solver.
+
+    The polished answer would pass however bad the solver's was, since polishing repairs nearly everything; TRUST
+    keeps a broken solver from hiding behind it.
     """
-    if not correction <= TRUST:
-        raise SolverFailed(f"{solver} claimed success {correction:.2g} away from the minimiser.")
     residual, slackness = step_residuals(program, y, x)
     worst = max(residual, slackness, program.violation(x))
     if not worst <= RESIDUAL_TOL:

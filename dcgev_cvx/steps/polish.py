@@ -20,6 +20,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from ..checks import UNIT_ROUNDOFF, Index, Matrix, Vector
 from ..errors import SolverFailed
 from ..programs import Program, SparseFDA, SparseGEV
+from ..spectra import power_of_two
 
 KKT_TOL = 1e-13
 NEWTON_STEPS = 60
@@ -92,8 +93,13 @@ class Subproblem:
 
         zᵀBz = cᵀz − ½pᵀ|z| ≤ cᵀz ≤ (cᵀB⁻¹c)^½‖z‖_B for the LASSO's minimiser z, and τ + μ = ‖z‖_B on the sphere.
         """
-        z = self.program.pencil.B_solve(self.c) / self.metric
-        return math.sqrt(max(0.0, float(self.c @ z)))
+        unit = power_of_two(float(np.max(np.abs(self.c))))  # the square of a tiny c is 0, that of c/unit is not
+        d = self.c / unit
+        return unit * math.sqrt(max(0.0, float(d @ self.program.pencil.B_solve(d)) / self.metric))
+
+    def value(self, x: Vector) -> float:
+        """xᵀHx − 2cᵀx + pᵀ|x|."""
+        return float(x @ (0.5 * self.gradient(x) - self.c) + self.p @ np.abs(x))
 
     def gradient(self, x: Vector) -> Vector:
         """∇(xᵀHx − 2cᵀx)."""
