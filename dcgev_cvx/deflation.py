@@ -237,6 +237,17 @@ def deflate(pencil: Pencil, x: Vector, deflation: Deflation, found: Matrix | Non
         The B-orthonormal directions taken out so far; used by "orthogonalized-hotelling" alone.
 
     B, names and blocks stay: only A changes, so that later components are still scaled in the same metric.
+
+    Examples
+    --------
+    Without its leading eigenvector the pencil's largest eigenvalue is the second one:
+
+    >>> import numpy as np
+    >>> from dcgev_cvx import datasets, deflate
+    >>> pencil = datasets.pitprops()
+    >>> second = float(np.linalg.eigvalsh(pencil.dense()[0])[-2])
+    >>> round(deflate(pencil, pencil.leading_vector, "hotelling").lambda_max / second, 9)
+    1.0
     """
     rule = rule_of(deflation)
     W = directions(expect_pencil(pencil), x)

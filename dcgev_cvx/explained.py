@@ -70,7 +70,19 @@ def adjusted(pencil: Pencil, V: Matrix) -> float:
 
 
 def plain_sum(pencil: Pencil, V: Matrix) -> float:
-    """Σ vⱼᵀAvⱼ/tr(A) over unit columns: counts what components share once for each of them, and may exceed 1."""
+    """Σ vⱼᵀAvⱼ/tr(A) over unit columns: counts what components share once for each of them, and may exceed 1.
+
+    Examples
+    --------
+    The same loadings by three measures:
+
+    >>> from dcgev_cvx import components, datasets, explained
+    >>> pencil = datasets.pitprops()
+    >>> V = components(pencil, [6, 2, 2]).V
+    >>> measures = explained.projector_trace, explained.adjusted, explained.plain_sum
+    >>> [round(measure(pencil, V), 3) for measure in measures]
+    [0.54, 0.52, 0.571]
+    """
     V = unit_columns(pencil, checked_loadings(pencil, V))
     return float(np.trace(covariance(pencil, V))) / total(pencil)
 

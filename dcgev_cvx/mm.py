@@ -256,6 +256,18 @@ def minimize(
     shrink
         Drop the variables that are zero for good (see Face) and go on with the smaller program: the same
         iterates, sooner. The result and its certificate are those of the whole program all the same.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import SparseGEV, Stop, datasets, minimize
+    >>> from dcgev_cvx.steps.closed import soft_threshold_step
+    >>> program = SparseGEV(datasets.pitprops(), rho=4.84)
+    >>> done = minimize(program, soft_threshold_step)
+    >>> done.status.name, done.converged, len(done.support)
+    ('SMALL_DECREASE', True, 6)
+    >>> short = minimize(program, soft_threshold_step, stop=Stop(max_iter=3))
+    >>> short.status.name, short.converged
+    ('OUT_OF_ITERATIONS', False)
     """
     rule, callback, shrink = expect_stop(stop), as_listener(callback, "callback"), as_flag(shrink, "shrink")
     expect_program(program)

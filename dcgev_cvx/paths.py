@@ -40,6 +40,23 @@ def rho_max(pencil: Pencil, x0: Vector | None = None, eps: float = MACHINE_EPS) 
 
     x = 0 minimises the surrogate exactly when |cᵢ| ≤ ½ρ_ε wᵢ for every i, c = (A + τB)y: the
     KKT rows at 0. So ρ_max = log(1 + 1/ε) · max 2|cᵢ|(|yᵢ| + ε), and at ρ̃ ≥ ρ_max the run is over.
+
+    Parameters
+    ----------
+    pencil
+        (A, B).
+    x0
+        The start, in Ω; the leading eigenvector by default. From another start the number is another one.
+    eps
+        ε of the penalty.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets, dc_pca, rho_max
+    >>> pencil = datasets.pitprops()
+    >>> top = rho_max(pencil)
+    >>> round(top, 3), dc_pca(pencil, rho=0.99 * top).status.name, dc_pca(pencil, rho=1.01 * top).status.name
+    (50.016, 'SMALL_STEP', 'COLLAPSED')
     """
     program = SparseGEV(pencil, 0.0, eps, shift="metric")
     y = program.start(x0)
@@ -154,6 +171,13 @@ def path(
         The values of ρ̃; None for `points` of them from rho_max down to a ten-thousandth of it.
     eps, x0, stop
         As in `sparse_gev`; the metric shift and the native engine are used.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets, path
+    >>> found = path(datasets.pitprops(), [30, 12, 9, 7.5])
+    >>> found.reached, found.missing
+    ((2, 3, 5, 6), (4,))
     """
     rule, top = expect_stop(stop), rho_max(pencil, x0, eps)
     count = as_whole(points, "points", high=MOST_POINTS)

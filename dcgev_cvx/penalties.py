@@ -33,7 +33,12 @@ class Penalty(Protocol):
 
 
 def card(x: Vector) -> int:
-    """‖x‖₀, the number of nonzero entries (SGEV-P)."""
+    """‖x‖₀, the number of nonzero entries (SGEV-P). No tolerance: 1e-300 counts.
+
+    >>> from dcgev_cvx import card
+    >>> card([0.0, 2.0, -1e-300])
+    2
+    """
     return int(np.count_nonzero(as_real(x, "x", InvalidParameter)))
 
 

@@ -284,6 +284,15 @@ def compare(
         For an unknown method (with the nearest name), an empty list, k or time_limit out of range.
     Interrupted
         A KeyboardInterrupt whose `comparison` holds the rows that were finished, if there are any.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import compare, datasets
+    >>> found = compare(datasets.pitprops(), 6, ("greedy", "homogeneous", "exact"))
+    >>> [(row.side, row.method, round(row.value, 3)) for row in found.rows[:2]]
+    [('lower', 'greedy', 3.771), ('upper', 'homogeneous SDP', 3.814)]
+    >>> print(found.verdict)
+    k = 6: the optimum is 3.77096, proved
     """
     begin = perf_counter()
     k = checked_k(k, expect_pencil(pencil).n)

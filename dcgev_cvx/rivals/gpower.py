@@ -41,6 +41,13 @@ def gpower(
     ------
     InvalidParameter
         For an unknown kind or start, and as `pca_problem` does.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets, rivals
+    >>> found = rivals.gpower(datasets.pitprops(), 3)
+    >>> found.support, round(found.value, 3)
+    ((0, 1, 8), 2.475)
     """
     work, k = pca_problem(pencil, k, "gpower")
     one_of(kind, "kind", ("l0", "l1"))

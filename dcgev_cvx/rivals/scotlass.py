@@ -43,6 +43,15 @@ def scotlass(
         Off by default: these are the method's own loadings, which the penalty shrinks.
     tol, max_iter
         When to stop a run; one that ran out says so in its Solution's method.
+
+    Examples
+    --------
+    Its loadings are shrunk; renormalized on their support they are worth more:
+
+    >>> from dcgev_cvx import datasets, rivals
+    >>> pencil = datasets.pitprops()
+    >>> round(rivals.scotlass(pencil, 3).value, 3), round(rivals.scotlass(pencil, 3, renormalized=True).value, 3)
+    (2.021, 2.475)
     """
     work, k = pca_problem(pencil, k, "scotlass")
     one_of(engine, "engine", ("closed", "driver"))

@@ -43,7 +43,28 @@ class Exercise:
 
 
 def check(name: str, answer: Any) -> Verdict:
-    """The verdict on an answer; whatever the answer's own code raises is part of the verdict."""
+    """The verdict on an answer; whatever the answer's own code raises is part of the verdict.
+
+    Parameters
+    ----------
+    name
+        One of `EXERCISES`.
+    answer
+        What `EXERCISES[name].wants`: a function, a number, a vector, a matrix or a tuple.
+
+    Returns
+    -------
+    Verdict
+        True or not, with the number that shows why.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import teach
+    >>> print(teach.check("cardinality", 9.0))
+    right: Algorithm 2 at ρ̃ = 9 ends with 5 nonzeros (converged)
+    >>> bool(teach.check("tau", 0.0))
+    False
+    """
     exercise = named(name)
     if answer is None or answer is ...:
         return Verdict(False, f"no answer given. {exercise.task}")
