@@ -85,8 +85,18 @@ class Sheet:
 def plot_majoriser(program: Program, y: Any, x: Any = None, *, ax: Any = None, points: int = 401) -> Any:
     """The functions f and g(·, y) along the line through y and x, the minimiser of g: they touch at y (Eq:maj-step).
 
-    With one variable the abscissa is x itself, over Ω; with more it is t of y + t(x − y). Without x the
-    native step is taken from y.
+    With one variable the abscissa is x itself, over Ω; with more it is t of y + t(x − y).
+
+    Parameters
+    ----------
+    program
+        A SparseGEV or SparseFDA: what f and g are taken from.
+    y
+        Where they touch.
+    x
+        The other end of the line; the native step from y by default. x = y is refused: there is no line.
+    ax, points
+        Where to draw, a new figure by default, and how many points of the line.
     """
     points = as_whole(points, "points", low=2, high=100_000)
     y = as_vector(y, expect_program(program).pencil.n, "y")
@@ -126,7 +136,17 @@ def line_through(program: Program, y: Vector, x: Vector, points: int) -> tuple[V
 
 
 def plot_majoriser_2d(program: Program, history: Sequence[Iterate], *, at: int = 0, ax: Any = None) -> Any:
-    """Level lines of f and of g(·, x⁽ˡ⁾) in the plane, with the iterates; l = at (Eq:majorize-f)."""
+    """Level lines of f and of g(·, x⁽ˡ⁾) in the plane, with the iterates; l = at (Eq:majorize-f).
+
+    Parameters
+    ----------
+    program
+        A SparseGEV of two variables.
+    history
+        The iterates of a run, as `iterate` yields them or `MMResult.history` keeps them.
+    at
+        The l whose surrogate is drawn; beyond the end, the last.
+    """
     refuse_history(history, expect_program(program).pencil.n)
     first, second, inside = plane(program)
     if not history:
@@ -196,7 +216,14 @@ def draw_boundary(program: Program, ax: Any) -> None:
 def plot_basins(program: Program, step: Step, *, starts: int = 360, max_iter: int = 500, ax: Any = None) -> Any:
     """Where MM ends from each start on the boundary of Ω in the plane: a mark outside names the limit's support.
 
-    The starts are spread evenly over the circle of B; limits are drawn as dots on it.
+    The starts are spread evenly over the circle of B, a little outside of it; limits are drawn hollow where they are.
+
+    Parameters
+    ----------
+    program, step
+        A SparseGEV of two variables, and any step for it.
+    starts, max_iter
+        How many runs, and the most steps of each.
     """
     from .mm import Stop, minimize
 
@@ -229,7 +256,7 @@ def plot_basins(program: Program, step: Step, *, starts: int = 360, max_iter: in
 
 
 def plot_history(result: MMResult, ax: Any = None) -> Any:
-    """f(x⁽ˡ⁾) and the number of nonzeros along a run."""
+    """f(x⁽ˡ⁾), left, and the number of nonzeros, right, along a run: where variables leave, f drops."""
     expect_result(result)
     ax = axes_of(ax)
     steps = [point.l for point in result.history]
@@ -247,7 +274,11 @@ def plot_history(result: MMResult, ax: Any = None) -> Any:
 
 
 def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None) -> Any:
-    """f(x⁽ˡ⁺¹⁾) ≤ g(x⁽ˡ⁺¹⁾, x⁽ˡ⁾) ≤ f(x⁽ˡ⁾), each above the run's last value of f, on a log scale (Eq:sandwich)."""
+    """f(x⁽ˡ⁺¹⁾) ≤ g(x⁽ˡ⁺¹⁾, x⁽ˡ⁾) ≤ f(x⁽ˡ⁾), each above the run's last value of f, on a log scale (Eq:sandwich).
+
+    steps draws the first so many alone. An accelerated step minimises g(·, z) for another z: its triangle lies
+    between the stairs all the same.
+    """
     expect_result(result)
     history = result.history if steps is None else result.history[: as_whole(steps, "steps") + 1]
     ax = axes_of(ax)
@@ -293,7 +324,15 @@ def joint_legend(ax: Any, right: Any, place: str) -> None:
 def plot_tradeoff(
     curves: Mapping[str, Sequence[tuple[int, float]]], *, top: float | None = None, ax: Any = None
 ) -> Any:
-    """Value against cardinality, one curve a method, each a sequence of (k, xᵀAx); top draws λmax(A, B)."""
+    """Value against cardinality, one curve a method.
+
+    Parameters
+    ----------
+    curves
+        By name, the pairs (k, xᵀAx/xᵀBx) of a method, in the order in which they are joined.
+    top
+        λmax(A, B), drawn as a line that no curve can pass; left out by default.
+    """
     points = {
         str(name): as_pairs(name, pairs) for name, pairs in expect(curves, dict, "curves", "one a method").items()
     }
@@ -322,7 +361,10 @@ def as_pairs(name: object, pairs: Any) -> list[tuple[int, float]]:
 
 
 def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
-    """The entries of x by the names of the variables: one vector, or several by label; zeros are left blank."""
+    """The entries of x by the names of the variables, as bars; zeros are left blank.
+
+    vectors is one vector of length n, or several of them by label, drawn side by side.
+    """
     expect_pencil(pencil)
     ax = axes_of(ax, (7.0, 3.6))
     given: Mapping[str, Any] = vectors if isinstance(vectors, Mapping) else {"": vectors}

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from .checks import expect
+from .errors import InvalidParameter
 from .pictures import (
     Sheet,
     axes_of,
@@ -23,25 +24,25 @@ from .pictures import (
 
 if TYPE_CHECKING:
     from .comparison import Comparison, Row
+    from .fisher import FisherPath
     from .paths import Path
 
 
-def plot_path(path: Path, ax: Any = None) -> Any:
+def plot_path(path: Path | FisherPath, ax: Any = None) -> Any:
     """Cardinality and share of λmax(A, B) along the path in ρ̃, or in ν for FDA (Figure 1d); returns the Axes.
 
     The left axis counts nonzeros (steps), the right one shows the renormalized value of the
     same points (dots). Cardinalities that no ρ̃ on the path gave are dotted lines.
+    path is what `path` or `fisher_path` returned.
     """
-    from .paths import Path
-
-    expect(path, Path, "path", "see dcgev_cvx.path")
+    path = in_points(path)
     ax = axes_of(ax, (7.0, 4.2))
     points = [point for point in path.points if point.k > 0 and point.rho > 0.0]
     rhos = [point.rho for point in points]
     ax.step(rhos, [point.k for point in points], where="mid", color="black", label="nonzeros")
     missing = f"no {path.symbol} tried gives this k"
     for i, k in enumerate(path.missing):
-        ax.axhline(k, color="0.6", linewidth=0.8, linestyle=":", label=missing if i == 0 else None)
+        ax.axhline(k, color="0.4", linewidth=1.0, linestyle=":", label=missing if i == 0 else None)
     ax.set(xscale="log", xlabel=r"$\tilde\rho$" if path.parameter == "rho" else r"$\nu$", ylabel=r"$\|x\|_0$")
     right = ax.twinx()
     shares = [point.value / path.pencil.lambda_max for point in points]
@@ -50,6 +51,22 @@ def plot_path(path: Path, ax: Any = None) -> Any:
     right.set_ylabel(r"$x^TAx \,/\, \lambda_{max}(A,B)$", color="#0072B2")
     joint_legend(ax, right, "lower left")
     return ax
+
+
+def in_points(path: Path | FisherPath) -> Path:
+    """A path in ρ̃ as it is; one in ν as points of the pencil (aaᵀ, B) that its runs are about."""
+    from .fisher import FisherPath
+    from .paths import Path, point_of
+    from .pencils import Gram, Pencil
+    from .programs import SparseFDA
+
+    if not isinstance(path, FisherPath):
+        return expect(path, Path, "path", "see dcgev_cvx.path and dcgev_cvx.fisher_path")
+    program = path.runs[0].program if path.runs else None
+    if not isinstance(program, SparseFDA):
+        raise InvalidParameter("the path is empty: there is no ν to draw.")
+    pencil = Pencil(Gram(program.a[None, :]), program.pencil.B)
+    return Path(pencil, tuple(point_of(pencil, nu, run) for nu, run in zip(path.nus, path.runs, strict=True)), "nu")
 
 
 MARKS = {
@@ -85,7 +102,7 @@ def comparison_plot(comparisons: Sequence[Comparison], ax: Any = None) -> Any:
     """Lower values, the exact optimum and upper bounds: by method for one k, over k for several; returns the Axes.
 
     The band is what is proved to hold the optimum. Hollow marks are bounds that do not hold at that k,
-    or vectors with too many nonzeros.
+    or vectors with too many nonzeros. comparisons are what `compare` returned, one for each k.
     """
     from .comparison.rows import checked_comparisons
 

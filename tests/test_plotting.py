@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from dcgev_cvx import (
+    FisherPath,
     InvalidParameter,
     Pencil,
     SolverMissing,
@@ -20,6 +21,9 @@ from dcgev_cvx import (
     SparseGEV,
     Stop,
     compare,
+    datasets,
+    fda_vectors,
+    fisher_path,
     iterate,
     minimize,
     plotting,
@@ -245,3 +249,17 @@ def test_without_matplotlib_the_remedy_is_named(pitprops, result, monkeypatch):
     ):
         with pytest.raises(SolverMissing, match="pip install matplotlib"):
             draw()
+
+
+def test_a_path_in_nu_is_drawn_with_its_own_values(ax):
+    X, y, _ = datasets.two_gaussians(6, 2, samples=80)
+    a, B = fda_vectors(X, y)
+    found = fisher_path(a, B, [0.01, 0.1, 1.0])
+    drawn = plotting.plot_path(found, ax)
+    assert drawn.get_xlabel() == r"$\nu$"
+    assert list(drawn.lines[0].get_ydata()) == list(found.cardinalities)
+    shares = drawn.figure.axes[-1].lines[0].get_ydata()
+    dense = a @ np.linalg.solve(B, a)
+    assert np.all(shares >= np.array(found.ratios) / dense - 1e-9)  # renormalized
+    with pytest.raises(InvalidParameter, match="no ν to draw"):
+        plotting.plot_path(FisherPath((), ()), ax)
