@@ -17,6 +17,7 @@ from .spectra import DENSE_LIMIT, power_of_two, symmetric_extreme
 GROWTH = 4.0
 """By how much the margin grows after a failed attempt."""
 ATTEMPTS = 60
+"""Margins tried before a proof is given up: the last is some 1e35 times the first."""
 TINY = float(np.finfo(np.float64).tiny)
 """The smallest normal number: what is charged per unit of it, 8u, is eight units of the numbers below."""
 
@@ -67,6 +68,7 @@ def lambda_max_bound(
     top = largest_eigenvalue(M, None if B is None else B * outer) if lead is None else lead[0] / unit
     if not math.isfinite(top):
         return math.inf
+    # where LAPACK's own error is likely to end; too small a start costs an attempt, too large a one costs digits
     margin = 4.0 * n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))
     square = 1.0 if B is None else 0.0 if lead is None else float(np.sum((lead[1] / p) ** 2))
     B = np.eye(n) if B is None else B * outer

@@ -38,7 +38,9 @@ ROOT_WORK = 4_000_000.0
 HEAP_LIMIT = 20_000
 """Open nodes kept for best-first search; beyond, the search dives depth-first and memory stays bounded."""
 DENSE_LIMIT = 5_000
+"""Beyond this n the matrix alone is 200 MB, and every node works on most of it."""
 SDP_LIMIT = 250
+"""Beyond this n the root does without the SDP, which `relaxations` would have to be forced to build."""
 REPORT_SECONDS = 0.5
 
 
@@ -230,6 +232,7 @@ def first_support(pencil: Pencil, scaled: Pencil, k: int, start: Vector | None, 
     if start is not None:
         return largest(pencil, start, k)
     simple = largest(scaled, scaled.leading_vector, k)
+    # `solve` looks at no clock: a tenth of a second a variable is more than its quick setting takes
     if limits.left < max(1.0, 0.1 * pencil.n):
         return simple
     from ..paths import solve
@@ -251,6 +254,7 @@ def root_dual(scaled: Pencil, k: int, limits: Limits, solver: Any) -> tuple[Dual
     nothing else. Its U is kept at the relaxation's own b, with D = diag(B)^½, ready for every node.
     """
     cheap = cheap_bound(scaled, k)
+    # loading CVXPY and compiling the SDP may take a second each
     if scaled.n > SDP_LIMIT or limits.left < 2.0:
         return None, cheap, None
     from ..relaxations import homogeneous_sdp

@@ -189,6 +189,7 @@ def zoomed(units: Units) -> tuple[Units, float]:
     values = eigvalsh(units.A, units.B, check_finite=False)
     size = max(abs(float(values[0])), abs(float(values[-1])))
     zoom = 4.0 / power_of_two(size)
+    # a fifth above λmax: A − σB is then negative definite with room, whatever LAPACK rounded
     shift = zoom * (float(values[-1]) + 0.2 * size)
     return Units(zoom * units.A, units.B, units.a / zoom, units.s), shift
 

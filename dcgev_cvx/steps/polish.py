@@ -23,7 +23,9 @@ from ..programs import Program, SparseFDA, SparseGEV
 from ..spectra import power_of_two
 
 KKT_TOL = 1e-13
+"""A row off the support may exceed its slope by this share of the largest term: that is a tie, and stays out."""
 NEWTON_STEPS = 60
+"""A guard: on a nearly linear function Newton takes a few."""
 
 
 @dataclass(frozen=True)
@@ -271,7 +273,7 @@ def secular_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
     Convergence: φ(μ) = 1/‖x(μ)‖_B is concave and increasing in μ, so Newton's iterates from μ = 0 rise to the
     root of φ = 1 without overshooting, and their last digits come quadratically.
     """
-    x, mu = h / tau, 0.0
+    x, mu = h / tau, 0.0  # the minimiser without the constraint: if it lies in Ω, it is the answer
     Bx = B @ x
     if float(x @ Bx) <= 1.0:
         return x, 0.0
