@@ -337,7 +337,8 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
         V = self._directions(means, within_class, scaled.n)
         self.components_: Matrix = np.ascontiguousarray(V.T)
         self.means_: Matrix = means @ V
-        self.precision_: Matrix = np.linalg.inv(V.T @ within_class @ V).astype(np.float64)
+        # two sparse discriminants may be one vector: such scores count once
+        self.precision_: Matrix = np.linalg.pinv(V.T @ within_class @ V, hermitian=True).astype(np.float64)
         self.n_components_ = self._n_features_out = V.shape[1]
         return self
 
@@ -396,10 +397,12 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
         between = np.sqrt(self.priors_)[:, None] * (means - self.priors_ @ means)
         if float(np.max(np.abs(between))) <= UNIT_ROUNDOFF * n * len(means):  # of columns with deviation one
             raise InvalidParameter(f"the means of the {len(means)} classes coincide: nothing tells them apart.")
-        rank = min(len(means) - 1, n)
+        rank = int(np.linalg.matrix_rank(between))  # classes less one, or less where means lie on a line
         count = rank if self.n_components is None else as_whole(self.n_components, "n_components")
         if count > rank:
-            raise InvalidParameter(f"n_components = {count}: {len(means)} classes have at most {rank} discriminants.")
+            raise InvalidParameter(
+                f"n_components = {count}: the means of {len(means)} classes have at most {rank} discriminant(s)."
+            )
         ks = per_component(self.k, count, n)
         return search(Pencil(Gram(between), B), ks, self).V
 

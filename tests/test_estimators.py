@@ -194,6 +194,30 @@ def test_dense_many_class_fda_is_lda():
     np.testing.assert_allclose(np.exp(mine.predict_log_proba(X)), mine.predict_proba(X), atol=1e-12)
 
 
+def classes_on_a_line():
+    """Three classes whose means differ in the first variable alone: scatter of rank one."""
+    half = np.random.default_rng(0).standard_normal((10, 4))
+    X, y = np.vstack([half, -half] * 3), np.repeat([0, 1, 2], 20)
+    return X + 3.0 * y[:, None] * np.eye(4)[0], y
+
+
+def test_classes_on_a_line_have_one_discriminant():
+    X, y = classes_on_a_line()
+    assert DCFDA().fit(X, y).components_.shape == (1, 4)
+    with pytest.raises(InvalidParameter, match=r"n_components = 2: the means of 3 classes have at most 1 disc"):
+        DCFDA(n_components=2).fit(X, y)
+
+
+def test_discriminants_that_are_one_vector_count_once():
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1, 2], 30)
+    X = rng.standard_normal((90, 3)) + 20.0 * y[:, None] * np.eye(3)[0]
+    twice, once = DCFDA(k=1).fit(X, y), DCFDA(k=1, n_components=1).fit(X, y)
+    assert (twice.components_ != 0).tolist() == [[True, False, False]] * 2
+    np.testing.assert_allclose(twice.predict_proba(X), once.predict_proba(X), atol=1e-12)
+    assert twice.score(X, y) == once.score(X, y) == 1.0
+
+
 def test_a_few_variables_tell_breast_cancer():
     X, y = load_breast_cancer(return_X_y=True)
     assert cross_val_score(DCFDA(k=5), X, y, cv=5).mean() > 0.93
@@ -281,7 +305,10 @@ LABELS = np.arange(150) % 2
         (lambda: DCFDA(k=1, nu=0.1).fit(X0, LABELS), "both given"),
         (lambda: DCFDA(nu=0.1).fit(X0, np.arange(150) % 3), "nu = 0.1 is for two classes"),
         (lambda: DCFDA(n_components=2).fit(X0, LABELS), "two classes have one discriminant"),
-        (lambda: DCFDA(n_components=3).fit(X0, np.arange(150) % 3), "n_components = 3: 3 classes have at most 2"),
+        (
+            lambda: DCFDA(n_components=3).fit(X0, np.arange(150) % 3),
+            "n_components = 3: the means of 3 classes have at most 2",
+        ),
         (lambda: DCFDA().fit(X0, np.r_[np.zeros(149), 1]), "one member only"),
         (lambda: DCFDA(k=1).fit(np.full((150, 3), 0.1), np.arange(150) % 3), "the means of the 3 classes coincide"),
         (lambda: DCFDA(nu=-1.0).fit(X0, LABELS), "nu = -1"),
