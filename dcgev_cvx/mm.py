@@ -15,7 +15,7 @@ from .checks import UNIT_ROUNDOFF, Vector, as_flag, as_listener, as_number, as_w
 from .errors import InvalidParameter, SolverFailed
 from .faces import Face
 from .programs import Program, expect_program
-from .steps.base import Step, StepOutput
+from .steps.base import Step, StepOutput, usable
 
 
 class Status(Enum):
@@ -200,14 +200,6 @@ def extrapolated(program: Program, y: Vector) -> StepOutput:
     return StepOutput(
         zero, program.f(zero), mu=0.0, seconds=0.0, residual=0.0, correction=0.0, solver="none", origin=zero, work=0.0
     )
-
-
-def usable(out: Any, y: Vector) -> StepOutput:
-    """What a step returned, if the run can go on from there."""
-    x = out.x if isinstance(out, StepOutput) else None
-    if not isinstance(x, np.ndarray) or x.dtype.kind != "f" or x.shape != y.shape or not np.isfinite(x).all():
-        raise SolverFailed("the step returned no StepOutput, or NaN, infinite or misshapen values.")
-    return out
 
 
 def expect_step(step: Any) -> None:

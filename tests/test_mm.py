@@ -1,6 +1,7 @@
 """The driver: stepped by hand, stopped by rule, and never wrong about how it ended."""
 
 import pickle
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -21,6 +22,7 @@ from dcgev_cvx import (
 )
 from dcgev_cvx.steps.base import StepOutput
 from dcgev_cvx.steps.closed import soft_threshold_step
+from dcgev_cvx.steps.speedups import Accelerated, Repeated
 
 
 def output(program, y, x):
@@ -236,6 +238,51 @@ def test_a_failure_at_a_stationary_point_is_still_a_failure(program):
     assert result.certificate.passes()
     assert result.status is Status.SOLVER_FAILED
     assert not result.converged
+
+
+def test_a_step_may_use_its_arrays_again(program):
+    """Every iterate is a copy: a step that writes into one buffer changes no history."""
+    buffer = np.zeros(2 * program.pencil.n)
+
+    def economical(program, y):
+        out = soft_threshold_step(program, y)
+        buffer[: len(y)] = out.x
+        return replace(out, x=buffer[: len(y)])
+
+    clean, result = minimize(program, soft_threshold_step), minimize(program, economical)
+    assert result.status is clean.status
+    assert [point.x.tolist() for point in result.history] == [point.x.tolist() for point in clean.history]
+
+
+@pytest.mark.parametrize("wrapper", [lambda step: step, Accelerated, lambda step: Repeated(step, least=1)])
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        lambda out: None,
+        lambda out: (out.x,),
+        lambda out: replace(out, x=out.x.tolist()),
+        lambda out: replace(out, x=out.x[:-1]),
+        lambda out: replace(out, x=np.longdouble("1e400") * out.x.astype(np.longdouble)),
+        lambda out: replace(out, origin=out.x.tolist()),
+        lambda out: replace(out, origin=out.x[:-1]),
+        lambda out: replace(out, origin=np.nan * out.x),
+    ],
+)
+def test_what_is_no_step_ends_the_run(program, wrapper, spoilt):
+    result = minimize(program, wrapper(lambda program, y: spoilt(soft_threshold_step(program, y))))
+    assert result.status is Status.SOLVER_FAILED
+    assert result.message.startswith("step 1: the step returned ")
+    assert len(result.history) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.longdouble])
+def test_iterates_are_of_double_precision(program, dtype):
+    def other(program, y):
+        out = soft_threshold_step(program, y)
+        return replace(out, x=out.x.astype(dtype))
+
+    result = minimize(program, Accelerated(other), stop=Stop(max_iter=4))
+    assert {point.x.dtype for point in result.history} == {np.dtype(np.float64)}
 
 
 # ---- wrong steps are seen -------------------------------------------------------------------------

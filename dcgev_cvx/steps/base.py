@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..checks import Vector
+from ..errors import SolverFailed
 from ..programs import Program, SparseGEV
 
 
@@ -47,6 +48,23 @@ class Step(Protocol):
     def __call__(self, program: Program, y: Vector) -> StepOutput:
         """argmin g(·, y) over Ω."""
         ...
+
+
+def usable(out: Any, y: Vector) -> StepOutput:
+    """What a step returned, if the run can go on from there; its vectors copied, for a step may use them again."""
+    if not isinstance(out, StepOutput):
+        raise SolverFailed(f"the step returned {type(out).__name__}, no StepOutput.")
+    return replace(out, x=own_copy(out.x, y), origin=None if out.origin is None else own_copy(out.origin, y))
+
+
+def own_copy(x: Any, y: Vector) -> Vector:
+    """x in float64, if it is a finite vector like y."""
+    if isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.shape == y.shape:
+        with np.errstate(over="ignore"):  # a long double beyond float64 becomes infinite, and is refused as that
+            z = np.array(x, dtype=np.float64, subok=False)
+        if np.isfinite(z).all():
+            return z
+    raise SolverFailed("the step returned NaN, infinite or misshapen values.")
 
 
 def without_pull(program: SparseGEV, y: Vector) -> StepOutput:

@@ -11,7 +11,7 @@ import numpy as np
 from ..checks import Index, Matrix, Vector
 from ..penalties import LogPenalty
 from ..programs import Program, SparseFDA, SparseGEV
-from .base import Step, StepOutput
+from .base import Step, StepOutput, usable
 
 BOUNDARY = 0.9
 """A stride goes at most this far towards the first change of sign."""
@@ -48,7 +48,7 @@ class Repeated:
             return self.inner(program, y)
         count, self._count = self._count, min(2 * self._count, self.most)
         origin = repeated(program, y, count - 1)
-        out = self.inner(program, origin)
+        out = usable(self.inner(program, origin), y)
         return replace(out, origin=None if origin is y else origin, work=float(count))
 
 
@@ -96,10 +96,10 @@ class Accelerated:
         zeros = (y == 0.0).tobytes()
         if zeros != self._zeros:
             self._zeros, self._pairs = zeros, self._pairs[-1:]
-        known = bool(self._pairs) and self._pairs[-1][1] is y
+        known = bool(self._pairs) and np.array_equal(self._pairs[-1][1], y)
         origin = self._extrapolated(program, y) if known else None
         start = y if origin is None else origin
-        out = self.inner(program, start)
+        out = usable(self.inner(program, start), y)
         self._pairs = [*(self._pairs if known else []), (start, out.x)][-self.memory :]
         return out if origin is None or out.origin is not None else replace(out, origin=origin)
 
