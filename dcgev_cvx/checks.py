@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InvalidParameter, InvalidPencil, nearest
+from .errors import DCGEVError, InvalidParameter, InvalidPencil, nearest
 
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
@@ -134,6 +134,8 @@ def dense(data: Any, what: str, error: type[InvalidPencil] | type[InvalidParamet
     if isinstance(shape, tuple) and len(shape) == 2:
         check_bytes(shape, f"{what} as a dense matrix", "Pass fewer rows or columns.", error)
     try:
+        if attribute(data, "check_format") is not None:  # SciPy writes wherever the indices of a damaged one point
+            data.copy().check_format(full_check=True)
         return data.toarray()
     except Exception as cause:  # an object's own toarray may raise anything
         raise error(f"{what} is not a matrix of numbers: {cause}") from cause
@@ -356,6 +358,20 @@ def as_path(value: Any, what: str) -> Path:
     if not usable:
         raise InvalidParameter(f"{what} = {shown(value)} must be the path of a file or folder.")
     return Path(value)
+
+
+def refuse_endless(path: Path, error: type[DCGEVError]) -> None:
+    """A pipe or a device is no file: reading one may never end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise error(f"{path} is a pipe or a device; a file is needed: copy what it gives into one.")
+
+
+def refuse_bomb(archive: Any, path: Path, error: type[DCGEVError]) -> None:
+    """Refuse an .npz whose arrays unpack to more than MAX_BYTES each: zeros are packed a thousandfold."""
+    for member in archive.zip.infolist():
+        if member.file_size > MAX_BYTES:
+            size = f"{member.file_size:,} bytes (> {MAX_BYTES:,})"
+            raise error(f"{member.filename} in {path} takes {size}. Store fewer rows or columns.")
 
 
 def as_listener(listener: Any, what: str) -> Callable[..., Any] | None:

@@ -12,7 +12,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from dcgev_cvx import __version__, cli, comparison, datasets, sparse_gev
+from dcgev_cvx import __version__, checks, cli, comparison, datasets, sparse_gev
 from dcgev_cvx.cli import inputs, main, solve, tables
 from dcgev_cvx.errors import InvalidParameter
 
@@ -453,6 +453,10 @@ HEADER += b"\n"
         ("a.csv", b"u,v\n1_0,0\n0,1\n", "line 2, entry 1: '1_0' is not a number"),
         ("a.csv", b"1 2\n2 1\n", "has no column of numbers; they are separated by comma, semicolon or tab"),
         ("a.csv", b"u,v\n" + b"1" * 200_000 + b",0\n0,1\n", "field larger than field limit"),
+        ("a.csv", b"NA,0\n0,1\n1,1\n", "line 1: 'NA' among numbers is neither a header nor a row"),
+        ("a.csv", b"1,\n0,1\n1,1\n", "line 1: '' among numbers is neither a header nor a row"),
+        ("a.csv", b"r1,1,0\nr2,0,1\n", "line 1: 'r1' among numbers is neither a header nor a row"),
+        ("a.csv", b",u,v\nv,1,0\nu,0,1\n", "and its rows have the same labels in another order"),
         ("a.csv", b"1,nan\nnan,1\n", "A has 2 entries that are NaN or infinite"),
         ("a.csv", b"1,2,3\n4,5,6\n", "holds 2×3 numbers; A must be square"),
         ("a.csv", b"1,2\n3,4\n", "A is not symmetric"),
@@ -521,6 +525,47 @@ def test_a_link_to_nothing_is_called_that(tmp_path):
     (tmp_path / "a.csv").symlink_to(tmp_path / "b.csv")
     with pytest.raises(InvalidParameter, match="is a link to a file that does not exist"):
         inputs.read_pencil(str(tmp_path / "a.csv"), None, None)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.npy", "a.npz", "a.mtx"])
+def test_a_pipe_is_not_waited_for(capsys, tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    assert run(capsys, "solve", tmp_path / name, "--rho", 1)[2].endswith(
+        "is a pipe or a device; a file is needed: copy what it gives into one.\n"
+    )
+    assert run(capsys, "solve", "pitprops", "--rho", 1, "--x0", tmp_path / name)[0] == 2
+
+
+def test_a_device_is_not_read_without_an_end(capsys, tmp_path):
+    (tmp_path / "a.csv").symlink_to("/dev/zero")
+    assert "is a pipe or a device" in run(capsys, "solve", tmp_path / "a.csv", "-k", 1)[2]
+
+
+def test_an_archive_that_unpacks_without_measure_is_refused(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(checks, "MAX_BYTES", 1000)
+    np.savez_compressed(tmp_path / "a.npz", A=np.eye(20))
+    _, _, err = run(capsys, "solve", tmp_path / "a.npz", "-k", 1)
+    assert "A.npy in" in err
+    assert "takes 3,328 bytes (> 1,000). Store fewer rows or columns." in err
+
+
+def test_indices_beyond_the_matrix_are_refused(capsys, tmp_path):
+    np.savez(
+        tmp_path / "a.npz",
+        format=b"csr",
+        shape=[2, 2],
+        data=[1.0, 1.0],
+        indices=[0, 10**6],  # SciPy would write there
+        indptr=[0, 1, 2],
+    )
+    assert "A is not a matrix of numbers: indices must be < 2" in run(capsys, "solve", tmp_path / "a.npz", "-k", 1)[2]
+
+
+@pytest.mark.parametrize("given", [[""], ["--A", ""], ["pitprops", "--B", ""], ["pitprops", "--x0", ""]])
+def test_an_empty_name_is_no_folder(capsys, given):
+    code, _, err = run(capsys, "solve", "--rho", 1, *given)
+    assert code == 2
+    assert "''" in err
 
 
 def test_names_of_other_files_are_not_listed(tmp_path):

@@ -568,6 +568,8 @@ CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine f
     relaxations.literal_sdp: {"pencil": PCA, "radius": 1.0, "time_limit": 1.0},
     relaxations.literal_dual: {"pencil": PCA, "radius": 1.0},
     relaxations.radius_for: {"pencil": PCA, "k": 2, "rule": "paper"},
+    rivals.spca_components: {"pencil": PCA, "lassos": [0.5], "ridge": 0.1, "tol": 1e-3, "max_iter": 50},
+    verify.parametrize_with_checks: {"level": "step", "seed": 0, "time_limit": 1.0, "remote": False},
     rivals.gpower: {"pencil": PCA, "k": 2, "kind": "l0", "start": "column", "tol": 1e-6, "max_iter": 50},
     datasets.planted_pca: {"n": 6, "k": 2, "strength": 2.0, "samples": None, "rng": 0},
     datasets.indefinite: {"n": 4, "dense_metric": False, "rng": 0},

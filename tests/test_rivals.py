@@ -289,7 +289,7 @@ def test_spca_without_a_penalty_is_pca(pit):
 def test_spca_components_at_the_limits(pit):
     assert not rivals.spca_components(pit, (1e6,)).any()
     assert not rivals.spca_components(Pencil(np.zeros((3, 3))), (0.1, 0.1)).any()
-    for lassos, text in (((), "1 to n = 13"), ((0.1,) * 14, "1 to n = 13"), ((-0.1,), "out of range")):
+    for lassos, text in (((), "must list numbers"), ((0.1,) * 14, "1 to n = 13"), ((-0.1,), "out of range")):
         with pytest.raises(InvalidParameter, match=text):
             rivals.spca_components(pit, lassos)
     with pytest.raises(InvalidParameter, match="B = I"):

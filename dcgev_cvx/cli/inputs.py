@@ -23,9 +23,9 @@ from zipfile import BadZipFile
 import numpy as np
 
 from .. import datasets
-from ..checks import Matrix, Vector, shown
+from ..checks import Matrix, Vector, as_path, refuse_bomb, refuse_endless, shown
 from ..errors import DCGEVError, InvalidParameter, nearest
-from ..pencils import Gram, Pencil
+from ..pencils import Gram, Pencil, check_order
 
 BUNDLED: Mapping[str, Callable[[], Pencil]] = MappingProxyType(
     {
@@ -67,7 +67,7 @@ def read_data(data: str) -> Pencil:
     """A bundled pencil by name, or the pencil in a file."""
     if data in BUNDLED:
         return BUNDLED[data]()
-    path = Path(data)
+    path = as_path(data, "DATA")
     if not path.suffix and not path.exists():
         raise InvalidParameter(f"{data!r} is neither a bundled name nor a file; {nearest(data, BUNDLED)}")
     if path.suffix.lower() == ".npz":
@@ -100,7 +100,8 @@ def existing(name: str) -> Path:
 
     A misspelt name is answered with the nearest file in that folder.
     """
-    path = Path(name)
+    path = as_path(name, "the name of a file")
+    refuse_endless(path, InvalidParameter)
     if path.is_dir():
         raise InvalidParameter(f"{name} is a folder; a file is needed ({listed()}).")
     if path.is_symlink() and not path.exists():
@@ -188,6 +189,7 @@ def npz_arrays(path: Path) -> dict[str, Any]:
     """Every array of an .npz file; one of scipy.sparse.save_npz counts as the array A."""
     # opened here, for NumPy leaves a damaged file open
     with path.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
+        refuse_bomb(archive, path, InvalidParameter)
         arrays = {name: archive[name] for name in archive.files}
     if "format" in arrays:
         from scipy.sparse import load_npz
@@ -243,10 +245,12 @@ def read_csv(path: Path) -> Table:
     rows = [line.cells for line in lines]
     if not has_header(rows):
         return Table(parsed(path, lines, range(len(rows[0])), len(rows[0])))
+    refuse_mixed(path, lines[0])
     header, body = rows[0], rows[1:]
     if not has_row_names(header, body):
         return Table(parsed(path, lines[1:], range(len(header)), len(header)), tuple(header))
     names = header if len(body[0]) == len(header) + 1 else header[1:]
+    check_order(tuple(names), [row[0] for row in body], f"the columns of {path}", "its rows")
     return Table(parsed(path, lines[1:], range(1, len(names) + 1), len(names) + 1), tuple(names))
 
 
@@ -260,6 +264,20 @@ def has_header(rows: list[list[str]]) -> bool:
     if not all(is_number(cell) for cell in first):
         return True
     return len(rows) == len(first) + 1 and first == [str(j) for j in range(len(first))]
+
+
+def refuse_mixed(path: Path, first: Line) -> None:
+    """A first line of names and numbers: to take it for a header would be to drop a row whose gap reads NA.
+
+    An empty first cell stands above a column of row names.
+    """
+    cells = first.cells[1:] if first.cells[0] == "" else first.cells
+    names = [cell for cell in cells if not is_number(cell)]
+    if 0 < len(names) < len(cells):
+        raise InvalidParameter(
+            f"{path}, line {first.number}: {shown(names[0])} among numbers is neither a header nor a row. Name every "
+            "column in the first line, or write a number in its place."
+        )
 
 
 def has_row_names(header: list[str], body: list[list[str]]) -> bool:

@@ -41,7 +41,7 @@ def law_pairs(root: Path) -> Iterator[tuple[str, Path, Path]]:
     for folder, other in FOLDERS.items():
         for path in sorted((root / folder).glob("*.xml")):
             partner = root / other / french_name(path.name)
-            if partner.exists():
+            if path.is_file() and partner.is_file():
                 yield f"{folder}/{path.name}", path, partner
 
 

@@ -112,6 +112,7 @@ def elastic_net(C: Matrix, y: Vector, ridge: float, lasso: float, start: Vector)
             precompute=False,
             tol=1e-6,
             check_input=False,
+            random_state=0,  # nothing is drawn by it, but None would move NumPy's global numbers
         )
     return np.asarray(path[1], dtype=np.float64)[:, 0]
 

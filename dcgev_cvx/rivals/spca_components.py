@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..checks import Matrix, as_number
+from ..checks import Matrix, as_number, as_numbers, as_whole
 from ..errors import InvalidParameter
 from ..pencils import Pencil
 from .base import factor, pca_problem
@@ -43,12 +43,13 @@ def spca_components(
     >>> (V != 0).sum(axis=0)
     array([7, 4, 4, 1, 1, 1])
     """
-    penalties = [as_number(lasso, "lassos") for lasso in lassos]
-    if not 1 <= len(penalties) <= pca_problem(pencil, 1, "spca")[0].n:
+    penalties = as_numbers(lassos, "lassos")
+    if len(penalties) > pca_problem(pencil, 1, "spca")[0].n:
         raise InvalidParameter(
             f"lassos has {len(penalties)} penalties: 1 to n = {pencil.n} components can be asked for."
         )
     weight = as_number(ridge, "ridge", strict=True)
+    tol, max_iter = as_number(tol, "tol"), as_whole(max_iter, "max_iter")
     C = np.asfortranarray(factor(pencil))
     alpha = np.linalg.svd(C, full_matrices=True)[2][: len(penalties)].T
     beta = np.zeros((pencil.n, len(penalties)))

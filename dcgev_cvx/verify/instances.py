@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Index, Matrix, Vector, frozen
-from ..errors import InvalidParameter, nearest
+from ..checks import Index, Matrix, Vector, frozen, one_of
 from ..penalties import log_scale
 
 
@@ -80,9 +79,7 @@ def known_level(name: object) -> Level:
 
     Raises InvalidParameter with the nearest name.
     """
-    if not isinstance(name, str) or name not in LEVELS:
-        raise InvalidParameter(f"level = {name!r} is unknown; {nearest(str(name), LEVELS)}")
-    return LEVELS[name]
+    return LEVELS[one_of(name, "level", LEVELS)]
 
 
 @dataclass(frozen=True, eq=False)
