@@ -121,7 +121,8 @@ class Progress:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._bars.stop()
+        if not self._bars.disable:  # some versions of rich end with an empty line even so
+            self._bars.stop()
         if exception[0] is KeyboardInterrupt:
             self.said("finished cells are on disk: the same command goes on from here.")
 
