@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from .checks import Index, Matrix, Vector, as_vector
-from .errors import InvalidParameter
+from .errors import InvalidParameter, InvalidPencil
 from .pencils import Gram, Pencil, expect_pencil
 from .proofs import TINY
 
@@ -52,7 +53,7 @@ def value(pencil: Pencil, x: Vector) -> float:
 
     Along the small eigenvalues of an ill-conditioned B the terms of xᵀBx are up to cond(B) times their sum: at 1e12
     four digits would be left, and a value could pass a proved bound. There it is computed in whole numbers, for up
-    to EXACT_ENTRIES entries.
+    to EXACT_ENTRIES entries. InvalidPencil where it is beyond floating point.
 
     >>> import numpy as np
     >>> from dcgev_cvx import Pencil
@@ -60,8 +61,12 @@ def value(pencil: Pencil, x: Vector) -> float:
     >>> value(Pencil(np.eye(2), [[1.0, 1.0 - 1e-13], [1.0 - 1e-13, 1.0]]), np.array([1.0, -0.7])) < 1.49 / 0.09
     True
     """
-    a, b = pencil.A_quad(x), pencil.B_quad(x)
-    return exact_value(pencil, np.flatnonzero(x), x) if cancels(pencil, x, a, b) else a / b
+    with np.errstate(over="ignore", invalid="ignore"):
+        a, b = pencil.A_quad(x), pencil.B_quad(x)
+    found = exact_value(pencil, np.flatnonzero(x), x) if cancels(pencil, x, a, b) else a / b
+    if not math.isfinite(found):
+        raise InvalidPencil("xᵀAx/xᵀBx overflows: divide A by 1e100, or multiply B.")
+    return found
 
 
 def cancels(pencil: Pencil, x: Vector, a: float, b: float) -> bool:
@@ -74,8 +79,8 @@ def cancels(pencil: Pencil, x: Vector, a: float, b: float) -> bool:
     if not pencil.A_scale or len(support) * max(rows, len(support)) > EXACT_ENTRIES:
         return False
     moduli = np.abs(x)
-    terms = pencil.A_scale * float(np.sum(moduli)) ** 2
-    return not TINY < terms <= CANCELS * abs(a) or float(moduli @ pencil.B_roots) ** 2 > CANCELS * b
+    l1, length = float(np.sum(moduli)), float(moduli @ pencil.B_roots)
+    return not TINY < pencil.A_scale * l1 * l1 <= CANCELS * abs(a) or length * length > CANCELS * b
 
 
 def exact_value(pencil: Pencil, support: Index, x: Vector) -> float:
@@ -88,7 +93,10 @@ def exact_value(pencil: Pencil, support: Index, x: Vector) -> float:
     else:
         A, up = whole(pencil.A_sub(support))
         a = z @ A @ z
-    return float(Fraction(a) / Fraction(z @ B @ z) * Fraction(2) ** (up - down))
+    try:
+        return float(Fraction(a) / Fraction(z @ B @ z) * Fraction(2) ** (up - down))
+    except OverflowError:
+        return math.inf
 
 
 def whole(values: Matrix) -> tuple[Any, int]:

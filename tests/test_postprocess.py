@@ -8,7 +8,7 @@ import referee
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcgev_cvx import Gram, InvalidParameter, Pencil, renormalize
+from dcgev_cvx import Gram, InvalidParameter, InvalidPencil, Pencil, renormalize
 from dcgev_cvx.postprocess import on_support, value
 
 
@@ -83,3 +83,12 @@ def test_a_part_of_a_pencil_is_not_refused():
     pencil = Pencil(np.diag([1.0, 1e-310, 1e-310]), np.eye(3))
     assert on_support(pencil, np.array([1, 2])) @ np.ones(3) == pytest.approx(1.0)
     assert value(pencil, on_support(pencil, np.array([1]))) == 1e-310
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("x", [[1.0, -1.0], [1e155, -1e155]])
+def test_a_value_beyond_floating_point_is_refused(x):
+    pencil = Pencil(np.diag([1e299, 1e298]), [[1.0, 1.0 - 1e-12], [1.0 - 1e-12, 1.0]])
+    with pytest.raises(InvalidPencil, match=r"overflows: divide A by 1e100"):
+        value(pencil, np.array(x))
+    assert value(Pencil(np.diag([1e199, 1e198]), pencil.B), np.array(x)) == pytest.approx(5.5e210, rel=1e-3)
