@@ -15,7 +15,7 @@ from .checks import UNIT_ROUNDOFF, Vector, as_flag, as_listener, as_number, as_w
 from .errors import InvalidParameter, SolverFailed
 from .faces import Face
 from .programs import Program, expect_program
-from .steps.base import Step, StepOutput, usable
+from .steps.base import Step, StepOutput, expect_output, own_copy
 
 
 class Status(Enum):
@@ -176,11 +176,11 @@ def steps_from(program: Program, step: Step, y: Vector, l: int = 0) -> Iterator[
     yield Iterate(l, y, value, value, mu=0.0, seconds=0.0)
     while True:
         l += 1  # noqa: E741 - the paper's iteration index
-        out = extrapolated(program, y) if l > first + 1 and vanished(program, y) else usable(step(program, y), y)
-        y = frozen(out.x)
-        yield Iterate(
-            l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver, out.origin, out.work
-        )
+        done = l > first + 1 and vanished(program, y)
+        out = extrapolated(program, y) if done else expect_output(step(program, y))
+        origin = None if out.origin is None else own_copy(out.origin, y)
+        y = frozen(own_copy(out.x, y))
+        yield Iterate(l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver, origin, out.work)
 
 
 def vanished(program: Program, y: Vector) -> bool:

@@ -263,9 +263,6 @@ def test_a_step_may_use_its_arrays_again(program):
         lambda out: replace(out, x=out.x.tolist()),
         lambda out: replace(out, x=out.x[:-1]),
         lambda out: replace(out, x=np.longdouble("1e400") * out.x.astype(np.longdouble)),
-        lambda out: replace(out, origin=out.x.tolist()),
-        lambda out: replace(out, origin=out.x[:-1]),
-        lambda out: replace(out, origin=np.nan * out.x),
     ],
 )
 def test_what_is_no_step_ends_the_run(program, wrapper, spoilt):
@@ -273,6 +270,18 @@ def test_what_is_no_step_ends_the_run(program, wrapper, spoilt):
     assert result.status is Status.SOLVER_FAILED
     assert result.message.startswith("step 1: the step returned ")
     assert len(result.history) == 1
+
+
+@pytest.mark.parametrize("spoilt", [lambda x: x.tolist(), lambda x: x[:-1], lambda x: np.nan * x])
+def test_an_origin_that_is_none_ends_the_run(program, spoilt):
+    def wrong(program, y):
+        out = soft_threshold_step(program, y)
+        return replace(out, origin=spoilt(out.x))
+
+    for step in (wrong, Accelerated(wrong)):
+        result = minimize(program, step)
+        assert result.status is Status.SOLVER_FAILED
+        assert len(result.history) == 1
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.longdouble])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from ..checks import Vector
 from ..errors import SolverFailed
 from ..programs import Program, SparseGEV
+
+LARGEST = np.finfo(np.float64).max
 
 
 @dataclass(frozen=True)
@@ -50,21 +52,19 @@ class Step(Protocol):
         ...
 
 
-def usable(out: Any, y: Vector) -> StepOutput:
-    """What a step returned, if the run can go on from there; its vectors copied, for a step may use them again."""
+def expect_output(out: Any) -> StepOutput:
+    """What a step returned, if it is what a step returns."""
     if not isinstance(out, StepOutput):
         raise SolverFailed(f"the step returned {type(out).__name__}, no StepOutput.")
-    return replace(out, x=own_copy(out.x, y), origin=None if out.origin is None else own_copy(out.origin, y))
+    return out
 
 
 def own_copy(x: Any, y: Vector) -> Vector:
-    """x in float64, if it is a finite vector like y."""
-    if isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.shape == y.shape:
-        with np.errstate(over="ignore"):  # a long double beyond float64 becomes infinite, and is refused as that
-            z = np.array(x, dtype=np.float64, subok=False)
-        if np.isfinite(z).all():
-            return z
-    raise SolverFailed("the step returned NaN, infinite or misshapen values.")
+    """x in float64, if it is a finite vector like y; a copy, for a step may use its arrays again."""
+    like = isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.shape == y.shape
+    if not like or not (np.abs(x) <= LARGEST).all():
+        raise SolverFailed("the step returned NaN, infinite or misshapen values.")
+    return np.array(x, dtype=np.float64, subok=False)
 
 
 def without_pull(program: SparseGEV, y: Vector) -> StepOutput:

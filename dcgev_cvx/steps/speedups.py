@@ -11,7 +11,7 @@ import numpy as np
 from ..checks import Index, Matrix, Vector
 from ..penalties import LogPenalty
 from ..programs import Program, SparseFDA, SparseGEV
-from .base import Step, StepOutput, usable
+from .base import Step, StepOutput, expect_output, own_copy
 
 BOUNDARY = 0.9
 """A stride goes at most this far towards the first change of sign."""
@@ -48,7 +48,7 @@ class Repeated:
             return self.inner(program, y)
         count, self._count = self._count, min(2 * self._count, self.most)
         origin = repeated(program, y, count - 1)
-        out = usable(self.inner(program, origin), y)
+        out = expect_output(self.inner(program, origin))
         return replace(out, origin=None if origin is y else origin, work=float(count))
 
 
@@ -99,8 +99,8 @@ class Accelerated:
         known = bool(self._pairs) and np.array_equal(self._pairs[-1][1], y)
         origin = self._extrapolated(program, y) if known else None
         start = y if origin is None else origin
-        out = usable(self.inner(program, start), y)
-        self._pairs = [*(self._pairs if known else []), (start, out.x)][-self.memory :]
+        out = expect_output(self.inner(program, start))
+        self._pairs = [*(self._pairs if known else []), (start, own_copy(out.x, y))][-self.memory :]
         return out if origin is None or out.origin is not None else replace(out, origin=origin)
 
     def _extrapolated(self, program: Program, y: Vector) -> Vector | None:
