@@ -20,7 +20,8 @@ names = count(1)
 def shown(figure: go.Figure, what: str) -> HTML:
     """The figure as HTML that loads the site's own copy of plotly.js and nothing from elsewhere."""
     name = f"moving-{what}-{next(names)}"
-    body = figure.to_html(full_html=False, include_plotlyjs=False, div_id=name, auto_play=False)
+    config = {"displayModeBar": False}  # its buttons lie over the legend on a small screen
+    body = figure.to_html(full_html=False, include_plotlyjs=False, div_id=name, auto_play=False, config=config)
     return HTML(f'<script src="../_static/plotly.min.js"></script>{body}')
 
 
@@ -33,12 +34,10 @@ def with_slider(traces: Sequence[Sequence[Any]], labels: Sequence[str], prefix: 
     ]
     jump = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     steps = [{"args": [[str(i)], jump], "label": label, "method": "animate"} for i, label in enumerate(labels)]
-    slider = {"steps": steps, "currentvalue": {"prefix": prefix}, "pad": {"t": 40}, "active": first}
+    slider = {"steps": steps, "currentvalue": {"prefix": prefix}, "pad": {"t": 70}, "active": first}
     figure = go.Figure(data=list(traces[first]), frames=frames)
-    title = {"text": titles[first], "font": {"size": 14}}
-    figure.update_layout(
-        sliders=[slider], template="simple_white", height=480, margin={"t": 40}, title=title, **options
-    )
+    title, margin = {"text": titles[first], "font": {"size": 14}}, {"t": 40, "l": 60, "r": 20}
+    figure.update_layout(sliders=[slider], template="simple_white", height=510, margin=margin, title=title, **options)
     return figure
 
 

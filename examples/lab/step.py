@@ -1,4 +1,4 @@
-"""Step through MM by hand: the surrogate touches f, its minimiser is the next iterate, f sinks."""
+"""Step through MM by hand: the surrogate touches f, its minimiser is the next iterate, f goes down."""
 
 import marimo
 
