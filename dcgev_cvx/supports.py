@@ -35,14 +35,14 @@ ROUNDS = {"quick": 0, "normal": 16, "high": 100}
 """Rounds of kicks by which a stage tries to leave its best supports."""
 PATIENCE = {"quick": 0, "normal": 5, "high": 20}
 """Rounds without a better support after which a stage gives up."""
-TOPS = 4
-"""Tops that are kicked in turn."""
+TOPS = 8
+"""Tops that are kicked in turn, and crossed with one another."""
 CLIMBS = 48
-"""Climbs from random supports before the kicks, a quarter beyond SMALL; each round of kicks has half as many."""
+"""Climbs from random supports before the kicks, half as many beyond SMALL; a round has half as many kicks."""
 WORK = 10**6
-"""The climbs at a time are so many that they multiply about this many numbers: k²n each."""
+"""The climbs at a time are so many that they multiply about this many numbers."""
 MOST_WORK = 10**7
-"""A climb that would multiply more than this many numbers at each exchange is not made."""
+"""A climb that would multiply more than this many numbers at each exchange is not made; WORK where B = I."""
 SMALL = 60
 """Up to this many variables the search is by climbs: many random starts, exhaustive exchanges, kicks."""
 CHEAP = 10**5
@@ -99,37 +99,37 @@ def joined(pencil: Pencil, tops: list[Vector], k: int) -> list[Vector]:
 
 
 def climbs_at_a_time(pencil: Pencil, k: int) -> int:
-    """How many climbs multiply about WORK numbers at a time, k²n each.
+    """How many climbs multiply about WORK numbers at a time: k²n each, pkn where A = CᵀC has p > k rows.
 
-    None beyond SMALL with B = I: one-shot cardinality from several starts is quicker there, and A may be a factor.
+    Beyond WORK none where B = I, as one-shot cardinality does well there.
     """
-    if k == pencil.n or (pencil.n > SMALL and pencil.B is None):
+    rows = len(pencil.A.C) if isinstance(pencil.A, Gram) else 0
+    work = k * pencil.n * max(k, rows)
+    if k == pencil.n or work > (MOST_WORK if pencil.n <= SMALL or pencil.B is not None else WORK):
         return 0
-    work = k * k * pencil.n
-    most = CLIMBS if pencil.n <= SMALL else CLIMBS // 4
-    return min(most, max(WORK // work, 2)) if work <= MOST_WORK else 0
+    return min(CLIMBS if pencil.n <= SMALL else CLIMBS // 2, max(WORK // work, 2))
 
 
 def after_climbs(
     pencil: Pencil, x: Vector, plan: Plan, count: int, stage: Effort, generator: np.random.Generator
 ) -> Vector:
-    """The best of x and the tops of climbs from random supports, then from kicked tops and more random supports.
+    """The best of x and the tops of climbs from random supports, then from kicked and crossed tops and random ones.
 
-    Kicks are spared where every top was reached by several of the random starts, so that hardly one is unseen; they
-    end where PATIENCE rounds of them brought nothing.
+    These rounds are spared where every top was reached by several of the random starts, so that hardly one is unseen;
+    they end where PATIENCE of them brought nothing.
     """
     groups = group_labels([rows for rows, _ in plan], pencil.n)
     climbs = Climbs(pencil, groups)
     starts = np.array([drawn(plan, generator) for _ in range(count)])
-    # the best known support climbs along, so that kicks start from it too
-    climbs.climb(np.vstack([whole(x, plan), starts]))
+    climbs.climb(np.vstack([highest(x != 0.0, plan), starts]))
     still, settled = 0, climbs.lonely(starts) == 0
     for _ in range(ROUNDS[stage]):
         if still == PATIENCE[stage] or settled:
             break
         tops = climbs.best(TOPS)
         near = [kicked(tops[i % len(tops)], groups, generator) for i in range((count + 1) // 2)]
-        climbs.climb(np.array([*near, *(drawn(plan, generator) for _ in range(count // 4))]))
+        between = [crossed(tops, plan, generator) for _ in range(count // 2)]
+        climbs.climb(np.array([*near, *between, *(drawn(plan, generator) for _ in range(count // 4))]))
         still = still + 1 if np.array_equal(climbs.best(1)[0], tops[0]) else 0
     found = swap_search(pencil, indicator(climbs.best(1)[0], pencil.n), groups=groups)[0]
     return max(x, found, key=pencil.A_quad)
@@ -143,9 +143,23 @@ def group_labels(groups: Sequence[Index], n: int) -> Index:
     return labels
 
 
+def highest(score: Vector, plan: Plan) -> Index:
+    """The planned number of variables with the highest scores of each group, ties to the lower position."""
+    kept = [rows[np.argsort(-np.asarray(score[rows], float), kind="stable")[:k]] for rows, k in plan]
+    return np.sort(np.concatenate(kept))
+
+
 def drawn(plan: Plan, generator: np.random.Generator) -> Index:
     """A random support."""
     return np.sort(np.concatenate([generator.permutation(rows)[:k] for rows, k in plan]))
+
+
+def crossed(tops: Sequence[Index], plan: Plan, generator: np.random.Generator) -> Index:
+    """What two of the tops have in common, filled up at random with what one of them has."""
+    votes = generator.random(sum(len(rows) for rows, _ in plan))
+    for at in generator.permutation(len(tops))[:2]:
+        votes[tops[at]] += 1.0
+    return highest(votes, plan)
 
 
 def best_of_all(pencil: Pencil, k: int) -> Vector:
@@ -250,12 +264,6 @@ def kicked(support: Index, groups: Index, generator: np.random.Generator) -> Ind
         if len(same):
             members[at], outside = outside[same[0]], np.delete(outside, same[0])
     return np.sort(members)
-
-
-def whole(x: Vector, plan: Plan) -> Index:
-    """The support of x, with further variables of a group where it has fewer than planned: more cost nothing."""
-    kept = [rows[np.argsort(x[rows] == 0.0, kind="stable")[:k]] for rows, k in plan]
-    return np.sort(np.concatenate(kept))
 
 
 def indicator(support: Index, n: int) -> Vector:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -179,10 +178,10 @@ class Climbs:
     after: dict[bytes, bytes] = field(default_factory=dict[bytes, bytes])
     tops: set[bytes] = field(default_factory=set[bytes])
 
-    @cached_property
-    def A(self) -> Matrix:
-        """A as a matrix."""
-        return self.pencil.A.toarray() if isinstance(self.pencil.A, Gram) else self.pencil.A
+    def A_rows(self, supports: Index) -> Matrix:
+        """The members' rows of A for each support; of A = CᵀC no others are formed."""
+        A = self.pencil.A
+        return A.C.T[supports] @ A.C if isinstance(A, Gram) else A[supports]
 
     def best(self, count: int) -> list[Index]:
         """At most `count` of the supports that no exchange improved, the best first."""
@@ -241,18 +240,19 @@ class Climbs:
 
     def exchanged(self, supports: Index) -> Index:
         """Each support after its most promising exchange, or as it is if none raises λmax; the values are noted."""
-        A, B, at = self.A, self.pencil.B, np.arange(len(supports))
-        inside = supports[:, :, None], supports[:, None, :]
-        A_sub, B_sub = A[inside], np.eye(supports.shape[1])[None] if B is None else B[inside]
+        B, at = self.pencil.B, np.arange(len(supports))
+        inside, rows = (supports[:, :, None], supports[:, None, :]), self.A_rows(supports)
+        A_sub = np.take_along_axis(rows, supports[:, None, :], axis=2)
+        B_sub = np.eye(supports.shape[1])[None] if B is None else B[inside]
         value, x = leading_pairs(A_sub, None if B is None else B_sub)
         self.values.update(zip(keys(supports), value.tolist(), strict=True))
         free = np.ones((len(supports), self.pencil.n), dtype=bool)
         free[at[:, None], supports] = False
         outside = np.nonzero(free)[1].reshape(len(supports), self.pencil.n - supports.shape[1])
-        across = supports[:, :, None], outside[:, None, :]
-        B_cross = np.zeros((1, 1, 1)) if B is None else B[across]
+        A_cross = np.take_along_axis(rows, outside[:, None, :], axis=2)
+        B_cross = np.zeros((1, 1, 1)) if B is None else B[supports[:, :, None], outside[:, None, :]]
         a, b = self.pencil.A_diagonal[outside], self.pencil.B_diagonal[outside]
-        gains = exchange_gains(A_sub, B_sub, A[across], B_cross, a, b, x, value)
+        gains = exchange_gains(A_sub, B_sub, A_cross, B_cross, a, b, x, value)
         if self.groups is not None:
             gains[self.groups[supports][:, :, None] != self.groups[outside][:, None, :]] = 0.0
         gains = gains.reshape(len(supports), supports.shape[1] * outside.shape[1])

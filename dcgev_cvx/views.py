@@ -22,7 +22,7 @@ from .overfitting import diagonal_metric, overfits
 from .pencils import Pencil, expect_pencil
 from .postprocess import on_support, value
 from .solutions import Solution, checked_k
-from .supports import after_climbs, climbs_at_a_time, group_labels, in_units
+from .supports import after_climbs, climbs_at_a_time, group_labels, highest, in_units
 from .swaps import swap_search
 
 if TYPE_CHECKING:
@@ -105,8 +105,7 @@ def checked_ks(pencil: Pencil, ks: Any) -> tuple[int, ...]:
 
 def cut(pencil: Pencil, score: Vector, ks: Sequence[int]) -> Index:
     """The ks[b] highest scores of each view, ties to the lower position."""
-    kept = [rows[np.argsort(-score[rows], kind="stable")[:k]] for rows, k in zip(pencil.views, ks, strict=True)]
-    return np.sort(np.concatenate(kept))
+    return highest(score, tuple(zip(pencil.views, ks, strict=True)))
 
 
 def scores(pencil: Pencil, x: Vector) -> Vector:

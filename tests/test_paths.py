@@ -598,6 +598,52 @@ def test_units_of_the_variables_do_not_matter(seed):
     assert scaled.value == pytest.approx(plain.value, rel=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_eight_friends_among_three_hundred(seed):
+    """λmax of eight vertices of a graph is at most 7, and 7 only where all know one another."""
+    graph = np.triu(np.random.default_rng(seed).random((300, 300)) < 0.3, 1).astype(float)
+    assert solve(Pencil(graph + graph.T), 8).value == pytest.approx(7.0, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("n", "sign", "support"),
+    [
+        (300, 0, [27, 106, 141, 159, 187, 213, 245, 287]),
+        (80, -1, [21, 29, 35, 41, 43, 46, 47, 67, 69, 77]),
+    ],
+)
+def test_supports_that_exchanges_from_few_starts_miss(n, sign, support):
+    """A random symmetric matrix, and minus a random covariance; the supports are known to be good, not the best."""
+    M = np.random.default_rng(1).standard_normal((n - 10 * sign, n))
+    pencil = Pencil(M + M.T if sign == 0 else sign * M.T @ M)
+    found = solve(pencil, len(support))
+    assert found.value >= support_values(pencil, np.array([support]))[0] * (1.0 - 1e-9 * np.sign(found.value))
+
+
+@pytest.mark.parametrize("metric", [True, False])
+def test_climbs_on_a_factor_are_those_on_its_matrix(metric):
+    rng = np.random.default_rng(2)
+    C, B = rng.standard_normal((7, 30)), conditioned(2, 30, 1e2).dense()[1] if metric else None
+    starts = np.array([np.sort(rng.permutation(30)[:5]) for _ in range(6)])
+    factor, matrix = Climbs(Pencil(Gram(C), B)), Climbs(Pencil(C.T @ C, B))
+    for climbs in (factor, matrix):
+        climbs.climb(starts)
+    assert factor.tops == matrix.tops
+    assert all(factor.values[key] == pytest.approx(matrix.values[key]) for key in matrix.tops)
+
+
+def test_crossed_tops_keep_what_both_have_and_the_numbers_of_the_groups():
+    plan = ((np.arange(0, 10), 3), (np.arange(10, 20), 2))
+    tops = [np.array([0, 1, 2, 10, 11]), np.array([0, 3, 4, 11, 12]), np.array([0, 5, 6, 11, 13])]
+    generator = np.random.default_rng(0)
+    children = [supports.crossed(tops, plan, generator) for _ in range(30)]
+    assert len({child.tobytes() for child in children}) > 10
+    for child in children:
+        assert {0, 11} <= set(child.tolist()) <= set(np.concatenate(tops).tolist())
+        assert np.count_nonzero(child < 10) == 3
+        assert len(child) == 5
+
+
 def test_elimination_keeps_what_carries_the_value():
     """With noise far below the planted pencil the planted variables are left, for any k; k = n is all of them."""
     A, B = referee.random_pencil(3, 5, cond=1e3)
