@@ -62,7 +62,7 @@ def test_a_cardinality_that_is_not_on_the_path_is_said():
 def test_cca_with_a_dense_metric_leaves_out_what_needs_the_identity():
     pencil = planted_cca(7, 7, 2, samples=60, ridge=0.01).pencil
     found = compare(pencil, 4, QUICK)
-    assert "DC-PCA (closed form)" not in {row.method for row in found.rows}
+    assert row_of(found, "DC-PCA (closed form)", "lower").status == "left out: needs B = I and A ⪰ 0"
     assert found.best_lower == pytest.approx(brute_force(pencil, 4).value, rel=1e-12)
     assert found.gap.closed
 
@@ -92,17 +92,26 @@ def test_a_failing_method_is_a_row_and_the_others_stay(monkeypatch):
 
 
 @pytest.mark.parametrize("name", sorted(GUESTS))
-def test_guests_play_when_installed_and_are_left_out_when_not(name, monkeypatch, capfd):
+def test_guests_play_when_installed(name, capfd):
     pytest.importorskip(GUESTS[name])
     for pencil, k in ((pitprops(), 4), (planted_cca(5, 5, 2, samples=60, ridge=0.1).pencil, 4)):
         found = compare(pencil, k, (name, "exact"))
         assert found.gap.closed
-        rows = [row for row in found.lower if row.method == METHODS[name][0]]
-        assert all(row.valid and row.value <= found.best_upper for row in rows)
-        assert rows or name == "dccp"
+        row = row_of(found, METHODS[name][0], "lower")
+        assert row.value <= found.best_upper or row.status == "left out: needs A ⪰ 0"
     assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("name", sorted(GUESTS))
+def test_who_is_missing_says_so_when_asked_for_by_name(name, monkeypatch):
+    """An empty table would leave the user wondering; by default nobody is told of what was not asked for."""
     monkeypatch.setattr("dcgev_cvx.comparison.guests.find_spec", lambda package: None)
-    assert len(compare(pitprops(), 3, (name, "exact")).rows) == 2
+    found = compare(pitprops(), 3, [name])
+    assert [row.status for row in found.rows] == [f"left out: needs {GUESTS[name]} (pip install {GUESTS[name]})"]
+    assert found.verdict == "k = 3: nothing is known of the optimum: no method gave a number"
+    assert METHODS[name][0] not in [row.method for row in compare(Pencil(np.eye(2)), 1).rows]
+    metric = compare(Pencil(np.eye(2), np.diag([1.0, 2.0])), 1, ["dc-pca", "greedy"])
+    assert [row.valid for row in metric.rows] == [False, True]
 
 
 def test_negative_spectra():
@@ -111,6 +120,9 @@ def test_negative_spectra():
     assert found.gap.closed
     assert all(math.isnan(row.percent) for row in found.rows)
     assert "λmax(A,B) ≤ 0" in html_report([found])
+    literal = compare(found.pencil, 2, ["literal"]).rows[0]
+    assert literal.value == 0.0
+    assert literal.status.startswith("valid, and always 0, as λmax(A,B) < 0 and X = 0 is allowed: it ignores k")
 
 
 def test_sizes_that_an_sdp_refuses():
@@ -144,6 +156,9 @@ def test_an_open_interval_in_words():
     rows = (Row("a", "lower", 1.0, "", True), Row("b", "upper", 2.0, "", True), Row("c", "upper", 0.5, "", False))
     found = Comparison(pitprops(), 3, rows, 0.0)
     assert found.verdict == "k = 3: the optimum lies in [1, 2], gap 50 %"
+    below, above = (Comparison(pitprops(), 3, (row,), 0.0) for row in rows[:2])
+    assert below.verdict == "k = 3: the optimum is at least 1; no bound was proved"
+    assert above.verdict == "k = 3: the optimum is at most 2; no vector was found"
 
 
 class Names(HTMLParser):

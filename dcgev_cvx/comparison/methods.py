@@ -100,8 +100,8 @@ def greedy_row(game: Game) -> Row:
 def guest_row(game: Game, name: str) -> Row:
     """dccp or UNO on the ℓ1 ball, its k largest entries, renormalized; left out when not installed.
 
-    What is not installed, or needs A ⪰ 0 and has it not, does not appear in the comparison; what is left out for its
-    size does, with the reason.
+    What is not installed, or needs A ⪰ 0 and has it not, appears in the comparison only if it was asked for by name;
+    what is left out for its size always does, with the reason.
     """
     from . import guests
 
@@ -159,7 +159,8 @@ def literal_row(game: Game) -> Row:
     from ..relaxations import literal_sdp
 
     relaxed = literal_sdp(game.pencil, float(game.k), time_limit=game.left, force=game.force)
-    return upper_row(game, "literal SDP (Section 3)", relaxed, "valid, and always λmax(A,B): it ignores k")
+    always = "λmax(A,B)" if game.pencil.lambda_max >= 0.0 else "0, as λmax(A,B) < 0 and X = 0 is allowed"
+    return upper_row(game, "literal SDP (Section 3)", relaxed, f"valid, and always {always}: it ignores k")
 
 
 def paper_row(game: Game) -> Row:
@@ -276,7 +277,8 @@ def compare(
     Returns
     -------
     Comparison
-        One row a method. Errors of this package become rows; others, which would be bugs, are raised.
+        One row a method; by default those that cannot play (not installed, B = I or A ⪰ 0 needed) are no rows.
+        Errors of this package become rows; others, which would be bugs, are raised.
 
     Raises
     ------
@@ -304,7 +306,10 @@ def compare(
     rows: dict[str, Row] = {}
 
     def so_far() -> Comparison:
-        return finished(pencil, k, [rows[name] for name in chosen], perf_counter() - begin)
+        found = [rows[name] for name in chosen]
+        # who cannot play at all (not installed, wrong kind of pencil) is no row, unless it was asked for by name
+        shown = [row for row in found if methods is not None or not row.status.startswith("left out: needs")]
+        return finished(pencil, k, shown, perf_counter() - begin)
 
     try:
         for name in sorted(chosen, key=lambda name: name not in FIRST):
@@ -408,8 +413,6 @@ def finished(pencil: Pencil, k: int, rows: Sequence[Row], seconds: float) -> Com
     gap is relative to the bound: for a lower row, how far it may be from the optimum at most; for an upper row, how
     far it is above the best vector. NaN where a side is missing.
     """
-    # methods that cannot play at all (not installed, wrong kind of pencil) are no rows
-    rows = [row for row in rows if not row.status.startswith("left out: needs")]
     draft = Comparison(pencil, k, tuple(rows), seconds)
     top, best, upper = pencil.lambda_max, draft.best_lower, draft.best_upper
 

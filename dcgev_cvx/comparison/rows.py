@@ -89,11 +89,20 @@ class Comparison:
     def verdict(self) -> str:
         """The interval in words.
 
-        "proved" is said only when the interval is closed to 1e-9.
+        "proved" is said only when the interval is closed to 1e-9; an end that is missing is named, not printed.
         """
+        found, bounded = math.isfinite(self.best_lower), math.isfinite(self.best_upper)
         if self.gap.closed:
-            return f"k = {self.k}: the optimum is {self.best_lower:.6g}, proved"
-        return f"k = {self.k}: the optimum lies in {self.gap}"
+            words = f"the optimum is {self.best_lower:.6g}, proved"
+        elif found and bounded:
+            words = f"the optimum lies in {self.gap}"
+        elif found:
+            words = f"the optimum is at least {self.best_lower:.6g}; no bound was proved"
+        elif bounded:
+            words = f"the optimum is at most {self.best_upper:.6g}; no vector was found"
+        else:
+            words = "nothing is known of the optimum: no method gave a number"
+        return f"k = {self.k}: {words}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists; NaN and infinities become None.
