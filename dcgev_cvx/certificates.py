@@ -153,16 +153,15 @@ def kkt_residuals(program: Program, x: Vector, terms: Sequence[Vector], p: Vecto
     """
     gradient = sum(terms[1:], terms[0])
     mu = program.multiplier(x, gradient, p)
-    root = program.pencil.B_roots
-    slack = program.slack(x)
+    root, normal, norm = program.pencil.B_roots, program.normal(x), program.pencil.B_norm(x)
+    slack, largest = program.slack(x), max(float((np.abs(term) / root).max()) for term in terms)
 
     def residuals(mu: float) -> tuple[float, float]:
-        pull = 2.0 * mu * program.normal(x)
+        pull = 2.0 * mu * normal
         r = gradient + pull
         raw = np.where(x != 0.0, np.abs(r + p * np.sign(x)), np.maximum(0.0, np.abs(r) - p))
-        scale = max(float((np.abs(term) / root).max()) for term in (*terms, pull))
-        slackness = ratio(abs(mu * slack), abs(mu) + scale * program.pencil.B_norm(x))
-        return ratio(float((raw / root).max()), scale), slackness
+        scale = max(largest, float((np.abs(pull) / root).max()))
+        return ratio(float((raw / root).max()), scale), ratio(abs(mu * slack), abs(mu) + scale * norm)
 
     # inside Ω the multiplier is zero; near its boundary the recovered one may fit better
     found = residuals(mu)

@@ -95,7 +95,7 @@ class Subproblem:
 
         zᵀBz = cᵀz − ½pᵀ|z| ≤ cᵀz ≤ (cᵀB⁻¹c)^½‖z‖_B for the LASSO's minimiser z, and τ + μ = ‖z‖_B on the sphere.
         """
-        unit = power_of_two(float(np.max(np.abs(self.c))))  # the square of a tiny c is 0, that of c/unit is not
+        unit = power_of_two(float(np.abs(self.c).max()))  # the square of a tiny c is 0, that of c/unit is not
         d = self.c / unit
         return unit * math.sqrt(max(0.0, float(d @ self.program.pencil.B_solve(d)) / self.metric))
 
@@ -159,9 +159,9 @@ def first_face(sub: Subproblem, x: Vector) -> tuple[Vector, Vector]:
     """
     x = feasible(sub, x)
     gradient, normal = sub.gradient(x), normal_of(sub, x)
-    mu = multiplier_of(sub, x, gradient)
+    mu = multiplier_of(sub, x, gradient, normal)
     r = gradient + 2.0 * mu * normal
-    scale = max(float(np.max(np.abs(gradient) / sub.root)), 1e-300)
+    scale = max(float((np.abs(gradient) / sub.root).max()), 1e-300)
     with np.errstate(over="ignore"):  # an infinite slack is as good as a large one: the coordinate is out
         slack = (sub.p - np.abs(r)) / (sub.root * scale)
     keep = np.abs(x) * sub.root > np.maximum(slack, 1e-12)
@@ -181,16 +181,16 @@ def visit(sub: Subproblem, x: Vector, signs: Vector) -> tuple[Vector, Vector, fl
     support = np.flatnonzero(signs)
     s = signs[support]
     new, mu = minimise_on_face(sub, support, s)
-    if np.any(new * s <= 0.0):
+    if (new * s <= 0.0).any():
         x = cross(sub, x, support, new)
         return x, np.sign(x), mu, False
     x = np.zeros_like(x)
     x[support] = new
     r = sub.gradient(x) + 2.0 * mu * normal_of(sub, x)
-    size = float(np.max(np.abs(sub.c) / sub.root)) + abs(mu)
+    size = float((np.abs(sub.c) / sub.root).max()) + abs(mu)
     noise = 8.0 * UNIT_ROUNDOFF * (size + (abs(mu) + sub.tau) * float(sub.root @ np.abs(x)))
     excess = np.where(signs == 0.0, (np.abs(r) - sub.p) / sub.root, -np.inf)
-    worst = int(np.argmax(excess))
+    worst = int(excess.argmax())
     if excess[worst] <= max(KKT_TOL * size, noise):
         return x, signs, mu, True
     signs = signs.copy()
@@ -349,12 +349,12 @@ def normal_of(sub: Subproblem, x: Vector) -> Vector:
     return sub.program.a * sub.unit if isinstance(sub.program, SparseFDA) else sub.B_dot(x)
 
 
-def multiplier_of(sub: Subproblem, x: Vector, gradient: Vector) -> float:
+def multiplier_of(sub: Subproblem, x: Vector, gradient: Vector, normal: Vector) -> float:
     """μ from the KKT system multiplied by xᵀ.
 
     For GEV a negative number means that x lies inside Ω, where μ = 0.
     """
-    b = float(normal_of(sub, x) @ x)
+    b = float(normal @ x)
     if b == 0.0:
         return 0.0
     mu = -0.5 * float(gradient @ x + sub.p @ np.abs(x)) / b
