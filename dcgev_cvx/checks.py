@@ -6,6 +6,7 @@ input is ever written to. Booleans and integers become float64, text does not.
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -350,11 +351,14 @@ def expect(value: Any, kind: type[T], what: str, remedy: str) -> T:
 
 
 def as_path(value: Any, what: str) -> Path:
-    """A path from text or another path; numbers, bytes, "" and characters that no file name has are refused."""
+    """A path from text or another path; numbers, bytes, "" and what no file can be called are refused."""
+    usable = isinstance(value, (str, Path)) and value != ""
     try:
-        usable = isinstance(value, (str, Path)) and value != "" and b"\0" not in os.fsencode(value)
-    except UnicodeEncodeError:  # half of a surrogate pair
+        _ = usable and os.lstat(value)
+    except ValueError:  # a NUL, or half of a surrogate pair
         usable = False
+    except OSError as cause:  # that it is not there is no fault of a path
+        usable = cause.errno != errno.ENAMETOOLONG
     if not usable:
         raise InvalidParameter(f"{what} = {shown(value)} must be the path of a file or folder.")
     return Path(value)

@@ -56,6 +56,7 @@ def sparse_cca_vocabularies(audio: Matrix, tags: Matrix, sizes: Sequence[int]) -
 def audible(audio: Matrix, tags: Matrix, rng: int | np.random.Generator = 0) -> int:
     """The number of canonical correlations larger than the largest of SHUFFLES data sets without any; at least 1."""
     generator = as_generator(rng)
+    audio, tags = read_table(audio, "audio").X, read_table(tags, "tags").X
     A, B = word_pencil(audio, tags).dense()
     values = eigh(A, B, eigvals_only=True)
     chance = max(word_pencil(audio, generator.permutation(tags)).lambda_max for _ in range(SHUFFLES))

@@ -145,6 +145,15 @@ def test_json_is_json_and_nothing_else(capsys):
     assert "history" not in json.loads(run(capsys, "solve", "pitprops", "--rho", 4.84, "--json")[1])
 
 
+@pytest.mark.parametrize("engine", ["cvxpy", "native"])
+def test_a_trace_is_json_with_every_engine(capsys, engine):
+    code, out, _ = run(capsys, "solve", "pitprops", "--rho", 4.84, "--json", "--trace", "--engine", engine)
+    history = json.loads(out)["history"]
+    assert code == 0
+    assert all(len(step["x"]) == 13 for step in history)
+    assert any(step["origin"] is not None for step in history) is (engine == "native")
+
+
 def test_json_has_no_nan():
     assert solve.finite({"a": [1.0, float("inf")], "b": float("nan"), "c": "x"}) == {
         "a": [1.0, None],

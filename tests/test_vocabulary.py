@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from dcgev_cvx import InvalidParameter, cca_pencil, datasets
 from dcgev_cvx.experiments import reproduce
@@ -52,6 +53,7 @@ def test_the_word_pencil_has_the_canonical_correlations(songs):
 
 def test_as_many_components_as_factors(songs, halves):
     assert audible(songs.audio[halves[0]], songs.tags[halves[0]]) == 5
+    assert audible(songs.audio[halves[0]], scipy.sparse.csr_array(songs.tags[halves[0]])) == 5
     rng = np.random.default_rng(0)
     assert audible(songs.audio, rng.permutation(songs.tags)) <= 2
 

@@ -15,10 +15,9 @@ measures and does not judge.
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING, Any
 
-from .solve import add_problem, finite
+from .solve import add_problem, print_json
 
 if TYPE_CHECKING:
     from ..verify.agreement import Row
@@ -61,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
             "rows": [vars(r) for r in rows],
             "missing": missing,
         }
-        print(json.dumps(finite(content), ensure_ascii=False, indent=2, allow_nan=False))
+        print_json(content)
     else:
         show(rows, missing, f"{name or args.A}: n = {pencil.n}, ρ̃ = {rho:.4g}, ε = {args.eps:g}")
     return 0

@@ -270,7 +270,7 @@ def record(result: MMResult, *, history: bool) -> dict[str, Any]:
         "certificate": asdict(result.certificate),
     }
     if history:
-        made["history"] = [asdict(step) | {"x": step.x.tolist()} for step in result.history]
+        made["history"] = [asdict(step) for step in result.history]
     return made
 
 
@@ -295,7 +295,7 @@ def answer(result: MMResult) -> dict[str, Any]:
 
 
 def finite(data: Any) -> Any:
-    """The same data with NaN and infinities as None: JSON has no word for them.
+    """The same data with arrays as lists and with NaN and infinities as None: JSON has no word for them.
 
     Recursive, so that histories are covered.
 
@@ -309,6 +309,8 @@ def finite(data: Any) -> Any:
         return {str(key): finite(entry) for key, entry in data.items()}
     if isinstance(data, list):
         return [finite(entry) for entry in data]
+    if hasattr(data, "tolist"):
+        return finite(data.tolist())
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 

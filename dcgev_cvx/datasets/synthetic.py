@@ -191,7 +191,12 @@ def sample_covariance(covariance: Matrix, samples: int, generator: np.random.Gen
     """
     count = as_whole(samples, "samples", high=10**9)
     check_bytes((count, len(covariance)), "the sample", "Draw fewer samples.")
-    X = generator.standard_normal((count, len(covariance))) @ np.linalg.cholesky(covariance).T
+    try:
+        L = np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError as cause:
+        size = float(np.max(covariance))
+        raise InvalidParameter(f"a covariance of size {size:.1e} beside 1 is singular: lower strength.") from cause
+    X = generator.standard_normal((count, len(covariance))) @ L.T
     X -= X.mean(axis=0)
     return X.T @ X / count
 

@@ -18,6 +18,7 @@ import numpy as np
 from ..bounds import Gap, smallest_B_eigenvalue
 from ..checks import UNIT_ROUNDOFF, Vector, as_number, as_vector, frozen
 from ..errors import Infeasible, SolverFailed
+from ..limits import refuse_size
 from ..pencils import Pencil
 from ..solvers import Backend
 from ..spectra import power_of_two
@@ -119,10 +120,11 @@ def fisher_l1_penalized(a: Any, B: Any, nu: float, *, solver: Backend | str | No
 
 def checked(a: Any, B: Any) -> tuple[Pencil, Vector]:
     """The direction and the metric: B positive definite, a not zero."""
-    metric = B if isinstance(B, Pencil) else Pencil(B if B is not None else np.eye(len(a)), B)
+    metric = B if isinstance(B, Pencil) else Pencil(B if B is not None else np.eye(np.size(a)), B)
     a = as_vector(a, metric.n, "a")
     if not a.any():
         raise Infeasible("a = 0: no x has aᵀx = 1. The class means do not differ.")
+    refuse_size(a, metric.B_diagonal)
     return metric, a
 
 

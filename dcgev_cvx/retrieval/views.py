@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from ..checks import Index, Matrix, Vector, as_indices, attribute, expect, frozen, shown
+from ..checks import Index, Matrix, Vector, as_indices, expect, frozen, shown
 from ..datasets.corpora import Corpus
 from ..errors import InvalidParameter
 
@@ -31,9 +32,8 @@ class KernelView:
         Raises InvalidParameter unless the bags are a sparse matrix over the training documents' words.
         """
         documents = as_indices(documents, self.n, "documents")
-        shape = attribute(bags, "shape") or ()
-        if attribute(bags, "toarray") is None or len(shape) != 2 or shape[1] != self.bags.shape[1]:
-            words = self.bags.shape[1]
+        words = self.bags.shape[1]
+        if not issparse(bags) or bags.shape[1:] != (words,):
             raise InvalidParameter(f"bags = {shown(bags)} must be a sparse matrix of {words} columns, one per word.")
         return (bags @ self.bags[documents].T).toarray() - self.mean[documents]
 

@@ -52,7 +52,7 @@ def gpower(
     work, k = pca_problem(pencil, k, "gpower")
     one_of(kind, "kind", ("l0", "l1"))
     one_of(start, "start", ("column", "leading"))
-    tol, max_iter = as_number(tol, "tol"), as_whole(max_iter, "max_iter")
+    tol, max_iter = as_number(tol, "tol", high=1.0), as_whole(max_iter, "max_iter")
     begin = perf_counter()
     C = factor(work)
     z = longest_column(C)[0] if start == "column" else unit(C @ work.leading_vector)

@@ -56,7 +56,7 @@ def scotlass(
     work, k = pca_problem(pencil, k, "scotlass")
     one_of(engine, "engine", ("closed", "driver"))
     as_flag(renormalized, "renormalized")
-    tol, max_iter = as_number(tol, "tol"), as_whole(max_iter, "max_iter")
+    tol, max_iter = as_number(tol, "tol", high=1.0), as_whole(max_iter, "max_iter")
     begin = perf_counter()
     once = closed if engine == "closed" else driven
     found = search(lambda rho: once(work, rho, tol, max_iter), rho_max(work), k, work.n)

@@ -49,7 +49,7 @@ def spca(
     """
     work, k = pca_problem(pencil, k, "spca")
     as_flag(renormalized, "renormalized")
-    tol, max_iter = as_number(tol, "tol"), as_whole(max_iter, "max_iter")
+    tol, max_iter = as_number(tol, "tol", high=1.0), as_whole(max_iter, "max_iter")
     weight = checked_ridge(ridge) * (work.lambda_max or 1.0)
     begin = perf_counter()
     if isinstance(work.A, Gram) and math.isfinite(weight):

@@ -49,7 +49,7 @@ def spca_components(
             f"lassos has {len(penalties)} penalties: 1 to n = {pencil.n} components can be asked for."
         )
     weight = as_number(ridge, "ridge", strict=True)
-    tol, max_iter = as_number(tol, "tol"), as_whole(max_iter, "max_iter")
+    tol, max_iter = as_number(tol, "tol", high=1.0), as_whole(max_iter, "max_iter")
     C = np.asfortranarray(factor(pencil))
     alpha = np.linalg.svd(C, full_matrices=True)[2][: len(penalties)].T
     beta = np.zeros((pencil.n, len(penalties)))

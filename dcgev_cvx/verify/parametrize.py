@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..checks import as_flag
 from .checks import checks
 from .outcomes import Check, Outcome, Trial
 from .report import VerificationFailed, line
@@ -83,6 +84,6 @@ def parametrize_with_checks(
     found = suite(level, seed, effort).limited(profile)
     bench = Bench(found, profile, as_time_limit(time_limit))
     search = seed if effort == "full" and available() else None
-    made = checks(level, found, remote=remote, search=search)
+    made = checks(level, found, remote=as_flag(remote, "remote"), search=search)
     bound = [BoundCheck(item, bench) for item in made if item.kind == "contract"]
     return pytest.mark.parametrize("check", bound, ids=str)

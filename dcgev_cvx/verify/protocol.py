@@ -23,6 +23,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from ..checks import listed, shown
 from ..errors import InvalidParameter, SolverFailed
 from .instances import known_level, plain
 from .session import TIME_LIMIT, as_time_limit
@@ -53,9 +54,9 @@ class ProcessSolver:
     remote = True
 
     def __init__(self, command: str | Sequence[str], level: str, *, time_limit: float = TIME_LIMIT) -> None:
-        words = split_command(command) if isinstance(command, str) else list(command)
-        if not words:
-            raise InvalidParameter("the command is empty: give a program, e.g. --cmd 'node impl.js'.")
+        words = split_command(command) if isinstance(command, str) else listed(command)
+        if not words or not all(isinstance(word, str) for word in words):
+            raise InvalidParameter(f"command = {shown(command)} must name a program, e.g. --cmd 'node impl.js'.")
         self.level = known_level(level)
         self.time_limit = as_time_limit(time_limit)
         self.__name__ = " ".join(words)
@@ -194,8 +195,9 @@ def started(words: Sequence[str]) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
     try:
         return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, encoding="utf-8")
-    except OSError as cause:
-        raise SolverFailed(f"{words[0]} could not be started: {cause.strerror or cause}") from cause
+    except (OSError, ValueError) as cause:  # ValueError: a NUL, or half of a surrogate pair
+        why = getattr(cause, "strerror", None) or cause
+        raise SolverFailed(f"{shown(words[0])} could not be started: {why}") from cause
 
 
 def parsed(line: str) -> dict[str, Any]:
