@@ -23,6 +23,7 @@ os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
 logging.getLogger("traitlets").setLevel(logging.WARNING)  # a line for every page says nothing
 
 from generate import docstring_to_rst, equation_index, generate, unshelved  # noqa: E402
+from sphinx.util.inspect import TypeAliasForwardRef  # noqa: E402
 
 import dcgev_cvx  # noqa: E402
 
@@ -70,6 +71,7 @@ myst_heading_anchors = 3
 
 autodoc_typehints = "signature"
 autodoc_type_aliases = {name: name for name in ("Vector", "Matrix", "Index")}
+TypeAliasForwardRef.__repr__ = lambda self: self.name  # else a tuple of them shows as TypeAliasForwardRef('Vector')
 autodoc_member_order = "bysource"
 add_module_names = False
 suppress_warnings = ["ref.python"]  # two classes may be called Row

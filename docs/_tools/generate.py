@@ -7,10 +7,11 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 import dcgev_cvx
 
@@ -100,14 +101,16 @@ def module_page(module: str) -> str:
 
 
 def said_of(module: ModuleType, name: str) -> str:
-    """The docstring below a constant, in the module or in one beside it; without one the keys of a table."""
+    """The docstring below a constant, in the module or in one beside it; without one its values or keys."""
     for file in (Path(str(module.__file__)), *sorted(Path(str(module.__file__)).parent.glob("*.py"))):
         body = ast.parse(file.read_text(encoding="utf-8")).body
         for assigned, after in pairwise(body):
             targets = assigned.targets if isinstance(assigned, ast.Assign) else [getattr(assigned, "target", None)]
             if name in [getattr(target, "id", "") for target in targets] and isinstance(after, ast.Expr):
                 return " ".join(docstring_to_rst(str(ast.literal_eval(after.value)).splitlines()))
-    return "A table with the keys " + ", ".join(f"``{key}``" for key in getattr(module, name)) + "."
+    value = getattr(module, name)
+    kind = "A table with the keys" if isinstance(value, Mapping) else "One of"
+    return f"{kind} {', '.join(f'``{key}``' for key in get_args(value) or value)}."
 
 
 def scripts(folder: Path) -> None:
