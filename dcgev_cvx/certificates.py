@@ -210,10 +210,10 @@ def violation_on_face(program: Program, history: Sequence[Move]) -> float:
         after = before + 1
         f_y = values[before] if history[after].origin is None else part.f(y)
         g_between = part.g(points[after], y)
-        excess = float(np.max([values[after] - g_between, g_between - f_y, f_y - values[before]]))
-        if not excess <= 0.0:  # what is no number is no descent
+        rises = (values[after] - g_between, g_between - f_y, f_y - values[before])
+        if not all(rise <= 0.0 for rise in rises):  # what is no number is no descent
             size = dropped + max(part.size(points[before]), part.size(points[after]))
-            worst = max(worst, ratio(excess - rounding(part, size, points[after]), size))
+            worst = max(worst, ratio(float(np.max(rises)) - rounding(part, size, points[after]), size))
     return worst
 
 

@@ -91,6 +91,7 @@ class Stop:
         return before.f - after.f <= slack
 
 
+USUAL = Stop()
 Callback = Callable[[Iterate], Any]
 
 
@@ -214,7 +215,7 @@ def expect_stop(stop: Any) -> Stop:
     """The stop rule if it is one, the default for None."""
     if stop is not None and not isinstance(stop, Stop):
         raise InvalidParameter(f"stop = {shown(stop)} is no stop rule: use Stop(max_iter=..., step=...).")
-    return Stop() if stop is None else stop
+    return USUAL if stop is None else stop
 
 
 def minimize(
