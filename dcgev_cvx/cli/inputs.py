@@ -211,7 +211,7 @@ def read_mtx(path: Path) -> Table:
     """A Matrix Market file, dense or sparse."""
     from scipy.io import mmread
 
-    return Table(mmread(path))
+    return Table(mmread(path, spmatrix=False))
 
 
 @dataclass(frozen=True)
