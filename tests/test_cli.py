@@ -90,6 +90,11 @@ def test_a_narrow_terminal_cuts_no_number(capsys, monkeypatch):
     assert run(capsys, "path", "pitprops", "--rho", "3,2")[:2] == (code, wide)
 
 
+def test_a_terminal_without_width_loses_no_line(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "0")
+    assert run(capsys, "solve", "pitprops", "-k", 2)[1].startswith("pitprops: n = 13")
+
+
 def test_json_escapes_what_the_stream_cannot_write(tmp_path):
     (tmp_path / "a.csv").write_text("α,β\n2,1\n1,2\n", encoding="utf-8")
     argv = ("-m", "dcgev_cvx", "solve", str(tmp_path / "a.csv"), "--rho", "0.1", "--json")
@@ -331,6 +336,7 @@ BAD = [
     (["solve", "pitprops", "--rho", 1, "--solver", "CLARABELL"], "did you mean 'CLARABEL'?"),
     (["solve", "pitprops", "--rho", 1, "--shift", "up"], "shift = 'up' is unknown"),
     (["solve", "pitprops", "--rho", 1, "--engine", "steam"], "engine = 'steam' is unknown"),
+    (["solve", "pitprops", "--rho", 1, "--engine", "native", "--solver", "SCS"], "no meaning with --engine native"),
     (["solve", "pitprops", "--rho", 1, "--x0", "1,2"], "x0 must have length 13, got shape (2,)"),
     (["solve", "pitprops", "--rho", 1, "--x0", "nowhere.npy"], "nowhere.npy does not exist"),
     (["solve", "pitprops", "--rho", 1, "--x0", ",".join(["1"] * 13)], "x0 lies outside Ω: x0ᵀBx0 = 13 > 1"),

@@ -43,13 +43,21 @@ def test_an_interrupt_is_two_lines_and_finished_cells_are_kept(tmp_path, capsys,
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["tabel1"], "experiment 'tabel1' is unknown; did you mean 'table1'?"),
+        (["tabel1"], "experiment = 'tabel1' is unknown; did you mean 'table1'?"),
         (["table1", "--jobs", "0"], "jobs = 0 must be a whole number"),
-        (["table1", "--seed", "-1"], "seed = -1 is out of range"),
+        (["table1", "--seed", "-1"], "seed = -1 must be a whole number of at least 0"),
+        (["table1", "--seed", "9" * 400], "must be a whole number of at least 0 and at most 10000"),
+        (["table1", "--corpus", "planted"], "corpus has no meaning with table1"),
+        (["table5", "--corpus", "none.npz"], "corpus none.npz does not exist; manpages and planted need no file"),
+        (["table5", "--corpus", ""], "corpus = '' must be the path of a file or folder"),
+        (["figure6", "--songs", "nowhere"], "songs nowhere does not exist"),
+        (["table1", "--page", "/"], "--page / is a folder: give the name of a file"),
+        (["table1", "--page", ""], "--page = '' must be the path of a file or folder"),
+        (["table1", "--out", ""], "out = '' must be the path of a file or folder"),
     ],
 )
 def test_bad_input_is_one_line(tmp_path, capsys, arguments, text):
-    assert main(["reproduce", *arguments, "--tiny", "--out", str(tmp_path)]) == 2
+    assert main(["reproduce", "--tiny", "--out", str(tmp_path), *arguments]) == 2
     error = capsys.readouterr().err
     assert text in error
     assert error.count("\n") == 1

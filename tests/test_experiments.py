@@ -244,6 +244,18 @@ def test_names():
         named([])
 
 
+WRONG = [("names", 3), ("names", [[]]), ("out", None), ("seed", 0.5), ("seed", 10**400), ("effort", None)]
+WRONG += [("data", 3), ("data", {"corpus": 3}), ("data", {"songs": "planted"}), ("crew", 3)]
+
+
+@pytest.mark.parametrize(("name", "wrong"), WRONG)
+def test_settings_that_are_none(tmp_path, name, wrong):
+    good = {"names": ["table5"], "out": tmp_path / "out", "effort": "tiny"}
+    with pytest.raises(InvalidParameter):
+        reproduce(**{**good, name: wrong})
+    assert not (tmp_path / "out" / "cells").exists()
+
+
 def test_an_unwritable_folder_is_refused_before_anything_is_computed(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidParameter, match="choose another folder with --out"):

@@ -311,6 +311,7 @@ def test_the_command_line(tmp_path, capsys):
     assert "put CAL500.arff into that folder" in capsys.readouterr().out
 
 
-def test_a_corpus_that_is_not_there_is_a_reason_in_the_report(tmp_path):
-    report = reproduce(["table5"], tmp_path, effort="tiny", data={"corpus": "no.npz"})
-    assert "no.npz does not exist" in report.sections[0].missing[0]
+def test_a_damaged_corpus_is_a_reason_in_the_report(tmp_path):
+    (tmp_path / "no.npz").write_text("bags")
+    report = reproduce(["table5"], tmp_path, effort="tiny", data={"corpus": str(tmp_path / "no.npz")})
+    assert "no.npz is not a corpus file" in report.sections[0].missing[0]

@@ -64,21 +64,26 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run, report, and return 1 when a cell could not be computed."""
+    from ..checks import as_path
+    from ..errors import InvalidParameter
     from ..experiments import reproduce
     from ..experiments.cells import checked_folder, write_atomically
     from ..experiments.report import markdown
     from ..experiments.runner import Crew
 
     crew = Crew(args.jobs, args.dask)
-    if args.page:
-        checked_folder(Path(args.page).parent, "--page")
+    page = None if args.page is None else as_path(args.page, "--page")
+    if page is not None:
+        checked_folder(page.parent, "--page")
+        if page.is_dir():
+            raise InvalidParameter(f"--page {page} is a folder: give the name of a file.")
     with Progress() as watch:
         data = {name: value for name in ("corpus", "songs") if (value := getattr(args, name)) is not None}
         report = reproduce(
             args.names, args.out, effort=args.effort, seed=args.seed, data=data, crew=crew, watch=watch
         )
-    if args.page:
-        write_atomically(Path(args.page), markdown(report, figures=False))
+    if page is not None:
+        write_atomically(page, markdown(report, figures=False))
     show(report, Path(args.out))
     return 1 if any(section.missing for section in report.sections) else 0
 

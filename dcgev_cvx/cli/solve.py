@@ -92,6 +92,8 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         raise InvalidParameter("--out keeps components: give -k or --components with it; --rho prints --json.")
     cardinality.refuse_given(args, cardinality.DEFAULTS, "belongs to -k and --components: --rho is one run")
+    if args.engine == "native" and args.solver is not None:
+        raise InvalidParameter(f"--solver {args.solver} has no meaning with --engine native, which needs none.")
     given = cardinality.with_defaults(args, DEFAULTS)
     from ..algorithms import sparse_gev
     from ..mm import Stop

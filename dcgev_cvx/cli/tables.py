@@ -21,7 +21,7 @@ def show(*parts: RenderableType) -> None:
     narrow: there lines run on. They lose their trailing blanks, so that output can be compared with diff.
     """
     console = Console(markup=False, highlight=False, emoji=False)
-    console.width = max([console.width, *(narrowest(part) for part in parts if isinstance(part, Table))])
+    console.width = max([console.width or 80, *(narrowest(part) for part in parts if isinstance(part, Table))])
     with console.capture() as captured:
         for part in parts:
             console.print(part, soft_wrap=isinstance(part, str))

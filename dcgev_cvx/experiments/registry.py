@@ -8,8 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from .. import __version__
-from ..checks import as_number
-from ..errors import InvalidParameter, nearest
+from ..checks import as_path, as_whole, expect, listed, one_of, spelt
+from ..errors import DataUnavailable, InvalidParameter
 from . import figure1, figure2, figure3, retrieval, table1, table2, tables34, vocabulary
 from .base import Effort, Experiment, Section
 from .cells import Cell, Settings, Store, checked_folder
@@ -22,6 +22,8 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
         for module in (table1, figure1, figure2, figure3, table2, tables34, retrieval, vocabulary)
     }
 )
+GENERATED = ("manpages", "planted")
+"""What stands for data without being a file."""
 ALIASES: Mapping[str, str] = MappingProxyType({"table3": "tables34", "table4": "tables34", "figure4": "tables34"})
 
 
@@ -37,11 +39,9 @@ def named(names: Sequence[str]) -> list[Experiment]:
     ['tables34', 'table1']
     """
     found: dict[str, Experiment] = {}
-    for name in names:
-        for real in EXPERIMENTS if name == "all" else (ALIASES.get(name, name),):
-            if real not in EXPERIMENTS:
-                known = (*EXPERIMENTS, *ALIASES, "all")
-                raise InvalidParameter(f"experiment {name!r} is unknown; {nearest(name, known)}")
+    for name in listed(names):
+        known = one_of(name, "experiment", (*EXPERIMENTS, *ALIASES, "all"))
+        for real in EXPERIMENTS if known == "all" else (ALIASES.get(known, known),):
             found[real] = EXPERIMENTS[real]
     if not found:
         raise InvalidParameter(f"no experiment was named: choose from {', '.join(EXPERIMENTS)}, or all.")
@@ -53,8 +53,7 @@ def settings_of(experiment: Experiment, effort: Effort, seed: int, data: Setting
 
     The package's version is part of it, since another version may give other numbers.
     """
-    if effort not in experiment.settings:
-        raise InvalidParameter(f'effort = {effort!r} is unknown; it is "tiny", "quick" or "full".')
+    one_of(effort, "effort", experiment.settings)
     own = experiment.settings[effort]
     given = {name: value for name, value in (data or {}).items() if name in own}
     return {**own, **given, "effort": effort, "seed": seed, "version": __version__}
@@ -101,8 +100,10 @@ def reproduce(
         For unknown names or efforts, a folder that cannot be written, or one with results of other settings.
     """
     chosen = named(names)
-    seed = int(as_number(seed, "seed"))
-    folder = checked_folder(Path(out))
+    seed = as_whole(seed, "seed", low=0, high=10**18)
+    refuse_strays(data, chosen)
+    expect(crew or Crew(), Crew, "crew", "see experiments.runner.Crew")
+    folder = checked_folder(as_path(out, "out"))
     for experiment in chosen:
         settings = settings_of(experiment, effort, seed, data)
         Store.of(folder, experiment.name, settings).prepare(settings)
@@ -118,6 +119,15 @@ def reproduce(
     report = Report(ordered, f"{command} --{effort} --seed {seed}{options}", versions())
     write(report, folder)
     return report
+
+
+def refuse_strays(data: Settings | None, chosen: Sequence[Experiment]) -> None:
+    """Data that no chosen experiment uses, or that are not there, are a mistake to hear of before the work."""
+    for name, value in expect(data or {}, Mapping, "data", "such as {'corpus': 'corpus.npz'}").items():
+        if not any(name in settings for experiment in chosen for settings in experiment.settings.values()):
+            raise InvalidParameter(f"{spelt(name)} has no meaning with {', '.join(e.name for e in chosen)}.")
+        if value not in GENERATED and not as_path(value, name).exists():
+            raise DataUnavailable(f"{name} {value} does not exist; {' and '.join(GENERATED)} need no file.")
 
 
 def run_section(
