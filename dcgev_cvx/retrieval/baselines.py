@@ -18,7 +18,11 @@ from .views import KernelView, expect_view
 def dense_cca(
     first: KernelView, second: KernelView, d: int, *, ridge: float = RIDGE
 ) -> tuple[Projection, Projection]:
-    """The first d canonical pairs of the two kernels, every loading nonzero (Eq:CCA)."""
+    """The first d canonical pairs of the two kernels, every loading nonzero (Eq:CCA).
+
+    Returns one projection a language; a projection takes a sparse matrix of new documents to its d scores.
+    ridge as in `sparse_cca`. The one cubic computation of Section 5.1: all pairs at once.
+    """
     K, L = expect_view(first, "first").K, expect_view(second, "second").K
     pairs = DeflatedViews(K, L, as_number(ridge, "ridge", strict=True, high=LARGEST_RIDGE)).dense
     refuse_rank(d, pairs.rank)

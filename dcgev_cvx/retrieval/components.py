@@ -104,8 +104,28 @@ def sparse_cca(
 ) -> tuple[Component, ...]:
     """d sparse components of two kernels, a share of at least `zeros` zero loadings in each (Section 5.1).
 
-    known are the components of an earlier run with the same settings: they are deflated, not sought
-    again. The callback sees each new one. Component j does not depend on d.
+    Parameters
+    ----------
+    first, second
+        The two views of the training documents, from `kernel_views`.
+    d
+        The number of components, at most the rank of the cross-covariance. Component j does not depend on d.
+    zeros
+        The share of zero loadings, below 1: at 0.88 a component looks at 12 % of the documents in each language.
+    ridge
+        κ > 0, added to both covariances.
+    known
+        The components of an earlier run with the same settings: they are deflated, not sought again.
+    callback
+        Called with each new component, so that a long run can be kept.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.datasets import planted_translations
+    >>> from dcgev_cvx.retrieval import kernel_views, sparse_cca
+    >>> views = kernel_views(planted_translations(documents=40, rng=0))
+    >>> [(len(c.rows[0]), c.stationarity < 1e-8) for c in sparse_cca(*views, 2, zeros=0.8)]
+    [(8, True), (8, True)]
     """
     share = as_number(zeros, "zeros")
     if share >= 1.0:
@@ -125,7 +145,11 @@ def sparse_pairs(
     known: Sequence[Component] = (),
     callback: Callable[[Component], Any] | None = None,
 ) -> tuple[Component, ...]:
-    """d sparse canonical pairs of centred data X and Y with at most ks[0] and ks[1] nonzeros, deflated in between."""
+    """d sparse canonical pairs of centred data X and Y with at most ks[0] and ks[1] nonzeros, deflated in between.
+
+    X and Y have the same rows, one a sample. ridge, known and callback are those of `sparse_cca`, which calls this
+    with two kernels.
+    """
     first, second = read_table(X), read_table(Y, "Y")
     if first.m != second.m:
         raise InvalidParameter(f"X has {first.m} rows but Y has {second.m}: row i of both must be the same sample.")

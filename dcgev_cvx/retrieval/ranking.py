@@ -23,6 +23,11 @@ def score(queries: Matrix, targets: Matrix) -> Scores:
 
     With one relevant document the area under the ROC curve is the share of the others that rank
     below it; ties count half.
+
+    >>> import numpy as np
+    >>> from dcgev_cvx.retrieval import score
+    >>> score(np.eye(3), np.eye(3)), score(np.eye(3), np.ones((3, 3)))
+    (Scores(aroc=1.0, recall=1.0), Scores(aroc=0.5, recall=0.0))
     """
     queries, targets = (
         as_real(table, what, InvalidParameter) for table, what in ((queries, "queries"), (targets, "targets"))
