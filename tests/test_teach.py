@@ -187,3 +187,10 @@ def test_an_answer_that_changes_its_arguments_is_told_so():
         return soft(A, y, rho, eps)
 
     assert "read-only" in teach.check("threshold", careless).why
+
+
+def test_an_answer_that_leaves_python_does_not_end_the_lesson():
+    def leaves(*args):
+        raise SystemExit(3)
+
+    assert "SystemExit: 3" in teach.check("threshold", leaves).why

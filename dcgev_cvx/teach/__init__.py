@@ -70,7 +70,7 @@ def check(name: str, answer: Any) -> Verdict:
         return Verdict(False, f"no answer given. {exercise.task}")
     try:
         return exercise.judge(answer)
-    except Exception as error:  # the answer is a student's code: its error is theirs to read, the lesson goes on
+    except (Exception, SystemExit) as error:  # a student's code, even one that leaves: the lesson goes on
         return Verdict(False, f"{type(error).__name__}: {error} (wanted: {exercise.wants})")
 
 
