@@ -226,7 +226,7 @@ def dual_of(U: Any, d: Vector, level: float | None = None, *, tight: bool = True
         return None
     if array.shape != (n, n):
         return None
-    array = 0.5 * array + 0.5 * array.T
+    array = 0.5 * array + 0.5 * array.T  # halved first: the sum of two huge entries would overflow
     outer = d[:, None] * d
     with np.errstate(over="ignore"):
         largest = float(np.max(np.abs(array) / outer))
@@ -515,6 +515,7 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
     k = checked_k(k, expect_pencil(pencil).n)
     A, size = entries(pencil)
     B = np.eye(pencil.n) if pencil.B is None else pencil.B
+    # no powers of two here: the last bits that this changes are among the units that `dominance` takes off
     d = 1.0 / np.sqrt(pencil.B_diagonal)
     outer = d[:, None] * d
     A, B, size = A * outer, B * outer, size * outer
