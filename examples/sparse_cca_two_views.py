@@ -1,7 +1,7 @@
 """Learn how sparse CCA finds the few variables that two views share
 =================================================================
 
-And what fools it when p > n.
+And what fools it when there are more variables than samples.
 """
 
 import numpy as np
