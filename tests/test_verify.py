@@ -17,7 +17,7 @@ import wrong_solvers as catalogue
 from dcgev_cvx import verify
 from dcgev_cvx.errors import InvalidParameter
 from dcgev_cvx.verify import own
-from dcgev_cvx.verify.checks import checks
+from dcgev_cvx.verify.checks import checks, opening
 from dcgev_cvx.verify.equations import Asked
 from dcgev_cvx.verify.measures import surrogate
 from dcgev_cvx.verify.outcomes import Trial
@@ -117,6 +117,12 @@ NEEDED = {
     "two arrays handed out in turn": "answers kept",
     "0 where A = 0": "A = 0",
     "penalty off where a has one nonzero": "no difference",
+    "entries of y below 1e-8 weighed as zeros": "weights at 0",
+    "weights in single precision": "last digits",
+    "the k largest entries of a row of the whitened A": "tight relaxations",
+    "remembered without B": "one argument changed",
+    "remembered without k": "one argument changed",
+    "infinite": "not vacuous",
 }
 """Faults that one family or one pair alone brings to light, by the check that must fail."""
 
@@ -227,6 +233,7 @@ def test_odd_numbers_are_numbers():
         (np.ones((1, 2)), "shape (1, 2)"),
         (np.ones(3), "shape (3,)"),
         ((np.ones(2), "optimal"), "type tuple"),
+        (np.ma.masked_array([1.0, 2.0], [True, False]), "dtype float64 with 1 masked"),
         ([1.0, math.inf], "1 entries that are NaN or infinite"),
     ],
 )
@@ -361,6 +368,22 @@ def test_every_level_has_the_special_families():
     assert {"weights at 0", "interior optimum", "collapse", "near ties", "tiny ε", "one variable"} <= names
     assert {"x0 decides", "slow runs"} <= {check.name for check in suite_checks("pca")}
     assert {"tight relaxations", "decoys", "monotone in k"} <= {check.name for check in suite_checks("bound")}
+
+
+@pytest.mark.parametrize("level", verify.LEVELS)
+def test_the_first_call_of_all_has_a_telling_answer(level):
+    for seed in range(3):
+        case = opening(suite(level, seed, "quick"))
+        assert case.n >= 2
+        assert case.data["A" if "A" in case.data else "a"].any()
+        assert level not in ("step", "fda") or reference(case).x.any()
+
+
+def test_a_size_that_occurs_once_is_asked_where_it_shows():
+    for seed in range(3):
+        large = [case for case in suite("step", seed, "quick").battery if case.n > 16]
+        assert {case.n for case in large} == {*range(17, 67), 97, 129}
+        assert all(reference(case).x.any() for case in large)
 
 
 def suite_checks(level):

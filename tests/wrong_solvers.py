@@ -1078,7 +1078,6 @@ def value_on(A, B, s):
 bound_wrong("the best of three searches", swapped)
 bound_wrong("text", lambda A, B, k: str(lambda_max(A, B)))
 bound_wrong("1e-6 too small at k = 1", lambda A, B, k: (v := exact_bound(A, B, k)) - 1e-6 * abs(v) * (k == 1))
-bound_wrong("|λmax|", lambda A, B, k: abs(lambda_max(A, B)))
 bound_wrong(
     "b without its k in the dual bound",
     lambda A, B, k: (lambda U: lambda_max(A + U + np.max(np.abs(U)) * np.eye(len(A)), B))(
@@ -1503,6 +1502,71 @@ def exact_pca(A, rho, eps, x0):
 def printed_bound(A, B, k):
     value = max(0.0, lambda_max(A, B))
     return float(f"{value * (1 + 1e-5):.6g}")
+
+
+@right("bound", "|λmax|")
+def absolute_bound(A, B, k):
+    return abs(lambda_max(A, B))
+
+
+def whitened(A, B):
+    L = np.linalg.cholesky(B)
+    return np.linalg.solve(L, np.linalg.solve(L, A).T)
+
+
+@right("bound", "Gershgorin's of the whitened A")
+def gershgorin_bound(A, B, k):
+    return float(np.max(np.sum(np.abs(whitened(A, B)), axis=1)))
+
+
+@right("bound", "the k largest entries of a row over λmin(B)")
+def row_bound(A, B, k):
+    rows = np.sum(-np.sort(-np.abs(A), axis=1)[:, :k], axis=1)
+    return float(np.max(rows) / np.linalg.eigvalsh(B)[0])
+
+
+@right("bound", "the sum of the positive eigenvalues")
+def trace_bound(A, B, k):
+    return float(np.sum(np.maximum(0.0, np.linalg.eigvalsh(whitened(A, B)))))
+
+
+@right("bound", "exact for few variables and even k, λmax else")
+def uneven_bound(A, B, k):
+    return exact_bound(A, B, k) if k % 2 == 0 and len(A) < 9 else lambda_max(A, B)
+
+
+bound_wrong(
+    "the k largest entries of a row of the whitened A",
+    lambda A, B, k: min(
+        max(0.0, lambda_max(A, B)), float(np.max(np.sum(-np.sort(-np.abs(whitened(A, B)), axis=1)[:, :k], axis=1)))
+    ),
+)
+
+
+def remembered_without(place):
+    """The exact bound, remembered by all arguments but one."""
+
+    def factory():
+        kept: dict[Any, float] = {}
+
+        def solver(*args):
+            key = tuple(a.tobytes() if isinstance(a, np.ndarray) else a for i, a in enumerate(args) if i != place)
+            return kept.setdefault(key, exact_bound(*args))
+
+        return solver
+
+    return factory
+
+
+WRONG += [Entry("bound", f"remembered without {name}", remembered_without(i)) for i, name in enumerate("ABk")]
+variant(
+    "entries of y below 1e-8 weighed as zeros",
+    lambda A, B, y, r, e, t, c, p: (B, t, c, rho_eps(r, e) / (np.where(np.abs(y) < 1e-8, 0.0, np.abs(y)) + e)),
+)
+variant(
+    "weights in single precision",
+    lambda A, B, y, r, e, t, c, p: (B, t, c, rho_eps(r, e) * single_of(1 / (np.abs(y) + e))),
+)
 
 
 # ── faults of conduct ────────────────────────────────────────────────────────────────────────────

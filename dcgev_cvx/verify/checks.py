@@ -20,12 +20,13 @@ from .conduct import (
 )
 from .equations import EQUATIONS, Equation
 from .families import FAMILIES, Family
-from .instances import LEVELS
+from .instances import LEVELS, Instance
+from .measures import share
 from .outcomes import NO_ANSWER, NO_BASE, Check, Finding, Outcome, Trial, judged, outcome
 from .reference import optimum
 from .search import search_check
 from .session import Answer, Session
-from .suite import Pair, Suite
+from .suite import Pair, Suite, handy
 from .tolerances import SLACK
 
 
@@ -40,7 +41,7 @@ def answer_check() -> Check:
 
     def run(trial: Trial) -> Outcome:
         if not getattr(trial.session.solver, "remote", False):  # over a pipe the first line gone wrong is to be shown
-            trial.session.ask(trial.suite.battery[-1])  # the first call of all may be a fault's home: no trivial case
+            trial.session.ask(opening(trial.suite))
         findings = [
             Finding(case, 0.0 if answer.x is not None else np.inf, 1.0, None, answer.problem)
             for case in trial.suite.battery
@@ -49,6 +50,11 @@ def answer_check() -> Check:
         return outcome(about, findings, NO_ANSWER)
 
     return Check(*about, run)
+
+
+def opening(found: Suite) -> Instance:
+    """What is asked first of all: a case with a telling answer, since the first call may be a fault's home."""
+    return next((case for case in found.battery[::-1] if handy(case)), found.battery[-1])
 
 
 def equation_check(equation: Equation) -> Check:
@@ -172,20 +178,35 @@ def fixed_point_check() -> Check:
 
 
 def monotone_check() -> Check:
-    """bound(k) ≤ bound(k + 1).
-
-    The optimum rises with k, and so should a bound worth its name; a conic solver's sloppiness (SLACK) is forgiven.
+    """bound(k) ≤ bound(k + 1): a manner, since both may be valid and fall, as after a search that was cut short.
 
     The fall is measured over max |λ|; +∞ at both k is no fall.
     """
-    about = ("monotone in k", "SGEV-P", "a larger k does not lower the bound", "contract")
+    about = ("monotone in k", "SGEV-P", "a larger k does not lower the bound", "manner")
 
     def findings(trial: Trial) -> Iterator[Finding]:
         for case, above in trial.suite.ladder:
             first, second = trial.session.ask(case).x, trial.session.ask(above).x
             if first is not None and second is not None:
                 fall = 0.0 if second[0] >= first[0] else float(first[0] - second[0])
-                yield Finding(case, fall / optimum(case).radius, SLACK, first, f"bound(k + 1) = {second[0]:.10g}")
+                yield Finding(
+                    case, share(fall, optimum(case).radius), SLACK, first, f"bound(k + 1) = {second[0]:.10g}"
+                )
+
+    return Check(*about, lambda trial: outcome(about, findings(trial), NO_ANSWER))
+
+
+def useful_check() -> Check:
+    """bound ≤ max(0, λmax(A, B)): a manner, since Gershgorin's bound is valid; one eigenvalue is better."""
+    about = ("no worse than λmax", "GEV-P", "the bound does not exceed λmax(A, B)", "manner")
+
+    def findings(trial: Trial) -> Iterator[Finding]:
+        for case in trial.suite.battery:
+            bound, best = trial.session.ask(case).x, optimum(case)
+            if bound is not None:
+                yield Finding(
+                    case, share(max(0.0, float(bound[0]) - max(0.0, best.lambda_max)), best.radius), SLACK, bound
+                )
 
     return Check(*about, lambda trial: outcome(about, findings(trial), NO_ANSWER))
 
@@ -206,7 +227,6 @@ def checks(level: str, found: Suite, *, remote: bool = False, search: int | None
     ]
     made += [family_check(f) for f in FAMILIES if level in f.levels and any(map(f.holds, found.battery))]
     made += [fixed_point_check()] if level in ("algorithm", "pca") else []
-    made += [monotone_check()] if level == "bound" else []
     made += [
         last_digits_check() if name == "last digits" else pair_check(name)
         for name, pairs in found.pairs.items()
@@ -216,5 +236,6 @@ def checks(level: str, found: Suite, *, remote: bool = False, search: int | None
     made += [] if remote else [unchanged_check()]
     made += [search_check(level, search)] if search is not None else []
     made += [same_bits_check(), *(observed_check(about, notice) for about, notice in MANNERS)]
+    made += [useful_check(), monotone_check()] if level == "bound" else []
     made += [exact_zeros_check()] if vector and level != "cardinality" else []
     return [*made, value_check()] if level == "cardinality" else made

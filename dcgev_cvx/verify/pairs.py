@@ -171,6 +171,8 @@ def with_change(base: Instance, name: str) -> Instance | None:
     if name == "A":
         return base.changed("A + bulge", A=value + bulge(value))
     if name == "B":
+        if base.level == "bound":
+            return base.changed("B/2", B=0.5 * value)  # a larger B leaves an old bound valid
         grown = value + np.diag(np.linspace(0.1, 0.7, base.n) * np.diagonal(value))
         starts = {key: inside(grown, data[key]) for key in ("y", "x0") if key in data and base.level != "fda"}
         return base.changed("B changed", B=grown, **starts)
@@ -179,12 +181,18 @@ def with_change(base: Instance, name: str) -> Instance | None:
         moved = turned / float(data["a"] @ turned) if base.level == "fda" else inside(base.B, turned)
         return base.changed(f"{name} reversed", **{name: moved}) if np.all(np.isfinite(moved)) else None
     if name == "k":
-        return base.changed("another k", k=value - 1 if value > 1 else min(value + 1, base.n))
+        return base.changed("another k", k=another_k(base))
     if name == "a":
         a = value * np.linspace(0.5, 1.5, base.n)
         return base.changed("another a", a=a, y=data["y"] / float(a @ data["y"]))
     factor = {"rho": 0.6, "nu": 0.5, "eps": 2.0, "tau": 1.7}[name]
     return base.changed(f"{name} × {factor:g}", **{name: value * factor + (0.05 if name == "tau" else 0.0)})
+
+
+def another_k(base: Instance) -> int:
+    """k + 1 for a bound, k − 1 for a vector, where there is one: the other way an old answer would be right."""
+    k = base.data["k"]
+    return min(k + 1, base.n) if base.level == "bound" else max(1, k - 1)
 
 
 def inside(B: Matrix, v: Vector) -> Vector:
@@ -288,6 +296,24 @@ def last_digits(bases: Sequence[Instance], rng: np.random.Generator) -> Iterator
                 telling = usable(asked) and resolved(base, asked, reference(base).x)
             if telling:
                 yield Pair(base, asked, how=name)
+
+
+def weights_moved(rng: np.random.Generator, count: int) -> Iterator[Pair]:
+    """Steps whose y moves by 2⁻⁴⁰ between two variables that are one to A: c = Ay stays to the bit, the weights move.
+
+    Entries are multiples of 1/8 and τ = 0, so that c is exact in any order of summation; weights in single precision
+    stand still, and x with them.
+    """
+    for _ in range(count):
+        row = rng.integers(1, 5, 4) / 4.0
+        A = np.outer(row, row)[np.ix_([0, 0, 1, 2, 3], [0, 0, 1, 2, 3])] + np.diag([0.0, 0.0, 1.0, 1.0, 1.0])
+        N, y = rng.standard_normal((5, 11)), rng.choice([-1.0, 1.0]) * np.array([2.0, 2.0, 1.0, 3.0, 1.0]) / 8.0
+        data = {"A": A, "B": N @ N.T / 22.0 + 0.1 * np.eye(5), "rho": 0.02, "eps": 0.125, "tau": 0.0}
+        data["y"] = y
+        base = question("step", "n = 5, two variables are one to A", (), data)
+        asked = base.changed("moved between them", y=y + LAST_DIGITS * np.array([1.0, -1.0, 0.0, 0.0, 0.0]))
+        if usable(base) and usable(asked) and resolved(base, asked, reference(base).x):
+            yield Pair(base, asked, how="y in its weights")
 
 
 def moved(value: Any) -> Any:

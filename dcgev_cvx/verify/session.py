@@ -221,10 +221,12 @@ def differs(old: Any, new: Any) -> bool:
 
 
 def numbers_of(raw: Any) -> Any:
-    """An answer as an array of real numbers, or None where it is none: text, booleans, objects, imaginary parts.
+    """An answer as an array of real numbers, or None where it is none: text, objects, masks, imaginary parts.
 
     Numbers of another kind (Fraction, Decimal, mpmath's) are numbers if they say what they are as a float.
     """
+    if np.ma.is_masked(raw):
+        return None
     try:
         array: Any = np.asarray(raw)
         if array.dtype.kind == "O" and array.size and all(map(is_number, array.flat)):
@@ -283,6 +285,7 @@ def described(raw: Any) -> str:
     """The type of an answer, with its dtype if it is an array."""
     if raw is None:
         return "None"
-    return (
-        f"an array of dtype {raw.dtype}" if isinstance(raw, np.ndarray) else f"a value of type {type(raw).__name__}"
-    )
+    if not isinstance(raw, np.ndarray):
+        return f"a value of type {type(raw).__name__}"
+    masked = f" with {np.ma.count_masked(raw)} masked entries" if np.ma.is_masked(raw) else ""
+    return f"an array of dtype {raw.dtype}{masked}"

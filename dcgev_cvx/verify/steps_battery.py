@@ -65,11 +65,13 @@ def random_step(
 ) -> Instance:
     """One step of the named families.
 
+    A size that occurs once is asked where x ≠ 0: at 0 no fault of that size shows.
+
     Where c = (A + τI)y cancels to rounding the shift is enlarged, because then no two programs agree on c itself.
     """
     A, B = pencil(kind, metric, n, rng)
     y = start_vector(A, B, start, rng)
-    tau = shifted(A, shift)
+    tau, level = shifted(A, shift), level if n <= max(SIZES) else min(level, 0.5)
     if float(np.max(np.abs(A @ y + tau * y))) < 1e-3 * float(np.max(np.abs(A))) * float(np.max(np.abs(y))):
         shift, tau = "more", shifted(A, "more")  # c cancels to rounding: nobody could compute it
     flags = (kind, "cca" if kind == "cca" else metric, f"eps={eps:.0e}", start, f"tau-{shift}", f"rho-{level:g}")
@@ -140,6 +142,7 @@ def special_steps(seed: int, count: int) -> Iterator[Instance]:
         near_tie,
         fixed_point,
         tiny_weights,
+        tiny_entries,
         zero_weights,
         no_pull,
         no_objective,
@@ -249,6 +252,21 @@ def tiny_weights(rng: Random) -> Instance:
     rho = float(rng.choice([3e-13, 3e-13, 1e-9, 1e-5])) * float(np.max(np.abs(A)))
     data: dict[str, Any] = {"A": A, "B": B, "y": y, "rho": rho, "eps": MACHINE_EPS, "tau": 0.3}
     return question("step", f"n = {n}, tiny ρ̃ at tiny ε", ("tiny-weights", "eps=2e-16", "zeros"), data)
+
+
+def tiny_entries(rng: Random) -> Instance:
+    """Entries of y of 1e-9 beside ε = machine precision, and a ρ̃ at which they come back: they are not 0.
+
+    Their weight is 1e9 and not 1/ε, and ρ_ε·1e9 is a third of what would hold them at 0.
+    """
+    n = int(rng.integers(3, 8))
+    A, B = pencil("covariance", str(rng.choice(["identity", "dense"])), n, rng)
+    y, tau = start_vector(A, B, "dusty", rng), 0.3
+    small = np.abs(y) < 1e-7 * np.max(np.abs(y))
+    reach = 2.0 * np.abs(A @ y + tau * y) * (np.abs(y) + MACHINE_EPS)
+    rho = 0.3 * float(np.median(reach[small])) * log_scale(MACHINE_EPS)
+    data: dict[str, Any] = {"A": A, "B": B, "y": y, "rho": rho, "eps": MACHINE_EPS, "tau": tau}
+    return question("step", f"n = {n}, entries of 1e-9 come back", ("tiny-weights", "eps=2e-16", "dusty"), data)
 
 
 def zero_weights(rng: Random) -> Instance:

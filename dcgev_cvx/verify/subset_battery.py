@@ -40,6 +40,7 @@ def subset_battery(level: str, seed: int, count: int) -> list[Instance]:
         subset_case(level, *pencil(kind, metric, n, rng), place, (kind, metric)) for kind, metric, n, place in drawn
     ]
     special = [*decoys(level, seed, max(3, count // 12)), *tight(level, seed, max(4, count // 6))]
+    special += correlated(level, seed, count // 20)
     return [*cases, *special, *steep(level, seed, count // 30), *wide(level, seed), *nothing(level, seed)]
 
 
@@ -170,3 +171,24 @@ def tight_case(level: str, rng: Random, index: int) -> Instance:
     B = np.eye(n) * float(rng.choice([1.0, 0.01, 100.0])) if index % 3 else np.diag(rng.uniform(0.3, 3.0, size=n))
     asked = (k, k, max(1, k - 1), min(n, k + 1))[index % 4]
     return question(level, f"n = {n}, k = {asked}, tight", ("tight",), {"A": A, "B": B, "k": asked})
+
+
+def correlated(level: str, seed: int, count: int) -> list[Instance]:
+    """(Bv)(Bv)ᵀ with v k-sparse and correlated variables: λmax(A, B) = vᵀBv is attained at v, and v alone is sparse.
+
+    No factor B = LLᵀ keeps it sparse: a bound for k-sparse vectors of L⁻¹AL⁻ᵀ falls below the truth.
+    """
+    rng = np.random.default_rng([seed, 20, len(level)])
+    return [correlated_case(level, rng) for _ in range(count)]
+
+
+def correlated_case(level: str, rng: Random) -> Instance:
+    """One of them, the variables in units between ½ and 2."""
+    n = int(rng.integers(3, 9))
+    k = int(rng.integers(1, 3))
+    d = rng.uniform(0.5, 2.0, n)
+    B = (0.1 * np.eye(n) + 0.9) * np.outer(d, d)
+    v = np.zeros(n)
+    v[rng.permutation(n)[:k]] = rng.uniform(0.5, 1.0, k)
+    A = np.outer(B @ v, B @ v)
+    return question(level, f"n = {n}, k = {k}, correlated", ("tight", "dense"), {"A": A, "B": B, "k": k})

@@ -10,11 +10,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ..checks import as_whole
-from ..errors import InvalidParameter
+from ..checks import as_whole, one_of
 from .instances import Instance, known_level
-from .pairs import PAIRS, Pair, last_digits, usable, variable_scales, weighty
-from .reference import reference
+from .pairs import PAIRS, Pair, another_k, last_digits, usable, variable_scales, weights_moved, weighty
+from .reference import optimum, reference
 from .runs_battery import run_battery
 from .steps_battery import fda_battery, step_battery
 from .subset_battery import subset_battery
@@ -93,8 +92,7 @@ def questions(level: str, seed: int, effort: Effort) -> tuple[Instance, ...]:
 
 def asked_for(level: str, seed: int, effort: Effort) -> tuple[str, int, Effort]:
     """The three as they are looked up, or an error that names the one that is wrong."""
-    if not isinstance(effort, str) or effort not in BASES:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidParameter(f'effort = {effort!r} is unknown; it is "quick" or "full".')
+    one_of(effort, "effort", BASES)
     return known_level(level).name, as_whole(seed, "seed", low=0), effort
 
 
@@ -112,6 +110,7 @@ def made_suite(level: str, seed: int, effort: Effort) -> Suite:
     }
     ties = [case for case in battery if "near-tie" in case.flags][:4]
     pairs["last digits"] = most_telling(battery, many, rng)
+    pairs["last digits"] += tuple(weights_moved(rng, many)) if level == "step" else ()
     pairs["units of the variables"] += tuple(variable_scales(ties, rng))
     ladder = tuple(rungs(battery)) if level == "bound" else ()
     return Suite(level, battery, MappingProxyType({k: v for k, v in pairs.items() if v}), ladder)
@@ -163,10 +162,12 @@ REMEMBERED = frozenset({"one argument changed", "reused arrays"})
 def responsive(case: Instance) -> bool:
     """Does every argument of the case move its answer: a penalty, two nonzeros, and for a step a binding constraint?
 
-    B has no part in a step that ends inside Ω, nor has ρ̃ where one entry is left: a stale one would be right.
+    B has no part in a step that ends inside Ω, nor has ρ̃ where one entry is left: a stale one would be right. So
+    would be a bound of a larger optimum and a vector of fewer nonzeros: the one has to rise with k and 1/B, and k of
+    the other to have somewhere to go.
     """
     if case.level in ("bound", "cardinality"):
-        return True
+        return another_k(case) != case.data["k"] and (case.level == "cardinality" or optimum(case).value > 0.0)
     if not weighty(case) or case.level in ("pca", "algorithm"):
         return weighty(case)
     x = reference(case).x

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import UNIT_ROUNDOFF, Matrix
+from ..checks import UNIT_ROUNDOFF, Matrix, shown
 from ..errors import InvalidParameter, nearest
 from .instances import Instance
 
@@ -42,7 +42,9 @@ BOUND = 1e-9
 BOUND_ULPS = 20.0
 """The same in units of cond(B)·u: what whitening by any factor of B may lose, 2e-7 at cond(B) = 1e8."""
 SLACK = 1e-3
-"""How far, over max |λ|, a bound may exceed λmax(A, B) or fall when k grows: a conic solver's sloppiness."""
+"""How far, over max |λ|, a bound may exceed λmax(A, B) or fall when k grows before it is remarked upon."""
+VACUOUS = 10.0
+"""How many times n·cond(B)·max |λ|, which norms of A and B⁻¹ do not exceed, a bound may be."""
 SINGLE = 1e-3
 """The accuracy asked of an answer to float32 data, which may be computed in that precision."""
 SINGLE_ULP = 2.0**-24
@@ -135,10 +137,11 @@ def tolerances(tol: Any) -> Tolerances:
         return tol
     if isinstance(tol, str):
         if tol not in PROFILES:
-            raise InvalidParameter(f"tol = {tol!r} is unknown; {nearest(tol, PROFILES)} A number will do as well.")
+            known = nearest(tol, PROFILES)
+            raise InvalidParameter(f"tol = {shown(tol)} is unknown; {known} A number will do as well.")
         return PROFILES[tol]
-    if isinstance(tol, bool) or not isinstance(tol, (int, float, np.floating)) or not 1e-13 <= float(tol) <= 0.1:
-        raise InvalidParameter(f"tol = {tol!r} must be a profile's name or a number between 1e-13 and 0.1.")
+    if isinstance(tol, bool) or not isinstance(tol, (int, float, np.floating)) or not 1e-13 <= tol <= 0.1:
+        raise InvalidParameter(f"tol = {shown(tol)} must be a profile's name or a number between 1e-13 and 0.1.")
     return Tolerances(f"{float(tol):g}", float(tol), "given by the caller")
 
 
