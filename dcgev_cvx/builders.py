@@ -271,7 +271,8 @@ def remedy(S: Matrix, ridge: float) -> str:
     enough = float(f"{1.1e-8 * top if top > 0.0 else 1.0:.1e}")
     if ridge > 0.0:
         return f"ridge = {ridge:g} is too small; ridge={enough:g} would do."
-    return f"Drop columns or pass a ridge: ridge={enough:g} would do to invert it; for estimates take about {enough * 1e6:g}."
+    better = f"for estimates take about {enough * 1e6:g}"
+    return f"Drop columns or pass a ridge: ridge={enough:g} would do to invert it; {better}."
 
 
 __all__ = ["cca_pencil", "fda_pencil", "fda_vectors", "pca_pencil"]
