@@ -7,6 +7,7 @@ import pickle
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse
 
 from dcgev_cvx import Backend, Infeasible, InvalidParameter, InvalidPencil, Pencil, SolverFailed, solvers
 from dcgev_cvx.bounds import smallest_B_eigenvalue, valid_radius
@@ -149,6 +150,16 @@ FAULTS = {
     "shape": lambda v: np.zeros(3),
     "none": lambda v: None,
 }
+ODD = {
+    "text": lambda v: "garbage",
+    "letters": lambda v: np.full(np.shape(v), "x"),
+    "objects": lambda v: np.full(np.shape(v), None, dtype=object),
+    "complex": lambda v: np.asarray(v) * (1.0 + 1.0j),
+    "sparse": lambda v: scipy.sparse.csr_matrix(np.atleast_2d(v)),
+    "largest": lambda v: np.full(np.shape(v), 1.7e308),
+    "one": lambda v: 3.0,
+}
+"""What is no array of numbers, or of no size that an answer has."""
 SDPS = {
     "homogeneous": lambda pencil, k: homogeneous_sdp(pencil, k),
     "entrywise": lambda pencil, k: entrywise_sdp(pencil, radius_for(pencil, k, "valid")),
@@ -159,7 +170,7 @@ SDPS = {
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", [*FAULTS, *ODD])
 @pytest.mark.parametrize("sdp", SDPS)
 def test_every_number_of_a_solver_may_be_wrong(monkeypatch, sdp, fault):
     """All multipliers, all variables, and each of them alone: a bound that holds, or SolverFailed; no other error."""
@@ -171,7 +182,7 @@ def test_every_number_of_a_solver_may_be_wrong(monkeypatch, sdp, fault):
         out = honest(problem, name, options, unfinished=unfinished)
         numbers = [*(v for c in problem.constraints for v in c.dual_variables), *problem.variables()]
         for variable in numbers[victims[0]]:
-            variable._value = FAULTS[fault](variable.value)
+            variable._value = (FAULTS | ODD)[fault](variable.value)
         return out
 
     monkeypatch.setattr("dcgev_cvx.relaxations.base.attempt", lying)
@@ -317,6 +328,36 @@ def test_the_fisher_bound_outlives_any_multiplier(monkeypatch, fault, factor):
 
     monkeypatch.setattr("dcgev_cvx.relaxations.base.attempt", lying)
     assert 0.0 <= fisher_l1(a, 0.5 * (B + B.T), radius).lower_bound <= fair.value
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("fault", ODD)
+@pytest.mark.parametrize("victim", ["x", "multipliers"])
+def test_a_fisher_qp_refuses_or_outlives_what_is_no_number(monkeypatch, victim, fault):
+    honest = solvers.attempt
+
+    def lying(problem, name, options, *, unfinished=False):
+        out = honest(problem, name, options, unfinished=unfinished)
+        multipliers = [v for c in problem.constraints for v in c.dual_variables]
+        for variable in problem.variables() if victim == "x" else multipliers:
+            variable._value = ODD[fault](variable.value)
+        return out
+
+    monkeypatch.setattr("dcgev_cvx.relaxations.base.attempt", lying)
+    if victim == "x":
+        with pytest.raises(SolverFailed, match="returned no finite vector"):
+            fisher_l1([1.0, 0.5], np.eye(2), 1.5)
+    else:
+        assert 0.0 <= fisher_l1([1.0, 0.5], np.eye(2), 1.5).lower_bound <= 0.8
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e-320, 1e-300, 1e300])
+def test_a_metric_whose_reciprocals_leave_floating_point_is_refused(size):
+    pencil = Pencil(size * np.array([[2.0, 1.0], [1.0, 3.0]]), size * np.eye(2))
+    for sdp in SDPS.values():
+        with pytest.raises(InvalidPencil, match=r"(Rescale B|no ℓ1 radius)"):
+            sdp(pencil, 1)
 
 
 def test_l1_fda_without_a_feasible_point():

@@ -18,8 +18,9 @@ import cvxpy as cp
 import numpy as np
 
 from ..bounds import Gap, Units, smallest_B_eigenvalue
-from ..checks import UNIT_ROUNDOFF, Matrix, as_flag, as_number, frozen
-from ..errors import InvalidParameter, SolverFailed
+from ..checks import UNIT_ROUNDOFF, Matrix, as_flag, as_number, as_real, frozen
+from ..errors import InvalidParameter, InvalidPencil, SolverFailed
+from ..limits import LARGEST
 from ..pencils import Pencil, expect_pencil
 from ..postprocess import on_support
 from ..proofs import leading_pair
@@ -34,6 +35,8 @@ SIZE_LIMIT = 250
 RANK_TOL = 1e-4
 """Eigenvalues of X below this share of the largest are what a first-order solver leaves of zeros."""
 EXACT_TOL = 1e-6
+BEYOND = 1e30
+"""Larger numbers are no answer to a problem in units of size one."""
 """The gap at which a relaxation is called exact: what solvers leave open at their usual tolerances."""
 # SCS's own rescaling slows it down here, up to the point of not ending: the units already are of size one
 DEFAULTS: Mapping[str, Mapping[str, Any]] = MappingProxyType({"SCS": {"normalize": False, "max_iters": 5000}})
@@ -167,12 +170,19 @@ class Relaxation:
 def refuse_sdp(pencil: Any, time_limit: float | None, force: bool) -> None:
     """InvalidParameter for what is no pencil, no time limit, or above SIZE_LIMIT and not forced.
 
-    The estimates are a fit to measured runs: memory grows as n², SCS's time as n³ for a fixed number of
-    iterations. They are meant to warn, not to predict.
+    InvalidPencil where X, which holds reciprocals of Bᵢᵢ, would leave floating point. The estimates are a fit to
+    measured runs: memory grows as n², SCS's time as n³ for a fixed number of iterations. They are meant to warn, not
+    to predict.
     """
     n = expect_pencil(pencil).n
     if time_limit is not None:
         as_number(time_limit, "time_limit", strict=True)
+    if np.any(np.abs(np.log10(pencil.B_roots)) > LARGEST):
+        low, high = float(np.min(pencil.B_diagonal)), float(np.max(pencil.B_diagonal))
+        raise InvalidPencil(
+            f"diag(B) lies between {low:.1e} and {high:.1e}: an SDP needs it between 1e-{2 * LARGEST} and "
+            f"1e{2 * LARGEST}, for X holds its reciprocals. Rescale B."
+        )
     if as_flag(force, "force") or n <= SIZE_LIMIT:
         return
     memory, minutes = 1e-9 * 1200.0 * n * n * 8.0 / 2.0, (n / 200.0) ** 3 * 8.0 / 60.0
@@ -223,14 +233,25 @@ def solve_relaxation(problem: cp.Problem, backend: Backend, time_limit: float | 
     raise SolverFailed("; then ".join(reasons))
 
 
+def numbers_of(raw: Any) -> Matrix:
+    """What a solver left, as numbers; an empty array where it is anything else (None, text, NaN, complex, 1e200).
+
+    Problems are in units of size one and B passed the door: no entry of an answer comes near BEYOND.
+    """
+    try:
+        array = as_real(raw, "the answer", InvalidParameter)
+    except InvalidParameter:
+        return np.empty(0)
+    return array if float(np.max(np.abs(array), initial=0.0)) <= BEYOND else np.empty(0)
+
+
 def number_of(constraint: Any) -> float:
     """A scalar dual variable, NaN when there is none or it is no finite number.
 
     NaN travels on: `dual_of` turns it into "no dual matrix", and the bound falls back on λmax(A, B).
     """
-    raw = constraint.dual_value
-    array = np.asarray(math.nan if raw is None else raw, dtype=np.float64)
-    return float(array.item()) if array.size == 1 and np.isfinite(array).all() else math.nan
+    array = numbers_of(constraint.dual_value)
+    return float(array.item()) if array.size == 1 else math.nan
 
 
 def matrix_of(raw: Any, n: int, solver: str) -> Matrix:
@@ -238,10 +259,10 @@ def matrix_of(raw: Any, n: int, solver: str) -> Matrix:
 
     Solvers return X symmetric up to their tolerance only; the mean with its transpose is nearest to it.
     """
-    array = np.full((n, n), np.nan) if raw is None else np.asarray(raw, dtype=np.float64)
-    if array.shape != (n, n) or not np.all(np.isfinite(array)):
+    array = numbers_of(raw)
+    if array.shape != (n, n):
         raise SolverFailed(f"{solver} reported success but returned no finite {n}×{n} matrix.")
-    return 0.5 * (array + array.T)
+    return 0.5 * array + 0.5 * array.T
 
 
 def round_off(pencil: Pencil, X: Matrix, k: int, name: str, seconds: float) -> Solution:

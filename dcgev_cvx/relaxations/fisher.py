@@ -22,7 +22,7 @@ from ..limits import refuse_size
 from ..pencils import Pencil
 from ..solvers import Backend
 from ..spectra import power_of_two
-from .base import backend_for, number_of, solve_relaxation
+from .base import backend_for, number_of, numbers_of, solve_relaxation
 
 
 @dataclass(frozen=True)
@@ -147,9 +147,10 @@ def solve_qp(
         price = cp.Parameter(nonneg=True, name="nu", value=(nu or 0.0) * size / scale)
         problem = cp.Problem(cp.Minimize(quadratic + price * norm), [plane])
     solved = solve_relaxation(problem, backend_for(1, solver), None)
-    if x.value is None or not np.all(np.isfinite(x.value)):
+    found = numbers_of(x.value)
+    if found.shape != (pencil.n,):
         raise SolverFailed(f"{solved.solver} reported success but returned no finite vector.")
-    answer = feasible(np.asarray(x.value, dtype=np.float64) / size, a, radius)
+    answer = feasible(found / size, a, radius)
     beta = 0.5 * (number_of(ball) if ball is not None else (nu or 0.0) * size / scale) * scale / size
     value = pencil.B_quad(answer) + (nu or 0.0) * float(np.sum(np.abs(answer)))
     bound = dual_bound(pencil, a, answer, max(0.0, beta), radius, value)

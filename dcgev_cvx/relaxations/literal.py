@@ -23,6 +23,7 @@ from .base import (
     backend_for,
     matrix_of,
     number_of,
+    numbers_of,
     refuse_sdp,
     relaxation_of,
     solve_relaxation,
@@ -126,8 +127,8 @@ def radius_of(pencil: Pencil, radius: float) -> cp.Parameter:
 
 def scalar(raw: Any, solver: str) -> float:
     """A solver's number, or SolverFailed."""
-    array = np.asarray(np.nan if raw is None else raw, dtype=np.float64)
-    if array.size != 1 or not np.all(np.isfinite(array)):
+    array = numbers_of(raw)
+    if array.size != 1:
         raise SolverFailed(f"{solver} reported success but returned no number.")
     return float(array.item())
 

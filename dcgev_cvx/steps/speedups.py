@@ -129,7 +129,7 @@ def combined(images: Matrix, moves: Matrix) -> Vector | None:
     gamma = np.linalg.lstsq((moves[1:] - moves[:-1]).T, moves[-1], rcond=1e-10)[0]
     ahead = images[-1] - gamma @ (images[1:] - images[:-1])
     # a changed sign would leave the face on which the extrapolation is valid
-    return ahead if np.all(ahead * images[-1] > 0.0) else None
+    return ahead if np.all(np.sign(ahead) * images[-1] > 0.0) else None
 
 
 def room(x: Vector, move: Vector) -> float:
