@@ -180,6 +180,25 @@ def test_a_worker_ends_with_its_parent():
     assert process.communicate(timeout=30) == ("", None)
 
 
+def test_a_worker_whose_parent_is_gone_already_does_not_begin():
+    code = (
+        "import time; from dcgev_cvx.experiments.cells import Cell; from dcgev_cvx.experiments import runner; "
+        "runner.outcome_in_worker(Cell('c', lambda: time.sleep(60), {}), parent=2**22)"  # the number of no process
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=50, check=False).returncode == 1
+
+
+def test_a_pipe_in_the_place_of_a_cell_is_damage(tmp_path):
+    settings = {"xs": [1, 2]}
+    first = run(toy(), settings, tmp_path)
+    file = next(path for path in tmp_path.glob("cells/*/*.json") if path.name != "settings.json")
+    file.unlink()
+    os.mkfifo(file)
+    again = run(toy(), settings, tmp_path)
+    assert again.cells == first.cells
+    assert again.damaged == (file.stem,)
+
+
 # ---- who computes
 
 

@@ -102,6 +102,8 @@ class Store:
 
         Never raises: an unreadable, cut or altered file is damaged.
         """
+        if self.path(cell).is_fifo():  # it would be waited for
+            return Loaded(False, damaged=True)
         try:
             text = self.path(cell).read_text(encoding="utf-8")
         except FileNotFoundError:

@@ -172,14 +172,14 @@ def outcome_in_worker(cell: Cell, parent: int) -> Outcome:
     joblib's workers outlive a parent that was killed: they finish what was sent to them, for nobody, and wait for
     more for five minutes.
     """
-    if os.getppid() == parent:
+    if os.getpid() != parent:  # joblib may work here itself
         leave_with(parent)
     return outcome_of(cell)
 
 
 @cache
 def leave_with(parent: int) -> None:
-    """Look after the parent from now on, once a second; the system gives its orphans another."""
+    """Look after the parent from now on, once a second; the system gives its orphans another, perhaps already."""
 
     def look() -> None:
         while os.getppid() == parent:
