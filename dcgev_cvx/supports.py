@@ -29,7 +29,7 @@ Plan: TypeAlias = tuple[tuple[Index, int], ...]
 """How many variables a support has from each of some groups, which are all variables together."""
 
 EFFORTS: tuple[Effort, ...] = ("quick", "normal", "high")
-SEARCHES = {"quick": 1, "normal": 8, "high": 24}
+SEARCHES = {"quick": 1, "normal": 6, "high": 24}
 """From how many of its candidates, the best first, a stage searches by exchanges."""
 ROUNDS = {"quick": 0, "normal": 16, "high": 100}
 """Rounds of kicks by which a stage tries to leave its best supports."""
@@ -46,7 +46,9 @@ MOST_WORK = 10**7
 SMALL = 60
 """Up to this many variables the search is by climbs: many random starts, exhaustive exchanges, kicks."""
 CHEAP = 10**5
-"""Where a step touches no more numbers than this "normal" tries many starts too: some tens of milliseconds."""
+"""Where a step touches no more numbers than this "normal" tries all starts too: some tens of milliseconds."""
+COLUMNS, DIRECTIONS = 20, 8
+"""The starts: the best columns of A, and random directions."""
 EVERY = 4000
 """Where there are no more supports than this, "normal" and "high" look at all of them."""
 CHUNK = 1 << 18
@@ -193,9 +195,10 @@ def candidates(pencil: Pencil, k: int, stage: Effort, generator: np.random.Gener
             found.append(trimmed(pencil, pencil.leading_vector, k))
             if "quick" in schedules(pencil, k):  # else "quick" itself has begun with it
                 found.append(indicator(eliminated(pencil, k), pencil.n))
-    if k < pencil.n and many_starts(pencil, k, stage):
+    most = starts_of(pencil, k, stage) if k < pencil.n else 0
+    if most:
         found.append(trimmed(pencil, pencil.leading_vector, k))
-        found += [one_shot(pencil, k, x0, SCHEDULES["quick"])[0] for x0 in starts(pencil, generator)]
+        found += [one_shot(pencil, k, x0, SCHEDULES["quick"])[0] for x0 in starts(pencil, most, generator)]
     return [filled(pencil, x, k) for x in found if np.any(x)]
 
 
@@ -211,25 +214,30 @@ def schedules(pencil: Pencil, k: int) -> tuple[Effort, ...]:
     return ("quick", "high") if k <= SMALL else ()
 
 
-def many_starts(pencil: Pencil, k: int, stage: Effort) -> bool:
-    """Does a stage try one-shot cardinality from other starts than the leading eigenvector?
+def starts_of(pencil: Pencil, k: int, stage: Effort) -> int:
+    """From how many starts beside the leading eigenvector a stage tries one-shot cardinality.
 
-    "high" does beyond SMALL variables, "normal" only where B = I and a step touches few numbers.
+    "high" tries all beyond SMALL variables, "normal" only where B = I, and fewer where a step touches more than CHEAP
+    numbers: the work stays the same.
     """
-    if pencil.n <= SMALL or stage == "quick":
-        return False
+    if pencil.n <= SMALL or stage == "quick" or "high" not in schedules(pencil, k):
+        return 0
+    most = COLUMNS + DIRECTIONS
+    if stage == "high":
+        return most
     numbers = pencil.A.C.size if isinstance(pencil.A, Gram) else pencil.n**2
-    return "high" in schedules(pencil, k) if stage == "high" else pencil.B is None and numbers <= CHEAP
+    return min(most, most * CHEAP // numbers) if pencil.B is None else 0
 
 
-def starts(pencil: Pencil, generator: np.random.Generator) -> Iterator[Vector]:
-    """The best columns of A and random directions. B⁻¹Aeᵢ leads to supports around variable i."""
-    for i in np.argsort(-partners(pencil)[0], kind="stable")[:20]:
+def starts(pencil: Pencil, most: int, generator: np.random.Generator) -> Iterator[Vector]:
+    """The best columns of A and random directions, half of each where few. B⁻¹Aeᵢ leads to supports around i."""
+    directions = min(DIRECTIONS, most // 2)
+    for i in np.argsort(-partners(pencil)[0], kind="stable")[: min(COLUMNS, most - directions)]:
         unit = np.zeros(pencil.n)
         unit[i] = 1.0
         column = pencil.B_solve(pencil.A_dot(unit))
         yield column if np.any(column) else unit
-    for _ in range(8):
+    for _ in range(directions):
         yield generator.standard_normal(pencil.n) / pencil.B_roots
 
 
