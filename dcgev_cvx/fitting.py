@@ -17,6 +17,7 @@ from .checks import (
     as_generator,
     as_real,
     as_whole,
+    attribute,
     is_whole,
     listed,
     one_of,
@@ -51,26 +52,27 @@ def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
         read_labels(labels[0], len(labels[0]))  # scikit-learn would read what is under the mask
     try:
         return validate_data(estimator, *data, accept_sparse=["csr", "csc"], dtype=np.float64, **settings)
-    except (ValueError, OverflowError) as cause:
-        if hasattr(X, "iloc") or "Input X contains" in str(cause):
+    except TypeError as cause:
+        raise WrongType(f"the data cannot be used: {' '.join(str(cause).split())}") from cause
+    except Exception as cause:  # an object's own __array__ may raise anything
+        if attribute(X, "iloc") is not None or "Input X contains" in str(cause):
             read_table(X, least=1)  # the columns that are to blame, by name, and how many entries of them
         if "Input y contains" in str(cause):
             read_labels(labels[0], len(labels[0]))  # how many are missing
-        raise InvalidParameter(" ".join(str(cause).split())) from cause
-    except TypeError as cause:
-        raise WrongType(f"the data cannot be used: {' '.join(str(cause).split())}") from cause
+        why = " ".join(str(cause).split())
+        raise InvalidParameter(why if isinstance(cause, ValueError) else f"X cannot be used: {why}.") from cause
 
 
 def refuse_text(X: Any) -> None:
     """Masked entries, text and dates, which scikit-learn would read as the numbers below, in or behind them."""
-    if hasattr(X, "iloc"):
+    if attribute(X, "iloc") is not None:
         frame_values(X, "X")
     raw: Any = X
     if isinstance(X, (list, tuple)):
         with suppress(ValueError):  # a ragged list is told as such later on
             raw = np.asarray(X)
-    kind = getattr(getattr(raw, "dtype", None), "kind", "")
-    if np.ma.is_masked(raw) or kind in ("U", "S", "M", "m"):
+    kind = attribute(attribute(raw, "dtype"), "kind")
+    if (isinstance(raw, np.ma.MaskedArray) and np.ma.is_masked(raw)) or kind in ("U", "S", "M", "m"):
         as_real(raw, "X", InvalidParameter)
     if kind == "O" and isinstance(raw, np.ndarray):
         refuse_objects(raw, "X", InvalidParameter)
@@ -93,7 +95,8 @@ def second_view(y: Any) -> Table:
 
     scikit-learn validates X only; y of CCA is a second table and is read like data of our own.
     """
-    view = y if hasattr(y, "toarray") or hasattr(y, "iloc") else as_real(y, "y", InvalidParameter)
+    own = attribute(y, "toarray") is not None or attribute(y, "iloc") is not None
+    view = y if own else as_real(y, "y", InvalidParameter)
     return read_table(np.asarray(view)[:, None] if view.ndim == 1 else view, "y", least=1)
 
 
@@ -127,7 +130,7 @@ def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[in
     count = int(n_components)
     if k is None:
         return [math.ceil(n / 10)] * count
-    several = isinstance(k, (Sequence, np.ndarray)) and not isinstance(k, (str, bytes)) and np.ndim(k) > 0
+    several = isinstance(k, (Sequence, np.ndarray)) and not isinstance(k, (str, bytes)) and getattr(k, "ndim", 1) > 0
     if several and len(listed(k)) != count:
         raise InvalidParameter(f"{what} = {shown(k)} must have {count} entries, one per component.")
     return [as_whole(each, what, high=n) for each in (k if several else [k] * count)]

@@ -14,7 +14,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .certificates import refuse_history
-from .checks import Matrix, Vector, as_number, as_numbers, as_vector, as_whole, attribute, expect, listed, shown
+from .checks import (
+    Matrix,
+    Vector,
+    as_number,
+    as_numbers,
+    as_vector,
+    as_whole,
+    attribute,
+    expect,
+    largest,
+    listed,
+    shown,
+)
 from .errors import InvalidParameter, SolverMissing
 from .pencils import expect_pencil
 from .programs import expect_program
@@ -74,6 +86,8 @@ class Sheet:
 
     def __call__(self, paint: Callable[[Any], object]) -> str:
         """The picture as a `data:` address, which a browser shows without asking anyone."""
+        if not callable(paint):
+            raise InvalidParameter(f"paint = {shown(paint)} must be a function that draws on a figure.")
         for ax in self.figure.axes:
             ax.remove()
         paint(self.figure)
@@ -99,9 +113,9 @@ def plot_majoriser(program: Program, y: Any, x: Any = None, *, ax: Any = None, p
         Where to draw, a new figure by default, and how many points of the line.
     """
     points = as_whole(points, "points", low=2, high=100_000)
-    y = as_vector(y, expect_program(program).pencil.n, "y")
+    y = drawable(y, expect_program(program).pencil.n, "y")
     ax = axes_of(ax)
-    x = next_point(program, y) if x is None else as_vector(x, program.pencil.n, "x")
+    x = next_point(program, y) if x is None else drawable(x, program.pencil.n, "x")
     origin, direction, grid, label = line_through(program, y, x, points)
     line = origin + grid[:, None] * direction
     values = [program.f(z) for z in line]
@@ -116,6 +130,14 @@ def plot_majoriser(program: Program, y: Any, x: Any = None, *, ax: Any = None, p
     ax.set_xlabel(label)
     ax.legend(frameon=False, fontsize=9)
     return ax
+
+
+def drawable(x: Any, n: int, what: str) -> Vector:
+    """A vector whose squares are numbers: beyond them no axis has limits."""
+    vector = as_vector(x, n, what)
+    if (size := largest(vector)) > 1e100:
+        raise InvalidParameter(f"{what} has entries of size {size:.1e}: nothing is drawn beyond 1e100. Rescale it.")
+    return vector
 
 
 def next_point(program: Program, y: Vector) -> Vector:
@@ -367,13 +389,14 @@ def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
     """
     expect_pencil(pencil)
     ax = axes_of(ax, (7.0, 3.6))
-    given: Mapping[str, Any] = vectors if isinstance(vectors, Mapping) else {"": vectors}
+    several = isinstance(vectors, Mapping) and attribute(vectors, "toarray") is None
+    given: Mapping[str, Any] = vectors if several else {"": vectors}
     if not given:
         raise InvalidParameter("there is no vector to draw: give one, or several by label.")
     hatches = ("", "///", "...", "xx")
     width = 0.8 / len(given)
     for i, (name, raw) in enumerate(given.items()):
-        x = as_vector(raw, pencil.n, "x")
+        x = drawable(raw, pencil.n, "x")
         place = np.arange(pencil.n) + (i - 0.5 * (len(given) - 1)) * width
         color = STYLES[(i + 1) % len(STYLES)][0]
         ax.bar(place, x, width, color=color, edgecolor="white", hatch=hatches[i % 4], label=name or None)

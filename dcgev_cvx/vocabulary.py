@@ -133,6 +133,8 @@ def average(scores: Vector, words: Index) -> float:
     """The average AROC over the words of a vocabulary that can be scored."""
     if not isinstance(scores, np.ndarray) or scores.ndim != 1 or scores.dtype.kind != "f":
         raise InvalidParameter(f"scores = {shown(scores)} must be one number (or NaN) per word.")
+    if np.any((scores < 0.0) | (scores > 1.0)):
+        raise InvalidParameter(f"scores = {shown(scores)} must lie between 0 and 1, or be NaN.")
     rows = as_indices(words, len(scores), "words")
     known = scores[rows][~np.isnan(scores[rows])]
     if not len(known):

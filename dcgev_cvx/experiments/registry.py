@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from .. import __version__
-from ..checks import as_path, as_whole, expect, listed, one_of, spelt
+from ..checks import as_path, as_whole, attribute, expect, listed, one_of, shown, spelt
 from ..errors import DataUnavailable, InvalidParameter
 from . import figure1, figure2, figure3, retrieval, table1, table2, tables34, vocabulary
 from .base import Effort, Experiment, Section
@@ -102,7 +102,9 @@ def reproduce(
     chosen = named(names)
     seed = as_whole(seed, "seed", low=0, high=10**18)
     refuse_strays(data, chosen)
-    expect(crew or Crew(), Crew, "crew", "see experiments.runner.Crew")
+    expect(Crew() if crew is None else crew, Crew, "crew", "see experiments.runner.Crew")
+    if watch is not None and not all(callable(attribute(watch, name)) for name in ("begun", "done", "said")):
+        raise InvalidParameter(f"watch = {shown(watch)} must have the functions begun, done and said, or be None.")
     folder = checked_folder(as_path(out, "out"))
     for experiment in chosen:
         settings = settings_of(experiment, effort, seed, data)
@@ -123,7 +125,8 @@ def reproduce(
 
 def refuse_strays(data: Settings | None, chosen: Sequence[Experiment]) -> None:
     """Data that no chosen experiment uses, or that are not there, are a mistake to hear of before the work."""
-    for name, value in expect(data or {}, Mapping, "data", "such as {'corpus': 'corpus.npz'}").items():
+    given = {} if data is None else expect(data, Mapping, "data", "such as {'corpus': 'corpus.npz'}")
+    for name, value in given.items():
         if not any(name in settings for experiment in chosen for settings in experiment.settings.values()):
             raise InvalidParameter(f"{spelt(name)} has no meaning with {', '.join(e.name for e in chosen)}.")
         if value not in GENERATED and not as_path(value, name).exists():

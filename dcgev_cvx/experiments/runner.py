@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
+from ..checks import shown
 from ..errors import DataUnavailable, DCGEVError, InvalidParameter, SolverMissing
 from .base import Experiment
 from .cells import Cell, Scratch, Settings, Store
@@ -74,7 +75,9 @@ class Crew:
 
     def __post_init__(self) -> None:
         if isinstance(self.jobs, bool) or not isinstance(self.jobs, int) or self.jobs == 0 or self.jobs < -1:
-            raise InvalidParameter(f"jobs = {self.jobs!r} must be a whole number of at least 1, or -1 for all cores.")
+            raise InvalidParameter(
+                f"jobs = {shown(self.jobs)} must be a whole number of at least 1, or -1 for all cores."
+            )
 
 
 @dataclass(frozen=True)
