@@ -1,4 +1,4 @@
-"""Where floating point ends: prices and sizes beyond which f, g or their slopes would be no numbers any more."""
+"""Where floating point ends, or memory: prices and sizes beyond which f, g or their slopes would be no numbers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,26 @@ from .errors import InvalidParameter, InvalidPencil
 
 LARGEST = 140
 """Sizes lie between 1e-140 and 1e140, so that their squares and products are numbers."""
+
+
+SDP_LIMIT = 250
+"""The largest n for which an SDP is built without being forced."""
+
+
+def refuse_large_sdp(n: int) -> None:
+    """Refuse an SDP beyond SDP_LIMIT variables, with what it would cost.
+
+    The estimates are a fit to measured runs: memory grows as n², SCS's time as n³ for a fixed number of iterations.
+    They are meant to warn, not to predict.
+    """
+    if n <= SDP_LIMIT:
+        return
+    memory, minutes = 1e-9 * 1200.0 * n * n * 8.0 / 2.0, (n / 200.0) ** 3 * 8.0 / 60.0
+    raise InvalidParameter(
+        f"an SDP with n = {n} has {n * (n + 1) // 2} variables and as many moduli: about {memory:.1f} GB and "
+        f"{minutes:.0f} min with SCS. Use bounds.cheap_bound(pencil, k), which needs no SDP, restrict the pencil to "
+        f"at most {SDP_LIMIT} variables, or pass force=True."
+    )
 
 
 def refuse_price(price: str, at_zero: tuple[float, float], n: int) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import subprocess
+import sys
 from functools import cached_property
 from html.parser import HTMLParser
 from time import perf_counter, sleep
@@ -109,7 +111,7 @@ def test_who_is_missing_says_so_when_asked_for_by_name(name, monkeypatch):
     found = compare(pitprops(), 3, [name])
     assert [row.status for row in found.rows] == [f"left out: needs {GUESTS[name]} (pip install {GUESTS[name]})"]
     assert found.verdict == "k = 3: nothing is known of the optimum: no method gave a number"
-    assert METHODS[name][0] not in [row.method for row in compare(Pencil(np.eye(2)), 1).rows]
+    assert METHODS[name][0] not in [row.method for row in compare(Pencil(np.eye(2)), 1, time_limit=1e-6).rows]
     metric = compare(Pencil(np.eye(2), np.diag([1.0, 2.0])), 1, ["dc-pca", "greedy"])
     assert [row.valid for row in metric.rows] == [False, True]
 
@@ -130,6 +132,16 @@ def test_sizes_that_an_sdp_refuses():
     found = compare(Pencil(C.T @ C), 3, ("homogeneous", "no-sdp", "solve"))
     assert "force=True" in row_of(found, "homogeneous SDP", "upper").status
     assert math.isfinite(found.gap.relative)
+
+
+def test_a_refused_sdp_does_not_load_cvxpy():
+    """Which takes longer than many a time limit."""
+    words = (
+        "import sys, numpy; from dcgev_cvx import Pencil, compare; from dcgev_cvx.comparison.methods import SDPS; "
+        "found = compare(Pencil(numpy.eye(251)), 3, SDPS); "
+        "sys.exit('cvxpy' in sys.modules or not all('force=True' in row.status for row in found.rows))"
+    )
+    assert subprocess.run([sys.executable, "-c", words], check=False).returncode == 0
 
 
 def test_a_time_limit_reports_what_is_there():

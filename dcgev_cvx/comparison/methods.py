@@ -19,11 +19,13 @@ import numpy as np
 from ..bounds import cheap_bound
 from ..checks import Vector, as_flag, as_generator, as_listener, as_number, listed, one_of
 from ..errors import DCGEVError, InvalidParameter
+from ..limits import refuse_large_sdp
 from ..pencils import Pencil, expect_pencil
 from ..postprocess import renormalize, value
 from ..programs import smallest_tau
 from ..solutions import Solution, checked_k, solution_of
 from .game import Game
+from .guests import GUESTS, LIMIT, absent, by_dccp, by_uno
 from .rows import Comparison, Interrupted, Row
 
 if TYPE_CHECKING:
@@ -103,18 +105,16 @@ def guest_row(game: Game, name: str) -> Row:
     What is not installed, or needs A ⪰ 0 and has it not, appears in the comparison only if it was asked for by name;
     what is left out for its size always does, with the reason.
     """
-    from . import guests
-
     title = METHODS[name][0]
-    reason = guests.absent(name)
+    reason = absent(name)
     if reason is None and name == "dccp" and smallest_tau(game.pencil, "identity") > 0.0:
         reason = "left out: needs A ⪰ 0"
-    if reason is None and game.pencil.n > guests.LIMIT and not game.force:
-        reason = f"left out: n = {game.pencil.n} > {guests.LIMIT}; force=True runs it"
+    if reason is None and game.pencil.n > LIMIT and not game.force:
+        reason = f"left out: n = {game.pencil.n} > {LIMIT}; force=True runs it"
     if reason is not None:
         return failed(title, "lower", reason, 0.0)
     begin = perf_counter()
-    raw = {"dccp": guests.by_dccp, "uno": guests.by_uno}[name](game.pencil, game.k)
+    raw = {"dccp": by_dccp, "uno": by_uno}[name](game.pencil, game.k)
     score = np.abs(raw) * np.sqrt(game.pencil.B_diagonal)
     kept = np.argsort(-score, kind="stable")[: game.k]
     x = renormalize(game.pencil, np.where(np.isin(np.arange(game.pencil.n), kept), raw, 0.0))
@@ -185,9 +185,7 @@ def valid_row(game: Game) -> Row:
     For B = I radius² = k; for an ill-conditioned B the radius is so large that the bound is λmax(A, B).
     """
     from ..relaxations import entrywise_sdp, radius_for
-    from ..relaxations.base import refuse_sdp
 
-    refuse_sdp(game.pencil, game.left, game.force)  # before λmin(B), which takes long where an SDP is refused
     radius = radius_for(game.pencil, game.k, "valid")
     relaxed = entrywise_sdp(game.pencil, radius, k=game.k, time_limit=game.left, force=game.force)
     return upper_row(game, "entrywise SDP, valid (k/λmin)", relaxed, f"valid, radius² = {radius * radius:.4g}")
@@ -232,6 +230,9 @@ METHODS: Mapping[str, tuple[str, str, Callable[[Game], Row]]] = MappingProxyType
 
 SHARED = {"homogeneous": "homogeneous", "exact-bound": "exact"}
 """Method → what another has computed for it in its own turn: such a row costs no time and is never too late."""
+
+SDPS = ("rounded", "literal", "entrywise-paper", "entrywise-valid", "homogeneous")
+"""They are refused for their size alone."""
 
 FIRST = ("greedy", "no-sdp", "solve")
 """They play before the others, being short: what a time limit or an interrupt leaves has both sides."""
@@ -336,9 +337,9 @@ def unfinished(game: Game, name: str) -> Row:
 
 
 def checked_methods(methods: Iterable[str] | None) -> tuple[str, ...]:
-    """Known names, `exact` with its bound, in the order of METHODS."""
+    """Known names, `exact` with its bound, in the order of METHODS; all by default, of the guests those installed."""
     if methods is None:
-        return tuple(METHODS)
+        return tuple(name for name in METHODS if name not in GUESTS or absent(name) is None)
     asked = [one_of(name, "method", METHODS) for name in ([methods] if isinstance(methods, str) else listed(methods))]
     if not asked:
         raise InvalidParameter(f"no method was given; known: {', '.join(METHODS)}.")
@@ -357,6 +358,8 @@ def play(game: Game, name: str) -> Row:
         return failed(title, side, late, 0.0)
     begin = perf_counter()
     try:
+        if name in SDPS and not game.force:
+            refuse_large_sdp(game.pencil.n)  # before CVXPY is loaded and λmin(B) computed, which take seconds
         return player(game)
     except DCGEVError as error:
         return failed(title, side, f"failed: {error}", perf_counter() - begin)

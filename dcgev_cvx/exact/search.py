@@ -21,6 +21,7 @@ import numpy as np
 from ..bounds import Dual, cheap_bound, dual_of
 from ..checks import Index, Vector, as_listener, as_number, as_vector, as_whole, attribute
 from ..errors import InvalidParameter, SolverFailed
+from ..limits import SDP_LIMIT
 from ..pencils import Pencil, expect_pencil
 from ..proofs import times
 from ..solutions import Solution, checked_k, solution_of
@@ -39,7 +40,6 @@ HEAP_LIMIT = 20_000
 """Open nodes kept for best-first search; beyond, the search dives depth-first and memory stays bounded."""
 DENSE_LIMIT = 5_000
 """Beyond this n the matrix alone is 200 MB, and every node works on most of it."""
-SDP_LIMIT = 250
 """Beyond this n the root does without the SDP, which `relaxations` would have to be forced to build."""
 REPORT_SECONDS = 0.5
 

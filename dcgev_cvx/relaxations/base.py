@@ -20,7 +20,7 @@ import numpy as np
 from ..bounds import Gap, Units, smallest_B_eigenvalue
 from ..checks import UNIT_ROUNDOFF, Matrix, as_flag, as_number, as_real, frozen
 from ..errors import InvalidParameter, InvalidPencil, SolverFailed
-from ..limits import LARGEST
+from ..limits import LARGEST, refuse_large_sdp
 from ..pencils import Pencil, expect_pencil
 from ..postprocess import on_support
 from ..proofs import leading_pair
@@ -30,8 +30,6 @@ from ..spectra import power_of_two
 
 INTERIOR_POINT_LIMIT = 30
 """Up to this n Clarabel is the faster solver of these SDPs, beyond it SCS."""
-SIZE_LIMIT = 250
-"""The largest n for which an SDP is built without being forced."""
 RANK_TOL = 1e-4
 """Eigenvalues of X below this share of the largest are what a first-order solver leaves of zeros."""
 EXACT_TOL = 1e-6
@@ -168,11 +166,9 @@ class Relaxation:
 
 
 def refuse_sdp(pencil: Any, time_limit: float | None, force: bool) -> None:
-    """InvalidParameter for what is no pencil, no time limit, or above SIZE_LIMIT and not forced.
+    """InvalidParameter for what is no pencil, no time limit, or above SDP_LIMIT and not forced.
 
-    InvalidPencil where X, which holds reciprocals of Bᵢᵢ, would leave floating point. The estimates are a fit to
-    measured runs: memory grows as n², SCS's time as n³ for a fixed number of iterations. They are meant to warn, not
-    to predict.
+    InvalidPencil where X, which holds reciprocals of Bᵢᵢ, would leave floating point.
     """
     n = expect_pencil(pencil).n
     if time_limit is not None:
@@ -183,14 +179,8 @@ def refuse_sdp(pencil: Any, time_limit: float | None, force: bool) -> None:
             f"diag(B) lies between {low:.1e} and {high:.1e}: an SDP needs it between 1e-{2 * LARGEST} and "
             f"1e{2 * LARGEST}, for X holds its reciprocals. Rescale B."
         )
-    if as_flag(force, "force") or n <= SIZE_LIMIT:
-        return
-    memory, minutes = 1e-9 * 1200.0 * n * n * 8.0 / 2.0, (n / 200.0) ** 3 * 8.0 / 60.0
-    raise InvalidParameter(
-        f"an SDP with n = {n} has {n * (n + 1) // 2} variables and as many moduli: about {memory:.1f} GB and "
-        f"{minutes:.0f} min with SCS. Use bounds.cheap_bound(pencil, k), which needs no SDP, restrict the pencil to "
-        f"at most {SIZE_LIMIT} variables, or pass force=True."
-    )
+    if not as_flag(force, "force"):
+        refuse_large_sdp(n)
 
 
 def useful_radius(pencil: Pencil, radius: float) -> float:
