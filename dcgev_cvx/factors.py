@@ -14,6 +14,7 @@ from scipy.linalg.lapack import dpocon  # pyright: ignore[reportAttributeAccessI
 from .checks import UNIT_ROUNDOFF, Matrix, Vector, frozen, largest
 from .errors import InvalidPencil
 from .spectra import power_of_four
+from .threads import same_bits
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Factor:
             part = B[block, block] / unit
             size = float(np.abs(part).sum(axis=0).max())
             try:
-                L = cholesky(part, lower=True, check_finite=False)
+                with same_bits(len(part)):
+                    L = cholesky(part, lower=True, check_finite=False)
             except LinAlgError:
                 raise not_positive_definite(B) from None
             condition = float(dpocon(L, size, uplo="L")[0])

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh
 
 from .checks import UNIT_ROUNDOFF, Matrix, Vector
+from .threads import same_bits
 
 if TYPE_CHECKING:
     from .pencils import Pencil
@@ -98,8 +99,9 @@ def extreme_of_factor(pencil: Pencil, C: Matrix) -> tuple[float, Vector]:
     a, b = power_of_two(float(np.max(np.abs(C)))), power_of_four(pencil.B_scale)
     D = C / a
     solved = D.T if pencil.factor is None else pencil.B_solve(D.T) * b
-    M = D @ solved
-    x = solved @ one_pair(0.5 * (M + M.T), len(C) - 1)[1]
+    with same_bits(pencil.n):
+        M = D @ solved
+        x = solved @ one_pair(0.5 * (M + M.T), len(C) - 1)[1]
     norm = pencil.B_norm(x)
     x = positive(x / norm) if norm > 0.0 else np.eye(1, pencil.n)[0] / math.sqrt(pencil.B_diagonal[0])
     return pencil.A_quad(x), x
@@ -129,7 +131,8 @@ def semidefinite(A: Matrix, scale: float) -> bool:
     shifted = A / unit
     shifted[np.diag_indices_from(shifted)] += shift
     try:
-        cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+        with same_bits(len(A)):
+            cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:
         return False
     return True
@@ -164,8 +167,9 @@ def symmetric_extreme(
         if pair is not None:
             return pair
     i = 0 if end == "lower" else n - 1
-    M = dense()
-    return one_pair(0.5 * (M + M.T), i)
+    with same_bits(n):
+        M = dense()
+        return one_pair(0.5 * (M + M.T), i)
 
 
 def one_pair(M: Matrix, i: int) -> tuple[float, Vector]:

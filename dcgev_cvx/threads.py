@@ -1,10 +1,14 @@
-"""BLAS on one thread where its products are short: waiting for a second thread takes longer than it saves."""
+"""BLAS on one thread: where its products are short, and where the last bits would depend on how many there are."""
 
 from __future__ import annotations
 
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Any
+
+THREADED = 64
+"""Matrices below this order are factored and multiplied by one thread in any case."""
 
 
 class OneThread:
@@ -39,3 +43,11 @@ class OneThread:
 
 
 one_thread = OneThread()
+
+
+def same_bits(order: int) -> AbstractContextManager[None]:
+    """A context for factorisations, eigenpairs and products of matrices: the bits are those of one thread.
+
+    Products with vectors, which are most of the work, do not depend on the threads and need none.
+    """
+    return one_thread if order >= THREADED else nullcontext()

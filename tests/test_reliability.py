@@ -16,6 +16,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import referee
+from threadpoolctl import threadpool_limits
 
 from dcgev_cvx import (
     Backend,
@@ -320,6 +321,24 @@ def test_same_bits_in_a_new_process(environment):
         env={**os.environ, **environment},
     )
     assert done.stdout.strip() == digest(all_runs())
+
+
+def test_same_bits_with_one_and_with_two_threads():
+    """At n = 150 a Cholesky factor, an eigenvector and a solve have other last bits with another number of them."""
+    A, B = referee.random_pencil(5, 150, cond=100.0, indefinite=True)
+    stop = Stop(max_iter=2)
+
+    def runs():
+        for shift in ("identity", "metric"):
+            yield sparse_gev(A, B, rho=0.01, eps=1.0, shift=shift, engine="native", stop=stop)
+        yield sparse_gev(A, rho=0.01, eps=1.0, engine="native", stop=stop)
+        yield sparse_fda(A[0], B, nu=0.01, eps=1.0, engine="native", stop=stop)
+
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, "blas"):
+            found.append([point.x.tobytes() for result in runs() for point in result.history])
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

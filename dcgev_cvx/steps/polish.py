@@ -21,6 +21,7 @@ from ..checks import UNIT_ROUNDOFF, Index, Matrix, Vector
 from ..errors import SolverFailed
 from ..programs import Program, SparseFDA, SparseGEV
 from ..spectra import power_of_two
+from ..threads import same_bits
 
 KKT_TOL = 1e-13
 """A row off the support may exceed its slope by this share of the largest term: that is a tie, and stays out."""
@@ -232,11 +233,12 @@ def minimise_on_face(sub: Subproblem, support: Index, s: Vector) -> tuple[Vector
         return round_face(h, sub.tau)
     B = sub.B_sub(support)
     try:
-        if isinstance(sub.program, SparseFDA):
-            return affine_face(B, h, sub.program.a[support] * sub.unit)
-        if isinstance(sub.program, SparseGEV) and sub.program.shift == "identity" and sub.tau > 0.0:
-            return secular_face(B, h, sub.tau)
-        return metric_face(B, h, sub.tau)
+        with same_bits(len(support)):
+            if isinstance(sub.program, SparseFDA):
+                return affine_face(B, h, sub.program.a[support] * sub.unit)
+            if isinstance(sub.program, SparseGEV) and sub.program.shift == "identity" and sub.tau > 0.0:
+                return secular_face(B, h, sub.tau)
+            return metric_face(B, h, sub.tau)
     except LinAlgError as cause:
         raise SolverFailed(f"B on a support of {len(support)} variables is numerically singular: {cause}") from cause
 
