@@ -98,3 +98,19 @@ def test_bad_input_is_one_line_before_any_work(capsys, monkeypatch, options, wor
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
+
+
+def test_what_a_solver_prints_does_not_spoil_the_answer(capsys, monkeypatch):
+    """SCS says "Failure:interrupted" on stdout when Ctrl-C stops it; the rows finished before are valid JSON."""
+
+    def interrupted(*_args, **_settings):
+        print("Failure:interrupted")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dcgev_cvx.relaxations.homogeneous_sdp", interrupted)
+    assert main(["compare", "--methods", "greedy,homogeneous", "--json"]) == 130
+    captured = capsys.readouterr()
+    made = json.loads(captured.out)
+    assert made["ended"] is False
+    assert [row["valid"] for row in made["comparisons"][0]["rows"]] == [True, False]
+    assert captured.err.startswith("Failure:interrupted\n")

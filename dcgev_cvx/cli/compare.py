@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -96,7 +97,8 @@ def compared(
         limit = share(args.time_limit, begin, len(ks) - position)
         told = teller(k) if not args.json else None
         try:
-            found.append(compare(pencil, k, methods, time_limit=limit, force=args.force, progress=told))
+            with redirect_stdout(sys.stderr):  # SCS prints when it is interrupted, and stdout is for the answer
+                found.append(compare(pencil, k, methods, time_limit=limit, force=args.force, progress=told))
         except KeyboardInterrupt as stop:
             stopped = f"after {position} of {len(ks)} cardinalities, which are reported"
             if isinstance(stop, Interrupted):
