@@ -338,6 +338,9 @@ def test_the_gap():
     assert Gap(1.0, 2.0).relative == 0.5
     assert Gap(2.0, 1.0).absolute == 0.0
     assert Gap(1.0, 1.0 + 1e-10).closed
+    assert Gap(1.0 + 1e-10, 1.0).closed
+    assert not Gap(5.0, 3.0).closed  # a value above a proved bound is wrong, not optimal
+    assert not any(Gap(low, np.inf).closed for low in (-np.inf, 0.0, np.inf))
     assert Gap(-np.inf, np.inf).relative == np.inf
     assert Gap(0.0, 0.0).closed
     assert "gap 50 %" in str(Gap(1.0, 2.0))

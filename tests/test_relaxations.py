@@ -199,6 +199,22 @@ def test_every_number_of_a_solver_may_be_wrong(monkeypatch, sdp, fault):
         assert found.dimacs.worst >= 0.0
 
 
+@pytest.mark.parametrize("share", [0.5, 1.0, 1.5])
+def test_a_trace_that_is_not_one_is_an_error_where_it_has_to_be_one(monkeypatch, share):
+    """err1 counts what is missing from tr(XB) = 1 too; tr(XB) ≤ 1 asks for no more than that."""
+    honest, pencil = solvers.attempt, Pencil(np.diag([3.0, 2.0, 1.0]))
+
+    def lying(problem, name, options, *, unfinished=False):
+        out = honest(problem, name, options, unfinished=unfinished)
+        (X,) = problem.variables()
+        X.save_value(share * X.value)
+        return out
+
+    monkeypatch.setattr("dcgev_cvx.relaxations.base.attempt", lying)
+    assert homogeneous_sdp(pencil, 1).dimacs.err1 == pytest.approx(abs(share - 1.0) / 2.0, abs=1e-6)
+    assert entrywise_sdp(pencil, 2.0).dimacs.err1 == pytest.approx(max(0.0, share - 1.0) / 2.0, abs=1e-6)
+
+
 def test_a_missing_multiplier_makes_the_worst_error_infinite():
     assert Dimacs(0.0, 0.0, np.nan, 0.0, 0.0, 0.0).worst == np.inf
     assert Dimacs(0.0, 0.0, 0.0, 0.0, -0.25, 0.0).worst == 0.25

@@ -144,7 +144,9 @@ class Model:
         fine = self.price * moduli if self.budget is None else 0.0
         excess = 0.0 if self.budget is None else moduli - self.c * float(self.w**2 @ np.diagonal(X)) - self.r
         trace = float(np.sum(B * X)) - 1.0
-        violation = math.hypot(max(0.0, excess) / max(1.0, self.r), max(0.0, trace))
+        # tr(XB) = 1 in the homogeneous form, ≤ 1 in the others
+        missed = abs(trace) if self.c > 0.0 else max(0.0, trace)
+        violation = math.hypot(max(0.0, excess) / max(1.0, self.r), missed)
         value = float(np.sum(A * X)) - self.shift * trace - fine
         return Answer(X, S, value, mu + self.r * b, violation, residual, solved)
 
