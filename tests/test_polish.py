@@ -1,5 +1,7 @@
 """Exact minimisation on a face, and the walk that finds the face from any guess."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import referee
@@ -173,3 +175,19 @@ def test_exactly_at_a_tie(shift, rank):
             x = polish(Subproblem.at(program, y), guess).x
             kkt = referee.step_kkt(A, B, y, x, rho=program.rho, eps=1e-2, tau=program.tau, shift=shift)
             assert kkt <= 1e-12
+
+
+@pytest.mark.parametrize("shift", ["identity", "metric"])
+def test_a_step_takes_at_most_four_matrices(shift):
+    """On the whole face, where every factor is n × n."""
+    n = 120
+    A, B = referee.random_pencil(2, n, cond=50.0, indefinite=True)
+    program = SparseGEV(Pencil(A, B), 0.01, 1.0, shift=shift)
+    y = program.start()
+    sub = Subproblem.at(program, y)
+    assert np.count_nonzero(polish(sub, y).x) > 0.9 * n
+    tracemalloc.start()
+    polish(sub, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 4 * 8 * n * n

@@ -275,12 +275,17 @@ def secular_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
     Convergence: φ(μ) = 1/‖x(μ)‖_B is concave and increasing in μ, so Newton's iterates from μ = 0 rise to the
     root of φ = 1 without overshooting, and their last digits come quadratically.
     """
-    x, mu = h / tau, 0.0  # the minimiser without the constraint: if it lies in Ω, it is the answer
-    Bx = B @ x
-    if float(x @ Bx) <= 1.0:
+    x = h / tau  # the minimiser without the constraint: if it lies in Ω, it is the answer
+    if float(x @ (B @ x)) <= 1.0:
         return x, 0.0
+    return refine_on_sphere(B, h, tau, *secular_root(B, h, tau, x))
+
+
+def secular_root(B: Matrix, h: Vector, tau: float, x: Vector) -> tuple[Vector, float]:
+    """(x, μ) near the root, by Newton's method from μ = 0; the factors it needs are gone when it returns."""
+    mu = 0.0
     for _ in range(NEWTON_STEPS):
-        M = mu * B
+        M = mu * B.T  # B itself, stored by columns as LAPACK wants it, so that no copy is made
         M[np.diag_indices_from(M)] += tau
         factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
         x = cho_solve(factor, h, check_finite=False)
@@ -291,7 +296,7 @@ def secular_face(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
         mu = max(0.0, mu + step)
         if abs(step) <= 1e-9 * mu:
             break
-    return refine_on_sphere(B, h, tau, x, mu)
+    return x, mu
 
 
 def refine_on_sphere(B: Matrix, h: Vector, tau: float, x: Vector, mu: float) -> tuple[Vector, float]:
