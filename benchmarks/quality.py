@@ -31,7 +31,7 @@ def run(repeats: int) -> Iterator[Measure | Skipped]:
     for name, make in (("PCA 20×14", pca_of), ("CCA 7+7", cca_of)):
         yield from against_enumeration(name, make, range(PROBLEMS), range(2, 9))
     for name, make in (("PCA 20×18", wider_pca), ("CCA 9+9", wider_cca)):
-        yield from against_enumeration(f"{name}, more supports than are looked at", make, range(BEYOND), range(5, 8))
+        yield from against_enumeration(f"{name}, more supports than are looked at", make, range(BEYOND), range(7, 10))
     yield from large_pca(62, 2000, 200, 0.495, repeats)
     yield from large_pca(500, 5000, 500, 0.525, repeats)
     yield from many_genes(repeats)

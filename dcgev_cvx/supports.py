@@ -51,6 +51,8 @@ COLUMNS, DIRECTIONS = 20, 8
 """The starts: the best columns of A, and random directions."""
 EVERY = 4000
 """Where there are no more supports than this, "normal" and "high" look at all of them."""
+LONE = 6
+"""So many times as many where B is a matrix: there the best support may be one to which hardly an exchange leads."""
 CHUNK = 1 << 18
 """Numbers gathered at a time when all supports are looked at: supports × k²."""
 PAIRS = 1500
@@ -75,7 +77,7 @@ def best_support(pencil: Pencil, k: int, effort: Effort, generator: np.random.Ge
     """The best vector with at most k nonzeros that the stages up to the effort find, unit in the B norm."""
     if k == 1:
         return best_single(pencil)
-    if effort != "quick" and math.comb(pencil.n, k) <= EVERY:
+    if effort != "quick" and math.comb(pencil.n, k) <= EVERY * (1 if pencil.B is None else LONE):
         return best_of_all(pencil, k)
     best: list[Vector] = []
     for stage in EFFORTS[: EFFORTS.index(effort) + 1]:

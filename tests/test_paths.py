@@ -587,6 +587,16 @@ def test_the_search_alone_is_exact_in_an_ill_conditioned_metric(seed, cond, monk
         assert solve(pencil, k, check_path=False).value == pytest.approx(best, rel=1e-6)
 
 
+def test_a_lone_optimum_in_an_ill_conditioned_metric_is_found():
+    """Six of 17 variables, cond(B) = 1e8: the second best top is worth a third of the best, and easier to come to."""
+    rng = np.random.default_rng(17020)
+    Q = np.linalg.qr(rng.standard_normal((17, 17)))[0]
+    X = rng.standard_normal((22, 17))
+    pencil = Pencil(np.cov(X.T, bias=True), (Q * np.geomspace(1e-8, 1.0, 17)) @ Q.T)
+    best, _ = referee.best_subset(*pencil.dense(), 6)
+    assert solve(pencil, 6, check_path=False).value == pytest.approx(best, rel=1e-6)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_units_of_the_variables_do_not_matter(seed):
     """(DAD, DBD) has the same supports; D over six decades."""
