@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +18,9 @@ import wrong_solvers as catalogue
 from dcgev_cvx import Pencil, cli, relaxations, solve, verify
 from dcgev_cvx.errors import DCGEVError, InvalidParameter, SolverFailed
 from dcgev_cvx.verify import own, vectors
-from dcgev_cvx.verify.instances import LEVELS
+from dcgev_cvx.verify.instances import LEVELS, question
 from dcgev_cvx.verify.refusals import refusals
+from dcgev_cvx.verify.session import Session
 from dcgev_cvx.verify.suite import suite
 from dcgev_cvx.verify.tolerances import PROFILES
 
@@ -208,11 +212,48 @@ def test_a_wrong_program_gets_a_shrunk_example(tmp_path):
         ('print(json.dumps({"id": -1, "bound": 1.0}), flush=True)', "answered with id -1"),
         ('print(json.dumps({"id": m["id"]}), flush=True)', "no 'bound'"),
         ('print("gone wrong", file=sys.stderr); sys.exit(3)', "exit code 3.*gone wrong|ended"),
+        ('sys.stdout.buffer.write(b"\\xff\\xfe1\\n"); sys.stdout.flush()', "not JSON: '\ufffd\ufffd1'"),
+        ('print("[" * 100000, flush=True)', "not JSON"),
+        ('print("1" * 2**23, flush=True)', "ended: a line is too long"),
+        ('print(json.dumps({"id": m["id"], "error": "x" * 9000}), flush=True)', "error: 'x{300,400} …"),
+        ("import os; os.close(1); import time; time.sleep(30)", "closed its output"),
     ],
 )
 def test_a_program_that_misbehaves_is_reported(tmp_path, body, words):
     with verify.ProcessSolver(program(tmp_path, body), "bound") as solver, pytest.raises(SolverFailed, match=words):
         solver(np.eye(2), np.eye(2), 1)
+
+
+def test_a_program_that_floods_its_output_is_ended(tmp_path):
+    body = 'print((json.dumps({"id": m["id"], "bound": 1.0}) + "\\n") * 10**6, flush=True)'
+    with verify.ProcessSolver(program(tmp_path, body), "bound") as solver:
+        report = verify.check(solver, "bound")
+        with pytest.raises(SolverFailed, match="ended: it answers more than it is asked"):
+            solver(np.eye(2), np.eye(2), 1)
+    assert not report.ok
+    assert report.seconds < 30.0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this machine")
+@pytest.mark.parametrize("then", ['print(json.dumps({"id": m["id"], "bound": 1.0}), flush=True)', "time.sleep(60)"])
+def test_a_program_is_ended_with_what_it_has_started(tmp_path, then):
+    """A child that holds the pipes open must not hold the kit."""
+    body = f"import os, time; os.fork() == 0 and (time.sleep(60), os._exit(0)); {then}"
+    begin = time.perf_counter()
+    with verify.ProcessSolver(program(tmp_path, body), "bound", time_limit=1.0) as solver, suppress(SolverFailed):
+        solver(np.eye(2), np.eye(2), 1)
+    assert time.perf_counter() - begin < 15.0
+
+
+def test_a_request_that_is_not_read_does_not_hold_the_kit(tmp_path):
+    begin = time.perf_counter()
+    with verify.ProcessSolver(program(tmp_path, "import time; time.sleep(60)"), "bound", time_limit=1.0) as solver:
+        session = Session(solver, 1.0)
+        case = question("bound", "large", (), {"A": np.eye(200), "B": np.eye(200), "k": 1})
+        assert session.call(case, case.arguments()).x is None  # read, and not answered
+        solver._lost = ""
+        assert "no answer within 1 s" in Session(solver, 1.0).call(case, case.arguments()).problem
+    assert time.perf_counter() - begin < 15.0
 
 
 def test_a_program_that_hangs_is_given_up_once(tmp_path):
@@ -246,7 +287,7 @@ def test_a_program_that_cannot_be_started_or_does_not_greet(tmp_path):
         verify.ProcessSolver("no-such-program-here", "pca")
     with pytest.raises(SolverFailed, match="must answer"):
         verify.ProcessSolver([sys.executable, "-c", "input(); print('{}')"], "pca")
-    with pytest.raises(InvalidParameter, match="empty"):
+    with pytest.raises(InvalidParameter, match="must name a program"):
         verify.ProcessSolver("", "pca")
 
 

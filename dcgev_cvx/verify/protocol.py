@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import queue
 import shlex
+import signal
 import subprocess
 import threading
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import IO, Any
 
@@ -29,7 +32,9 @@ from .instances import known_level, plain
 from .session import TIME_LIMIT, as_time_limit
 
 PROTOCOL = 1
-STDERR_LINES = 20
+STDERR_LINES, STDERR_WIDTH = 20, 400
+LONGEST_LINE, MOST_UNREAD = 2**22, 100
+"""Characters of a line and lines not yet asked for, beyond which a program is cut off: memory is not its to fill."""
 
 
 class ProcessSolver:
@@ -61,7 +66,8 @@ class ProcessSolver:
         self.time_limit = as_time_limit(time_limit)
         self.__name__ = " ".join(words)
         self._count = 0
-        self._lost = ""
+        self._lost = self._cut = ""
+        self._writing = False
         self._stderr: deque[str] = deque(maxlen=STDERR_LINES)
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._process = started(words)
@@ -95,33 +101,35 @@ class ProcessSolver:
         named = zip(self.level.arguments, map(plain, arguments), strict=True)
         answer = self._exchange({"type": "request", "id": self._count, **dict(named)})
         if "error" in answer:
-            raise SolverFailed(f"the program answered with an error: {answer['error']}")
+            raise SolverFailed(f"the program answered with an error: {shown(answer['error'], 400)}")
         if answer.get("id") != self._count:
-            raise SolverFailed(f"the program answered with id {answer.get('id')!r} where {self._count} was asked.")
+            raise SolverFailed(
+                f"the program answered with id {shown(answer.get('id'))} where {self._count} was asked."
+            )
         if self.level.returns not in answer:
-            raise SolverFailed(f"the answer has no {self.level.returns!r}; it has {', '.join(answer) or 'nothing'}.")
+            raise SolverFailed(f"the answer has no {self.level.returns!r}; it has {shown(list(answer))}.")
         return answered(answer[self.level.returns])
 
     def close(self) -> None:
-        """Close the program's input, give it a second to end, then end it.
+        """Close the program's input, give it a second to end, then end it and whatever it has started.
 
-        It never waits longer than a few seconds, whatever the program does.
+        It never waits longer than a few seconds, whatever the program does. A request that the program does not read
+        holds the stream: then it is ended first. So does a reader whose program left a process of its own behind: its
+        stream is left open, since closing it would wait for that process.
         """
         process = self._process
-        try:
+        if self._writing:
+            end_group(process)
+        with suppress(OSError):
             if process.stdin is not None:
                 process.stdin.close()
-        except OSError:
-            pass
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=1.0)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        for reader in self._readers:
+        end_group(process)
+        process.wait()
+        for reader, stream in zip(self._readers, (process.stdout, process.stderr), strict=True):
             reader.join(timeout=1.0)
-        for stream in (process.stdout, process.stderr):
-            if stream is not None:
+            if stream is not None and not reader.is_alive():
                 stream.close()
 
     @property
@@ -143,7 +151,7 @@ class ProcessSolver:
         answer = self._exchange(hello)
         if answer.get("type") != "hello" or answer.get("protocol") != PROTOCOL:
             raise SolverFailed(
-                f'the program must answer {{"type": "hello", "protocol": {PROTOCOL}}} first; it said {answer!r}.'
+                f'the program must answer {{"type": "hello", "protocol": {PROTOCOL}}} first; it said {shown(answer)}.'
             )
 
     def _exchange(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -153,8 +161,10 @@ class ProcessSolver:
         try:
             if stream is None:
                 raise BrokenPipeError
+            self._writing = True  # and so it stays while the program does not read
             stream.write(json.dumps(message, allow_nan=False) + "\n")
             stream.flush()
+            self._writing = False
         except (OSError, ValueError):
             raise SolverFailed(self._ending()) from None
         try:
@@ -171,20 +181,27 @@ class ProcessSolver:
             code = self._process.wait(timeout=1.0)  # its output may end a moment before it does
         except subprocess.TimeoutExpired:
             code = None
-        return f"the program ended{'' if code is None else f' with exit code {code}'}.{self._complaint()}"
+        if self._cut:
+            return f"the program was ended: {self._cut}.{self._complaint()}"
+        ended = "closed its output" if code is None else f"ended with exit code {code}"
+        return f"the program {ended}.{self._complaint()}"
 
     def _complaint(self) -> str:
         return f" It wrote to stderr: {self.stderr}" if self._stderr else ""
 
     def _listen(self, stream: IO[str]) -> None:
-        for line in stream:
+        for line in iter(lambda: stream.readline(LONGEST_LINE), ""):
+            if len(line) == LONGEST_LINE or self._lines.qsize() == MOST_UNREAD:
+                self._cut = "a line is too long" if len(line) == LONGEST_LINE else "it answers more than it is asked"
+                end_group(self._process)
+                break
             if line.strip():
                 self._lines.put(line)
         self._lines.put("")
 
     def _collect(self, stream: IO[str]) -> None:
-        for line in stream:
-            self._stderr.append(line.rstrip())
+        for line in iter(lambda: stream.readline(LONGEST_LINE), ""):
+            self._stderr.append(line.rstrip()[:STDERR_WIDTH])
 
 
 def started(words: Sequence[str]) -> subprocess.Popen[str]:
@@ -194,10 +211,27 @@ def started(words: Sequence[str]) -> subprocess.Popen[str]:
     """
     pipe = subprocess.PIPE
     try:
-        return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, encoding="utf-8")
+        return subprocess.Popen(
+            words,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            encoding="utf-8",
+            errors="replace",  # what is not UTF-8 is not JSON, and is shown as such
+            start_new_session=True,
+        )
     except (OSError, ValueError) as cause:  # ValueError: a NUL, or half of a surrogate pair
         why = getattr(cause, "strerror", None) or cause
         raise SolverFailed(f"{shown(words[0])} could not be started: {why}") from cause
+
+
+def end_group(process: subprocess.Popen[str]) -> None:
+    """End the program and the processes it has started, which would keep its output open."""
+    with suppress(OSError):  # they have ended
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:  # no groups on Windows
+            process.kill()
 
 
 def parsed(line: str) -> dict[str, Any]:
@@ -207,7 +241,7 @@ def parsed(line: str) -> dict[str, Any]:
     """
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise SolverFailed(f"a line is not JSON: {line.strip()[:120]!r}") from None
     if not isinstance(message, dict):
         raise SolverFailed(f"a line is not a JSON object: {line.strip()[:120]!r}")
@@ -221,7 +255,8 @@ def answered(value: Any) -> Any:
     """
     if isinstance(value, list):
         entries = [math.nan if entry is None else entry for entry in value]
-        return np.array(entries, dtype=np.float64) if all(isinstance(e, (int, float)) for e in entries) else entries
+        numbers = all(isinstance(e, (int, float)) and not isinstance(e, bool) for e in entries)
+        return np.array(entries, dtype=np.float64) if numbers else entries
     return math.nan if value is None else value
 
 

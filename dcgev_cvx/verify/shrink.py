@@ -219,7 +219,8 @@ def snippet(instance: Instance, note: str, finding: Finding, found: Any, expecte
     lines.append(f"# returned {rough(found)}")
     if expected is not None:
         lines.append(f"# expected {'at least ' if instance.level == 'bound' else ''}{rough(expected)}")
-    lines.append(f"# {note}: {finding.violation:.3g} where {finding.limit:.3g} is allowed")
+    size = f": {finding.violation:.3g} where {finding.limit:.3g} is allowed" if np.isfinite(finding.violation) else ""
+    lines.append(f"# {note}{size}")
     return "\n".join(lines)
 
 
