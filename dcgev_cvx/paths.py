@@ -237,10 +237,10 @@ def solve(
         The number of nonzeros. Fewer come back only when more would lower the value, as for a
         diagonal A.
     effort
-        "quick": one start, few levels of ε, exchanges. "normal": every support where there are at most 4000 (24 000 if
-        B is a matrix); elsewhere greedy selection too, climbs from random, kicked and crossed supports where exchanges
-        are cheap, several starts and a slow schedule where B = I and n > 60, backward elimination where B is a matrix.
-        "high": many starts and more kicks. Each contains the one before it and is never worse.
+        "quick": one start, few levels of ε, exchanges. "normal": every support where there are at most 4000 (24 000
+        if B is a matrix); elsewhere greedy selection too, climbs from random, kicked and crossed supports where
+        exchanges are cheap, several starts and a slow schedule where B = I and n > 60, backward elimination where
+        B is a matrix. "high": many starts and more kicks. Each contains the one before it and is never worse.
     random_state
         Seed or Generator of the random starts and kicks; the answer is a function of it.
     check_path
