@@ -15,7 +15,7 @@ from .proofs import TINY
 
 CANCELS = 1e4
 """A sum of which the terms are this much larger has lost four digits: it is computed in whole numbers."""
-EXACT_ENTRIES = 100_000
+EXACT_ENTRIES = 40_000
 """The largest matrix for which that takes some hundredths of a second."""
 
 
