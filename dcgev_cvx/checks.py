@@ -107,7 +107,9 @@ def as_real(
             f"Pass {what}.real if the imaginary part is zero."
         )
     if raw.dtype.kind not in "fiubO":
-        raise error(f"{what} has dtype {raw.dtype}, which is not numeric.")
+        raise error(f"{what} has dtype {raw.dtype}, which is not numeric: convert it to real numbers.")
+    if raw.dtype.kind == "O" and raw.ndim == 0:
+        raise error(f"{what} = {shown(data)} is not an array of numbers.")
     if raw.dtype.kind == "O":
         refuse_objects(raw, what, error)
     try:

@@ -20,7 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from .builders import cca_pencil, class_means, pca_pencil, within
-from .checks import UNIT_ROUNDOFF, Matrix, Vector, as_number, as_whole
+from .checks import UNIT_ROUNDOFF, Matrix, Vector, as_number, as_whole, shown
 from .deflation import Deflation
 from .errors import InvalidParameter
 from .fisher import fisher_solve
@@ -250,6 +250,8 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         The sign counts: pairs whose scores anticorrelate on new data lower the mean.
         """
+        if y is None:
+            raise InvalidParameter("y is None: a score compares two views.")
         x_scores, y_scores = self.transform(X, y)
         return float(np.mean([correlation(u, v) for u, v in zip(x_scores.T, y_scores.T, strict=True)]))
 
@@ -389,16 +391,16 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
         """The discriminants as columns."""
         check_search(self)
         if self.k is not None and self.nu is not None:
-            raise InvalidParameter(f"k = {self.k} and nu = {self.nu} were both given: each fixes the sparsity.")
+            raise InvalidParameter(f"k = {shown(self.k)} and nu = {shown(self.nu)} were both given: each fixes the sparsity.")
         if len(means) == 2:
             return self._two_class(means[1] - means[0], B, n)
         if self.nu is not None:
-            raise InvalidParameter(f"nu = {self.nu} is for two classes; with {len(means)} give k instead.")
+            raise InvalidParameter(f"nu = {shown(self.nu)} is for two classes; with {len(means)} give k instead.")
         between = np.sqrt(self.priors_)[:, None] * (means - self.priors_ @ means)
         if float(np.max(np.abs(between))) <= UNIT_ROUNDOFF * n * len(means):  # of columns with deviation one
             raise InvalidParameter(f"the means of the {len(means)} classes coincide: nothing tells them apart.")
         rank = int(np.linalg.matrix_rank(between))  # classes less one, or less where means lie on a line
-        count = rank if self.n_components is None else as_whole(self.n_components, "n_components")
+        count = rank if self.n_components is None else as_whole(self.n_components, "n_components", high=10**9)
         if count > rank:
             raise InvalidParameter(
                 f"n_components = {count}: the means of {len(means)} classes have at most {rank} discriminant(s)."
@@ -408,7 +410,7 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
 
     def _two_class(self, a: Vector, B: Matrix, n: int) -> Matrix:
         """The one direction, by k or by ν."""
-        if self.n_components is not None and as_whole(self.n_components, "n_components") != 1:
+        if self.n_components is not None and as_whole(self.n_components, "n_components", high=10**9) != 1:
             raise InvalidParameter(f"n_components = {self.n_components}: two classes have one discriminant.")
         if self.nu is None:
             (k,) = per_component(self.k, 1, n)

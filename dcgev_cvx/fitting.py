@@ -48,8 +48,8 @@ def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
     """scikit-learn's validate_data with our errors, which are the ValueErrors and TypeErrors of its contract too."""
     X, labels = data[0], data[1:]
     refuse_text(X)
-    if labels and np.ma.is_masked(labels[0]):
-        read_labels(labels[0], len(labels[0]))  # scikit-learn would read what is under the mask
+    if labels and isinstance(labels[0], np.ma.MaskedArray) and np.ma.is_masked(labels[0]):
+        read_labels(labels[0], labels[0].size)  # scikit-learn would read what is under the mask
     try:
         return validate_data(estimator, *data, accept_sparse=["csr", "csc"], dtype=np.float64, **settings)
     except TypeError as cause:
@@ -95,8 +95,7 @@ def second_view(y: Any) -> Table:
 
     scikit-learn validates X only; y of CCA is a second table and is read like data of our own.
     """
-    own = attribute(y, "toarray") is not None or attribute(y, "iloc") is not None
-    view = y if own else as_real(y, "y", InvalidParameter)
+    view = y if attribute(y, "iloc") is not None else as_real(y, "y", InvalidParameter)
     return read_table(np.asarray(view)[:, None] if view.ndim == 1 else view, "y", least=1)
 
 

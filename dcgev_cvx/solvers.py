@@ -100,7 +100,7 @@ class Backend:
         Where our tight tolerances fail, the solver's own defaults are tried: the polish needs
         only the support. Options given by the user are used as they are.
         """
-        name = self.solver if solver is None else solver
+        name = self.solver if solver is None else known_solver(solver)
         given = dict(self.options) if name == self.solver else {}
         attempts = [given] if given else [dict(TIGHT[name]), {}] if name in TIGHT else [{}]
         failure = SolverFailed(f"{name} was not called.")

@@ -752,6 +752,13 @@ def test_numbers_of_other_kinds_are_taken(call):
         (lambda: DCPCA(k=[[1], [1, 2]]).fit(X), "k = .* must have 1 entries"),
         (lambda: DCPCA(2, k=[1, [1, 2]]).fit(X), r"k = \[1, 2\] must be a whole number"),
         (lambda: DCPCA().fit(Hostile()), "hostile"),
+        (lambda: dcgev_cvx.DCCCA().fit(X, X[:, :2]).score(X, None), "y is None: a score compares two views"),
+        (lambda: dcgev_cvx.DCCCA().fit(X, Sparse()), "y is not a matrix of numbers: no matrix"),
+        (lambda: dcgev_cvx.DCFDA(k=Hostile(), nu=0.1).fit(X, LABELS), "k = <Hostile> and nu = 0.1 were both given"),
+        (lambda: dcgev_cvx.DCFDA(2).fit(X, np.ma.masked), "y has 1|X has 12 rows|must be a sequence"),
+        (lambda: dcgev_cvx.DCFDA(2).fit(X, Stubborn()), "y|shape"),
+        (lambda: dcgev_cvx.Backend("SCS").solve(None, []), "solver must be a name such as 'CLARABEL', got"),
+        (lambda: Pencil(None), "A = None is not an array of numbers"),
         (lambda: DCPCA().fit(Stubborn()), "X cannot be used: dtype"),
         (
             lambda: experiments.reproduce(["table1"], watch=3),
