@@ -391,7 +391,8 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
         """The discriminants as columns."""
         check_search(self)
         if self.k is not None and self.nu is not None:
-            raise InvalidParameter(f"k = {shown(self.k)} and nu = {shown(self.nu)} were both given: each fixes the sparsity.")
+            both = f"k = {shown(self.k)} and nu = {shown(self.nu)}"
+            raise InvalidParameter(f"{both} were both given: each fixes the sparsity.")
         if len(means) == 2:
             return self._two_class(means[1] - means[0], B, n)
         if self.nu is not None:
