@@ -356,3 +356,16 @@ def test_a_start_whose_square_is_no_number(shift):
         assert np.abs(step(program, y).x).max() <= 1e-300
     with pytest.raises(SolverFailed, match="claimed success"):
         MetricLassoStep()(SparseGEV(program.pencil, 0.1, 1.0, shift="metric"), y)
+
+
+@pytest.mark.parametrize("solver", [*SOLVERS, "OSQP"])
+@pytest.mark.parametrize("nu", [1e8, 1e12, 1e60, 1e190])
+def test_fisher_where_the_penalty_drowns_the_scatter(solver, nu):
+    """The objective is brought to size one before a solver sees it; from nu = 1e7 on, one after the other failed."""
+    for seed in range(4):
+        B = referee.random_pencil(seed, 6, cond=50.0)[1]
+        a = np.random.default_rng(seed).standard_normal(6)
+        program = SparseFDA(a, B, nu, 1e-4)
+        y = program.start()
+        i = int(np.argmin(program.slopes(y) / np.abs(a)))
+        assert FisherStep(Backend(solver))(program, y).x.tolist() == (np.eye(6)[i] / a).tolist()

@@ -47,14 +47,14 @@ RESIDUAL_TOL = 1e-8
 class Compiled:
     """A parametrised problem: c and p stand in the linear cost and nowhere else.
 
-    quadratic says whether the objective has a quadratic part whose scale is fixed; a linear one may be scaled freely.
+    zoom is the factor on the objective where that has a quadratic part; a linear one, None, may be scaled freely.
     """
 
     problem: cp.Problem
     x: cp.Variable
     c: cp.Parameter
     p: cp.Parameter
-    quadratic: bool
+    zoom: float | None
     scale: Vector
 
 
@@ -68,14 +68,16 @@ class _Shelf(threading.local):
 _shelf = _Shelf()
 
 
-def compiled(form: Form, program: SparseGEV | SparseFDA, build: Callable[[Subproblem], Compiled]) -> Compiled:
+def compiled(
+    form: Form, program: SparseGEV | SparseFDA, build: Callable[[Subproblem], Compiled], zoom: float = 1.0
+) -> Compiled:
     """The problem of this form for this program, built at most once per thread; ρ̃ and ε do not enter it.
 
     Along a path only ρ̃ and ε change, which enter through p: the whole path costs one compilation.
     """
     # besides the units, what the problem holds of the program: τ and its shift, or FDA's a in the constraint
     own = program.a.tobytes() if isinstance(program, SparseFDA) else (program.tau, program.shift)
-    shape = (form, program.units, own)
+    shape = (form, program.units, own, zoom)
     shelf = _shelf.kept.setdefault(program.pencil, {})
     if shape not in shelf:
         shelf[shape] = build(Subproblem.at(program, np.zeros(program.pencil.n)))
@@ -118,7 +120,7 @@ class QCQPStep:
             cost = -2 * (c @ x) + p @ y
             objective = sub.tau * cp.sum_squares(square) + cost if sub.tau > 0 else cost
             problem = LinearCostProblem(cp.Minimize(objective), [ball(sub, x), x <= y, -y <= x])
-            return Compiled(problem, x, c, p, sub.tau > 0, scale_of(sub))
+            return Compiled(problem, x, c, p, 1.0 if sub.tau > 0 else None, scale_of(sub))
 
         return compiled("qcqp", gev, build)
 
@@ -148,7 +150,7 @@ class LassoStep:
             x, c, p = symbols(sub)
             # τ times the printed objective: a τ near zero must not blow up what the solver sees
             objective = sub.tau * cp.sum_squares(x) - 2 * (c @ x) + p @ cp.abs(x)
-            return Compiled(LinearCostProblem(cp.Minimize(objective), [ball(sub, x)]), x, c, p, True, scale_of(sub))
+            return Compiled(LinearCostProblem(cp.Minimize(objective), [ball(sub, x)]), x, c, p, 1.0, scale_of(sub))
 
         gev = expect_gev(program, "LassoStep")
         if gev.shift != "identity" or gev.tau == 0.0:
@@ -181,7 +183,7 @@ class LinearStep:
         def build(sub: Subproblem) -> Compiled:
             x, c, p = symbols(sub)
             objective = c @ x - 0.5 * (p @ cp.abs(x))
-            return Compiled(LinearCostProblem(cp.Maximize(objective), [ball(sub, x)]), x, c, p, False, scale_of(sub))
+            return Compiled(LinearCostProblem(cp.Maximize(objective), [ball(sub, x)]), x, c, p, None, scale_of(sub))
 
         gev = expect_gev(program, "LinearStep")
         if gev.tau != 0.0:
@@ -215,7 +217,7 @@ class MetricLassoStep:
         def build(sub: Subproblem) -> Compiled:
             z, c, p = symbols(sub, "z")
             objective = cp.sum_squares(root_times(sub, z)) - 2 * (c @ z) + p @ cp.abs(z)
-            return Compiled(LinearCostProblem(cp.Minimize(objective)), z, c, p, False, scale_of(sub))
+            return Compiled(LinearCostProblem(cp.Minimize(objective)), z, c, p, None, scale_of(sub))
 
         gev = expect_gev(program, "MetricLassoStep")
         if gev.shift == "identity" and gev.tau > 0.0:
@@ -246,11 +248,13 @@ class FisherStep:
 
         def build(sub: Subproblem) -> Compiled:
             x, c, p = symbols(sub)
-            objective = cp.sum_squares(root_times(sub, x)) + p @ cp.abs(x)
+            # below 1e-18 of the penalty nothing of xᵀBx is seen by a solver, and the polish restores it
+            objective = max(zoom, 2.0**-60) * cp.sum_squares(root_times(sub, x)) + p @ cp.abs(x)
             constraint = (program.a * sub.unit * scale_of(sub)) @ x == 1
-            return Compiled(LinearCostProblem(cp.Minimize(objective), [constraint]), x, c, p, True, scale_of(sub))
+            return Compiled(LinearCostProblem(cp.Minimize(objective), [constraint]), x, c, p, zoom, scale_of(sub))
 
-        return compiled("fisher", program, build)
+        zoom = fisher_zoom(program)
+        return compiled("fisher", program, build, zoom)
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
         """argmin g(·, y) over Ω."""
@@ -288,7 +292,7 @@ def solve_and_polish(
     if isinstance(program, SparseGEV) and not sub.c.any():
         return without_pull(program, y)
     # a linear objective, and the LASSO's z, may be scaled freely: bring it to size one, if that has a reciprocal
-    zoom = 1.0 if form.quadratic else 1.0 / max(2.0**-1000, power_of_two(sub.largest_norm))
+    zoom = form.zoom or 1.0 / max(2.0**-1000, power_of_two(sub.largest_norm))
     # saved without CVXPY's checks of shape and sign, which take as long as the solver: both hold by construction
     form.c.save_value(zoom * sub.c * form.scale)
     form.p.save_value(zoom * sub.p * form.scale)
@@ -331,6 +335,13 @@ def answer_of(x: cp.Variable, solver: str) -> Vector:
     if answer.dtype.kind != "f" or answer.shape != x.shape or not np.all(np.abs(answer) < 1e100):
         raise SolverFailed(f"{solver} reported success but returned NaN, huge, complex or misshapen values.")
     return answer.astype(np.float64)
+
+
+def fisher_zoom(program: SparseFDA) -> float:
+    """1, or the power of two that brings the penalty to size one where it is a million times xᵀBx or more."""
+    unit, objective = program.units
+    price = program.nu_eps * float(program.penalty.weights(np.array([unit]), program.eps)[0]) * (unit / objective)
+    return 1.0 if price <= 1e6 else 1.0 / power_of_two(price)
 
 
 def as_low(sub: Subproblem, raw: Vector, x: Vector) -> bool:
