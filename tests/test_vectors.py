@@ -328,6 +328,34 @@ def test_targets_that_are_none(target, words, capsys):
     assert words in capsys.readouterr().err
 
 
+RUDE = """
+import sys
+from scipy.linalg import eigh
+print("loading")
+def bound(A, B, k):
+    sys.stderr = sys.stdout = None
+    return eigh(A, B, eigvals_only=True)[-1]
+"""
+
+
+def test_a_rude_module_leaves_the_report_readable(tmp_path, capsys):
+    path = tmp_path / "rude.py"
+    path.write_text(RUDE, encoding="utf-8")
+    before = sys.stderr
+    assert cli.main(["verify", f"{path}:bound", "--level", "bound", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ok"] is True
+    assert sys.stderr is before
+
+
+def test_a_function_that_keeps_the_interpreter_to_itself_ends_the_command():
+    body = "with watchdog(1.0): re.match('(a+)+$', 40 * 'a' + 'b')"
+    script = f"import re; from dcgev_cvx.cli.verify import watchdog\n{body}"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "Timeout" in done.stderr
+    assert "line 2 in <module>" in done.stderr
+
+
 def test_either_a_function_or_a_command(capsys):
     assert cli.main(["verify", "--level", "pca"]) == 2
     assert "either" in capsys.readouterr().err

@@ -15,10 +15,14 @@ and asked in JSON lines. Either is run with the rights of the user, and nothing 
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import importlib
 import importlib.util
 import json
 import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,15 +103,43 @@ def trial(args: argparse.Namespace, solver: Any) -> Report:
     """check() with the options of the command."""
     from ..verify import check
 
-    return check(
-        solver,
-        args.level,
-        seed=args.seed,
-        effort="full" if args.full else "quick",
-        tol=tolerance(args.tol),
-        time_limit=args.time_limit,
-        progress=lambda name, calls: say(args, f"{calls:>5} calls, {name}"),
-    )
+    with watchdog(2.0 * args.time_limit + 10.0):
+        return check(
+            solver,
+            args.level,
+            seed=args.seed,
+            effort="full" if args.full else "quick",
+            tol=tolerance(args.tol),
+            time_limit=args.time_limit,
+            progress=lambda name, calls: say(args, f"{calls:>5} calls, {name}"),
+        )
+
+
+@contextmanager
+def watchdog(seconds: float) -> Generator[None]:
+    """End the command with code 1, and the line where it stands, when no other thread has run for so long.
+
+    A call that never returns is left behind in its thread, but not one that keeps the interpreter to itself, as a
+    compiled solver or a regular expression may: nothing of ours would run again.
+    """
+    done = threading.Event()
+
+    def wind() -> None:
+        faulthandler.dump_traceback_later(seconds, exit=True, file=2)
+
+    def beat() -> None:
+        while not done.wait(1.0):
+            wind()
+
+    wind()
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+        faulthandler.cancel_dump_traceback_later()
 
 
 def tolerance(text: str | None) -> Any:
@@ -151,12 +183,11 @@ def imported(module: str) -> Any:
 
     Raises InvalidParameter with the type and text of whatever the module raised on import.
     """
+    if "" not in sys.path:
+        sys.path.insert(0, "")
     try:
-        if module.endswith(".py"):
-            return from_file(Path(module))
-        if "" not in sys.path:
-            sys.path.insert(0, "")
-        return importlib.import_module(module)
+        with redirect_stdout(sys.stderr):  # stdout is the report's, which may be JSON
+            return from_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
     except (Exception, SystemExit) as cause:  # whatever the user's module does on import is the user's to read
         raise InvalidParameter(f"{module} could not be imported: {type(cause).__name__}: {cause}") from cause
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import math
 import queue
+import sys
 import threading
 import warnings
 from collections import deque
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from time import perf_counter, process_time
 from typing import Any, TypeAlias
@@ -112,7 +113,8 @@ class Session:
         self.watched.append(Handed(instance, arguments))
         noise = Noise()
         begin = perf_counter()
-        with warnings.catch_warnings(record=True) as caught, redirect_stdout(noise):
+        own = redirect_stderr(sys.stderr)  # as it was, whatever the solver makes of it
+        with warnings.catch_warnings(record=True) as caught, redirect_stdout(noise), own:
             warnings.simplefilter("always")
             raw, failure = self._run(arguments)
         seconds = perf_counter() - begin
