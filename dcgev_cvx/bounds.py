@@ -286,20 +286,6 @@ def entries(pencil: Pencil) -> tuple[Matrix, Matrix]:
     return pencil.A, np.abs(pencil.A)
 
 
-def gram_error(pencil: Pencil, k: int) -> float:
-    """What forming A = CᵀC may change in λ on k variables: (p + 2)·u·(k largest Aᵢᵢ)/λmin(B); 0 for a given A.
-
-    |δAᵢⱼ| ≤ (p + 2)·u·‖cᵢ‖‖cⱼ‖ and so |xᵀδAx| ≤ (p + 2)·u·(Σ ‖cᵢ‖|xᵢ|)² ≤ (p + 2)·u·Σ ‖cᵢ‖²·‖x‖² on a support, where
-    ‖x‖² ≤ 1/λmin(B) for xᵀBx = 1 and Σ ‖cᵢ‖² is at most the sum of the k largest Aᵢᵢ. Infinite where λmin(B) > 0
-    could not be proved.
-    """
-    if not isinstance(pencil.A, Gram):
-        return 0.0
-    lowest = smallest_B_eigenvalue(pencil)
-    trace = float(np.sum(np.sort(pencil.A.diagonal())[-k:] + TINY))
-    return (pencil.A.C.shape[0] + 2) * UNIT_ROUNDOFF * trace / lowest if lowest > 0.0 else math.inf
-
-
 def dense_bound(pencil: Pencil) -> float:
     """λmax(A, B), the bound that knows nothing of k (GEV-P).
 

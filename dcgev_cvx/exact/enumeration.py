@@ -16,11 +16,11 @@ from time import perf_counter
 import numpy as np
 
 from ..bounds import Units, cheap_bound
-from ..checks import UNIT_ROUNDOFF, Index, frozen
+from ..checks import UNIT_ROUNDOFF, Index, Vector, frozen
 from ..errors import InvalidParameter
 from ..factors import Factor
-from ..pencils import Pencil, expect_pencil
-from ..proofs import ATTEMPTS, GROWTH, is_definite, times
+from ..pencils import Gram, Pencil, expect_pencil
+from ..proofs import ATTEMPTS, GROWTH, TINY, is_definite, times
 from ..solutions import checked_k
 from ..swaps import support_values
 from .results import ExactSolution, exact_from
@@ -102,19 +102,32 @@ def proved(scaled: Pencil, table: Index, guess: float) -> float:
     return math.inf
 
 
-def scaled_pencil(pencil: Pencil) -> tuple[Pencil, float]:
+def scaled_pencil(pencil: Pencil, k: int) -> tuple[Pencil, float]:
     """The pencil in units where its entries are of size one, and the factor that brings its values back.
 
     The units are powers of two, so that the factor of B is that of the pencil, row by row: nothing is checked or
-    factored again.
+    factored again. What forming A = CᵀC has rounded away is put on its diagonal (`forming_error`), so that whatever
+    bounds the k-sparse values of the matrix bounds those of the factor.
     """
     units = Units.of(pencil)
+    units.A[np.diag_indices(pencil.n)] += forming_error(pencil, k) / units.s / units.s / units.a
     scaled = pencil.restrict(np.arange(0))
     vars(scaled).update(A=frozen(units.A), B=None if pencil.B is None else frozen(units.B), names=pencil.names)
     if pencil.factor is not None:
         blocks = tuple((rows, frozen(L / units.s[rows, None])) for rows, L in pencil.factor.blocks)
         vars(scaled)["factor"] = Factor(blocks, pencil.factor.smallest / float(np.max(units.s)) ** 2)
     return scaled, units.a
+
+
+def forming_error(pencil: Pencil, k: int) -> Vector:
+    """e with |xᵀ(fl(CᵀC) − CᵀC)x| ≤ Σ eᵢxᵢ² for every k-sparse x: (p + 2)·u·k·‖cᵢ‖²; 0 for a given A.
+
+    Each entry is a sum of p products and off by at most (p + 2)·u·‖cᵢ‖‖cⱼ‖, and (Σ ‖cᵢ‖|xᵢ|)² ≤ k Σ ‖cᵢ‖²xᵢ² by
+    Cauchy and Schwarz. TINY stands for products below the normal numbers.
+    """
+    if not isinstance(pencil.A, Gram):
+        return np.zeros(pencil.n)
+    return (pencil.A.C.shape[0] + 2) * UNIT_ROUNDOFF * k * (pencil.A_diagonal + TINY)
 
 
 def finite(scaled: Pencil, k: int, bound: float) -> float:
@@ -156,7 +169,7 @@ def brute_force(pencil: Pencil, k: int) -> ExactSolution:
             f"n = {pencil.n}, k = {k} has {count} supports, more than {BRUTE_FORCE_LIMIT}: use best_subset, "
             "which proves the optimum without visiting them all."
         )
-    scaled, unit = scaled_pencil(pencil)
+    scaled, unit = scaled_pencil(pencil, k)
     tried = try_all(scaled, np.empty(0, dtype=np.intp), np.arange(pencil.n), k)
     upper = times(finite(scaled, k, tried.bound), unit)
     seconds = perf_counter() - begin

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
-from ..bounds import Gap, cheap_bound, gram_error
+from ..bounds import Gap
 from ..checks import UNIT_ROUNDOFF, Index, Vector, frozen
 from ..pencils import Gram, Pencil
 from ..postprocess import on_support, value
@@ -125,15 +124,11 @@ def exact_from(
 ) -> ExactSolution:
     """The record of a search: optimal when it was not stopped and the interval is closed.
 
-    The bound is raised by `gram_error`, since the search worked on A = CᵀC as formed, and by rounding to the
-    attained value at least. Where that error is not known the cheap bound remains, which charges for it row by row. A
-    search that was stopped counts as optimal all the same when its interval is closed.
+    The bound is at least the attained value, which is rounded too. A search that was stopped counts as optimal all
+    the same when its interval is closed.
     """
     x = frozen(on_support(pencil, support))
     attained = value(pencil, x)
-    upper = upper + gram_error(pencil, len(support))
-    if math.isinf(upper):
-        upper = cheap_bound(pencil, len(support))
     upper = max(upper, attained)
     closed = Gap(attained, upper).closed or upper - attained <= rounding(pencil, len(support))
     ended = ExactStatus.OPTIMAL if closed else ExactStatus.ROUNDING

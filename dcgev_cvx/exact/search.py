@@ -125,7 +125,7 @@ def best_subset(
     x = attribute(start, "x")
     first = None if start is None else as_vector(start if x is None else x, pencil.n, "start")
     listener, backend = as_listener(progress, "progress"), root_backend(pencil.n, solver)
-    scaled, unit = scaled_pencil(pencil)
+    scaled, unit = scaled_pencil(pencil, k)
     if work(pencil.n, k, k) <= ROOT_WORK:
         return enumerated(pencil, scaled, unit, k, limits)
     return searched(pencil, scaled, unit, k, limits, first, backend, listener)
