@@ -151,6 +151,31 @@ def test_files_that_are_none_are_named(folder, tmp_path):
         vectors.judge_answers(tmp_path / "no", {})
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"schema_version": 1, "answers": {"fda-0001": [1.0], "fda-0001": [2.0]}}', "'fda-0001' occurs twice"),
+        ("[" * 200000, "is not JSON"),
+        ('\ufeff{"schema_version": 1, "answers": {}}', "holds no answers"),
+    ],
+)
+def test_answers_that_are_odd_are_named(tmp_path, text, words):
+    path = tmp_path / "answers.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidParameter, match=words):
+        vectors.read_answers(path)
+
+
+@pytest.mark.parametrize("change", [{"input": {}}, {"input": {"a": [[]], "B": 1}}, {"tolerance": None}])
+def test_a_vector_file_that_was_changed_is_named(folder, tmp_path, change):
+    content = json.loads((folder / "fda-plain.json").read_text(encoding="utf-8"))
+    first = content["vectors"][0]
+    (tmp_path / "fda-plain.json").write_text(json.dumps({**content, "vectors": [{**first, **change}]}), "utf-8")
+    answers = {first["id"]: first["expected"]["x"]}
+    with pytest.raises(InvalidParameter, match=r"\('plain'\) is not as it was exported"):
+        vectors.judge_answers(tmp_path, answers)
+
+
 def test_export_on_the_command_line_counts_what_it_wrote(tmp_path, capsys):
     assert cli.main(["vectors", "export", str(tmp_path / "v"), "--level", "bound", "--quick"]) == 0
     out = capsys.readouterr().out
@@ -245,13 +270,12 @@ def test_a_program_is_ended_with_what_it_has_started(tmp_path, then):
     assert time.perf_counter() - begin < 15.0
 
 
-def test_a_request_that_is_not_read_does_not_hold_the_kit(tmp_path):
+def test_a_request_that_is_not_read_does_not_hold_the_kit():
+    """300 kB are more than a pipe holds."""
+    hello = """import sys, time; sys.stdin.readline(); print('{"type": "hello", "protocol": 1}', flush=True)"""
+    case = question("bound", "large", (), {"A": np.eye(200), "B": np.eye(200), "k": 1})
     begin = time.perf_counter()
-    with verify.ProcessSolver(program(tmp_path, "import time; time.sleep(60)"), "bound", time_limit=1.0) as solver:
-        session = Session(solver, 1.0)
-        case = question("bound", "large", (), {"A": np.eye(200), "B": np.eye(200), "k": 1})
-        assert session.call(case, case.arguments()).x is None  # read, and not answered
-        solver._lost = ""
+    with verify.ProcessSolver([sys.executable, "-c", f"{hello}; time.sleep(60)"], "bound") as solver:
         assert "no answer within 1 s" in Session(solver, 1.0).call(case, case.arguments()).problem
     assert time.perf_counter() - begin < 15.0
 

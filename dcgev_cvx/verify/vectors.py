@@ -8,7 +8,8 @@ back to the same bits.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import as_whole
+from ..checks import as_whole, shown
 from ..errors import InvalidParameter
 from .equations import Asked, worst
 from .families import LARGE_EPS, TINY_EPS
@@ -24,7 +25,7 @@ from .instances import LEVELS, Instance, Level, known_level, plain, question
 from .measures import surrogate
 from .reference import optimum, reference
 from .refusals import refusals
-from .session import number_of, vector_of
+from .session import first_line, number_of, vector_of
 from .suite import Effort, questions
 from .tolerances import Tolerances, tolerances
 
@@ -199,15 +200,21 @@ def expected(case: Instance) -> dict[str, Any]:
 def judge_answers(folder: Path | str, answers: Mapping[str, Any]) -> list[Judgement]:
     """Every vector of a folder against an answer file's content {id: x}.
 
-    Raises InvalidParameter for a folder without vectors, or for answers to vectors that are not there: a typing
-    error in an id would otherwise pass for a missing answer.
+    Raises InvalidParameter for a folder without vectors, for a file that is not as it was exported, or for answers to
+    vectors that are not there: a typing error in an id would otherwise pass for a missing answer.
     """
     unknown = set(answers)
     verdicts: list[Judgement] = []
     for content in read_vectors(folder):
-        for vector in content["vectors"]:
-            unknown.discard(vector["id"])
-            verdicts.append(judge_one(content, vector, answers))
+        try:
+            found = [judge_one(content, vector, answers) for vector in content["vectors"]]
+        except Exception as cause:  # a file that was changed may go wrong anywhere
+            what = f"{type(cause).__name__}: {first_line(cause)}"
+            raise InvalidParameter(
+                f"a file of {folder} ({shown(content.get('group'))}) is not as it was exported: {what}"
+            ) from cause
+        unknown -= {verdict.id for verdict in found}
+        verdicts += found
     if not verdicts:
         raise InvalidParameter(f"{folder} holds no vectors: write some with `dcgev vectors export`.")
     if unknown:
@@ -291,8 +298,17 @@ def read_answers(path: Path | str) -> dict[str, Any]:
 def read_json(path: Path) -> Any:
     """The JSON in a file, or an error that names it."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=once)
     except OSError as cause:
         raise InvalidParameter(f"{path} cannot be read: {cause.strerror or cause}") from cause
-    except ValueError as cause:
+    except (ValueError, RecursionError) as cause:
         raise InvalidParameter(f"{path} is not JSON: {cause}") from cause
+
+
+def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object whose names occur once: of two answers to one question neither is the answer."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise ValueError(f"{shown(twice)} occurs twice in one object")
+    return found
