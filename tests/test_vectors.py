@@ -143,9 +143,9 @@ def test_files_that_are_none_are_named(folder, tmp_path):
         vectors.read_answers(bad)
     with pytest.raises(InvalidParameter, match="cannot be read"):
         vectors.read_answers(tmp_path / "nothing.json")
-    os.mkfifo(tmp_path / "pipe.json")
+    os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InvalidParameter, match="is a pipe or a device"):
-        vectors.read_answers(tmp_path / "pipe.json")
+        vectors.read_answers(tmp_path / "pipe")
     with pytest.raises(InvalidParameter, match="holds no vectors"):
         vectors.judge_answers(tmp_path, {"step-0001": [1.0]})
     with pytest.raises(InvalidParameter, match="have no vector"):
