@@ -166,6 +166,15 @@ def test_the_counterexample_is_small_and_its_snippet_repeats_the_failure():
     assert np.max(np.abs(scope["x"] - np.array(example.expected))) > 1e-4
 
 
+def test_an_example_that_needs_other_calls_says_so():
+    entry = next(e for e in catalogue.WRONG if e.name == "remembered without k")
+    example = verify.check(entry.make(), "bound").counterexample
+    assert example.check == "one argument changed"
+    last = example.snippet.splitlines()[-1]
+    assert last.startswith("# alone it may be right")
+    assert "differs in one argument" in last
+
+
 def test_a_hanging_solver_is_reported_and_not_waited_for():
     begin = time.perf_counter()
     report = verify.check(catalogue.hanging, "bound", time_limit=0.2)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,22 @@ from .reference import optimum, reference
 
 ATTEMPTS, SECONDS = 150, 6.0
 """What shrinking may cost: this many calls, this many seconds."""
+
+
+CONTEXT = MappingProxyType(
+    {
+        "the same call twice": "the same call comes before it",
+        "calls interleaved": "other calls come before it",
+        "one argument changed": "a call that differs in one argument comes before it",
+        "reused arrays": "a call with other numbers in the same arrays comes before it",
+        "answers kept": "its answer is read again after later calls",
+        "inputs unchanged": "its arguments are read again after it",
+        "last digits": "its answer is compared with that of a neighbour",
+        "memory layout": "the arrays are laid out otherwise",
+        "float32 data": "the arrays are float32",
+    }
+)
+"""What a check does beside the call that is shown: pasted alone, that call may be right."""
 
 
 @dataclass(frozen=True)
@@ -194,6 +211,7 @@ def described(first: Outcome, finding: Finding, calls: int) -> Counterexample:
     expected = expected_of(instance)
     note = finding.note or first.name
     text = snippet(instance, note, finding, found, expected)
+    text += f'\n# alone it may be right: in "{first.name}" {CONTEXT[first.name]}' if first.name in CONTEXT else ""
     return Counterexample(first.name, note, finding.violation, finding.limit, arguments, found, expected, text, calls)
 
 
