@@ -49,6 +49,8 @@ CHEAP = 10**5
 """Where a step touches no more numbers than this "normal" tries all starts too: some tens of milliseconds."""
 COLUMNS, DIRECTIONS = 20, 8
 """The starts: the best columns of A, and random directions."""
+FEW_STARTS, FEW_SEARCHES = 4, 1
+"""Where a step touches more: most of what all starts gain on noise, for a third of the time."""
 EVERY = 4000
 """Where there are no more supports than this, "normal" and "high" look at all of them."""
 LONE = 6
@@ -81,7 +83,7 @@ def best_support(pencil: Pencil, k: int, effort: Effort, generator: np.random.Ge
         return best_of_all(pencil, k)
     best: list[Vector] = []
     for stage in EFFORTS[: EFFORTS.index(effort) + 1]:
-        found = most_promising(pencil, candidates(pencil, k, stage, generator), SEARCHES[stage])
+        found = most_promising(pencil, candidates(pencil, k, stage, generator), searches_of(pencil, stage))
         tops = [*best, *(swap_search(pencil, x)[0] for x in found)]
         best = [max([*tops, *joined(pencil, tops, k)], key=pencil.A_quad)]
         count = climbs_at_a_time(pencil, k)
@@ -219,16 +221,29 @@ def schedules(pencil: Pencil, k: int) -> tuple[Effort, ...]:
 def starts_of(pencil: Pencil, k: int, stage: Effort) -> int:
     """From how many starts beside the leading eigenvector a stage tries one-shot cardinality.
 
-    "high" tries all beyond SMALL variables, "normal" only where B = I, and fewer where a step touches more than CHEAP
-    numbers: the work stays the same.
+    "high" tries all beyond SMALL variables, "normal" only where B = I; FEW_STARTS where a step touches more than CHEAP
+    numbers, and fewer where it touches far more: the work stays the same.
     """
     if pencil.n <= SMALL or stage == "quick" or "high" not in schedules(pencil, k):
         return 0
     most = COLUMNS + DIRECTIONS
     if stage == "high":
         return most
-    numbers = pencil.A.C.size if isinstance(pencil.A, Gram) else pencil.n**2
-    return min(most, most * CHEAP // numbers) if pencil.B is None else 0
+    if pencil.B is not None:
+        return 0
+    numbers = numbers_of(pencil)
+    return most if numbers <= CHEAP else min(FEW_STARTS, most * CHEAP // numbers)
+
+
+def searches_of(pencil: Pencil, stage: Effort) -> int:
+    """From how many candidates a stage searches by exchanges."""
+    few = stage == "normal" and isinstance(pencil.A, Gram) and pencil.B is None and numbers_of(pencil) > CHEAP
+    return FEW_SEARCHES if few else SEARCHES[stage]
+
+
+def numbers_of(pencil: Pencil) -> int:
+    """How many numbers a product with A touches."""
+    return pencil.A.C.size if isinstance(pencil.A, Gram) else pencil.n**2
 
 
 def starts(pencil: Pencil, most: int, generator: np.random.Generator) -> Iterator[Vector]:
@@ -258,10 +273,16 @@ def partners(pencil: Pencil) -> tuple[Vector, Index]:
 
 
 def most_promising(pencil: Pencil, found: list[Vector], count: int) -> list[Vector]:
-    """At most `count` vectors with different supports, those of the largest λmax."""
+    """At most `count` vectors with different supports, those of the largest λmax, or of the largest value as they are.
+
+    The second where few are wanted: there λmax on each support would take as long as a search.
+    """
     unique = list({tuple(np.flatnonzero(x)): x for x in found}.values())
     if len(unique) > count:
-        unique.sort(key=lambda x: eigenvector_on(pencil, np.flatnonzero(x))[0], reverse=True)
+        exact = count > FEW_SEARCHES
+        unique.sort(
+            key=lambda x: eigenvector_on(pencil, np.flatnonzero(x))[0] if exact else value(pencil, x), reverse=True
+        )
     return unique[:count]
 
 
