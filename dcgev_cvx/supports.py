@@ -221,8 +221,8 @@ def schedules(pencil: Pencil, k: int) -> tuple[Effort, ...]:
 def starts_of(pencil: Pencil, k: int, stage: Effort) -> int:
     """From how many starts beside the leading eigenvector a stage tries one-shot cardinality.
 
-    "high" tries all beyond SMALL variables, "normal" only where B = I; FEW_STARTS where a step touches more than CHEAP
-    numbers, and fewer where it touches far more: the work stays the same.
+    "high" tries all beyond SMALL variables, "normal" only where B = I; FEW_STARTS where a step touches more than
+    CHEAP numbers, and fewer where it touches far more: the work stays the same.
     """
     if pencil.n <= SMALL or stage == "quick" or "high" not in schedules(pencil, k):
         return 0
@@ -273,7 +273,7 @@ def partners(pencil: Pencil) -> tuple[Vector, Index]:
 
 
 def most_promising(pencil: Pencil, found: list[Vector], count: int) -> list[Vector]:
-    """At most `count` vectors with different supports, those of the largest λmax, or of the largest value as they are.
+    """At most `count` vectors with different supports, those of the largest λmax, or the largest value as they are.
 
     The second where few are wanted: there λmax on each support would take as long as a search.
     """
