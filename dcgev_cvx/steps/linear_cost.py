@@ -13,9 +13,7 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-from cvxpy.reductions.solvers.conic_solvers import clarabel_conif
-from cvxpy.reductions.solvers.solving_chain import SolvingChain
-from scipy.sparse import csc_array, issparse, triu
+from scipy.sparse import coo_array, issparse
 
 from ..checks import Vector
 
@@ -45,22 +43,6 @@ class StandardForm:
         """
         kept = self.data if self.chain.solver.name() in READS_ONLY else {k: own_copy(v) for k, v in self.data.items()}
         return kept | {self.cost: cost_of(self.slopes, parameters)}
-
-
-class UpperClarabel(clarabel_conif.CLARABEL):
-    """CVXPY's interface to Clarabel for data that hold the triangle of P; CVXPY's own takes it anew at each solve."""
-
-    def solve_via_data(
-        self, data: Any, warm_start: bool, verbose: bool, solver_opts: Any, solver_cache: Any = None
-    ) -> Any:
-        """Clarabel's answer, from a new solver each time."""
-        import clarabel
-
-        settings = self.parse_solver_opts(verbose, solver_opts)
-        cones = clarabel_conif.dims_to_solver_cones(data[self.DIMS])
-        return clarabel.DefaultSolver(  # pyright: ignore[reportAttributeAccessIssue]
-            data["P"], data["c"], data["A"], data["b"], cones, settings
-        ).solve()
 
 
 class LinearCostProblem(cp.Problem):
@@ -105,10 +87,7 @@ class LinearCostProblem(cp.Problem):
         expected = cost_of(compiled.q, self._parameter_vector(compiled))
         if expected.shape != data[cost].shape or not np.array_equal(expected, data[cost]):
             return None
-        if chain.solver.name() == "CLARABEL":
-            data = data | {"P": triu(data.get("P", csc_array((expected.size, expected.size))), format="csc")}
-            chain = SolvingChain(reductions=[*chain.reductions[:-1], UpperClarabel()])
-        return StandardForm(dict(data), chain, inverse, cost, compiled.q)
+        return StandardForm(ready_for(chain.solver.name(), data, expected.size), chain, inverse, cost, compiled.q)
 
     def _ids(self) -> set[int]:
         return {parameter.id for parameter in self._own}
@@ -134,6 +113,13 @@ def constant(tensor: Any) -> bool:
 def cost_of(slopes: Any, parameters: Vector) -> Vector:
     """The cost vector; the last row of the map is the objective's constant."""
     return np.asarray(slopes @ parameters).reshape(-1)[:-1]
+
+
+def ready_for(solver: str, data: dict[str, Any], size: int) -> dict[str, Any]:
+    """The data to keep, P as triplets for CLARABEL: the form from which CVXPY takes its triangle at each solve."""
+    if solver != "CLARABEL":
+        return dict(data)
+    return dict(data) | {"P": coo_array(data.get("P", (size, size)))}
 
 
 def own_copy(entry: Any) -> Any:
