@@ -13,6 +13,7 @@ import pytest
 import dcgev_cvx
 
 ROOT = Path(dcgev_cvx.__file__).parent
+MAP = Path(__file__).parents[1] / "CONTRIBUTING.md"
 
 WITHOUT_CVXPY = [
     "errors",
@@ -117,7 +118,7 @@ def test_a_closed_form_run_and_its_certificate_load_no_cvxpy():
 
 def rooms() -> list[str]:
     """The map of the house in CONTRIBUTING.md: every module or folder of modules, from the ground up."""
-    text = (ROOT.parent / "CONTRIBUTING.md").read_text(encoding="utf-8").split("\n## Layers\n")[1].split("\n## ")[0]
+    text = MAP.read_text(encoding="utf-8").split("\n## Layers\n")[1].split("\n## ")[0]
     heads = [line.split(":")[0] for line in text.splitlines() if line.startswith("- ")]
     return [name for head in heads for name in re.findall(r"`(\w+)`", head)]
 
