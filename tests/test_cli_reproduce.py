@@ -12,7 +12,7 @@ def test_table_1_from_the_command_line(tmp_path, capsys):
     assert main(["reproduce", "table1", "--tiny", "--out", str(out), "--page", str(page)]) == 0
     printed = capsys.readouterr().out
     assert "agree     GSPCA, component 2: paper x3 0.71 x4 0.71, ours x3 0.71 x4 0.71" in printed
-    assert "agree, 2 differs, 0 cannot be matched" in printed
+    assert "agree, 2 differ, 0 cannot be matched" in printed
     assert "77.05 %" in page.read_text()
     assert "figures/" not in page.read_text()
     assert json.loads((out / "numbers.json").read_text())["experiments"].keys() == {"table1"}

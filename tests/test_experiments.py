@@ -488,7 +488,7 @@ def small_report():
 
 def test_report_escapes_and_counts(tmp_path):
     report = small_report()
-    assert report.summary == "1 agree, 1 differs, 0 cannot be matched; beyond the paper 0 holds, 0 fails"
+    assert report.summary == "1 agree, 1 differ, 0 cannot be matched; beyond the paper 0 hold, 0 fail"
     text, html = markdown(report), page(report)
     assert "a\\|b" in text
     assert "Not computed: no data" in text

@@ -42,7 +42,9 @@ class Report:
     def summary(self) -> str:
         """The verdicts on the paper's numbers counted in one sentence, those on our own in a second."""
         paper, ours = (Verdict.AGREE, Verdict.DIFFERS, Verdict.UNMATCHED), (Verdict.HOLDS, Verdict.FAILS)
-        counted = [", ".join(f"{self.count(v)} {v.value}" for v in group) for group in (paper, ours)]
+        counted = [
+            ", ".join(f"{self.count(v)} {v.value.removesuffix('s')}" for v in group) for group in (paper, ours)
+        ]
         return f"{counted[0]}; beyond the paper {counted[1]}"
 
 
