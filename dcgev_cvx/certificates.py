@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .checks import UNIT_ROUNDOFF, Vector, as_number, as_vector, attribute, shown
+from .checks import UNIT_ROUNDOFF, Vector, as_number, as_point, as_vector, attribute, shown
 from .errors import InvalidParameter
 from .programs import Program, expect_program
 from .spectra import power_of_two
@@ -142,6 +142,7 @@ def is_move(point: Any, n: int) -> bool:
 
 def step_residuals(program: Program, y: Vector, x: Vector) -> tuple[float, float]:
     """(KKT residual, complementarity) of x as the minimiser of g(·, y) over Ω (ALG, Eq:fdaiterative)."""
+    x, y = (as_point(point, program.pencil.n, what) for point, what in ((x, "x"), (y, "y")))
     return kkt_residuals(program, x, (2.0 * program.H_dot(x), -2.0 * program.linear(y)), program.slopes(y))
 
 

@@ -209,6 +209,12 @@ def as_vector(x: Any, n: int, what: str) -> Vector:
     return vector
 
 
+def as_point(x: Any, n: int, what: str) -> Vector:
+    """x itself where it is a finite float64 vector of length n, as in the loop of a run; else as `as_vector`."""
+    ready = type(x) is np.ndarray and x.dtype == np.float64 and x.shape == (n,) and np.isfinite(x).all()
+    return x if ready else as_vector(x, n, what)
+
+
 def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False, high: float = math.inf) -> float:
     """A finite float between two limits, or an error that names it; text is refused, even when it spells a number.
 

@@ -51,8 +51,9 @@ from dcgev_cvx import (
 from dcgev_cvx.paths import on_path
 from dcgev_cvx.postprocess import value
 from dcgev_cvx.solutions import solution_of
-from dcgev_cvx.steps.closed import soft_threshold_step
-from dcgev_cvx.steps.native import native_step
+from dcgev_cvx.steps.closed import power_step, soft_threshold_step
+from dcgev_cvx.steps.convex import QCQPStep
+from dcgev_cvx.steps.native import NativeFisherStep, native_step
 
 A = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]])
 B = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
@@ -872,3 +873,37 @@ def test_shrink_is_a_yes_or_no():
     program = SparseGEV(datasets.pitprops(), 1.0)
     with pytest.raises(InvalidParameter, match="shrink"):
         minimize(program, native_step(program), shrink="yes")
+
+
+STEPS_BY_HAND = {
+    "closed": lambda y: soft_threshold_step(SparseGEV(Pencil(np.diag([2.0, 1.0])), rho=0.1), y),
+    "power": lambda y: power_step(SparseGEV(Pencil(np.diag([2.0, 1.0])), rho=0.0), y),
+    "native": lambda y: native_step(BY_HAND)(BY_HAND, y),
+    "cvxpy": lambda y: QCQPStep()(BY_HAND, y),
+    "fisher": lambda y: NativeFisherStep()(SparseFDA([1.0, 1.0], np.eye(2), nu=0.1), y),
+}
+BY_HAND = SparseGEV(Pencil(np.diag([2.0, 1.0]), np.diag([1.0, 3.0])), rho=0.1, shift="metric")
+
+
+@pytest.mark.parametrize("name", STEPS_BY_HAND)
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([0.5], r"y must have length 2, got shape \(1,\)"),
+        (np.array([0.5, np.nan]), "y has 1 entries that are NaN or infinite"),
+        (np.array([0.5, 1j]), "y is complex"),
+        (None, "y = None is not an array of numbers"),
+        ("ab", "not numeric"),
+        ({0.5, 0.6}, "y = .* is not an array of numbers"),
+    ],
+)
+def test_a_step_taken_by_hand_checks_its_point(name, y, message):
+    with pytest.raises(InvalidParameter, match=message):
+        STEPS_BY_HAND[name](y)
+
+
+@pytest.mark.parametrize("name", STEPS_BY_HAND)
+def test_a_step_taken_by_hand_takes_lists_and_leaves_arrays_alone(name):
+    y = np.array([0.5, 0.5])
+    np.testing.assert_array_equal(STEPS_BY_HAND[name]([0.5, 0.5]).x, STEPS_BY_HAND[name](y).x)
+    np.testing.assert_array_equal(y, [0.5, 0.5])

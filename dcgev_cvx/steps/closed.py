@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 
 from ..certificates import kkt_residuals
-from ..checks import Vector
+from ..checks import Vector, as_point
 from ..errors import InvalidParameter
 from ..programs import Program, SparseGEV
 from ..spectra import power_of_two
@@ -49,6 +49,7 @@ def soft_threshold_step(program: Program, y: Vector) -> StepOutput:
     if not isinstance(program, SparseGEV) or program.pencil.B is not None:
         raise InvalidParameter("soft_threshold_step needs a SparseGEV program with B = I: use QCQPStep otherwise.")
     begin = perf_counter()
+    y = as_point(y, program.pencil.n, "y")
     c = program.linear(y)
     if not c.any():
         return without_pull(program, y)
@@ -78,6 +79,7 @@ def power_step(program: Program, y: Vector) -> StepOutput:
     if not isinstance(program, SparseGEV) or program.rho != 0.0 or program.tau != 0.0:
         raise InvalidParameter("power_step is the case ρ̃ = 0, τ = 0 of Algorithm 1 (A ⪰ 0): use QCQPStep otherwise.")
     begin = perf_counter()
+    y = as_point(y, program.pencil.n, "y")
     c = program.linear(y)
     if not c.any():
         return without_pull(program, y)

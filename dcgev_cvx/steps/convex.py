@@ -23,7 +23,7 @@ import cvxpy as cp
 import numpy as np
 
 from ..certificates import step_residuals
-from ..checks import Vector
+from ..checks import Vector, as_point
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil
 from ..programs import Program, SparseFDA, SparseGEV
@@ -288,6 +288,7 @@ def solve_and_polish(
         residual above 1e-8; the reasons of all are joined.
     """
     begin = perf_counter()
+    y = as_point(y, program.pencil.n, "y")
     sub = Subproblem.at(program, y)
     if isinstance(program, SparseGEV) and not sub.c.any():
         return without_pull(program, y)

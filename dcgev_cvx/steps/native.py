@@ -17,7 +17,7 @@ from time import perf_counter
 import numpy as np
 
 from ..certificates import step_residuals
-from ..checks import Vector
+from ..checks import Vector, as_point
 from ..errors import InvalidParameter, SolverFailed
 from ..programs import Program, SparseFDA, SparseGEV
 from .base import StepOutput, without_pull
@@ -110,6 +110,7 @@ def exact_step(program: Program, y: Vector, guess: Callable[[Subproblem, Vector]
     way the walk ends at the unique minimiser, so the choice affects the time and not the answer.
     """
     begin = perf_counter()
+    y = as_point(y, program.pencil.n, "y")
     sub = Subproblem.at(program, y)
     if isinstance(program, SparseGEV) and not sub.c.any():
         return without_pull(program, y)
