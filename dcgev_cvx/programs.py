@@ -56,7 +56,7 @@ class Program(Protocol):
         ...
 
     def linear(self, y: Vector) -> Vector:
-        """C of the step from y."""
+        """c of the step from y."""
         ...
 
     def slopes(self, y: Vector) -> Vector:

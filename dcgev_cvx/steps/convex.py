@@ -313,10 +313,9 @@ def solve_and_polish(
             residual = judge(program, y, result.x, solver)
         except SolverFailed as failure:
             reasons.append(str(failure))
+            # CVXPY reads old values, NaN among them, when it compiles for the next solver
             for variable in form.problem.variables():
-                variable.save_value(
-                    None
-                )  # CVXPY reads old values, NaN among them, when it compiles for the next solver
+                variable.save_value(None)
             continue
         value, seconds = program.g(result.x, y), perf_counter() - begin
         return StepOutput(result.x, value, result.mu, seconds, residual, correction, solver)
