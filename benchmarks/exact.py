@@ -10,10 +10,10 @@ from time import perf_counter
 import numpy as np
 
 from dcgev_cvx import Pencil
-from dcgev_cvx.bounds import homogeneous_bound, radius_bound, row_sum_bound, valid_radius
 from dcgev_cvx.datasets import pitprops, planted_pca
 from dcgev_cvx.exact import best_subset
 from dcgev_cvx.relaxations import homogeneous_sdp
+from dcgev_cvx.relaxations.bounds import homogeneous_bound, radius_bound, row_sum_bound, valid_radius
 
 from .report import Measure, at_least, at_most
 

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from .builders import cca_pencil, fda_pencil, fda_vectors, pca_pencil
     from .certificates import Certificate, certify
     from .comparison import Comparison, compare
-    from .deflation import Components, components, deflate
     from .errors import (
         DataUnavailable,
         DCGEVError,
@@ -21,15 +20,16 @@ if TYPE_CHECKING:
         SolverMissing,
     )
     from .estimators import DCCCA, DCFDA, DCPCA
-    from .fisher import FisherPath, fisher_path, fisher_solve, least_squares_form
     from .mm import Iterate, MMResult, Status, Stop, iterate, minimize
-    from .paths import Path, path, rho_max, solve
     from .penalties import ExponentialPenalty, L1Penalty, LogPenalty, card, card_eps
     from .pencils import Gram, Pencil
     from .postprocess import renormalize
     from .programs import SparseFDA, SparseGEV
+    from .search.deflation import Components, components, deflate
+    from .search.fisher import FisherPath, fisher_path, fisher_solve, least_squares_form
+    from .search.paths import Path, path, rho_max, solve
     from .solutions import Solution
-    from .solvers import Backend
+    from .steps.backend import Backend
 
 __version__ = "0.1.0"
 
@@ -55,10 +55,10 @@ _HOMES = {
     "Stop": "mm",
     "iterate": "mm",
     "minimize": "mm",
-    "Path": "paths",
-    "path": "paths",
-    "rho_max": "paths",
-    "solve": "paths",
+    "Path": "search.paths",
+    "path": "search.paths",
+    "rho_max": "search.paths",
+    "solve": "search.paths",
     "Gram": "pencils",
     "Pencil": "pencils",
     "ExponentialPenalty": "penalties",
@@ -70,36 +70,31 @@ _HOMES = {
     "SparseFDA": "programs",
     "SparseGEV": "programs",
     "Solution": "solutions",
-    "Backend": "solvers",
+    "Backend": "steps.backend",
     "cca_pencil": "builders",
     "fda_pencil": "builders",
     "fda_vectors": "builders",
     "pca_pencil": "builders",
-    "Components": "deflation",
-    "components": "deflation",
-    "deflate": "deflation",
+    "Components": "search.deflation",
+    "components": "search.deflation",
+    "deflate": "search.deflation",
     "DCCCA": "estimators",
     "DCFDA": "estimators",
     "DCPCA": "estimators",
-    "FisherPath": "fisher",
-    "fisher_path": "fisher",
-    "fisher_solve": "fisher",
-    "least_squares_form": "fisher",
+    "FisherPath": "search.fisher",
+    "fisher_path": "search.fisher",
+    "fisher_solve": "search.fisher",
+    "least_squares_form": "search.fisher",
 }
 _MODULES = (
-    "bounds",
     "datasets",
     "exact",
-    "explained",
     "plotting",
     "relaxations",
-    "retrieval",
     "rivals",
     "steps",
     "teach",
     "verify",
-    "vocabulary",
-    "wordspace",
 )
 
 __all__ = [

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from .checks import as_flag, one_of
+from ._numerics.checks import as_flag, one_of
 from .errors import InvalidParameter
 from .mm import Callback, MMResult, Stop, minimize
 from .penalties import MACHINE_EPS
 from .pencils import Gram, Pencil
 from .programs import Shift, SparseFDA, SparseGEV
+from .steps.accelerate import Accelerated, Repeated
 from .steps.base import Step
 from .steps.closed import soft_threshold_step
-from .steps.speedups import Accelerated, Repeated
 
 Engine: TypeAlias = Literal["cvxpy", "native"]
 
@@ -64,7 +64,7 @@ def sparse_gev(
     solver
         A CVXPY solver's name, or a Backend with options and fallbacks; unused by "native".
     accelerate
-        Extrapolate between the steps where that lowers f (`steps.speedups.Accelerated`): fewer steps, the
+        Extrapolate between the steps where that lowers f (`steps.accelerate.Accelerated`): fewer steps, the
         same certificate. By default only with engine="native", which with B = I also takes several steps
         between two records of the history (`Iterate.work` counts them); the others take the steps as printed.
     stop, callback
@@ -199,8 +199,8 @@ def step_of(program: SparseGEV | SparseFDA, engine: str, solver: Any) -> Step:
         from .steps.native import native_step
 
         return native_step(program)
-    from .solvers import Backend
-    from .steps.convex import FisherStep, LassoStep, LinearStep, MetricLassoStep
+    from .steps.backend import Backend
+    from .steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep
 
     backend = solver if isinstance(solver, Backend) else Backend(solver)
     if isinstance(program, SparseFDA):

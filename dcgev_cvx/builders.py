@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from .checks import Matrix, Vector, as_flag, as_number, check_bytes
+from ._numerics.checks import Matrix, Vector, as_flag, as_number, check_bytes
+from ._numerics.factors import Factor
+from ._numerics.samples import Labels, Table, read_labels, read_table
 from .errors import InvalidParameter, InvalidPencil
-from .factors import Factor
 from .pencils import Gram, Pencil
-from .samples import Labels, Table, read_labels, read_table
 
 DUPLICATE = 1e-10
 """Columns whose correlation is within this of ±1 count as one column."""

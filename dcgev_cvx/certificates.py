@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .checks import UNIT_ROUNDOFF, Vector, as_number, as_point, as_vector, attribute, shown
+from ._numerics.checks import UNIT_ROUNDOFF, Vector, as_number, as_point, as_vector, attribute, shown
+from ._numerics.spectra import power_of_two
 from .errors import InvalidParameter
 from .programs import Program, expect_program
-from .spectra import power_of_two
 
 SNAP_TOL = 1e-9
 """Entries with |xᵢ|√Bᵢᵢ below this share of ‖x‖_B count as zero when stationarity is judged (beyond the paper)."""

@@ -19,11 +19,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeatures
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from ._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, as_number, as_whole, shown
+from ._numerics.samples import Table, read_labels, read_table
 from .builders import cca_pencil, class_means, pca_pencil, within
-from .checks import UNIT_ROUNDOFF, Matrix, Vector, as_number, as_whole, shown
-from .deflation import Deflation
 from .errors import InvalidParameter
-from .fisher import fisher_solve
 from .fitting import (
     check_search,
     checked_views,
@@ -38,10 +37,11 @@ from .fitting import (
 )
 from .pencils import Gram, Pencil
 from .programs import SparseFDA
-from .samples import Table, read_labels, read_table
+from .search.deflation import Deflation
+from .search.fisher import fisher_solve
 
 if TYPE_CHECKING:
-    from .paths import Effort
+    from .search.paths import Effort
 
 
 class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -61,7 +61,7 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     components_ : the loadings as rows, unit length, exact zeros.
     values_ : xᵀAx of each component in the undeflated covariance (divided by m).
     projector_trace_, adjusted_, plain_sum_ : what the first 1, 2, … components explain, each by its
-        own definition (see `dcgev_cvx.explained`).
+        own definition (see `dcgev_cvx.search.explained`).
     mean_, scale_, n_components_, solutions_ : what was subtracted and divided; how many; the full records.
 
     Examples
@@ -417,8 +417,8 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
             (k,) = per_component(self.k, 1, n)
             return fisher_solve(a, B, k).x[:, None]
         from .mm import minimize
-        from .solvers import Backend
-        from .steps.convex import FisherStep
+        from .steps.backend import Backend
+        from .steps.conic import FisherStep
 
         return minimize(SparseFDA(a, B, self.nu), FisherStep(Backend())).x[:, None]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from .checks import (
+from ._numerics.checks import (
     Matrix,
     Vector,
     as_flag,
@@ -24,11 +24,11 @@ from .checks import (
     refuse_objects,
     shown,
 )
-from .deflation import Components, components, rule_of
+from ._numerics.samples import Table, frame_values, read_labels, read_table
 from .errors import InvalidParameter
 from .pencils import Pencil
-from .samples import Table, frame_values, read_labels, read_table
-from .supports import EFFORTS
+from .search.deflation import Components, components, rule_of
+from .search.supports import EFFORTS
 
 
 class WrongType(InvalidParameter, TypeError):

@@ -10,12 +10,22 @@ from typing import Any
 
 import numpy as np
 
+from ._numerics.checks import (
+    UNIT_ROUNDOFF,
+    Vector,
+    as_flag,
+    as_listener,
+    as_number,
+    as_whole,
+    frozen,
+    says_stop,
+    shown,
+)
 from .certificates import Certificate, certify, rounding
-from .checks import UNIT_ROUNDOFF, Vector, as_flag, as_listener, as_number, as_whole, frozen, says_stop, shown
 from .errors import InvalidParameter, SolverFailed
-from .faces import Face
 from .programs import Program, expect_program
 from .steps.base import Step, StepOutput, expect_output, own_copy
+from .steps.shrink import Face
 
 
 class Status(Enum):

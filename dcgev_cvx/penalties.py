@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .checks import Vector, as_number, as_real, attribute, shown
+from ._numerics.checks import Vector, as_number, as_real, attribute, shown
 from .errors import InvalidParameter
 
 MACHINE_EPS = float(np.finfo(np.float64).eps)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .checks import (
+from ._numerics.checks import (
     Index,
     Matrix,
     Vector,
@@ -26,10 +26,10 @@ from .checks import (
     shown,
     spelt,
 )
+from ._numerics.factors import Factor, asymmetry
+from ._numerics.limits import refuse_ratio
+from ._numerics.spectra import extreme, extreme_of_factor, semidefinite, smallest_of_matrix, two_views
 from .errors import InvalidParameter, InvalidPencil
-from .factors import Factor, asymmetry
-from .limits import refuse_ratio
-from .spectra import extreme, extreme_of_factor, semidefinite, smallest_of_matrix, two_views
 
 SMALL = 500
 """Below this many variables a product costs less than looking for zeros."""

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .certificates import refuse_history
-from .checks import (
+from ._numerics.checks import (
     Matrix,
     Vector,
     as_number,
@@ -27,6 +26,7 @@ from .checks import (
     listed,
     shown,
 )
+from .certificates import refuse_history
 from .errors import InvalidParameter, SolverMissing
 from .pencils import expect_pencil
 from .programs import expect_program

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from .checks import expect
+from ._numerics.checks import expect
 from .errors import InvalidParameter
 from .pictures import (
     Sheet,
@@ -24,8 +24,8 @@ from .pictures import (
 
 if TYPE_CHECKING:
     from .comparison import Comparison, Row
-    from .fisher import FisherPath
-    from .paths import Path
+    from .search.fisher import FisherPath
+    from .search.paths import Path
 
 
 def plot_path(path: Path | FisherPath, ax: Any = None) -> Any:
@@ -55,10 +55,10 @@ def plot_path(path: Path | FisherPath, ax: Any = None) -> Any:
 
 def in_points(path: Path | FisherPath) -> Path:
     """A path in ρ̃ as it is; one in ν as points of the pencil (aaᵀ, B) that its runs are about."""
-    from .fisher import FisherPath
-    from .paths import Path, point_of
     from .pencils import Gram, Pencil
     from .programs import SparseFDA
+    from .search.fisher import FisherPath
+    from .search.paths import Path, point_of
 
     if not isinstance(path, FisherPath):
         return expect(path, Path, "path", "see dcgev_cvx.path and dcgev_cvx.fisher_path")

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .checks import Index, Matrix, Vector, as_vector
+from ._numerics.checks import Index, Matrix, Vector, as_vector
+from ._numerics.proofs import TINY
 from .errors import InvalidParameter, InvalidPencil
 from .pencils import Gram, Pencil, expect_pencil
-from .proofs import TINY
 
 CANCELS = 1e4
 """A sum of which the terms are this much larger has lost four digits: it is computed in whole numbers."""

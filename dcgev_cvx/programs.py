@@ -9,12 +9,12 @@ from typing import Any, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 
-from .checks import Index, Vector, as_number, as_real, as_vector, attribute, frozen, one_of
+from ._numerics.checks import Index, Vector, as_number, as_real, as_vector, attribute, frozen, one_of
+from ._numerics.limits import as_shift, refuse_dust, refuse_price, refuse_size
+from ._numerics.spectra import power_of_four, power_of_two
 from .errors import Infeasible, InvalidParameter
-from .limits import as_shift, refuse_dust, refuse_price, refuse_size
 from .penalties import MACHINE_EPS, Penalty, as_eps, as_penalty, card
 from .pencils import Gram, Pencil, expect_pencil
-from .spectra import power_of_four, power_of_two
 
 Shift: TypeAlias = Literal["identity", "metric"]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ._numerics.checks import Vector, as_vector, frozen, is_whole, shown
 from .certificates import Certificate
-from .checks import Vector, as_vector, frozen, is_whole, shown
 from .errors import InvalidParameter
 from .pencils import Pencil, expect_pencil
 from .postprocess import value

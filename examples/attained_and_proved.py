@@ -5,9 +5,9 @@ A vector attains its value, a bound is proved from the data: both for every k.
 """
 
 from dcgev_cvx import datasets, exact, solve
-from dcgev_cvx.bounds import homogeneous_bound
 from dcgev_cvx.plotting import plot_tradeoff
 from dcgev_cvx.relaxations import homogeneous_sdp
+from dcgev_cvx.relaxations.bounds import homogeneous_bound
 
 pencil = datasets.pitprops()
 curves = {"found": [], "optimum": [], "proved": []}

@@ -4,8 +4,15 @@
 Few similarities per component, and what deflation does to a query.
 """
 
-from dcgev_cvx.datasets import planted_translations
-from dcgev_cvx.retrieval import deflated_projection, dense_cca, kernel_views, plain_projection, score, sparse_cca
+from dcgev_cvx.reproduction.planted_text import planted_translations
+from dcgev_cvx.reproduction.retrieval import (
+    deflated_projection,
+    dense_cca,
+    kernel_views,
+    plain_projection,
+    score,
+    sparse_cca,
+)
 
 corpus = planted_translations(documents=300, rng=0)
 training, queries = corpus.split(200, 100, seed=0)

@@ -7,7 +7,7 @@ QCQP, linear form, closed form and native kernel end at the same point.
 from dcgev_cvx import SparseGEV, datasets
 from dcgev_cvx.plotting import plot_loadings
 from dcgev_cvx.steps.closed import soft_threshold_step
-from dcgev_cvx.steps.convex import LinearStep, QCQPStep
+from dcgev_cvx.steps.conic import LinearStep, QCQPStep
 from dcgev_cvx.steps.native import native_step
 
 pencil = datasets.pitprops()

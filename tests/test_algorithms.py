@@ -19,7 +19,7 @@ from dcgev_cvx import (
     sparse_fda,
     sparse_gev,
 )
-from dcgev_cvx.steps.convex import FisherStep, LassoStep, LinearStep, MetricLassoStep
+from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep
 
 SOLVERS = ["CLARABEL", "ECOS", "SCS"]
 

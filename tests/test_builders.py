@@ -20,12 +20,12 @@ from dcgev_cvx import (
     InvalidPencil,
     Pencil,
     cca_pencil,
-    checks,
     fda_pencil,
     fda_vectors,
     least_squares_form,
     pca_pencil,
 )
+from dcgev_cvx._numerics import checks
 
 common = settings(derandomize=True, deadline=None, max_examples=25)
 seeds = st.integers(0, 10_000)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import DataUnavailable, InvalidParameter
-from dcgev_cvx.datasets import cal500, planted_songs
+from dcgev_cvx.reproduction.cal500 import cal500, planted_songs
 
 
 def arff(features=68, words=174, songs=502, kind="label", seed=0):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dcgev_cvx import checks
+from dcgev_cvx._numerics import checks
 from dcgev_cvx.errors import InvalidParameter, InvalidPencil
 
 

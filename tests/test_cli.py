@@ -12,7 +12,8 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from dcgev_cvx import __version__, checks, cli, comparison, datasets, sparse_gev
+from dcgev_cvx import __version__, cli, comparison, datasets, sparse_gev
+from dcgev_cvx._numerics import checks
 from dcgev_cvx.cli import inputs, main, solve, tables
 from dcgev_cvx.errors import InvalidParameter
 
@@ -179,7 +180,7 @@ def test_solvers_are_tried_and_not_just_listed(capsys):
 
 
 def test_missing_solvers_come_with_the_command_that_installs_them(capsys, monkeypatch):
-    monkeypatch.setattr("dcgev_cvx.solvers.installed_solvers", lambda: ("CLARABEL",))
+    monkeypatch.setattr("dcgev_cvx.steps.backend.installed_solvers", lambda: ("CLARABEL",))
     _, out, _ = run(capsys, "solvers")
     assert "pip install ecos" in out
 

@@ -84,9 +84,8 @@ def test_other_settings_in_the_folder(tmp_path, capsys):
 
 
 def test_missing_data_ends_with_1_and_a_reason(tmp_path, capsys, monkeypatch):
-    from dcgev_cvx.datasets import fetch
     from dcgev_cvx.errors import DataUnavailable
-    from dcgev_cvx.experiments import tables34
+    from dcgev_cvx.reproduction import fetch, tables34
 
     def refused(*_):
         raise DataUnavailable("Colon.rda is not in the cache")

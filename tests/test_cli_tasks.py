@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dcgev_cvx import cca_pencil, components, datasets, fda_pencil, paths, pca_pencil
+from dcgev_cvx import cca_pencil, components, datasets, fda_pencil, pca_pencil
 from dcgev_cvx.cli import main
+from dcgev_cvx.search import paths
 
 
 @pytest.fixture(autouse=True)

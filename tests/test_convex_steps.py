@@ -16,8 +16,8 @@ from dcgev_cvx import (
     minimize,
     sparse_gev,
 )
-from dcgev_cvx.steps import convex
-from dcgev_cvx.steps.convex import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
+from dcgev_cvx.steps import conic as convex
+from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
 
 SOLVERS = ["CLARABEL", "ECOS", "SCS"]
 EPSILONS = [1.0, 1e-2, 1e-4, 1e-8, 2.2e-16]

@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import DataUnavailable, InvalidParameter
-from dcgev_cvx.datasets import aligned_corpus, corpus_from_texts, laws_of_canada, manpages, planted_translations
+from dcgev_cvx.reproduction.corpora import aligned_corpus, corpus_from_texts
+from dcgev_cvx.reproduction.laws import laws_of_canada
+from dcgev_cvx.reproduction.manpages import manpages
+from dcgev_cvx.reproduction.planted_text import planted_translations
 
 ENGLISH = ["The ship and the harbour: ship, harbour!", "A harbour2 in the ship's harbour.", "ship law, law, law 42"]
 FRENCH = ["Le navire et le port : navire, port !", "L'eau du port, l'eau, l'eau.", "navire loi, loi, loi 42"]

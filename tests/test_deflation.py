@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import cholesky, eigh, solve_triangular
 
-from dcgev_cvx import Gram, InvalidParameter, Pencil, cca_pencil, components, datasets, deflate, explained, pca_pencil
-from dcgev_cvx.deflation import RULES, directions
+from dcgev_cvx import Gram, InvalidParameter, Pencil, cca_pencil, components, datasets, deflate, pca_pencil
 from dcgev_cvx.postprocess import on_support, value
-from dcgev_cvx.views import solve_views
+from dcgev_cvx.search import explained
+from dcgev_cvx.search.deflation import RULES, directions
+from dcgev_cvx.search.view_counts import solve_views
 
 common = settings(derandomize=True, deadline=None, max_examples=20)
 seeds = st.integers(0, 10_000)
@@ -24,7 +25,7 @@ PATTERN = [6, 2, 2, 1, 1, 1]
 
 @pytest.fixture
 def exhaustive(monkeypatch):
-    monkeypatch.setattr("dcgev_cvx.paths.solve", standin.solve, raising=False)
+    monkeypatch.setattr("dcgev_cvx.search.paths.solve", standin.solve, raising=False)
 
 
 def random_pencil(seed, n=6, kind="dense"):
@@ -216,7 +217,7 @@ def test_values_are_those_of_the_undeflated_pencil(exhaustive):
 @given(seeds, st.sampled_from(KINDS))
 def test_components_permute_flip_and_scale(seed, kind):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dcgev_cvx.paths.solve", standin.solve, raising=False)
+        patch.setattr("dcgev_cvx.search.paths.solve", standin.solve, raising=False)
         pencil = random_pencil(seed)
         A, B = pencil.dense()
         rng = np.random.default_rng(seed)

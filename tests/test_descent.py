@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from dcgev_cvx import Gram, Pencil, dc_pca
-from dcgev_cvx.experiments import onesided
-from dcgev_cvx.experiments.descent import descend, log_sum, rho_max
-from dcgev_cvx.experiments.methods import METHODS, gaussian, gaussian_pencil
-from dcgev_cvx.experiments.onesided import descend_one_sided, minimiser, one_sided_max, still, threshold
-from dcgev_cvx.experiments.starts import given_start, krylov_start
-from dcgev_cvx.experiments.tables34 import planted
 from dcgev_cvx.penalties import MACHINE_EPS, rho_eps
+from dcgev_cvx.reproduction import onesided
+from dcgev_cvx.reproduction.descent import descend, log_sum, rho_max
+from dcgev_cvx.reproduction.methods import METHODS, gaussian, gaussian_pencil
+from dcgev_cvx.reproduction.onesided import descend_one_sided, minimiser, one_sided_max, still, threshold
+from dcgev_cvx.reproduction.starts import given_start, krylov_start
+from dcgev_cvx.reproduction.tables34 import planted
 from dcgev_cvx.rivals.base import combined, longest_column
 
 BOTH = [(descend, rho_max), (descend_one_sided, one_sided_max)]

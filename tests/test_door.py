@@ -28,31 +28,33 @@ from dcgev_cvx import (
     SparseFDA,
     SparseGEV,
     Stop,
-    bounds,
     certify,
     datasets,
     dc_pca,
-    deflation,
     exact,
-    experiments,
-    explained,
     minimize,
     plotting,
     relaxations,
     renormalize,
-    retrieval,
     rivals,
     sparse_fda,
     sparse_gev,
     teach,
     verify,
-    vocabulary,
 )
-from dcgev_cvx.paths import on_path
+from dcgev_cvx import reproduction as experiments
 from dcgev_cvx.postprocess import value
+from dcgev_cvx.relaxations import bounds
+from dcgev_cvx.reproduction import retrieval, vocabulary
+from dcgev_cvx.reproduction.cal500 import planted_songs
+from dcgev_cvx.reproduction.laws import laws_of_canada
+from dcgev_cvx.reproduction.manpages import manpages
+from dcgev_cvx.reproduction.planted_text import planted_translations
+from dcgev_cvx.search import deflation, explained
+from dcgev_cvx.search.paths import on_path
 from dcgev_cvx.solutions import solution_of
 from dcgev_cvx.steps.closed import power_step, soft_threshold_step
-from dcgev_cvx.steps.convex import QCQPStep
+from dcgev_cvx.steps.conic import QCQPStep
 from dcgev_cvx.steps.native import NativeFisherStep, native_step
 
 A = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]])
@@ -456,7 +458,7 @@ PENCIL, PCA = Pencil(A, B), Pencil(A)
 PROGRAM = SparseGEV(PCA, 0.3, 1e-2)
 X = np.random.default_rng(0).standard_normal((12, 3))
 LABELS = np.repeat([0, 1], 6)
-CORPUS = datasets.planted_translations(40, 4, 5, 10)
+CORPUS = planted_translations(40, 4, 5, 10)
 VIEWS = retrieval.kernel_views(CORPUS)
 (COMPONENT,) = retrieval.sparse_cca(*VIEWS, 1, zeros=0.5)
 LOOSE = dataclasses.replace(COMPONENT, rows=((99,), (99,)), loadings=((1.0,), (1.0,)))
@@ -592,9 +594,9 @@ CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine f
     deflation.projection: {"pencil": PCA, "W": np.eye(3)[:, :1]},
     deflation.schur: {"pencil": PCA, "W": np.eye(3)[:, :1]},
     dcgev_cvx.fda_pencil: {"X": X, "y": LABELS, "ridge": 0.1},
-    datasets.planted_songs: {"songs": 20, "features": 4, "words": 5, "noisy": 1, "factors": 3, "listeners": 2},
-    datasets.planted_translations: {"documents": 20, "topics": 3, "words": 3, "noise": 2},
-    datasets.laws_of_canada: {"folder": ".", "least_words": 10},
+    planted_songs: {"songs": 20, "features": 4, "words": 5, "noisy": 1, "factors": 3, "listeners": 2},
+    planted_translations: {"documents": 20, "topics": 3, "words": 3, "noise": 2},
+    laws_of_canada: {"folder": ".", "least_words": 10},
 }
 ANY = {"U"}  # a dual matrix may be anything at all
 TAKEN = {  # (argument, value) that are in order somewhere
@@ -635,7 +637,7 @@ def verdict(call, arguments):
     return "accepted"
 
 
-NEVER_GOOD = {datasets.laws_of_canada}  # the laws are not here
+NEVER_GOOD = {laws_of_canada}  # the laws are not here
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: getattr(call, "__qualname__", type(call).__name__))
@@ -734,7 +736,7 @@ def test_numbers_of_other_kinds_are_taken(call):
         (lambda: Pencil(A, names=np.ones((3, 3))), "names = .* must list 3 names"),
         (lambda: CORPUS.save(""), "path = '' must be the path of a file"),
         (lambda: CORPUS.save("x" * 10_000), "path = 'x{50,59} … must be the path of a file"),
-        (lambda: datasets.manpages(root="x" * 10_000), "root = 'x{50,59} … must be the path of a file"),
+        (lambda: manpages(root="x" * 10_000), "root = 'x{50,59} … must be the path of a file"),
         (lambda: datasets.planted_pca(6, 2, strength=2.0**63, samples=20), r"of size 4.6e\+18 beside 1 is"),
         (lambda: relaxations.fisher_l1_penalized([5e-324, 0.0], None, 1.0), "a of size 4.9e-324 and B of size"),
         (lambda: verify.parametrize_with_checks("step", remote=A), "remote = .* must be True or False"),
@@ -788,11 +790,9 @@ def test_messages_at_other_doors(call, text):
 def test_small_integers_do_not_overflow():
     one, two = (datasets.planted_cca(kind(100), kind(100), kind(3), rng=1) for kind in (int, np.int8))
     assert np.array_equal(one.pencil.A, two.pencil.A)
-    one, two = (datasets.planted_translations(kind(40), kind(20), kind(10), kind(5)) for kind in (int, np.uint8))
+    one, two = (planted_translations(kind(40), kind(20), kind(10), kind(5)) for kind in (int, np.uint8))
     assert one.words == two.words
-    one, two = (
-        datasets.planted_songs(kind(9), kind(4), kind(99), kind(1), listeners=kind(4)) for kind in (int, np.int8)
-    )
+    one, two = (planted_songs(kind(9), kind(4), kind(99), kind(1), listeners=kind(4)) for kind in (int, np.int8))
     assert np.array_equal(one.tags, two.tags)
 
 

@@ -9,7 +9,7 @@ import scipy.linalg
 
 from dcgev_cvx import Backend, Pencil, SparseGEV, Stop, iterate, sparse_gev
 from dcgev_cvx.steps.closed import power_step, soft_threshold_step
-from dcgev_cvx.steps.convex import LassoStep, LinearStep, MetricLassoStep, QCQPStep
+from dcgev_cvx.steps.conic import LassoStep, LinearStep, MetricLassoStep, QCQPStep
 
 SOLVERS = ["CLARABEL", "ECOS", "SCS"]
 EPSILONS = [1.0, 1e-2, 1e-4, 1e-8, 2.2e-16]

@@ -10,10 +10,10 @@ import pytest
 from mpmath import mp
 
 from dcgev_cvx import Gram, InvalidParameter, Pencil
-from dcgev_cvx.bounds import dual_of, smallest_B_eigenvalue
 from dcgev_cvx.datasets import indefinite, pitprops, planted_cca, planted_pca
 from dcgev_cvx.exact import ExactStatus, best_subset, brute_force, gev, search
 from dcgev_cvx.exact.nodes import NodeBounds, top_sum
+from dcgev_cvx.relaxations.bounds import dual_of, smallest_B_eigenvalue
 
 PITPROPS = [1.0, 1.9540, 2.4753, 2.9375, 3.4062, 3.7710, 3.9962, 4.0686, 4.1386, 4.1726, 4.2083, 4.2182, 4.2186]
 

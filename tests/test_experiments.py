@@ -16,19 +16,19 @@ from numpy.testing import assert_allclose
 
 from dcgev_cvx import Gram, Pencil, datasets
 from dcgev_cvx.errors import DataUnavailable, InvalidParameter
-from dcgev_cvx.experiments import EXPERIMENTS, named, reproduce, runner
-from dcgev_cvx.experiments import cells as cells_module
-from dcgev_cvx.experiments.base import Experiment, Figure, Finding, Panel, Section, Table, Verdict, agreement
-from dcgev_cvx.experiments.cells import Cell, Store, checked_folder, differences, digest, write_atomically
-from dcgev_cvx.experiments.figure1 import cumulative_finding
-from dcgev_cvx.experiments.figure2 import lead
-from dcgev_cvx.experiments.methods import METHODS, Answer, Prepared, compared, gaussian_pencil, timed, trace
-from dcgev_cvx.experiments.pitprops import PRINTED, dc_pca_at, printed_variance, semidefinite
-from dcgev_cvx.experiments.report import Report, markdown, page, pipe_table, write
-from dcgev_cvx.experiments.runner import Crew, Results, run
-from dcgev_cvx.experiments.table1 import loading_finding
-from dcgev_cvx.experiments.tables34 import cardinalities, planted, spread
-from dcgev_cvx.experiments.timing import run_findings, wanted_finding
+from dcgev_cvx.reproduction import EXPERIMENTS, named, reproduce, runner
+from dcgev_cvx.reproduction import cells as cells_module
+from dcgev_cvx.reproduction.base import Experiment, Figure, Finding, Panel, Section, Table, Verdict, agreement
+from dcgev_cvx.reproduction.cells import Cell, Store, checked_folder, differences, digest, write_atomically
+from dcgev_cvx.reproduction.figure1 import cumulative_finding
+from dcgev_cvx.reproduction.figure2 import lead
+from dcgev_cvx.reproduction.methods import METHODS, Answer, Prepared, compared, gaussian_pencil, timed, trace
+from dcgev_cvx.reproduction.pitprops import PRINTED, dc_pca_at, printed_variance, semidefinite
+from dcgev_cvx.reproduction.report import Report, markdown, page, pipe_table, write
+from dcgev_cvx.reproduction.runner import Crew, Results, run
+from dcgev_cvx.reproduction.table1 import loading_finding
+from dcgev_cvx.reproduction.tables34 import cardinalities, planted, spread
+from dcgev_cvx.reproduction.timing import run_findings, wanted_finding
 
 
 def square(x, calls=None):
@@ -170,7 +170,7 @@ def test_kill_9_and_resume(tmp_path):
 def test_a_worker_ends_with_its_parent():
     """The parent is killed without warning while its worker sleeps: the pipe that both hold closes within seconds."""
     worker = (
-        "import os, time; from dcgev_cvx.experiments.runner import leave_with; leave_with(os.getppid()); "
+        "import os, time; from dcgev_cvx.reproduction.runner import leave_with; leave_with(os.getppid()); "
         "print('ready', flush=True); time.sleep(120)"
     )
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {worker!r}])"
@@ -182,7 +182,7 @@ def test_a_worker_ends_with_its_parent():
 
 def test_a_worker_whose_parent_is_gone_already_does_not_begin():
     code = (
-        "import time; from dcgev_cvx.experiments.cells import Cell; from dcgev_cvx.experiments import runner; "
+        "import time; from dcgev_cvx.reproduction.cells import Cell; from dcgev_cvx.reproduction import runner; "
         "runner.outcome_in_worker(Cell('c', lambda: time.sleep(60), {}), parent=2**22)"  # the number of no process
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=50, check=False).returncode == 1
@@ -538,8 +538,7 @@ def test_an_unchanged_report_is_not_drawn_again(tmp_path):
 
 
 def test_missing_data_is_reported_not_raised(tmp_path, monkeypatch):
-    from dcgev_cvx.datasets import fetch
-    from dcgev_cvx.experiments import tables34
+    from dcgev_cvx.reproduction import fetch, tables34
 
     tables34.data.cache_clear()
     monkeypatch.setenv(fetch.FOLDER_VARIABLE, str(tmp_path / "empty"))

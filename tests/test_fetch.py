@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import rdata
 
-from dcgev_cvx import datasets
-from dcgev_cvx.datasets import fetch
 from dcgev_cvx.errors import DataUnavailable, DCGEVError
+from dcgev_cvx.reproduction import fetch
+from dcgev_cvx.reproduction.fetch import colon, leukemia
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_pinned_sources_are_exact_versions():
 
 def test_a_cache_filled_by_hand_is_read_without_a_network(small_colon, monkeypatch):
     monkeypatch.setattr(fetch, "downloaded", lambda *_: pytest.fail("nothing should be fetched"))
-    data = datasets.colon()
+    data = colon()
     np.testing.assert_array_equal(data.X, np.arange(6.0).reshape(2, 3))
     assert data.y == ("normal", "tumor")
     assert data.names == ("a", "b", "c")
@@ -66,7 +66,7 @@ def test_leukemia_takes_its_gene_names_from_the_file(cache, monkeypatch):
     pin(monkeypatch, "leukemia", path)
     table = xarray.DataArray(np.ones((2, 2)), coords={"dim_0": ["1", "2"], "dim_1": ["AFFX", "Z78285"]})
     monkeypatch.setattr(rdata, "read_rda", lambda *_, **__: {"golub": {"x": table, "y": ["ALL", "AML"]}})
-    data = datasets.leukemia()
+    data = leukemia()
     assert data.names == ("AFFX", "Z78285")
     assert data.y == ("ALL", "AML")
     assert "MIT" in data.licence
@@ -76,7 +76,7 @@ def test_a_damaged_file_is_refused_with_both_hashes_and_a_remedy(small_colon):
     small_colon.write_bytes(small_colon.read_bytes()[:-3])
     found = hashlib.sha256(small_colon.read_bytes()).hexdigest()
     with pytest.raises(DataUnavailable, match="Delete it") as caught:
-        datasets.colon()
+        colon()
     text = str(caught.value)
     assert found in text
     assert fetch.SOURCES["colon"].sha256 in text
@@ -92,7 +92,7 @@ def test_offline_without_a_cache_says_which_file_to_put_where(cache, monkeypatch
 
     monkeypatch.setattr(pooch, "retrieve", offline)
     with pytest.raises(DataUnavailable, match=r"Colon\.rda is not in the cache") as caught:
-        datasets.colon()
+        colon()
     text = str(caught.value)
     assert str(cache / "Colon.rda") in text
     assert fetch.SOURCES["colon"].url in text
@@ -113,7 +113,7 @@ def test_a_missing_file_is_fetched_from_the_pinned_address(cache, monkeypatch, t
         )
 
     monkeypatch.setattr(pooch, "retrieve", retrieve)
-    assert datasets.colon().names == ("g",)
+    assert colon().names == ("g",)
     source = fetch.SOURCES["colon"]
     assert calls == [(source.url, f"sha256:{source.sha256}")]
 
@@ -123,13 +123,13 @@ def test_a_file_that_is_no_r_file(cache, monkeypatch):
     path.write_bytes(b"not R")
     pin(monkeypatch, "colon", path)
     with pytest.raises(DataUnavailable, match="could not be read as an R file"):
-        datasets.colon()
+        colon()
 
 
 def test_a_folder_in_place_of_the_file(cache):
     (cache / "Colon.rda").mkdir()
     with pytest.raises(DataUnavailable, match="cannot be read"):
-        datasets.colon()
+        colon()
 
 
 def test_the_platforms_cache_is_used_without_the_variable(monkeypatch):

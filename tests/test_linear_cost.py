@@ -6,9 +6,9 @@ import pytest
 from scipy.sparse import coo_array
 
 from dcgev_cvx import Backend, SparseFDA, SparseGEV, datasets
-from dcgev_cvx.solvers import quiet
-from dcgev_cvx.steps.convex import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
-from dcgev_cvx.steps.linear_cost import LinearCostProblem
+from dcgev_cvx.steps.backend import quiet
+from dcgev_cvx.steps.compile_once import LinearCostProblem
+from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
 
 PENCIL = datasets.indefinite(6, dense_metric=True)
 CASES = [

@@ -20,9 +20,9 @@ from dcgev_cvx import (
     minimize,
     sparse_gev,
 )
+from dcgev_cvx.steps.accelerate import Accelerated, Repeated
 from dcgev_cvx.steps.base import StepOutput
 from dcgev_cvx.steps.closed import soft_threshold_step
-from dcgev_cvx.steps.speedups import Accelerated, Repeated
 
 
 def output(program, y, x):

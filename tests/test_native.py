@@ -8,9 +8,9 @@ import pytest
 import referee
 
 from dcgev_cvx import InvalidParameter, Pencil, SparseFDA, SparseGEV, iterate
-from dcgev_cvx.compiled import compiled
+from dcgev_cvx._numerics.compiled import compiled
 from dcgev_cvx.steps import native
-from dcgev_cvx.steps.convex import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
+from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
 from dcgev_cvx.steps.kernels import duality_gap, lasso_for_k, weighted_lasso
 from dcgev_cvx.steps.native import IdentityStep, MetricStep, NativeFisherStep, native_step
 

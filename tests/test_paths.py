@@ -11,22 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcgev_cvx import Gram, InvalidParameter, Pencil, SparseGEV, path, rho_max, solve, sparse_gev
-
-from dcgev_cvx import oneshot, overfitting, paths, supports, swaps  # isort: skip
 from dcgev_cvx.builders import cca_pencil
-from dcgev_cvx.exchanges import exchange_rows
-from dcgev_cvx.gains import pair_value, swap_gains
-from dcgev_cvx.oneshot import SCHEDULES, one_shot, survivors
-from dcgev_cvx.paths import on_path
-from dcgev_cvx.swaps import (
-    Climbs,
-    best_swap,
-    eigenvector_on,
-    eliminated,
-    support_values,
-    swap_search,
-)
-from dcgev_cvx.views import solve_views
+from dcgev_cvx.search import oneshot, overfitting, paths, supports, swaps
+from dcgev_cvx.search.exchanges import exchange_rows
+from dcgev_cvx.search.gains import pair_value, swap_gains
+from dcgev_cvx.search.oneshot import SCHEDULES, one_shot, survivors
+from dcgev_cvx.search.paths import on_path
+from dcgev_cvx.search.swaps import Climbs, best_swap, eigenvector_on, eliminated, support_values, swap_search
+from dcgev_cvx.search.view_counts import solve_views
 
 PITPROPS_BEST = [
     1.0000, 1.9540, 2.4753, 2.9375, 3.4062, 3.7710, 3.9962, 4.0686, 4.1386, 4.1726, 4.2083, 4.2182, 4.2186,
@@ -745,7 +737,7 @@ def test_few_samples_with_constants_and_duplicates_are_few_samples():
 def test_one_blas_thread_ends_with_the_outermost_context_even_after_an_error():
     from threadpoolctl import threadpool_info
 
-    from dcgev_cvx.threads import one_thread
+    from dcgev_cvx._numerics.threads import one_thread
 
     def threads():
         return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcgev_cvx import Gram, InvalidPencil, Pencil
-from dcgev_cvx.factors import Factor
-from dcgev_cvx.spectra import positive, power_of_four, power_of_two
+from dcgev_cvx._numerics.factors import Factor
+from dcgev_cvx._numerics.spectra import positive, power_of_four, power_of_two
 
 
 def test_arrays_are_copied_symmetric_and_read_only():

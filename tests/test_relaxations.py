@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from dcgev_cvx import Backend, Infeasible, InvalidParameter, InvalidPencil, Pencil, SolverFailed, solvers
-from dcgev_cvx.bounds import smallest_B_eigenvalue, valid_radius
+from dcgev_cvx import Backend, Infeasible, InvalidParameter, InvalidPencil, Pencil, SolverFailed
 from dcgev_cvx.datasets import pitprops, planted_pca, two_gaussians
 from dcgev_cvx.exact import brute_force
 from dcgev_cvx.relaxations import (
@@ -24,6 +23,8 @@ from dcgev_cvx.relaxations import (
     radius_for,
 )
 from dcgev_cvx.relaxations.base import Dimacs
+from dcgev_cvx.relaxations.bounds import smallest_B_eigenvalue, valid_radius
+from dcgev_cvx.steps import backend as solvers
 
 
 def random_cca():

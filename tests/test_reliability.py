@@ -33,9 +33,9 @@ from dcgev_cvx import (
     sparse_fda,
     sparse_gev,
 )
-from dcgev_cvx.steps import convex
+from dcgev_cvx.steps import conic as convex
 from dcgev_cvx.steps.closed import soft_threshold_step
-from dcgev_cvx.steps.convex import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
+from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
 
 SOLVERS = ["CLARABEL", "ECOS", "SCS"]
 
@@ -469,7 +469,7 @@ def test_a_long_run_does_not_grow():
     code = """
 import gc, numpy as np, referee
 from dcgev_cvx import Pencil, SparseGEV
-from dcgev_cvx.steps.convex import LassoStep
+from dcgev_cvx.steps.conic import LassoStep
 def resident():
     gc.collect()
     return int(open('/proc/self/statm').read().split()[1]) * 4096

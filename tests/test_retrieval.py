@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from dcgev_cvx import InvalidParameter, Pencil, SparseGEV, certify, datasets
+from dcgev_cvx import InvalidParameter, Pencil, SparseGEV, certify
 from dcgev_cvx.cli import main
-from dcgev_cvx.experiments import EXPERIMENTS, reproduce
-from dcgev_cvx.experiments.pieces import Pieces
-from dcgev_cvx.retrieval import (
+from dcgev_cvx.reproduction import EXPERIMENTS, reproduce
+from dcgev_cvx.reproduction.pieces import Pieces
+from dcgev_cvx.reproduction.planted_text import planted_translations
+from dcgev_cvx.reproduction.retrieval import (
     Component,
     deflated_projection,
     dense_cca,
@@ -24,14 +25,14 @@ from dcgev_cvx.retrieval import (
     sparse_pairs,
     unit_rows,
 )
-from dcgev_cvx.retrieval.deflated import DeflatedViews
-from dcgev_cvx.retrieval.pairs import canonical_pairs
-from dcgev_cvx.wordspace import plot_words, word_components, word_table
+from dcgev_cvx.reproduction.retrieval.deflated import DeflatedViews
+from dcgev_cvx.reproduction.retrieval.pairs import canonical_pairs
+from dcgev_cvx.reproduction.wordspace import plot_words, word_components, word_table
 
 
 @pytest.fixture(scope="module")
 def corpus():
-    return datasets.planted_translations(documents=240, rng=0)
+    return planted_translations(documents=240, rng=0)
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +226,7 @@ def test_bad_numbers_are_named(views):
         sparse_cca(*views, 2, ridge=0.0)
     with pytest.raises(InvalidParameter, match="k = 99"):
         sparse_pairs(np.eye(4) - 0.25, np.eye(4) - 0.25, 1, (99, 1))
-    alike = datasets.planted_translations(20, rng=0).take(np.zeros(5, dtype=int))
+    alike = planted_translations(20, rng=0).take(np.zeros(5, dtype=int))
     with pytest.raises(InvalidParameter, match="alike in the first language"):
         kernel_views(alike)
 
@@ -284,7 +285,7 @@ def test_an_interrupted_run_goes_on_at_the_next_component(tmp_path, monkeypatch)
 
 
 def test_the_report_names_the_corpus_and_never_claims_hansard(tmp_path):
-    corpus = datasets.planted_translations(rng=4)
+    corpus = planted_translations(rng=4)
     corpus.save(tmp_path / "mine.npz")
     report = reproduce(["table5"], tmp_path / "out", effort="tiny", data={"corpus": str(tmp_path / "mine.npz")})
     section = report.sections[0]
@@ -297,7 +298,7 @@ def test_another_file_under_the_same_name_is_another_corpus(tmp_path):
     path = tmp_path / "mine.npz"
     arocs = []
     for seed in (4, 5):
-        datasets.planted_translations(rng=seed).save(path)
+        planted_translations(rng=seed).save(path)
         report = reproduce(["table5"], tmp_path / "out", effort="tiny", data={"corpus": str(path)})
         arocs.append(report.sections[0].tables[0].rows[0][1])
     fresh = reproduce(["table5"], tmp_path / "fresh", effort="tiny", data={"corpus": str(path)})

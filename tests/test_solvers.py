@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import Backend, InvalidParameter, SolverFailed, SolverMissing
-from dcgev_cvx.solvers import INSTALL, TIGHT, installed_solvers, known_solver, quiet
+from dcgev_cvx.steps.backend import INSTALL, TIGHT, installed_solvers, known_solver, quiet
 
 
 def tiny():
@@ -47,7 +47,7 @@ def test_a_solver_is_a_name(name):
 
 
 def test_missing_solvers_say_how_to_install_them(monkeypatch):
-    monkeypatch.setattr("dcgev_cvx.solvers.installed_solvers", lambda: ("CLARABEL", "SCS"))
+    monkeypatch.setattr("dcgev_cvx.steps.backend.installed_solvers", lambda: ("CLARABEL", "SCS"))
     for name, package in INSTALL.items():
         if name not in ("CLARABEL", "SCS"):
             with pytest.raises(

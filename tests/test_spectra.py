@@ -5,7 +5,8 @@ import pytest
 import referee
 import scipy.linalg
 
-from dcgev_cvx import Gram, Pencil, spectra
+from dcgev_cvx import Gram, Pencil
+from dcgev_cvx._numerics import spectra
 
 
 @pytest.mark.parametrize("n", [5, 320])

@@ -21,11 +21,11 @@ from dcgev_cvx import (
     sparse_fda,
     sparse_gev,
 )
-from dcgev_cvx.faces import Face, absorbing
 from dcgev_cvx.penalties import L1Penalty
+from dcgev_cvx.steps.accelerate import Accelerated, Repeated
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.native import native_step
-from dcgev_cvx.steps.speedups import Accelerated, Repeated
+from dcgev_cvx.steps.shrink import Face, absorbing
 
 
 def cca(n=40, seed=0):

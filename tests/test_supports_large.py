@@ -7,11 +7,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dcgev_cvx import Gram, Pencil, slots, solve, supports
-from dcgev_cvx.slots import Slots, exchange_slots
-from dcgev_cvx.supports import joined
-from dcgev_cvx.swaps import eigenvector_on, eliminated, swap_search
-from dcgev_cvx.sweeps import Tableau, rank_one_support
+from dcgev_cvx import Gram, Pencil, solve
+from dcgev_cvx.search import slots, supports
+from dcgev_cvx.search.slots import Slots, exchange_slots
+from dcgev_cvx.search.supports import joined
+from dcgev_cvx.search.swaps import eigenvector_on, eliminated, swap_search
+from dcgev_cvx.search.sweeps import Tableau, rank_one_support
 
 
 def general(seed, n=160, *, metric=True):
@@ -102,7 +103,7 @@ def ratio(a, B, S):
 
 
 def test_the_tableau_says_what_the_data_say(monkeypatch):
-    monkeypatch.setattr("dcgev_cvx.sweeps.REFRESH", 10**9)
+    monkeypatch.setattr("dcgev_cvx.search.sweeps.REFRESH", 10**9)
     a, B = fisher(0, 12)
     tableau, rng = Tableau(a, B, np.array([1, 5])), np.random.default_rng(0)
     for i in rng.integers(12, size=60):

@@ -13,13 +13,7 @@ from dcgev_cvx.errors import SolverFailed
 from dcgev_cvx.pencils import Pencil
 from dcgev_cvx.programs import SparseGEV
 from dcgev_cvx.steps.polish import Subproblem, polish
-from dcgev_cvx.verify.instances import (
-    flipped,
-    permuted,
-    question,
-    scaled_objective,
-    scaled_variables,
-)
+from dcgev_cvx.verify.instances import flipped, permuted, question, scaled_objective, scaled_variables
 from dcgev_cvx.verify.measures import excess, objective, proximal_residual, surrogate, tangent
 from dcgev_cvx.verify.printed import on_same_face, printed_run
 from dcgev_cvx.verify.reference import enumerated, reference

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from dcgev_cvx import InvalidParameter, cca_pencil, datasets
-from dcgev_cvx.experiments import reproduce
-from dcgev_cvx.vocabulary import (
+from dcgev_cvx import InvalidParameter, cca_pencil
+from dcgev_cvx.reproduction import reproduce
+from dcgev_cvx.reproduction.cal500 import planted_songs
+from dcgev_cvx.reproduction.vocabulary import (
     agreement_vocabularies,
     audible,
     average,
@@ -24,7 +25,7 @@ SIZES = [60, 45, 36, 24, 12]
 
 @pytest.fixture(scope="module")
 def songs():
-    return datasets.planted_songs(300, 20, 60, 24, factors=5, rng=1)
+    return planted_songs(300, 20, 60, 24, factors=5, rng=1)
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..deflation import Components
     from ..pencils import Pencil
+    from ..search.deflation import Components
     from ..solutions import Solution
 
 DEFLATIONS = ("orthogonalized-hotelling", "hotelling", "projection", "schur")
@@ -98,7 +98,7 @@ def cardinalities(text: str) -> list[int | tuple[int, ...]]:
     >>> cardinalities("6,2,2"), cardinalities("5+5,3+3")
     ([6, 2, 2], [(5, 5), (3, 3)])
     """
-    from ..checks import shown
+    from .._numerics.checks import shown
     from ..errors import InvalidParameter
 
     try:
@@ -113,8 +113,8 @@ def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace, keeper: Keep
 
     A single k is told whether some ρ̃ gives it, which several components are not asked: their pencils are deflated.
     """
-    from ..deflation import Components, components
-    from ..paths import solve
+    from ..search.deflation import Components, components
+    from ..search.paths import solve
 
     if len(ks) > 1 or not isinstance(ks[0], int):
         return components(
@@ -135,8 +135,8 @@ def fisher(pencil: Pencil, k: int) -> Solution | None:
 
     Recognised by its shape: A = aaᵀ, a Gram matrix of one row, with a B.
     """
-    from ..fisher import fisher_solve
     from ..pencils import Gram
+    from ..search.fisher import fisher_solve
 
     if pencil.B is None or not isinstance(pencil.A, Gram) or pencil.A.C.shape[0] != 1:
         return None
@@ -186,7 +186,7 @@ class Keeper:
 
 def made_folder(name: str, option: str = "--out") -> Path:
     """The folder, made if need be; one that cannot be written to is refused before the work."""
-    from ..checks import as_path
+    from .._numerics.checks import as_path
     from ..errors import InvalidParameter
 
     if not name:
@@ -289,7 +289,7 @@ def shares(found: Components) -> list[tuple[str, str]]:
 
     Empty for CCA, whose A is no variance.
     """
-    from ..explained import is_variance
+    from ..search.explained import is_variance
 
     if not is_variance(found.pencil):
         return []

@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
     A comparison is a report and not a test: exit code 0 whatever the gaps are. Each k is shown as soon as it is done.
     """
-    from ..checks import as_number
+    from .._numerics.checks import as_number
     from .solve import print_json
 
     check_outputs(args)
@@ -135,7 +135,7 @@ def cardinalities(text: str, n: int) -> list[int]:
     >>> cardinalities("2:5", 13), cardinalities("2,6", 13)
     ([2, 3, 4, 5], [2, 6])
     """
-    from ..checks import shown
+    from .._numerics.checks import shown
     from ..solutions import checked_k
 
     try:
@@ -156,7 +156,7 @@ def check_outputs(args: argparse.Namespace) -> None:
 
     Raises InvalidParameter or SolverMissing before anything is computed.
     """
-    from ..checks import as_path
+    from .._numerics.checks import as_path
     from .path import check_plot, writable
 
     check_plot(args.plot)

@@ -23,7 +23,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from .. import datasets
-from ..checks import Matrix, Vector, as_path, refuse_bomb, refuse_endless, shown
+from .._numerics.checks import Matrix, Vector, as_path, refuse_bomb, refuse_endless, shown
 from ..errors import DCGEVError, InvalidParameter, nearest
 from ..pencils import Gram, Pencil, check_order
 

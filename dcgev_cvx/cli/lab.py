@@ -45,7 +45,7 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List the apps, or run one until it is ended."""
-    from ..checks import as_whole
+    from .._numerics.checks import as_whole
 
     found = apps()
     if args.name is None:

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import tasks
 
 if TYPE_CHECKING:
-    from ..paths import Path, PathPoint
     from ..pencils import Pencil
+    from ..search.paths import Path, PathPoint
 
 
 def add(subparsers: Any) -> None:
@@ -58,8 +58,8 @@ def run(args: argparse.Namespace) -> int:
 
     Points are shown at the end and written at once.
     """
-    from ..paths import Path
     from ..penalties import MACHINE_EPS
+    from ..search.paths import Path
     from .cardinality import made_folder
 
     check_plot(args.plot)
@@ -106,10 +106,10 @@ def grid(pencil: Pencil, parameter: str, args: argparse.Namespace, eps: float) -
     """
     import numpy as np
 
-    from ..checks import as_number
+    from .._numerics.checks import as_number
     from ..errors import InvalidParameter
-    from ..fisher import nu_max
-    from ..paths import MOST_POINTS, rho_max
+    from ..search.fisher import nu_max
+    from ..search.paths import MOST_POINTS, rho_max
     from .inputs import number_in
 
     text = args.rho if parameter == "rho" else args.nu
@@ -135,8 +135,8 @@ def mean_difference(pencil: Pencil) -> Any:
 
 def follow(pencil: Pencil, parameter: str, values: list[float] | None, eps: float, keep: Keeper) -> None:
     """The runs of the path, each kept as it ends."""
-    from ..fisher import fisher_path
-    from ..paths import path_points, point_of
+    from ..search.fisher import fisher_path
+    from ..search.paths import path_points, point_of
 
     if parameter == "nu":
         a = mean_difference(pencil)
@@ -160,7 +160,7 @@ class Keeper:
 
     def __call__(self, point: PathPoint, total: str = "") -> None:
         """Keep a point, and tell of it."""
-        from ..paths import Path
+        from ..search.paths import Path
         from .cardinality import progress
         from .solve import finite
 
@@ -207,7 +207,7 @@ def check_plot(name: str | None) -> None:
     Raises InvalidParameter for another ending than .png, .pdf, .svg, a folder that is not there or a file that cannot
     be written, SolverMissing without matplotlib.
     """
-    from ..checks import as_path
+    from .._numerics.checks import as_path
     from ..errors import InvalidParameter, SolverMissing
 
     if name is None:

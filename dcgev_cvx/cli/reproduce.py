@@ -64,12 +64,12 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run, report, and return 1 when a cell could not be computed."""
-    from ..checks import as_path
+    from .._numerics.checks import as_path
     from ..errors import InvalidParameter
-    from ..experiments import reproduce
-    from ..experiments.cells import checked_folder, write_atomically
-    from ..experiments.report import markdown
-    from ..experiments.runner import Crew
+    from ..reproduction import reproduce
+    from ..reproduction.cells import checked_folder, write_atomically
+    from ..reproduction.report import markdown
+    from ..reproduction.runner import Crew
 
     crew = Crew(args.jobs, args.dask)
     page = None if args.page is None else as_path(args.page, "--page")

@@ -31,7 +31,7 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Try every step with every installed solver and print who passed."""
-    from ..solvers import INSTALL, installed_solvers
+    from ..steps.backend import INSTALL, installed_solvers
 
     found = {solver: {"version": version(solver), "steps": trial(solver)} for solver in installed_solvers()}
     missing = {solver: f"pip install {package}" for solver, package in INSTALL.items() if solver not in found}
@@ -48,7 +48,7 @@ def trial(solver: str) -> dict[str, bool]:
     SolverFailed is the only failure that counts as "cannot"; anything else would be a bug of ours.
     """
     from ..errors import SolverFailed
-    from ..solvers import Backend
+    from ..steps.backend import Backend
 
     backend = Backend(solver)
     passed: dict[str, bool] = {}
@@ -70,7 +70,7 @@ def small_steps() -> list[tuple[str, Any, Any]]:
 
     from ..pencils import Pencil
     from ..programs import SparseFDA, SparseGEV
-    from ..steps import convex
+    from ..steps import conic as convex
 
     A = np.array([[2.0, 1.0, 0.0], [1.0, 1.0, 0.5], [0.0, 0.5, 1.5]])
     B = np.array([[1.0, 0.2, 0.0], [0.2, 1.5, 0.1], [0.0, 0.1, 2.0]])
@@ -95,7 +95,7 @@ def version(solver: str) -> str:
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed_version
 
-    from ..solvers import INSTALL
+    from ..steps.backend import INSTALL
 
     package = (INSTALL | {"HIGHS": "highspy", "ECOS_BB": "ecos"}).get(solver, solver.lower())
     try:

@@ -90,8 +90,8 @@ def pca(args: argparse.Namespace, source: str) -> Pencil:
 
 def refuse_constant(X: Any, names: tuple[str, ...] | None, source: str) -> None:
     """Constant columns by the names of the file's header: they have no unit variance."""
+    from .._numerics.samples import Table
     from ..errors import InvalidParameter
-    from ..samples import Table
 
     table = Table(X, names, source)
     flat = [] if X.ndim != 2 or not X.size else [j for j, size in enumerate(table.spread()[1]) if size == 0.0]
@@ -140,7 +140,7 @@ def fda(args: argparse.Namespace, source: str) -> Pencil:
 
 def samples(source: str) -> tuple[Any, tuple[str, ...] | None]:
     """The numbers and the columns' names of a file; gaps are told by those names."""
-    from ..samples import as_table
+    from .._numerics.samples import as_table
     from .inputs import read_table
 
     table = read_table(source)

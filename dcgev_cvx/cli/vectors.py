@@ -89,7 +89,7 @@ def run_check(args: argparse.Namespace) -> int:
 
     Exit code 1 also when answers are missing: an implementation is not right by saying nothing.
     """
-    from ..checks import as_path
+    from .._numerics.checks import as_path
     from ..verify import vectors
 
     answers = vectors.read_answers(as_path(args.answers, "ANSWERS.json"))

@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     Both or neither of MODULE:FUNCTION and --cmd is bad input. The page is written also when the solver fails, since
     that is when it is read; where it cannot be written, that is said before the trial.
     """
-    from ..checks import as_path
+    from .._numerics.checks import as_path
     from .path import writable
 
     if (args.target is None) == (args.cmd is None):

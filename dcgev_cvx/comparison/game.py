@@ -129,7 +129,7 @@ def rho_for(
 
     A run that was stopped by its iteration limit does not count, even if it has k nonzeros at that moment.
     """
-    from ..paths import rho_max
+    from ..search.paths import rho_max
 
     low, high = 0.0, rho_max(pencil)
     best: tuple[float, MMResult | None] = (high, None)

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..bounds import valid_radius
-from ..checks import Vector
+from .._numerics.checks import Vector
+from .._numerics.spectra import power_of_two
 from ..errors import SolverFailed, SolverMissing
 from ..pencils import Pencil
-from ..spectra import power_of_two
+from ..relaxations.bounds import valid_radius
 
 GUESTS = {"dccp": "dccp", "uno": "unopy"}
 """Method → the package it needs."""
@@ -84,7 +84,7 @@ def by_dccp(pencil: Pencil, k: int) -> Vector:
 
 def by_uno(pencil: Pencil, k: int) -> Vector:
     """The answer of CVXPY's nlp=True with UNO."""
-    from ..solvers import attempt, installed_solvers
+    from ..steps.backend import attempt, installed_solvers
 
     if "UNO" not in installed_solvers():
         raise SolverMissing("this CVXPY does not know UNO: pip install -U cvxpy unopy.")

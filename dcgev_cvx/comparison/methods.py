@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..bounds import cheap_bound
-from ..checks import Vector, as_flag, as_generator, as_listener, as_number, listed, one_of
+from .._numerics.checks import Vector, as_flag, as_generator, as_listener, as_number, listed, one_of
+from .._numerics.limits import refuse_large_sdp
 from ..errors import DCGEVError, InvalidParameter
-from ..limits import refuse_large_sdp
 from ..pencils import Pencil, expect_pencil
 from ..postprocess import renormalize, value
 from ..programs import smallest_tau
+from ..relaxations.bounds import cheap_bound
 from ..solutions import Solution, checked_k, solution_of
 from .game import Game
 from .guests import GUESTS, LIMIT, absent, by_dccp, by_uno
@@ -78,7 +78,7 @@ def solve_row(game: Game) -> Row:
 
     check_path=False: whether k lies on the ρ̃ path is the business of the d.c. rows.
     """
-    from ..paths import solve
+    from ..search.paths import solve
 
     found = solve(game.pencil, game.k, random_state=game.random_state, check_path=False)
     row = lower_row(game, found, "best support found by one-shot MM and swaps; no proof")
@@ -91,7 +91,7 @@ def greedy_row(game: Game) -> Row:
 
     The baseline that everything else should beat.
     """
-    from ..paths import greedy
+    from ..search.paths import greedy
 
     begin = perf_counter()
     x: Vector = renormalize(game.pencil, greedy(game.pencil, game.k))

@@ -14,7 +14,7 @@ from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from ..checks import expect
+from .._numerics.checks import expect
 from .rows import CELLS, Comparison, Row, cells_of, checked_comparisons
 
 PACKAGES = ("dcgev-cvx", "cvxpy", "clarabel", "scs", "numpy", "scipy", "matplotlib")

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
-from ..bounds import Gap
-from ..checks import expect, listed, shown
+from .._numerics.checks import expect, listed, shown
 from ..errors import InvalidParameter, SolverMissing
 from ..pencils import Pencil
+from ..relaxations.bounds import Gap
 
 Side: TypeAlias = Literal["lower", "upper"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..checks import Matrix, Vector, as_flag, as_generator, as_number, as_whole, check_bytes, frozen
+from .._numerics.checks import Matrix, Vector, as_flag, as_generator, as_number, as_whole, check_bytes, frozen
 from ..errors import InvalidParameter
 from ..pencils import Pencil
 from ..solutions import checked_k

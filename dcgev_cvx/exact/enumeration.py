@@ -15,14 +15,14 @@ from time import perf_counter
 
 import numpy as np
 
-from ..bounds import Units, cheap_bound
-from ..checks import UNIT_ROUNDOFF, Index, Vector, frozen
+from .._numerics.checks import UNIT_ROUNDOFF, Index, Vector, frozen
+from .._numerics.factors import Factor
+from .._numerics.proofs import ATTEMPTS, GROWTH, TINY, is_definite, times
 from ..errors import InvalidParameter
-from ..factors import Factor
 from ..pencils import Gram, Pencil, expect_pencil
-from ..proofs import ATTEMPTS, GROWTH, TINY, is_definite, times
+from ..relaxations.bounds import Units, cheap_bound
+from ..search.swaps import support_values
 from ..solutions import checked_k
-from ..swaps import support_values
 from .results import ExactSolution, exact_from
 
 CHUNK_ENTRIES = 1 << 18
@@ -86,7 +86,7 @@ def proved(scaled: Pencil, table: Index, guess: float) -> float:
     """A number ≥ λmax of every support of a table, a few units in the last place above the guess; +inf without proof.
 
     λB_SS − A_SS is positive definite on all of them at once, by Cholesky with the rounding margin of
-    `proofs.is_definite`. The pencil is dense and of size one.
+    `_numerics.proofs.is_definite`. The pencil is dense and of size one.
     """
     rows, columns, k = table[:, :, None], table[:, None, :], table.shape[1]
     M = np.asarray(scaled.A)[rows, columns]

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..bounds import Dual, charged
-from ..checks import UNIT_ROUNDOFF, Index, Matrix, Vector
-from ..proofs import is_definite, leading_pair, lowering
+from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+from .._numerics.proofs import is_definite, leading_pair, lowering
+from ..relaxations.bounds import Dual, charged
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class NodeBounds:
         slack -= np.sum(moduli[:, :p], axis=1)
         slack[:p] -= top_sum(moduli[:p, p:], m)
         slack[p:] -= top_sum(moduli[p:, p:], m - 1)
-        # as in `bounds.dominance`: two units for each entry, k more for the sum, and room
+        # as in `relaxations.bounds.dominance`: two units for each entry, k more for the sum, and room
         rounded = 16.0 * (self.k + 2) * UNIT_ROUNDOFF * (abs(lam) * np.max(np.abs(B)) + np.max(np.abs(A)))
         return bool(np.all(slack > rounded))
 

@@ -7,10 +7,10 @@ from enum import Enum
 
 import numpy as np
 
-from ..bounds import Gap
-from ..checks import UNIT_ROUNDOFF, Index, Vector, frozen
+from .._numerics.checks import UNIT_ROUNDOFF, Index, Vector, frozen
 from ..pencils import Gram, Pencil
 from ..postprocess import on_support, value
+from ..relaxations.bounds import Gap
 
 
 class ExactStatus(Enum):

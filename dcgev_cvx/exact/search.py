@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from ..bounds import Dual, cheap_bound, dual_of
-from ..checks import Index, Vector, as_listener, as_number, as_vector, as_whole, attribute
+from .._numerics.checks import Index, Vector, as_listener, as_number, as_vector, as_whole, attribute
+from .._numerics.limits import SDP_LIMIT
+from .._numerics.proofs import times
 from ..errors import InvalidParameter, SolverFailed
-from ..limits import SDP_LIMIT
 from ..pencils import Pencil, expect_pencil
-from ..proofs import times
+from ..relaxations.bounds import Dual, cheap_bound, dual_of
+from ..search.swaps import support_values
 from ..solutions import Solution, checked_k, solution_of
-from ..swaps import support_values
 from .enumeration import finite, scaled_pencil, try_all
 from .nodes import Node, NodeBounds
 from .results import ExactSolution, ExactStatus, Progress, exact_from
@@ -235,7 +235,7 @@ def first_support(pencil: Pencil, scaled: Pencil, k: int, start: Vector | None, 
     # `solve` looks at no clock: a tenth of a second a variable is more than its quick setting takes
     if limits.left < max(1.0, 0.1 * pencil.n):
         return simple
-    from ..paths import solve
+    from ..search.paths import solve
 
     # with fewer than k nonzeros the others make no difference, but a support has k members
     return largest(scaled, solve(scaled, k, effort="quick", check_path=False).x, k)

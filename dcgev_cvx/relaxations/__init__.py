@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from .base import Dimacs, Relaxation
 from .entrywise import entrywise_sdp, homogeneous_sdp, penalized_sdp, radius_for
-from .fisher import FisherQP, fisher_l1, fisher_l1_penalized
+from .fisher_qps import FisherQP, fisher_l1, fisher_l1_penalized
 from .literal import literal_dual, literal_sdp
 
 __all__ = [

@@ -17,16 +17,16 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from ..bounds import Gap, Units, smallest_B_eigenvalue
-from ..checks import UNIT_ROUNDOFF, Matrix, as_flag, as_number, as_real, frozen
+from .._numerics.checks import UNIT_ROUNDOFF, Matrix, as_flag, as_number, as_real, frozen
+from .._numerics.limits import LARGEST, refuse_large_sdp
+from .._numerics.proofs import leading_pair
+from .._numerics.spectra import power_of_two
 from ..errors import InvalidParameter, InvalidPencil, SolverFailed
-from ..limits import LARGEST, refuse_large_sdp
 from ..pencils import Pencil, expect_pencil
 from ..postprocess import on_support
-from ..proofs import leading_pair
 from ..solutions import Solution, solution_of
-from ..solvers import Backend, Solved, attempt
-from ..spectra import power_of_two
+from ..steps.backend import Backend, Solved, attempt
+from .bounds import Gap, Units, smallest_B_eigenvalue
 
 INTERIOR_POINT_LIMIT = 30
 """Up to this n Clarabel is the faster solver of these SDPs, beyond it SCS."""
@@ -77,7 +77,7 @@ class Relaxation:
     """An SDP relaxation, solved: the solver's value, and a bound that does not depend on it.
 
     value        the solver's optimal value
-    upper_bound  proved from the data and the dual matrix U (see `dcgev_cvx.bounds`)
+    upper_bound  proved from the data and the dual matrix U (see `dcgev_cvx.relaxations.bounds`)
     X, U         the primal and the dual matrix
     problem      the cp.Problem, in units where B has a unit diagonal and A is of size one
     rounded      the k-sparse vector read off X's leading eigenvector, renormalized: a lower value

@@ -17,24 +17,12 @@ import cvxpy as cp
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from ..bounds import (
-    Dual,
-    Scale,
-    Units,
-    dual_of,
-    homogeneous_bound,
-    largest_valid_k,
-    penalized_bound,
-    radius_bound,
-    scale_vector,
-    valid_radius,
-)
-from ..checks import Matrix, Vector, as_number, one_of
+from .._numerics.checks import Matrix, Vector, as_number, one_of
+from .._numerics.spectra import power_of_two
 from ..errors import InvalidPencil
 from ..pencils import Pencil, expect_pencil
 from ..solutions import checked_k
-from ..solvers import Backend, Solved
-from ..spectra import power_of_two
+from ..steps.backend import Backend, Solved
 from .base import (
     Answer,
     Relaxation,
@@ -45,6 +33,18 @@ from .base import (
     relaxation_of,
     solve_relaxation,
     useful_radius,
+)
+from .bounds import (
+    Dual,
+    Scale,
+    Units,
+    dual_of,
+    homogeneous_bound,
+    largest_valid_k,
+    penalized_bound,
+    radius_bound,
+    scale_vector,
+    valid_radius,
 )
 from .sharpen import DualFunction, sharpen
 

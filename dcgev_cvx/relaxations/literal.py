@@ -12,11 +12,10 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from ..bounds import Units, dense_bound
-from ..checks import Matrix, as_number
+from .._numerics.checks import Matrix, as_number
 from ..errors import SolverFailed
 from ..pencils import Pencil
-from ..solvers import Backend, Solved
+from ..steps.backend import Backend, Solved
 from .base import (
     Answer,
     Relaxation,
@@ -29,6 +28,7 @@ from .base import (
     solve_relaxation,
     useful_radius,
 )
+from .bounds import Units, dense_bound
 
 
 def literal_sdp(

@@ -14,9 +14,9 @@ from time import perf_counter
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from ..bounds import Dual, charged
-from ..checks import Matrix, Vector
-from ..proofs import leading_pair
+from .._numerics.checks import Matrix, Vector
+from .._numerics.proofs import leading_pair
+from .bounds import Dual, charged
 
 SCALINGS = 12
 """Golden-section steps along the ray tU: they leave t to within 0.01."""

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+from .._numerics.spectra import power_of_four
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil
 from ..postprocess import on_support
 from ..programs import smallest_tau
 from ..solutions import Solution, checked_k, solution_of
-from ..spectra import power_of_four
 
 SEARCH_RUNS = 60
 """The most runs that a search for k may take."""
@@ -199,7 +199,7 @@ def finished(
     more would lower the value, as for a diagonal A.
     """
     if np.count_nonzero(x) < k:
-        from ..paths import spread
+        from ..search.paths import spread
 
         x = spread(pencil, x / float(np.linalg.norm(x)), k)
     label = method if converged else f"{method} (out of iterations)"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import as_flag
+from .._numerics.checks import as_flag
 from ..pencils import Pencil
 from ..postprocess import renormalize
 from ..solutions import Solution

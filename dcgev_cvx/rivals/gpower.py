@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ..checks import Matrix, Vector, as_number, as_whole, one_of
+from .._numerics.checks import Matrix, Vector, as_number, as_whole, one_of
 from ..pencils import Pencil
 from ..solutions import Solution
 from .base import Run, best_loadings, combined, factor, finished, longest_column, pca_problem, search

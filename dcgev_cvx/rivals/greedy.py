@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..checks import Index
+from .._numerics.checks import Index
 from ..pencils import Pencil
 from ..postprocess import on_support
 from ..solutions import Solution

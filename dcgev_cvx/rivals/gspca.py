@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.linalg import eigh
 
-from ..checks import Index, Matrix, Vector, one_of
+from .._numerics.checks import Index, Matrix, Vector, one_of
 from ..pencils import Pencil
 from ..postprocess import on_support
 from ..solutions import Solution

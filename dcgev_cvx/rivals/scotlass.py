@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ..checks import as_flag, as_number, as_whole, one_of
+from .._numerics.checks import as_flag, as_number, as_whole, one_of
 from ..mm import Stop, minimize
 from ..penalties import L1Penalty
 from ..pencils import Pencil

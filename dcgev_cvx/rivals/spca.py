@@ -8,7 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..checks import Matrix, Vector, as_flag, as_number, as_whole
+from .._numerics.checks import Matrix, Vector, as_flag, as_number, as_whole
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil
 from ..postprocess import renormalize

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..checks import Matrix, as_number, as_numbers, as_whole
+from .._numerics.checks import Matrix, as_number, as_numbers, as_whole
 from ..errors import InvalidParameter
 from ..pencils import Pencil
 from .base import factor, pca_problem

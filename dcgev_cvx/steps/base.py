@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..checks import Vector
+from .._numerics.checks import Vector
 from ..errors import SolverFailed
 from ..programs import Program, SparseGEV
 

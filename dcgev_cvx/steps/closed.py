@@ -7,11 +7,11 @@ from time import perf_counter
 
 import numpy as np
 
+from .._numerics.checks import Vector, as_point
+from .._numerics.spectra import power_of_two
 from ..certificates import kkt_residuals
-from ..checks import Vector, as_point
 from ..errors import InvalidParameter
 from ..programs import Program, SparseGEV
-from ..spectra import power_of_two
 from .base import StepOutput, without_pull
 
 

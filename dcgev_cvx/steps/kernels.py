@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from ..checks import Index, Matrix, Vector
-from ..compiled import compiled
+from .._numerics.checks import Index, Matrix, Vector
+from .._numerics.compiled import compiled
 
 MAX_SWEEPS = 200
 """Sweeps of one LASSO inside the search for its slope: the last digits come later."""

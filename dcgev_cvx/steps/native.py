@@ -16,8 +16,8 @@ from time import perf_counter
 
 import numpy as np
 
+from .._numerics.checks import Vector, as_point
 from ..certificates import step_residuals
-from ..checks import Vector, as_point
 from ..errors import InvalidParameter, SolverFailed
 from ..programs import Program, SparseFDA, SparseGEV
 from .base import StepOutput, without_pull

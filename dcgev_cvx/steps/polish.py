@@ -17,11 +17,11 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from ..checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+from .._numerics.spectra import power_of_two
+from .._numerics.threads import same_bits
 from ..errors import SolverFailed
 from ..programs import Program, SparseFDA, SparseGEV
-from ..spectra import power_of_two
-from ..threads import same_bits
 
 KKT_TOL = 1e-13
 """A row off the support may exceed its slope by this share of the largest term: that is a tie, and stays out."""

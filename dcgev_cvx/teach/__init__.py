@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ..checks import one_of
+from .._numerics.checks import one_of
 from .judges import (
     judge_bound,
     judge_cardinality,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .._numerics.checks import Vector, as_number, as_real, as_vector
 from ..certificates import certify
-from ..checks import Vector, as_number, as_real, as_vector
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil
 from ..postprocess import renormalize, value
@@ -70,7 +70,7 @@ def judge_problem(program: SparseGEV, y: Vector, build: Any) -> Verdict:
     """Is the problem DCP, and does its solution minimise g(·, y)?"""
     import cvxpy as cp
 
-    from ..solvers import Backend
+    from ..steps.backend import Backend
     from ..steps.native import native_step
 
     A, B = program.pencil.dense()
@@ -143,8 +143,8 @@ def judge_corollary(answer: Any) -> Verdict:
 
 def judge_bound(answer: Any) -> Verdict:
     """U whose homogeneous bound on pit props at k = 3 closes half of the gap from λmax to the optimum."""
-    from ..bounds import homogeneous_bound
     from ..exact import best_subset
+    from ..relaxations.bounds import homogeneous_bound
 
     pencil = pitprops()
     U = as_real(answer, "U", InvalidParameter)

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._numerics.checks import Vector, as_generator, as_number, as_vector, as_whole, shown
 from ..certificates import step_residuals
-from ..checks import Vector, as_generator, as_number, as_vector, as_whole, shown
 from ..errors import InvalidParameter
 from ..programs import SparseGEV, expect_program
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Vector
+from .._numerics.checks import Vector
 from ..pencils import Pencil
 from ..programs import SparseGEV
 
@@ -35,7 +35,7 @@ def suspect_b(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Vec
 
 def suspect_c(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Vector:
     """One of three steps; at most one is wrong."""
-    from ..steps.convex import QCQPStep
+    from ..steps.conic import QCQPStep
 
     program = SparseGEV(Pencil(A, B), rho, eps, tau)
     return QCQPStep()(program, program.start(y)).x

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Vector
+from .._numerics.checks import Vector
 from ..errors import DCGEVError
 from ..pencils import Pencil
 from ..programs import SparseGEV
@@ -65,9 +65,9 @@ def step_methods(program: SparseGEV, case: Instance) -> Iterator[tuple[str, Call
 
     The reference is a row of its own, so that its residual can be seen beside the others.
     """
-    from ..solvers import installed_solvers
+    from ..steps.backend import installed_solvers
     from ..steps.closed import soft_threshold_step
-    from ..steps.convex import QCQPStep
+    from ..steps.conic import QCQPStep
 
     y = case.data["y"]
     yield "reference", lambda: reference(case).x
@@ -85,7 +85,7 @@ def step_methods(program: SparseGEV, case: Instance) -> Iterator[tuple[str, Call
 def native_step() -> Any:
     """The compiled step, or None where it is not installed."""
     try:
-        from ..steps.native import MetricStep  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
+        from ..steps.native import MetricStep
     except ImportError:
         return None
     return MetricStep()
@@ -98,7 +98,7 @@ def plain_solve(problem: Surrogate, program: SparseGEV, y: Vector, solver: str) 
     """
     import cvxpy as cp
 
-    from ..solvers import attempt
+    from ..steps.backend import attempt
 
     x = cp.Variable(len(y))
     p = np.minimum(problem.p, 1.01 * program.largest_slopes(problem.c, y))
@@ -138,8 +138,8 @@ def counted(problem: Surrogate, x: Vector) -> tuple[int, ...]:
 def whole_programs(program: SparseGEV, case: Instance) -> Iterator[Row]:
     """Our run's limit, and the same program given to dccp (and to UNO through CVXPY) from the same start."""
     from ..mm import minimize
-    from ..solvers import installed_solvers
-    from ..steps.convex import QCQPStep
+    from ..steps.backend import installed_solvers
+    from ..steps.conic import QCQPStep
 
     begin = perf_counter()
     ours = minimize(program, QCQPStep())
@@ -179,7 +179,7 @@ def whole_solve(program: SparseGEV, case: Instance, who: str, options: dict[str,
     import cvxpy as cp
 
     from ..errors import SolverFailed
-    from ..solvers import foreign
+    from ..steps.backend import foreign
 
     if who == "dccp":
         __import__("dccp")

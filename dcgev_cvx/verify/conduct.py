@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..checks import Vector
+from .._numerics.checks import Vector
 from .measures import share
 from .outcomes import NO_ANSWER, NO_BASE, Check, Finding, Kind, Outcome, Trial, outcome
 from .pairs import Pair, resolved

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..checks import UNIT_ROUNDOFF, Vector
+from .._numerics.checks import UNIT_ROUNDOFF, Vector
 from .instances import LEVELS, Instance
 from .measures import ascent, excess, objective, proximal_residual, share, spread, surrogate, tangent
 from .reference import curvature, optimum, reference

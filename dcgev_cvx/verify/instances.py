@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Index, Matrix, Vector, frozen, one_of
+from .._numerics.checks import Index, Matrix, Vector, frozen, one_of
 from ..penalties import log_scale
 
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..checks import Matrix, Vector
+from .._numerics.checks import Matrix, Vector
 
 Random: TypeAlias = np.random.Generator
 Make: TypeAlias = Callable[[int, Random], Matrix]

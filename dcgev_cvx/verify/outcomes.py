@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ..checks import Vector
+from .._numerics.checks import Vector
 from .equations import Asked, over, worst
 from .instances import Instance
 from .session import Answer, Session

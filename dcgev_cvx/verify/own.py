@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._numerics.checks import Vector
 from ..algorithms import dc_pca, sparse_fda, sparse_gev
-from ..checks import Vector
 from ..mm import Stop
 from ..pencils import Pencil
 from ..programs import SparseFDA, SparseGEV
@@ -18,7 +18,7 @@ RUN = Stop(max_iter=3000, step=1e-9, stationarity=1e-6)
 
 def qcqp_step(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Vector:
     """One step of (ALG) through CVXPY, polished."""
-    from ..steps.convex import QCQPStep
+    from ..steps.conic import QCQPStep
 
     program = SparseGEV(Pencil(A, B), rho, eps, tau)
     return QCQPStep()(program, program.start(y)).x
@@ -34,7 +34,7 @@ def native_step(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> V
 
 def fisher_step(a: Any, B: Any, y: Any, nu: float, eps: float) -> Vector:
     """One step of Eq:fdaiterative through CVXPY, polished."""
-    from ..steps.convex import FisherStep
+    from ..steps.conic import FisherStep
 
     program = SparseFDA(a, B, nu, eps)
     return FisherStep()(program, program.start(y)).x

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import UNIT_ROUNDOFF, Matrix, Vector
+from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector
 from ..errors import DCGEVError
 from .instances import LEVELS, Instance, flipped, permuted, question, scaled_objective, scaled_variables
 from .matrices import lowest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..checks import as_flag
+from .._numerics.checks import as_flag
 from .checks import checks
 from .outcomes import Check, Outcome, Trial
 from .report import VerificationFailed, line

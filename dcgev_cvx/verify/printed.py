@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..checks import Matrix, Vector
+from .._numerics.checks import Matrix, Vector
 from ..pencils import Pencil
 from ..programs import SparseGEV
 from ..steps.polish import Subproblem, polish

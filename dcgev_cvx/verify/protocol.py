@@ -26,7 +26,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from ..checks import listed, shown
+from .._numerics.checks import listed, shown
 from ..errors import InvalidParameter, SolverFailed
 from .instances import known_level, plain
 from .session import TIME_LIMIT, as_time_limit

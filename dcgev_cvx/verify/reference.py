@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Matrix, Vector, frozen
+from .._numerics.checks import Matrix, Vector, frozen
 from ..errors import SolverFailed
 from ..pencils import Pencil
 from ..programs import SparseFDA, SparseGEV

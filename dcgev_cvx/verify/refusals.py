@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import frozen
+from .._numerics.checks import frozen
 from .instances import LEVELS
 
 A = frozen(np.diag([3.0, 2.0, 1.0]) + 0.5)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Matrix, Vector
+from .._numerics.checks import Matrix, Vector
 from .instances import Instance, question
 from .matrices import Random, leading, pencil, unit
 from .measures import objective, proximal_residual, spread, tangent

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Matrix, Vector
+from .._numerics.checks import Matrix, Vector
 from ..penalties import MACHINE_EPS, log_scale
 from .instances import LEVELS, Instance, question
 from .matrices import leading, lowest

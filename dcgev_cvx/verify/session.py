@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..checks import Vector, as_number
+from .._numerics.checks import Vector, as_number
 from .instances import LEVELS, Instance
 
 Solver: TypeAlias = Callable[..., Any]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import Vector
+from .._numerics.checks import Vector
 from .instances import LEVELS, Instance, plain, question, reordered
 from .outcomes import Finding, Outcome, Trial, judged
 from .pairs import usable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks import Matrix, Vector
+from .._numerics.checks import Matrix, Vector
 from ..penalties import MACHINE_EPS
 from .instances import Instance
 from .matrices import Random, leading, pencil, unit

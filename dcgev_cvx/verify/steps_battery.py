@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..checks import Matrix, Vector
+from .._numerics.checks import Matrix, Vector
 from ..penalties import MACHINE_EPS, log_scale
 from .instances import Instance, question
 from .matrices import METRICS, OBJECTIVES, Random, dense, hardest, leading, lowest, pencil, unit

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..checks import Matrix
+from .._numerics.checks import Matrix
 from .instances import Instance, question
 from .matrices import METRICS, OBJECTIVES, Random, dense, pencil
 from .reference import enumerated, top_values

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ..checks import as_whole, one_of
+from .._numerics.checks import as_whole, one_of
 from .instances import Instance, known_level
 from .pairs import PAIRS, Pair, another_k, last_digits, usable, variable_scales, weights_moved, weighty
 from .reference import optimum, reference

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import UNIT_ROUNDOFF, Matrix, shown
+from .._numerics.checks import UNIT_ROUNDOFF, Matrix, shown
 from ..errors import InvalidParameter, nearest
 from .instances import Instance
 

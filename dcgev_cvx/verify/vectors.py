@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import as_whole, refuse_endless, shown
+from .._numerics.checks import as_whole, refuse_endless, shown
 from ..errors import InvalidParameter
 from .equations import Asked, worst
 from .families import LARGE_EPS, TINY_EPS

@@ -1,0 +1,1 @@
+"""Input checks, eigenpairs, factors and threads: what the package stands on. Nothing here is public."""

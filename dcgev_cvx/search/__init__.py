@@ -1,0 +1,1 @@
+"""A vector with k nonzeros: `solve`, `path`, `components`."""

@@ -1,0 +1,148 @@
+"""Two wrappers that make a step faster and change nothing else: repetition and safeguarded extrapolation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._numerics.checks import Index, Matrix, Vector
+from ..penalties import LogPenalty
+from ..programs import Program, SparseFDA, SparseGEV
+from .base import Step, StepOutput, expect_output, own_copy
+
+BOUNDARY = 0.9
+"""A stride goes at most this far towards the first change of sign."""
+
+
+class Repeated:
+    """Several MM steps in one call where a step is cheap: B = I with a matrix A and the paper's penalty.
+
+    All but the last are compiled and leave no record; the last is the inner step's, with its value and residual.
+    f falls along all of them, so the sandwich inequality holds with the point before the last as `origin`. Their
+    number doubles from call to call up to `most`; `work` counts them. Below `least` variables a step is taken
+    alone: such a run is over before a compiler is loaded. One instance, one run.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import SparseGEV, datasets, minimize
+    >>> from dcgev_cvx.steps.closed import soft_threshold_step
+    >>> from dcgev_cvx.steps.accelerate import Repeated
+    >>> program = SparseGEV(datasets.pitprops(), rho=4.84)
+    >>> plain, quick = minimize(program, soft_threshold_step), minimize(program, Repeated(soft_threshold_step, 1))
+    >>> plain.support == quick.support, quick.n_iter < plain.n_iter
+    (True, True)
+    """
+
+    def __init__(self, inner: Step, least: int = 40, most: int = 64) -> None:
+        self.inner = inner
+        self.least = least
+        self.most = most
+        self._count = 1
+
+    def __call__(self, program: Program, y: Vector) -> StepOutput:
+        """The last of several steps from y."""
+        if len(y) < self.least or not isinstance(program, SparseGEV) or not repeatable(program):
+            return self.inner(program, y)
+        count, self._count = self._count, min(2 * self._count, self.most)
+        origin = repeated(program, y, count - 1)
+        out = expect_output(self.inner(program, origin))
+        return replace(out, origin=None if origin is y else origin, work=float(count))
+
+
+def repeatable(program: SparseGEV) -> bool:
+    """Is the step a soft threshold of Ay with the log penalty's slopes, A at hand as a matrix?"""
+    pencil = program.pencil
+    return pencil.B is None and isinstance(pencil.A, np.ndarray) and isinstance(program.penalty, LogPenalty)
+
+
+def repeated(program: SparseGEV, y: Vector, count: int) -> Vector:
+    """The point after `count` soft-threshold steps; y itself for none."""
+    from .kernels import soft_thresholds
+
+    if not count:
+        return y
+    A: Any = program.pencil.A
+    return soft_thresholds(A, y, program.rho_eps, program.eps, program.tau, count)
+
+
+class Accelerated:
+    """Extrapolation of the MM map, taken only where f is lower: fewer steps to the same kind of point.
+
+    Two proposals are made on the support of y; the first with an f below f(y) is taken. Anderson's: from the last
+    pairs (yᵢ, xᵢ = argmin g(·, yᵢ)), the combination Σ αᵢxᵢ, Σ αᵢ = 1, whose residual Σ αᵢ(xᵢ − yᵢ) is smallest,
+    which is where a linearly convergent sequence is heading. A stride: x + t(x − y) along the last move, t doubled
+    after each success, which shortens the slow drift in which variables leave one by one. Both keep the zeros and
+    signs of x and are scaled into Ω. One instance, one run.
+
+    Descent is kept: f(z) < f(y) by the test, and the step from z lowers f further, so the sandwich
+    inequality holds with z in the place of y; the history records it as `origin`.
+
+    memory is the most pairs that are kept, six by default; a change of the zeros empties it but for the last,
+    because the MM map is smooth only between two changes of the support.
+    """
+
+    def __init__(self, inner: Step, memory: int = 6) -> None:
+        self.inner = inner
+        self.memory = memory
+        self._pairs: list[tuple[Vector, Vector]] = []
+        self._zeros = b""
+        self._stride = 1.0
+
+    def __call__(self, program: Program, y: Vector) -> StepOutput:
+        """A plain step from y, or from a point with a lower f."""
+        zeros = (y == 0.0).tobytes()
+        if zeros != self._zeros:
+            self._zeros, self._pairs = zeros, self._pairs[-1:]
+        known = bool(self._pairs) and np.array_equal(self._pairs[-1][1], y)
+        origin = self._extrapolated(program, y) if known else None
+        start = y if origin is None else origin
+        out = expect_output(self.inner(program, start))
+        self._pairs = [*(self._pairs if known else []), (start, own_copy(out.x, y))][-self.memory :]
+        return out if origin is None or out.origin is not None else replace(out, origin=origin)
+
+    def _extrapolated(self, program: Program, y: Vector) -> Vector | None:
+        support = np.flatnonzero(y)
+        images = np.array([x[support] for _, x in self._pairs])
+        moves = images - np.array([origin[support] for origin, _ in self._pairs])
+        lowest = program.f(y)
+        ahead = combined(images, moves)
+        if ahead is not None:
+            z = embedded(program, ahead, support)
+            if program.f(z) < lowest:
+                return z
+        length = min(self._stride, BOUNDARY * room(images[-1], moves[-1]))
+        z = embedded(program, images[-1] + length * moves[-1], support)
+        lower = program.f(z) < lowest
+        # grown while it pays; after a failure half as bold, but never shorter than the step itself
+        self._stride = 2.0 * self._stride if lower else max(1.0, 0.5 * length)
+        return z if lower else None
+
+
+def combined(images: Matrix, moves: Matrix) -> Vector | None:
+    """Anderson's combination of the images whose move is smallest, unless a sign would change or nothing is known."""
+    if len(images) < 2:
+        return None
+    # moves that are nearly parallel say the same thing: uncut, their small differences would get huge coefficients
+    gamma = np.linalg.lstsq((moves[1:] - moves[:-1]).T, moves[-1], rcond=1e-10)[0]
+    ahead = images[-1] - gamma @ (images[1:] - images[:-1])
+    # a changed sign would leave the face on which the extrapolation is valid
+    return ahead if np.all(np.sign(ahead) * images[-1] > 0.0) else None
+
+
+def room(x: Vector, move: Vector) -> float:
+    """The largest t for which x + t·move keeps the signs of x."""
+    speed = float(np.max(-move / x))
+    return 1.0 / speed if speed > 0.0 else math.inf
+
+
+def embedded(program: Program, part: Vector, support: Index) -> Vector:
+    """The point with these entries, scaled into Ω."""
+    z = np.zeros(program.pencil.n)
+    z[support] = part
+    if isinstance(program, SparseFDA):
+        return z / float(program.a @ z)
+    norm = program.pencil.B_norm(z)
+    return z / norm if norm > 1.0 else z
