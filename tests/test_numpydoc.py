@@ -1,0 +1,32 @@
+"""Every public function and class is documented as numpydoc's validator wants it."""
+
+import importlib
+import inspect
+
+import pytest
+from numpydoc.validate import validate
+
+import dcgev_cvx
+
+CHECKS = {"GL08", "RT01", "PR01", "PR02", "PR03", "PR04", "SS03", "EX01"}
+MODULES = ["steps", "relaxations", "exact", "rivals", "verify", "teach", "datasets", "plotting"]
+
+
+def public() -> list[str]:
+    """The dotted homes of the package's public functions and classes, exceptions left out."""
+    found = {f"dcgev_cvx.{name}": getattr(dcgev_cvx, name) for name in dcgev_cvx.__all__}
+    for module in MODULES:
+        room = importlib.import_module(f"dcgev_cvx.{module}")
+        found |= {f"dcgev_cvx.{module}.{name}": getattr(room, name) for name in room.__all__}
+    kinds = {name: item for name, item in found.items() if inspect.isfunction(item) or inspect.isclass(item)}
+    return sorted({f"{i.__module__}.{i.__qualname__}" for i in kinds.values() if not is_exception(i)})
+
+
+def is_exception(item: object) -> bool:
+    return inspect.isclass(item) and issubclass(item, Exception)
+
+
+@pytest.mark.parametrize("name", public())
+def test_the_validator_has_no_complaint(name):
+    problems = {code: text for code, text in validate(name)["errors"] if code in CHECKS}
+    assert not problems
