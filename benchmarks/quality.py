@@ -13,8 +13,8 @@ import numpy as np
 
 from dcgev_cvx import Gram, Pencil, solve
 from dcgev_cvx._numerics.checks import Matrix, Vector
-from dcgev_cvx.builders import cca_pencil
-from dcgev_cvx.postprocess import renormalize, value
+from dcgev_cvx.certificates import renormalize, value
+from dcgev_cvx.pencils import cca_pencil
 from dcgev_cvx.search.swaps import support_values
 
 from .report import Measure, Skipped, at_least, at_most, installed, timed

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .algorithms import dc_pca, sparse_fda, sparse_gev
-    from .builders import cca_pencil, fda_pencil, fda_vectors, pca_pencil
-    from .certificates import Certificate, certify
+    from .certificates import Certificate, Solution, certify, renormalize
     from .comparison import Comparison, compare
     from .errors import (
         DataUnavailable,
@@ -21,14 +20,11 @@ if TYPE_CHECKING:
     )
     from .estimators import DCCCA, DCFDA, DCPCA
     from .mm import Iterate, MMResult, Status, Stop, iterate, minimize
-    from .penalties import ExponentialPenalty, L1Penalty, LogPenalty, card, card_eps
-    from .pencils import Gram, Pencil
-    from .postprocess import renormalize
-    from .programs import SparseFDA, SparseGEV
+    from .pencils import Gram, Pencil, cca_pencil, fda_pencil, fda_vectors, pca_pencil
+    from .programs import ExponentialPenalty, L1Penalty, LogPenalty, SparseFDA, SparseGEV, card, card_eps
     from .search.deflation import Components, components, deflate
     from .search.fisher import FisherPath, fisher_path, fisher_solve, least_squares_form
     from .search.paths import Path, path, rho_max, solve
-    from .solutions import Solution
     from .steps.backend import Backend
 
 __version__ = "0.1.0"
@@ -61,20 +57,20 @@ _HOMES = {
     "solve": "search.paths",
     "Gram": "pencils",
     "Pencil": "pencils",
-    "ExponentialPenalty": "penalties",
-    "L1Penalty": "penalties",
-    "LogPenalty": "penalties",
-    "card": "penalties",
-    "card_eps": "penalties",
-    "renormalize": "postprocess",
+    "ExponentialPenalty": "programs",
+    "L1Penalty": "programs",
+    "LogPenalty": "programs",
+    "card": "programs",
+    "card_eps": "programs",
+    "renormalize": "certificates",
     "SparseFDA": "programs",
     "SparseGEV": "programs",
-    "Solution": "solutions",
+    "Solution": "certificates",
     "Backend": "steps.backend",
-    "cca_pencil": "builders",
-    "fda_pencil": "builders",
-    "fda_vectors": "builders",
-    "pca_pencil": "builders",
+    "cca_pencil": "pencils",
+    "fda_pencil": "pencils",
+    "fda_vectors": "pencils",
+    "pca_pencil": "pencils",
     "Components": "search.deflation",
     "components": "search.deflation",
     "deflate": "search.deflation",

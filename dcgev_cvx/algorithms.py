@@ -7,9 +7,8 @@ from typing import Any, Literal, TypeAlias
 from ._numerics.checks import as_flag, one_of
 from .errors import InvalidParameter
 from .mm import Callback, MMResult, Stop, minimize
-from .penalties import MACHINE_EPS
 from .pencils import Gram, Pencil
-from .programs import Shift, SparseFDA, SparseGEV
+from .programs import MACHINE_EPS, Shift, SparseFDA, SparseGEV
 from .steps.accelerate import Accelerated, Repeated
 from .steps.base import Step
 from .steps.closed import soft_threshold_step
@@ -163,7 +162,7 @@ def sparse_fda(
     Parameters
     ----------
     a, B
-        The difference of the class means and the within-class scatter; `builders.fda_vectors`
+        The difference of the class means and the within-class scatter; `pencils.fda_vectors`
         makes them from data.
     nu
         The paper's ν ≥ 0, the price of one nonzero.

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 
-from ._numerics.checks import UNIT_ROUNDOFF, Vector, as_number, as_point, as_vector, attribute, shown
+from ._numerics.checks import (
+    UNIT_ROUNDOFF,
+    Index,
+    Matrix,
+    Vector,
+    as_number,
+    as_point,
+    as_vector,
+    attribute,
+    frozen,
+    is_whole,
+    shown,
+)
+from ._numerics.proofs import TINY
 from ._numerics.spectra import power_of_two
-from .errors import InvalidParameter
+from .errors import InvalidParameter, InvalidPencil
+from .pencils import Gram, Pencil, expect_pencil
 from .programs import Program, expect_program
 
 SNAP_TOL = 1e-9
@@ -227,3 +243,240 @@ def rounding(program: Program, size: float, x: Vector) -> float:
     pencil, z = program.pencil, of_size_one(x)
     moduli = float(pencil.B_roots @ np.abs(z))
     return 8.0 * (pencil.n + ratio(moduli * moduli, pencil.B_quad(z))) * UNIT_ROUNDOFF * size
+
+
+CANCELS = 1e4
+"""A sum of which the terms are this much larger has lost four digits: it is computed in whole numbers."""
+EXACT_ENTRIES = 40_000
+"""The largest matrix for which that takes some hundredths of a second."""
+
+
+def renormalize(pencil: Pencil, x: Vector) -> Vector:
+    """Variational renormalization: the leading eigenvector of (A_k, B_k) on the support of x, unit in the B norm.
+
+    The value xᵀAx/xᵀBx does not fall, and is the best that this sparsity pattern allows: if x is not
+    the leading eigenvector already, it is not optimal among vectors with its own zeros. The sign is
+    chosen to agree with x.
+
+    >>> import numpy as np
+    >>> from dcgev_cvx import Pencil, renormalize
+    >>> pencil = Pencil([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 9.0]])
+    >>> renormalize(pencil, np.array([1.0, 0.2, 0.0])).round(4)
+    array([0.7071, 0.7071, 0.    ])
+    """
+    x = as_vector(x, expect_pencil(pencil).n, "x")
+    support = np.flatnonzero(x)
+    if not len(support):
+        raise InvalidParameter("x = 0 has no support to renormalize on: lower rho.")
+    z = on_support(pencil, support)
+    return z if float(pencil.B_dot(z) @ x) >= 0.0 else -z
+
+
+def on_support(pencil: Pencil, support: Index) -> Vector:
+    """The leading eigenvector of the principal sub-pencil, embedded with exact zeros."""
+    x = np.zeros(pencil.n)
+    # products = 0: a large support of A = CᵀC never forms its square
+    x[support] = pencil.restrict(support, products=0).leading_vector
+    return x
+
+
+def value(pencil: Pencil, x: Vector) -> float:
+    """The generalized Rayleigh quotient xᵀAx/xᵀBx, rounded once where its sums cancel (GEV-P).
+
+    Along the small eigenvalues of an ill-conditioned B the terms of xᵀBx are up to cond(B) times their sum: at 1e12
+    four digits would be left, and a value could pass a proved bound. There it is computed in whole numbers, for up
+    to EXACT_ENTRIES entries. InvalidPencil where it is beyond floating point.
+
+    >>> import numpy as np
+    >>> from dcgev_cvx import Pencil
+    >>> from dcgev_cvx.certificates import value
+    >>> value(Pencil(np.eye(2), [[1.0, 1.0 - 1e-13], [1.0 - 1e-13, 1.0]]), np.array([1.0, -0.7])) < 1.49 / 0.09
+    True
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        a, b = pencil.A_quad(x), pencil.B_quad(x)
+    found = exact_value(pencil, np.flatnonzero(x), x) if cancels(pencil, x, a, b) else a / b
+    if not math.isfinite(found):
+        raise InvalidPencil("xᵀAx/xᵀBx overflows: divide A by 1e100, or multiply B.")
+    return found
+
+
+def cancels(pencil: Pencil, x: Vector, a: float, b: float) -> bool:
+    """May the terms of a = xᵀAx or of b = xᵀBx be more than CANCELS times their sum, or below the normal numbers?
+
+    They are at most max|Aᵢⱼ|·‖x‖₁² and, B being positive definite, (Σ √Bᵢᵢ|xᵢ|)².
+    """
+    support = np.flatnonzero(x)
+    rows = pencil.A.C.shape[0] if isinstance(pencil.A, Gram) else len(support)
+    if not pencil.A_scale or len(support) * max(rows, len(support)) > EXACT_ENTRIES:
+        return False
+    moduli = np.abs(x)
+    l1, length = float(np.sum(moduli)), float(moduli @ pencil.B_roots)
+    return not TINY < pencil.A_scale * l1 * l1 <= CANCELS * abs(a) or length * length > CANCELS * b
+
+
+def exact_value(pencil: Pencil, support: Index, x: Vector) -> float:
+    """xᵀAx/xᵀBx of the numbers as they are, in integers: every double is one times a power of two."""
+    z, _ = whole(x[support])
+    B, down = whole(pencil.B_sub(support))
+    if isinstance(pencil.A, Gram):
+        C, up = whole(pencil.A.C[:, support])
+        a, up = sum((C @ z) ** 2), 2 * up
+    else:
+        A, up = whole(pencil.A_sub(support))
+        a = z @ A @ z
+    try:
+        return float(Fraction(a) / Fraction(z @ B @ z) * Fraction(2) ** (up - down))
+    except OverflowError:
+        return math.inf
+
+
+def whole(values: Matrix) -> tuple[Any, int]:
+    """Integers m and a number e with values = m·2ᵉ: nothing is rounded.
+
+    >>> import numpy as np
+    >>> from dcgev_cvx.certificates import whole
+    >>> m, e = whole(np.array([0.75, -2.0, 0.0]))
+    >>> [entry * 2.0**e for entry in m]
+    [0.75, -2.0, 0.0]
+    """
+    mantissas, exponents = np.frexp(values)
+    least = int(np.min(exponents, where=values != 0.0, initial=1024))
+    shifts = np.maximum(exponents - least, 0).astype(object)
+    return np.ldexp(mantissas, 53).astype(np.int64).astype(object) << shifts, least - 53
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A sparse vector with unit B norm and exact zeros; value = xᵀAx/xᵀBx from the data.
+
+    rho and eps name the last program of a d.c. run (NaN for other methods), certificate is its
+    referee's verdict, on_path says whether k lies on the ρ̃ path (None when not asked), method
+    who found it, passes how many products with A that took (0 when not counted).
+
+    A Solution says what was attained, never that nothing better exists: for that see
+    `dcgev_cvx.exact.ExactSolution` or the bound of a `Relaxation`.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets, solve
+    >>> found = solve(datasets.pitprops(), 2, effort="quick")
+    >>> found.support, found.k, round(found.value, 4)
+    ((0, 1), 2, 1.954)
+    >>> print(found)
+    solve: value 1.954 with 2 nonzeros: topdiam +0.707, length +0.707
+    """
+
+    x: Vector
+    k: int
+    support: tuple[int, ...]
+    value: float
+    method: str
+    seconds: float
+    rho: float = math.nan
+    eps: float = math.nan
+    on_path: bool | None = None
+    certificate: Certificate | None = None
+    passes: int = 0
+    names: tuple[str, ...] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists, for JSON.
+
+        NaN becomes None, since JSON has no NaN; loadings are by name (x1, x2, … without names), positions from 0.
+        """
+        loadings = {self._name(i): float(self.x[i]) for i in self.support}
+        return {
+            "method": self.method,
+            "k": self.k,
+            "value": self.value,
+            "support": list(self.support),
+            "loadings": loadings,
+            "rho": None if math.isnan(self.rho) else self.rho,
+            "eps": None if math.isnan(self.eps) else self.eps,
+            "on_path": self.on_path,
+            "stationarity": None if self.certificate is None else self.certificate.stationarity,
+            "seconds": self.seconds,
+        }
+
+    def _name(self, i: int) -> str:
+        return self.names[i] if self.names is not None else f"x{i + 1}"
+
+    def __str__(self) -> str:
+        loadings = ", ".join(f"{self._name(i)} {self.x[i]:+.3f}" for i in self.support[:12])
+        more = " …" if self.k > 12 else ""
+        return f"{self.method}: value {self.value:.6g} with {self.k} nonzeros: {loadings}{more}"
+
+
+def solution_of(
+    pencil: Pencil,
+    x: Vector,
+    method: str,
+    seconds: float,
+    *,
+    rho: float = math.nan,
+    eps: float = math.nan,
+    on_path: bool | None = None,
+    certificate: Certificate | None = None,
+    passes: int = 0,
+) -> Solution:
+    """The record of a vector, scaled to unit B norm and judged by the data.
+
+    Parameters
+    ----------
+    x
+        Any nonzero vector of length n; it is copied, scaled and frozen.
+    method
+        The label by which tables call it.
+    rho, eps, certificate
+        Of the last d.c. program, where there was one.
+    on_path
+        Whether some ρ̃ gives k nonzeros, None when that was not asked.
+
+    Raises
+    ------
+    InvalidParameter
+        For x = 0, a wrong length, or entries that are not finite.
+    """
+    x = as_vector(x, expect_pencil(pencil).n, "x")
+    norm = pencil.B_norm(x)
+    if norm == 0.0:
+        raise InvalidParameter("x = 0 is not a direction: it has no value xᵀAx/xᵀBx.")
+    x = frozen(x / norm)
+    support = tuple(int(i) for i in np.flatnonzero(x))
+    return Solution(
+        x=x,
+        k=len(support),
+        support=support,
+        value=value(pencil, x),
+        method=method,
+        seconds=seconds,
+        rho=rho,
+        eps=eps,
+        on_path=on_path,
+        certificate=certificate,
+        passes=passes,
+        names=pencil.names,
+    )
+
+
+def checked_k(k: Any, n: int) -> int:
+    """A whole number between 1 and n.
+
+    Raises InvalidParameter for True, 2.0, "3" and everything outside 1 … n: a cardinality that had to be guessed
+    would be a silent mistake.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.certificates import checked_k
+    >>> checked_k(3, 13)
+    3
+    >>> checked_k(14, 13)
+    Traceback (most recent call last):
+    dcgev_cvx.errors.InvalidParameter: k = 14 is out of range: a cardinality lies between 1 and n = 13.
+    """
+    if not is_whole(k):
+        raise InvalidParameter(f"k = {shown(k)} must be a whole number between 1 and n = {n}.")
+    if not 1 <= k <= n:
+        raise InvalidParameter(f"k = {shown(k)} is out of range: a cardinality lies between 1 and n = {n}.")
+    return int(k)

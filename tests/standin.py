@@ -7,8 +7,7 @@ import math
 
 import numpy as np
 
-from dcgev_cvx.postprocess import on_support
-from dcgev_cvx.solutions import checked_k, solution_of
+from dcgev_cvx.certificates import checked_k, on_support, solution_of
 
 
 def support_values(pencil, supports):

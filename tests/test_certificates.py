@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dcgev_cvx import Iterate, Pencil, SparseFDA, SparseGEV, Stop, certify, dc_pca, sparse_fda
 from dcgev_cvx.certificates import Certificate, ratio, sandwich_violation, snap, step_residuals
-from dcgev_cvx.penalties import ExponentialPenalty, L1Penalty
+from dcgev_cvx.programs import ExponentialPenalty, L1Penalty
 
 epsilons = st.sampled_from([1.0, 1e-2, 1e-4, 1e-8, 2.2e-16])
 

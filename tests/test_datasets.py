@@ -5,8 +5,8 @@ import pytest
 import referee
 
 from dcgev_cvx import DataUnavailable, InvalidParameter, SparseFDA, dc_pca, renormalize, sparse_fda, sparse_gev
+from dcgev_cvx.certificates import value
 from dcgev_cvx.datasets import indefinite, planted_cca, planted_pca, two_gaussians
-from dcgev_cvx.postprocess import value
 from dcgev_cvx.reproduction.fetch import colon
 
 

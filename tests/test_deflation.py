@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.linalg import cholesky, eigh, solve_triangular
 
 from dcgev_cvx import Gram, InvalidParameter, Pencil, cca_pencil, components, datasets, deflate, pca_pencil
-from dcgev_cvx.postprocess import on_support, value
+from dcgev_cvx.certificates import on_support, value
 from dcgev_cvx.search import explained
 from dcgev_cvx.search.deflation import RULES, directions
 from dcgev_cvx.search.view_counts import solve_views

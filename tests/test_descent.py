@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from dcgev_cvx import Gram, Pencil, dc_pca
-from dcgev_cvx.penalties import MACHINE_EPS, rho_eps
+from dcgev_cvx.programs import MACHINE_EPS, rho_eps
 from dcgev_cvx.reproduction import onesided
 from dcgev_cvx.reproduction.descent import descend, log_sum, rho_max
 from dcgev_cvx.reproduction.methods import METHODS, gaussian, gaussian_pencil

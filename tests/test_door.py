@@ -43,7 +43,7 @@ from dcgev_cvx import (
     verify,
 )
 from dcgev_cvx import reproduction as experiments
-from dcgev_cvx.postprocess import value
+from dcgev_cvx.certificates import solution_of, value
 from dcgev_cvx.relaxations import bounds
 from dcgev_cvx.reproduction import retrieval, vocabulary
 from dcgev_cvx.reproduction.cal500 import planted_songs
@@ -52,7 +52,6 @@ from dcgev_cvx.reproduction.manpages import manpages
 from dcgev_cvx.reproduction.planted_text import planted_translations
 from dcgev_cvx.search import deflation, explained
 from dcgev_cvx.search.paths import on_path
-from dcgev_cvx.solutions import solution_of
 from dcgev_cvx.steps.closed import power_step, soft_threshold_step
 from dcgev_cvx.steps.conic import QCQPStep
 from dcgev_cvx.steps.native import NativeFisherStep, native_step

@@ -23,7 +23,7 @@ from dcgev_cvx import (
     relaxations,
     sparse_fda,
 )
-from dcgev_cvx.postprocess import on_support, value
+from dcgev_cvx.certificates import on_support, value
 from dcgev_cvx.search.fisher import FisherPath, exchanged, gains, losses, nu_max, ratio_of, trimmed
 
 common = settings(derandomize=True, deadline=None, max_examples=15)

@@ -39,11 +39,6 @@ LAYERS = [
 """The rooms from the ground up: each imports only rooms to its left."""
 
 PART_OF = {
-    "penalties": "programs",
-    "builders": "pencils",
-    "postprocess": "certificates",
-    "solutions": "certificates",
-    "fitting": "estimators",
     "pictures": "plotting",
 }
 """Modules that will become part of a room."""

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcgev_cvx import Gram, InvalidParameter, Pencil, SparseGEV, path, rho_max, solve, sparse_gev
-from dcgev_cvx.builders import cca_pencil
+from dcgev_cvx.pencils import cca_pencil
 from dcgev_cvx.search import oneshot, overfitting, paths, supports, swaps
 from dcgev_cvx.search.exchanges import exchange_rows
 from dcgev_cvx.search.gains import pair_value, swap_gains
@@ -329,7 +329,7 @@ def test_ill_conditioned_problems_are_enumerated(seed):
 
 def test_survivors_is_the_step_of_its_own_program():
     """The ρ_ε that keeps k makes (ALG-S) return the same vector."""
-    from dcgev_cvx.penalties import log_scale
+    from dcgev_cvx.programs import log_scale
     from dcgev_cvx.steps.closed import soft_threshold_step
 
     pencil = pca(2)

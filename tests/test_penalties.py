@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcgev_cvx import ExponentialPenalty, L1Penalty, LogPenalty, card, card_eps
-from dcgev_cvx.penalties import MACHINE_EPS, log1p_ratio, log_scale, rho_eps
+from dcgev_cvx.programs import MACHINE_EPS, log1p_ratio, log_scale, rho_eps
 
 unit_entries = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=1, max_size=8).map(np.array)
 entries = st.lists(st.floats(-1e3, 1e3, allow_subnormal=False), min_size=1, max_size=8).map(np.array)

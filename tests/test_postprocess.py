@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcgev_cvx import Gram, InvalidParameter, InvalidPencil, Pencil, renormalize
-from dcgev_cvx.postprocess import on_support, value
+from dcgev_cvx.certificates import on_support, value
 
 
 @given(st.integers(0, 1000), st.integers(1, 7), st.sampled_from([None, 10.0, 1e4]), st.booleans())

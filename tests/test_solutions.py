@@ -8,7 +8,7 @@ import pytest
 import referee
 
 from dcgev_cvx import InvalidParameter, Pencil, SparseGEV, certify
-from dcgev_cvx.solutions import checked_k, solution_of
+from dcgev_cvx.certificates import checked_k, solution_of
 
 
 def test_the_vector_is_scaled_and_judged_by_the_data():

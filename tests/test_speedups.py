@@ -21,7 +21,7 @@ from dcgev_cvx import (
     sparse_fda,
     sparse_gev,
 )
-from dcgev_cvx.penalties import L1Penalty
+from dcgev_cvx.programs import L1Penalty
 from dcgev_cvx.steps.accelerate import Accelerated, Repeated
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.native import native_step

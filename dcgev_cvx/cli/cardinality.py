@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..certificates import Solution
     from ..pencils import Pencil
     from ..search.deflation import Components
-    from ..solutions import Solution
 
 DEFLATIONS = ("orthogonalized-hotelling", "hotelling", "projection", "schur")
 DEFAULTS = {"deflation": DEFLATIONS[0], "effort": "normal", "random_state": 0}

@@ -136,7 +136,7 @@ def cardinalities(text: str, n: int) -> list[int]:
     ([2, 3, 4, 5], [2, 6])
     """
     from .._numerics.checks import shown
-    from ..solutions import checked_k
+    from ..certificates import checked_k
 
     try:
         if ":" in text:

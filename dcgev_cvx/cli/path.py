@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
     Points are shown at the end and written at once.
     """
-    from ..penalties import MACHINE_EPS
+    from ..programs import MACHINE_EPS
     from ..search.paths import Path
     from .cardinality import made_folder
 

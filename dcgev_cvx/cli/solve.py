@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     given = cardinality.with_defaults(args, DEFAULTS)
     from ..algorithms import sparse_gev
     from ..mm import Stop
-    from ..penalties import MACHINE_EPS
+    from ..programs import MACHINE_EPS
     from .inputs import read_start
 
     pencil = tasks.problem(args)
@@ -196,7 +196,7 @@ def loading_rows(result: MMResult) -> list[tuple[str, str, str]]:
 
 def renormalized(result: MMResult) -> Any:
     """The best loadings on the support of the result."""
-    from ..postprocess import renormalize
+    from ..certificates import renormalize
 
     return renormalize(result.program.pencil, result.x)
 
@@ -230,7 +230,7 @@ def values(result: MMResult) -> list[tuple[str, str]]:
 
     A share of λmax is shown only where λmax > 0; elsewhere a percentage would mean nothing.
     """
-    from ..postprocess import value
+    from ..certificates import value
 
     if not result.support:
         return []
@@ -281,7 +281,7 @@ def answer(result: MMResult) -> dict[str, Any]:
 
     Empty when the run collapsed: x = 0 has neither value nor loadings.
     """
-    from ..postprocess import value
+    from ..certificates import value
 
     if not result.support:
         return {"value": None, "renormalized_value": None, "loadings": []}

@@ -80,7 +80,7 @@ def options(names: tuple[str, ...]) -> str:
 
 def pca(args: argparse.Namespace, source: str) -> Pencil:
     """--task pca."""
-    from ..builders import pca_pencil
+    from ..pencils import pca_pencil
 
     X, names = samples(source)
     if args.scale:
@@ -107,8 +107,8 @@ def cca(args: argparse.Namespace, source: str) -> Pencil:
 
     Names of both views are kept; x1, x2, … and y1, y2, … stand in for a view without a header.
     """
-    from ..builders import cca_pencil
     from ..errors import InvalidParameter
+    from ..pencils import cca_pencil
 
     if args.Y is None:
         raise InvalidParameter("--task cca needs the second view: --Y FILE.")
@@ -125,8 +125,8 @@ def fda(args: argparse.Namespace, source: str) -> Pencil:
     A --y that is an existing file with an ending is read as one; otherwise it must be a column of the samples'
     header, and that column is taken out of the samples.
     """
-    from ..builders import fda_pencil
     from ..errors import InvalidParameter
+    from ..pencils import fda_pencil
 
     if args.y is None:
         raise InvalidParameter("--task fda needs the classes: --y COLUMN of the samples, or --y FILE.")

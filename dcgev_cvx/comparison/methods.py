@@ -18,12 +18,11 @@ import numpy as np
 
 from .._numerics.checks import Vector, as_flag, as_generator, as_listener, as_number, listed, one_of
 from .._numerics.limits import refuse_large_sdp
+from ..certificates import Solution, checked_k, renormalize, solution_of, value
 from ..errors import DCGEVError, InvalidParameter
 from ..pencils import Pencil, expect_pencil
-from ..postprocess import renormalize, value
 from ..programs import smallest_tau
 from ..relaxations.bounds import cheap_bound
-from ..solutions import Solution, checked_k, solution_of
 from .game import Game
 from .guests import GUESTS, LIMIT, absent, by_dccp, by_uno
 from .rows import Comparison, Interrupted, Row

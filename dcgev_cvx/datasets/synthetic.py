@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector, as_flag, as_generator, as_number, as_whole, check_bytes, frozen
+from ..certificates import checked_k
 from ..errors import InvalidParameter
 from ..pencils import Pencil
-from ..solutions import checked_k
 
 
 @dataclass(frozen=True)

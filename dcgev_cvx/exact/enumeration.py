@@ -18,11 +18,11 @@ import numpy as np
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Vector, frozen
 from .._numerics.factors import Factor
 from .._numerics.proofs import ATTEMPTS, GROWTH, TINY, is_definite, times
+from ..certificates import checked_k
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, expect_pencil
 from ..relaxations.bounds import Units, cheap_bound
 from ..search.swaps import support_values
-from ..solutions import checked_k
 from .results import ExactSolution, exact_from
 
 CHUNK_ENTRIES = 1 << 18

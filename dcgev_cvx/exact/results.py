@@ -8,8 +8,8 @@ from enum import Enum
 import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Vector, frozen
+from ..certificates import on_support, value
 from ..pencils import Gram, Pencil
-from ..postprocess import on_support, value
 from ..relaxations.bounds import Gap
 
 

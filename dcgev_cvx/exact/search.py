@@ -21,11 +21,11 @@ import numpy as np
 from .._numerics.checks import Index, Vector, as_listener, as_number, as_vector, as_whole, attribute
 from .._numerics.limits import SDP_LIMIT
 from .._numerics.proofs import times
+from ..certificates import Solution, checked_k, solution_of
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil, expect_pencil
 from ..relaxations.bounds import Dual, cheap_bound, dual_of
 from ..search.swaps import support_values
-from ..solutions import Solution, checked_k, solution_of
 from .enumeration import finite, scaled_pencil, try_all
 from .nodes import Node, NodeBounds
 from .results import ExactSolution, ExactStatus, Progress, exact_from

@@ -21,10 +21,9 @@ from .._numerics.checks import UNIT_ROUNDOFF, Matrix, as_flag, as_number, as_rea
 from .._numerics.limits import LARGEST, refuse_large_sdp
 from .._numerics.proofs import leading_pair
 from .._numerics.spectra import power_of_two
+from ..certificates import Solution, on_support, solution_of
 from ..errors import InvalidParameter, InvalidPencil, SolverFailed
 from ..pencils import Pencil, expect_pencil
-from ..postprocess import on_support
-from ..solutions import Solution, solution_of
 from ..steps.backend import Backend, Solved, attempt
 from .bounds import Gap, Units, smallest_B_eigenvalue
 

@@ -31,9 +31,9 @@ from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_number, 
 from .._numerics.limits import LARGEST
 from .._numerics.proofs import ATTEMPTS, TINY, lambda_max_bound, up
 from .._numerics.spectra import power_of_two
+from ..certificates import checked_k
 from ..errors import InvalidParameter, InvalidPencil
 from ..pencils import Gram, Pencil, expect_pencil
-from ..solutions import checked_k
 
 Scale: TypeAlias = Literal["diagonal", "identity"]
 

@@ -19,9 +19,9 @@ from scipy.linalg import eigvalsh
 
 from .._numerics.checks import Matrix, Vector, as_number, one_of
 from .._numerics.spectra import power_of_two
+from ..certificates import checked_k
 from ..errors import InvalidPencil
 from ..pencils import Pencil, expect_pencil
-from ..solutions import checked_k
 from ..steps.backend import Backend, Solved
 from .base import (
     Answer,

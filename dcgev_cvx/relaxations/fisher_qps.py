@@ -73,7 +73,7 @@ def fisher_l1(a: Any, B: Any, radius: float, *, solver: Backend | str | None = N
     Parameters
     ----------
     a, B
-        The difference of the class means and the within-class scatter, as `builders.fda_vectors` makes them.
+        The difference of the class means and the within-class scatter, as `pencils.fda_vectors` makes them.
     radius
         The ℓ1 budget, from 1/‖a‖∞ (one variable) to the ℓ1 norm of B⁻¹a/(aᵀB⁻¹a), from where on the answer is
         the dense Fisher direction.

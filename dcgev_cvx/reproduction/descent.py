@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
-from ..penalties import MACHINE_EPS, rho_eps
+from ..programs import MACHINE_EPS, rho_eps
 from ..rivals.base import Run
 from .starts import Start
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..certificates import on_support
 from ..pencils import Pencil
-from ..postprocess import on_support
 from ..rivals.greedy import path as greedy_path
 from ..rivals.gspca import forward
 from ..search.paths import solve

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
+from ..certificates import on_support, value
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil
-from ..postprocess import on_support, value
 from ..rivals.base import Run, factor, largest, search, trimmed
 from ..rivals.gpower import ascend, gamma_max
 from ..rivals.spca import penalized

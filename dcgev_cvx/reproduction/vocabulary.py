@@ -10,9 +10,8 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 
 from .._numerics.checks import Index, Matrix, Vector, as_generator, as_indices, as_whole, expect, listed, shown
 from .._numerics.samples import read_table
-from ..builders import cca_pencil
 from ..errors import InvalidParameter
-from ..pencils import Gram, Pencil
+from ..pencils import Gram, Pencil, cca_pencil
 from ..search.deflation import components
 from .cal500 import Songs
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from ..solutions import Solution
+from ..certificates import Solution
 from .dspca import dspca
 from .gpower import gpower
 from .greedy import greedy

@@ -13,11 +13,10 @@ import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
 from .._numerics.spectra import power_of_four
+from ..certificates import Solution, checked_k, on_support, solution_of
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil
-from ..postprocess import on_support
 from ..programs import smallest_tau
-from ..solutions import Solution, checked_k, solution_of
 
 SEARCH_RUNS = 60
 """The most runs that a search for k may take."""

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._numerics.checks import as_flag
+from ..certificates import Solution, renormalize
 from ..pencils import Pencil
-from ..postprocess import renormalize
-from ..solutions import Solution
 from .base import finished, pca_problem, trimmed
 
 

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector, as_number, as_whole, one_of
+from ..certificates import Solution
 from ..pencils import Pencil
-from ..solutions import Solution
 from .base import Run, best_loadings, combined, factor, finished, longest_column, pca_problem, search
 
 Kind: TypeAlias = Literal["l0", "l1"]

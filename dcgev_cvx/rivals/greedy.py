@@ -8,9 +8,8 @@ from time import perf_counter
 import numpy as np
 
 from .._numerics.checks import Index
+from ..certificates import Solution, on_support
 from ..pencils import Pencil
-from ..postprocess import on_support
-from ..solutions import Solution
 from .base import finished, pca_problem
 
 

@@ -10,9 +10,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 from .._numerics.checks import Index, Matrix, Vector, one_of
+from ..certificates import Solution, on_support
 from ..pencils import Pencil
-from ..postprocess import on_support
-from ..solutions import Solution
 from .base import finished, pca_problem
 
 Search: TypeAlias = Literal["both", "forward", "backward", "exact"]

@@ -8,12 +8,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from .._numerics.checks import as_flag, as_number, as_whole, one_of
+from ..certificates import Solution, renormalize
 from ..mm import Stop, minimize
-from ..penalties import L1Penalty
 from ..pencils import Pencil
-from ..postprocess import renormalize
-from ..programs import SparseGEV
-from ..solutions import Solution
+from ..programs import L1Penalty, SparseGEV
 from ..steps.closed import soft_threshold_step
 from .base import Run, finished, pca_problem, search, trimmed
 

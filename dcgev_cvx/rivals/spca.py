@@ -9,10 +9,9 @@ from time import perf_counter
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector, as_flag, as_number, as_whole
+from ..certificates import Solution, renormalize
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil
-from ..postprocess import renormalize
-from ..solutions import Solution
 from .base import Run, finished, hushed, largest, linear_models, pca_problem, search, trimmed
 
 Regression = Callable[[Vector, Vector], Vector]

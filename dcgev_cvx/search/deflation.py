@@ -36,10 +36,9 @@ from .._numerics.checks import (
     shown,
 )
 from .._numerics.spectra import power_of_two
+from ..certificates import Solution, checked_k, value
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, expect_pencil
-from ..postprocess import value
-from ..solutions import Solution, checked_k
 from . import explained
 from .view_counts import checked_ks, solve_views
 

@@ -33,12 +33,11 @@ from .._numerics.checks import (
     shown,
 )
 from .._numerics.samples import Labels, Table, read_labels, read_table
-from ..builders import class_means, within
+from ..certificates import Solution, checked_k, solution_of
 from ..errors import InvalidParameter
 from ..mm import MMResult, Stop, minimize
-from ..penalties import MACHINE_EPS
-from ..programs import SparseFDA
-from ..solutions import Solution, checked_k, solution_of
+from ..pencils import class_means, within
+from ..programs import MACHINE_EPS, SparseFDA
 
 BACKWARD_LIMIT = 600
 """Backward elimination starts from all variables and takes n³ work: up to this n it is tried."""
@@ -125,7 +124,7 @@ def fisher_path(
     Examples
     --------
     >>> from dcgev_cvx import datasets
-    >>> from dcgev_cvx.builders import fda_vectors
+    >>> from dcgev_cvx.pencils import fda_vectors
     >>> from dcgev_cvx.search.fisher import fisher_path
     >>> X, y, support = datasets.two_gaussians(8, 2)
     >>> path = fisher_path(*fda_vectors(X, y), nus=[0.001, 0.01, 0.1])
@@ -232,7 +231,7 @@ def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, name
     Examples
     --------
     >>> from dcgev_cvx import datasets
-    >>> from dcgev_cvx.builders import fda_vectors
+    >>> from dcgev_cvx.pencils import fda_vectors
     >>> from dcgev_cvx.search.fisher import fisher_solve
     >>> X, y, support = datasets.two_gaussians(8, 2)
     >>> fisher_solve(*fda_vectors(X, y), k=2).support == support

@@ -14,13 +14,10 @@ import numpy as np
 from .._numerics.checks import Vector, as_flag, as_generator, as_numbers, as_whole, one_of
 from .._numerics.threads import one_thread
 from ..algorithms import native_run, sparse_gev
-from ..certificates import Certificate, certify
+from ..certificates import Certificate, Solution, certify, checked_k, renormalize, solution_of, value
 from ..mm import MMResult, Status, Stop, expect_stop, minimize
-from ..penalties import MACHINE_EPS, card, log_scale
 from ..pencils import Gram, Pencil, expect_pencil
-from ..postprocess import renormalize, value
-from ..programs import SparseGEV
-from ..solutions import Solution, checked_k, solution_of
+from ..programs import MACHINE_EPS, SparseGEV, card, log_scale
 from ..steps.native import native_step
 from .stationary import program_of, stationary_near
 from .supports import EFFORTS, SMALL, Effort, found_by, greedy, in_units, spread

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from .._numerics.checks import Index, Matrix, Vector
+from ..certificates import on_support
 from ..pencils import Pencil
-from ..postprocess import on_support
 from .gains import bordered_inverse, cross_block, gains_from, shortlists
 
 STEPS = 20

@@ -12,9 +12,8 @@ import numpy as np
 from scipy.linalg.lapack import dsysv  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._numerics.checks import Vector
-from ..penalties import MACHINE_EPS, log_scale
 from ..pencils import Pencil
-from ..programs import SparseGEV
+from ..programs import MACHINE_EPS, SparseGEV, log_scale
 
 NEWTON_STEPS = 12
 SMALLER = 12

@@ -15,8 +15,8 @@ import numpy as np
 
 from .._numerics.checks import Index, Vector
 from .._numerics.spectra import power_of_four
+from ..certificates import on_support, value
 from ..pencils import Gram, Pencil
-from ..postprocess import on_support, value
 from .gains import pair_value
 from .oneshot import SCHEDULES, one_shot, trimmed
 from .overfitting import diagonal_metric, overfits

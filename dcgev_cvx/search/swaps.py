@@ -13,8 +13,8 @@ import numpy as np
 
 from .._numerics.checks import Index, Matrix, Vector
 from .._numerics.spectra import positive
+from ..certificates import on_support
 from ..pencils import Gram, Pencil
-from ..postprocess import on_support
 from .exchanges import climb, exchange_rows
 from .gains import exchange_gains, other_pairs, shortlists, swap_gains
 from .slots import exchange_slots

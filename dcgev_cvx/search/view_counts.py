@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._numerics.checks import Index, Vector, listed, one_of, shown
+from ..certificates import Solution, checked_k, on_support, value
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
-from ..postprocess import on_support, value
-from ..solutions import Solution, checked_k
 from .overfitting import diagonal_metric, overfits
 from .supports import after_climbs, climbs_at_a_time, group_labels, highest, in_units
 from .swaps import swap_search

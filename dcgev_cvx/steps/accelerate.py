@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._numerics.checks import Index, Matrix, Vector
-from ..penalties import LogPenalty
-from ..programs import Program, SparseFDA, SparseGEV
+from ..programs import LogPenalty, Program, SparseFDA, SparseGEV
 from .base import Step, StepOutput, expect_output, own_copy
 
 BOUNDARY = 0.9

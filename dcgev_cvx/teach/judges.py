@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._numerics.checks import Vector, as_number, as_real, as_vector
-from ..certificates import certify
+from ..certificates import certify, renormalize, value
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil
-from ..postprocess import renormalize, value
 from ..programs import SparseGEV, smallest_tau
 from .referee import Surrogate, Verdict, all_of, frozen, judge_step, majorises, random_point, text
 from .suspects import SUSPECTS

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .._numerics.checks import Index, Matrix, Vector, frozen, one_of
-from ..penalties import log_scale
+from ..programs import log_scale
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..penalties import MACHINE_EPS
+from ..programs import MACHINE_EPS
 from .instances import Instance
 from .run_cases import QUICK_RUN, draw_run, first_good
 from .special_runs import better_starts, edge_runs, long_runs, slow_runs, small_entries, sparse_starts

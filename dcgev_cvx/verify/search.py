@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
-from ..penalties import MACHINE_EPS, log_scale
+from ..programs import MACHINE_EPS, log_scale
 from .instances import LEVELS, Instance, question
 from .matrices import leading, lowest
 from .outcomes import NO_ANSWER, Check, Finding, Outcome, Trial, judged, outcome

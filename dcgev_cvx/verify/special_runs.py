@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
-from ..penalties import MACHINE_EPS
+from ..programs import MACHINE_EPS
 from .instances import Instance
 from .matrices import Random, leading, pencil, unit
 from .measures import objective, proximal_residual, spread, tangent

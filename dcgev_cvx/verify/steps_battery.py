@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
-from ..penalties import MACHINE_EPS, log_scale
+from ..programs import MACHINE_EPS, log_scale
 from .instances import Instance, question
 from .matrices import METRICS, OBJECTIVES, Random, dense, hardest, leading, lowest, pencil, unit
 from .reference import reference

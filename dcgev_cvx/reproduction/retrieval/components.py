@@ -31,8 +31,8 @@ from ..._numerics.checks import (
     shown,
 )
 from ..._numerics.samples import read_table
+from ...certificates import checked_k
 from ...errors import InvalidParameter
-from ...solutions import checked_k
 from .deflated import DeflatedViews
 from .lasso import lasso_near_k
 from .stationary import stationary_pair
