@@ -85,6 +85,7 @@ _HOMES = {
 _MODULES = (
     "datasets",
     "exact",
+    "models",
     "plotting",
     "relaxations",
     "rivals",
