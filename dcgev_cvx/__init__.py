@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Infeasible,
         InvalidParameter,
         InvalidPencil,
+        MissingPackage,
         SolverFailed,
         SolverMissing,
     )
@@ -43,6 +44,7 @@ _HOMES = {
     "Infeasible": "errors",
     "InvalidParameter": "errors",
     "InvalidPencil": "errors",
+    "MissingPackage": "errors",
     "SolverFailed": "errors",
     "SolverMissing": "errors",
     "Iterate": "mm",
@@ -114,6 +116,7 @@ __all__ = [
     "L1Penalty",
     "LogPenalty",
     "MMResult",
+    "MissingPackage",
     "Path",
     "Pencil",
     "Solution",

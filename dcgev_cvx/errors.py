@@ -56,6 +56,13 @@ class SolverMissing(DCGEVError, ImportError):
     """
 
 
+class MissingPackage(DCGEVError, ImportError):
+    """An optional package is not installed.
+
+    The message holds the command that installs it.
+    """
+
+
 class DataUnavailable(DCGEVError, OSError):
     """A data file is missing, damaged, or cannot be fetched.
 

@@ -13,6 +13,7 @@ from dcgev_cvx import errors
         (errors.Infeasible, ValueError),
         (errors.SolverFailed, RuntimeError),
         (errors.SolverMissing, ImportError),
+        (errors.MissingPackage, ImportError),
     ],
 )
 def test_every_error_is_ours_and_pythons(kind, python):
