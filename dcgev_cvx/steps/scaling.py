@@ -1,0 +1,85 @@
+"""One change of units for everything that a solver is given: numbers of size one, by powers of two.
+
+x = u∘x̂ and objective = o·ô. Multiplying by powers of two changes exponents and rounds nothing: what is feasible for
+the scaled problem is feasible for the user's, to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._numerics.checks import Matrix, Vector
+from .._numerics.spectra import power_of_four, power_of_two
+from ..errors import InvalidPencil
+from ..pencils import Pencil
+from ..programs import SparseFDA, SparseGEV
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """x = u∘x̂ with one power of two per variable, objective = o·ô with another."""
+
+    u: Vector
+    o: float
+
+    @classmethod
+    def of_pencil(cls, pencil: Pencil) -> Scaling:
+        """Units in which B̂ has a diagonal in [½, 2] and max |Âᵢⱼ| lies in [½, 1)."""
+        u = np.exp2(-np.round(0.5 * np.log2(pencil.B_diagonal)))
+        with np.errstate(over="ignore"):
+            size = float(np.max(np.abs(pencil.dense()[0] * (u[:, None] * u))))
+        if not math.isfinite(size):
+            raise InvalidPencil(
+                "Aᵢⱼ/√(BᵢᵢBⱼⱼ) overflows, and so would the eigenvalues: divide A by 1e100, or multiply B by 1e100."
+            )
+        return cls(u, power_of_two(size))
+
+    @classmethod
+    def of_program(cls, program: SparseGEV | SparseFDA) -> Scaling:
+        """Units in which x and the objective of an MM step are of size one; the same unit for every variable."""
+        u, o = fda_units(program) if isinstance(program, SparseFDA) else gev_units(program)
+        return cls(np.full(program.pencil.n, u), o)
+
+    def graded(self, roots: Vector) -> Scaling:
+        """A unit of its own for each variable: lengths √Bᵢᵢ in these units come to lie in [1, 2)."""
+        return Scaling(self.u * np.ldexp(1.0, 1 - np.frexp(roots)[1]), self.o)
+
+    def vector(self, x: Vector) -> Vector:
+        """x from x̂."""
+        return self.u * x
+
+    def matrix(self, X: Matrix) -> Matrix:
+        """X from X̂: xxᵀ and what relaxes it."""
+        return X * (self.u[:, None] * self.u)
+
+    def cost(self, c: Vector) -> Vector:
+        """ĉ from c: the coefficients of a linear term cᵀx of the objective."""
+        return c * (self.u / self.o)
+
+    def form(self, B: Matrix) -> Matrix:
+        """B̂ from B: a quadratic form xᵀBx or tr(XB) that is no part of the objective."""
+        return B * (self.u[:, None] * self.u)
+
+    def objective_form(self, A: Matrix) -> Matrix:
+        """Â from A: a quadratic form in the objective."""
+        return self.form(A) / self.o
+
+    def multiplier_form(self, U: Matrix) -> Matrix:
+        """U from Û, a matrix that is added to A."""
+        return self.o * (U / (self.u[:, None] * self.u))
+
+
+def gev_units(program: SparseGEV) -> tuple[float, float]:
+    """xᵀBx ≤ 1 fixes the size of x, A and τ that of the objective."""
+    b = power_of_four(program.pencil.B_scale)
+    shift = program.tau if program.shift == "identity" else program.tau * b
+    return 1.0 / math.sqrt(b), power_of_two(max(program.pencil.A_scale, shift)) / b
+
+
+def fda_units(program: SparseFDA) -> tuple[float, float]:
+    """aᵀx = 1 fixes the size of x, xᵀBx that of the objective."""
+    size = power_of_two(float(np.max(np.abs(program.a) / program.pencil.B_roots)))
+    return 1.0 / (size * math.sqrt(power_of_four(program.pencil.B_scale))), 1.0 / (size * size)
