@@ -1,8 +1,7 @@
-"""Every support of a family, many at a time: the oracle for small problems and the leaves of the search.
+"""Every support of a family, many at a time: for small problems, and for the leaves of branch and bound.
 
-On a support S the best vector is the leading eigenvector of (A_SS, B_SS), so (SGEV-P) is a search over
-supports with λmax as the score. Tables of supports are scored by one batched eigenvalue call, which for
-small k is far quicker than one call a support.
+On a support S the best vector is the leading eigenvector of (A_SS, B_SS), so (SGEV-P) is a search over supports with
+λmax as the score. Tables of supports are scored by one batched eigenvalue call.
 """
 
 from __future__ import annotations
@@ -15,133 +14,59 @@ from time import perf_counter
 
 import numpy as np
 
-from .._numerics.checks import UNIT_ROUNDOFF, Index, Vector, frozen
-from .._numerics.factors import Factor
+from .._numerics.checks import UNIT_ROUNDOFF, Index, Vector
 from .._numerics.proofs import ATTEMPTS, GROWTH, TINY, is_definite, times
-from ..certificates import checked_k
+from ..certificates import Solution, checked_k, solution_of
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, expect_pencil
-from ..relaxations.bounds import Units, cheap_bound
+from ..relaxations.bounds import cheap_bound
 from ..search.swaps import support_values
+from ..steps.scaling import Scaling
 from .results import ExactSolution, exact_from
 
 CHUNK_ENTRIES = 1 << 18
-"""Numbers gathered at a time: supports × k²."""
+"""Numbers gathered at a time (supports × k²): 2 MB, which stays in a cache."""
 BRUTE_FORCE_LIMIT = 5_000_000
+"""The most supports that brute_force tries: about a minute at k = 6."""
 
 
-@dataclass(frozen=True)
-class Tried:
-    """The best of the supports that were tried; finished is False when the deadline came first.
-
-    value is −inf and support the included variables alone when nothing was tried. value is LAPACK's; bound is
-    proved to be at least the true value of every support that was tried.
-    """
-
-    value: float
-    support: Index
-    count: int
-    finished: bool
-    bound: float
-
-
-def supports_of(included: Index, free: Index, m: int) -> Iterator[Index]:
-    """All supports included ∪ (m of free), in tables of a bounded size.
-
-    Each table has the included variables first, then the chosen ones in lexicographic order, and at most
-    CHUNK_ENTRIES/k² rows, so that memory stays bounded.
-    """
-    k = len(included) + m
-    rows = max(1, CHUNK_ENTRIES // (k * k))
-    subsets = combinations(free.tolist(), m)
-    while chosen := list(islice(subsets, rows)):
-        flat = np.fromiter(chain.from_iterable(chosen), dtype=np.intp, count=len(chosen) * m)
-        fixed = np.broadcast_to(included, (len(chosen), len(included)))
-        yield np.hstack([fixed, flat.reshape(len(chosen), m)])
-
-
-def try_all(
-    pencil: Pencil, included: Index, free: Index, m: int, deadline: float = math.inf, floor: float = -math.inf
-) -> Tried:
-    """λmax of every support included ∪ (m of free), and a proof that none exceeds the bound; stops at the deadline.
-
-    The clock is read once a table. A deadline in the past leaves count = 0 and finished = False. Nothing below
-    `floor` needs to be proved: it is where the bound starts.
-    """
-    best = Tried(-math.inf, included, 0, True, floor)
-    for table in supports_of(included, free, m):
-        if perf_counter() > deadline:
-            return replace(best, finished=False)
-        values = support_values(pencil, table)
-        top = int(np.argmax(values))
-        bound = proved(pencil, table, max(best.bound, float(values[top])))
-        best = replace(best, count=best.count + len(table), bound=bound)
-        # strictly larger: of equal supports the first in lexicographic order is kept
-        if values[top] > best.value:
-            best = replace(best, value=float(values[top]), support=np.sort(table[top]))
-    return best
-
-
-def proved(scaled: Pencil, table: Index, guess: float) -> float:
-    """A number ≥ λmax of every support of a table, a few units in the last place above the guess; +inf without proof.
-
-    λB_SS − A_SS is positive definite on all of them at once, by Cholesky with the rounding margin of
-    `_numerics.proofs.is_definite`. The pencil is dense and of size one.
-    """
-    rows, columns, k = table[:, :, None], table[:, None, :], table.shape[1]
-    M = np.asarray(scaled.A)[rows, columns]
-    N = np.eye(k) if scaled.B is None else scaled.B[rows, columns]
-    if not M.any():  # all values are 0, which needs no proof
-        return max(guess, 0.0)
-    size = np.abs(M)
-    margin = 4.0 * k * UNIT_ROUNDOFF * max(abs(guess), float(np.max(size)))
-    for _ in range(ATTEMPTS):
-        if is_definite(guess + margin, M, N, size):
-            return guess + margin
-        margin *= GROWTH
-    return math.inf
-
-
-def scaled_pencil(pencil: Pencil, k: int) -> tuple[Pencil, float]:
-    """The pencil in units where its entries are of size one, and the factor that brings its values back.
-
-    The units are powers of two, so that the factor of B is that of the pencil, row by row: nothing is checked or
-    factored again. What forming A = CᵀC has rounded away is put on its diagonal (`forming_error`), so that whatever
-    bounds the k-sparse values of the matrix bounds those of the factor.
-    """
-    units = Units.of(pencil)
-    units.A[np.diag_indices(pencil.n)] += forming_error(pencil, k) / units.s / units.s / units.a
-    scaled = pencil.restrict(np.arange(0))
-    vars(scaled).update(A=frozen(units.A), B=None if pencil.B is None else frozen(units.B), names=pencil.names)
-    if pencil.factor is not None:
-        blocks = tuple((rows, frozen(L / units.s[rows, None])) for rows, L in pencil.factor.blocks)
-        vars(scaled)["factor"] = Factor(blocks, pencil.factor.smallest / float(np.max(units.s)) ** 2)
-    return scaled, units.a
-
-
-def forming_error(pencil: Pencil, k: int) -> Vector:
-    """e with |xᵀ(fl(CᵀC) − CᵀC)x| ≤ Σ eᵢxᵢ² for every k-sparse x: (p + 2)·u·k·‖cᵢ‖²; 0 for a given A.
-
-    Each entry is a sum of p products and off by at most (p + 2)·u·‖cᵢ‖‖cⱼ‖, and (Σ ‖cᵢ‖|xᵢ|)² ≤ k Σ ‖cᵢ‖²xᵢ² by
-    Cauchy and Schwarz. TINY stands for products below the normal numbers.
-    """
-    if not isinstance(pencil.A, Gram):
-        return np.zeros(pencil.n)
-    return (pencil.A.C.shape[0] + 2) * UNIT_ROUNDOFF * k * (pencil.A_diagonal + TINY)
-
-
-def finite(scaled: Pencil, k: int, bound: float) -> float:
-    """The bound, or the cheap one where no proof was found: for a B that is singular to working precision."""
-    return bound if math.isfinite(bound) else cheap_bound(scaled, k)
-
-
-def brute_force(pencil: Pencil, k: int) -> ExactSolution:
-    """The optimum of (SGEV-P) over all C(n, k) supports; λmax only grows with the support, so smaller ones wait.
+def gev(pencil: Pencil) -> Solution:
+    """Return the dense optimum λmax(A, B) and its eigenvector (GEV-P).
 
     Parameters
     ----------
-    pencil, k
-        The problem; C(n, k) may be at most BRUTE_FORCE_LIMIT = 5 000 000.
+    pencil : Pencil
+        The pencil (A, B).
+
+    Returns
+    -------
+    Solution
+        The leading generalized eigenvector, unit in the B norm.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.exact import gev
+    >>> dense = gev(datasets.pitprops())
+    >>> dense.k, round(dense.value, 4)
+    (13, 4.2186)
+    """
+    begin = perf_counter()
+    x = expect_pencil(pencil).leading_vector
+    return solution_of(pencil, x, "generalized eigenvector", perf_counter() - begin)
+
+
+def brute_force(pencil: Pencil, k: int) -> ExactSolution:
+    """Return the optimum of (SGEV-P) over all C(n, k) supports of size k.
+
+    Smaller supports need not be tried: λmax only grows with the support.
+
+    Parameters
+    ----------
+    pencil : Pencil
+        The pencil (A, B).
+    k : int
+        The cardinality; C(n, k) may be at most 5,000,000.
 
     Returns
     -------
@@ -151,7 +76,7 @@ def brute_force(pencil: Pencil, k: int) -> ExactSolution:
     Raises
     ------
     InvalidParameter
-        For a k outside 1 … n or too many supports, with their number.
+        If k lies outside 1 … n, or there are too many supports.
 
     Examples
     --------
@@ -172,5 +97,97 @@ def brute_force(pencil: Pencil, k: int) -> ExactSolution:
     scaled, unit = scaled_pencil(pencil, k)
     tried = try_all(scaled, np.empty(0, dtype=np.intp), np.arange(pencil.n), k)
     upper = times(finite(scaled, k, tried.bound), unit)
-    seconds = perf_counter() - begin
-    return exact_from(pencil, tried.support, upper, None, nodes=0, supports=tried.count, seconds=seconds)
+    return exact_from(pencil, tried.support, upper, supports=tried.count, seconds=perf_counter() - begin)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The best of the supports that were tried; `bound` is proved to be at least the value of each of them.
+
+    value is LAPACK's; it is −inf, and the support the included variables alone, where the deadline came first.
+    """
+
+    value: float
+    support: Index
+    count: int
+    finished: bool
+    bound: float
+
+
+def try_all(
+    pencil: Pencil, included: Index, free: Index, m: int, deadline: float = math.inf, floor: float = -math.inf
+) -> Tried:
+    """λmax of every support included ∪ (m of free), and a proof that none exceeds the bound; stops at the deadline.
+
+    The bound starts at `floor`: nothing below it needs a proof.
+    """
+    best = Tried(-math.inf, included, 0, True, floor)
+    for table in supports_of(included, free, m):
+        if perf_counter() > deadline:
+            return replace(best, finished=False)
+        values = support_values(pencil, table)
+        top = int(np.argmax(values))
+        bound = proved_on_all(pencil, table, max(best.bound, float(values[top])))
+        best = replace(best, count=best.count + len(table), bound=bound)
+        # strictly larger: of equal supports the first in lexicographic order is kept
+        if values[top] > best.value:
+            best = replace(best, value=float(values[top]), support=np.sort(table[top]))
+    return best
+
+
+def supports_of(included: Index, free: Index, m: int) -> Iterator[Index]:
+    """All supports included ∪ (m of free) in lexicographic order, in tables of at most CHUNK_ENTRIES/k² rows."""
+    k = len(included) + m
+    rows = max(1, CHUNK_ENTRIES // (k * k))
+    subsets = combinations(free.tolist(), m)
+    while chosen := list(islice(subsets, rows)):
+        flat = np.fromiter(chain.from_iterable(chosen), dtype=np.intp, count=len(chosen) * m)
+        fixed = np.broadcast_to(included, (len(chosen), len(included)))
+        yield np.hstack([fixed, flat.reshape(len(chosen), m)])
+
+
+def proved_on_all(scaled: Pencil, table: Index, guess: float) -> float:
+    """A number ≥ λmax on every support of a table, a few units in the last place above the guess; +inf without proof.
+
+    λB_SS − A_SS is positive definite on all of them at once (`_numerics.proofs.is_definite`).
+    """
+    rows, columns, k = table[:, :, None], table[:, None, :], table.shape[1]
+    M = np.asarray(scaled.A)[rows, columns]
+    N = np.eye(k) if scaled.B is None else scaled.B[rows, columns]
+    if not M.any():  # all values are 0, which needs no proof
+        return max(guess, 0.0)
+    size = np.abs(M)
+    margin = 4.0 * k * UNIT_ROUNDOFF * max(abs(guess), float(np.max(size)))
+    for _ in range(ATTEMPTS):
+        if is_definite(guess + margin, M, N, size):
+            return guess + margin
+        margin *= GROWTH
+    return math.inf
+
+
+def finite(scaled: Pencil, k: int, bound: float) -> float:
+    """The bound, or the cheap one where no proof was found: for a B that is singular to working precision."""
+    return bound if math.isfinite(bound) else cheap_bound(scaled, k)
+
+
+def scaled_pencil(pencil: Pencil, k: int) -> tuple[Pencil, float]:
+    """The pencil with entries of size one, A formed, and the factor that brings its values back.
+
+    What forming A = CᵀC has rounded away is added to its diagonal, so that a bound on the k-sparse values of the
+    matrix bounds those of the factor.
+    """
+    scaling = Scaling.of_pencil(pencil)
+    A = scaling.objective_form(pencil.dense()[0])
+    A[np.diag_indices(pencil.n)] += forming_error(pencil, k) * scaling.u / scaling.o * scaling.u
+    return scaling.pencil(pencil, A), scaling.o
+
+
+def forming_error(pencil: Pencil, k: int) -> Vector:
+    """e with |xᵀ(fl(CᵀC) − CᵀC)x| ≤ Σ eᵢxᵢ² for every k-sparse x: (p + 2)·u·k·‖cᵢ‖²; 0 for a given A.
+
+    Each entry is a sum of p products and off by at most (p + 2)·u·‖cᵢ‖‖cⱼ‖, and (Σ ‖cᵢ‖|xᵢ|)² ≤ k Σ ‖cᵢ‖²xᵢ² by
+    Cauchy and Schwarz. TINY stands for products below the normal numbers.
+    """
+    if not isinstance(pencil.A, Gram):
+        return np.zeros(pencil.n)
+    return (pencil.A.C.shape[0] + 2) * UNIT_ROUNDOFF * k * (pencil.A_diagonal + TINY)

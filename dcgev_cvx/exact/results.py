@@ -1,4 +1,4 @@
-"""What an exact search returns: a vector, an upper bound, and in words how far the two were brought together."""
+"""What an exact search returns: a vector, a proved upper bound, and how the search ended."""
 
 from __future__ import annotations
 
@@ -14,11 +14,16 @@ from ..relaxations.bounds import Gap
 
 
 class ExactStatus(Enum):
-    """How a search ended, as a sentence.
+    """How an exact search ended, as a sentence.
 
-    OPTIMAL is claimed only if the interval closed to 1e-9, rounding margins included, or to rounding alone. ROUNDING
-    means that the search visited everything, yet B is so ill-conditioned that the margins alone exceed that: the
-    support is very likely the best one, and the interval says how much is proved.
+    OPTIMAL means that value and upper bound agree to 1e-9, rounding margins included, or to rounding alone. ROUNDING
+    means that every support was tried or excluded, yet B is so ill-conditioned that the margins alone exceed that.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.exact import ExactStatus
+    >>> ExactStatus.OPTIMAL.value
+    'proved optimal'
     """
 
     OPTIMAL = "proved optimal"
@@ -31,12 +36,28 @@ class ExactStatus(Enum):
 class ExactSolution:
     """The best support found and the proof of how good it is (SGEV-P).
 
-    value        xᵀAx/xᵀBx of x, from the data
-    upper_bound  no k-sparse vector has a larger value, rounding included
-    optimal      the two agree to 1e-9, or to the rounding of A's entries where the optimum is zero beside them
-    nodes        nodes of the search tree, supports the number of supports tried one by one
-
-    x has unit B norm and exact zeros outside the support. supports is 0 when bounds alone closed every node.
+    Attributes
+    ----------
+    x : ndarray
+        The vector, unit in the B norm, with exact zeros outside the support.
+    support : tuple of int
+        The positions of the variables that were chosen.
+    value : float
+        xᵀAx/xᵀBx, computed from the data.
+    upper_bound : float
+        No k-sparse vector has a larger value, rounding included.
+    optimal : bool
+        Do the two agree to 1e-9, or to the rounding of A's entries where the optimum is zero beside them?
+    status : ExactStatus
+        How the search ended.
+    nodes : int
+        Nodes of the search tree; 0 where every support was tried.
+    supports : int
+        Supports tried one by one; 0 where bounds alone closed every node.
+    seconds : float
+        The time it took.
+    names : tuple of str, optional
+        The variables' names, from the pencil.
 
     Examples
     --------
@@ -77,10 +98,28 @@ class ExactSolution:
 
 @dataclass(frozen=True)
 class Progress:
-    """A line of progress: the incumbent, the bound, the gap between them.
+    """The state of a running search, given to the `progress` callback of `best_subset`.
 
-    Given to the `progress` callback of `best_subset` about twice a second; incumbent and bound are in the user's
-    units and close in on the optimum from below and from above.
+    Attributes
+    ----------
+    nodes : int
+        Nodes visited.
+    supports : int
+        Supports tried one by one.
+    incumbent : float
+        The best value so far.
+    bound : float
+        The proved upper bound so far.
+    open_nodes : int
+        Nodes that are still open.
+    seconds : float
+        Time since the start.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.exact import Progress
+    >>> print(Progress(nodes=12, supports=30, incumbent=2.0, bound=2.5, open_nodes=3, seconds=0.5))
+        0.5 s  incumbent 2  bound 2.5  gap 20 %  12 nodes, 3 open
     """
 
     nodes: int
@@ -102,6 +141,35 @@ class Progress:
         )
 
 
+def exact_from(
+    pencil: Pencil,
+    support: Index,
+    upper: float,
+    stopped: ExactStatus | None = None,
+    *,
+    nodes: int = 0,
+    supports: int,
+    seconds: float,
+) -> ExactSolution:
+    """The record of a search, optimal where its interval is closed, even if a limit stopped it."""
+    x = frozen(on_support(pencil, support))
+    attained = value(pencil, x)
+    upper = max(upper, attained)  # the value is rounded too
+    closed = Gap(attained, upper).closed or upper - attained <= rounding(pencil, len(support))
+    return ExactSolution(
+        x=x,
+        support=tuple(int(i) for i in support),
+        value=attained,
+        upper_bound=upper,
+        optimal=closed,
+        status=ExactStatus.OPTIMAL if closed else stopped or ExactStatus.ROUNDING,
+        nodes=nodes,
+        supports=supports,
+        seconds=seconds,
+        names=pencil.names,
+    )
+
+
 def rounding(pencil: Pencil, k: int) -> float:
     """8(k + 3)²u·max|Aᵢⱼ|/√(BᵢᵢBⱼⱼ): what rounding leaves between value and bound in a well-conditioned metric.
 
@@ -110,37 +178,3 @@ def rounding(pencil: Pencil, k: int) -> float:
     s = pencil.B_roots
     rows = pencil.A_diagonal / s if isinstance(pencil.A, Gram) else np.max(np.abs(pencil.A) / s, axis=1)
     return 8.0 * (k + 3) ** 2 * UNIT_ROUNDOFF * float(np.max(rows / s))
-
-
-def exact_from(
-    pencil: Pencil,
-    support: Index,
-    upper: float,
-    stopped: ExactStatus | None,
-    *,
-    nodes: int,
-    supports: int,
-    seconds: float,
-) -> ExactSolution:
-    """The record of a search: optimal when it was not stopped and the interval is closed.
-
-    The bound is at least the attained value, which is rounded too. A search that was stopped counts as optimal all
-    the same when its interval is closed.
-    """
-    x = frozen(on_support(pencil, support))
-    attained = value(pencil, x)
-    upper = max(upper, attained)
-    closed = Gap(attained, upper).closed or upper - attained <= rounding(pencil, len(support))
-    ended = ExactStatus.OPTIMAL if closed else ExactStatus.ROUNDING
-    return ExactSolution(
-        x=x,
-        support=tuple(int(i) for i in support),
-        value=attained,
-        upper_bound=upper,
-        optimal=closed,
-        status=ended if stopped is None or closed else stopped,
-        nodes=nodes,
-        supports=supports,
-        seconds=seconds,
-        names=pencil.names,
-    )

@@ -1,22 +1,28 @@
-"""Convex relaxations as printable CVXPY problems; each with a bound that trusts no solver (Sections 3 and 6).
+"""Convex relaxations of (SGEV-P) and of sparse FDA, solved, each with a bound that trusts no solver (Sections 3, 6).
 
 A relaxation replaces xxᵀ by a matrix X ⪰ 0 and ‖x‖₀ ≤ k by a convex condition on X. Its optimal value bounds
-(SGEV-P) from above, provided that every k-sparse x with xᵀBx = 1 gives a feasible X = xxᵀ; where that is
-so up to some k only, `Relaxation.valid_k` says up to which.
+(SGEV-P) from above, provided that every k-sparse x with xᵀBx = 1 gives a feasible X = xxᵀ; where that holds
+up to some k only, `Relaxation.valid_k` says up to which.
 
 literal_sdp, literal_dual   the paper's SDP and its dual as printed: λmax(A, B) whatever the radius
 entrywise_sdp               1ᵀ|X|1 ≤ radius², the paper's tractable form
 homogeneous_sdp             Σ dᵢdⱼ|Xᵢⱼ| ≤ k Σ dᵢ²Xᵢᵢ: valid for every B, and the tightest here
 penalized_sdp               tr(XA) − ρ1ᵀ|X|1, DSPCA's form
 fisher_l1, fisher_l1_penalized   the two QPs of sparse FDA
+
+`relaxations.bounds` holds the bounds, which need no CVXPY; the modules that do are imported when first used.
 """
 
 from __future__ import annotations
 
-from .base import Dimacs, Relaxation
-from .entrywise import entrywise_sdp, homogeneous_sdp, penalized_sdp, radius_for
-from .fisher_qps import FisherQP, fisher_l1, fisher_l1_penalized
-from .literal import literal_dual, literal_sdp
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .base import Dimacs, Relaxation
+    from .entrywise import entrywise_sdp, homogeneous_sdp, penalized_sdp, radius_for
+    from .fisher_qps import FisherQP, fisher_l1, fisher_l1_penalized
+    from .literal import literal_dual, literal_sdp
 
 __all__ = [
     "Dimacs",
@@ -31,3 +37,22 @@ __all__ = [
     "penalized_sdp",
     "radius_for",
 ]
+
+_HOMES = {
+    "base": ("Dimacs", "Relaxation"),
+    "entrywise": ("entrywise_sdp", "homogeneous_sdp", "penalized_sdp", "radius_for"),
+    "fisher_qps": ("FisherQP", "fisher_l1", "fisher_l1_penalized"),
+    "literal": ("literal_dual", "literal_sdp"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that the bounds can be had without CVXPY."""
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f".{home}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "bounds"]

@@ -177,7 +177,7 @@ class Dual:
         """The same on a principal sub-pencil, where it is still a dual matrix.
 
         Deleting rows and columns cannot break |Uᵢⱼ| ≤ b·dᵢdⱼ. This is what lets one SDP at the root serve every
-        node of the search (`exact.nodes`).
+        node of the search (`exact.node_bounds`).
         """
         return Dual(self.U[np.ix_(support, support)], self.b, self.d[support])
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._numerics.checks import Matrix, Vector
+from .._numerics.checks import Matrix, Vector, frozen
+from .._numerics.factors import Factor
 from .._numerics.spectra import power_of_four, power_of_two
 from ..errors import InvalidPencil
-from ..pencils import Pencil
+from ..pencils import Gram, Pencil
 from ..programs import SparseFDA, SparseGEV
 
 
@@ -27,15 +28,17 @@ class Scaling:
 
     @classmethod
     def of_pencil(cls, pencil: Pencil) -> Scaling:
-        """Units in which B̂ has a diagonal in [½, 2] and max |Âᵢⱼ| lies in [½, 1)."""
-        u = np.exp2(-np.round(0.5 * np.log2(pencil.B_diagonal)))
+        """Units in which B̂ has a diagonal in [½, 2] and max |Âᵢⱼ| lies in [½, 2)."""
+        scaling = cls(np.exp2(-np.round(0.5 * np.log2(pencil.B_diagonal))), 1.0)
         with np.errstate(over="ignore"):
-            size = float(np.max(np.abs(pencil.dense()[0] * (u[:, None] * u))))
+            # the largest entry of CᵀC stands on its diagonal: the matrix need not be formed
+            form = pencil.A_diagonal * scaling.u**2 if isinstance(pencil.A, Gram) else scaling.form(pencil.A)
+            size = float(np.max(np.abs(form)))
         if not math.isfinite(size):
             raise InvalidPencil(
                 "Aᵢⱼ/√(BᵢᵢBⱼⱼ) overflows, and so would the eigenvalues: divide A by 1e100, or multiply B by 1e100."
             )
-        return cls(u, power_of_two(size))
+        return cls(scaling.u, power_of_four(size))
 
     @classmethod
     def of_program(cls, program: SparseGEV | SparseFDA) -> Scaling:
@@ -47,13 +50,30 @@ class Scaling:
         """A unit of its own for each variable: lengths √Bᵢᵢ in these units come to lie in [1, 2)."""
         return Scaling(self.u * np.ldexp(1.0, 1 - np.frexp(roots)[1]), self.o)
 
+    def pencil(self, pencil: Pencil, A: Matrix | None = None) -> Pencil:
+        """The pencil (Â, B̂), or with a given matrix in place of Â; nothing is checked or factored again.
+
+        The factor of B̂ is that of B, row by row; A = CᵀC keeps its factor C, for o is a power of four.
+        """
+        if A is None and isinstance(pencil.A, Gram):
+            part: Matrix | Gram = Gram(pencil.A.C * (self.u / math.sqrt(self.o)))
+        else:
+            part = frozen(self.objective_form(pencil.dense()[0]) if A is None else A)
+        scaled = object.__new__(Pencil)
+        B = None if pencil.B is None else frozen(self.form(pencil.B))
+        vars(scaled).update(A=part, B=B, names=pencil.names, blocks=pencil.blocks)
+        if pencil.factor is not None:
+            rows = tuple((block, frozen(L * self.u[block, None])) for block, L in pencil.factor.blocks)
+            vars(scaled)["factor"] = Factor(rows, pencil.factor.smallest * float(np.min(self.u)) ** 2)
+        return scaled
+
     def vector(self, x: Vector) -> Vector:
         """x from x̂."""
         return self.u * x
 
     def matrix(self, X: Matrix) -> Matrix:
         """X from X̂: xxᵀ and what relaxes it."""
-        return X * (self.u[:, None] * self.u)
+        return self.form(X)
 
     def cost(self, c: Vector) -> Vector:
         """ĉ from c: the coefficients of a linear term cᵀx of the objective."""
@@ -61,7 +81,7 @@ class Scaling:
 
     def form(self, B: Matrix) -> Matrix:
         """B̂ from B: a quadratic form xᵀBx or tr(XB) that is no part of the objective."""
-        return B * (self.u[:, None] * self.u)
+        return B / self._units
 
     def objective_form(self, A: Matrix) -> Matrix:
         """Â from A: a quadratic form in the objective."""
@@ -69,7 +89,13 @@ class Scaling:
 
     def multiplier_form(self, U: Matrix) -> Matrix:
         """U from Û, a matrix that is added to A."""
-        return self.o * (U / (self.u[:, None] * self.u))
+        return self.o * U * self._units
+
+    @property
+    def _units(self) -> Matrix:
+        # 1/(uᵢuⱼ): a number even where uᵢuⱼ overflows, since Bᵢᵢ is one
+        s = 1.0 / self.u
+        return s[:, None] * s
 
 
 def gev_units(program: SparseGEV) -> tuple[float, float]:

@@ -1,7 +1,7 @@
-"""Upper bounds at a node of the search: some variables are in, some are out, the rest are free (beyond the paper).
+"""Proved upper bounds at a node of the search tree: variables are in, out or still free (beyond the paper).
 
-A dual matrix U of the homogeneous relaxation stays one on every principal sub-pencil, so a single
-SDP at the root prices the whole tree and a node costs one small eigenvalue problem.
+A dual matrix U of the homogeneous relaxation stays one on every principal sub-pencil. One SDP at the root therefore
+bounds every node, for one small eigenvalue problem each.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ..relaxations.bounds import Dual, charged
 
 @dataclass(frozen=True)
 class Node:
-    """Supports that contain `included` and lie in included ∪ free; branch is the free variable to decide next.
+    """The supports that contain `included` and lie in included ∪ free; `branch` is the free variable to decide next.
 
-    `bound` is proved to be at least the value of every support of the node. The variables in neither set are out.
+    `bound` is proved to be at least the value of each of these supports.
     """
 
     bound: float
@@ -29,20 +29,17 @@ class Node:
 
     @property
     def children(self) -> tuple[tuple[Index, Index], tuple[Index, Index]]:
-        """(branch in, branch out).
-
-        A partition of the node's supports: none is lost and none is counted twice.
-        """
+        """(included, free) of the two children, which partition the node's supports: branch in, branch out."""
         rest = self.free[self.free != self.branch]
         return (np.append(self.included, self.branch), rest), (self.included, rest)
 
 
 @dataclass(frozen=True)
 class NodeBounds:
-    """The bounds of a pencil in units of size one; B is None for the identity, dual None without an SDP.
+    """Three bounds at the nodes of a scaled pencil; B is None for the identity, dual None without an SDP.
 
-    Three bounds, in the order in which they are tried: `priced` is usually the sharpest when there is a dual matrix,
-    `dominated` needs no eigenvalues, `interlacing` always works and its vector suggests the next support.
+    They are tried in this order: `dual_bound` is usually the sharpest, `dominated` needs no eigenvalues,
+    `interlacing` always works, and its vector suggests the next support.
     """
 
     A: Matrix
@@ -50,22 +47,7 @@ class NodeBounds:
     k: int
     dual: Dual | None
 
-    def leading(self, M: Matrix, size: Matrix, allowed: Index) -> tuple[float, Vector]:
-        """A proved bound on λmax(M, B_TT), +inf where the proof fails, and the vector; size as in `is_definite`."""
-        B = None if self.B is None else self.B[np.ix_(allowed, allowed)]
-        lam, vector = leading_pair(M, B)
-        return proved(lam, M, np.eye(len(M)) if B is None else B, size), vector
-
-    def interlacing(self, allowed: Index) -> tuple[float, Vector]:
-        """λmax((A, B)_TT): no support inside T can do better (Cauchy's interlacing).
-
-        λmax of a pencil is the maximum of a Rayleigh quotient over a larger set when T is larger: deleting
-        variables cannot raise it, whatever B. The bound knows nothing of k.
-        """
-        A = self.A[np.ix_(allowed, allowed)]
-        return self.leading(A, np.abs(A), allowed)
-
-    def priced(self, included: Index, free: Index) -> tuple[float, Vector] | None:
+    def dual_bound(self, included: Index, free: Index) -> tuple[float, Vector] | None:
         """λmax of A + U on T = I ∪ F with U_II = 0, plus b(k − p)d² on I and b(k − 1)d² on F, p = |I|.
 
         Proof. With s_I = Σ_I dᵢ|xᵢ|, q_I = Σ_I dᵢ²xᵢ² (F alike) and m = k − p: −Σ Uᵢⱼxᵢxⱼ over the pairs not
@@ -89,9 +71,6 @@ class NodeBounds:
 
         Row i of a support holds all of I and k − p of F: its diagonal must outweigh the moduli in I
         and the largest k − p (one less when i itself is free) in F.
-
-        Unlike the other two this is a yes or no at the incumbent's λ, which is all that closing a node needs, and it
-        costs a partial sort of |T|² numbers.
         """
         allowed, p = np.concatenate([included, free]), len(included)
         m = self.k - p
@@ -108,15 +87,26 @@ class NodeBounds:
         rounded = 16.0 * (self.k + 2) * UNIT_ROUNDOFF * (abs(lam) * np.max(np.abs(B)) + np.max(np.abs(A)))
         return bool(np.all(slack > rounded))
 
+    def interlacing(self, allowed: Index) -> tuple[float, Vector]:
+        """λmax((A, B)_TT) and its vector: no support inside T can do better (Cauchy's interlacing)."""
+        A = self.A[np.ix_(allowed, allowed)]
+        return self.leading(A, np.abs(A), allowed)
+
+    def leading(self, M: Matrix, size: Matrix, allowed: Index) -> tuple[float, Vector]:
+        """A proved bound on λmax(M, B_TT), +inf where the proof fails, and its vector; size as in `is_definite`."""
+        B = None if self.B is None else self.B[np.ix_(allowed, allowed)]
+        lam, vector = leading_pair(M, B)
+        return proved(lam, M, np.eye(len(M)) if B is None else B, size), vector
+
 
 def proved(lam: float, M: Matrix, B: Matrix, size: Matrix) -> float:
     """A proved number ≥ λmax(M, B), as near to LAPACK's λ as rounding allows; +inf where the proof fails.
 
-    λB − M at its largest eigenvalue is singular: raising λ by t raises its smallest eigenvalue by about t·λmin(B),
-    which has to outweigh what `is_definite` takes off. B has a diagonal near one here.
+    Raising λ by t raises the smallest eigenvalue of λB − M by about t·λmin(B), which has to outweigh what
+    `is_definite` takes off; the diagonal of B is near one.
     """
     room = 1.25 * float(lowering(lam, np.abs(lam * np.diagonal(B) - np.diagonal(M)), B, size)[0])
-    # few attempts: a node whose proof fails keeps its parent's bound, which costs time and no truth
+    # few attempts: a node whose proof fails keeps its parent's bound
     for factor in (1.0, 4.0, 64.0, 4096.0):
         if is_definite(lam + factor * room, M, B, size):
             return lam + factor * room
@@ -124,10 +114,7 @@ def proved(lam: float, M: Matrix, B: Matrix, size: Matrix) -> float:
 
 
 def top_sum(rows: Matrix, m: int) -> Vector:
-    """The sum of the m largest entries of every row.
-
-    All of a row when it has m entries or fewer, nothing when m ≤ 0.
-    """
+    """The sum of the m largest entries of every row, or of all where there are fewer."""
     width = rows.shape[1]
     if m <= 0:
         return np.zeros(len(rows))

@@ -8,36 +8,22 @@ from time import perf_counter, sleep
 import numpy as np
 import pytest
 from mpmath import mp
+from small_problems import null, optimum
 
 from dcgev_cvx import Gram, InvalidParameter, Pencil
-from dcgev_cvx.datasets import indefinite, pitprops, planted_cca, planted_pca
-from dcgev_cvx.exact import ExactStatus, best_subset, brute_force, gev, search
-from dcgev_cvx.exact.nodes import NodeBounds, top_sum
-from dcgev_cvx.relaxations.bounds import dual_of, smallest_B_eigenvalue
+from dcgev_cvx.datasets import pitprops, planted_cca, planted_pca
+from dcgev_cvx.exact import ExactStatus, best_subset, branch_and_bound, brute_force
+from dcgev_cvx.exact.node_bounds import NodeBounds
+from dcgev_cvx.relaxations.bounds import smallest_B_eigenvalue
 
 PITPROPS = [1.0, 1.9540, 2.4753, 2.9375, 3.4062, 3.7710, 3.9962, 4.0686, 4.1386, 4.1726, 4.2083, 4.2182, 4.2186]
-
-
-def optimum(pencil, k):
-    """Shares no code with the package: whitened eigenvalues, one support after the other."""
-    A, B = pencil.dense()
-    best = -np.inf
-    for S in combinations(range(pencil.n), k):
-        L = np.linalg.inv(np.linalg.cholesky(B[np.ix_(S, S)]))
-        best = max(best, np.linalg.eigvalsh(L @ A[np.ix_(S, S)] @ L.T)[-1])
-    return best
-
-
-def null(n, rng=0):
-    G = np.random.default_rng(rng).standard_normal((4 * n, n))
-    return Pencil(G.T @ G / (4 * n))
 
 
 @pytest.fixture
 def no_enumeration(monkeypatch):
     """Small problems go through the tree too, down to its last leaf."""
-    monkeypatch.setattr(search, "ROOT_WORK", 0.0)
-    monkeypatch.setattr(search, "LEAF_WORK", 0.0)
+    monkeypatch.setattr(branch_and_bound, "ROOT_WORK", 0.0)
+    monkeypatch.setattr(branch_and_bound, "LEAF_WORK", 0.0)
 
 
 def test_pit_props_exactly_for_every_k():
@@ -61,13 +47,6 @@ def test_the_tree_agrees_with_enumeration_on_every_kind_of_pencil(no_enumeration
         assert found.optimal
         assert found.nodes >= 1
         assert len(found.support) <= k
-
-
-def test_brute_force_agrees_with_the_plain_loop():
-    for pencil, k in ((pitprops(), 3), (indefinite(7, dense_metric=True), 3), (Pencil(-np.eye(4) - 0.1), 2)):
-        found = brute_force(pencil, k)
-        assert found.value == pytest.approx(optimum(pencil, k), rel=1e-12)
-        assert found.optimal
 
 
 def test_a_negative_optimum_is_found_and_proved(no_enumeration):
@@ -133,8 +112,8 @@ def test_a_node_that_would_end_after_the_limit_is_not_begun(no_enumeration, monk
         return plain(self, allowed)
 
     monkeypatch.setattr(NodeBounds, "interlacing", slow)
-    monkeypatch.setattr(search, "SDP_LIMIT", 0)
-    monkeypatch.setattr(search, "first_support", lambda *_: np.arange(8))
+    monkeypatch.setattr(branch_and_bound, "SDP_LIMIT", 0)
+    monkeypatch.setattr(branch_and_bound, "first_support", lambda *_: np.arange(8))
     pencil, begin = null(40), perf_counter()
     found = best_subset(pencil, 8, time_limit=1.0)
     assert len(begun) <= 2
@@ -157,7 +136,7 @@ def test_node_limits_nest(no_enumeration):
 
 
 def test_a_full_heap_makes_the_search_dive_and_still_end(no_enumeration, monkeypatch):
-    monkeypatch.setattr(search, "HEAP_LIMIT", 2)
+    monkeypatch.setattr(branch_and_bound, "HEAP_LIMIT", 2)
     pencil = null(12, rng=1)
     found = best_subset(pencil, 4)
     assert found.optimal
@@ -167,38 +146,11 @@ def test_a_full_heap_makes_the_search_dive_and_still_end(no_enumeration, monkeyp
 def test_without_the_sdp_the_proof_takes_more_nodes(no_enumeration, monkeypatch):
     pencil = planted_pca(12, 4, samples=60).pencil
     with_sdp = best_subset(pencil, 4)
-    monkeypatch.setattr(search, "SDP_LIMIT", 0)
+    monkeypatch.setattr(branch_and_bound, "SDP_LIMIT", 0)
     without = best_subset(pencil, 4)
     assert without.value == with_sdp.value
     assert without.optimal
     assert without.nodes >= with_sdp.nodes
-
-
-def test_node_bounds_hold_on_their_node_and_knowing_I_never_hurts():
-    rng = np.random.default_rng(5)
-    for _ in range(150):
-        n, k = 7, int(rng.integers(2, 6))
-        G, H = rng.standard_normal((n, n)), rng.standard_normal((n, 2 * n))
-        pencil = Pencil(G + G.T, H @ H.T / n)
-        d = np.sqrt(pencil.B_diagonal)
-        dual = dual_of(rng.standard_normal((n, n)) * 10.0 ** rng.uniform(-2, 1), d)
-        bounds = NodeBounds(np.asarray(pencil.A), pencil.B, k, dual)
-        order = rng.permutation(n)
-        p = int(rng.integers(1, k))
-        included, free = order[:p], order[p : n - int(rng.integers(0, n - k + 1))]
-        supports = [np.concatenate([included, S]) for S in combinations(free, k - p)]
-        truth = max(pencil.restrict(np.sort(S)).lambda_max for S in supports)
-        priced = bounds.priced(included, free)[0]
-        assert priced >= truth - 1e-10
-        empty = np.empty(0, dtype=np.intp)
-        assert priced <= bounds.priced(empty, np.concatenate([included, free]))[0] + 1e-10
-        assert bounds.interlacing(np.concatenate([included, free]))[0] >= truth - 1e-10
-        assert not bounds.dominated(truth - 1e-9, included, free)
-
-
-def test_top_sums():
-    rows = np.array([[3.0, 1.0, 2.0]])
-    assert [float(top_sum(rows, m)[0]) for m in (0, 1, 2, 3, 4)] == [0.0, 3.0, 5.0, 6.0, 6.0]
 
 
 def test_gram_scales_and_ties():
@@ -229,7 +181,7 @@ def test_a_metric_that_just_passed_the_door_is_not_refused_in_other_units():
 def test_a_factor_in_a_nearly_singular_metric_is_bounded_as_its_matrix_is(route, monkeypatch):
     """What forming CᵀC rounds away is charged to each variable: divided by λmin(B) it made the bound +inf."""
     if route == "tree":
-        monkeypatch.setattr(search, "ROOT_WORK", -1.0)
+        monkeypatch.setattr(branch_and_bound, "ROOT_WORK", -1.0)
     rng = np.random.default_rng(1)
     C, Q = rng.standard_normal((10, 6)), np.linalg.qr(rng.standard_normal((6, 6)))[0]
     B = (Q * np.geomspace(1.0, 1.0 / 3e14, 6)) @ Q.T
@@ -263,22 +215,15 @@ def test_a_support_has_k_members_where_fewer_do_as_well(no_enumeration):
 def test_an_optimum_of_zero_is_proved(A, k, metric, scale, route, monkeypatch):
     """No relative gap closes at zero: the bound is zero too, or zero but for the rounding of A's entries."""
     if route == "tree":
-        monkeypatch.setattr(search, "ROOT_WORK", -1.0)
+        monkeypatch.setattr(branch_and_bound, "ROOT_WORK", -1.0)
     found = best_subset(Pencil(scale * A, metric), k)
     assert found.value == pytest.approx(0.0, abs=1e-15 * scale)
     assert 0.0 <= found.upper_bound <= 1e-13 * scale
     assert found.status is ExactStatus.OPTIMAL
 
 
-def test_rounding_closes_nothing_where_the_optimum_is_merely_small():
-    """1e-9 beside entries of size one is far above rounding: a limit of one node leaves it open."""
-    pencil = Pencil(null(30).A - (null(30).lambda_max - 1e-9) * np.eye(30))
-    stopped = best_subset(pencil, 8, node_limit=1)
-    assert not stopped.optimal
-
-
 def test_a_start_is_used_and_progress_is_told(monkeypatch):
-    monkeypatch.setattr(search, "REPORT_SECONDS", 0.0)
+    monkeypatch.setattr(branch_and_bound, "REPORT_SECONDS", 0.0)
     planted = planted_pca(40, 5, samples=120, strength=1.0)
     lines = []
     found = best_subset(planted.pencil, 5, start=planted.x, progress=lines.append, time_limit=20.0)
@@ -288,23 +233,11 @@ def test_a_start_is_used_and_progress_is_told(monkeypatch):
     assert all(a.bound >= b.bound - 1e-9 for a, b in pairwise(lines))
 
 
-def test_the_dense_problem():
-    assert gev(pitprops()).value == pytest.approx(4.2186, abs=5e-5)
-
-
-def test_words():
-    text = str(best_subset(pitprops(), 6))
-    assert text.startswith("proved optimal: value 3.7709596")
-    assert "topdiam, length, ringbut, bowmax, bowdist, whorls" in text
-
-
 def test_bad_input():
     with pytest.raises(InvalidParameter, match="k = 14 is out of range"):
         best_subset(pitprops(), 14)
     with pytest.raises(InvalidParameter, match="time_limit = -1 is out of range"):
         best_subset(pitprops(), 3, time_limit=-1.0)
-    with pytest.raises(InvalidParameter, match=r"75287520 supports, more than 5000000: use best_subset"):
-        brute_force(null(100), 5)
     with pytest.raises(InvalidParameter, match="start must have length 30"):
         best_subset(null(30), 6, start=np.ones(3))
     with pytest.raises(InvalidParameter, match=r"n = 6000.*GB"):
@@ -322,8 +255,8 @@ def top_in_fifty_digits(A, B):
 @pytest.mark.parametrize("seed", range(6))
 def test_the_bound_holds_in_fifty_digits(route, seed, monkeypatch):
     if route == "search":  # no enumeration at the root, tiny leaves: every bound of a node is used
-        monkeypatch.setattr("dcgev_cvx.exact.search.ROOT_WORK", -1.0)
-        monkeypatch.setattr("dcgev_cvx.exact.search.LEAF_WORK", 100.0)
+        monkeypatch.setattr("dcgev_cvx.exact.branch_and_bound.ROOT_WORK", -1.0)
+        monkeypatch.setattr("dcgev_cvx.exact.branch_and_bound.LEAF_WORK", 100.0)
     rng = np.random.default_rng(seed)
     n, k = 6, 1 + seed % 3
     M, N = rng.standard_normal((n, n)), rng.standard_normal((n, 2 * n))
