@@ -20,22 +20,29 @@ from dcgev_cvx.search.swaps import support_values
 from .report import Measure, Skipped, at_least, at_most, installed, timed
 
 PROBLEMS = 100
-BEYOND = 10
-"""Problems of 18 variables, which have more supports than `solve` looks at."""
+OLD_SEEDS, NEW_SEEDS = range(10), range(100, 120)
+"""Seeds that were looked at while `solve` was written, and seeds that no setting was chosen on."""
 MODULES = {"scikit-learn": "sklearn.decomposition", "abess": "abess.decomposition", "sparsepca": "sparsepca"}
 Peer: TypeAlias = Callable[[], Vector]
 
 
 def run(repeats: int) -> Iterator[Measure | Skipped]:
     """Every measure of the section."""
-    for name, make in (("PCA 20×14", pca_of), ("CCA 7+7", cca_of)):
-        yield from against_enumeration(name, make, range(PROBLEMS), range(2, 9))
-    for name, make in (("PCA 20×18", wider_pca), ("CCA 9+9", wider_cca)):
-        yield from against_enumeration(f"{name}, more supports than are looked at", make, range(BEYOND), range(7, 10))
+    for seeds in (range(PROBLEMS), NEW_SEEDS):
+        for name, make in (("PCA 20×14", pca_of), ("CCA 7+7", cca_of)):
+            yield from against_enumeration(f"{name}, {seed_range(seeds)}", make, seeds, range(2, 9))
+    for seeds in (OLD_SEEDS, NEW_SEEDS):
+        for name, make in (("PCA 20×18", wider_pca), ("CCA 9+9", wider_cca)):
+            yield from against_enumeration(f"{name}, {seed_range(seeds)}", make, seeds, range(7, 10))
     yield from large_pca(62, 2000, 200, 0.495, repeats)
     yield from large_pca(500, 5000, 500, 0.525, repeats)
     yield from many_genes(repeats)
     yield from many_variables(repeats)
+
+
+def seed_range(seeds: range) -> str:
+    """The seeds as a label."""
+    return f"seeds {seeds[0]}–{seeds[-1]}"
 
 
 def pca_of(seed: int, n: int = 14) -> Pencil:
@@ -192,18 +199,29 @@ def held_out_correlation(test: tuple[Matrix, Matrix], wx: Vector, wy: Vector) ->
 
 
 def many_variables(repeats: int) -> Iterator[Measure | Skipped]:
-    """Sparse CCA with ridge 0.5 and k = 10: the ten planted variables, the test correlation, other seeds, a peer."""
-    planted = {*range(5), *range(500, 505)}
+    """Sparse CCA with k = 10: the value against that of the ten planted variables, and what the ridge decides.
+
+    With fewer samples than variables and a ridge of 0.5 the support with the largest value on the samples is not the
+    planted one, and `solve` is right to prefer it: that is a matter of the covariances' estimate, not of the search.
+    With a ridge of 5, ten times the noise, the planted variables are the optimum.
+    """
+    planted = [*range(5), *range(500, 505)]
     train, test = two_views(0)
-    pencil = cca_pencil(*train, ridge=0.5)
+    for ridge, seeds in ((0.5, OLD_SEEDS), (5.0, OLD_SEEDS), (5.0, NEW_SEEDS)):
+        name = f"CCA 100×(500+500), ridge {ridge:g}, {seed_range(seeds)}"
+        pencils = [cca_pencil(*two_views(seed)[0], ridge=ridge) for seed in seeds]
+        found = [solve(pencil, 10) for pencil in pencils]
+        best = [support_values(pencil, np.array([planted]))[0] for pencil in pencils]
+        share = min(f.value / b for f, b in zip(found, best, strict=True))
+        yield at_least(f"{name}: worst value over that of the ten planted", share, "×", 1.0 - 1e-9)
+        if ridge > 1.0:
+            hits = sum(list(f.support) == planted for f in found)
+            yield at_least(f"{name}: exactly the ten", hits, f"of {len(found)}", len(found))
+    pencil = cca_pencil(*train, ridge=5.0)
     seconds = timed(lambda: solve(Pencil(pencil.A, pencil.B, blocks=pencil.blocks), 10), repeats)
-    found = solve(pencil, 10)
-    yield at_least("CCA 100×(500+500): planted variables found", len(planted & set(found.support)), "of 10", 10)
-    ours = held_out_correlation(test, found.x[:500], found.x[500:])
-    yield at_least("CCA 100×(500+500): test correlation", ours, "", 0.825)
+    x = solve(pencil, 10).x
+    yield at_least("CCA 100×(500+500): test correlation", held_out_correlation(test, x[:500], x[500:]), "", 0.825)
     yield at_most("CCA 100×(500+500): solve", seconds, "s", 3.0)
-    hits = [set(solve(cca_pencil(*two_views(seed)[0], ridge=0.5), 10).support) == planted for seed in range(10)]
-    yield at_least("CCA 100×(500+500): exactly the ten, seeds 0 to 9", sum(hits), "of 10", 10)
     if not installed("cca-zoo"):
         yield Skipped("cca-zoo", "pip install cca-zoo")
         return

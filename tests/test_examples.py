@@ -14,7 +14,7 @@ SHOWS = {
     "choose_k": "the sparsest within one standard error: k = 6",
     "data_door": "columns 'weight' and 'twin' are the same up to scale",
     "pitprops_components": "orthogonalized-hotelling  projector trace 77.05%",
-    "sparse_cca_two_views": "normal ridge  0.5: 10 of 10 right",
+    "sparse_cca_two_views": "ridge  2.0: 10 of 10 right",
     "sparse_fda_breast_cancer": "k =  3  accuracy 0.961",
     "wide_data": "50 nonzeros, 50 of 50 planted",
 }

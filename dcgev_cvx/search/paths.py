@@ -20,7 +20,7 @@ from ..pencils import Gram, Pencil, expect_pencil
 from ..programs import MACHINE_EPS, SparseGEV, card, log_scale
 from ..steps.native import native_step
 from .stationary import program_of, stationary_near
-from .supports import EFFORTS, SMALL, Effort, found_by, greedy, in_units, spread
+from .supports import EFFORTS, SMALL, Effort, best_support, greedy, in_units, spread
 
 NEWTON_LIMIT = 400
 """Supports up to this size get their stationary point from Newton's method: a few dense systems."""
@@ -222,10 +222,6 @@ def solve(
     and the loadings are the leading eigenvector of the sub-pencil. It is a local optimum over the
     exchanges tried, not a proof: `exact.best_subset` proves.
 
-    Sparse CCA from fewer samples than variables is an exception (`overfitting.overfits`): the support with the
-    largest in-sample correlation is then one that fits noise. The variables are chosen without the covariances
-    within a view, which are kept for the loadings; effort="high" maximises the in-sample value all the same.
-
     Parameters
     ----------
     pencil
@@ -262,7 +258,7 @@ def solve(
     unit, length, _ = in_units(pencil)
     generator = as_generator(random_state)
     with thin_products(unit):
-        x = length * spread(unit, found_by(unit, k, effort, generator), k)
+        x = length * spread(unit, best_support(unit, k, effort, generator), k)
         found = matched_solution(pencil, x, "solve", begin)
     asked = pencil.n <= SMALL if check_path is None else as_flag(check_path, "check_path")
     return replace(found, on_path=on_path(unit, k)) if asked else found

@@ -15,11 +15,10 @@ import numpy as np
 
 from .._numerics.checks import Index, Vector
 from .._numerics.spectra import power_of_four
-from ..certificates import on_support, value
+from ..certificates import value
 from ..pencils import Gram, Pencil
 from .gains import pair_value
 from .oneshot import SCHEDULES, one_shot, trimmed
-from .overfitting import diagonal_metric, overfits
 from .swaps import DIRECT, Climbs, eigenvector_on, eliminated, refined, support_values, swap_search
 from .sweeps import rank_one_support
 
@@ -61,18 +60,6 @@ PAIRS = 1500
 """Up to this many variables of a dense A all pairs are looked at for starts."""
 ORDINARY = 2.0**50
 """Pencils with entries between 1/ORDINARY and ORDINARY are searched as they are: no square overflows."""
-
-
-def found_by(pencil: Pencil, k: int, effort: Effort, generator: np.random.Generator) -> Vector:
-    """The vector that `solve` returns, for a pencil of ordinary size."""
-    if not overfits(pencil):
-        return best_support(pencil, k, effort, generator)
-    # the same search for every effort: a better support of that pencil may have a lower value here
-    plain = best_support(diagonal_metric(pencil), k, "normal", generator)
-    x = on_support(pencil, np.flatnonzero(plain))
-    if effort != "high":
-        return x
-    return max(x, best_support(pencil, k, "high", generator), key=pencil.A_quad)
 
 
 def best_support(pencil: Pencil, k: int, effort: Effort, generator: np.random.Generator) -> Vector:

@@ -20,7 +20,6 @@ from .._numerics.checks import Index, Vector, listed, one_of, shown
 from ..certificates import Solution, checked_k, on_support, value
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
-from .overfitting import diagonal_metric, overfits
 from .supports import after_climbs, climbs_at_a_time, group_labels, highest, in_units
 from .swaps import swap_search
 
@@ -40,8 +39,7 @@ def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: Effort = "normal",
     ks
         One cardinality per view, each between 1 and the view's size.
     effort, random_state
-        Passed to the first `solve`, whose support is cut to fit. With fewer samples than variables only "high"
-        maximises the in-sample value, as in `solve`.
+        Passed to the first `solve`, whose support is cut to fit.
 
     Returns
     -------
@@ -68,9 +66,7 @@ def solve_views(pencil: Pencil, ks: Sequence[int], *, effort: Effort = "normal",
     begin = perf_counter()
     sizes = checked_ks(pencil, ks)
     one_of(effort, "effort", ("quick", "normal", "high"))
-    # as in solve: with fewer samples than variables the covariances within a view have no say in the choice
-    chooser = diagonal_metric(pencil) if effort != "high" and overfits(pencil) else pencil
-    x = on_support(pencil, np.flatnonzero(best_views(in_units(chooser)[0], sizes, effort, random_state)))
+    x = on_support(pencil, np.flatnonzero(best_views(in_units(pencil)[0], sizes, effort, random_state)))
     return matched_solution(pencil, x, "solve per view", begin)
 
 
