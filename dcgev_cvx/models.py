@@ -42,6 +42,7 @@ __all__ = [
     "fisher_l1_penalized",
     "fisher_step",
     "homogeneous_sdp",
+    "l1_ball",
     "lasso",
     "linear",
     "literal_dual",
@@ -141,7 +142,20 @@ def fisher_l1_penalized(a: Array, B: Array | None, nu: float) -> cp.Problem:
     return Model(cp.Minimize(term("xᵀBx", quad(x, B)) + term("ν‖x‖₁", nu_ * cp.norm1(x))), [plane(x, a)])
 
 
-# Semidefinite relaxations (Section 3, Appendix A)
+# The problem with an ℓ1 ball, and its semidefinite relaxations (Section 3, Appendix A)
+
+
+def l1_ball(A: Array, B: Array | None, radius: float, d: Array | None = None) -> cp.Problem:
+    r"""The ℓ1 approximation, which is not convex (Eq:approx; the paper writes k for the radius).
+
+    .. math:: \max_x\ x^T A x \quad\text{s.t.}\quad x^T B x \le 1,\ \|x\|_1 \le \text{radius}
+
+    dccp takes it where A ⪰ 0, CVXPY's nonlinear solvers (nlp=True) take it for every A; both find local solutions.
+    With weights d, ‖x‖₁ is Σ dᵢ|xᵢ|.
+    """
+    x = variable("x", weights(A, d))
+    budget = term("‖x‖₁ ≤ radius", weights(A, d) @ cp.abs(x) <= parameter("radius", radius, nonneg=True))
+    return Model(cp.Maximize(term("xᵀAx", cp.quad_form(x, constant("A", A)))), [ball(x, B), budget])
 
 
 def literal_sdp(A: Array, B: Array | None, radius: float, d: Array | None = None) -> cp.Problem:

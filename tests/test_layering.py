@@ -38,12 +38,10 @@ LAYERS = [
 ]
 """The rooms from the ground up: each imports only rooms to its left."""
 
-PART_OF = {
-    "pictures": "plotting",
-}
+PART_OF = {}
 """Modules that will become part of a room."""
 
-UPWARD = {("_numerics", "pencils"), ("comparison", "plotting")}
+UPWARD = {("_numerics", "pencils")}
 """Imports that still point the wrong way."""
 
 WITHOUT_CVXPY = ["errors", "_numerics", "pencils", "programs", "certificates"]

@@ -39,6 +39,18 @@ def test_problems_print_in_the_papers_notation(name):
     assert [line.removeprefix("subject to").strip() for line in rest] == constraints
 
 
+def test_the_l1_ball_prints_and_is_not_convex():
+    """Eq:approx: a convex function is maximised, or an indefinite one."""
+    problem = models.l1_ball(A, B, 1.0)
+    lines = str(problem).replace("subject to", "").splitlines()
+    assert [line.strip() for line in lines] == ["maximize xᵀAx", "xᵀBx ≤ 1", "‖x‖₁ ≤ radius"]
+    assert not problem.is_dcp()
+    x = problem.var_dict["x"]
+    x.value = np.full(N, 0.1)
+    assert problem.objective.value == pytest.approx(0.01 * A.sum())
+    assert problem.constraints[1].residual == 0.0
+
+
 @pytest.mark.parametrize("name", PRINTED)
 def test_problems_are_disciplined_and_parametrized(name):
     problem = PRINTED[name][0]

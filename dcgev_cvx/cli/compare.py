@@ -27,7 +27,7 @@ from ..errors import InvalidParameter
 from . import tasks
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, Row
+    from ..comparison import Comparison
     from ..pencils import Pencil
 
 
@@ -52,6 +52,7 @@ def add(subparsers: Any) -> None:
     )
     parser.add_argument("--force", action="store_true", help="run SDPs whose size would be refused")
     output = parser.add_argument_group("output")
+    output.add_argument("--details", action="store_true", help="say how each method ended")
     output.add_argument("--plot", metavar="FILE", help="draw the intervals to .png, .pdf or .svg")
     output.add_argument("--html", metavar="FILE", help="write one self-contained page")
     output.add_argument("--json", action="store_true", help="print JSON and nothing else")
@@ -108,7 +109,7 @@ def compared(
                 raise
         forget()
         if not args.json and len(found) > position:
-            show(found[-1], name)
+            show(found[-1], name, details=args.details)
         if stopped is not None:
             break
     return stopped
@@ -192,11 +193,8 @@ def forget() -> None:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-def show(comparison: Comparison, name: str) -> None:
-    """The verdict, the two tables, the best support.
-
-    Numbers first, then each method's status in words: that is where "not a valid bound" is explained.
-    """
+def show(comparison: Comparison, name: str, *, details: bool) -> None:
+    """The two tables, the verdict, the best support; how each method ended, or what went wrong."""
     from . import tables
 
     pencil = comparison.pencil
@@ -204,24 +202,21 @@ def show(comparison: Comparison, name: str) -> None:
     tables.show(f"{name}: n = {pencil.n}, {metric}, λmax(A,B) = {pencil.lambda_max:.6g}")
     if pencil.lambda_max <= 0.0:
         tables.show("λmax(A,B) ≤ 0: no direction has a positive value; the largest is the least negative.")
-    columns = ("vectors found", "value", "% λmax", "k", "gap %", "stationarity", "steps", "s")
-    tables.show(tables.table(columns, [numbers(row) for row in comparison.lower]))
-    columns = ("bounds proved", "value", "% λmax", "gap %", "s")
-    bounds = [(cells[0], cells[1], cells[2], cells[4], cells[7]) for cells in map(numbers, comparison.upper)]
-    tables.show(tables.table(columns, bounds))
-    tables.show(tables.facts([(row.method, row.status) for row in comparison.rows]))
-    tables.show(f"\n{comparison.verdict} ({comparison.seconds:.1f} s)")
-    best = max((row for row in comparison.lower if row.valid), key=lambda row: row.value, default=None)
-    if best is not None:
-        tables.show(f"best support: {', '.join(best.support)}\n")
+    tables.show(f"\n{comparison}")
+    if details:
+        tables.show(tables.facts([(row.method, row.status) for row in comparison.rows]))
+    else:
+        tables.show(*(f"{', '.join(methods)}: {status}" for status, methods in wrong(comparison).items()))
+    tables.show("")
 
 
-def numbers(row: Row) -> tuple[str, ...]:
-    """A row's cells without the status; a number that does not count stands in brackets."""
-    from ..comparison.rows import cells_of
-
-    cells = cells_of(row)[:-1]
-    return cells if row.valid or not cells[1] else (cells[0], f"({cells[1]})", *cells[2:])
+def wrong(comparison: Comparison) -> dict[str, list[str]]:
+    """What went wrong, and the methods that it happened to."""
+    found: dict[str, list[str]] = {}
+    for row in comparison.rows:
+        if not row.ok:
+            found.setdefault(row.status, []).append(row.method)
+    return found
 
 
 def record(found: list[Comparison], name: str) -> dict[str, Any]:
@@ -234,7 +229,8 @@ def record(found: list[Comparison], name: str) -> dict[str, Any]:
 
 def write_outputs(found: list[Comparison], name: str, args: argparse.Namespace) -> None:
     """The picture and the page, where they were asked for."""
-    from ..comparison.report import figure_of, html_report
+    from ..comparison import html_report
+    from ..comparison.interval_plot import figure_of
 
     if args.plot is not None:
         figure_of(found).savefig(args.plot, dpi=150)

@@ -9,8 +9,9 @@
 
 from __future__ import annotations
 
-from .methods import METHODS, compare
-from .report import html_report
+from .compare_methods import METHODS, compare
+from .html_page import html_report
+from .interval_plot import comparison_plot
 from .rows import Comparison, Interrupted, Row
 
-__all__ = ["METHODS", "Comparison", "Interrupted", "Row", "compare", "html_report"]
+__all__ = ["METHODS", "Comparison", "Interrupted", "Row", "compare", "comparison_plot", "html_report"]

@@ -1,4 +1,4 @@
-"""The record of a comparison: one row a method, the best of both sides, tables and dictionaries."""
+"""The result of a comparison: one row per method, the best of both sides, text, dictionaries and data frames."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from .._numerics.checks import expect, listed, shown
-from ..errors import InvalidParameter, SolverMissing
+from .._numerics.extras import require
+from ..errors import InvalidParameter
 from ..pencils import Pencil
 from ..relaxations.bounds import Gap
 
@@ -17,36 +18,83 @@ Side: TypeAlias = Literal["lower", "upper"]
 
 @dataclass(frozen=True)
 class Row:
-    """What one method says of (SGEV-P) at k.
+    """What one method says of (SGEV-P) at k: a vector with its value (lower), or a proved bound (upper).
 
-    A lower row is a vector with its value, an upper row a proved bound. valid is False for a vector with
-    more than k nonzeros, for a bound that does not hold at this k, and for a method that failed.
-
-    percent is 100·value/λmax(A, B), NaN where λmax ≤ 0; gap is relative, against the best of the other side;
-    stationarity is the residual of the d.c. program behind a vector, NaN for methods without one; support holds
-    names.
+    Attributes
+    ----------
+    method, side : str
+        The method's title, and "lower" or "upper".
+    value : float
+        xᵀAx/xᵀBx of the vector, or the bound; NaN without either.
+    status : str
+        How the method ended, in words.
+    valid : bool
+        False for a vector with more than k nonzeros, a bound that does not hold at this k, and a method that gave
+        no number.
+    ok : bool
+        False where something went wrong; status then says what.
+    cardinality, support
+        The number of nonzeros of the vector and the names of its variables.
+    stationarity, iterations
+        The KKT residual of the d.c. program behind a vector, and the number of MM steps.
+    seconds : float
+        The time that the method took.
+    percent : float
+        100·value/λmax(A, B); NaN where λmax ≤ 0.
+    gap : float
+        The relative distance to the best of the other side.
     """
 
     method: str
     side: Side
-    value: float
-    status: str
-    valid: bool
+    value: float = math.nan
+    status: str = ""
+    valid: bool = False
     cardinality: int | None = None
     support: tuple[str, ...] = ()
     stationarity: float = math.nan
     iterations: int | None = None
-    seconds: float = 0.0
+    seconds: float = math.nan
     percent: float = math.nan
     gap: float = math.nan
+    ok: bool = True
+
+    def cells(self) -> dict[str, str]:
+        """The numbers as text by their column's title: a value that does not count is in brackets."""
+        value = number(self.value, "#.6g")
+        return {
+            "method": self.method,
+            "value": value if self.valid or not value else f"({value})",
+            "% λmax": number(self.percent, ".2f"),
+            "k": "" if self.cardinality is None else str(self.cardinality),
+            "gap %": number(100.0 * self.gap, ".2f"),
+            "KKT": "0" if self.stationarity == 0.0 else number(self.stationarity, ".0e"),
+            "steps": "" if self.iterations is None else str(self.iterations),
+            "s": number(self.seconds, ".2f"),
+        }
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All rows for one k. best_lower is attained, best_upper proved: the optimum lies between them.
+    """All rows for one k; the optimum lies between best_lower, which is attained, and best_upper, which is proved.
 
-    rows keep the order in which the methods played. `print` shows both tables, `to_frame` is for pandas, `to_dict`
-    for JSON.
+    Parameters
+    ----------
+    pencil : Pencil
+        The pencil (A, B).
+    k : int
+        The cardinality.
+    rows : tuple of Row
+        One row per method, in the order of `METHODS`.
+    seconds : float
+        The time of all methods together.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import compare, datasets
+    >>> found = compare(datasets.pitprops(), 3, ["greedy", "no-sdp"])
+    >>> round(found.best_lower, 4), round(found.best_upper, 4), found.gap.closed
+    (2.4753, 2.6021, False)
     """
 
     pencil: Pencil
@@ -56,20 +104,17 @@ class Comparison:
 
     @property
     def lower(self) -> tuple[Row, ...]:
-        """The methods that found a vector."""
+        """The methods that look for a vector."""
         return tuple(row for row in self.rows if row.side == "lower")
 
     @property
     def upper(self) -> tuple[Row, ...]:
-        """The methods that proved a bound."""
+        """The methods that look for a bound."""
         return tuple(row for row in self.rows if row.side == "upper")
 
     @property
     def best_lower(self) -> float:
-        """The largest value attained with at most k nonzeros, −inf if there is none.
-
-        Invalid rows do not count, however large their value: they answer another question.
-        """
+        """The largest value attained with at most k nonzeros, −inf if there is none."""
         return max((row.value for row in self.lower if row.valid), default=-math.inf)
 
     @property
@@ -79,18 +124,12 @@ class Comparison:
 
     @property
     def gap(self) -> Gap:
-        """The interval that holds the optimum of (SGEV-P).
-
-        Infinite when one side is empty.
-        """
+        """The interval that holds the optimum of (SGEV-P); infinite when one side is empty."""
         return Gap(self.best_lower, self.best_upper)
 
     @property
     def verdict(self) -> str:
-        """The interval in words.
-
-        "proved" is said only when the interval is closed to 1e-9; an end that is missing is named, not printed.
-        """
+        """The interval in words; "proved" is said only when it is closed to 1e-9."""
         found, bounded = math.isfinite(self.best_lower), math.isfinite(self.best_upper)
         if self.gap.closed:
             words = f"the optimum is {self.best_lower:.6g}, proved"
@@ -104,11 +143,13 @@ class Comparison:
             words = "nothing is known of the optimum: no method gave a number"
         return f"k = {self.k}: {words}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings and lists; NaN and infinities become None.
+    @property
+    def best_support(self) -> tuple[str, ...]:
+        """The variables of the best vector, by name."""
+        return next((row.support for row in self.lower if row.valid and row.value == self.best_lower), ())
 
-        "proved" is the closed gap; "rows" hold every field of Row by name.
-        """
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings and lists, for JSON; NaN and infinities become None."""
         return {
             "n": self.pencil.n,
             "k": self.k,
@@ -122,38 +163,43 @@ class Comparison:
         }
 
     def to_frame(self) -> Any:
-        """The rows as a pandas DataFrame.
-
-        One line a row with k in a column, so that the frames of several k can be concatenated. Raises SolverMissing
-        without pandas.
-        """
-        try:
-            import pandas as pd
-        except ImportError as cause:
-            raise SolverMissing("to_frame needs pandas: pip install pandas. to_dict needs nothing.") from cause
-        return pd.DataFrame([asdict(row) | {"k": self.k} for row in self.rows])
+        """The rows as a pandas DataFrame with k in a column, so that several frames can be concatenated."""
+        return require("pandas", "pandas").DataFrame([asdict(row) | {"k": self.k} for row in self.rows])
 
     def plot(self, ax: Any = None) -> Any:
-        """The interval picture on the given Axes (or new ones); returns the Axes.
-
-        Lower values are drawn below, upper bounds above, and the optimum lies between; needs matplotlib.
-        """
-        from ..plotting import comparison_plot
+        """Draw the values found, the bounds and the interval between them; returns the Matplotlib Axes."""
+        from .interval_plot import comparison_plot
 
         return comparison_plot([self], ax)
 
     def __str__(self) -> str:
-        lines = [f"{self.verdict}   (n = {self.pencil.n}, {self.seconds:.1f} s)"]
-        for title, rows in (("lower: vectors found", self.lower), ("upper: bounds proved", self.upper)):
-            cells = [CELLS, *(cells_of(row) for row in rows)]
-            widths = [max(len(line[j]) for line in cells) for j in range(len(CELLS) - 1)]
-            lines.append(f"  {title}")
-            lines += ["    " + aligned(line, widths) for line in cells]
-        return "\n".join(lines)
+        return "\n".join(
+            [
+                *text_table("vectors found", self.lower, ("value", "% λmax", "k", "gap %", "KKT", "steps", "s")),
+                "",
+                *text_table("bounds proved", self.upper, ("value", "% λmax", "gap %", "s")),
+                "",
+                f"{self.verdict} ({self.seconds:.1f} s)",
+                *([f"best support: {', '.join(self.best_support)}"] if self.best_support else []),
+            ]
+        )
+
+
+def text_table(title: str, rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
+    """The lines of one side's table: names on the left, numbers on the right, a rule below the titles."""
+    cells = [row.cells() for row in rows]
+    first = max(map(len, [title, *(row["method"] for row in cells)]))
+    widths = {name: max(map(len, [name, *(row[name] for row in cells)])) for name in columns}
+    titles = {"method": title, **{name: name for name in columns}}
+    lines = [
+        "  ".join([row["method"].ljust(first), *(row[name].rjust(width) for name, width in widths.items())]).rstrip()
+        for row in (titles, *cells)
+    ]
+    return [lines[0], "─" * (first + sum(width + 2 for width in widths.values())), *lines[1:]]
 
 
 def checked_comparisons(comparisons: Any) -> list[Comparison]:
-    """Comparisons of one pencil, at least one: a page or a picture states n and λmax(A, B) once, for all of them."""
+    """Comparisons of one pencil, at least one: a page or a picture states n and λmax(A, B) once for all of them."""
     found = [expect(given, Comparison, "each of comparisons", "see compare") for given in listed(comparisons)]
     if not found:
         raise InvalidParameter(f"comparisons = {shown(comparisons)} must list what compare returned.")
@@ -166,7 +212,7 @@ def checked_comparisons(comparisons: Any) -> list[Comparison]:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C while `compare` was at work; `comparison` holds what was finished, so that nothing computed is lost.
+    """Ctrl-C while `compare` was at work; `comparison` holds the rows that were finished.
 
     Examples
     --------
@@ -188,44 +234,13 @@ class Interrupted(KeyboardInterrupt):
         return type(self), (self.comparison,)
 
 
-CELLS = ("method", "value", "% λmax", "k", "gap %", "stationarity", "steps", "s", "status")
-
-
-def cells_of(row: Row) -> tuple[str, ...]:
-    """A row as text, empty where there is nothing to say.
-
-    Columns are those of CELLS; numbers that are not finite become empty cells.
-    """
-    return (
-        row.method,
-        number(row.value, "{:.6f}" if 1e-3 <= abs(row.value) < 1e5 else "{:.6g}"),
-        number(row.percent, "{:.2f}"),
-        "" if row.cardinality is None else str(row.cardinality),
-        number(100.0 * row.gap, "{:.2f}"),
-        number(row.stationarity, "{:.0e}"),
-        "" if row.iterations is None else str(row.iterations),
-        f"{row.seconds:.2f}",
-        row.status,
-    )
-
-
-def aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """The method set left, numbers right, the status last and as long as it is."""
-    first = cells[0].ljust(widths[0])
-    numbers = [cell.rjust(width) for cell, width in zip(cells[1:-1], widths[1:], strict=True)]
-    return "  ".join([first, *numbers, cells[-1]]).rstrip()
-
-
 def number(value: float, form: str) -> str:
-    """The number, or nothing when it is none."""
-    return form.format(value) if math.isfinite(value) else ""
+    """The number as text, or nothing where it is not finite."""
+    return format(value, form) if math.isfinite(value) else ""
 
 
 def plain(entry: Any) -> Any:
-    """An entry for JSON.
-
-    Tuples become lists, and NaN and infinities None, since JSON has neither.
-    """
+    """An entry for JSON, which has neither tuples nor NaN and infinities."""
     if isinstance(entry, float) and not math.isfinite(entry):
         return None
     return list(entry) if isinstance(entry, tuple) else entry

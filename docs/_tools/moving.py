@@ -43,7 +43,7 @@ def with_slider(traces: Sequence[Sequence[Any]], labels: Sequence[str], prefix: 
 
 def majoriser(program: SparseGEV, starts: Sequence[float]) -> HTML:
     """The functions f and g(·, y) in one variable, y under the slider: where they touch and where g is least."""
-    from dcgev_cvx.pictures import next_point
+    from dcgev_cvx.plotting.majorisers import next_point
 
     grid = np.linspace(-1.0, 1.0, 201)
     f = [program.f(np.array([x])) for x in grid]

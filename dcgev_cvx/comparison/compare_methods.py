@@ -1,0 +1,213 @@
+"""`compare`: every method on one pencil and one k, under one time limit; one that fails is a row that says so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from types import MappingProxyType
+
+from .._numerics.checks import as_flag, as_generator, as_listener, as_number, listed, one_of
+from .._numerics.limits import refuse_large_sdp
+from ..certificates import checked_k
+from ..errors import DCGEVError, InvalidParameter
+from ..pencils import Pencil, expect_pencil
+from . import lower_methods as lower
+from . import upper_methods as upper
+from .context import Context
+from .general_solvers import missing
+from .rows import Comparison, Interrupted, Row, Side
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of a comparison.
+
+    early methods are short and run first, so that a time limit or an interrupt leaves rows on both sides. sdp methods
+    are refused by size before CVXPY is loaded. shares names the property of Context that another method may have
+    computed already. cubic is the measured number of seconds per n³ of work that checks no clock.
+    """
+
+    title: str
+    side: Side
+    run: Callable[[Context, Row], Row]
+    early: bool = False
+    sdp: bool = False
+    shares: str = ""
+    cubic: float = 0.0
+
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        "dc-pca": Method("DC-PCA (closed form)", "lower", lower.dc_pca),
+        "dc-cvxpy": Method("DC (CVXPY)", "lower", lower.dc_cvxpy),
+        "dc-native": Method("DC (native)", "lower", lower.dc_native),
+        "solve": Method("solve", "lower", lower.solve, early=True, cubic=1e-9),
+        "greedy": Method("greedy", "lower", lower.greedy, early=True),
+        "rounded": Method("homogeneous SDP, rounded", "lower", lower.rounded, sdp=True),
+        "dccp": Method("dccp", "lower", lower.dccp),
+        "uno": Method("CVXPY nlp (UNO)", "lower", lower.uno),
+        "literal": Method("literal SDP (Section 3)", "upper", upper.literal, sdp=True),
+        "entrywise-paper": Method("entrywise SDP, paper (k²)", "upper", upper.entrywise_paper, sdp=True),
+        "entrywise-valid": Method("entrywise SDP, valid (k/λmin)", "upper", upper.entrywise_valid, sdp=True),
+        "homogeneous": Method("homogeneous SDP", "upper", upper.homogeneous, sdp=True, shares="homogeneous"),
+        "no-sdp": Method("no SDP", "upper", upper.no_sdp, early=True, cubic=2e-10),
+        # last, so that the search may use all the time that the others left
+        "exact": Method("exact (branch and bound)", "lower", lower.exact, cubic=2e-10),
+        "exact-bound": Method("exact (branch and bound)", "upper", upper.exact_bound, shares="exact", cubic=2e-10),
+    }
+)
+"""Every method by the name that `compare` takes."""
+
+CLOCKED = 1000
+"""Up to this n work that checks no clock takes at most a second and starts under any time limit."""
+
+
+def compare(
+    pencil: Pencil,
+    k: int,
+    methods: Iterable[str] | None = None,
+    *,
+    time_limit: float | None = None,
+    random_state: int = 0,
+    force: bool = False,
+    progress: Callable[[str], object] | None = None,
+) -> Comparison:
+    """Run the d.c. algorithms, the relaxations and the exact search on one problem, side by side (SGEV-P).
+
+    Parameters
+    ----------
+    pencil : Pencil
+        The pencil (A, B).
+    k : int
+        The cardinality.
+    methods : iterable of str, optional
+        Names from `comparison.METHODS`, all by default. "exact" includes its bound.
+    time_limit : float, optional
+        Seconds for all methods together, > 0. A method gets half of what remains; the exact search, which runs last,
+        gets all of it. Work that checks no clock and would take longer is not started.
+    random_state : int
+        Seed of `solve`'s random starts.
+    force : bool
+        Whether methods run that are refused by default because n is large.
+    progress : callable, optional
+        Called with the title of each method before it runs.
+
+    Returns
+    -------
+    Comparison
+        One row per method. By default methods that cannot run here (a package that is not installed, B = I or A ⪰ 0
+        needed) have no row.
+
+    Raises
+    ------
+    InvalidParameter
+        For an unknown method, an empty list, and k or time_limit out of range.
+    Interrupted
+        A KeyboardInterrupt whose `comparison` holds the rows that were finished, if there are any.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import compare, datasets
+    >>> found = compare(datasets.pitprops(), 6, ("greedy", "homogeneous", "exact"))
+    >>> [(row.side, row.method, round(row.value, 3)) for row in found.rows[:2]]
+    [('lower', 'greedy', 3.771), ('upper', 'homogeneous SDP', 3.814)]
+    >>> print(found.verdict)
+    k = 6: the optimum is 3.77096, proved
+    """
+    begin = perf_counter()
+    k = checked_k(k, expect_pencil(pencil).n)
+    chosen = checked_methods(methods)
+    seconds = math.inf if time_limit is None else as_number(time_limit, "time_limit", strict=True)
+    as_generator(random_state)
+    listener = as_listener(progress, "progress")
+    context = Context(pencil, k, begin + seconds, random_state, as_flag(force, "force"))
+    rows: dict[str, Row] = {}
+
+    def so_far() -> Comparison:
+        found = [rows[name] for name in chosen]
+        shown = [row for row in found if methods is not None or not row.status.startswith("skipped: needs")]
+        return completed(pencil, k, shown, perf_counter() - begin)
+
+    try:
+        for name in sorted(chosen, key=lambda name: not METHODS[name].early):
+            if listener is not None:
+                listener(METHODS[name].title)
+            rows[name] = run(context, METHODS[name])
+        return so_far()
+    except KeyboardInterrupt as stop:
+        if not rows:
+            raise
+        rows |= {name: unfinished(context, METHODS[name]) for name in chosen if name not in rows}
+        raise Interrupted(so_far()) from stop
+
+
+def checked_methods(methods: Iterable[str] | None) -> list[str]:
+    """Known names in the order of METHODS, "exact" with its bound; by default all that are installed."""
+    if methods is None:
+        return [name for name in METHODS if missing(name) is None]
+    asked = [one_of(name, "method", METHODS) for name in ([methods] if isinstance(methods, str) else listed(methods))]
+    if not asked:
+        raise InvalidParameter(f"no method was given; known: {', '.join(METHODS)}.")
+    wanted = {*asked, *(["exact-bound"] if "exact" in asked else [])}
+    return [name for name in METHODS if name in wanted]
+
+
+def run(context: Context, method: Method) -> Row:
+    """The method's row; errors of this package and a time limit that was reached are rows too."""
+    row = Row(method.title, method.side)
+    late = None if method.shares in vars(context) else too_late(context, method)
+    if late is not None:
+        return replace(row, status=late, seconds=0.0, ok=False)
+    begin = perf_counter()
+    try:
+        if method.sdp and not context.force:
+            refuse_large_sdp(context.pencil.n)
+        row = method.run(context, row)
+    except DCGEVError as error:
+        row = replace(row, status=f"failed: {error}", ok=False)
+    return row if math.isfinite(row.seconds) else replace(row, seconds=perf_counter() - begin)
+
+
+def too_late(context: Context, method: Method) -> str | None:
+    """Why a method is not started, or None: no time remains, or too little for work that checks no clock."""
+    if context.remaining < 0.0:
+        return "not run: the time limit was reached"
+    n, share = context.pencil.n, context.remaining if "exact" in method.title else 0.5 * context.remaining
+    clocked = n <= CLOCKED or (method.title == "solve" and context.pencil.B is None)
+    seconds = 0.0 if clocked else method.cubic * n**3
+    if seconds <= share:
+        return None
+    return f"skipped: n = {n} takes about {seconds:.2g} s and {share:.2g} s remain for it; raise the time limit"
+
+
+def unfinished(context: Context, method: Method) -> Row:
+    """The row of a method that an interrupt stopped; a bound that the exact search has reported stays valid."""
+    row = Row(method.title, method.side, status="not finished: interrupted", seconds=0.0, ok=False)
+    if method.run is not upper.exact_bound or not context.progress:
+        return row
+    last = context.progress[-1]
+    bound = math.nextafter(last.bound, math.inf)  # reports are rounded once more, to the user's units
+    status = f"interrupted: the bound proved after {last.nodes} nodes"
+    return replace(row, value=bound, status=status, valid=True, seconds=last.seconds)
+
+
+def completed(pencil: Pencil, k: int, rows: Sequence[Row], seconds: float) -> Comparison:
+    """The comparison, each row with its percentage of λmax(A, B) and its gap to the best of the other side.
+
+    The gap is relative to the bound: for a vector, how far below the best bound it is; for a bound, how far above the
+    best vector. It is NaN where a side is missing.
+    """
+    draft = Comparison(pencil, k, tuple(rows), seconds)
+    top, best, bound = pencil.lambda_max, draft.best_lower, draft.best_upper
+
+    def with_gap(row: Row) -> Row:
+        percent = 100.0 * row.value / top if top > 0.0 else math.nan
+        whole, other = (bound, bound) if row.side == "lower" else (row.value, best)
+        part = abs(other - row.value)
+        meaningful = row.valid and math.isfinite(bound) and math.isfinite(best)
+        gap = 0.0 if part == 0.0 else part / abs(whole) if whole != 0.0 else math.nan
+        return replace(row, percent=percent, gap=gap if meaningful else math.nan)
+
+    return replace(draft, rows=tuple(map(with_gap, rows)))

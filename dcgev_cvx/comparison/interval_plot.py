@@ -1,0 +1,154 @@
+"""The picture of a comparison: vectors found from below, bounds proved from above, and the interval between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from math import isfinite
+from typing import Any
+
+from .._numerics.canvas import axes_of, new_figure
+from .rows import Comparison, Row, Side, checked_comparisons
+
+MARKS: dict[tuple[Side, str], tuple[str, str]] = {
+    ("lower", "DC-PCA (closed form)"): ("o", "#0072B2"),
+    ("lower", "DC (CVXPY)"): ("s", "#56B4E9"),
+    ("lower", "DC (native)"): ("^", "#009E73"),
+    ("lower", "solve"): ("D", "#000000"),
+    ("lower", "greedy"): ("v", "#888888"),
+    ("lower", "homogeneous SDP, rounded"): ("P", "#CC79A7"),
+    ("lower", "dccp"): ("X", "#8C564B"),
+    ("lower", "CVXPY nlp (UNO)"): ("h", "#E69F00"),
+    ("lower", "exact (branch and bound)"): ("*", "#D55E00"),
+    ("upper", "literal SDP (Section 3)"): ("1", "#888888"),
+    ("upper", "entrywise SDP, paper (k²)"): ("2", "#56B4E9"),
+    ("upper", "entrywise SDP, valid (k/λmin)"): ("3", "#0072B2"),
+    ("upper", "homogeneous SDP"): ("+", "#CC79A7"),
+    ("upper", "no SDP"): ("4", "#E69F00"),
+    ("upper", "exact (branch and bound)"): ("x", "#D55E00"),
+}
+"""Marker and colour of every method: markers tell them apart in grey too."""
+
+LEAST_SPAN = 0.01
+"""The least width of the axis of values, relative to the values: rounding errors do not look like a gap."""
+
+
+def comparison_plot(comparisons: Sequence[Comparison], ax: Any = None) -> Any:
+    """Draw the values found and the bounds proved: by method for one k, over k for several.
+
+    The band holds the optimum. Grey labels and hollow or dotted marks belong to bounds that do not hold at that k, or
+    to vectors with too many nonzeros.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        What `compare` returned, one for each k, of the same pencil.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that were drawn on.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import compare, datasets
+    >>> from dcgev_cvx.comparison import comparison_plot
+    >>> axes = comparison_plot([compare(datasets.pitprops(), 3, ["greedy", "no-sdp"])])
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['no SDP', 'greedy']
+    """
+    found = checked_comparisons(comparisons)
+    ax = axes_of(ax, (8.0, 4.8))
+    return by_method(found[0], ax) if len(found) == 1 else by_cardinality(found, ax)
+
+
+def figure_of(comparisons: Sequence[Comparison]) -> Any:
+    """The picture as a figure for a file."""
+    figure = new_figure((9.0, 4.8), layout="constrained")
+    comparison_plot(comparisons, figure.add_subplot())
+    return figure
+
+
+def png(comparisons: Sequence[Comparison]) -> bytes:
+    """The picture as the bytes of a .png file."""
+    stream = BytesIO()
+    figure_of(comparisons).savefig(stream, format="png", dpi=150)
+    return stream.getvalue()
+
+
+def by_method(comparison: Comparison, ax: Any) -> Any:
+    """One line per method, bounds above and vectors below, values to the right."""
+    rows = [row for row in comparison.rows if isfinite(row.value)]
+    rows.sort(key=lambda row: (row.side == "lower", -float(f"{row.value:.9g}")))  # equal values keep their order
+    if isfinite(comparison.gap.absolute):
+        ax.axvspan(comparison.best_lower, comparison.best_upper, color="#D55E00", alpha=0.15)
+        ax.axvline(comparison.best_upper, color="#D55E00", linewidth=0.8)
+    for position, row in enumerate(rows):
+        draw(ax, [row.value], [position], row, row.valid, size=9)
+    ax.set_yticks(range(len(rows)), [named(row.method, row.valid) for row in rows])
+    ax.axhline(sum(row.side == "upper" for row in rows) - 0.5, color="0.7", linewidth=0.8)
+    ax.invert_yaxis()
+    low, high = ax.get_xlim()
+    room = max(0.0, LEAST_SPAN * max(abs(low), abs(high)) - (high - low))
+    ax.set_xlim(low - 0.5 * room, high + 0.5 * room)
+    ax.set_xlabel(r"$x^TAx \,/\, x^TBx$")
+    ax.set_title(f"k = {comparison.k}: bounds proved above the line, vectors found below it", fontsize=10)
+    return ax
+
+
+def by_cardinality(comparisons: Sequence[Comparison], ax: Any) -> Any:
+    """For every k the marks of all methods, bounds on level lines, and the band that holds the optimum."""
+    for label, comparison in zip(["holds the optimum", *[None] * len(comparisons)], comparisons, strict=False):
+        if isfinite(comparison.gap.absolute):
+            height, base = comparison.gap.absolute, comparison.best_lower
+            ax.bar(comparison.k, height, 0.8, base, color="#D55E00", alpha=0.25, label=label)
+    for side, suffix in (("upper", " bound"), ("lower", "")):
+        pairs = [(c.k, row) for c in comparisons for row in c.rows if row.side == side and isfinite(row.value)]
+        methods = list(dict.fromkeys(row.method for _, row in pairs))
+        for position, method in enumerate(methods):
+            shift = 0.75 * ((position + 0.5) / len(methods) - 0.5)  # side by side, as many values coincide
+            for valid in (True, False):
+                chosen = [(k, row) for k, row in pairs if row.method == method and row.valid is valid]
+                if chosen:
+                    label = named(f"{method}{suffix}", valid)
+                    ks, values = [k for k, _ in chosen], [row.value for _, row in chosen]
+                    draw(ax, [k + shift for k in ks], values, chosen[0][1], valid, label=label)
+                    if side == "upper":
+                        levels(ax, ks, values, chosen[0][1])
+    ax.use_sticky_edges = False
+    ax.set_xticks([comparison.k for comparison in comparisons])
+    ax.set(xlabel=r"cardinality $k$", ylabel=r"$x^TAx \,/\, x^TBx$")
+    ax.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return ax
+
+
+def draw(
+    ax: Any, x: Sequence[float], y: Sequence[float], row: Row, valid: bool, label: str | None = None, size: int = 6
+) -> None:
+    """The marks of one method, pale and hollow where they do not count."""
+    marker, color = MARKS.get((row.side, row.method), (".", "black"))
+    look = {"color": color, "linestyle": "none", "markersize": size, "label": label}
+    width = 1.6 if row.side == "upper" else 1.0  # the marks of bounds have no area
+    ax.plot(
+        x,
+        y,
+        marker,
+        markeredgewidth=width,
+        fillstyle="full" if valid else "none",
+        alpha=1.0 if valid else 0.4,
+        **look,
+    )
+
+
+def levels(ax: Any, ks: Sequence[int], values: Sequence[float], row: Row) -> None:
+    """A thin level line behind the mark of each bound, dotted where the bound is not valid."""
+    color = MARKS.get((row.side, row.method), (".", "black"))[1]
+    style = "solid" if row.valid else "dotted"
+    ax.hlines(values, [k - 0.4 for k in ks], [k + 0.4 for k in ks], color=color, linewidth=0.8, linestyle=style)
+
+
+def named(label: str, valid: bool) -> str:
+    """The label, marked where the row does not count."""
+    return label if valid else f"{label} (not valid)"

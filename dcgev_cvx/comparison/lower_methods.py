@@ -1,0 +1,146 @@
+"""The methods that look for a vector with at most k nonzeros: each fills an empty Row.
+
+The value of every vector is computed anew from the data, so that no method is trusted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .._numerics.checks import Vector
+from ..certificates import renormalize, value
+from . import general_solvers
+from .context import Context
+from .rows import Row
+
+CVXPY_LIMIT = 300
+"""Beyond this n an MM run through CVXPY, dccp and UNO take minutes: they run only when forced."""
+
+
+def dc_pca(context: Context, row: Row) -> Row:
+    """Algorithm 2, DC-PCA, for B = I and A ⪰ 0."""
+    if context.fastest_engine != "closed":
+        return skipped(row, "skipped: needs B = I and A ⪰ 0")
+    return mm_run(context, row, "closed")
+
+
+def dc_cvxpy(context: Context, row: Row) -> Row:
+    """Algorithm 1 with every step solved by CVXPY."""
+    return too_large(context, row) or mm_run(context, row, "cvxpy")
+
+
+def dc_native(context: Context, row: Row) -> Row:
+    """Algorithm 1 by the native engine."""
+    return mm_run(context, row, "native")
+
+
+def mm_run(context: Context, row: Row, engine: str) -> Row:
+    """A d.c. run at the ρ̃ that leaves k nonzeros.
+
+    The value is that of the best loadings on the support; the KKT residual is that of x before it was renormalized,
+    since renormalizing leaves the stationary point of the d.c. program on purpose.
+    """
+    rho, result = context.run(engine)
+    stopped = result.status.name == "STOPPED"  # by the clock, the only callback there is
+    status = f"ρ̃ = {rho:.4g}: {'stopped by the time limit' if stopped else result.status.value}"
+    count = len(result.support)
+    if not count or (stopped and count > context.k):  # renormalizing many variables would take longer still
+        return skipped(row, status)
+    if count != context.k:
+        nonzeros = f"{count} nonzero{'s' * (count != 1)}"
+        status = f"no ρ̃ found gives k = {context.k}; the nearest run has {nonzeros}. {status}"
+    row = with_vector(context, row, renormalize(context.pencil, result.x), status)
+    ok = row.ok and result.converged and count == context.k
+    return replace(row, stationarity=result.certificate.stationarity, iterations=result.n_iter, ok=ok)
+
+
+def solve(context: Context, row: Row) -> Row:
+    """solve(pencil, k); the status says what it did."""
+    from ..search.paths import solve
+
+    found = solve(context.pencil, context.k, random_state=context.random_state, check_path=False)
+    row = with_vector(context, row, found.x, found.method)
+    return row if found.certificate is None else replace(row, stationarity=found.certificate.stationarity)
+
+
+def greedy(context: Context, row: Row) -> Row:
+    """Forward selection, the baseline."""
+    from ..search.paths import greedy
+
+    x = renormalize(context.pencil, greedy(context.pencil, context.k))
+    return with_vector(context, row, x, "forward selection; no proof")
+
+
+def rounded(context: Context, row: Row) -> Row:
+    """The vector read off the homogeneous SDP's solution."""
+    relaxed = context.homogeneous
+    status = f"{relaxed.rank_in_words}; leading eigenvector, k largest entries, renormalized"
+    return with_vector(context, replace(row, seconds=relaxed.seconds), relaxed.rounded.x, status)
+
+
+def dccp(context: Context, row: Row) -> Row:
+    """dccp on the ℓ1 ball, for A ⪰ 0."""
+    if general_solvers.missing("dccp") is None and not context.psd:
+        return skipped(row, "skipped: needs A ⪰ 0")
+    return on_l1_ball(context, row, "dccp")
+
+
+def uno(context: Context, row: Row) -> Row:
+    """CVXPY's nonlinear solver UNO on the ℓ1 ball."""
+    return on_l1_ball(context, row, "uno")
+
+
+def on_l1_ball(context: Context, row: Row, method: str) -> Row:
+    """A general solver's answer on the ℓ1 ball, its k largest entries, renormalized."""
+    package = general_solvers.missing(method)
+    if package is not None:
+        return skipped(row, f"skipped: needs {package} (pip install {package})")
+    if large := too_large(context, row):
+        return large
+    x = {"dccp": general_solvers.by_dccp, "uno": general_solvers.by_uno}[method](context.pencil, context.k)
+    status = "on the ℓ1 ball of radius √(k/λmin(B)), k largest entries, renormalized; no proof"
+    return with_vector(context, row, renormalize(context.pencil, k_largest(context, x)), status)
+
+
+def exact(context: Context, row: Row) -> Row:
+    """The best vector of branch and bound."""
+    found = context.exact
+    status = f"{found.status.value} ({found.nodes} nodes, {found.supports} supports)"
+    return with_vector(context, replace(row, seconds=found.seconds, ok=found.optimal), found.x, status)
+
+
+def too_large(context: Context, row: Row) -> Row | None:
+    """The row of a method that is not run at this size, or None."""
+    if context.pencil.n <= CVXPY_LIMIT or context.force:
+        return None
+    return skipped(row, f"skipped: n = {context.pencil.n} > {CVXPY_LIMIT} would take minutes; force=True runs it")
+
+
+def k_largest(context: Context, x: Vector) -> Vector:
+    """x with all but its k largest entries, measured by |xᵢ|√Bᵢᵢ, set to zero."""
+    order = np.argsort(-np.abs(x) * np.sqrt(context.pencil.B_diagonal), kind="stable")
+    kept = x.copy()
+    kept[order[context.k :]] = 0.0
+    return kept
+
+
+def skipped(row: Row, status: str) -> Row:
+    """The row of a method that gave no number."""
+    return replace(row, status=status, ok=False)
+
+
+def with_vector(context: Context, row: Row, x: Vector, status: str) -> Row:
+    """The row of a vector; with more than k nonzeros it says nothing about k."""
+    pencil, support = context.pencil, np.flatnonzero(x)
+    count, valid = len(support), len(support) <= context.k
+    return replace(
+        row,
+        value=value(pencil, np.asarray(x)),
+        status=status if valid else f"has {count} nonzeros, more than {context.k}: not a lower value. {status}",
+        valid=valid,
+        ok=row.ok and valid,
+        cardinality=count,
+        support=tuple(pencil.name(int(i)) for i in support),
+    )

@@ -1,0 +1,161 @@
+"""Pictures of answers: value against cardinality, loadings by name, distances between the answers of solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._numerics.canvas import axes_of
+from .._numerics.checks import Vector, as_number, as_vector, as_whole, expect, largest, listed
+from ..errors import InvalidParameter
+from ..pencils import expect_pencil
+from .sheet import BLACK, STYLES, whole_numbers
+
+if TYPE_CHECKING:
+    from ..pencils import Pencil
+
+
+def plot_tradeoff(
+    curves: Mapping[str, Sequence[tuple[int, float]]], *, top: float | None = None, ax: Any = None
+) -> Any:
+    """Draw value against cardinality, one curve per method.
+
+    Parameters
+    ----------
+    curves : mapping of str to sequence of (int, float)
+        By name, the pairs (k, xᵀAx/xᵀBx) of a method, in the order in which they are joined.
+    top : float, optional
+        λmax(A, B), drawn as a line that no curve can pass; not drawn by default.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that were drawn on.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.plotting import plot_tradeoff
+    >>> axes = plot_tradeoff({"solve": [(1, 1.0), (2, 1.954)], "greedy": [(1, 1.0), (2, 1.9)]}, top=4.22)
+    """
+    points = {str(name): as_pairs(name, pairs) for name, pairs in expect(curves, dict, "curves", "by method").items()}
+    if not points:
+        raise InvalidParameter("curves is empty: give one list of pairs (k, value) per method.")
+    top = None if top is None else as_number(top, "top", low=-1e300)
+    ax = axes_of(ax)
+    for i, (name, pairs) in enumerate(points.items()):
+        color, marker, style = STYLES[i % len(STYLES)]
+        ks, values = zip(*pairs, strict=True)
+        ax.plot(ks, values, marker=marker, linestyle=style, color=color, markersize=5, fillstyle="none", label=name)
+    if top is not None:
+        ax.axhline(top, color="0.5", linewidth=0.8, label=r"$\lambda_{max}(A,B)$")
+    ax.set(xlabel=r"$k$", ylabel=r"$x^TAx \,/\, x^TBx$")
+    whole_numbers(ax.xaxis)
+    ax.legend(frameon=False, fontsize=9)
+    return ax
+
+
+def as_pairs(name: object, pairs: Any) -> list[tuple[int, float]]:
+    """The points (k, value) of a curve, at least one."""
+    given = [listed(pair) for pair in listed(pairs)]
+    if not given or not all(len(pair) == 2 for pair in given):
+        raise InvalidParameter(f"the curve {name!r} must be a list of pairs (k, value).")
+    return [(as_whole(k, "k"), as_number(value, "value", low=-1e300)) for k, value in given]
+
+
+def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
+    """Draw the entries of one vector or several as bars, by the names of the variables.
+
+    Parameters
+    ----------
+    pencil : Pencil
+        The pencil whose variables the entries belong to.
+    vectors : array_like or mapping of str to array_like
+        One vector of length n, or several by label, drawn side by side.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that were drawn on.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets, solve
+    >>> from dcgev_cvx.plotting import plot_loadings
+    >>> pencil = datasets.pitprops()
+    >>> axes = plot_loadings(pencil, {"dense": pencil.leading_vector, "k = 4": solve(pencil, 4).x})
+    """
+    expect_pencil(pencil)
+    several = isinstance(vectors, Mapping) and not hasattr(vectors, "toarray")  # a sparse matrix may be a mapping
+    given: Mapping[str, Any] = vectors if several else {"": vectors}
+    if not given:
+        raise InvalidParameter("there is no vector to draw: give one, or several by label.")
+    ax = axes_of(ax, (7.0, 3.6))
+    width = 0.8 / len(given)
+    for i, (name, raw) in enumerate(given.items()):
+        x = drawable(raw, pencil.n, "x")
+        place = np.arange(pencil.n) + (i - 0.5 * (len(given) - 1)) * width
+        color, hatch = STYLES[(i + 1) % 4][0], ("", "///", "...", "xx")[i % 4]
+        ax.bar(place, x, width, color=color, edgecolor="white", hatch=hatch, label=name or None)
+    ax.axhline(0.0, color=BLACK, linewidth=0.8)
+    ax.set_xticks(np.arange(pencil.n), [pencil.name(i) for i in range(pencil.n)], rotation=60, ha="right")
+    ax.set_ylabel(r"$x_i$")
+    ax.locator_params(axis="y", nbins=6)
+    if any(given):  # above the bars: inside no place is always free
+        ax.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(4, len(given)))
+    return ax
+
+
+def drawable(x: Any, n: int, what: str) -> Vector:
+    """A vector that Matplotlib can draw: it squares the numbers."""
+    vector = as_vector(x, n, what)
+    if (size := largest(vector)) > 1e100:
+        raise InvalidParameter(f"{what} has entries of size {size:.1e}; at most 1e100 can be drawn. Rescale it.")
+    return vector
+
+
+def plot_agreement(pencil: Pencil, answers: Mapping[str, Any], ax: Any = None) -> Any:
+    """Draw the distances ‖xᵢ − xⱼ‖_B between the answers of several solvers as a table; dark is far apart.
+
+    Parameters
+    ----------
+    pencil : Pencil
+        The pencil whose B measures distances.
+    answers : mapping of str to array_like
+        One vector per solver, by its name.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The Axes that were drawn on.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.plotting import plot_agreement
+    >>> pencil = datasets.pitprops()
+    >>> axes = plot_agreement(pencil, {"one": pencil.leading_vector, "two": pencil.leading_vector + 1e-6})
+    """
+    n = expect_pencil(pencil).n
+    names = list(expect(answers, dict, "answers", "one vector per solver"))
+    if not names:
+        raise InvalidParameter("answers is empty: give one vector per solver.")
+    vectors = [as_vector(answers[name], n, str(name)) for name in names]
+    ax = axes_of(ax, (5.6, 4.6))
+    apart = np.array([[pencil.B_norm(a - b) for b in vectors] for a in vectors])
+    powers = np.log10(np.maximum(apart, 1e-17))
+    ax.imshow(powers, cmap="Greys", vmin=-17.0, vmax=0.0)
+    for i, j in np.ndindex(*apart.shape):
+        text = "0" if apart[i, j] == 0.0 else f"{apart[i, j]:.0e}"
+        ax.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if powers[i, j] > -7.0 else BLACK)
+    ax.set_xticks(range(len(names)), names, rotation=40, ha="right")
+    ax.set_yticks(range(len(names)), names)
+    ax.set_title(r"$\|x_i-x_j\|_B$")
+    return ax
