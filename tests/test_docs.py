@@ -49,7 +49,7 @@ def resolve(name):
         except ModuleNotFoundError:
             continue
         for part in parts[cut:]:
-            found = inspect.getattr_static(found, part)
+            found = getattr(found, part) if inspect.ismodule(found) else inspect.getattr_static(found, part)
         return found
     raise AssertionError(f"{name} is not in dcgev_cvx")
 

@@ -737,7 +737,7 @@ def test_numbers_of_other_kinds_are_taken(call):
         (lambda: CORPUS.save("x" * 10_000), "path = 'x{50,59} … must be the path of a file"),
         (lambda: manpages(root="x" * 10_000), "root = 'x{50,59} … must be the path of a file"),
         (lambda: datasets.planted_pca(6, 2, strength=2.0**63, samples=20), r"of size 4.6e\+18 beside 1 is"),
-        (lambda: relaxations.fisher_l1_penalized([5e-324, 0.0], None, 1.0), "a of size 4.9e-324 and B of size"),
+        (lambda: relaxations.fisher_l1_penalized([5e-324, 0.0], None, 1.0), "4.94e-324: its square leaves the range"),
         (lambda: verify.parametrize_with_checks("step", remote=A), "remote = .* must be True or False"),
         (lambda: verify.parametrize_with_checks("step", tol=10**400), "tol = 1000.* must be a profile's name"),
         (lambda: verify.parametrize_with_checks("step", effort=Hostile()), "effort = <Hostile> is unknown"),

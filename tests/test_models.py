@@ -1,9 +1,10 @@
 """The paper's problems print as the paper writes them, and say what they should on data with a known answer."""
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
-from dcgev_cvx import models
+from dcgev_cvx import Pencil, models, relaxations
 
 RNG = np.random.default_rng(0)
 N = 4
@@ -26,6 +27,16 @@ PRINTED = {
         models.entrywise_sdp(A, B, 1.0),
         "maximize tr(XA)",
         ["X ⪰ 0", "tr(XB) ≤ 1", "1ᵀ|X|1 ≤ radius²"],
+    ),
+    "literal_dual": (
+        models.literal_dual(A, B, 1.0),
+        "minimize t + β·radius + μ",
+        ["[[μB − A, −r/2], [−rᵀ/2, t]] ⪰ 0", "|r| ⪯ β"],
+    ),
+    "homogeneous_sdp": (
+        models.homogeneous_sdp(A, B, 2),
+        "maximize tr(XA)",
+        ["X ⪰ 0", "tr(XB) = 1", "Σ dᵢdⱼ|Xᵢⱼ| ≤ k Σ dᵢ²Xᵢᵢ"],
     ),
     "dspca": (models.dspca(A, B, 0.1), "maximize tr(XA) − ρ1ᵀ|X|1", ["X ⪰ 0", "tr(XB) ≤ 1"]),
 }
@@ -56,3 +67,71 @@ def test_problems_are_disciplined_and_parametrized(name):
     problem = PRINTED[name][0]
     assert problem.is_dcp()
     assert problem.is_dpp()
+
+
+def sdp_data(seed, metric):
+    """A symmetric A and B = I or a dense B with eigenvalues of size one; the pencil of both."""
+    rng = np.random.default_rng(seed)
+    G, H = rng.standard_normal((6, 6)), rng.standard_normal((6, 18))
+    A, B = 0.5 * (G + G.T), H @ H.T / 18 + 0.2 * np.eye(6) if metric == "dense" else None
+    return A, B, Pencil(A, B)
+
+
+SDPS = {
+    "literal_sdp": (lambda A, B: models.literal_sdp(A, B, 1.5), lambda p: relaxations.literal_sdp(p, 1.5)),
+    "literal_dual": (lambda A, B: models.literal_dual(A, B, 1.5), lambda p: relaxations.literal_dual(p, 1.5)),
+    "entrywise_sdp": (lambda A, B: models.entrywise_sdp(A, B, 1.5), lambda p: relaxations.entrywise_sdp(p, 1.5)),
+    "homogeneous_sdp": (
+        lambda A, B: models.homogeneous_sdp(A, B, 2, None if B is None else np.sqrt(np.diagonal(B))),
+        lambda p: relaxations.homogeneous_sdp(p, 2),
+    ),
+    "dspca": (lambda A, B: models.dspca(A, B, 0.3), lambda p: relaxations.penalized_sdp(p, 0.3)),
+}
+
+
+@pytest.mark.parametrize("metric", ["identity", "dense"])
+@pytest.mark.parametrize("name", SDPS)
+def test_sdps_solved_as_they_stand_have_the_values_of_the_relaxations(name, metric):
+    model, relaxation = SDPS[name]
+    for seed in range(20):
+        A, B, pencil = sdp_data(seed, metric)
+        relaxed = relaxation(pencil)
+        assert model(A, B).solve(solver="CLARABEL") == pytest.approx(relaxed.value, abs=1e-6)
+        assert relaxed.upper_bound == pytest.approx(relaxed.value, abs=1e-5)
+
+
+@pytest.mark.parametrize("metric", ["identity", "dense"])
+def test_fisher_qps_solved_as_they_stand_have_the_values_of_the_relaxations(metric):
+    for seed in range(20):
+        _, B, _ = sdp_data(seed, metric)
+        a = np.random.default_rng(100 + seed).standard_normal(6)
+        radius = 1.5 / np.max(np.abs(a))
+        for model, found in (
+            (models.fisher_l1(a, B, radius), relaxations.fisher_l1(a, B, radius)),
+            (models.fisher_l1_penalized(a, B, 0.3), relaxations.fisher_l1_penalized(a, B, 0.3)),
+        ):
+            assert model.solve(solver="CLARABEL") == pytest.approx(found.value, abs=1e-6)
+            assert found.lower_bound == pytest.approx(found.value, abs=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_half_the_moduli_state_the_same_problem_as_all_of_them(weighted):
+    """`moduli` counts the upper triangle twice, which is faster; the plain form has the same values."""
+    for seed in range(5):
+        A, B, _ = sdp_data(seed, "dense")
+        d = np.random.default_rng(seed).uniform(0.5, 2.0, len(A)) if weighted else np.ones(len(A))
+        X = cp.Variable(A.shape, symmetric=True)
+        total, spread = d @ cp.abs(X) @ d, (d * d) @ cp.diag(X)
+        objective, unit = cp.trace(A @ X), cp.trace(B @ X)
+        plain = {
+            "homogeneous": cp.Problem(cp.Maximize(objective), [X >> 0, unit == 1, total <= 2 * spread]),
+            "entrywise": cp.Problem(cp.Maximize(objective), [X >> 0, unit <= 1, total <= 1.5**2]),
+            "dspca": cp.Problem(cp.Maximize(objective - 0.3 * total), [X >> 0, unit <= 1]),
+        }
+        ours = {
+            "homogeneous": models.homogeneous_sdp(A, B, 2, d),
+            "entrywise": models.entrywise_sdp(A, B, 1.5, d),
+            "dspca": models.dspca(A, B, 0.3, d),
+        }
+        for name, problem in plain.items():
+            assert ours[name].solve(solver="CLARABEL") == pytest.approx(problem.solve(solver="CLARABEL"), abs=1e-6)

@@ -152,7 +152,7 @@ def root_backend(n: int, solver: Any) -> Any:
     """The Backend of the root SDP, checked before it is needed; None for the default, without importing CVXPY."""
     if solver is None:
         return None
-    from ..relaxations.base import backend_for
+    from ..relaxations.solving import backend_for
 
     return backend_for(n, solver)
 

@@ -36,7 +36,7 @@ class ExactStatus(Enum):
 class ExactSolution:
     """The best support found and the proof of how good it is (SGEV-P).
 
-    Attributes
+    Parameters
     ----------
     x : ndarray
         The vector, unit in the B norm, with exact zeros outside the support.
@@ -100,7 +100,7 @@ class ExactSolution:
 class Progress:
     """The state of a running search, given to the `progress` callback of `best_subset`.
 
-    Attributes
+    Parameters
     ----------
     nodes : int
         Nodes visited.

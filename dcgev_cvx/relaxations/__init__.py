@@ -19,10 +19,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .base import Dimacs, Relaxation
     from .entrywise import entrywise_sdp, homogeneous_sdp, penalized_sdp, radius_for
     from .fisher_qps import FisherQP, fisher_l1, fisher_l1_penalized
     from .literal import literal_dual, literal_sdp
+    from .relaxation import Dimacs, Relaxation
 
 __all__ = [
     "Dimacs",
@@ -39,10 +39,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "base": ("Dimacs", "Relaxation"),
     "entrywise": ("entrywise_sdp", "homogeneous_sdp", "penalized_sdp", "radius_for"),
     "fisher_qps": ("FisherQP", "fisher_l1", "fisher_l1_penalized"),
     "literal": ("literal_dual", "literal_sdp"),
+    "relaxation": ("Dimacs", "Relaxation"),
 }
 
 

@@ -30,9 +30,8 @@ import numpy as np
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_number, as_real, as_vector, one_of
 from .._numerics.limits import LARGEST
 from .._numerics.proofs import ATTEMPTS, TINY, lambda_max_bound, up
-from .._numerics.spectra import power_of_two
 from ..certificates import checked_k
-from ..errors import InvalidParameter, InvalidPencil
+from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, expect_pencil
 
 Scale: TypeAlias = Literal["diagonal", "identity"]
@@ -100,54 +99,6 @@ class Gap:
 
     def __str__(self) -> str:
         return f"[{self.lower:.6g}, {self.upper:.6g}], gap {100.0 * self.relative:.2g} %"
-
-
-@dataclass(frozen=True)
-class Units:
-    """Â = A/(a·ssᵀ), B̂ = B/(ssᵀ) with s = diag(B)^½ rounded to powers of two, so that nothing is rounded.
-
-    In these units B̂ has a diagonal in [½, 2] and the largest |Âᵢⱼ| lies in [½, 1), whatever the user's: a pencil
-    in millimetres and one in kilometres give a solver the same problem. λ(A, B) = a·λ(Â, B̂) and x = x̂/s.
-
-    Because s and a are powers of two, dividing by them changes exponents only; a matrix that is feasible here
-    is feasible there, to the last bit (unless something leaves the range of floating point).
-    """
-
-    A: Matrix
-    B: Matrix
-    a: float
-    s: Vector
-
-    @classmethod
-    def of(cls, pencil: Pencil) -> Units:
-        """The units of a pencil."""
-        A, B = pencil.dense()
-        s = np.exp2(np.round(0.5 * np.log2(pencil.B_diagonal)))
-        # products of powers of two are exact, and so are the quotients below
-        outer = s[:, None] * s
-        with np.errstate(over="ignore"):
-            A, B = A / outer, B / outer
-        size = float(np.max(np.abs(A)))
-        if not math.isfinite(size):
-            raise InvalidPencil(
-                "Aᵢⱼ/√(BᵢᵢBⱼⱼ) overflows, and so would the eigenvalues: divide A by 1e100, or multiply B."
-            )
-        a = power_of_two(size)
-        return cls(A / a, B, a, s)
-
-    def primal(self, X: Matrix) -> Matrix:
-        """X in the user's units: x = x̂/s.
-
-        tr(XA) = a·tr(X̂Â) and tr(XB) = tr(X̂B̂), so feasibility is kept and values are multiplied by a.
-        """
-        return X / (self.s[:, None] * self.s)
-
-    def dual(self, U: Matrix) -> Matrix:
-        """U in the user's units, those of A.
-
-        Dual matrices are added to A and therefore scale as A does: U = a·(ssᵀ)∘Û.
-        """
-        return self.a * U * (self.s[:, None] * self.s)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""The ℓ1 relaxations of sparse FDA, two QPs (Section 6).
+"""The ℓ1 relaxations of sparse FDA, two QPs, each with a proved lower bound (Section 6).
 
-With A = aaᵀ the constraint xᵀBx ≤ 1 and the objective change places: min xᵀBx on the plane aᵀx = 1, which is
-convex, so that the ℓ1 ball or penalty leaves a QP with nothing relaxed but the cardinality. The Fisher
-ratio of the answer is 1/xᵀBx, and a lower bound L on xᵀBx bounds it by 1/L from above.
+With A = aaᵀ the constraint xᵀBx ≤ 1 and the objective change places: min xᵀBx on the plane aᵀx = 1. This is convex,
+so that the ℓ1 ball or penalty leaves a QP with nothing relaxed but the cardinality. The Fisher ratio of the answer
+is 1/xᵀBx, and a lower bound L on xᵀBx bounds it by 1/L from above.
 """
 
 from __future__ import annotations
@@ -15,25 +15,48 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from .._numerics.checks import UNIT_ROUNDOFF, Vector, as_number, as_vector, frozen
-from .._numerics.limits import refuse_size
-from .._numerics.spectra import power_of_two
+from .. import models
+from .._numerics.checks import UNIT_ROUNDOFF, Vector, as_number, frozen
 from ..errors import Infeasible, SolverFailed
 from ..pencils import Pencil
+from ..programs import L1Penalty, SparseFDA
 from ..steps.backend import Backend
-from .base import backend_for, number_of, numbers_of, solve_relaxation
+from ..steps.scaling import Scaling
 from .bounds import Gap, smallest_B_eigenvalue
+from .solving import backend_for, number_of, numbers_of, solve_relaxation
 
 
 @dataclass(frozen=True)
 class FisherQP:
-    """A convex QP of sparse FDA, solved: x with aᵀx = 1, its value from the data, and a lower bound from duality.
+    """A convex QP of sparse FDA, solved: x with aᵀx = 1, its value from the data, and a proved lower bound.
 
-    The bound holds for any multipliers, so it does not depend on the solver; the gap between the two is what the
-    solver left undone.
+    Parameters
+    ----------
+    name : str
+        Which QP it is.
+    x : ndarray
+        The solver's vector, moved onto the constraints.
+    value : float
+        The objective at x.
+    lower_bound : float
+        Proved by duality for any multipliers, rounding included; 0 where the solver's are useless.
+    problem : cvxpy.Problem
+        The model of `dcgev_cvx.models` with the user's own data, to be printed or solved in class. The package solves
+        the same model on scaled data. None after unpickling.
+    solver : str
+        The solver that answered.
+    status : str
+        What the solver claimed.
+    seconds : float
+        The time for everything.
 
-    x is the solver's vector moved onto the constraints, so value is attained; lower_bound is recomputed from
-    the multipliers, less what rounding may have added to it. Useless multipliers leave 0, which bounds xᵀBx too.
+    Examples
+    --------
+    >>> from dcgev_cvx.relaxations import fisher_l1
+    >>> print(fisher_l1([1.0, 0.5], [[1.0, 0.0], [0.0, 1.0]], radius=1.2).problem)
+    minimize xᵀBx
+    subject to aᵀx = 1
+               ‖x‖₁ ≤ radius
     """
 
     name: str
@@ -46,7 +69,6 @@ class FisherQP:
     seconds: float
 
     def __getstate__(self) -> dict[str, Any]:
-        # a compiled problem holds its solver and does not travel between processes
         return {**vars(self), "problem": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -66,26 +88,33 @@ class FisherQP:
 
 
 def fisher_l1(a: Any, B: Any, radius: float, *, solver: Backend | str | None = None) -> FisherQP:
-    """min xᵀBx s.t. aᵀx = 1, ‖x‖₁ ≤ radius (Eq:sparsefda).
+    """Solve min xᵀBx s.t. aᵀx = 1, ‖x‖₁ ≤ radius (Eq:sparsefda).
 
     Infeasible unless radius ≥ 1/‖a‖∞, because 1 = aᵀx ≤ ‖a‖∞‖x‖₁ (beyond the paper).
 
     Parameters
     ----------
-    a, B
-        The difference of the class means and the within-class scatter, as `pencils.fda_vectors` makes them.
-    radius
+    a : array_like
+        The difference of the class means, from `fda_vectors`.
+    B : array_like, Pencil or None
+        The within-class scatter, positive definite; None is the identity.
+    radius : float
         The ℓ1 budget, from 1/‖a‖∞ (one variable) to the ℓ1 norm of B⁻¹a/(aᵀB⁻¹a), from where on the answer is
         the dense Fisher direction.
-    solver
-        A name or a Backend; Clarabel by default.
+    solver : str or Backend, optional
+        Clarabel by default.
+
+    Returns
+    -------
+    FisherQP
+        The vector, its value and the lower bound.
 
     Raises
     ------
     Infeasible
-        When radius < 1/‖a‖∞, with that number, or when a = 0.
+        If radius < 1/‖a‖∞, or a = 0.
     InvalidPencil
-        When B is not positive definite.
+        If B is not positive definite.
 
     Examples
     --------
@@ -97,80 +126,100 @@ def fisher_l1(a: Any, B: Any, radius: float, *, solver: Backend | str | None = N
     Traceback (most recent call last):
     dcgev_cvx.errors.Infeasible: no x has aᵀx = 1 and ‖x‖₁ ≤ 0.5: the smallest ℓ1 radius is 1/‖a‖∞ = 1...
     """
-    pencil, a = checked(a, B)
+    begin = perf_counter()
+    program = SparseFDA(a, B, 0.0, penalty=L1Penalty())
     radius = as_number(radius, "radius", strict=True)
-    least = 1.0 / float(np.max(np.abs(a)))
+    least = 1.0 / float(np.max(np.abs(program.a)))
     if radius < least:
         raise Infeasible(
             f"no x has aᵀx = 1 and ‖x‖₁ ≤ {radius:g}: the smallest ℓ1 radius is 1/‖a‖∞ = {least:.10g}. "
             f"Take radius ≥ {least:.10g}; a cardinality k is another quantity."
         )
-    return solve_qp("ℓ1 FDA", pencil, a, radius, None, solver)
+    scaling, a_hat, B_hat = scaled_data(program)
+    unit = float(scaling.u[0])  # of every variable, and so of the ℓ1 norm
+    scaled = models.fisher_l1(a_hat, B_hat, radius / unit)
+    original = models.fisher_l1(program.a, program.pencil.B, radius)
+    return solved("ℓ1 FDA", program, radius, scaling, scaled, original, solver, begin)
 
 
 def fisher_l1_penalized(a: Any, B: Any, nu: float, *, solver: Backend | str | None = None) -> FisherQP:
-    """min xᵀBx + ν‖x‖₁ s.t. aᵀx = 1 (Section 6, the penalized version of Eq:sparsefda).
+    """Solve min xᵀBx + ν‖x‖₁ s.t. aᵀx = 1 (Section 6, the penalized version of Eq:sparsefda).
 
-    At ν = 0 it is the dense Fisher direction; as ν grows the ℓ1 norm falls toward its least value 1/‖a‖∞.
     Each ν > 0 solves `fisher_l1` at radius ‖x(ν)‖₁, and `search.fisher.LeastSquaresForm` says which LASSO it is.
+
+    Parameters
+    ----------
+    a : array_like
+        The difference of the class means, from `fda_vectors`.
+    B : array_like, Pencil or None
+        The within-class scatter, positive definite; None is the identity.
+    nu : float
+        The price ν ≥ 0; at 0 the answer is the dense Fisher direction, and ‖x‖₁ falls toward 1/‖a‖∞ as ν grows.
+    solver : str or Backend, optional
+        Clarabel by default.
+
+    Returns
+    -------
+    FisherQP
+        The vector, its value and the lower bound.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.relaxations import fisher_l1_penalized
+    >>> found = fisher_l1_penalized([1.0, 0.5], [[1.0, 0.0], [0.0, 1.0]], nu=0.0)
+    >>> found.x.round(4) + 0.0, round(found.value, 4)
+    (array([0.8, 0.4]), 0.8)
     """
-    pencil, a = checked(a, B)
-    return solve_qp("penalized ℓ1 FDA", pencil, a, None, as_number(nu, "nu"), solver)
-
-
-def checked(a: Any, B: Any) -> tuple[Pencil, Vector]:
-    """The direction and the metric: B positive definite, a not zero."""
-    metric = B if isinstance(B, Pencil) else Pencil(B if B is not None else np.eye(np.size(a)), B)
-    a = as_vector(a, metric.n, "a")
-    if not a.any():
-        raise Infeasible("a = 0: no x has aᵀx = 1. The class means do not differ.")
-    refuse_size(a, metric.B_diagonal)
-    return metric, a
-
-
-def solve_qp(
-    name: str, pencil: Pencil, a: Vector, radius: float | None, nu: float | None, solver: Backend | str | None
-) -> FisherQP:
-    """Solve in units where ‖a‖∞ and the largest Bᵢᵢ are of size one; radius or nu is given, not both."""
     begin = perf_counter()
-    size, scale = power_of_two(float(np.max(np.abs(a)))), power_of_two(pencil.B_scale)
-    B = pencil.dense()[1] / scale
-    x = cp.Variable(pencil.n, name="x")
-    a_hat = cp.Constant(a / size, name="a")
-    plane = a_hat @ x == 1
-    quadratic, norm = cp.quad_form(x, cp.psd_wrap(cp.Constant(B, name="B"))), cp.norm1(x)
-    if radius is not None:
-        ball = norm <= cp.Parameter(nonneg=True, name="radius", value=radius * size)
-        problem = cp.Problem(cp.Minimize(quadratic), [plane, ball])
-    else:
-        ball = None
-        price = cp.Parameter(nonneg=True, name="nu", value=(nu or 0.0) * size / scale)
-        problem = cp.Problem(cp.Minimize(quadratic + price * norm), [plane])
-    solved = solve_relaxation(problem, backend_for(1, solver), None)
-    found = numbers_of(x.value)
-    if found.shape != (pencil.n,):
-        raise SolverFailed(f"{solved.solver} reported success but returned no finite vector.")
-    answer = feasible(found / size, a, radius)
-    beta = 0.5 * (number_of(ball) if ball is not None else (nu or 0.0) * size / scale) * scale / size
-    value = pencil.B_quad(answer) + (nu or 0.0) * float(np.sum(np.abs(answer)))
-    bound = dual_bound(pencil, a, answer, max(0.0, beta), radius, value)
-    seconds = perf_counter() - begin
-    return FisherQP(name, frozen(answer), value, bound, problem, solved.solver, solved.status, seconds)
+    program = SparseFDA(a, B, nu, penalty=L1Penalty())
+    scaling, a_hat, B_hat = scaled_data(program)
+    price = float(scaling.cost(np.full(program.pencil.n, program.nu))[0])
+    scaled = models.fisher_l1_penalized(a_hat, B_hat, price)
+    original = models.fisher_l1_penalized(program.a, program.pencil.B, program.nu)
+    return solved("penalized ℓ1 FDA", program, None, scaling, scaled, original, solver, begin)
+
+
+def scaled_data(program: SparseFDA) -> tuple[Scaling, Vector, Any]:
+    """The units, and a and B in them."""
+    scaling = Scaling.of_program(program)
+    return scaling, scaling.vector(program.a), scaling.objective_form(program.pencil.dense()[1])
+
+
+def solved(
+    name: str,
+    program: SparseFDA,
+    radius: float | None,
+    scaling: Scaling,
+    scaled: cp.Problem,
+    original: cp.Problem,
+    solver: Backend | str | None,
+    begin: float,
+) -> FisherQP:
+    """Solve the scaled QP; the value and the bound are computed from the user's data."""
+    done = solve_relaxation(scaled, backend_for(1, solver), None)
+    found = numbers_of(scaled.var_dict["x"].value)
+    if found.shape != program.a.shape:
+        raise SolverFailed(f"{done.solver} reported success but returned no finite vector.")
+    x = feasible(scaling.vector(found), program.a, radius)
+    # the multiplier of ‖x‖₁ ≤ radius is 2β, in units of the objective over those of x
+    price = program.nu if radius is None else number_of(scaled.constraints[1].dual_value) * scaling.o / scaling.u[0]
+    value = program.pencil.B_quad(x) + program.nu * float(np.sum(np.abs(x)))
+    bound = dual_bound(program.pencil, program.a, x, max(0.0, 0.5 * float(price)), radius, value)
+    return FisherQP(name, frozen(x), value, bound, original, done.solver, done.status, perf_counter() - begin)
 
 
 def feasible(x: Vector, a: Vector, radius: float | None) -> Vector:
-    """X on the plane aᵀx = 1; pulled toward the vertex of the smallest ball when it sticks out of ‖x‖₁ ≤ radius.
+    """x on the plane aᵀx = 1; pulled toward the vertex of the smallest ball when it sticks out of ‖x‖₁ ≤ radius.
 
     A share t of the vertex gives the norm (1 − t)‖x‖₁ + t/‖a‖∞ at most, by convexity, and the plane is kept.
     """
-    ax = float(a @ x)
-    x = x / ax if ax > 0.0 else vertex(a)
-    excess = float(np.sum(np.abs(x))) - (math.inf if radius is None else radius)
-    if radius is None or excess <= 0.0:
+    ax, corner = float(a @ x), vertex(a)
+    x = x / ax if ax > 0.0 else corner
+    norm = float(np.sum(np.abs(x)))
+    if radius is None or norm <= radius:
         return x
-    corner = vertex(a)
-    room = float(np.sum(np.abs(x))) - float(np.sum(np.abs(corner)))
-    share = min(1.0, excess / room) if room > 0.0 else 1.0
+    room = norm - float(np.sum(np.abs(corner)))
+    share = min(1.0, (norm - radius) / room) if room > 0.0 else 1.0
     return (1.0 - share) * x + share * corner
 
 
@@ -187,19 +236,15 @@ def dual_bound(pencil: Pencil, a: Vector, x: Vector, beta: float, radius: float 
     """max over λ of 2λ − 2β·radius − (λa − s)ᵀB⁻¹(λa − s), |s| ≤ β: a lower bound for every s and β (Eq:sparsefda).
 
     Proof. xᵀBx ≥ 2cᵀx − cᵀB⁻¹c for every c; with c = λa − s, aᵀx = 1 and sᵀx ≤ β‖x‖₁ this is the bound, and
-    β‖x‖₁ ≤ β·radius, or is paid for by the penalty when 2β ≤ ν. s = λa − Bx at the optimum.
-
-    Why λ may be chosen freely: for fixed s the bound is a concave parabola in λ with its top at
-    λ = (1 + sᵀB⁻¹a)/(aᵀB⁻¹a), where it equals λ(1 + sᵀB⁻¹a) − sᵀB⁻¹s − 2β·radius. The multiplier estimated from the
-    support only serves to find a good s.
+    β‖x‖₁ ≤ β·radius, or is paid for by the penalty when 2β ≤ ν. s = λa − Bx at the optimum. For fixed s the bound is
+    a concave parabola in λ with its top at λ = (1 + sᵀB⁻¹a)/(aᵀB⁻¹a).
 
     Rounding. With z in place of B⁻¹c the first inequality reads xᵀBx ≥ 2xᵀBz − zᵀBz, and Bz = c − e with a small e.
     At the optimum ‖x‖_B² is at most the attained value, so that eᵀx ≤ ‖e‖·(attained/λmin(B))^½ is taken off.
     """
     Bx = pencil.B_dot(x)
-    on = np.abs(x) > 1e-7 * float(np.max(np.abs(x)))
-    # on the support |λaᵢ − (Bx)ᵢ| = β with the sign of xᵢ: the average over it recovers λ
-    guess = (a[on] @ (Bx[on] + beta * np.sign(x[on]))) / (a[on] @ a[on])
+    # at the optimum λaᵢ − (Bx)ᵢ = β sign xᵢ where xᵢ ≠ 0; times xᵢ and summed, with aᵀx = 1, this gives λ
+    guess = x @ Bx + beta * np.sum(np.abs(x))
     # any s in the box gives a bound; this one is optimal where x is
     s = np.clip(guess * a - Bx, -beta, beta)
     Ba = pencil.B_solve(a)

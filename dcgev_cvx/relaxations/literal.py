@@ -1,34 +1,25 @@
-"""The SDP of Section 3 and its dual (Appendix A), exactly as printed; both say λmax(A, B), whatever the radius.
+"""The SDP of Section 3 and its dual (Appendix A) exactly as printed; both give λmax(A, B), whatever the radius.
 
-They are here because the paper prints them, and because running them is the quickest way to see that
-x and X are tied by X ⪰ xxᵀ alone, which x = 0 always satisfies.
+They are here because the paper prints them, and because running them is the quickest way to see that x and X are tied
+by X ⪰ xxᵀ alone, which x = 0 always satisfies.
 """
 
 from __future__ import annotations
 
+import math
 from time import perf_counter
-from typing import Any
 
 import cvxpy as cp
 import numpy as np
 
+from .. import models
 from .._numerics.checks import Matrix, as_number
 from ..errors import SolverFailed
 from ..pencils import Pencil
 from ..steps.backend import Backend, Solved
-from .base import (
-    Answer,
-    Relaxation,
-    backend_for,
-    matrix_of,
-    number_of,
-    numbers_of,
-    refuse_sdp,
-    relaxation_of,
-    solve_relaxation,
-    useful_radius,
-)
-from .bounds import Units, dense_bound
+from .bounds import dense_bound
+from .relaxation import Answer, Dimacs, Relaxation
+from .solving import ScaledData, backend_for, matrix_of, number_of, refuse_sdp, solve_relaxation, useful_radius
 
 
 def literal_sdp(
@@ -39,17 +30,28 @@ def literal_sdp(
     time_limit: float | None = None,
     force: bool = False,
 ) -> Relaxation:
-    """max tr(XA) s.t. tr(XB) ≤ 1, ‖x‖₁ ≤ radius, X ⪰ xxᵀ, as printed (Eq:Sparse-sdp-GEV).
+    """Solve max tr(XA) s.t. tr(XB) ≤ 1, ‖x‖₁ ≤ radius, X ⪰ xxᵀ, as printed (Eq:Sparse-sdp-GEV).
 
     Its value is max(0, λmax(A, B)) for every radius > 0: (X, x) = (vvᵀ, 0) is feasible, v the leading
-    eigenvector. The ℓ1 constraint does not touch X; only 1ᵀ|X|1 ≤ radius² does (see `entrywise_sdp`).
+    eigenvector. The ℓ1 constraint does not touch X; 1ᵀ|X|1 ≤ radius² does (see `entrywise_sdp`).
 
     Parameters
     ----------
-    radius
+    pencil : Pencil
+        The pencil (A, B), n ≤ 250 unless forced.
+    radius : float
         The ℓ1 budget of x, > 0; the value does not depend on it.
-    solver, time_limit, force
-        As in `entrywise_sdp`.
+    solver : str or Backend, optional
+        By default Clarabel up to n = 30, SCS beyond.
+    time_limit : float, optional
+        Seconds for the solver.
+    force : bool
+        Build the SDP beyond n = 250.
+
+    Returns
+    -------
+    Relaxation
+        The value, the bound λmax(A, B)₊ and a rounded vector with ⌊radius⌋ nonzeros.
 
     Examples
     --------
@@ -60,22 +62,17 @@ def literal_sdp(
     True
     """
     begin = perf_counter()
-    refuse_sdp(pencil, time_limit, force)
-    n, units, budget = pencil.n, Units.of(pencil), radius_of(pencil, radius)
-    # Z = [[X, x], [xᵀ, 1]] ⪰ 0 is X ⪰ xxᵀ by Schur's complement
-    Z = cp.Variable((n + 1, n + 1), symmetric=True, name="Z")
-    X, x = Z[:n, :n], Z[:n, n]
-    psd = Z >> 0
-    trace: Any = cp.trace(cp.Constant(units.B, name="B") @ X) <= 1
-    norm = cp.Constant(1.0 / units.s, name="1/s") @ cp.abs(x) <= budget
-    objective = cp.Maximize(cp.trace(cp.Constant(units.A, name="A") @ X))
-    problem = cp.Problem(objective, [psd, trace, norm, Z[n, n] == 1])
-    solved = solve_relaxation(problem, backend_for(n, solver), time_limit)
-    slack = matrix_of(psd.dual_value, n + 1, solved.solver)
-    dual = number_of(trace) + number_of(norm) * scalar(budget.value, solved.solver) + float(slack[n, n])
-    Xhat = matrix_of(Z.value, n + 1, solved.solver)[:n, :n]
-    answer = judged(units, Xhat, slack[:n, :n], number_of(trace), dual, solved)
-    return concluded("literal SDP", pencil, units, answer, problem, radius, begin)
+    radius, data = prepared(pencil, radius, time_limit, force)
+    scaled_radius = useful_radius(pencil, radius) / data.unit
+    problem = models.literal_sdp(data.A, data.B, scaled_radius, data.d)
+    done = solve_relaxation(problem, backend_for(pencil.n, solver), time_limit)
+    schur, trace, norm = problem.constraints
+    slack, n = matrix_of(schur.dual_value, pencil.n + 1, done.solver), pencil.n
+    X, mu = matrix_of(problem.var_dict["X"].value, n, done.solver), number_of(trace.dual_value)
+    dual = mu + number_of(norm.dual_value) * scaled_radius + float(slack[n, n])
+    answer = judged(data, X, slack[:n, :n], mu, dual, done)
+    original = models.literal_sdp(pencil.dense()[0], pencil.B, radius)
+    return concluded("literal SDP", pencil, original, answer, radius, begin)
 
 
 def literal_dual(
@@ -86,13 +83,28 @@ def literal_dual(
     time_limit: float | None = None,
     force: bool = False,
 ) -> Relaxation:
-    """min t + β·radius + μ s.t. [[μB − A, −r/2], [−rᵀ/2, t]] ⪰ 0, |r| ≤ β (Eq:appendix-dual).
+    """Solve min t + β·radius + μ s.t. [[μB − A, −r/2], [−rᵀ/2, t]] ⪰ 0, |r| ≤ β (Eq:appendix-dual).
 
-    (r, β, t, μ) = (0, 0, 0, max(0, λmax(A, B))) is feasible: with the primal's vvᵀ this is the whole
-    proof that the literal SDP says nothing of sparsity. X is the multiplier of the matrix inequality.
+    (r, β, t, μ) = (0, 0, 0, max(0, λmax(A, B))) is feasible: with the primal's (vvᵀ, 0) this proves that the literal
+    SDP says nothing of sparsity. X is the multiplier of the matrix inequality.
 
-    Its optimal r and β vanish: the ℓ1 budget has no price, which is the same statement seen from the dual.
-    Parameters and errors are those of `literal_sdp`.
+    Parameters
+    ----------
+    pencil : Pencil
+        The pencil (A, B), n ≤ 250 unless forced.
+    radius : float
+        The ℓ1 budget of x in the primal, > 0; the value does not depend on it.
+    solver : str or Backend, optional
+        By default Clarabel up to n = 30, SCS beyond.
+    time_limit : float, optional
+        Seconds for the solver.
+    force : bool
+        Build the SDP beyond n = 250.
+
+    Returns
+    -------
+    Relaxation
+        The value, the bound λmax(A, B)₊ and a rounded vector with ⌊radius⌋ nonzeros.
 
     Examples
     --------
@@ -103,76 +115,44 @@ def literal_dual(
     True
     """
     begin = perf_counter()
+    radius, data = prepared(pencil, radius, time_limit, force)
+    problem = models.literal_dual(data.A, data.B, useful_radius(pencil, radius) / data.unit, data.d)
+    done = solve_relaxation(problem, backend_for(pencil.n, solver), time_limit)
+    X = matrix_of(problem.constraints[0].dual_value, pencil.n + 1, done.solver)[: pencil.n, : pencil.n]
+    mu, value = number_of(problem.var_dict["μ"].value), number_of(problem.value)
+    if math.isnan(mu + value):
+        raise SolverFailed(f"{done.solver} reported success but returned no number.")
+    answer = judged(data, X, mu * data.B - data.A, mu, value, done)
+    original = models.literal_dual(pencil.dense()[0], pencil.B, radius)
+    return concluded("literal dual", pencil, original, answer, radius, begin)
+
+
+def prepared(pencil: Pencil, radius: float, time_limit: float | None, force: bool) -> tuple[float, ScaledData]:
+    """The checked radius and the data that the solver is given."""
     refuse_sdp(pencil, time_limit, force)
-    n, units, budget = pencil.n, Units.of(pencil), radius_of(pencil, radius)
-    r, t = cp.Variable((n, 1), name="r"), cp.Variable((1, 1), name="t")
-    beta, mu = cp.Variable(nonneg=True, name="beta"), cp.Variable(nonneg=True, name="mu")
-    corner = mu * cp.Constant(units.B, name="B") - cp.Constant(units.A, name="A")
-    block = cp.bmat([[corner, -0.5 * r], [-0.5 * r.T, t]])
-    psd = 0.5 * (block + block.T) >> 0
-    box = cp.abs(r[:, 0]) <= beta * cp.Constant(1.0 / units.s, name="1/s")
-    problem = cp.Problem(cp.Minimize(t[0, 0] + budget * beta + mu), [psd, box])
-    solved = solve_relaxation(problem, backend_for(n, solver), time_limit)
-    Xhat = matrix_of(psd.dual_value, n + 1, solved.solver)[:n, :n]
-    multiplier, value = scalar(mu.value, solved.solver), scalar(problem.value, solved.solver)
-    answer = judged(units, Xhat, multiplier * units.B - units.A, multiplier, value, solved)
-    return concluded("literal dual", pencil, units, answer, problem, radius, begin)
+    return as_number(radius, "radius", strict=True), ScaledData.of(pencil, np.ones(pencil.n))
 
 
-def radius_of(pencil: Pencil, radius: float) -> cp.Parameter:
-    """The ℓ1 budget as a parameter of the problem, cut where it is slack."""
-    value = useful_radius(pencil, as_number(radius, "radius", strict=True))
-    return cp.Parameter(nonneg=True, name="radius", value=value)
-
-
-def scalar(raw: Any, solver: str) -> float:
-    """A solver's number, or SolverFailed."""
-    array = numbers_of(raw)
-    if array.size != 1:
-        raise SolverFailed(f"{solver} reported success but returned no number.")
-    return float(array.item())
-
-
-def judged(units: Units, X: Matrix, S: Matrix, mu: float, dual: float, solved: Solved) -> Answer:
-    """The pair (X, S) with what it misses: tr(XB) ≤ 1 and A + S = μB.
-
-    The block −r/2 and the corner t of the multiplier are not looked at: the bound needs neither.
-    """
-    return Answer(
-        X=X,
-        S=S,
-        primal=float(np.sum(units.A * X)),
-        dual=dual,
-        violation=max(0.0, float(np.sum(units.B * X)) - 1.0),
-        residual=units.A + S - mu * units.B,
-        solved=solved,
+def judged(data: ScaledData, X: Matrix, S: Matrix, mu: float, dual: float, done: Solved) -> Answer:
+    """The pair (X, S) with what it misses of tr(XB) ≤ 1 and A + S = μB; its dual matrix U is 0."""
+    value = float(np.sum(data.A * X))
+    dimacs = Dimacs.of(
+        data.A,
+        X,
+        S,
+        objectives=(value, dual),
+        violation=max(0.0, float(np.sum(data.B * X)) - 1.0),
+        residual=data.A + S - mu * data.B,
     )
+    scaling = data.scaling
+    return Answer(scaling.matrix(X), np.zeros_like(X), 0.0, scaling.o * value, dimacs, done.solver, done.status)
 
 
 def concluded(
-    name: str,
-    pencil: Pencil,
-    units: Units,
-    answer: Answer,
-    problem: cp.Problem,
-    radius: float,
-    begin: float,
+    name: str, pencil: Pencil, problem: cp.Problem, answer: Answer, radius: float, begin: float
 ) -> Relaxation:
-    """A literal relaxation's record: its dual matrix is 0, its bound λmax(A, B)₊, valid for every k.
-
-    The rounded vector has as many nonzeros as the radius, taken as the paper's k, has whole units.
-    """
+    """The record of a literal relaxation: its bound is λmax(A, B)₊, valid for every k."""
     n = pencil.n
-    return relaxation_of(
-        name,
-        pencil,
-        units,
-        answer,
-        problem,
-        upper_bound=max(0.0, dense_bound(pencil)),
-        U=np.zeros((n, n)),
-        b=0.0,
-        k=int(min(float(n), max(1.0, float(radius)))),
-        valid_k=n,
-        begin=begin,
-    )
+    k = int(min(float(n), max(1.0, radius)))
+    bound = max(0.0, dense_bound(pencil))
+    return answer.relaxation(name, pencil, problem, upper_bound=bound, k=k, valid_k=n, begin=begin)

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_problems import optimum, random_pencil
 
-from dcgev_cvx import Gram, InvalidParameter, InvalidPencil, Pencil
+from dcgev_cvx import Gram, InvalidParameter, Pencil
 from dcgev_cvx._numerics import proofs
 from dcgev_cvx._numerics.proofs import is_definite, lambda_max_bound, leading_pair, times
 from dcgev_cvx.datasets import pitprops
@@ -21,7 +22,6 @@ from dcgev_cvx.exact import brute_force
 from dcgev_cvx.relaxations import bounds
 from dcgev_cvx.relaxations.bounds import (
     Gap,
-    Units,
     cheap_bound,
     dense_bound,
     dual_of,
@@ -36,17 +36,6 @@ from dcgev_cvx.relaxations.bounds import (
 )
 
 
-def random_pencil(rng, largest=8):
-    n = int(rng.integers(1, largest + 1))
-    G = rng.standard_normal((n, 2 * n)) * 10.0 ** rng.uniform(-3, 3)
-    A = [G @ G.T, -G @ G.T, 0.5 * (G[:, :n] + G[:, :n].T)][rng.integers(3)]
-    if rng.random() < 0.4:
-        return Pencil(A), int(rng.integers(1, n + 1))
-    Q, _ = np.linalg.qr(rng.standard_normal((n, n)))
-    B = Q @ np.diag(10.0 ** rng.uniform(-rng.integers(0, 7), 0, n)) @ Q.T
-    return Pencil(A, 0.5 * (B + B.T)), int(rng.integers(1, n + 1))
-
-
 def wild(rng, pencil):
     n, size = pencil.n, pencil.A_scale * 10.0 ** rng.uniform(-4, 4)
     U = size * rng.standard_normal((n, n))
@@ -56,15 +45,6 @@ def wild(rng, pencil):
     sensible = -size * np.sign(np.outer(v, v))
     choices = [U, sensible, -sensible, sensible, sensible, broken, np.empty((0, 0)), 1e250 * U, U[:, :-1], None, "U"]
     return choices[rng.integers(len(choices))]
-
-
-def optimum(pencil, k):
-    A, B = pencil.dense()
-    best = -np.inf
-    for S in combinations(range(pencil.n), k):
-        L = np.linalg.inv(np.linalg.cholesky(B[np.ix_(S, S)]))
-        best = max(best, np.linalg.eigvalsh(L @ A[np.ix_(S, S)] @ L.T)[-1])
-    return best
 
 
 def oracle_slack(pencil, truth):
@@ -297,11 +277,6 @@ def test_the_price_of_a_dual_never_rounds_below_its_entries():
 def test_eigenvalues_beyond_floating_point_are_bounded_by_infinity_in_silence(A, B):
     pencil = Pencil(np.diag(A), np.diag(B))
     assert dense_bound(pencil) == cheap_bound(pencil, 1) == homogeneous_bound(pencil, 1, np.ones((2, 2))) == np.inf
-
-
-def test_units_refuse_what_overflows_in_them():
-    with pytest.raises(InvalidPencil, match="overflows"):
-        Units.of(Pencil(np.diag([1e299, 1.0]), np.diag([1e-15, 1.0])))
 
 
 def test_times_rounds_up_and_only_where_it_rounds():
