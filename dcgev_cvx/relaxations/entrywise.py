@@ -214,7 +214,7 @@ def penalized_sdp(
     >>> from dcgev_cvx.relaxations import penalized_sdp
     >>> relaxed = penalized_sdp(datasets.pitprops(), 0.5)
     >>> relaxed.rounded.support, round(relaxed.upper_bound, 3)
-    ((0, 1), 0.954)
+    ((0, 1, 6, 8, 9), 1.025)
     """
     begin = perf_counter()
     rho = as_number(rho, "rho")
