@@ -4,36 +4,71 @@ import importlib
 import inspect
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+
+from dcgev_cvx import models
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 
-# every \tag and every \label{Eq:...} of the paper, its two algorithms and the proposition that is code
-LISTED = """
-GEV-P SGEV-P SGEV-R SGEV-A ALG DC DC-ALG ALG-S EV-P
+# the labels of the paper's numbered equations in order, "-" where there is none: the position is the printed number
+NUMBERED = """
 Eq:eig Eq:correlation Eq:CCA Eq:FDA Eq:approx Eq:Sparse-lifting-GEV Eq:Sparse-sdp-GEV Eq:lim-cardinality
 Eq:GEV-sparse-mod-1 Eq:GEV-sparse-approx-1 Eq:question Eq:tau Eq:tau-1 Eq:maj-step Eq:min-step Eq:sandwich
 Eq:auxiliary-dc Eq:example Eq:strictdescent Eq:f Eq:majorize-f Eq:log Eq:difftau Eq:weighted Eq:weighted-algo
-Eq:weighted-nonzero-algo Eq:proof Eq:slackness Eq:power-generalize Eq:power Eq:scotlass-regularized Eq:scot
-Eq:scotl Eq:ridge Eq:EN-SPCA Eq:spcacompare Eq:app Eq:journee Eq:gevrankone Eq:gevmin Eq:sparsefda
-Eq:generalgevmin Eq:fdastudent Eq:fdaiterative Eq:appendix-L1 Eq:Lagrangian-dual Eq:appendix-dual Eq:indicator
-Eq:qcqp-0 Eq:simpleiterative Eq:lagrange-c Eq:x_i Eq:x_i-final
+Eq:weighted-nonzero-algo - Eq:proof Eq:slackness Eq:power-generalize - Eq:power - Eq:scotlass-regularized Eq:scot
+Eq:scotl Eq:ridge Eq:EN-SPCA Eq:spcacompare Eq:app - Eq:journee Eq:gevrankone Eq:gevmin Eq:sparsefda -
+Eq:generalgevmin Eq:fdastudent Eq:fdaiterative Eq:appendix-L1 - Eq:Lagrangian-dual - - Eq:appendix-dual - - - -
+Eq:qcqp-0 Eq:simpleiterative Eq:lagrange-c - - Eq:x_i
 """
-TAGS = (*LISTED.split(), "Algorithm 1", "Algorithm 2", "variational renormalization")
+UNNUMBERED = ("Eq:indicator", "Eq:x_i-final")
+TAGS = ["GEV-P", "SGEV-P", "SGEV-R", "SGEV-A", "ALG", "DC", "DC-ALG", "ALG-S", "EV-P"]
+PRINTED = {
+    **{f"({i})" if label == "-" else label: f"({i})" for i, label in enumerate(NUMBERED.split(), 1)},
+    **{tag: f"({tag})" for tag in TAGS},
+    **dict.fromkeys(UNNUMBERED, "–"),
+    "Algorithm 1": "Algorithm 1",
+    "Algorithm 2": "Algorithm 2",
+    "variational renormalization": "Proposition 3",
+    "after (7)": "–",
+}
+"""Every equation of the paper, by its label, tag or number, and how it is numbered in print."""
 
 
-def table_rows(columns):
-    """The cells of every table row with so many columns, headings left out."""
+class Equation(NamedTuple):
+    """A row of the index's tables on the paper."""
+
+    number: str
+    label: str
+    formula: str
+    code: str
+    test: str
+    page: str
+
+    @property
+    def key(self):
+        return self.label.strip("`") or (self.number if self.number[1].isdigit() else self.number.strip("()"))
+
+
+class Beyond(NamedTuple):
+    """A row of the index's table on what goes beyond the paper."""
+
+    what: str
+    code: str
+    test: str
+
+
+def table_rows(kind):
+    """The rows of the index that have as many cells as the kind has fields, headings left out."""
     lines = (DOCS / "equation-index.md").read_text(encoding="utf-8").splitlines()
     rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines if line.startswith("|")]
-    return [
-        row for row in rows if len(row) == columns and not set(row[0]) <= {"-"} and row[1] not in ("says", "code")
-    ]
+    return [kind(*row) for row in rows if len(row) == len(kind._fields) and row[0] not in ("no.", "what", "---")]
 
 
-EQUATIONS = {row[0]: row for row in table_rows(4)}
+EQUATIONS = {row.key: row for row in table_rows(Equation)}
+BEYOND = table_rows(Beyond)
 
 
 def names_in(cell):
@@ -58,30 +93,57 @@ def carries(text, tag):
     return re.search(rf"(?<![\w-]){re.escape(tag)}(?![\w-])", text, flags=re.IGNORECASE) is not None
 
 
-@pytest.mark.parametrize("tag", TAGS)
-def test_every_equation_of_the_paper_is_listed_and_its_code_carries_its_tag(tag):
-    _, _, code, test = EQUATIONS[tag]
-    if code.startswith("see "):
-        assert code.removeprefix("see ") in EQUATIONS
-    elif not code.startswith("no code: "):
-        assert names_in(code), f"{tag} names no code"
-        assert names_in(test), f"{tag} names no test"
-        for name in names_in(code):
-            assert carries(inspect.getdoc(resolve(name)) or "", tag), f"the docstring of {name} lacks {tag}"
+@pytest.mark.parametrize("key", PRINTED)
+def test_every_equation_of_the_paper_has_its_number_a_formula_and_a_page_that_cites_it(key):
+    row = EQUATIONS[key]
+    assert row.number == PRINTED[key]
+    assert re.search(r"\$[^$]+\$", row.formula), f"{key} has no typeset formula"
+    pages = re.findall(r"\]\(([^)#]+)", row.page)
+    assert pages, f"{key} names no page"
+    for page in pages:
+        assert carries((DOCS / page).read_text(encoding="utf-8"), key) or "(" in key, f"{page} does not cite {key}"
+
+
+@pytest.mark.parametrize("key", PRINTED)
+def test_the_code_of_every_equation_carries_its_tag_or_label(key):
+    row = EQUATIONS[key]
+    if row.code.startswith("see "):
+        assert row.code.removeprefix("see ") in EQUATIONS
+    elif not row.code.startswith("no code: "):
+        assert names_in(row.code), f"{key} names no code"
+        assert names_in(row.test), f"{key} names no test"
+        for name in names_in(row.code):
+            docstring = inspect.getdoc(resolve(name)) or ""
+            assert carries(docstring, key) or "(" in key, f"the docstring of {name} lacks {key}"
 
 
 def test_nothing_is_listed_that_the_paper_does_not_have():
-    assert set(EQUATIONS) == set(TAGS)
+    assert set(EQUATIONS) == set(PRINTED)
 
 
-@pytest.mark.parametrize("row", table_rows(3), ids=lambda row: row[1].strip("`"))
+def test_every_model_stands_in_the_index():
+    listed = {name for row in [*EQUATIONS.values(), *BEYOND] for name in names_in(row.code)}
+    assert {f"models.{name}" for name in models.__all__} - {"models.show"} <= listed
+
+
+@pytest.mark.parametrize("name", sorted(set(models.__all__) - {"show"}))
+def test_every_model_stands_on_the_page_with_formula_source_and_printed_problem(name):
+    page = (DOCS / "reference" / "models.md").read_text(encoding="utf-8")
+    section = page.split(f"\n### {name}\n", 1)[1].split("\n### ", 1)[0]
+    assert f".. autofunction:: dcgev_cvx.models.{name}\n" in section
+    assert f":pyobject: {name}\n" in section
+    assert f"print(models.{name}(" in section
+    assert ".. math::" in (inspect.getdoc(getattr(models, name)) or "")
+
+
+@pytest.mark.parametrize("row", BEYOND, ids=lambda row: row.code.strip("`"))
 def test_what_is_beyond_the_paper_exists(row):
-    for name in names_in(row[1]):
+    for name in names_in(row.code):
         assert inspect.getdoc(resolve(name))
 
 
 @pytest.mark.parametrize(
-    "reference", sorted({name for row in [*table_rows(4), *table_rows(3)] for name in names_in(row[-1])})
+    "reference", sorted({name for row in [*EQUATIONS.values(), *BEYOND] for name in names_in(row.test)})
 )
 def test_every_test_named_exists(reference):
     file, _, name = reference.partition("::")

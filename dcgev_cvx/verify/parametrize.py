@@ -69,6 +69,8 @@ def parametrize_with_checks(
 ) -> Any:
     """A decorator that gives a test its argument `check`, once for every contract check of the level.
 
+    For example::
+
         @verify.parametrize_with_checks("step")
         def test_my_step(check):
             check(my_step)
