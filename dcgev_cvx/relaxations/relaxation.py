@@ -113,16 +113,20 @@ class Relaxation:
         """Does the rounded vector attain the bound (to 1e-6)? Then it solves (SGEV-P), whatever the rank of X."""
         return self.valid_k >= self.rounded.k and self.gap.relative <= EXACT_TOL
 
+    @property
+    def rank_in_words(self) -> str:
+        """What the rank of X says about the relaxation."""
+        if self.rank != 1:
+            return f"X has rank {self.rank}"
+        if self.exact:
+            return "X has rank one and is k-sparse: the relaxation is exact"
+        return "X has rank one, but its vector has more than k nonzeros"
+
     def __str__(self) -> str:
-        rank = f"X has rank {self.rank}"
-        if self.rank == 1 and self.exact:
-            rank = "X has rank one and is k-sparse: the relaxation is exact"
-        elif self.rank == 1:
-            rank = "X has rank one, but its vector has more than k nonzeros"
         return (
             f"{self.name}: value {self.value:.6g} ({self.solver}: {self.status}), proved upper bound "
             f"{self.upper_bound:.6g}\n"
-            f"  {rank}; rounded to {self.rounded.k} nonzeros: {self.rounded.value:.6g}\n"
+            f"  {self.rank_in_words}; rounded to {self.rounded.k} nonzeros: {self.rounded.value:.6g}\n"
             f"  worst DIMACS error {self.dimacs.worst:.1e}, {self.seconds:.2f} s"
         )
 
