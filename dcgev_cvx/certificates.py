@@ -19,7 +19,6 @@ from ._numerics.checks import (
     as_number,
     as_point,
     as_vector,
-    attribute,
     frozen,
     is_whole,
     shown,
@@ -152,7 +151,7 @@ def refuse_history(history: Any, n: int) -> None:
 
 def is_move(point: Any, n: int) -> bool:
     """Has a point an x of length n, and an origin that is None or another?"""
-    x, origin = attribute(point, "x"), attribute(point, "origin")
+    x, origin = getattr(point, "x", None), getattr(point, "origin", None)
     return isinstance(x, np.ndarray) and x.shape == (n,) and (origin is None or np.shape(origin) == (n,))
 
 

@@ -1,25 +1,22 @@
-"""Sparse PCA, CCA and FDA with scikit-learn manners: thin layers over components and fisher_solve.
+"""Sparse PCA, CCA and FDA as scikit-learn estimators.
 
-Data are checked the way scikit-learn checks them, then handed to the builders. A cardinality
-left at None is a tenth of the variables, rounded up.
+With a cardinality k the components are found one after another by `components` (the search of `solve`, with deflation
+between), or by `fisher_solve` for the one discriminant of two classes. DCPCA(rho=…) runs Algorithm 2 and DCFDA(nu=…)
+the sequence of QPs of Section 6 instead.
 
-All three follow scikit-learn's contract: constructor arguments are stored as given and checked in fit,
-fitted attributes end in an underscore, clone, pipelines and grid searches work, and random_state makes a
-fit reproducible. Errors are the package's and at the same time the ValueError or TypeError that scikit-learn's
-contract asks for; an estimator that is not fitted says so by scikit-learn's NotFittedError.
+Constructor arguments are stored as given and checked in fit. Errors are the package's InvalidParameter, which is also
+the ValueError that scikit-learn's conventions ask for.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from scipy.special import log_softmax, softmax
 
 from ._numerics.checks import (
     UNIT_ROUNDOFF,
@@ -30,222 +27,104 @@ from ._numerics.checks import (
     as_number,
     as_real,
     as_whole,
-    attribute,
+    column_names,
+    frozen,
     is_whole,
     listed,
     one_of,
-    refuse_objects,
     shown,
 )
-from ._numerics.samples import Table, frame_values, read_labels, read_table
-from .errors import InvalidParameter
-from .pencils import Gram, Pencil, cca_pencil, class_means, pca_pencil, within
-from .programs import SparseFDA
-from .search.deflation import Components, Deflation, components, rule_of
+from ._numerics.extras import require
+from ._numerics.tables import Labels, Table, as_table, class_means, read_labels, read_table, within
+from .algorithms import dc_pca, sparse_fda, sparse_gev
+from .certificates import Solution, solution_of
+from .errors import DCGEVError, InvalidParameter
+from .pencils import Gram, Pencil, cca_pencil, pca_pencil
+from .programs import MACHINE_EPS
+from .search.deflation import Components, Deflation, components, deflate, rule_of
 from .search.fisher import fisher_solve
 from .search.supports import EFFORTS
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError:
+    require("sklearn", "estimators")
+    raise
 
 if TYPE_CHECKING:
     from .search.paths import Effort
 
 
-class WrongType(InvalidParameter, TypeError):
-    """Data that hold something else than numbers, where scikit-learn's contract asks for a TypeError."""
+class SparseInput:
+    """Tells scikit-learn that sparse matrices are accepted; they are made dense, since centring fills them anyway."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # pyright: ignore[reportAttributeAccessIssue]
+        tags.input_tags.sparse = True
+        return tags
 
 
-def checked_X(estimator: Any, X: Any, *, reset: bool, least: int = 2) -> Table:
-    """X as scikit-learn accepts it, dense.
+class DCPCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, BaseEstimator):
+    """Sparse PCA: directions with few nonzeros that explain X's variance (Section 4).
 
-    Sparse input is accepted and made dense, since centring would fill it anyway. reset=True records the number
-    and names of the columns on the estimator; reset=False compares with them.
-    """
-    return read_table(validated(estimator, X, reset=reset, ensure_min_samples=least), least=least)
-
-
-def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
-    """scikit-learn's validate_data with our errors, which are the ValueErrors and TypeErrors of its contract too."""
-    X, labels = data[0], data[1:]
-    refuse_text(X)
-    if labels and isinstance(labels[0], np.ma.MaskedArray) and np.ma.is_masked(labels[0]):
-        read_labels(labels[0], labels[0].size)  # scikit-learn would read what is under the mask
-    try:
-        return validate_data(estimator, *data, accept_sparse=["csr", "csc"], dtype=np.float64, **settings)
-    except TypeError as cause:
-        raise WrongType(f"the data cannot be used: {' '.join(str(cause).split())}") from cause
-    except Exception as cause:  # an object's own __array__ may raise anything
-        if attribute(X, "iloc") is not None or "Input X contains" in str(cause):
-            read_table(X, least=1)  # the columns that are to blame, by name, and how many entries of them
-        if "Input y contains" in str(cause):
-            read_labels(labels[0], len(labels[0]))  # how many are missing
-        why = " ".join(str(cause).split())
-        raise InvalidParameter(why if isinstance(cause, ValueError) else f"X cannot be used: {why}.") from cause
-
-
-def refuse_text(X: Any) -> None:
-    """Masked entries, text and dates, which scikit-learn would read as the numbers below, in or behind them."""
-    if attribute(X, "iloc") is not None:
-        frame_values(X, "X")
-    raw: Any = X
-    if isinstance(X, (list, tuple)):
-        with suppress(ValueError):  # a ragged list is told as such later on
-            raw = np.asarray(X)
-    kind = attribute(attribute(raw, "dtype"), "kind")
-    if (isinstance(raw, np.ma.MaskedArray) and np.ma.is_masked(raw)) or kind in ("U", "S", "M", "m"):
-        as_real(raw, "X", InvalidParameter)
-    if kind == "O" and isinstance(raw, np.ndarray):
-        refuse_objects(raw, "X", InvalidParameter)
-
-
-def checked_views(estimator: Any, X: Any, y: Any) -> tuple[Table, Table]:
-    """Both views, with the same number of rows."""
-    if y is None:
-        raise InvalidParameter(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    x_table, y_table = checked_X(estimator, X, reset=True), second_view(y)
-    if x_table.m != y_table.m:
-        raise InvalidParameter(
-            f"X has {x_table.m} rows but y has {y_table.m}: row i of both must be the same sample."
-        )
-    return x_table, y_table
-
-
-def second_view(y: Any) -> Table:
-    """The second view; one dimension is one variable.
-
-    scikit-learn validates X only; y of CCA is a second table and is read like data of our own.
-    """
-    view = y if attribute(y, "iloc") is not None else as_real(y, "y", InvalidParameter)
-    return read_table(np.asarray(view)[:, None] if view.ndim == 1 else view, "y", least=1)
-
-
-def location_scale(table: Table, scale: bool) -> tuple[Vector, Vector]:
-    """The mean and the standard deviation by column, 1 where there is none or no scaling is wanted.
-
-    A constant column keeps scale 1, so that it is centred to zeros rather than divided by zero.
-    """
-    mean, deviation = table.spread()
-    return mean, np.where(deviation > 0.0, deviation, 1.0) if as_flag(scale, "scale") else np.ones(table.n)
-
-
-def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[int]:
-    """One cardinality per component: k itself, repeated, or a tenth of the variables.
+    With k, each component has exactly k nonzeros and is the best that the search of `dcgev_cvx.solve` finds: every
+    support for small problems, else MM steps and exchanges of variables from several starts. With rho, each
+    component is the limit of Algorithm 2 (`dc_pca`) from the leading eigenvector, with loadings as the algorithm
+    leaves them; where deflation makes A indefinite, of Algorithm 1 (`sparse_gev`). A is deflated between components.
 
     Parameters
     ----------
-    k
-        None, a number, or a sequence of n_components numbers, between 1 and n.
-    n_components
-        A whole number between 1 and n; True is refused.
-
-    Examples
-    --------
-    >>> from dcgev_cvx.estimators import per_component
-    >>> per_component(None, 2, 25), per_component([3, 1], 2, 25)
-    ([3, 3], [3, 1])
-    """
-    if not is_whole(n_components) or not 1 <= n_components <= n:
-        raise InvalidParameter(f"n_components = {shown(n_components)} must be a whole number between 1 and {n}.")
-    count = int(n_components)
-    if k is None:
-        return [math.ceil(n / 10)] * count
-    several = isinstance(k, (Sequence, np.ndarray)) and not isinstance(k, (str, bytes)) and getattr(k, "ndim", 1) > 0
-    if several and len(listed(k)) != count:
-        raise InvalidParameter(f"{what} = {shown(k)} must have {count} entries, one per component.")
-    return [as_whole(each, what, high=n) for each in (k if several else [k] * count)]
-
-
-def check_search(estimator: Any) -> None:
-    """The settings of the search, also where there is nothing to search: a wrong one is a mistake in any case."""
-    rule_of(estimator.deflation)
-    one_of(estimator.effort, "effort", EFFORTS)
-    if estimator.random_state is not None and not isinstance(estimator.random_state, np.random.RandomState):
-        as_generator(estimator.random_state)
-
-
-def search(pencil: Pencil, ks: Sequence[Any], estimator: Any) -> Components:
-    """The components, with the estimator's settings."""
-    return components(
-        pencil,
-        ks,
-        deflation=estimator.deflation,
-        effort=estimator.effort,
-        random_state=seed_of(estimator.random_state),
-    )
-
-
-def seed_of(random_state: Any) -> int:
-    """A seed from an integer, a NumPy generator, a RandomState, or None for a fresh one.
-
-    A generator or RandomState is advanced by one draw, so that two fits with the same object differ and the
-    sequence of fits is reproducible.
-    """
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    generator = np.random.default_rng() if random_state is None else as_generator(random_state)
-    return int(generator.integers(2**31 - 1)) if generator is random_state or random_state is None else random_state
-
-
-def view_weights(pencil: Pencil, found: Components) -> tuple[Matrix, Matrix]:
-    """Both views' weights as columns, each of unit length in its own block of B.
-
-    Each column of `found.V` carries half its B norm in each view at an eigenvector; here both halves are brought
-    to one, so that scores have unit variance (with ridge 0).
-    """
-    views: list[Matrix] = []
-    for rows in pencil.views:
-        V = np.zeros_like(found.V)
-        V[rows] = found.V[rows]
-        norms = np.array([pencil.B_norm(v) for v in V.T])
-        views.append(V[rows] / np.where(norms > 0.0, norms, 1.0))
-    return views[0], views[1]
-
-
-def correlation(u: Vector, v: Vector) -> float:
-    """The correlation of two score vectors; 0 when one of them is constant.
-
-    Between −1 and 1 up to rounding.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dcgev_cvx.estimators import correlation
-    >>> round(correlation(np.arange(3.0), 2 * np.arange(3.0)), 12), correlation(np.ones(3), np.arange(3.0))
-    (1.0, 0.0)
-    """
-    u, v = u - u.mean(), v - v.mean()
-    size = float(np.linalg.norm(u) * np.linalg.norm(v))
-    return float(u @ v) / size if size > 0.0 else 0.0
-
-
-class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Sparse PCA: n_components directions with k nonzeros each that explain X's variance (Algorithm 2, Section 4).
-
-    Parameters
-    ----------
-    n_components : how many components are sought, one after the other.
-    k : nonzeros of each: one number, one per component, or None for a tenth of the variables.
-    center, scale : subtract each column's mean; divide by its standard deviation.
-    deflation : how A loses a component before the next search. With more variables than samples
-        "projection" and "schur" keep the factor form, the default forms an n × n matrix.
-    effort : "quick", "normal" or "high", time for quality. random_state : seed of the random starts.
+    n_components : int
+        The number of components.
+    k : int or sequence of int, optional
+        The number of nonzeros: one for all components, or one for each. A tenth of the variables, rounded up, if
+        neither k nor rho is given.
+    rho : float, optional
+        The price ρ̃ of one nonzero in Algorithm 2, instead of k.
+    center : bool
+        Subtract each column's mean.
+    scale : bool
+        Divide each column by its standard deviation.
+    deflation : {"orthogonalized-hotelling", "hotelling", "projection", "schur"}
+        How a component is removed from A. With more variables than samples "projection" and "schur" keep the factor
+        form; the others form an n × n matrix.
+    effort : {"quick", "normal", "high"}
+        How long to search; not used with rho.
+    random_state : int, Generator, RandomState or None
+        The seed of the search's random starts; not used with rho.
 
     Attributes
     ----------
-    components_ : the loadings as rows, unit length, exact zeros.
-    values_ : xᵀAx of each component in the undeflated covariance (divided by m).
-    projector_trace_, adjusted_, plain_sum_ : what the first 1, 2, … components explain, each by its
-        own definition (see `dcgev_cvx.search.explained`).
-    mean_, scale_, n_components_, solutions_ : what was subtracted and divided; how many; the full records.
+    components_ : ndarray of shape (n_components, n_features)
+        The loadings, of unit length, with exact zeros.
+    values_ : ndarray
+        xᵀAx of each component in the undeflated covariance (divided by m).
+    projector_trace_ : ndarray
+        The share of the variance in the span of the first 1, 2, … components, the paper's measure.
+    adjusted_ : ndarray
+        Zou's adjusted variance of the first 1, 2, … components.
+    plain_sum_ : ndarray
+        Σ xᵀAx/tr(A) of the first 1, 2, … components.
+    solutions_ : tuple of Solution
+        The full records; `method` says how each was found.
+    mean_ : ndarray
+        What was subtracted from the columns.
+    scale_ : ndarray
+        What the columns were divided by.
+    n_components_ : int
+        The number of components.
 
     Examples
     --------
-    >>> from dcgev_cvx import datasets
-    >>> from dcgev_cvx.estimators import DCPCA
+    >>> from dcgev_cvx import DCPCA, datasets
     >>> X, _, _ = datasets.two_gaussians(8, 2)
     >>> model = DCPCA(n_components=1, k=2, effort="quick").fit(X)
     >>> model.components_.round(2) + 0.0
     array([[0.  , 0.  , 0.  , 0.  , 0.  , 0.79, 0.  , 0.62]])
-    >>> model.transform(X).shape
-    (200, 1)
+    >>> DCPCA(rho=0.2).fit(X).solutions_[0].method
+    'Algorithm 2 (dc_pca)'
     """
 
     def __init__(
@@ -253,6 +132,7 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         n_components: int = 1,
         k: int | Sequence[int] | None = None,
         *,
+        rho: float | None = None,
         center: bool = True,
         scale: bool = False,
         deflation: Deflation = "orthogonalized-hotelling",
@@ -261,6 +141,7 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ) -> None:
         self.n_components = n_components
         self.k = k
+        self.rho = rho
         self.center = center
         self.scale = scale
         self.deflation = deflation
@@ -268,37 +149,31 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the components of X (samples × variables, dense or sparse).
-
-        y is not looked at; it is there for pipelines. Raises InvalidParameter for cardinalities out of range or,
-        with scale=True, for constant columns.
-        """
+        """Find the components of X (samples × variables); y is not used."""
         table = checked_X(self, X, reset=True)
         pencil = pca_pencil(table.X, center=self.center, scale=self.scale)
+        check_one_given(k=self.k, rho=self.rho)
         ks = per_component(self.k, self.n_components, table.n)
-        found = search(pencil, ks, self)
+        found = search(pencil, ks, self) if self.rho is None else by_algorithm_2(pencil, len(ks), self)
         mean, deviation = table.spread()
-        self.mean_ = mean if self.center else np.zeros(table.n)
-        self.scale_ = deviation if self.scale else np.ones(table.n)
+        self.mean_: Vector = mean if self.center else np.zeros(table.n)
+        self.scale_: Vector = deviation if self.scale else np.ones(table.n)
         self.components_: Matrix = np.ascontiguousarray(found.V.T)
-        self.values_ = np.array(found.values)
-        self.projector_trace_ = found.projector_trace()
-        self.adjusted_ = found.adjusted()
-        self.plain_sum_ = found.plain_sum()
-        self.solutions_ = found.solutions
-        self.n_components_ = self._n_features_out = len(ks)
+        self.values_: Vector = np.array(found.values)
+        self.projector_trace_: Vector = found.projector_trace()
+        self.adjusted_: Vector = found.adjusted()
+        self.plain_sum_: Vector = found.plain_sum()
+        self.solutions_: tuple[Solution, ...] = found.solutions
+        self.n_components_: int = len(ks)
+        self._n_features_out: int = len(ks)
         return self
 
     def transform(self, X: Any) -> Matrix:
-        """The scores (X − mean)V.
-
-        Sparse components are not orthogonal, so the scores are correlated and are not coordinates in an orthogonal
-        basis; inverse_transform accounts for that.
-        """
+        """The scores (X − mean)V. Sparse components are not orthogonal, so that the scores are correlated."""
         return self._standardized(X) @ self.components_.T
 
     def inverse_transform(self, Z: Any) -> Matrix:
-        """Z(VᵀV)⁻¹Vᵀ + mean, the least-squares reconstruction: for transform's scores, X projected on the span."""
+        """The least-squares reconstruction Z(VᵀV)⁻¹Vᵀ + mean: for transform's scores, X projected on the span."""
         check_is_fitted(self)
         scores = read_table(Z, "Z", least=1)
         if scores.n != self.n_components_:
@@ -306,11 +181,7 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return (scores.X @ np.linalg.pinv(self.components_.T)) * self.scale_ + self.mean_
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The share of X's variance about the training mean that lies in the span of the components.
-
-        On the training data this is projector_trace_[-1]; on new data it may be larger or smaller. It lies in
-        [0, 1], which makes it fit for cross-validation.
-        """
+        """The share of X's variance about the training mean that lies in the span of the components."""
         Z = self._standardized(X)
         total = float(np.sum(Z**2))
         if total == 0.0:
@@ -321,35 +192,52 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return (checked_X(self, X, reset=False, least=1).X - self.mean_) / self.scale_
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
-
-class DCCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, BaseEstimator):
     """Sparse CCA: pairs of directions with kx and ky nonzeros whose scores correlate most (Eq:CCA, Section 5).
+
+    Each pair is found by `dcgev_cvx.components` on the pencil of `cca_pencil`, with kx and ky nonzeros in the two
+    views; both views are deflated before the next pair.
 
     Parameters
     ----------
-    n_components : how many pairs. kx, ky : nonzeros in each view, as k of DCPCA.
-    ridge : added to the variances; a share of a variable's variance when scale is True.
-    scale : divide columns by their standard deviation, so that the answer does not depend on units.
-    deflation, effort, random_state : as in DCPCA; both views are deflated.
+    n_components : int
+        The number of pairs.
+    kx : int or sequence of int, optional
+        Nonzeros in the first view: one for all pairs, or one for each; a tenth of its variables if None.
+    ky : int or sequence of int, optional
+        Nonzeros in the second view.
+    ridge : float
+        Added to the variances; a share of each variable's variance when scale is True. With fewer samples than
+        variables and no ridge some pair of directions correlates perfectly, whatever the data.
+    scale : bool
+        Divide columns by their standard deviation, so that the answer does not depend on units.
+    deflation : {"orthogonalized-hotelling", "hotelling", "projection", "schur"}
+        How a pair is removed from A.
+    effort : {"quick", "normal", "high"}
+        How long to search.
+    random_state : int, Generator, RandomState or None
+        The seed of the search's random starts.
 
     Attributes
     ----------
-    x_weights_, y_weights_ : the pairs as columns; with ridge 0 their scores have unit variance.
-    values_ : the (ridged) correlations in training.
-    x_mean_, x_scale_, y_mean_, y_scale_, n_components_, solutions_ : as in DCPCA.
-
-    The ridge is what stands between few samples and correlations of one: with m ≤ p + q and none, some pair of dense
-    directions correlates perfectly, whatever the data.
+    x_weights_ : ndarray of shape (p, n_components)
+        The directions of the first view as columns; with ridge 0 their scores have unit variance.
+    y_weights_ : ndarray of shape (q, n_components)
+        The directions of the second view.
+    values_ : ndarray
+        The (ridged) correlations of the training scores.
+    solutions_ : tuple of Solution
+        The full records.
+    x_mean_, x_scale_, y_mean_, y_scale_ : ndarray
+        What was subtracted from the columns, and what they were divided by.
+    n_components_ : int
+        The number of pairs.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from dcgev_cvx.estimators import DCCCA
+    >>> from dcgev_cvx import DCCCA
     >>> rng = np.random.default_rng(0)
     >>> shared = rng.standard_normal(100)
     >>> X, Y = rng.standard_normal((100, 5)), rng.standard_normal((100, 4))
@@ -382,12 +270,14 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the pairs for two views of the same samples; a y of one dimension is one variable.
-
-        Constant columns are kept with scale 1; the ridge alone gives them a variance. Raises InvalidParameter
-        when y is None or has another number of rows.
-        """
-        x_table, y_table = checked_views(self, X, y)
+        """Find the pairs for two views of the same samples; y may have one dimension, and is then one variable."""
+        if y is None:
+            raise InvalidParameter("DCCCA requires y to be passed, but the target y is None.")
+        x_table, y_table = checked_X(self, X, reset=True), second_view(y)
+        if x_table.m != y_table.m:
+            raise InvalidParameter(
+                f"X has {x_table.m} rows but y has {y_table.m}: row i of both must be the same sample."
+            )
         self.x_mean_, self.x_scale_ = location_scale(x_table, self.scale)
         self.y_mean_, self.y_scale_ = location_scale(y_table, self.scale)
         pencil = cca_pencil(
@@ -397,16 +287,14 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ky = per_component(self.ky, self.n_components, y_table.n, "ky")
         found = search(pencil, list(zip(kx, ky, strict=True)), self)
         self.x_weights_, self.y_weights_ = view_weights(pencil, found)
-        self.values_ = np.array(found.values)
-        self.solutions_ = found.solutions
-        self.n_components_ = self._n_features_out = len(kx)
+        self.values_: Vector = np.array(found.values)
+        self.solutions_: tuple[Solution, ...] = found.solutions
+        self.n_components_: int = len(kx)
+        self._n_features_out: int = len(kx)
         return self
 
     def transform(self, X: Any, y: Any = None) -> Any:
-        """The scores of X, or (scores of X, scores of y) when y is given.
-
-        Weights are applied to standardised columns; the training means and deviations are used for new data too.
-        """
+        """The scores of X, or (scores of X, scores of y) when y is given, standardised as in training."""
         check_is_fitted(self)
         table = checked_X(self, X, reset=False, least=1)
         x_scores = (table.X - self.x_mean_) / self.x_scale_ @ self.x_weights_
@@ -418,10 +306,7 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return x_scores, (other.X - self.y_mean_) / self.y_scale_ @ self.y_weights_
 
     def score(self, X: Any, y: Any) -> float:
-        """The correlation of the two views' scores, averaged over the pairs; 0 for scores that do not vary.
-
-        The sign counts: pairs whose scores anticorrelate on new data lower the mean.
-        """
+        """The correlation of the two views' scores, averaged over the pairs; 0 for scores that do not vary."""
         if y is None:
             raise InvalidParameter("y is None: a score compares two views.")
         x_scores, y_scores = self.transform(X, y)
@@ -429,37 +314,59 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.target_tags.required = True
         tags.target_tags.single_output = True
         tags.target_tags.multi_output = True
         return tags
 
 
-class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):
-    """Sparse Fisher discriminant analysis: k variables, or a penalty ν, that tell classes apart (Eq:FDA, Section 6).
+class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, TransformerMixin, BaseEstimator):
+    """Sparse Fisher discriminant analysis: few variables that separate the classes (Eq:FDA, Section 6).
 
-    Columns are centred and divided by their standard deviation. Predictions are those of Gaussian
-    classes with one covariance in the space of the scores, predict_proba included: honest as far
-    as that model is.
+    Columns are centred and divided by their standard deviation. For two classes the discriminant is found by
+    `fisher_solve` (k nonzeros) or by `sparse_fda` (penalty nu); for more by `dcgev_cvx.components` on the scatter
+    matrices. Predictions are those of Gaussian classes with one covariance in the space of the scores.
 
     Parameters
     ----------
-    k : nonzeros, as in DCPCA. nu : for two classes, the ν of sparse_fda instead of k.
-    n_components : discriminants; None takes as many as there are, classes less one.
-    ridge : added to the within-class variances, as a share of a variable's variance.
-    deflation, effort, random_state : as in DCPCA; used with more than two classes, checked in any case.
+    k : int or sequence of int, optional
+        The number of nonzeros of each discriminant: one for all, or one for each; a tenth of the variables if neither
+        k nor nu is given.
+    nu : float, optional
+        For two classes, the price ν of one nonzero in `sparse_fda`, instead of k.
+    n_components : int, optional
+        The number of discriminants; as many as the class means span, at most classes less one, if None.
+    ridge : float
+        Added to the within-class variances, as a share of each variable's variance.
+    deflation : {"orthogonalized-hotelling", "hotelling", "projection", "schur"}
+        How a discriminant is removed; used with more than two classes.
+    effort : {"quick", "normal", "high"}
+        How long to search; used with more than two classes.
+    random_state : int, Generator, RandomState or None
+        The seed of the search's random starts; used with more than two classes.
 
     Attributes
     ----------
-    classes_, priors_ : the labels and their shares of the samples.
-    components_ : the discriminants as rows. means_, precision_ : the classes in the space of the scores.
-    mean_, scale_, n_components_ : as in DCPCA.
+    classes_ : ndarray
+        The labels in sorted order.
+    priors_ : ndarray
+        The share of the samples in each class.
+    components_ : ndarray of shape (n_components, n_features)
+        The discriminants.
+    means_ : ndarray
+        The means of the classes in the space of the scores.
+    precision_ : ndarray
+        The inverse of the classes' common covariance in the space of the scores.
+    mean_ : ndarray
+        What was subtracted from the columns.
+    scale_ : ndarray
+        What the columns were divided by.
+    n_components_ : int
+        The number of discriminants.
 
     Examples
     --------
-    >>> from dcgev_cvx import datasets
-    >>> from dcgev_cvx.estimators import DCFDA
+    >>> from dcgev_cvx import DCFDA, datasets
     >>> X, y, support = datasets.two_gaussians(8, 2)
     >>> model = DCFDA(k=2).fit(X, y)
     >>> tuple(model.components_[0].nonzero()[0]) == support, model.score(X, y) > 0.8
@@ -486,34 +393,23 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Find the discriminants of labelled samples.
-
-        Raises InvalidParameter when k and nu are both given, when nu meets more than two classes, when more
-        discriminants are asked for than classes less one, or for an unknown deflation or effort.
-        """
+        """Find the discriminants of labelled samples."""
         X, y = validated(self, X, y, ensure_min_samples=2)
         table = read_table(X)
-        try:
-            check_classification_targets(y)
-            self.classes_ = np.unique(y)
-        except ValueError as cause:
-            raise InvalidParameter(str(cause)) from cause
-        except TypeError as cause:
-            read_labels(y, table.m)  # missing labels are told as such
-            raise InvalidParameter(f"y has labels that cannot be put in order, use one type: {cause}.") from cause
-        labels = read_labels(y, table.m)
+        self.classes_, labels = class_labels(y, table.m)
         self.mean_, self.scale_ = location_scale(table, True)
         scaled = Table((table.X - self.mean_) / self.scale_, None)
-        self.priors_ = labels.counts / table.m
+        self.priors_: Vector = labels.counts / table.m
         # the pooled covariance is both the metric of the search and the model of the classes
-        within_class = within(scaled, labels, self.priors_, as_number(self.ridge, "ridge"))
+        B = within(scaled, labels, self.priors_, as_number(self.ridge, "ridge"))
         means = class_means(scaled, labels)
-        V = self._directions(means, within_class, scaled.n)
+        V = self._discriminants(means, B)
         self.components_: Matrix = np.ascontiguousarray(V.T)
         self.means_: Matrix = means @ V
         # two sparse discriminants may be one vector: such scores count once
-        self.precision_: Matrix = np.linalg.pinv(V.T @ within_class @ V, hermitian=True).astype(np.float64)
-        self.n_components_ = self._n_features_out = V.shape[1]
+        self.precision_: Matrix = np.linalg.pinv(V.T @ B @ V, hermitian=True).astype(np.float64)
+        self.n_components_: int = V.shape[1]
+        self._n_features_out: int = V.shape[1]
         return self
 
     def transform(self, X: Any) -> Matrix:
@@ -522,82 +418,203 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, 
         return (checked_X(self, X, reset=False, least=1).X - self.mean_) / self.scale_ @ self.components_.T
 
     def decision_function(self, X: Any) -> Matrix:
-        """zᵀS⁻¹μ_c − ½μ_cᵀS⁻¹μ_c + log π_c of each class; for two classes the difference, positive for the second.
+        """The logarithm of each class's prior times its Gaussian density, up to a term that all classes share.
 
-        The logarithm of π_c times the Gaussian density of class c at z, up to a term that all classes share. With
-        two classes it is a number per sample, the logarithm of the odds.
+        zᵀS⁻¹μ_c − ½μ_cᵀS⁻¹μ_c + log π_c at the scores z; for two classes the second less the first, the log odds.
         """
-        Z = self.transform(X)
-        pull = self.means_ @ self.precision_
-        scores = Z @ pull.T
-        scores += np.log(self.priors_) - 0.5 * np.einsum("cj,cj->c", pull, self.means_)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        values = self._log_densities(X)
+        return values[:, 1] - values[:, 0] if len(self.classes_) == 2 else values
 
     def predict(self, X: Any) -> Any:
-        """The class with the largest decision value.
-
-        With two classes a value of exactly 0 goes to the first.
-        """
-        values = self.decision_function(X)
-        return self.classes_[(values > 0).astype(int) if values.ndim == 1 else np.argmax(values, axis=1)]
+        """The class with the largest decision value; the first of those that tie."""
+        best = np.argmax(self._log_densities(X), axis=1)
+        return self.classes_[best]
 
     def predict_proba(self, X: Any) -> Matrix:
-        """The posterior probabilities of the Gaussian model in the space of the scores.
-
-        Rows sum to one; columns are in the order of classes_. Calibrated only if the classes are Gaussian with one
-        covariance in the space of the scores.
-        """
-        from scipy.special import softmax
-
-        values = self.decision_function(X)
-        return softmax(np.column_stack([np.zeros_like(values), values]) if values.ndim == 1 else values, axis=1)
+        """The posterior probabilities of the Gaussian model, columns in the order of classes_."""
+        return softmax(self._log_densities(X), axis=1)
 
     def predict_log_proba(self, X: Any) -> Matrix:
-        """The logarithms of predict_proba, exact for small probabilities too."""
-        from scipy.special import log_softmax
+        """The logarithms of predict_proba, accurate for small probabilities too."""
+        return log_softmax(self._log_densities(X), axis=1)
 
-        values = self.decision_function(X)
-        return log_softmax(np.column_stack([np.zeros_like(values), values]) if values.ndim == 1 else values, axis=1)
+    def _log_densities(self, X: Any) -> Matrix:
+        Z = self.transform(X)
+        pull = self.means_ @ self.precision_
+        return Z @ pull.T + (np.log(self.priors_) - 0.5 * np.einsum("cj,cj->c", pull, self.means_))
 
-    def _directions(self, means: Matrix, B: Matrix, n: int) -> Matrix:
+    def _discriminants(self, means: Matrix, B: Matrix) -> Matrix:
         """The discriminants as columns."""
         check_search(self)
-        if self.k is not None and self.nu is not None:
-            both = f"k = {shown(self.k)} and nu = {shown(self.nu)}"
-            raise InvalidParameter(f"{both} were both given: each fixes the sparsity.")
+        check_one_given(k=self.k, nu=self.nu)
+        count = None if self.n_components is None else as_whole(self.n_components, "n_components")
         if len(means) == 2:
-            return self._two_class(means[1] - means[0], B, n)
+            if count not in (None, 1):
+                raise InvalidParameter(f"n_components = {count}: two classes have one discriminant.")
+            a, (k,) = means[1] - means[0], per_component(self.k, 1, len(B))
+            found = fisher_solve(a, B, k) if self.nu is None else sparse_fda(a, B, nu=self.nu)
+            return found.x[:, None]
         if self.nu is not None:
             raise InvalidParameter(f"nu = {shown(self.nu)} is for two classes; with {len(means)} give k instead.")
         between = np.sqrt(self.priors_)[:, None] * (means - self.priors_ @ means)
-        if float(np.max(np.abs(between))) <= UNIT_ROUNDOFF * n * len(means):  # of columns with deviation one
-            raise InvalidParameter(f"the means of the {len(means)} classes coincide: nothing tells them apart.")
+        if float(np.max(np.abs(between))) <= UNIT_ROUNDOFF * between.size:  # columns have standard deviation one
+            raise InvalidParameter(f"the means of the {len(means)} classes coincide: no direction separates them.")
         rank = int(np.linalg.matrix_rank(between))  # classes less one, or less where means lie on a line
-        count = rank if self.n_components is None else as_whole(self.n_components, "n_components", high=10**9)
-        if count > rank:
+        if count is not None and count > rank:
             raise InvalidParameter(
                 f"n_components = {count}: the means of {len(means)} classes have at most {rank} discriminant(s)."
             )
-        ks = per_component(self.k, count, n)
-        return search(Pencil(Gram(between), B), ks, self).V
+        return search(Pencil(Gram(between), B), per_component(self.k, count or rank, len(B)), self).V
 
-    def _two_class(self, a: Vector, B: Matrix, n: int) -> Matrix:
-        """The one direction, by k or by ν."""
-        if self.n_components is not None and as_whole(self.n_components, "n_components", high=10**9) != 1:
-            raise InvalidParameter(f"n_components = {self.n_components}: two classes have one discriminant.")
-        if self.nu is None:
-            (k,) = per_component(self.k, 1, n)
-            return fisher_solve(a, B, k).x[:, None]
-        from .mm import minimize
-        from .steps.backend import Backend
-        from .steps.conic import FisherStep
 
-        return minimize(SparseFDA(a, B, self.nu), FisherStep(Backend())).x[:, None]
+def search(pencil: Pencil, ks: Sequence[Any], estimator: Any) -> Components:
+    """`components` with the estimator's settings."""
+    return components(
+        pencil,
+        ks,
+        deflation=estimator.deflation,
+        effort=estimator.effort,
+        random_state=seed_of(estimator.random_state),
+    )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+
+def by_algorithm_2(pencil: Pencil, count: int, estimator: Any) -> Components:
+    """Components by Algorithm 2 at the estimator's ρ̃; by Algorithm 1 where deflation makes A indefinite."""
+    check_search(estimator)
+    current, V = pencil, np.zeros((pencil.n, 0))
+    solutions: list[Solution] = []
+    inner: list[float] = []
+    for j in range(count):
+        if j:
+            current = deflate(current, V[:, -1], estimator.deflation, np.linalg.qr(V[:, :-1])[0])
+        if current.semidefinite:
+            method, result = "Algorithm 2 (dc_pca)", dc_pca(current, rho=estimator.rho)
+        else:
+            method = "Algorithm 1 (sparse_gev)"
+            result = sparse_gev(current, rho=estimator.rho, engine="native")
+        if not result.x.any():
+            raise InvalidParameter(f"rho = {estimator.rho} gives x = 0 for component {j + 1}: lower rho.")
+        seconds = sum(iterate.seconds for iterate in result.history)
+        settings: Any = {"rho": float(estimator.rho), "eps": MACHINE_EPS, "certificate": result.certificate}
+        solutions.append(solution_of(pencil, result.x, method, seconds, **settings))
+        inner.append(current.A_quad(solutions[-1].x))
+        V = np.column_stack([V, solutions[-1].x])
+    return Components(pencil, tuple(solutions), frozen(V), tuple(inner), estimator.deflation)
+
+
+class WrongType(InvalidParameter, TypeError):
+    """Data that are not numbers, where scikit-learn's conventions ask for a TypeError."""
+
+
+@contextmanager
+def our_errors() -> Iterator[None]:
+    """Turn scikit-learn's errors about data into the package's."""
+    try:
+        yield
+    except DCGEVError:
+        raise
+    except TypeError as cause:
+        raise WrongType(f"the data cannot be used: {' '.join(str(cause).split())}") from cause
+    except ValueError as cause:
+        raise InvalidParameter(" ".join(str(cause).split())) from cause
+
+
+def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
+    """scikit-learn's validate_data with the package's errors; `read_table` checks afterwards that X is finite."""
+    for what, part in zip("Xy", data, strict=False):
+        if np.ma.is_masked(part):  # scikit-learn would ignore the mask
+            raise InvalidParameter(f"{what} has {np.ma.count_masked(part)} masked entries: fill or drop them first.")
+    if hasattr(data[0], "iloc"):
+        as_table(data[0], "X", column_names(data[0]))  # names the columns that are not numbers
+    with our_errors():
+        return validate_data(estimator, *data, accept_sparse=["csr", "csc"], ensure_all_finite=False, **settings)
+
+
+def checked_X(estimator: Any, X: Any, *, reset: bool, least: int = 2) -> Table:
+    """X as scikit-learn accepts it; reset=True records its columns, reset=False compares with them."""
+    return read_table(validated(estimator, X, reset=reset, ensure_min_samples=least), least=least)
+
+
+def second_view(y: Any) -> Table:
+    """The second view of CCA as a table; one dimension is one variable."""
+    view = y if hasattr(y, "ndim") else as_real(y, "y", InvalidParameter)
+    return read_table(np.asarray(view)[:, None] if view.ndim == 1 else view, "y", least=1)
+
+
+def class_labels(y: Any, m: int) -> tuple[Any, Labels]:
+    """The classes in sorted order, and the samples' labels as codes."""
+    try:
+        with our_errors():
+            check_classification_targets(y)
+            return np.unique(y), read_labels(y, m)
+    except TypeError:
+        read_labels(y, m)  # raises for missing labels
+        raise InvalidParameter("y has labels of different types, which cannot be sorted: use one type.") from None
+
+
+def location_scale(table: Table, scale: bool) -> tuple[Vector, Vector]:
+    """Each column's mean and standard deviation; 1 for the latter in constant columns and without scaling."""
+    mean, deviation = table.spread()
+    return mean, np.where(deviation > 0.0, deviation, 1.0) if as_flag(scale, "scale") else np.ones(table.n)
+
+
+def check_one_given(**settings: Any) -> None:
+    """Raise if two settings that both determine the sparsity are given."""
+    given = [f"{name} = {shown(value)}" for name, value in settings.items() if value is not None]
+    if len(given) > 1:
+        raise InvalidParameter(f"{' and '.join(given)} were both given: each determines the sparsity. Pass one.")
+
+
+def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[int]:
+    """One cardinality per component: k itself, k repeated, or a tenth of the variables for None.
+
+    >>> from dcgev_cvx.estimators import per_component
+    >>> per_component(None, 2, 25), per_component([3, 1], 2, 25)
+    ([3, 3], [3, 1])
+    """
+    if not is_whole(n_components) or not 1 <= n_components <= n:
+        raise InvalidParameter(f"n_components = {shown(n_components)} must be a whole number between 1 and {n}.")
+    count = int(n_components)
+    if k is None:
+        return [math.ceil(n / 10)] * count
+    several = listed(k)
+    if several and len(several) != count:
+        raise InvalidParameter(f"{what} = {shown(k)} must have {count} entries, one per component.")
+    return [as_whole(each, what, high=n) for each in several or [k] * count]
+
+
+def check_search(estimator: Any) -> None:
+    """Check the settings of the search, also where they are not used."""
+    rule_of(estimator.deflation)
+    one_of(estimator.effort, "effort", EFFORTS)
+    if estimator.random_state is not None and not isinstance(estimator.random_state, np.random.RandomState):
+        as_generator(estimator.random_state)
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed from an integer, Generator, RandomState, or None for a fresh one; generators advance by one draw."""
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    generator = np.random.default_rng() if random_state is None else as_generator(random_state)
+    return int(generator.integers(2**31 - 1)) if generator is random_state or random_state is None else random_state
+
+
+def view_weights(pencil: Pencil, found: Components) -> tuple[Matrix, Matrix]:
+    """The weights of each view as columns, of unit length in its block of B."""
+    views: list[Matrix] = []
+    for rows in pencil.views:
+        V = np.zeros_like(found.V)
+        V[rows] = found.V[rows]
+        norms = np.array([pencil.B_norm(v) for v in V.T])
+        views.append(V[rows] / np.where(norms > 0.0, norms, 1.0))
+    return views[0], views[1]
+
+
+def correlation(u: Vector, v: Vector) -> float:
+    """The correlation of two score vectors; 0 when one of them is constant."""
+    u, v = u - u.mean(), v - v.mean()
+    size = float(np.linalg.norm(u) * np.linalg.norm(v))
+    return float(u @ v) / size if size > 0.0 else 0.0
 
 
 __all__ = ["DCCCA", "DCFDA", "DCPCA"]

@@ -13,8 +13,8 @@ import numpy as np
 from ._numerics.checks import (
     UNIT_ROUNDOFF,
     Vector,
+    as_callback,
     as_flag,
-    as_listener,
     as_number,
     as_whole,
     frozen,
@@ -272,7 +272,7 @@ def minimize(
     >>> short.status.name, short.converged
     ('OUT_OF_ITERATIONS', False)
     """
-    rule, callback, shrink = expect_stop(stop), as_listener(callback, "callback"), as_flag(shrink, "shrink")
+    rule, callback, shrink = expect_stop(stop), as_callback(callback, "callback"), as_flag(shrink, "shrink")
     expect_program(program)
     history: list[Iterate] = []
     status, message = Status.OUT_OF_ITERATIONS, ""

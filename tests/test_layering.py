@@ -38,12 +38,6 @@ LAYERS = [
 ]
 """The rooms from the ground up: each imports only rooms to its left."""
 
-PART_OF = {}
-"""Modules that will become part of a room."""
-
-UPWARD = {("_numerics", "pencils")}
-"""Imports that still point the wrong way."""
-
 WITHOUT_CVXPY = ["errors", "_numerics", "pencils", "programs", "certificates"]
 """The referee and what it stands on."""
 
@@ -72,11 +66,10 @@ def imports(module: str) -> set[str]:
 
 
 def members(room: str) -> list[str]:
-    """The modules of a room, its parts included."""
-    heads = [room, *(part for part, whole in PART_OF.items() if whole == room)]
-    paths = [path for head in heads for path in (ROOT / head).rglob("*.py")]
+    """The modules of a room."""
+    paths = (ROOT / room).rglob("*.py")
     inside = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in paths]
-    return sorted({*(head for head in heads if source(head).exists()), *inside})
+    return sorted(inside) or [room] * source(room).exists()
 
 
 def ours(names: set[str]) -> set[str]:
@@ -130,8 +123,7 @@ def test_a_closed_form_run_and_its_certificate_load_no_cvxpy():
 
 
 def room_of(module: str) -> str:
-    head = module.split(".")[0]
-    return PART_OF.get(head, head)
+    return module.split(".")[0]
 
 
 def test_every_module_belongs_to_a_room():
@@ -144,7 +136,7 @@ def test_layers_point_one_way(room):
     for module in members(room):
         for found in ours(imports(module)):
             other = room_of(found)
-            assert other in below or (room, other) in UPWARD, f"{module} imports {found}"
+            assert other in below, f"{module} imports {found}"
 
 
 def test_the_driver_knows_steps_by_their_protocol_alone():

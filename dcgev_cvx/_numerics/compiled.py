@@ -1,18 +1,24 @@
-"""Functions compiled by numba at their first call, cached on disk where some folder can be written."""
+"""Functions compiled by numba when it is installed (extra `fast`), plain Python otherwise: same results, slower."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
-from numba import njit
+njit: Any
+try:
+    from numba import njit
+except ImportError:
+    njit = None
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """njit with a cache on disk; without one where neither the package's folder nor the home can be written."""
+    """njit with a cache on disk, or without one where no folder can be written; the function itself without numba."""
+    if njit is None:
+        return function
     try:
         return cast("Callable[P, R]", njit(cache=True)(function))
     except RuntimeError:  # numba found no folder for its cache

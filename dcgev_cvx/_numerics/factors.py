@@ -1,4 +1,4 @@
-"""B = LLᵀ, block by block where B is block diagonal, and what the factor is good for."""
+"""The Cholesky factor B = LLᵀ, block by block where B is block diagonal."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ from .threads import same_bits
 
 @dataclass(frozen=True)
 class Factor:
-    """Lower L with B = LLᵀ, kept as the blocks on B's diagonal: two views cost a quarter of one matrix.
+    """Lower L with B = LLᵀ, stored as diagonal blocks: two views of equal size cost a quarter of one matrix.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from dcgev_cvx._numerics.factors import Factor
     >>> Factor.of(np.diag([4.0, 9.0])).solve(np.array([4.0, 9.0]))
@@ -35,7 +33,7 @@ class Factor:
 
     @classmethod
     def of(cls, B: Matrix) -> Factor:
-        """The factor, or InvalidPencil with B's smallest eigenvalue and the ridge that would mend it."""
+        """The factor; InvalidPencil if B is not positive definite to working precision."""
         unit = power_of_four(largest(B))
         blocks: list[tuple[slice, Matrix]] = []
         norm = inverse = 0.0
@@ -88,9 +86,9 @@ class Factor:
 
 
 def diagonal_blocks(B: Matrix) -> Iterator[slice]:
-    """Consecutive blocks outside of which B is zero, small ones taken together; usually there is one."""
+    """Consecutive blocks outside of which B is zero, small ones joined; a dense B is one block."""
     n = len(B)
-    # a nonzero in the corner already ties the first variable to the last
+    # a nonzero in the corner connects the first variable to the last
     reach = np.full(n, n - 1) if B[0, -1] != 0.0 else n - 1 - np.argmax(B[:, ::-1] != 0.0, axis=1)
     ends = 1 + np.flatnonzero(np.maximum.accumulate(reach) <= np.arange(n))
     kept = [0]
@@ -101,7 +99,7 @@ def diagonal_blocks(B: Matrix) -> Iterator[slice]:
 
 
 def not_positive_definite(B: Matrix) -> InvalidPencil:
-    """The error that says by how much, and what would mend it."""
+    """The error with B's smallest eigenvalue and a ridge that makes B positive definite."""
     unit = power_of_four(largest(B))
     values: Vector = unit * eigvalsh(B / unit, check_finite=False)
     ridge = max(0.0, -float(values[0])) + 1e-8 * max(abs(float(values[-1])), abs(float(values[0])))
@@ -112,7 +110,7 @@ def not_positive_definite(B: Matrix) -> InvalidPencil:
 
 
 def asymmetry(array: Matrix) -> float:
-    """max |A − Aᵀ|, by strips of rows: a transposed strip stays in the cache, a transposed matrix does not."""
+    """max |A − Aᵀ| by strips of rows, since a transposed strip fits the cache and a transposed matrix does not."""
     worst, strip = 0.0, 64
     with np.errstate(over="ignore"):
         for start in range(0, len(array), strip):

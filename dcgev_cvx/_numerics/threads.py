@@ -1,4 +1,4 @@
-"""BLAS on one thread: where its products are short, and where the last bits would depend on how many there are."""
+"""BLAS on one thread: for short products, and where the last bits depend on the number of threads."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ THREADED = 64
 
 
 class OneThread:
-    """A context in which BLAS uses one thread; nested and concurrent ones end with what was set before the first.
+    """A context in which BLAS uses one thread; nested and concurrent contexts restore the setting before the first.
 
-    Two BLAS libraries, NumPy's and SciPy's, each keep their threads awake for a while after a call; with
-    products of a tenth of a millisecond they mostly wait for each other.
+    NumPy's and SciPy's BLAS libraries each keep their threads busy for a while after a call, so that with products of
+    a tenth of a millisecond they mostly wait for each other.
     """
 
     def __init__(self) -> None:
@@ -46,8 +46,8 @@ one_thread = OneThread()
 
 
 def same_bits(order: int) -> AbstractContextManager[None]:
-    """A context for factorisations, eigenpairs and products of matrices: the bits are those of one thread.
+    """A context for factorisations, eigenpairs and products of matrices, whose last bits depend on the threads.
 
-    Products with vectors, which are most of the work, do not depend on the threads and need none.
+    Products of a matrix and a vector do not, and need none.
     """
     return one_thread if order >= THREADED else nullcontext()

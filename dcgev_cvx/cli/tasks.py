@@ -90,7 +90,7 @@ def pca(args: argparse.Namespace, source: str) -> Pencil:
 
 def refuse_constant(X: Any, names: tuple[str, ...] | None, source: str) -> None:
     """Constant columns by the names of the file's header: they have no unit variance."""
-    from .._numerics.samples import Table
+    from .._numerics.tables import Table
     from ..errors import InvalidParameter
 
     table = Table(X, names, source)
@@ -140,7 +140,7 @@ def fda(args: argparse.Namespace, source: str) -> Pencil:
 
 def samples(source: str) -> tuple[Any, tuple[str, ...] | None]:
     """The numbers and the columns' names of a file; gaps are told by those names."""
-    from .._numerics.samples import as_table
+    from .._numerics.tables import as_table
     from .inputs import read_table
 
     table = read_table(source)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from types import MappingProxyType
 
-from .._numerics.checks import as_flag, as_generator, as_listener, as_number, listed, one_of
-from .._numerics.limits import refuse_large_sdp
+from .._numerics.checks import as_callback, as_flag, as_generator, as_number, listed, one_of
 from ..certificates import checked_k
 from ..errors import DCGEVError, InvalidParameter
 from ..pencils import Pencil, expect_pencil
+from ..relaxations.bounds import check_sdp_size
 from . import lower_methods as lower
 from . import upper_methods as upper
 from .context import Context
@@ -121,7 +121,7 @@ def compare(
     chosen = checked_methods(methods)
     seconds = math.inf if time_limit is None else as_number(time_limit, "time_limit", strict=True)
     as_generator(random_state)
-    listener = as_listener(progress, "progress")
+    listener = as_callback(progress, "progress")
     context = Context(pencil, k, begin + seconds, random_state, as_flag(force, "force"))
     rows: dict[str, Row] = {}
 
@@ -163,7 +163,7 @@ def run(context: Context, method: Method) -> Row:
     begin = perf_counter()
     try:
         if method.sdp and not context.force:
-            refuse_large_sdp(context.pencil.n)
+            check_sdp_size(context.pencil.n)
         row = method.run(context, row)
     except DCGEVError as error:
         row = replace(row, status=f"failed: {error}", ok=False)

@@ -21,13 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import Index, Vector, as_listener, as_number, as_vector, as_whole
-from .._numerics.limits import SDP_LIMIT
+from .._numerics.checks import Index, Vector, as_callback, as_number, as_vector, as_whole
 from .._numerics.proofs import times
 from ..certificates import checked_k
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil, expect_pencil
-from ..relaxations.bounds import Dual, cheap_bound, dual_of
+from ..relaxations.bounds import SDP_LIMIT, Dual, cheap_bound, dual_of
 from ..search.swaps import support_values
 from .enumeration import finite, scaled_pencil, try_all
 from .node_bounds import Node, NodeBounds
@@ -110,7 +109,7 @@ def best_subset(
         )
     limits = Limits.of(begin, time_limit, node_limit)
     first = None if start is None else as_vector(getattr(start, "x", start), pencil.n, "start")
-    listener, backend = as_listener(progress, "progress"), root_backend(pencil.n, solver)
+    listener, backend = as_callback(progress, "progress"), root_backend(pencil.n, solver)
     scaled, unit = scaled_pencil(pencil, k)
     if work(pencil.n, k, k) <= ROOT_WORK:
         return enumerated(pencil, scaled, unit, k, limits)

@@ -27,8 +27,17 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_number, as_real, as_vector, one_of
-from .._numerics.limits import LARGEST
+from .._numerics.checks import (
+    LARGEST_POWER,
+    UNIT_ROUNDOFF,
+    Index,
+    Matrix,
+    Vector,
+    as_number,
+    as_real,
+    as_vector,
+    one_of,
+)
 from .._numerics.proofs import ATTEMPTS, TINY, lambda_max_bound, up
 from ..certificates import checked_k
 from ..errors import InvalidParameter
@@ -40,6 +49,20 @@ CLOSED_TOL = 1e-9
 """The relative gap at which a value counts as proved optimal; rounding margins stay below it up to n ≈ 1000."""
 FORGIVEN = 64.0 * UNIT_ROUNDOFF
 """n times this share of radius² may be missing from k/λmin(B): `largest_valid_k` forgives it, `radius_bound` pays."""
+SDP_LIMIT = 250
+"""The largest n for which an SDP is built without force=True; beyond it takes gigabytes and minutes."""
+
+
+def check_sdp_size(n: int) -> None:
+    """Raise for an SDP beyond SDP_LIMIT variables, with an estimate of its cost fitted to measured runs."""
+    if n <= SDP_LIMIT:
+        return
+    memory, minutes = 1e-9 * 1200.0 * n * n * 8.0 / 2.0, (n / 200.0) ** 3 * 8.0 / 60.0
+    raise InvalidParameter(
+        f"an SDP with n = {n} has {n * (n + 1) // 2} variables and as many moduli: about {memory:.1f} GB and "
+        f"{minutes:.0f} min with SCS. Use bounds.cheap_bound(pencil, k), which needs no SDP, restrict the pencil to "
+        f"at most {SDP_LIMIT} variables, or pass force=True."
+    )
 
 
 @dataclass(frozen=True)
@@ -216,10 +239,10 @@ def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
     d = as_vector(scale, n, "scale")
     if not np.all(d > 0.0):
         raise InvalidParameter(f"scale must be positive, but its smallest entry is {float(np.min(d)):g}.")
-    if not np.all(np.abs(np.log10(d)) <= LARGEST):
+    if not np.all(np.abs(np.log10(d)) <= LARGEST_POWER):
         raise InvalidParameter(
             f"scale lies between {float(np.min(d)):g} and {float(np.max(d)):g}: its entries must be between "
-            f"1e-{LARGEST} and 1e{LARGEST}, so that their products are numbers."
+            f"1e-{LARGEST_POWER} and 1e{LARGEST_POWER}, so that their products are numbers."
         )
     return d
 

@@ -15,14 +15,13 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, as_flag, as_number, as_real
-from .._numerics.limits import LARGEST, refuse_large_sdp
+from .._numerics.checks import LARGEST_POWER, UNIT_ROUNDOFF, Matrix, Vector, as_flag, as_number, as_real
 from .._numerics.spectra import power_of_two
 from ..errors import InvalidParameter, InvalidPencil, SolverFailed
 from ..pencils import Pencil, expect_pencil
 from ..steps.backend import Backend, Solved, attempt
 from ..steps.scaling import Scaling
-from .bounds import Dual, smallest_B_eigenvalue
+from .bounds import Dual, check_sdp_size, smallest_B_eigenvalue
 
 INTERIOR_POINT_LIMIT = 30
 """Up to this n Clarabel is the faster solver of these SDPs, beyond it SCS: an iteration factors order n²/2, or n."""
@@ -81,14 +80,14 @@ def refuse_sdp(pencil: Any, time_limit: float | None, force: bool) -> None:
     n = expect_pencil(pencil).n
     if time_limit is not None:
         as_number(time_limit, "time_limit", strict=True)
-    if np.any(np.abs(np.log10(pencil.B_roots)) > LARGEST):
+    if np.any(np.abs(np.log10(pencil.B_roots)) > LARGEST_POWER):
         low, high = float(np.min(pencil.B_diagonal)), float(np.max(pencil.B_diagonal))
         raise InvalidPencil(
-            f"diag(B) lies between {low:.1e} and {high:.1e}: an SDP needs it between 1e-{2 * LARGEST} and "
-            f"1e{2 * LARGEST}, for X holds its reciprocals. Rescale B."
+            f"diag(B) lies between {low:.1e} and {high:.1e}: an SDP needs it between 1e-{2 * LARGEST_POWER} and "
+            f"1e{2 * LARGEST_POWER}, for X holds its reciprocals. Rescale B."
         )
     if not as_flag(force, "force"):
-        refuse_large_sdp(n)
+        check_sdp_size(n)
 
 
 def useful_radius(pencil: Pencil, radius: float) -> float:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import Matrix, as_real, frozen, refuse_endless
+from .._numerics.checks import Matrix, as_real, frozen
 from ..errors import DataUnavailable, InvalidParameter
 
 FOLDER_VARIABLE = "DCGEV_DATA"
@@ -151,7 +151,6 @@ def located(source: Source) -> Path:
     An existing file is verified at every use: it is read anyway.
     """
     path = cache_folder() / source.file
-    refuse_endless(path, DataUnavailable)
     if path.exists():
         return verified(path, source)
     return downloaded(source, path)

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from .. import __version__
-from .._numerics.checks import as_path, as_whole, attribute, expect, listed, one_of, shown, spelt
+from .._numerics.checks import as_path, as_whole, expect, listed, one_of, shown
 from ..errors import DataUnavailable, InvalidParameter
 from . import figure1, figure2, figure3, table1, table2, tables34
 from . import retrieval_study as retrieval
@@ -105,7 +105,7 @@ def reproduce(
     seed = as_whole(seed, "seed", low=0, high=10**18)
     refuse_strays(data, chosen)
     expect(Crew() if crew is None else crew, Crew, "crew", "see experiments.runner.Crew")
-    if watch is not None and not all(callable(attribute(watch, name)) for name in ("begun", "done", "said")):
+    if watch is not None and not all(callable(getattr(watch, name, None)) for name in ("begun", "done", "said")):
         raise InvalidParameter(f"watch = {shown(watch)} must have the functions begun, done and said, or be None.")
     folder = checked_folder(as_path(out, "out"))
     for experiment in chosen:
@@ -130,7 +130,7 @@ def refuse_strays(data: Settings | None, chosen: Sequence[Experiment]) -> None:
     given = {} if data is None else expect(data, Mapping, "data", "such as {'corpus': 'corpus.npz'}")
     for name, value in given.items():
         if not any(name in settings for experiment in chosen for settings in experiment.settings.values()):
-            raise InvalidParameter(f"{spelt(name)} has no meaning with {', '.join(e.name for e in chosen)}.")
+            raise InvalidParameter(f"{name} has no meaning with {', '.join(e.name for e in chosen)}.")
         if value not in GENERATED and not as_path(value, name).exists():
             raise DataUnavailable(f"{name} {value} does not exist; {' and '.join(GENERATED)} need no file.")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import Index, Matrix, as_whole, attribute, expect, listed, shown
+from .._numerics.checks import Index, Matrix, as_whole, expect, listed, shown
 from ..errors import InvalidParameter
 from .corpora import Corpus, two_languages
 from .retrieval.components import Component, sparse_pairs
@@ -96,7 +96,7 @@ def in_order(side: Sequence[tuple[str, float]]) -> str:
 def plot_words(pairs: Sequence[WordPair], languages: tuple[str, str] = ("en", "fr"), figure: Any = None) -> Any:
     """Each component a row, the loadings of each language a column of bars; returns the Figure."""
     pairs, languages = as_pairs(pairs), two_languages(languages)
-    if figure is not None and attribute(figure, "add_subplot") is None:
+    if figure is not None and not hasattr(figure, "add_subplot"):
         raise InvalidParameter(f"figure must be a Matplotlib Figure, got {type(figure).__name__}.")
     if figure is None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -24,9 +24,8 @@ from .._numerics.checks import (
     UNIT_ROUNDOFF,
     Matrix,
     Vector,
-    as_listener,
+    as_callback,
     as_vector,
-    attribute,
     check_bytes,
     frozen,
     largest,
@@ -181,7 +180,7 @@ def components(
         empty = "ks is empty: give" if isinstance(ks, (list, tuple)) else f"ks = {shown(ks)} must list"
         raise InvalidParameter(f"{empty} one cardinality per component, e.g. ks=[6, 2, 2].")
     rule_of(deflation)
-    listener = as_listener(callback, "callback")
+    listener = as_callback(callback, "callback")
     for k in wanted:
         checked_ks(pencil, k) if isinstance(k, Sequence) and not isinstance(k, str) else checked_k(k, pencil.n)
     current, found, V = pencil, np.zeros((pencil.n, 0)), np.zeros((pencil.n, 0))
@@ -250,7 +249,7 @@ def deflate(pencil: Pencil, x: Vector, deflation: Deflation, found: Matrix | Non
     """
     rule = rule_of(deflation)
     W = directions(expect_pencil(pencil), x)
-    if found is not None and attribute(found, "shape") != (pencil.n, 0):
+    if found is not None and np.shape(found) != (pencil.n, 0):
         earlier = checked_directions(pencil, found, "found")
         W = orthonormal(pencil, W, earlier) if deflation == "orthogonalized-hotelling" else W
     A = rule(pencil, W) if W.shape[1] else pencil.A

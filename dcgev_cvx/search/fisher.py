@@ -23,7 +23,7 @@ from .._numerics.checks import (
     Index,
     Matrix,
     Vector,
-    as_listener,
+    as_callback,
     as_number,
     as_numbers,
     as_vector,
@@ -32,11 +32,10 @@ from .._numerics.checks import (
     says_stop,
     shown,
 )
-from .._numerics.samples import Labels, Table, read_labels, read_table
+from .._numerics.tables import Labels, Table, class_means, read_labels, read_table, within
 from ..certificates import Solution, checked_k, solution_of
 from ..errors import InvalidParameter
 from ..mm import MMResult, Stop, minimize
-from ..pencils import class_means, within
 from ..programs import MACHINE_EPS, SparseFDA
 
 BACKWARD_LIMIT = 600
@@ -137,7 +136,7 @@ def fisher_path(
     program = SparseFDA(a, B, 0.0, eps)
     step = FisherStep(solver if isinstance(solver, Backend) else Backend(solver))
     grid = nu_grid(program) if nus is None else sorted(as_numbers(nus, "nus"))
-    listener, wanted = as_listener(callback, "callback"), None if k is None else checked_k(k, program.pencil.n)
+    listener, wanted = as_callback(callback, "callback"), None if k is None else checked_k(k, program.pencil.n)
     runs: dict[float, MMResult] = {}
 
     def run(nu: float, x0: Vector | None) -> bool:

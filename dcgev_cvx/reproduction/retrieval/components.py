@@ -21,8 +21,8 @@ from ..._numerics.checks import (
     Index,
     Matrix,
     Vector,
+    as_callback,
     as_indices,
-    as_listener,
     as_number,
     as_whole,
     expect,
@@ -30,7 +30,7 @@ from ..._numerics.checks import (
     listed,
     shown,
 )
-from ..._numerics.samples import read_table
+from ..._numerics.tables import read_table
 from ...certificates import checked_k
 from ...errors import InvalidParameter
 from .deflated import DeflatedViews
@@ -153,7 +153,7 @@ def sparse_pairs(
     first, second = read_table(X), read_table(Y, "Y")
     if first.m != second.m:
         raise InvalidParameter(f"X has {first.m} rows but Y has {second.m}: row i of both must be the same sample.")
-    wanted, before, listener = listed(ks), listed(known), as_listener(callback, "callback")
+    wanted, before, listener = listed(ks), listed(known), as_callback(callback, "callback")
     if len(wanted) != 2:
         raise InvalidParameter(f"ks = {shown(ks)} must give two cardinalities, one per view.")
     if not before and not isinstance(known, (list, tuple)):

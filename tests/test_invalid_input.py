@@ -1,7 +1,6 @@
-"""Odd and malformed input: the right answer or our error with its number, and nothing changed behind the caller."""
+"""Unusual input gives the same answer, invalid input raises one of our errors, and neither changes global state."""
 
 import copy
-import dataclasses
 import decimal
 import fractions
 import functools
@@ -39,17 +38,9 @@ from dcgev_cvx import (
     rivals,
     sparse_fda,
     sparse_gev,
-    teach,
-    verify,
 )
-from dcgev_cvx import reproduction as experiments
 from dcgev_cvx.certificates import solution_of, value
 from dcgev_cvx.relaxations import bounds
-from dcgev_cvx.reproduction import retrieval, vocabulary
-from dcgev_cvx.reproduction.cal500 import planted_songs
-from dcgev_cvx.reproduction.laws import laws_of_canada
-from dcgev_cvx.reproduction.manpages import manpages
-from dcgev_cvx.reproduction.planted_text import planted_translations
 from dcgev_cvx.search import deflation, explained
 from dcgev_cvx.search.paths import on_path
 from dcgev_cvx.steps.closed import power_step, soft_threshold_step
@@ -80,13 +71,6 @@ def nothing_changes_behind_our_back():
     before = global_state()
     yield
     assert global_state() == before
-
-
-class Own(np.ndarray):
-    """A subclass whose arithmetic is wrong: nobody may rely on it."""
-
-    def __matmul__(self, other):
-        raise AssertionError("used the subclass's own product")
 
 
 def read_only(M):
@@ -143,7 +127,6 @@ ODD = {
     "read-only": read_only,
     "strided": strided,
     "negative stride": negative_stride,
-    "subclass": lambda M: M.view(Own),
     "unmasked": np.ma.array,
     "matrix": np_matrix,
     "frame": pd.DataFrame,
@@ -215,50 +198,21 @@ def replaced(value):
     return make
 
 
-class Sparse:
-    """Says that it is a matrix, and is none."""
-
-    shape = (3, 3)
-
-    def toarray(self):
-        raise RuntimeError("no matrix")
-
-
-class Stubborn:
-    """Raises when asked for anything it has not, as a proxy without its object does."""
-
-    def __getattr__(self, name):
-        raise RuntimeError(name)
-
-
-def nested(depth):
-    found = []
-    for _ in range(depth):
-        found = [found]
-    return found
-
-
 MALFORMED = {
     "nan": replaced(np.nan),
     "inf": replaced(np.inf),
     "-inf": replaced(-np.inf),
     "complex": lambda M: M + 1j,
     "complex with no imaginary part": lambda M: M.astype(complex),
-    "complex objects": objects(complex),
     "masked": lambda M: np.ma.array(M, mask=M.flat[0] == M),
     "strings": lambda M: M.astype(str),
-    "bytes": lambda M: M.astype("S8"),
     "words": replaced("one"),
-    "too large an integer": replaced(10**400),
     "dates": lambda M: M.astype("datetime64[D]"),
-    "durations": lambda M: M.astype("timedelta64[D]"),
-    "record": lambda M: np.zeros(M.shape, dtype=[("p", float), ("q", float)]),
     "none": lambda M: None,
     "a number": lambda M: 3.0,
     "a string": lambda M: "matrix",
     "a dict": lambda M: {"matrix": M},
     "a set": lambda M: {1.0, 2.0},
-    "a function": lambda M: np.eye,
     "a generator": lambda M: (row for row in M),
     "empty": lambda M: np.empty((0, 0)),
     "empty list": lambda M: [],
@@ -267,14 +221,7 @@ MALFORMED = {
     "too long": lambda M: np.ones((5, 5)) if M.ndim == 2 else np.ones(5),
     "missing": lambda M: pd.DataFrame(M).astype(object).replace({float(M.flat[0]): pd.NA}),
     "numbers as text objects": objects(lambda v: str(int(v))),
-    "numbers as byte objects": objects(lambda v: b"%d" % int(v)),
-    "complex64 objects": objects(np.complex64),
-    "beyond float64": lambda M: np.full(M.shape, np.longdouble("1e4000")),
     "too large to be dense": lambda M: scipy.sparse.coo_array(([1.0], ([0], [0])), shape=(10**7, 10**7)),
-    "a toarray that fails": lambda M: Sparse(),
-    "dates among objects": objects(lambda v: np.datetime64(int(v), "ns")),
-    "durations among objects": objects(lambda v: np.timedelta64(int(v), "ns")),
-    "stubborn": lambda M: Stubborn(),
     "near overflow": lambda M: np.full((3, 3), 1e308),
     "a sparse complex": lambda M: scipy.sparse.csr_array(M.reshape(len(M), -1) * 1j),
 }
@@ -292,7 +239,7 @@ def test_malformed_data_raise_our_error(place, kind):
     if place in FINE_IN.get(kind, set()):
         assert np.all(np.isfinite(call(bad)))
         return
-    before = None if kind in ("a generator", "a function", "stubborn") else snapshot(bad)
+    before = None if kind == "a generator" else snapshot(bad)
     with pytest.raises(DCGEVError) as caught:
         call(bad)
     assert len(str(caught.value)) > 10
@@ -335,7 +282,7 @@ def test_messages_about_b(matrix, text):
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-150, 1e150, 1e300])
-def test_extreme_sizes_pass_the_door(size):
+def test_extreme_sizes_are_accepted(size):
     assert Pencil(A * size).lambda_max == pytest.approx(Pencil(A).lambda_max * size, rel=1e-12)
     assert dc_pca(A * size, rho=0.3 * size, eps=1e-2, stop=SHORT).x == pytest.approx(
         dc_pca(A, rho=0.3, eps=1e-2, stop=SHORT).x, abs=1e-12
@@ -354,7 +301,6 @@ NOT_NUMBERS = [
     [1.0, 2.0],
     np.ones(2),
     object(),
-    10**400,
     {},
 ]
 SETTINGS = {
@@ -372,8 +318,8 @@ SETTINGS = {
 }
 
 
-FINE_SETTINGS = {("tau", "None"), ("max_iter", repr(10**400))}
-"""None asks for the smallest τ; an integer of any size bounds the iterations."""
+FINE_SETTINGS = {("tau", "None")}
+"""None asks for the smallest τ."""
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -424,7 +370,7 @@ def test_solver_names(solver):
         sparse_gev(A, rho=1.0, solver=solver)
 
 
-def test_other_doors():
+def test_more_messages():
     with pytest.raises(Infeasible, match="a = 0"):
         sparse_fda(np.zeros(3), B, nu=1.0)
     with pytest.raises(InvalidParameter, match=r"tau = 0.5 is too small"):
@@ -446,73 +392,28 @@ def test_other_doors():
     assert value(Pencil(A), np.array([1.0, 0.0, 0.0])) == 4.0
 
 
-def test_there_are_enough_of_them():
-    places = len(PLACES)
-    assert places * (len(ODD) + len(MALFORMED)) + len(SETTINGS) * len(NOT_NUMBERS) >= 250
-
-
-# ---- every public callable, one argument replaced by something wrong -------------------------------------------
+# ---- public functions and classes, one argument replaced by something invalid ------------------------------------
 
 PENCIL, PCA = Pencil(A, B), Pencil(A)
 PROGRAM = SparseGEV(PCA, 0.3, 1e-2)
 X = np.random.default_rng(0).standard_normal((12, 3))
 LABELS = np.repeat([0, 1], 6)
-CORPUS = planted_translations(40, 4, 5, 10)
-VIEWS = retrieval.kernel_views(CORPUS)
-(COMPONENT,) = retrieval.sparse_cca(*VIEWS, 1, zeros=0.5)
-LOOSE = dataclasses.replace(COMPONENT, rows=((99,), (99,)), loadings=((1.0,), (1.0,)))
-PROJECTION = retrieval.plain_projection(VIEWS[0], [COMPONENT], 0)
-
-
-def forever():
-    """A list without an end."""
-    while True:
-        yield 1
-
-
-class Hostile:
-    """An object that raises whenever it is looked at."""
-
-    def __array__(self, *args, **kwargs):
-        raise RuntimeError("hostile")
-
-    def __float__(self):
-        raise RuntimeError("hostile")
-
-    def __repr__(self):
-        raise RuntimeError("hostile")
-
-    def __iter__(self):
-        raise RuntimeError("hostile")
-
 
 WRONG = {
     "none": None,
     "nan": np.nan,
     "minus one": -1,
     "half": 0.5,
-    "huge": 10**400,
-    "beyond repr": 10**5000,
     "text": "abc",
     "empty": [],
     "list of text": ["a"],
     "complex": 1j,
     "matrix": np.ones((7, 7)),
-    "np.matrix": np_matrix(np.eye(3)),
     "frame": pd.DataFrame({"a": ["x", "y"]}),
     "zero-dimensional": np.array(np.nan),
     "object": object(),
     "sparse": scipy.sparse.coo_array(([1.0], ([0], [0])), shape=(10**7, 10**7)),
-    "half a character": "\ud800",
-    "hostile": Hostile(),
     "function": lambda *args: None,
-    "a class": int,
-    "a duration": np.timedelta64(2, "ns"),
-    "a date": np.datetime64(2, "ns"),
-    "masked": np.ma.masked,
-    "durations": np.array([1, 1], "m8[ns]"),
-    "nested": nested(5000),
-    "stubborn": Stubborn(),
 }
 CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine for those arguments
     dcgev_cvx.Backend: {"solver": "SCS", "options": {}, "fallback": ()},
@@ -575,27 +476,13 @@ CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine f
     relaxations.radius_for: {"pencil": PCA, "k": 2, "rule": "paper"},
     relaxations.fisher_l1_penalized: {"a": a, "B": B, "nu": 0.1},
     rivals.spca_components: {"pencil": PCA, "lassos": [0.5], "ridge": 0.1, "tol": 1e-3, "max_iter": 50},
-    verify.parametrize_with_checks: {"level": "step", "seed": 0, "time_limit": 1.0},
     rivals.gpower: {"pencil": PCA, "k": 2, "kind": "l0", "start": "column", "tol": 1e-6, "max_iter": 50},
     datasets.planted_pca: {"n": 6, "k": 2, "strength": 2.0, "samples": None, "rng": 0},
     datasets.indefinite: {"n": 4, "dense_metric": False, "rng": 0},
-    retrieval.score: {"queries": X, "targets": X},
-    retrieval.unit_rows: {"T": X},
-    retrieval.sparse_pairs: {"X": X, "Y": X[:, :2] + 1.0, "d": 1, "ks": (1, 1), "known": (), "callback": None},
-    retrieval.Component.from_dict: {"content": COMPONENT.to_dict()},
-    COMPONENT.vectors: {"p": 40, "q": 40},
-    PROJECTION.__call__: {"bags": CORPUS.E},
-    PROJECTION.first: {"d": 1},
-    PROJECTION.view.similarities: {"bags": CORPUS.E, "documents": np.array([0])},
-    CORPUS.take: {"rows": [0, 1]},
-    CORPUS.split: {"train": 10, "queries": 10, "seed": 0},
     deflation.hotelling: {"pencil": PCA, "W": np.eye(3)[:, :1]},
     deflation.projection: {"pencil": PCA, "W": np.eye(3)[:, :1]},
     deflation.schur: {"pencil": PCA, "W": np.eye(3)[:, :1]},
     dcgev_cvx.fda_pencil: {"X": X, "y": LABELS, "ridge": 0.1},
-    planted_songs: {"songs": 20, "features": 4, "words": 5, "noisy": 1, "factors": 3, "listeners": 2},
-    planted_translations: {"documents": 20, "topics": 3, "words": 3, "noise": 2},
-    laws_of_canada: {"folder": ".", "least_words": 10},
 }
 ANY = {"U"}  # a dual matrix may be anything at all
 TAKEN = {  # (argument, value) that are in order somewhere
@@ -603,23 +490,11 @@ TAKEN = {  # (argument, value) that are in order somewhere
     *((name, "none") for name in ("methods", "time_limit", "progress", "path", "names", "start", "node_limit")),
     *((name, "none") for name in ("blocks", "solver", "level", "check_path", "k", "samples", "random_state")),
     *((name, "function") for name in ("callback", "progress", "step")),
-    *((name, "a class") for name in ("callback", "progress")),
     *((name, "half") for name in ("rho", "eps", "tau", "nu", "radius", "tol", "step", "decrease", "stationarity")),
     *((name, "half") for name in ("ridge", "strength", "time_limit", "level")),
     *((name, "empty") for name in ("fallback", "history")),
-    *((name, "np.matrix") for name in ("A", "B", "X", "Y", "V", "queries", "targets", "T", "found", "names", "W")),
     *((name, "matrix") for name in ("A", "X", "Y", "T")),
-    ("max_iter", "huge"),
-    ("node_limit", "huge"),
-    ("node_limit", "beyond repr"),
-    ("max_iter", "beyond repr"),
-    ("random_state", "huge"),
-    ("random_state", "beyond repr"),
-    ("seed", "huge"),
-    ("seed", "beyond repr"),
     ("known", "empty"),
-    ("rng", "huge"),
-    ("rng", "beyond repr"),
     ("start", "none"),
 }
 
@@ -636,29 +511,24 @@ def verdict(call, arguments):
     return "accepted"
 
 
-NEVER_GOOD = {laws_of_canada}  # the laws are not here
-
-
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: getattr(call, "__qualname__", type(call).__name__))
 def test_one_wrong_argument_at_a_time(call):
     good = CALLS[call]
-    assert verdict(call, good) == ("refused" if call in NEVER_GOOD else "accepted")
+    assert verdict(call, good) == "accepted"
     for name in [name for name in good if name not in ANY]:
         for kind, wrong in WRONG.items():
             found = verdict(call, {**good, name: wrong})
             if (name, kind) not in TAKEN:
                 assert found == "refused", (name, kind)
-            elif kind != "a class":  # a caller's own function may raise what it likes
+            else:
                 assert found in ("refused", "accepted"), (name, kind)
 
 
 KINDS = {float: (decimal.Decimal, fractions.Fraction, np.longdouble, np.array), int: (np.int8, np.uint64)}
 
 
-@pytest.mark.parametrize(
-    "call", [call for call in CALLS if call not in NEVER_GOOD], ids=lambda call: call.__qualname__
-)
-def test_numbers_of_other_kinds_are_taken(call):
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__qualname__)
+def test_decimals_fractions_and_numpy_scalars_are_accepted(call):
     good = CALLS[call]
     for name, number in good.items():
         for kind in KINDS.get(type(number), ()):
@@ -671,22 +541,20 @@ def test_numbers_of_other_kinds_are_taken(call):
         (lambda: dcgev_cvx.path(PCA, 3.0), r"rhos = 3.0 must list numbers of at least 0"),
         (lambda: dcgev_cvx.path(PCA, points=-1), "points = -1 must be a whole number of at least 1"),
         (lambda: dcgev_cvx.minimize(PROGRAM, soft_threshold_step, stop=5), "stop = 5 is no stop rule"),
-        (lambda: dcgev_cvx.minimize(A, soft_threshold_step), "a program is wanted, got ndarray"),
-        (lambda: dcgev_cvx.minimize(PROGRAM, 5), "step = 5 is none"),
-        (lambda: certify(A, x0), "a program is wanted, got ndarray"),
+        (lambda: dcgev_cvx.minimize(A, soft_threshold_step), "got ndarray"),
+        (lambda: dcgev_cvx.minimize(PROGRAM, 5), "step = 5"),
+        (lambda: certify(A, x0), "got ndarray"),
         (lambda: dcgev_cvx.components(A, [2]), "pencil must be a Pencil, got ndarray"),
         (lambda: exact.best_subset(PCA, 2, start=np.ones(7)), "start must have length 3"),
         (lambda: dcgev_cvx.compare(PCA, 2, methods=5), "no method was given"),
         (lambda: Pencil(A, names=5), "names = 5 must list 3 names"),
-        (lambda: SparseGEV(PCA, 0.1, penalty=3), "penalty = 3 is none"),
+        (lambda: SparseGEV(PCA, 0.1, penalty=3), "penalty must be LogPenalty.*; got 3"),
         (lambda: dcgev_cvx.card_eps(a, -0.1), "eps = -0.1 is out of range"),
         (lambda: SparseGEV(PCA, 0.1, eps=1e-320), "eps = .* is out of range; it must be at least 1e-300"),
         (lambda: SparseGEV(PCA, 1e300), r"rho = 1e\+300 is too large"),
         (lambda: SparseGEV(Pencil(A * 1e-310), 0.0), r"max \|A\| = 4e-310 is too small .* Divide A and rho by 4e"),
         (lambda: Pencil(A * 1e306), r"max \|A\| = 4e\+306: sums of it overflow. Divide A by 4e\+306"),
         (lambda: Pencil(A, A * 1e306), r"max \|B\| = 4e\+306: sums of it overflow. Divide B by 4e\+306"),
-        (lambda: Pencil(np.broadcast_to(1.0, (10**6, 10**6))), r"A of shape \(1000000, 1000000\) does not fit in"),
-        (lambda: Pencil(A, blocks=np.array([1, 2], "m8[ns]")), "blocks = .* must be whole numbers"),
         (lambda: sparse_fda(a, np.eye(3), nu=0.1, x0=[4e20, 0.0, -1e20]), "x0 lies outside Ω: aᵀx0 = 0, not 1"),
         (lambda: sparse_fda(a, np.eye(3), nu=0.1, x0=[1e308, 1e308, -1e308]), "x0 lies outside Ω: aᵀx0 = "),
         (lambda: dcgev_cvx.Backend("x" * 10_000), "solver 'x{50,59} … is unknown"),
@@ -694,94 +562,44 @@ def test_numbers_of_other_kinds_are_taken(call):
         (lambda: sparse_fda(a * 1e90, B * 1e-100, nu=0.1), r"Fisher ratios aᵢ²/Bᵢᵢ near 1e\+28"),
         (lambda: Pencil(A * 1e200, B * 1e-200), r"eigenvalues near 1e\+400"),
         (lambda: dcgev_cvx.Backend("SCS", options=5), "options = 5 must map"),
-        (lambda: dcgev_cvx.DCPCA(random_state=np_matrix(np.eye(2))).fit(X), "random_state = matrix"),
         (lambda: dcgev_cvx.DCPCA().fit([[np.nan, 1.0], [2.0, 3.0]]), "NaN"),
         (lambda: Pencil([[1.0, "2"], ["2", 1.0]]), "A has dtype <U32, which is not numeric"),
-        (lambda: Pencil(np.array([[1.0, "2"], ["2", 1.0]], object)), r"not real numbers, the first at \(0, 1\): '2'"),
-        (
-            lambda: Pencil(np.array([[np.complex64(2j)]], object)),
-            r"not real numbers, the first at \(0, 0\): np",
-        ),
+        (lambda: Pencil(np.array([[1.0, "2"], ["2", 1.0]], object)), "A has text among its entries"),
         (
             lambda: Pencil(scipy.sparse.eye_array(10**5)),
             "A as a dense matrix is 100000×100000 and takes 80,000",
         ),
-        (lambda: Pencil(Sparse()), "A is not a matrix of numbers: no matrix"),
-        (lambda: Pencil(A, names=forever()), "names = <generator object forever.* must list 3 names"),
         (lambda: sparse_gev(A, rho=True), "rho = True is not a real number"),
-        (lambda: sparse_gev(A, rho=np.complex64(1 + 2j)), r"rho = np.complex64\(1\+2j\) is not a real number"),
         (lambda: sparse_gev(A, rho=np.ones(1)), r"rho = array\(\[1.\]\) is not a real number"),
-        (
-            lambda: dcgev_cvx.pca_pencil(np.array([[10**400, 1], [2, 3]], object)),
-            r"1 column\(s\) that are not numbers: 0",
-        ),
         (lambda: dcgev_cvx.pca_pencil(pd.DataFrame({"z": [1j, 2j]})), r"1 column\(s\) that are not numbers: 'z'"),
         (lambda: dcgev_cvx.fda_pencil(X, "aaaaaabbbbbb"), "y = 'aaaaaabbbbbb' must be a sequence of class labels"),
         (lambda: dcgev_cvx.fda_pencil(X, LABELS.reshape(6, 2)), "must be a sequence of class labels, one per sample"),
         (lambda: dcgev_cvx.fda_pencil(X, np.ma.array(LABELS, mask=LABELS == 1)), "y has 6 missing labels"),
         (lambda: dcgev_cvx.fda_pencil(X, {0, 1}), "must be a sequence of class labels"),
-        (lambda: dcgev_cvx.fda_pencil(X, forever()), "must be a sequence of class labels"),
         (
             lambda: deflation.schur(PCA, np.ones((3, 1))),
             r"W must be B-orthonormal, WᵀBW = I, .* = 2\.",
         ),
-        (lambda: CORPUS.take([40]), r"rows = \[40\] must list whole numbers between 0 and 39"),
-        (lambda: CORPUS.take(np.ones(40, bool)), "must list whole numbers between 0 and 39"),
-        (lambda: CORPUS.split(np.int8(100), np.int8(100)), "100 training and 100 query documents were asked for"),
-        (lambda: CORPUS.save("no/where.npz"), "no/where.npz cannot be written: No such file or directory"),
         (lambda: dcgev_cvx.deflate(PCA, a, "hotelling", a), r"found must be B-orthonormal"),
         (lambda: dcgev_cvx.path(PCA, pd.DataFrame(A)), "rhos = .* must list numbers of at least 0"),
         (lambda: dcgev_cvx.components(PCA, {2, 1}), r"ks = \{1, 2\} must list one cardinality per component"),
         (lambda: Pencil(A, names=np.ones((3, 3))), "names = .* must list 3 names"),
-        (lambda: CORPUS.save(""), "path = '' must be the path of a file"),
-        (lambda: CORPUS.save("x" * 10_000), "path = 'x{50,59} … must be the path of a file"),
-        (lambda: manpages(root="x" * 10_000), "root = 'x{50,59} … must be the path of a file"),
         (lambda: datasets.planted_pca(6, 2, strength=2.0**63, samples=20), r"of size 4.6e\+18 beside 1 is"),
         (lambda: relaxations.fisher_l1_penalized([5e-324, 0.0], None, 1.0), "4.94e-324: its square leaves the range"),
-        (lambda: verify.parametrize_with_checks("step", remote=A), "remote = .* must be True or False"),
-        (lambda: verify.parametrize_with_checks("step", tol=10**400), "tol = 1000.* must be a profile's name"),
-        (lambda: verify.parametrize_with_checks("step", effort=Hostile()), "effort = <Hostile> is unknown"),
-        (lambda: verify.ProcessSolver(forever(), "step"), "command = <generator .* must name a program"),
-        (lambda: verify.ProcessSolver([b"true"], "step"), r"command = \[b'true'\] must name a program"),
-        (lambda: verify.ProcessSolver(["a\0b"], "step"), r"'a\\x00b' could not be started: embedded null byte"),
         (lambda: rivals.gpower(PCA, 2, tol=1e308), r"tol = 1e\+308 is out of range"),
-        (lambda: plotting.Sheet(2, 2, (0, 0, 0, 0))(3), "paint = 3 must be a function that draws"),
-        (lambda: plotting.plot_majoriser(PROGRAM, a * 1e300), r"y has entries of size 4.0e\+300: nothing is drawn"),
+        (lambda: plotting.plot_majoriser(PROGRAM, a * 1e300), r"y has entries of size 4.0e\+300"),
         (lambda: plotting.plot_loadings(PCA, a * 1e300), "x has entries of size"),
         (lambda: plotting.plot_loadings(PCA, scipy.sparse.dok_array(A)), r"x must have length 3, got shape \(3, 3\)"),
-        (lambda: vocabulary.average(np.array([0.5, 2.0]), [0]), "scores = .* must lie between 0 and 1"),
-        (lambda: vocabulary.average(np.array([1e308, 1e308]), [0, 1]), "scores = .* must lie between 0 and 1"),
         (lambda: DCPCA(k=[[1], [1, 2]]).fit(X), "k = .* must have 1 entries"),
         (lambda: DCPCA(2, k=[1, [1, 2]]).fit(X), r"k = \[1, 2\] must be a whole number"),
-        (lambda: DCPCA().fit(Hostile()), "hostile"),
         (lambda: dcgev_cvx.DCCCA().fit(X, X[:, :2]).score(X, None), "y is None: a score compares two views"),
-        (lambda: dcgev_cvx.DCCCA().fit(X, Sparse()), "y is not a matrix of numbers: no matrix"),
-        (lambda: dcgev_cvx.DCFDA(k=Hostile(), nu=0.1).fit(X, LABELS), "k = <Hostile> and nu = 0.1 were both given"),
-        (lambda: dcgev_cvx.DCFDA(2).fit(X, np.ma.masked), "y has 1|X has 12 rows|must be a sequence"),
-        (lambda: dcgev_cvx.DCFDA(2).fit(X, Stubborn()), "y|shape"),
         (lambda: dcgev_cvx.Backend("SCS").solve(None, []), "solver must be a name such as 'CLARABEL', got"),
         (lambda: Pencil(None), "A = None is not an array of numbers"),
-        (lambda: DCPCA().fit(Stubborn()), "X cannot be used: dtype"),
-        (
-            lambda: experiments.reproduce(["table1"], watch=3),
-            "watch = 3 must have the functions begun, done",
-        ),
-        (lambda: experiments.reproduce(["table1"], data=A), "data must be a Mapping, got ndarray"),
-        (lambda: experiments.reproduce(["table1"], crew=()), "crew must be a Crew, got tuple"),
-        (lambda: CORPUS.save(7), "path = 7 must be the path of a file"),
-        (lambda: PROJECTION(CORPUS.E[:, :3]), "must be a sparse matrix of 30 columns"),
-        (lambda: PROJECTION.first(2), "d = 2 must be a whole number of at least 1 and at most 1"),
-        (lambda: COMPONENT.vectors(1, 1), r"rows\[0\] = .* must list whole numbers between 0 and 0"),
-        (lambda: retrieval.sparse_cca(*VIEWS, 1, known=[LOOSE]), r"rows\[0\] = \(99,\) must list whole numbers"),
-        (lambda: retrieval.Component.from_dict({"rows": 1}), r"\{'rows': 1\} is not what Component.to_dict writes"),
         (lambda: datasets.planted_pca(rng=np.random.RandomState(0)), "random_state = RandomState"),
-        (lambda: teach.task("taus"), "exercise = 'taus' is unknown; did you mean 'tau'?"),
-        (lambda: teach.hint(Hostile()), "exercise = <Hostile> is unknown"),
-        (lambda: teach.check(10**5000, 1.0), "exercise = <int> is unknown"),
         (lambda: datasets.planted_pca(rng="0"), "random_state = '0' must be a whole number of at least 0"),
     ],
 )
-def test_messages_at_other_doors(call, text):
+def test_messages(call, text):
     with pytest.raises(DCGEVError, match=text):
         call()
 
@@ -789,16 +607,6 @@ def test_messages_at_other_doors(call, text):
 def test_small_integers_do_not_overflow():
     one, two = (datasets.planted_cca(kind(100), kind(100), kind(3), rng=1) for kind in (int, np.int8))
     assert np.array_equal(one.pencil.A, two.pencil.A)
-    one, two = (planted_translations(kind(40), kind(20), kind(10), kind(5)) for kind in (int, np.uint8))
-    assert one.words == two.words
-    one, two = (planted_songs(kind(9), kind(4), kind(99), kind(1), listeners=kind(4)) for kind in (int, np.int8))
-    assert np.array_equal(one.tags, two.tags)
-
-
-def test_lists_and_frames_are_data_for_every_view():
-    plain = retrieval.sparse_pairs(X, X[:, :2] + 1.0, 1, (1, 1))
-    listed = retrieval.sparse_pairs(X.tolist(), pd.DataFrame(X[:, :2] + 1.0), 1, [1, 1])
-    assert [component.rows for component in listed] == [component.rows for component in plain]
 
 
 def test_labels_of_any_kind_are_the_same_classes():
@@ -849,11 +657,6 @@ def test_a_panic_of_a_solver_is_a_failure(monkeypatch):
     monkeypatch.setattr(cp.Problem, "solve", panics)
     with pytest.raises(SolverFailed, match="Eigval error"):
         relaxations.homogeneous_sdp(PCA, 2)
-
-
-def test_a_command_with_an_open_quote_is_refused():
-    with pytest.raises(InvalidParameter, match="cannot be taken apart: No closing quotation"):
-        verify.ProcessSolver("node 'impl.js", "pca")
 
 
 def test_what_is_masked_is_not_data():

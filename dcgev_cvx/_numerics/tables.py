@@ -1,0 +1,261 @@
+"""Data as users have them: a samples × variables table of finite numbers, class labels, and their covariances.
+
+Nothing is imputed, encoded or dropped. An error names the columns that cannot be used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidParameter, InvalidPencil
+from .checks import (
+    LARGEST_POWER,
+    UNIT_ROUNDOFF,
+    Index,
+    Matrix,
+    Vector,
+    as_real,
+    check_bytes,
+    checked_names,
+    column_names,
+    dense,
+    frozen,
+    largest,
+    listed,
+    shown,
+)
+from .factors import Factor
+
+
+@dataclass(frozen=True)
+class Table:
+    """X, m samples by n variables, read-only; the variables' names, if any; what errors call the table."""
+
+    X: Matrix
+    names: tuple[str, ...] | None
+    what: str = "X"
+
+    @property
+    def m(self) -> int:
+        """The number of samples."""
+        return self.X.shape[0]
+
+    @property
+    def n(self) -> int:
+        """The number of variables."""
+        return self.X.shape[1]
+
+    def list_of(self, columns: Iterable[int]) -> str:
+        """Columns by name, or by position when they have none; ten at most."""
+        return some_of(list(columns), self.names)
+
+    def spread(self) -> tuple[Vector, Vector]:
+        """Each column's mean and standard deviation (divided by m), the latter exactly 0 for a constant column.
+
+        A column counts as constant when its deviation is within 4u√m of its largest modulus: the mean of m copies
+        of 0.1 need not be 0.1 in floating point.
+        """
+        mean = self.X.mean(axis=0)
+        deviation = np.sqrt(np.mean((self.X - mean) ** 2, axis=0))
+        rounding = 4.0 * UNIT_ROUNDOFF * np.sqrt(self.m) * np.max(np.abs(self.X), axis=0)
+        return mean, np.where(deviation <= rounding, 0.0, deviation)
+
+    def centred(self) -> Matrix:
+        """(X − mean)/√m, whose Gram matrix is the covariance; exactly zero in a constant column."""
+        mean, deviation = self.spread()
+        return np.where(deviation > 0.0, self.X - mean, 0.0) / np.sqrt(self.m)
+
+    def labelled(self, letter: str) -> tuple[str, ...]:
+        """The names of the variables, or such as x1, x2, … when they have none."""
+        return self.names or tuple(f"{letter}{j + 1}" for j in range(self.n))
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The class of each sample as a code: code c stands for classes[c]. The paper's class 1 is code 0."""
+
+    codes: Index
+    classes: tuple[Any, ...]
+
+    @property
+    def counts(self) -> Index:
+        """The number of samples in each class."""
+        return np.bincount(self.codes, minlength=len(self.classes))
+
+
+def read_table(data: Any, what: str = "X", *, least: int = 2) -> Table:
+    """A table of at least `least` samples from an array, nested list, pandas frame or SciPy sparse matrix.
+
+    >>> from dcgev_cvx._numerics.tables import read_table
+    >>> read_table([[1.0, float("nan")], [2.0, 3.0]])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    dcgev_cvx.errors.InvalidParameter: X has 1 entries that are NaN or infinite, ...
+    """
+    names = column_names(data)
+    array = as_table(data, what, names)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise InvalidParameter(f"{what} must be a samples × variables table, got shape {array.shape}.")
+    if array.shape[0] < least:
+        raise InvalidParameter(
+            f"{what} has n_samples = {array.shape[0]} but at least {least} are needed: a covariance compares samples."
+        )
+    size = largest(array)
+    if size and not 10.0**-LARGEST_POWER <= size <= 10.0**LARGEST_POWER:
+        raise InvalidParameter(f"{what} has entries of size {size:.1e}, whose squares cannot be summed: rescale it.")
+    return Table(frozen(array), checked_names(names, array.shape[1]), what)
+
+
+def as_table(data: Any, what: str, names: Sequence[str] | None) -> Matrix:
+    """A float64 copy; the errors name the columns that are not numbers, or not finite."""
+    if hasattr(data, "iloc") and data.ndim == 2:
+        check_columns([data.iloc[:, j] for j in range(data.shape[1])], what, names)
+        data = data.to_numpy(dtype=np.float64, na_value=np.nan)
+    elif isinstance(data, np.ndarray) and data.dtype.kind == "O" and data.ndim == 2:
+        check_columns(list(data.T), what, names)
+    raw = dense(data, what, InvalidParameter)
+    if isinstance(raw, np.ndarray) and raw.ndim == 2 and raw.dtype.kind == "f" and not np.all(np.isfinite(raw)):
+        bad = np.count_nonzero(~np.isfinite(raw), axis=0)
+        raise InvalidParameter(
+            f"{what} has {int(bad.sum())} entries that are NaN or infinite, in column(s) "
+            f"{some_of([int(j) for j in np.flatnonzero(bad)], names)}: drop those rows or columns, or fill the gaps."
+        )
+    return as_real(raw, what, InvalidParameter)
+
+
+def check_columns(columns: Sequence[Any], what: str, names: Sequence[str] | None) -> None:
+    """Raise an error that names the columns which are not numbers."""
+    bad = [j for j, column in enumerate(columns) if column.dtype.kind not in "fiub" and not is_numeric(column)]
+    if bad:
+        raise InvalidParameter(
+            f"{what} has {len(bad)} column(s) that are not numbers: {some_of(bad, names)}. "
+            "Drop them or encode them, e.g. one 0/1 column per category."
+        )
+
+
+def is_numeric(column: Any) -> bool:
+    """Are all entries of an object column numbers? Text is not, even when it spells one; nor are dates."""
+    if any(isinstance(entry, (str, bytes)) for entry in column):
+        return False
+    try:
+        list(map(float, column))
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def some_of(columns: list[int], names: Sequence[str] | None) -> str:
+    """At most ten columns by name or position."""
+    text = ", ".join(str(j) if names is None else repr(names[j]) for j in columns[:10])
+    return text + (f" and {len(columns) - 10} more" if len(columns) > 10 else "")
+
+
+def read_labels(y: Any, m: int) -> Labels:
+    """Class labels of any hashable type, one per sample: sorted if possible, else in order of appearance.
+
+    >>> from dcgev_cvx._numerics.tables import read_labels
+    >>> labels = read_labels(["b", "a", "b", "a"], 4)
+    >>> labels.classes, labels.codes.tolist()
+    (('a', 'b'), [1, 0, 1, 0])
+    """
+    values = label_list(y)
+    if len(values) != m:
+        raise InvalidParameter(f"X has {m} rows but y has {len(values)} labels: one label per sample is needed.")
+    missing = sum(map(is_missing, values))
+    if missing:
+        raise InvalidParameter(f"y has {missing} missing labels (None or NaN): drop those samples.")
+    classes = list(dict.fromkeys(values))
+    with suppress(TypeError):  # labels of several types have no order
+        classes.sort()
+    code = {label: i for i, label in enumerate(classes)}
+    labels = Labels(np.array([code[value] for value in values], dtype=np.intp), tuple(classes))
+    check_classes(labels)
+    return labels
+
+
+def label_list(y: Any) -> list[Any]:
+    """The labels as a list of hashable values; a column (m, 1) is accepted, masked labels become None."""
+    if hasattr(y, "__array__"):
+        y = y if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
+        y = y.ravel().tolist() if y.shape in ((y.size,), (y.size, 1)) else y
+    values = listed(y)
+    try:
+        set(values)
+    except TypeError as cause:
+        raise InvalidParameter(f"y must be a sequence of class labels, one per sample: {cause}.") from cause
+    if not values:
+        raise InvalidParameter(f"y = {shown(y)} must be a sequence of class labels, one per sample.")
+    return values
+
+
+def is_missing(value: Any) -> bool:
+    """Is a label None, NaN or pandas.NA?"""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA has no truth value
+        return True
+
+
+def check_classes(labels: Labels) -> None:
+    """Raise unless there are two classes, and two members in each."""
+    if len(labels.classes) < 2:
+        raise InvalidParameter(f"y has one class only ({[*labels.classes]}): at least two are needed.")
+    lone = [label for label, count in zip(labels.classes, labels.counts, strict=True) if count < 2]
+    if lone:
+        raise InvalidParameter(
+            f"{len(lone)} class(es) have one member only: {', '.join(map(repr, lone[:10]))}. A within-class "
+            "covariance needs two: drop or merge them."
+        )
+
+
+def class_means(table: Table, labels: Labels) -> Matrix:
+    """One row per class: μ_c."""
+    return np.array([table.X[labels.codes == c].mean(axis=0) for c in range(len(labels.classes))])
+
+
+def within(table: Table, labels: Labels, weights: Vector, ridge: float) -> Matrix:
+    """Σ_c weight_c·Σ_c + ridge·I, the within-class scatter, as one product of residuals scaled by √(weight_c/m_c)."""
+    check_bytes((table.n, table.n), "B", "Pass fewer columns.")
+    root = np.sqrt(weights / labels.counts)
+    residual = root[labels.codes, None] * (table.X - class_means(table, labels)[labels.codes])
+    return with_ridge(residual.T @ residual, ridge, table, "the within-class scatter of X")
+
+
+def with_ridge(S: Matrix, ridge: float, table: Table, what: str) -> Matrix:
+    """S + ridge·I if it is positive definite by the same factorisation as in Pencil."""
+    B = S + ridge * np.eye(len(S))
+    try:
+        Factor.of(B)
+    except InvalidPencil:
+        raise InvalidPencil(f"{reason(S, table, what)} {remedy(S, ridge)}") from None
+    return B
+
+
+def reason(S: Matrix, table: Table, what: str) -> str:
+    """Why S is singular: no variance, equal columns, too few samples, or linear dependence."""
+    flat = np.flatnonzero(np.diagonal(S) <= 1e-28 * np.max(np.diagonal(S), initial=0.0))
+    if len(flat):
+        return f"{what} is singular: column(s) {table.list_of(flat)} have no variance."
+    root = np.sqrt(np.diagonal(S))
+    # a correlation within 1e-10 of ±1
+    twins = np.argwhere(np.triu(np.abs(S) >= (1.0 - 1e-10) * np.outer(root, root), 1))
+    if len(twins):
+        i, j = (int(index) for index in twins[0])
+        return f"{what} is singular: columns {table.list_of([i])} and {table.list_of([j])} are the same up to scale."
+    if table.m <= table.n:
+        return f"{what} is singular: {table.m} samples cannot span {table.n} variables."
+    return f"{what} is singular to working precision: some columns depend on others."
+
+
+def remedy(S: Matrix, ridge: float) -> str:
+    """A round ridge that makes the condition number 1e8, and one of a per cent of λmax for estimation."""
+    top = float(np.linalg.eigvalsh(S)[-1])
+    enough = float(f"{1.1e-8 * top if top > 0.0 else 1.0:.1e}")
+    if ridge > 0.0:
+        return f"ridge = {ridge:g} is too small; ridge={enough:g} would do."
+    better = f"for estimates take about {enough * 1e6:g}"
+    return f"Drop columns or pass a ridge: ridge={enough:g} would do to invert it; {better}."
