@@ -14,7 +14,7 @@ from dcgev_cvx._numerics.checks import Vector
 from dcgev_cvx.algorithms import native_run
 from dcgev_cvx.search.paths import rho_max
 from dcgev_cvx.steps.native import MetricStep, native_step
-from dcgev_cvx.steps.polish import Subproblem
+from dcgev_cvx.steps.surrogate import surrogate_at
 
 from .report import Measure, Skipped, at_least, at_most, installed, timed
 
@@ -73,11 +73,11 @@ def against_lars(n: int, repeats: int) -> Measure:
     pencil = cca_pencil_of(n)
     program = SparseGEV(pencil, 0.002 * rho_max(pencil), shift="metric")
     y = program.start()
-    sub = Subproblem.at(program, y)
+    sub = surrogate_at(program, y)
     step = MetricStep()
     # weights are absorbed into the variables: zᵢ = uᵢ/pᵢ makes the penalty Σ|uᵢ|
     scale = 1.0 / np.maximum(sub.p, 1e-12)
-    G = sub.B_sub(np.arange(n)) * np.outer(scale, scale)
+    G = sub.B.sub(np.arange(n)) * np.outer(scale, scale)
     Xy = sub.c * scale
     lars = timed(lambda: lars_path_gram(Xy, G, n_samples=1, alpha_min=0.5, method="lasso"), 1)
     ours = timed(lambda: step(program, y), repeats)

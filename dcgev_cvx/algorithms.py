@@ -10,8 +10,8 @@ from .mm import Callback, MMResult, Stop, minimize
 from .pencils import Gram, Pencil
 from .programs import MACHINE_EPS, Shift, SparseFDA, SparseGEV
 from .steps.accelerate import Accelerated, Repeated
-from .steps.base import Step
 from .steps.closed import soft_threshold_step
+from .steps.step import Step
 
 Engine: TypeAlias = Literal["cvxpy", "native"]
 

@@ -24,8 +24,8 @@ from ._numerics.checks import (
 from .certificates import Certificate, certify, rounding
 from .errors import InvalidParameter, SolverFailed
 from .programs import Program, expect_program
-from .steps.base import Step, StepOutput, expect_output, own_copy
 from .steps.shrink import Face
+from .steps.step import Step, StepOutput, expect_output, own_copy
 
 
 class Status(Enum):

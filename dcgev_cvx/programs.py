@@ -28,7 +28,7 @@ from ._numerics.checks import (
     one_of,
     shown,
 )
-from ._numerics.spectra import power_of_four, power_of_two
+from ._numerics.spectra import power_of_two
 from .errors import Infeasible, InvalidParameter, InvalidPencil
 from .pencils import Gram, Pencil, expect_pencil
 
@@ -200,13 +200,6 @@ class SparseGEV:
         vars(smaller).update({**vars(self), "pencil": self.pencil.restrict(support, products)})
         return smaller
 
-    @property
-    def units(self) -> tuple[float, float]:
-        """Powers of two (u, o) such that x/u and the objective/o are of size one."""
-        b = power_of_four(self.pencil.B_scale)
-        shift = self.tau if self.shift == "identity" else self.tau * b
-        return 1.0 / math.sqrt(b), power_of_two(max(self.pencil.A_scale, shift)) / b
-
     def size(self, x: Vector) -> float:
         """The sum of the moduli of f's terms, against which its rounding error is measured."""
         penalty = len(x) * abs(self.at_zero()[0]) + self.rho_eps * abs(self.penalty.value(x, self.eps))
@@ -352,14 +345,6 @@ class SparseFDA:
         part = {"pencil": self.pencil.restrict(support, products), "a": frozen(self.a[support])}
         vars(smaller).update({**vars(self), **part})
         return smaller
-
-    @property
-    def units(self) -> tuple[float, float]:
-        """Powers of two (u, o) such that x/u and the objective/o are of size one: aᵀx = 1 fixes x's size."""
-        whitened = self.a / np.sqrt(self.pencil.B_diagonal)
-        size = power_of_two(float(np.max(np.abs(whitened))))
-        u = 1.0 / (size * math.sqrt(power_of_four(self.pencil.B_scale)))
-        return u, 1.0 / (size * size)
 
     def size(self, x: Vector) -> float:
         """The sum of the moduli of f's terms, against which its rounding error is measured."""
@@ -529,11 +514,6 @@ class Program(Protocol):
     @property
     def pencil(self) -> Pencil:
         """The pencil whose B measures lengths."""
-        ...
-
-    @property
-    def units(self) -> tuple[float, float]:
-        """Powers of two (u, o): x/u and objective/o are of size one."""
         ...
 
     def f(self, x: Vector) -> float:

@@ -21,8 +21,8 @@ from dcgev_cvx import (
     sparse_gev,
 )
 from dcgev_cvx.steps.accelerate import Accelerated, Repeated
-from dcgev_cvx.steps.base import StepOutput
 from dcgev_cvx.steps.closed import soft_threshold_step
+from dcgev_cvx.steps.step import StepOutput
 
 
 def output(program, y, x):

@@ -1,10 +1,15 @@
 """The paper's problems print as the paper writes them, and say what they should on data with a known answer."""
 
+import ast
+from pathlib import Path
+
 import cvxpy as cp
 import numpy as np
 import pytest
 
-from dcgev_cvx import Pencil, models, relaxations
+from dcgev_cvx import Pencil, SparseFDA, SparseGEV, models, relaxations
+from dcgev_cvx.steps.backend import TIGHT, quiet
+from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
 
 RNG = np.random.default_rng(0)
 N = 4
@@ -135,3 +140,42 @@ def test_half_the_moduli_state_the_same_problem_as_all_of_them(weighted):
         }
         for name, problem in plain.items():
             assert ours[name].solve(solver="CLARABEL") == pytest.approx(problem.solve(solver="CLARABEL"), abs=1e-6)
+
+
+# What the package solves is what models.py says: the same answer, but for the solver's accuracy
+
+
+def step_programs(seed):
+    """Well-scaled programs for every form of the step: B = I and dense B, τ = 0 and τ > 0."""
+    rng = np.random.default_rng(seed)
+    M, N = rng.standard_normal((2, 6, 12))
+    A, dense = M @ M.T / 6.0, N @ N.T / 12.0 + 0.3 * np.eye(6)
+    for metric in (None, dense):
+        plain, shifted = Pencil(A, metric), Pencil(A - 2.0 * np.eye(6), metric)
+        yield from ((step, SparseGEV(plain, 0.3, 0.1)) for step in (QCQPStep(), LinearStep(), MetricLassoStep()))
+        yield from ((step, SparseGEV(shifted, 0.3, 0.1)) for step in (QCQPStep(), LassoStep()))
+        yield MetricLassoStep(), SparseGEV(shifted, 0.3, 0.1, shift="metric")
+        yield FisherStep(), SparseFDA(rng.standard_normal(6), np.eye(6) if metric is None else metric, 0.3, 0.1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_models_solved_as_they_stand_are_the_steps_of_the_package(seed):
+    for step, program in step_programs(seed):
+        problem = step.problem(program)
+        with quiet():  # near its limit Clarabel may call an accurate answer inaccurate
+            problem.solve(solver="CLARABEL", **TIGHT["CLARABEL"])
+        x = problem.var_dict[step.variable].value
+        if step.variable == "z":
+            x = x / max(program.tau, program.pencil.B_norm(x))
+        assert step(program, program.start()).x == pytest.approx(x, abs=1e-5)
+
+
+def test_problems_are_built_in_models_and_nowhere_else():
+    """`cp.Problem(…)`, and the class of models.py, are called in models.py alone (and in dc.py, for the user)."""
+    root = Path(models.__file__).parent
+    for path in root.rglob("*.py"):
+        if path.name in ("models.py", "dc.py"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                assert ast.unparse(node.func).split(".")[-1] not in ("Problem", "Model"), f"{path}:{node.lineno}"

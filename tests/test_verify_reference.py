@@ -12,7 +12,8 @@ from scipy.linalg import eigh
 from dcgev_cvx.errors import SolverFailed
 from dcgev_cvx.pencils import Pencil
 from dcgev_cvx.programs import SparseGEV
-from dcgev_cvx.steps.polish import Subproblem, polish
+from dcgev_cvx.steps.polish import polish
+from dcgev_cvx.steps.surrogate import surrogate_at
 from dcgev_cvx.verify.instances import flipped, permuted, question, scaled_objective, scaled_variables
 from dcgev_cvx.verify.measures import excess, objective, proximal_residual, surrogate, tangent
 from dcgev_cvx.verify.printed import on_same_face, printed_run
@@ -158,7 +159,8 @@ def test_the_step_on_a_face_is_the_walk(shift):
             c = program.linear(y)
             if not c.any():
                 break
-            walked = polish(Subproblem.at(program, y), y).x
+            surrogate = surrogate_at(program, y)
+            walked = surrogate.scaling.vector(polish(surrogate, y / surrogate.scaling.u).x)
             same = on_same_face(program, y, c, faces)
             if same is not None:
                 assert program.pencil.B_norm(same - walked) < 1e-12

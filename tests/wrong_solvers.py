@@ -14,7 +14,9 @@ from scipy.optimize import brentq
 
 from dcgev_cvx.pencils import Pencil
 from dcgev_cvx.programs import SparseFDA, SparseGEV
-from dcgev_cvx.steps.polish import Subproblem, polish
+from dcgev_cvx.steps.polish import polish
+from dcgev_cvx.steps.scaling import Scaling
+from dcgev_cvx.steps.surrogate import Ball, Metric, Plane, surrogate_at
 
 
 @dataclass(frozen=True)
@@ -64,11 +66,24 @@ def argmin(B, tau, c, p):
     if not np.any(c):
         return np.zeros(len(c))
     program = SparseGEV(Pencil(np.eye(len(c)) * max(np.max(np.abs(c)), tau), B), 1.0, 1.0, tau)
-    unit, objective = program.units
+    scaling = Scaling.of_program(program)
     cap = 1.01 * program.largest_slopes(c, c)
-    factor = unit / objective
-    sub = Subproblem(program, c * factor, np.minimum(p, cap) * factor, unit, objective)
-    return polish(sub, np.zeros(len(c)), max_faces=20 * len(c) + 100).x
+    square = float(scaling.u[0]) ** 2
+    sub = Ball(
+        scaling,
+        Metric(program.pencil, scaling.u),
+        scaling.cost(c),
+        scaling.cost(np.minimum(p, cap)),
+        tau * square / scaling.o,
+        False,
+    )
+    return minimiser(sub, np.zeros(len(c)), 20 * len(c) + 100)
+
+
+def minimiser(surrogate, guess, most=None):
+    """The exact minimiser in the user's units."""
+    unit = surrogate.scaling.u
+    return unit * polish(surrogate, guess / unit, most).x
 
 
 def rho_eps(rho, eps):
@@ -562,10 +577,10 @@ def general_run(A, B, rho, eps, x0, *, steps=3000, stop=1e-11, shift="identity",
     for _ in range(steps):
         if not program.linear(x).any():
             return x
-        sub = Subproblem.at(program, x)
+        sub = surrogate_at(program, x)
         if change is not None:
             sub = change(sub)
-        new = polish(sub, x).x
+        new = minimiser(sub, x)
         moved = b_norm(B, new - x)
         x = new
         if moved <= stop:
@@ -892,13 +907,13 @@ def renormalised(A, B, x):
 
 def fda_argmin(a, B, y, p):
     program = SparseFDA(a, B, 1.0, 1.0)
-    unit, objective = program.units
-    factor = unit / objective
+    scaling = Scaling.of_program(program)
     start = program.start()
     value = float(start @ B @ start) + float(p @ np.abs(start))
     cap = 2.02 * value * np.abs(a) + 2.02 * np.sqrt(np.diag(B) * value)
-    sub = Subproblem(program, np.zeros(len(a)), np.minimum(p, cap) * factor, unit, objective)
-    return polish(sub, start, max_faces=20 * len(a) + 100).x
+    metric = Metric(program.pencil, scaling.u / np.sqrt(scaling.o))
+    sub = Plane(scaling, metric, program.a * scaling.u, scaling.cost(np.minimum(p, cap)))
+    return minimiser(sub, start, 20 * len(a) + 100)
 
 
 def fda_p(y, nu, eps):
@@ -909,7 +924,7 @@ def fda_p(y, nu, eps):
 def right_fda(a, B, y, nu, eps):
     y = np.asarray(y, float)
     program = SparseFDA(a, B, nu, eps)
-    return polish(Subproblem.at(program, y / float(np.asarray(a, float) @ y)), y, max_faces=2000).x
+    return minimiser(surrogate_at(program, y / float(np.asarray(a, float) @ y)), y, 2000)
 
 
 @right("fda", "CVXPY with Clarabel, default accuracy", "interior-point")

@@ -18,7 +18,7 @@ from .vectors_and_values import drawable
 if TYPE_CHECKING:
     from ..mm import Iterate
     from ..programs import Program
-    from ..steps.base import Step
+    from ..steps.step import Step
 
 
 def plot_majoriser(program: Program, y: Any, x: Any = None, *, ax: Any = None, points: int = 401) -> Any:

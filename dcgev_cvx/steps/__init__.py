@@ -7,6 +7,6 @@ closed forms (`closed`), CVXPY problems in each of the paper's forms (`convex`),
 
 from __future__ import annotations
 
-from .base import Step, StepOutput
+from .step import Step, StepOutput
 
 __all__ = ["Step", "StepOutput"]

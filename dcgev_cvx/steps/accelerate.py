@@ -10,7 +10,7 @@ import numpy as np
 
 from .._numerics.checks import Index, Matrix, Vector
 from ..programs import LogPenalty, Program, SparseFDA, SparseGEV
-from .base import Step, StepOutput, expect_output, own_copy
+from .step import Step, StepOutput, expect_output, own_copy
 
 BOUNDARY = 0.9
 """A stride goes at most this far towards the first change of sign."""

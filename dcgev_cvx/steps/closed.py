@@ -12,7 +12,7 @@ from .._numerics.spectra import power_of_two
 from ..certificates import kkt_residuals
 from ..errors import InvalidParameter
 from ..programs import Program, SparseGEV
-from .base import StepOutput, without_pull
+from .step import StepOutput, without_pull
 
 
 def soft_threshold_step(program: Program, y: Vector) -> StepOutput:

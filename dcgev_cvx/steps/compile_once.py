@@ -1,13 +1,12 @@
-"""A CVXPY problem whose parameters stand in its linear cost alone, and are put there without recompiling the rest.
+"""A CVXPY problem that is compiled once for many solves, its parameters standing in the linear cost alone.
 
 CVXPY's standard form of such a problem is min ½xᵀPx + q(θ)ᵀx over fixed cones, with q affine in the parameters θ.
-Keeping P, A and b and multiplying out q alone gives the same data bit for bit, which is checked when the form
-is first kept.
+P, A and b are kept and q is multiplied out, which gives the same data bit for bit. Where CVXPY's internals are not
+as expected, in an older or newer version, every solve is CVXPY's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +20,61 @@ READS_ONLY = ("CLARABEL", "SCS", "OSQP")
 """Solvers that copy their data before they scale it; ECOS scales in place and back, which may lose a bit."""
 
 
+class LinearCostProblem(cp.Problem):
+    """The same problem, for many solves: after the first, only the cost vector is computed anew.
+
+    CVXPY multiplies out every matrix at each solve, which at n = 13 takes longer than the solver does.
+    """
+
+    def __init__(self, problem: cp.Problem) -> None:
+        self._kept: dict[str, StandardForm] = {}
+        super().__init__(problem.objective, problem.constraints)
+        self._own = tuple(self.parameters())  # a walk through the whole expression, made once
+
+    def get_problem_data(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, solver: Any, *args: Any, **kwargs: Any
+    ) -> tuple[dict[str, Any], Any, Any]:
+        """(data, chain, inverse data), as cp.Problem.get_problem_data returns them."""
+        key = repr((solver, args, kwargs))
+        if key not in self._kept:
+            data, chain, inverse = super().get_problem_data(solver, *args, **kwargs)
+            form = self._understood(data, chain, inverse)
+            if form is not None:
+                self._kept[key] = form
+            return data, chain, inverse
+        form = self._kept[key]
+        return form.at(self._parameter_vector(form.data["param_prob"])), form.chain, form.inverse
+
+    def _understood(self, data: dict[str, Any], chain: Any, inverse: Any) -> StandardForm | None:
+        """The standard form, if its cost is the map that we take it for; None leaves the solves to CVXPY."""
+        compiled: Any = data.get("param_prob")
+        cost = "c" if "c" in data else "q"
+        try:
+            fixed = (compiled.A, compiled.P, *(getattr(compiled, name, None) for name in ("lb_tensor", "ub_tensor")))
+            ours = set(compiled.param_id_to_col) - {-1} == {parameter.id for parameter in self._own}
+            if not ours or not all(constant(tensor) for tensor in fixed):
+                return None
+            # the map is trusted only after it gave CVXPY's own cost vector, bit for bit
+            expected = cost_of(compiled.q, self._parameter_vector(compiled))
+            if not np.array_equal(expected, data[cost]):
+                return None
+            return StandardForm(ready_for(chain.solver.name(), data, expected.size), chain, inverse, cost, compiled.q)
+        except (AttributeError, KeyError, TypeError, ValueError, IndexError):
+            return None
+
+    def _parameter_vector(self, compiled: Any) -> Vector:
+        """The parameters' values in the order of the compiled problem, and the 1 of its constant part."""
+        vector = np.zeros(compiled.q.shape[1])
+        vector[-1] = 1.0
+        for parameter in self._own:
+            begin = compiled.param_id_to_col[parameter.id]
+            vector[begin : begin + parameter.size] = parameter.value
+        return vector
+
+
 @dataclass(frozen=True)
 class StandardForm:
-    """What CVXPY made of the problem for one solver: its data, and the affine map from parameters to the cost.
+    """What CVXPY made of the problem for one solver.
 
     cost is the key of the cost vector in the data, "c" or "q" by solver interface; slopes is the sparse matrix that
     maps (θ, 1) to (q, constant).
@@ -36,77 +87,13 @@ class StandardForm:
     slopes: Any
 
     def at(self, parameters: Vector) -> dict[str, Any]:
-        """The solver's data with the cost of these parameters; arrays are copied where a solver may write.
-
-        Only solvers known to read without writing share the kept arrays; for the others a copy a solve is the price
-        of being sure.
-        """
+        """The solver's data with the cost of these parameters; arrays are copied where a solver may write."""
         kept = self.data if self.chain.solver.name() in READS_ONLY else {k: own_copy(v) for k, v in self.data.items()}
         return kept | {self.cost: cost_of(self.slopes, parameters)}
 
 
-class LinearCostProblem(cp.Problem):
-    """A cp.Problem for many solves: CVXPY compiles it once per solver, then only the cost vector is computed anew.
-
-    CVXPY itself multiplies out every matrix at each solve, which at n = 13 takes longer than
-    the solver does. Where its standard form is not understood, it is left to CVXPY.
-
-    It differs from cp.Problem in `get_problem_data` only: printing, DCP rules and values are CVXPY's. A parameter
-    that turns out to stand in P, A or the bounds makes `_form_of` return None, and every solve is CVXPY's own.
-    """
-
-    def __init__(self, objective: Any, constraints: Sequence[Any] = ()) -> None:
-        self._kept: dict[str, StandardForm] = {}
-        super().__init__(objective, list(constraints))
-        self._own = tuple(self.parameters())  # a walk through the whole expression, made once
-
-    def get_problem_data(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, solver: Any, *args: Any, **kwargs: Any
-    ) -> tuple[dict[str, Any], Any, Any]:
-        """(data, chain, inverse data), as cp.Problem.get_problem_data returns them."""
-        kept = self._kept
-        key = repr((solver, args, kwargs))
-        if key not in kept:
-            data, chain, inverse = super().get_problem_data(solver, *args, **kwargs)
-            form = self._form_of(data, chain, inverse)
-            if form is not None:
-                kept[key] = form
-            return data, chain, inverse
-        form = kept[key]
-        return form.at(self._parameter_vector(form.data["param_prob"])), form.chain, form.inverse
-
-    def _form_of(self, data: dict[str, Any], chain: Any, inverse: Any) -> StandardForm | None:
-        """The standard form, if its cost is the map that we take it for."""
-        compiled: Any = data.get("param_prob")
-        cost = "c" if "c" in data else "q"
-        if compiled is None or cost not in data or set(compiled.param_id_to_col) - {-1} != self._ids():
-            return None
-        if not all(constant(tensor) for tensor in (compiled.A, compiled.P, compiled.lb_tensor, compiled.ub_tensor)):
-            return None
-        # the map is trusted only after it gave CVXPY's own cost vector, bit for bit
-        expected = cost_of(compiled.q, self._parameter_vector(compiled))
-        if expected.shape != data[cost].shape or not np.array_equal(expected, data[cost]):
-            return None
-        return StandardForm(ready_for(chain.solver.name(), data, expected.size), chain, inverse, cost, compiled.q)
-
-    def _ids(self) -> set[int]:
-        return {parameter.id for parameter in self._own}
-
-    def _parameter_vector(self, compiled: Any) -> Vector:
-        """The parameters' values in the order of the compiled problem, and the 1 of its constant part."""
-        vector = np.zeros(compiled.q.shape[1])
-        vector[-1] = 1.0
-        for parameter in self._own:
-            begin = compiled.param_id_to_col[parameter.id]
-            vector[begin : begin + parameter.size] = parameter.value
-        return vector
-
-
 def constant(tensor: Any) -> bool:
-    """Is a part of the compiled problem free of parameters? Their columns come first, the constant's last.
-
-    tocsc()[:, :-1] are the parameters' columns: a nonzero there says that the part moves with a parameter.
-    """
+    """Is a part of the compiled problem free of parameters? Their columns come first, the constant's last."""
     return tensor is None or tensor.tocsc()[:, :-1].count_nonzero() == 0
 
 

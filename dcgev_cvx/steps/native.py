@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +21,10 @@ from .._numerics.checks import Vector, as_point
 from ..certificates import step_residuals
 from ..errors import InvalidParameter, SolverFailed
 from ..programs import Program, SparseFDA, SparseGEV
-from .base import StepOutput, without_pull
 from .closed import soft_threshold_step
-from .polish import Subproblem, polish
+from .polish import polish
+from .step import StepOutput, without_pull
+from .surrogate import Ball, Plane, surrogate_at
 
 GUESS_TOL = 1e-5
 """Accuracy of the guess: enough for support and signs nearly always, and the walk repairs the rest."""
@@ -100,102 +102,89 @@ def native_step(program: Program) -> MetricStep | IdentityStep | NativeFisherSte
     return MetricStep() if metric else IdentityStep()
 
 
-def exact_step(program: Program, y: Vector, guess: Callable[[Subproblem, Vector], Vector]) -> StepOutput:
-    """The exact minimiser: from the face of y when that is nearly right, else from the kernel's guess.
+def exact_step(program: Program, y: Vector, guess: Callable[[Any, Vector], Vector]) -> StepOutput:
+    """The exact minimiser: from the sign pattern of y where that is nearly right, else from coordinate descent.
 
-    Late in a run support and signs no longer change, and one small Cholesky factor is the whole step.
-    Early, with many variables, compiled coordinate descent finds the face first.
-
-    The old face is tried with three moves of the walk; where these do not suffice, the guess is computed. Either
-    way the walk ends at the unique minimiser, so the choice affects the time and not the answer.
+    Late in a run support and signs no longer change, and one small Cholesky factor is the whole step. Either way the
+    answer is the unique minimiser, so that the choice affects the time alone.
     """
     begin = perf_counter()
     y = as_point(y, program.pencil.n, "y")
-    sub = Subproblem.at(program, y)
-    if isinstance(program, SparseGEV) and not sub.c.any():
+    s = surrogate_at(program, y)
+    if isinstance(program, SparseGEV) and not s.c.any():
         return without_pull(program, y)
-    warm = y / sub.unit
+    warm = y / s.scaling.u
     try:
-        # a large face costs a large Cholesky factor, and an early one is wrong anyway
+        # a large support costs a large Cholesky factor, and an early one is wrong anyway
         if np.count_nonzero(y) > WARM_SUPPORT:
-            raise SolverFailed("too many variables to try the old face first")
-        result = polish(sub, y, max_faces=3)
+            raise SolverFailed("too many variables to try the old pattern first")
+        result = polish(s, warm, max_patterns=3)
     except SolverFailed:
-        result = polish(sub, sub.unit * guess(sub, warm))
-    residual, _ = step_residuals(program, y, result.x)
-    value, seconds = program.g(result.x, y), perf_counter() - begin
-    return StepOutput(result.x, value, result.mu, seconds, residual, correction=0.0, solver="native")
+        result = polish(s, guess(s, warm))
+    x = s.scaling.vector(result.x)
+    residual, _ = step_residuals(program, y, x)
+    value, seconds = program.g(x, y), perf_counter() - begin
+    return StepOutput(x, value, result.mu * s.scaling.o, seconds, residual, correction=0.0, solver="native")
 
 
 class Lasso:
-    """min ridge·zᵀz + scale·zᵀBz − 2cᵀz + pᵀ|z| with z and Bz kept from one setting to the next.
+    """min ridge·zᵀz + scale·zᵀB̂z − 2cᵀz + pᵀ|z| in scaled units, by coordinate descent on w = vz with B itself.
 
-    Keeping z and Bz makes the next setting of (c, ridge, scale) cost a few sweeps.
+    w and Bw are kept from one setting of (c, ridge, scale) to the next, which then costs a few sweeps.
     """
 
-    def __init__(self, sub: Subproblem, z: Vector) -> None:
-        pencil = sub.program.pencil
+    def __init__(self, s: Ball | Plane, z: Vector) -> None:
+        pencil, self.v = s.B.pencil, s.B.v
         self.B = np.eye(pencil.n) if pencil.B is None else pencil.B
-        self.p = sub.p
-        self.z = z.copy()
-        self.q = pencil.B_dot(z).copy()
+        self.p = s.p / self.v
+        self.w = self.v * z
+        self.q = pencil.B_dot(self.w).copy()
+
+    @property
+    def z(self) -> Vector:
+        """The current minimiser."""
+        return self.w / self.v
 
     def solve(self, c: Vector, ridge: float, scale: float, size: float) -> Vector:
         """The minimiser, its objective accurate to GUESS_TOL² of size²."""
         from .kernels import weighted_lasso
 
-        weighted_lasso(self.B, ridge, scale, c.copy(), self.p, self.z, self.q, size * size, GUESS_TOL, MAX_SWEEPS)
+        ridge /= float(self.v[0]) ** 2  # with a ridge all variables have one unit
+        weighted_lasso(self.B, ridge, scale, c / self.v, self.p, self.w, self.q, size * size, GUESS_TOL, MAX_SWEEPS)
         return self.z
 
 
-def metric_guess(sub: Subproblem, y: Vector) -> Vector:
-    """x = z/max(τ, ‖z‖_B) from the LASSO, warm-started at the best multiple of y.
-
-    The best multiple of y: min over t of t²yᵀBy − 2t·cᵀy + t·pᵀ|y| for t ≥ 0.
-    """
-    gain = 2.0 * float(sub.c @ y) - float(sub.p @ np.abs(y))
-    square = float(y @ sub.B_dot(y))
+def metric_guess(s: Ball, y: Vector) -> Vector:
+    """x = z/max(τ, ‖z‖_B) from the LASSO, warm-started at the best nonnegative multiple of y."""
+    gain = 2.0 * float(s.c @ y) - float(s.p @ np.abs(y))
+    square = float(y @ s.B.dot(y))
     z = max(0.0, 0.5 * gain / square) * y if square > 0.0 else y
-    z = Lasso(sub, z).solve(sub.c, 0.0, sub.metric, sub.largest_norm)
-    radius = max(sub.tau, sub.norm(z))
+    z = Lasso(s, z).solve(s.c, 0.0, 1.0, s.size)
+    radius = max(s.tau, s.B.norm(z))
     return z / radius if radius > 0.0 else z
 
 
-def identity_guess(sub: Subproblem, y: Vector) -> Vector:
-    """x(μ) = argmin τxᵀx + μxᵀBx − 2cᵀx + pᵀ|x| at the root of ‖x(μ)‖_B = 1, or at μ = 0.
-
-    At μ = 0 the problem separates into soft thresholds; only if that point lies outside Ω is a root needed.
-    """
-    inside = np.sign(sub.c) * np.maximum(0.0, np.abs(sub.c) - 0.5 * sub.p) / sub.tau
-    if sub.norm(inside) <= 1.0:
+def identity_guess(s: Ball, y: Vector) -> Vector:
+    """x(μ) = argmin τxᵀx + μxᵀBx − 2cᵀx + pᵀ|x| at the root of ‖x(μ)‖_B = 1, or at μ = 0."""
+    inside = np.sign(s.c) * np.maximum(0.0, np.abs(s.c) - 0.5 * s.p) / s.tau
+    if s.B.norm(inside) <= 1.0:
         return inside
-    lasso = Lasso(sub, y)
-    size = sub.largest_norm
-
-    def length(mu: float) -> float:
-        return sub.norm(lasso.solve(sub.c, sub.tau, mu * sub.metric, size))
-
+    lasso = Lasso(s, y)
     # ‖x(μ)‖_B falls with μ and is below 1 at μ = (cᵀB⁻¹c)^½
-    falling_root(lambda mu: length(mu) - 1.0, 0.0, size)
+    falling_root(lambda mu: s.B.norm(lasso.solve(s.c, s.tau, mu, s.size)) - 1.0, 0.0, s.size)
     return lasso.z
 
 
-def fisher_guess(sub: Subproblem, y: Vector) -> Vector:
+def fisher_guess(s: Plane, y: Vector) -> Vector:
     """x(t) = argmin xᵀBx − 2t aᵀx + pᵀ|x| at the root of aᵀx(t) = 1.
 
-    Proof of the bracket: times xᵀ the KKT system reads 2xᵀBx + pᵀ|x| = 2t, so t lies between half the surrogate's
-    value and the value itself.
+    Times xᵀ the KKT system reads 2xᵀBx + pᵀ|x| = 2t: t is at most the surrogate's value at any feasible point.
     """
-    assert isinstance(sub.program, SparseFDA)
-    a, y = sub.program.a * sub.unit, sub.program.on_plane(y * sub.unit) / sub.unit
-    lasso = Lasso(sub, y)
-    size = math.sqrt(max(0.0, float(y @ sub.B_dot(y)) + float(sub.p @ np.abs(y))))
-
-    def shortfall(t: float) -> float:
-        return 1.0 - float(a @ lasso.solve(t * a, 0.0, sub.metric, size))
-
-    # the multiplier of the optimum is its surrogate value, which the value at y bounds
-    falling_root(shortfall, 0.0, 2.0 * size * size)
+    x = s.project(y)
+    x = x if x.any() else s.project(s.first_signs(np.zeros_like(y)))
+    lasso = Lasso(s, x)
+    size = math.sqrt(max(0.0, float(x @ s.B.dot(x)) + float(s.p @ np.abs(x))))
+    falling_root(lambda t: 1.0 - float(s.a @ lasso.solve(t * s.a, 0.0, 1.0, size)), 0.0, 2.0 * size * size)
     return lasso.z
 
 

@@ -42,13 +42,8 @@ class Scaling:
 
     @classmethod
     def of_program(cls, program: SparseGEV | SparseFDA) -> Scaling:
-        """Units in which x and the objective of an MM step are of size one; the same unit for every variable."""
-        u, o = fda_units(program) if isinstance(program, SparseFDA) else gev_units(program)
-        return cls(np.full(program.pencil.n, u), o)
-
-    def graded(self, roots: Vector) -> Scaling:
-        """A unit of its own for each variable: lengths √Bᵢᵢ in these units come to lie in [1, 2)."""
-        return Scaling(self.u * np.ldexp(1.0, 1 - np.frexp(roots)[1]), self.o)
+        """Units in which the x and the objective of an MM step are of size one."""
+        return fda_units(program) if isinstance(program, SparseFDA) else gev_units(program)
 
     def pencil(self, pencil: Pencil, A: Matrix | None = None) -> Pencil:
         """The pencil (Â, B̂), or with a given matrix in place of Â; nothing is checked or factored again.
@@ -98,14 +93,27 @@ class Scaling:
         return s[:, None] * s
 
 
-def gev_units(program: SparseGEV) -> tuple[float, float]:
-    """xᵀBx ≤ 1 fixes the size of x, A and τ that of the objective."""
-    b = power_of_four(program.pencil.B_scale)
-    shift = program.tau if program.shift == "identity" else program.tau * b
-    return 1.0 / math.sqrt(b), power_of_two(max(program.pencil.A_scale, shift)) / b
+def gev_units(program: SparseGEV) -> Scaling:
+    """xᵀBx ≤ 1 fixes the size of each variable, A and τ that of the objective."""
+    pencil = program.pencil
+    b = power_of_four(pencil.B_scale)
+    shifted = program.shift == "identity" and program.tau > 0.0
+    # τ‖x‖² keeps its form only if all variables have one unit
+    u = np.full(pencil.n, 1.0 / math.sqrt(b)) if shifted else unit_lengths(pencil)
+    return Scaling(u, power_of_two(max(pencil.A_scale, program.tau if shifted else program.tau * b)) / b)
 
 
-def fda_units(program: SparseFDA) -> tuple[float, float]:
-    """aᵀx = 1 fixes the size of x, xᵀBx that of the objective."""
-    size = power_of_two(float(np.max(np.abs(program.a) / program.pencil.B_roots)))
-    return 1.0 / (size * math.sqrt(power_of_four(program.pencil.B_scale))), 1.0 / (size * size)
+def fda_units(program: SparseFDA) -> Scaling:
+    """aᵀx = 1 fixes the size of x, xᵀBx that of the objective, unless the penalty is a million times larger."""
+    roots = program.pencil.B_roots
+    size = power_of_two(float(np.max(np.abs(program.a) / roots)))
+    unit = 1.0 / (size * math.sqrt(power_of_four(program.pencil.B_scale)))
+    price = program.nu_eps * float(program.penalty.weights(np.array([unit]), program.eps)[0]) * unit * size * size
+    return Scaling(
+        unit_lengths(program.pencil) / size, (power_of_four(price) if price > 1e6 else 1.0) / (size * size)
+    )
+
+
+def unit_lengths(pencil: Pencil) -> Vector:
+    """Powers of two with which √Bᵢᵢ comes to lie in [1, 2)."""
+    return np.ldexp(1.0, 1 - np.frexp(pencil.B_roots)[1])

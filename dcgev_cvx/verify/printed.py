@@ -13,7 +13,8 @@ import numpy as np
 from .._numerics.checks import Matrix, Vector
 from ..pencils import Pencil
 from ..programs import SparseGEV
-from ..steps.polish import Subproblem, polish
+from ..steps.polish import polish
+from ..steps.surrogate import surrogate_at
 from .instances import Instance
 
 SETTLED = 1e-9
@@ -46,7 +47,10 @@ def exact_step(program: Any, y: Vector, faces: dict[bytes, Spectrum]) -> Vector:
         z = np.sign(c) * np.maximum(0.0, np.abs(c) - 0.5 * program.slopes(y))
         return z / max(float(np.linalg.norm(z)), 1e-300)
     same = on_same_face(program, y, c, faces)
-    return polish(Subproblem.at(program, y), y).x if same is None else same
+    if same is not None:
+        return same
+    surrogate = surrogate_at(program, y)
+    return surrogate.scaling.vector(polish(surrogate, y / surrogate.scaling.u).x)
 
 
 def on_same_face(program: Any, y: Vector, c: Vector, faces: dict[bytes, Spectrum]) -> Vector | None:

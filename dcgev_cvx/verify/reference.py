@@ -18,7 +18,8 @@ from .._numerics.checks import Matrix, Vector, frozen
 from ..errors import SolverFailed
 from ..pencils import Pencil
 from ..programs import SparseFDA, SparseGEV
-from ..steps.polish import Subproblem, polish
+from ..steps.polish import polish
+from ..steps.surrogate import surrogate_at
 from .instances import Instance
 from .measures import Surrogate, surrogate
 
@@ -97,8 +98,10 @@ def walked(instance: Instance) -> tuple[Vector, float]:
         guess = np.zeros(instance.n)
         if not program.linear(data["y"]).any():
             return guess, 0.0
-    found = polish(Subproblem.at(program, data["y"]), guess, max_faces=20 * instance.n + 100)
-    return found.x, found.mu
+    surrogate = surrogate_at(program, data["y"])
+    scaling = surrogate.scaling
+    found = polish(surrogate, guess / scaling.u, max_patterns=20 * instance.n + 100)
+    return scaling.vector(found.x), found.mu * scaling.o
 
 
 def dual_point(problem: Surrogate, x: Vector, mu: float) -> Vector:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcgev_cvx import Pencil, SolverFailed, SparseFDA, SparseGEV
-from dcgev_cvx.steps import polish as polishing
-from dcgev_cvx.steps.polish import Subproblem, polish
+from dcgev_cvx.steps.polish import Polished, polish
+from dcgev_cvx.steps.surrogate import Metric, in_ball, in_shifted_ball, on_plane, surrogate_at
 
 epsilons = st.sampled_from([1.0, 1e-2, 1e-4, 1e-8, 2.2e-16])
 
@@ -28,6 +28,14 @@ def guess_of(kind, exact, seed, B):
         "flipped": -exact,
         "zero": np.zeros_like(exact),
     }[kind]
+
+
+def minimiser(program, y, guess):
+    """The polished point and its multiplier in the user's units."""
+    surrogate = surrogate_at(program, y)
+    scaling = surrogate.scaling
+    found = polish(surrogate, guess / scaling.u)
+    return Polished(scaling.vector(found.x), found.mu * scaling.o, found.patterns)
 
 
 GUESSES = ["exact", "near", "coarse", "random", "far", "flipped", "zero"]
@@ -50,7 +58,7 @@ def test_every_guess_leads_to_the_one_minimiser(kind, seed, eps, rho, indefinite
     if not program.linear(y).any():
         return
     exact = referee.step_by_bisection(A, B, y, rho=rho, eps=eps, tau=program.tau, shift=shift)
-    found = polish(Subproblem.at(program, y), guess_of(kind, exact, seed, B))
+    found = minimiser(program, y, guess_of(kind, exact, seed, B))
     residual = referee.step_kkt(A, B, y, found.x, rho=rho, eps=eps, tau=program.tau, shift=shift)
     assert residual <= 1e-12
     assert program.g(found.x, y) <= program.g(exact, y) + 1e-12 * program.size(exact)
@@ -66,34 +74,34 @@ def test_fisher_guesses_too(kind, seed, eps, nu):
     program = SparseFDA(a, B, nu, eps)
     y = program.start()
     exact = referee.fisher_by_bisection(a, B, y, nu=nu, eps=eps)
-    found = polish(Subproblem.at(program, y), guess_of(kind, exact, seed, B))
+    found = minimiser(program, y, guess_of(kind, exact, seed, B))
     assert referee.fisher_kkt(a, B, y, found.x, nu=nu, eps=eps) <= 1e-12
     assert program.g(found.x, y) <= program.g(exact, y) + 1e-12 * program.size(exact)
 
 
-def test_a_walk_that_is_too_long_says_so():
+def test_too_many_patterns_are_a_failure():
     A, B = referee.random_pencil(0, 8, cond=10.0)
     program = SparseGEV(Pencil(A, B), 0.5, 1e-2)
-    sub = Subproblem.at(program, referee.start(0, B, 8))
-    with pytest.raises(SolverFailed, match="No face satisfied the optimality conditions after 1 attempts"):
-        polish(sub, np.zeros(8), max_faces=1)
+    surrogate = surrogate_at(program, referee.start(0, B, 8))
+    with pytest.raises(SolverFailed, match="No sign pattern satisfied the optimality conditions after 1 attempts"):
+        polish(surrogate, np.zeros(8), max_patterns=1)
 
 
-def test_a_singular_face_says_so(monkeypatch):
-    sub = Subproblem.at(SparseGEV(Pencil(np.eye(2), np.eye(2)), 0.5), np.array([0.6, 0.8]))
-    monkeypatch.setattr(Subproblem, "B_sub", lambda self, support: np.zeros((2, 2)))
+def test_a_singular_support_says_so(monkeypatch):
+    surrogate = surrogate_at(SparseGEV(Pencil(np.eye(2), np.eye(2)), 0.5), np.array([0.6, 0.8]))
+    monkeypatch.setattr(Metric, "sub", lambda self, support: np.zeros((2, 2)))
     with pytest.raises(SolverFailed, match="B on a support of 2 variables is numerically singular"):
-        polishing.minimise_on_face(sub, np.array([0, 1]), np.ones(2))
+        surrogate.on_support(np.array([0, 1]), np.ones(2))
 
 
 @given(
     st.integers(0, 300), st.integers(1, 6), st.floats(-8, 3).map(lambda t: 10.0**t), st.sampled_from([2.0, 1e3, 1e6])
 )
-def test_secular_face(seed, n, tau, cond):
+def test_in_shifted_ball(seed, n, tau, cond):
     """(τI + μB)x = h with xᵀBx = 1, or μ = 0 inside."""
     B = referee.random_pencil(seed, n, cond=cond)[1]
     h = np.random.default_rng(seed).standard_normal(n)
-    x, mu = polishing.secular_face(B, h, tau)
+    x, mu = in_shifted_ball(B, h, tau)
     x, B, h = referee.long(x), referee.long(B), referee.long(h)
     assert mu >= 0
     size = float(np.max(np.abs(h)) + mu * np.max(np.abs(B)) * np.max(np.abs(x)))
@@ -104,31 +112,31 @@ def test_secular_face(seed, n, tau, cond):
 
 
 @given(st.integers(0, 300), st.integers(1, 6), st.floats(-8, 3).map(lambda t: 10.0**t))
-def test_metric_face(seed, n, tau):
+def test_in_ball(seed, n, tau):
     """x = z/max(τ, ‖z‖_B) with Bz = h."""
     B = referee.random_pencil(seed, n, cond=100.0)[1]
     h = np.random.default_rng(seed).standard_normal(n)
-    x, mu = polishing.metric_face(B, h, tau)
+    x, mu = in_ball(B, h, tau)
     z = np.linalg.solve(B, h)
     norm = np.sqrt(z @ B @ z)
     assert x == pytest.approx(z / max(tau, norm), rel=1e-9, abs=1e-12)
     assert mu == pytest.approx(max(0.0, norm - tau), rel=1e-9, abs=1e-12)
 
 
-def test_affine_face():
+def test_on_plane():
     B = referee.random_pencil(1, 4, cond=10.0)[1]
     a, h = np.array([1.0, 2.0, -1.0, 0.5]), np.array([0.1, -0.2, 0.3, 0.0])
-    x, mu = polishing.affine_face(B, h, a)
+    x, mu = on_plane(B, h, a)
     assert a @ x == pytest.approx(1.0, abs=1e-15)
     assert B @ x + mu * a == pytest.approx(h, abs=1e-13)
 
 
-def test_affine_face_at_condition_1e4():
+def test_on_plane_at_condition_1e4():
     """Refined in both unknowns: in x alone the residual of this step was 1.7e-12."""
     a = np.array([1.35597605, -1.88727117])
     B = np.array([[0.27763862, 0.44775348], [0.44775348, 0.72246138]])
     program, y = SparseFDA(a, B, 8.0, 0.01), np.array([0.39589794, -0.24541883])
-    x = polish(Subproblem.at(program, y / (a @ y)), y).x
+    x = minimiser(program, y / (a @ y), y).x
     assert referee.fisher_kkt(a, B, y / (a @ y), x, nu=8.0, eps=0.01) <= 1e-15
 
 
@@ -141,10 +149,9 @@ def test_a_penalty_beside_which_the_scatter_drowns(nu, eps):
         a = np.random.default_rng(seed).standard_normal(6)
         program = SparseFDA(a, B, nu, eps)
         y = program.start()
-        sub = Subproblem.at(program, y)
         i = int(np.argmin(program.slopes(y) / np.abs(a)))
         for guess in (y, np.zeros(6), 1.0 / a, -y):
-            assert polish(sub, guess).x.tolist() == (np.eye(6)[i] / a).tolist()
+            assert minimiser(program, y, guess).x.tolist() == (np.eye(6)[i] / a).tolist()
 
 
 @given(st.integers(0, 300), epsilons, st.floats(0.01, 10))
@@ -153,11 +160,11 @@ def test_capped_slopes_change_no_minimiser(seed, eps, rho):
     A, B = referee.random_pencil(seed, 5, cond=10.0)
     program = SparseGEV(Pencil(A, B), rho, eps)
     y = referee.start(seed, B, 5, zeros=2)
-    sub = Subproblem.at(program, y)
-    full = program.slopes(y) * sub.unit / sub.objective
-    assert np.all(sub.p <= full)
-    assert np.all(sub.p <= 1.0101 * program.largest_slopes(program.linear(y), y) * sub.unit / sub.objective)
-    x = polish(sub, np.zeros(5)).x
+    surrogate = surrogate_at(program, y)
+    assert np.all(surrogate.p <= surrogate.scaling.cost(program.slopes(y)))
+    largest = program.largest_slopes(program.linear(y), y)
+    assert np.all(surrogate.p <= 1.0101 * surrogate.scaling.cost(largest))
+    x = minimiser(program, y, np.zeros(5)).x
     assert referee.step_kkt(A, B, y, x, rho=rho, eps=eps) <= 1e-12
 
 
@@ -172,7 +179,7 @@ def test_exactly_at_a_tie(shift, rank):
         scores = 2.0 * np.abs(program.linear(y)) * (np.abs(y) + 1e-2)
         program = program.with_rho(float(np.sort(scores)[-rank]) * np.log1p(1e2))
         for guess in (y, np.zeros(5), -y):
-            x = polish(Subproblem.at(program, y), guess).x
+            x = minimiser(program, y, guess).x
             kkt = referee.step_kkt(A, B, y, x, rho=program.rho, eps=1e-2, tau=program.tau, shift=shift)
             assert kkt <= 1e-12
 
@@ -184,10 +191,11 @@ def test_a_step_takes_at_most_four_matrices(shift):
     A, B = referee.random_pencil(2, n, cond=50.0, indefinite=True)
     program = SparseGEV(Pencil(A, B), 0.01, 1.0, shift=shift)
     y = program.start()
-    sub = Subproblem.at(program, y)
-    assert np.count_nonzero(polish(sub, y).x) > 0.9 * n
+    surrogate = surrogate_at(program, y)
+    guess = y / surrogate.scaling.u
+    assert np.count_nonzero(polish(surrogate, guess).x) > 0.9 * n
     tracemalloc.start()
-    polish(sub, y)
+    polish(surrogate, guess)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak <= 4 * 8 * n * n

@@ -16,7 +16,7 @@ from dcgev_cvx import (
     minimize,
     sparse_gev,
 )
-from dcgev_cvx.steps import conic as convex
+from dcgev_cvx.steps import conic
 from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
 
 SOLVERS = ["CLARABEL", "ECOS", "SCS"]
@@ -232,13 +232,23 @@ def test_problems_are_printable_and_parametrised(step, program):
     assert "minimize" in text or "maximize" in text
     for constraint in problem.constraints:
         assert not constraint.parameters()
-    assert step.problem(program) is problem
+
+
+@pytest.mark.parametrize(("step", "program"), list(programs()), ids=lambda v: type(v).__name__)
+def test_the_printed_problem_is_the_step_itself(step, program):
+    """In the user's data, from the program's start, with nothing of ours around it."""
+    problem = step.problem(program)
+    problem.solve(solver="CLARABEL")
+    x = problem.var_dict[step.variable].value
+    if step.variable == "z":
+        x = x / max(program.tau, program.pencil.B_norm(x))
+    assert step(program, program.start()).x == pytest.approx(x, abs=1e-4)  # Clarabel's own accuracy
 
 
 def test_qcqp_is_appendix_b():
     A, B = referee.random_pencil(8, 4, cond=10.0)
     problem = QCQPStep().problem(SparseGEV(Pencil(A, B), 0.5))
-    assert {variable.name() for variable in problem.variables()} == {"x", "y"}
+    assert {variable.name() for variable in problem.variables()} == {"x", "t"}
     assert len(problem.constraints) == 3
 
 
@@ -248,12 +258,12 @@ def test_steps_say_when_they_do_not_apply():
     metric, fda = SparseGEV(Pencil(A - 2 * np.eye(4), B), 0.5, shift="metric"), SparseFDA(np.ones(4), B, 0.5)
     y = referee.start(0, B, 4)
     for step, program, text in [
-        (LassoStep(), plain, "LassoStep divides by τ"),
-        (LassoStep(), metric, "LassoStep divides by τ"),
+        (LassoStep(), plain, 'LassoStep needs shift="identity" with τ > 0'),
+        (LassoStep(), metric, 'LassoStep needs shift="identity" with τ > 0'),
         (LinearStep(), shifted, "LinearStep is the branch τ = 0"),
-        (MetricLassoStep(), shifted, 'MetricLassoStep needs shift="metric"'),
-        (FisherStep(), plain, "FisherStep minimises a SparseFDA program, not SparseGEV"),
-        (QCQPStep(), fda, "QCQPStep minimises a SparseGEV program, not SparseFDA"),
+        (MetricLassoStep(), shifted, 'MetricLassoStep needs τ = 0 or shift="metric"'),
+        (FisherStep(), plain, "FisherStep minimises a SparseFDA program, not a SparseGEV"),
+        (QCQPStep(), fda, "QCQPStep minimises a SparseGEV program, not a SparseFDA"),
         (LassoStep(), fda, "LassoStep minimises a SparseGEV program"),
         (LinearStep(), fda, "LinearStep minimises a SparseGEV program"),
         (MetricLassoStep(), fda, "MetricLassoStep minimises a SparseGEV program"),
@@ -270,7 +280,7 @@ def test_steps_say_when_they_do_not_apply():
 def counts(monkeypatch):
     """How many problems were written down, and how often CVXPY worked out how to solve one."""
     seen = {"built": 0, "chains": 0}
-    built, chain = convex.Compiled, cp.Problem._construct_chain
+    built, chain = conic.LinearCostProblem, cp.Problem._construct_chain
 
     def counted_build(*args, **kwargs):
         seen["built"] += 1
@@ -280,7 +290,7 @@ def counts(monkeypatch):
         seen["chains"] += 1
         return chain(self, *args, **kwargs)
 
-    monkeypatch.setattr(convex, "Compiled", counted_build)
+    monkeypatch.setattr(conic, "LinearCostProblem", counted_build)
     monkeypatch.setattr(cp.Problem, "_construct_chain", counted_chain)
     return seen
 
@@ -301,7 +311,7 @@ def test_programs_of_one_pencil_share_their_problem(counts):
     for rho in (0.1, 0.2, 0.3):
         minimize(SparseGEV(pencil, rho), LassoStep(), stop=Stop(max_iter=3))
     assert counts == {"built": 1, "chains": 1}
-    other = SparseGEV(pencil, 0.1, tau=2 * SparseGEV(pencil, 0.1).tau)
+    other = SparseGEV(pencil, 0.1, tau=3 * SparseGEV(pencil, 0.1).tau)
     minimize(other, LassoStep(), stop=Stop(max_iter=3))
     assert counts["built"] == 2
 
@@ -314,7 +324,7 @@ def test_fisher_path_compiles_once(counts):
 
 
 def test_two_fisher_programs_on_one_pencil_do_not_share_their_constraint():
-    """a stands in the constraint: the shelf must not hand out another program's problem."""
+    """a stands in the constraint: another program's problem must not be used."""
     pencil = Pencil(np.eye(3), referee.random_pencil(23, 3, cond=4.0)[1])
     for a in (np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]), np.array([-1.0, 3.0, 3.0])):
         program = SparseFDA(a, pencil, 0.2, 1e-2)
@@ -322,19 +332,19 @@ def test_two_fisher_programs_on_one_pencil_do_not_share_their_constraint():
         assert referee.fisher_kkt(a, pencil.B, program.start(), x, nu=0.2, eps=1e-2) <= 1e-12
 
 
-def test_the_shelf_forgets_with_the_pencil():
+def test_compiled_problems_are_dropped_with_their_pencil():
     def run():
         pencil = Pencil(referee.random_pencil(24, 4)[0])
         sparse_gev(pencil, rho=0.5, stop=Stop(max_iter=2))
-        assert pencil in convex._shelf.kept
+        assert pencil in conic._kept.problems
 
     import gc
 
     gc.collect()
-    before = len(convex._shelf.kept)
+    before = len(conic._kept.problems)
     run()
     gc.collect()
-    assert len(convex._shelf.kept) <= before
+    assert len(conic._kept.problems) <= before
 
 
 @pytest.mark.parametrize("solver", ["CLARABEL", "ECOS", "SCS"])

@@ -8,7 +8,8 @@ from scipy.sparse import coo_array
 from dcgev_cvx import Backend, SparseFDA, SparseGEV, datasets
 from dcgev_cvx.steps.backend import quiet
 from dcgev_cvx.steps.compile_once import LinearCostProblem
-from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
+from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep, compiled
+from dcgev_cvx.steps.surrogate import surrogate_at
 
 PENCIL = datasets.indefinite(6, dense_metric=True)
 CASES = [
@@ -18,6 +19,12 @@ CASES = [
     (MetricLassoStep, SparseGEV(PENCIL, 0.5, 1e-2, shift="metric")),
     (FisherStep, SparseFDA(np.linspace(-1.0, 1.5, 6), PENCIL.B, 0.1, 1e-2)),
 ]
+
+
+def kept_problem(step, program):
+    """The compiled problem behind a step."""
+    step(program, program.start())
+    return compiled(step, program.pencil, surrogate_at(program, program.start()))
 
 
 def same(left, right):
@@ -33,8 +40,7 @@ PAIRS += [("OSQP", *case) for case in CASES if case[0] in (MetricLassoStep, Fish
 @pytest.mark.parametrize(("solver", "form", "program"), PAIRS, ids=lambda part: getattr(part, "__name__", None))
 def test_data_are_those_that_cvxpy_computes(form, program, solver):
     step = form(Backend(solver))
-    problem = step.problem(program)
-    step(program, program.start())
+    problem = kept_problem(step, program)
     rng = np.random.default_rng(0)
     for parameter in problem.parameters():
         parameter.value = np.abs(rng.standard_normal(program.pencil.n))
@@ -59,7 +65,7 @@ def test_solving_does_not_wear_the_kept_matrices(solver):
     first = step(program, y).x
     for _ in range(20):
         step(program, 0.5 * y)
-    form = next(form for form in step.problem(program)._kept.values() if form.chain.solver.name() == solver)
+    form = next(form for form in kept_problem(step, program)._kept.values() if form.chain.solver.name() == solver)
     matrix = form.data["G"] if form.data.get("A") is None else form.data["A"]  # ECOS has no equations here
     before = matrix.copy()
     assert np.array_equal(step(program, y).x, first)
@@ -68,7 +74,7 @@ def test_solving_does_not_wear_the_kept_matrices(solver):
 
 def test_a_parameter_elsewhere_is_left_to_cvxpy():
     x, b = cp.Variable(2), cp.Parameter(2)
-    problem = LinearCostProblem(cp.Minimize(cp.sum_squares(x)), [x >= b])
+    problem = LinearCostProblem(cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= b]))
     for value in (1.0, 2.0, 3.0):
         b.value = np.full(2, value)
         problem.solve(solver="CLARABEL")
@@ -76,7 +82,7 @@ def test_a_parameter_elsewhere_is_left_to_cvxpy():
 
 
 def test_options_are_not_mixed_up():
-    problem = QCQPStep().problem(CASES[0][1])
+    problem = LinearCostProblem(QCQPStep().problem(CASES[0][1]))
     for parameter in problem.parameters():
         parameter.value = np.ones(6)
     with quiet():  # one iteration is too few, and CVXPY says so
@@ -84,3 +90,34 @@ def test_options_are_not_mixed_up():
         short = problem.solver_stats.num_iters
         problem.solve(solver="SCS", warm_start=False)
     assert problem.solver_stats.num_iters > short == 1
+
+
+@pytest.mark.parametrize("hidden", ["param_prob", "A", "q", "param_id_to_col"])
+def test_other_internals_leave_the_solve_to_cvxpy(hidden, monkeypatch):
+    """An older or newer CVXPY may lack what is read here: then every solve is CVXPY's own, and right."""
+    original = cp.Problem.get_problem_data
+
+    def without(self, *args, **kwargs):
+        data, chain, inverse = original(self, *args, **kwargs)
+        if hidden == "param_prob":
+            return {k: v for k, v in data.items() if k != hidden}, chain, inverse
+        return {**data, "param_prob": Without(data["param_prob"], hidden)}, chain, inverse
+
+    monkeypatch.setattr(cp.Problem, "get_problem_data", without)
+    problem = LinearCostProblem(QCQPStep().problem(CASES[0][1]))
+    problem.get_problem_data("CLARABEL")
+    assert not problem._kept
+    data, _, _ = problem.get_problem_data("CLARABEL")
+    assert "A" in data
+
+
+class Without:
+    """An object that lacks one attribute of another."""
+
+    def __init__(self, original, hidden):
+        self.original, self.hidden = original, hidden
+
+    def __getattr__(self, name):
+        if name == self.hidden:
+            raise AttributeError(name)
+        return getattr(self.original, name)
