@@ -181,7 +181,7 @@ def fisher_l1_penalized(a: Any, B: Any, nu: float, *, solver: Backend | str | No
 
 def scaled_data(program: SparseFDA) -> tuple[Scaling, Vector, Any]:
     """The units, and a and B in them."""
-    scaling = Scaling.of_program(program)
+    scaling = Scaling.of_program(program).uniform()
     return scaling, scaling.vector(program.a), scaling.objective_form(program.pencil.dense()[1])
 
 

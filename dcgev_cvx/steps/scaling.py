@@ -45,6 +45,10 @@ class Scaling:
         """Units in which the x and the objective of an MM step are of size one."""
         return fda_units(program) if isinstance(program, SparseFDA) else gev_units(program)
 
+    def uniform(self) -> Scaling:
+        """One unit, the smallest, for all variables: then ‖x‖₁ keeps its form."""
+        return Scaling(np.full_like(self.u, self.u.min()), self.o)
+
     def pencil(self, pencil: Pencil, A: Matrix | None = None) -> Pencil:
         """The pencil (Â, B̂), or with a given matrix in place of Â; nothing is checked or factored again.
 

@@ -53,7 +53,7 @@ def test_a_scaled_pencil_needs_no_factorization(gram):
 
 
 def test_fisher_data_are_of_size_one():
-    program = SparseFDA(np.array([3e5, -1e4]), np.diag([1e-9, 3e-9]), nu=0.1)
+    program = SparseFDA(np.array([3e5, -1e4]), np.diag([1e-9, 3e-9]), nu=0.0)
     scaling = Scaling.of_program(program)
     assert 0.25 <= np.max(np.abs(scaling.vector(program.a))) < 2.0
     assert 0.25 <= np.max(scaling.objective_form(program.pencil.B)) < 4.0
