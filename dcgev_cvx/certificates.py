@@ -12,7 +12,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from ._numerics.checks import (
-    UNIT_ROUNDOFF,
     Index,
     Matrix,
     Vector,
@@ -229,19 +228,8 @@ def violation_on_face(program: Program, history: Sequence[Move]) -> float:
         rises = (values[after] - g_between, g_between - f_y, f_y - values[before])
         if not all(rise <= 0.0 for rise in rises):  # what is no number is no descent
             size = dropped + max(part.size(points[before]), part.size(points[after]))
-            worst = max(worst, ratio(float(np.max(rises)) - rounding(part, size, points[after]), size))
+            worst = max(worst, ratio(float(np.max(rises)) - part.rounding(size, points[after]), size))
     return worst
-
-
-def rounding(program: Program, size: float, x: Vector) -> float:
-    """What the sums behind f and g may lose to rounding: 8(n + a) units in the last place of their size.
-
-    a = (Σ √Bᵢᵢ|xᵢ|)²/xᵀBx bounds the cancellation in the xᵀBx by which a step is scaled into Ω; it
-    exceeds n only for an ill-conditioned B.
-    """
-    pencil, z = program.pencil, of_size_one(x)
-    moduli = float(pencil.B_roots @ np.abs(z))
-    return 8.0 * (pencil.n + ratio(moduli * moduli, pencil.B_quad(z))) * UNIT_ROUNDOFF * size
 
 
 CANCELS = 1e4

@@ -1,11 +1,15 @@
-"""The majorization-minimization driver: it knows programs and steps only by their call shape (Section 3.2)."""
+"""The majorization-minimization driver: minimise f over Ω by steps x⁽ˡ⁺¹⁾ = argmin g(·, x⁽ˡ⁾) (Section 3.2).
+
+The driver knows a program by the protocol `programs.Majorized` and a step by the call step(program, y).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -21,15 +25,25 @@ from ._numerics.checks import (
     says_stop,
     shown,
 )
-from .certificates import Certificate, certify, rounding
+from .certificates import Certificate, certify
 from .errors import InvalidParameter, SolverFailed
-from .programs import Program, expect_program
+from .programs import Majorized
 from .steps.shrink import Face
-from .steps.step import Step, StepOutput, expect_output, own_copy
+from .steps.step import StepOutput, expect_output, own_copy
+
+judge = singledispatch(certify)
+"""The certificate of a point: `certify` for the paper's programs; other kinds of programs register their own."""
 
 
 class Status(Enum):
-    """How a run ended, as a sentence. A stationary point is not called optimal."""
+    """How a run ended, as a sentence. A stationary point is not called optimal.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import Status
+    >>> Status.SMALL_STEP.value
+    'converged: the step became small at a stationary point'
+    """
 
     SMALL_STEP = "converged: the step became small at a stationary point"
     SMALL_DECREASE = "converged: f stopped decreasing at a stationary point"
@@ -45,7 +59,36 @@ class Status(Enum):
 class Iterate:
     """x⁽ˡ⁾ with f(x⁽ˡ⁾), g(x⁽ˡ⁾, x⁽ˡ⁻¹⁾), the multiplier μ and the seconds the step took.
 
-    An accelerated step minimises g(·, origin) instead, where f(origin) ≤ f(x⁽ˡ⁻¹⁾).
+    Parameters
+    ----------
+    l : int
+        The number of steps before this point; 0 is the start.
+    x : Vector
+        The point, read-only.
+    f : float
+        The objective at x.
+    g : float
+        The surrogate of the step that led here, at x.
+    mu : float
+        The constraint's multiplier in that step.
+    seconds : float
+        The wall time of that step.
+    residual : float
+        The KKT residual of that step, where it has one.
+    solver : str
+        The name of the solver that took the step.
+    origin : Vector or None
+        Where the surrogate touches f, if not at the iterate before: an accelerated step minimises g(·, origin),
+        where f(origin) ≤ f(x⁽ˡ⁻¹⁾).
+    work : float
+        The step's share of one product with the whole of A.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets, dc_pca
+    >>> start = dc_pca(datasets.pitprops(), rho=4.84).history[0]
+    >>> start.l, round(start.f, 3)
+    (0, -7.275)
     """
 
     l: int  # noqa: E741 - the paper's iteration index
@@ -62,23 +105,30 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Stop:
-    """When to stop: ‖x⁽ˡ⁺¹⁾ − x⁽ˡ⁾‖_B ≤ step·‖x‖_B, or f decreasing by no more than `decrease` of its size.
+    """When to stop: ‖x⁽ˡ⁺¹⁾ − x⁽ˡ⁾‖ ≤ step·‖x⁽ˡ⁺¹⁾‖, or f decreasing by no more than `decrease` of its size.
 
     Either counts as convergence only when the certificate of x passes at `stationarity`; if not,
     the run goes on. A run that creeps (steps of 1e-6 with a residual of 1e-3) is therefore never
-    called converged, and one that stands still without being stationary is called stalled.
+    called converged, and one that no longer moves without being stationary is called stalled.
 
     Parameters
     ----------
-    max_iter
+    max_iter : int
         The most MM steps to take.
-    step
-        A relative step this small is a fixed point; 1e-10 leaves about eight digits in x.
-    decrease
+    step : float
+        A relative step this small is a fixed point; 1e-10 leaves about eight digits in x. Steps of the paper's
+        programs are measured in the norm of B.
+    decrease : float
         A decrease this small, relative to the terms of f; 0 stops where f no longer falls in
         floating point, which is where steps of about 1e-8 are.
-    stationarity
+    stationarity : float
         The tolerance of the certificate, free of the problem's scale.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import Stop
+    >>> Stop(max_iter=50)
+    Stop(max_iter=50, step=1e-10, decrease=0.0, stationarity=1e-06)
     """
 
     max_iter: int = 1000
@@ -91,37 +141,52 @@ class Stop:
         for name in ("step", "decrease", "stationarity"):
             object.__setattr__(self, name, as_number(getattr(self, name), name))
 
-    def moved_little(self, program: Program, before: Vector, after: Vector) -> bool:
+    def small_step(self, program: Majorized, before: Iterate, after: Iterate) -> bool:
         """Is the step small?"""
-        return program.pencil.B_norm(after - before) <= self.step * program.pencil.B_norm(after)
+        return program.norm(after.x - before.x) <= self.step * program.norm(after.x)
 
-    def sank_little(self, program: Program, before: Iterate, after: Iterate) -> bool:
+    def small_decrease(self, program: Majorized, before: Iterate, after: Iterate) -> bool:
         """Is the decrease small?"""
         slack = self.decrease * program.size(after.x) if self.decrease > 0.0 else 0.0
         return before.f - after.f <= slack
 
 
-USUAL = Stop()
 Callback = Callable[[Iterate], Any]
+AnyStep = Callable[[Any, Vector], StepOutput]
 
 
 @dataclass(frozen=True)
 class MMResult:
     """Where the run ended, why, how it got there, and what the data prove about it.
 
-    Attributes
+    Parameters
     ----------
-    x, f
-        The last iterate and its objective.
-    status, message
-        Why the run ended, as a sentence, and what a failed solver said.
-    converged
+    x : Vector
+        The last iterate.
+    f : float
+        The objective at x.
+    status : Status
+        Why the run ended, as a sentence.
+    converged : bool
         True only for a small step or decrease at a point whose certificate passes. It means
         stationary: other stationary points may have a lower f.
-    n_iter, history
-        The number of steps, and every Iterate from the start on.
-    program, certificate
-        What was minimised, and the referee's numbers for x and for the whole history.
+    n_iter : int
+        The number of steps.
+    history : tuple of Iterate
+        Every iterate from the start on.
+    program : SparseGEV, SparseFDA or DCProgram
+        What was minimised.
+    certificate : Certificate
+        The numbers that certify x and the whole history, computed from the data.
+    message : str
+        What a failed solver said, or what else there is to say about the run.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets, dc_pca
+    >>> result = dc_pca(datasets.pitprops(), rho=4.84)
+    >>> result.converged, result.n_iter, result.support
+    (True, 149, (0, 1, 6, 7, 8, 9))
     """
 
     x: Vector
@@ -130,13 +195,13 @@ class MMResult:
     converged: bool
     n_iter: int
     history: tuple[Iterate, ...]
-    program: Program
+    program: Any
     certificate: Certificate
     message: str = ""
 
     @property
     def solvers(self) -> dict[str, int]:
-        """Who solved how many of the steps."""
+        """How many of the steps each solver took."""
         return dict(Counter(iterate.solver for iterate in self.history[1:]))
 
     @property
@@ -147,10 +212,10 @@ class MMResult:
     @property
     def support(self) -> tuple[int, ...]:
         """The positions of the nonzeros."""
-        return tuple(i for i, value in enumerate(self.x) if value != 0.0)
+        return tuple(int(i) for i in np.flatnonzero(self.x))
 
     def __str__(self) -> str:
-        names = ", ".join(self.program.pencil.name(i) for i in self.support[:12])
+        names = ", ".join(self.program.name(i) for i in self.support[:12])
         more = " …" if len(self.support) > 12 else ""
         return (
             f"{self.status.value}{': ' + self.message if self.message else ''}\n"
@@ -159,11 +224,25 @@ class MMResult:
         )
 
 
-def iterate(program: Program, step: Step, x0: Any = None) -> Iterator[Iterate]:
-    """x⁽⁰⁾, x⁽¹⁾, x⁽²⁾, … without end: x⁽ˡ⁺¹⁾ = argmin g(·, x⁽ˡ⁾) over Ω (Eq:min-step). Take as many as you like.
+def iterate(program: Majorized, step: AnyStep, x0: Any = None) -> Iterator[Iterate]:
+    """x⁽⁰⁾, x⁽¹⁾, x⁽²⁾, … without end: x⁽ˡ⁺¹⁾ = argmin g(·, x⁽ˡ⁾) over Ω (Eq:min-step).
 
     The iterates satisfy f(x⁽ˡ⁺¹⁾) ≤ g(x⁽ˡ⁺¹⁾, x⁽ˡ⁾) ≤ g(x⁽ˡ⁾, x⁽ˡ⁾) = f(x⁽ˡ⁾): the first because g majorises f, the
     second because x⁽ˡ⁺¹⁾ minimises g, the last because g touches f (Eq:sandwich).
+
+    Parameters
+    ----------
+    program : SparseGEV, SparseFDA or DCProgram
+        What to minimise.
+    step : callable
+        Called as step(program, y); any of `dcgev_cvx.steps`, or your own.
+    x0 : array_like, optional
+        A start in Ω; the program's own by default.
+
+    Returns
+    -------
+    Iterator[Iterate]
+        The start and the steps from it, one at a time. Take as many as you like.
 
     Examples
     --------
@@ -177,60 +256,13 @@ def iterate(program: Program, step: Step, x0: Any = None) -> Iterator[Iterate]:
     1 -29.518 8
     2 -33.981 7
     """
-    expect_step(step)
-    return steps_from(program, step, frozen(expect_program(program).start(x0)))
-
-
-def steps_from(program: Program, step: Step, y: Vector, l: int = 0) -> Iterator[Iterate]:  # noqa: E741
-    """y as iterate l, then the steps from it."""
-    value, first = program.f(y), l
-    yield Iterate(l, y, value, value, mu=0.0, seconds=0.0)
-    while True:
-        l += 1  # noqa: E741 - the paper's iteration index
-        done = l > first + 1 and vanished(program, y)
-        out = extrapolated(program, y) if done else expect_output(step(program, y))
-        origin = None if out.origin is None else own_copy(out.origin, y)
-        y = frozen(own_copy(out.x, y))
-        yield Iterate(l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver, origin, out.work)
-
-
-def vanished(program: Program, y: Vector) -> bool:
-    """Is y zero but for rounding beside Ω = {xᵀBx ≤ 1}, and f no larger at 0?
-
-    Where A has no positive direction, steps without a penalty only shrink x: by a factor each, down to numbers
-    whose squares are none, though the limit was known long before.
-    """
-    zero = np.zeros_like(y)
-    tiny = y.any() and program.pencil.B_norm(y) <= UNIT_ROUNDOFF
-    return bool(tiny and program.violation(zero) == 0.0 and program.f(zero) <= program.f(y))
-
-
-def extrapolated(program: Program, y: Vector) -> StepOutput:
-    """The step from 0, the limit of a run through y, which stays there: an accelerated one, its origin 0."""
-    zero = np.zeros_like(y)
-    return StepOutput(
-        zero, program.f(zero), mu=0.0, seconds=0.0, residual=0.0, correction=0.0, solver="none", origin=zero, work=0.0
-    )
-
-
-def expect_step(step: Any) -> None:
-    """Refuse what cannot be called."""
-    if isinstance(step, type) or not callable(step):
-        raise InvalidParameter(
-            f"step = {shown(step)} is none: it is called as step(program, y); see dcgev_cvx.steps."
-        )
-
-
-def expect_stop(stop: Any) -> Stop:
-    """The stop rule if it is one, the default for None."""
-    if stop is not None and not isinstance(stop, Stop):
-        raise InvalidParameter(f"stop = {shown(stop)} is no stop rule: use Stop(max_iter=..., step=...).")
-    return USUAL if stop is None else stop
+    check_step(step)
+    return steps_from(program, step, frozen(checked_program(program).start(x0)))
 
 
 def minimize(
-    program: Program,
-    step: Step,
+    program: Majorized,
+    step: AnyStep,
     x0: Any = None,
     *,
     stop: Stop | None = None,
@@ -239,26 +271,30 @@ def minimize(
 ) -> MMResult:
     """Run MM until the stop rule and the certificate agree; a callback that returns True stops the run.
 
-    The driver asks nothing of a program but f, g and Ω, and nothing of a step but the argmin of
-    g(·, y); every algorithm of this package runs through it. A step that raises SolverFailed ends
+    Every algorithm of this package runs through this driver. A step that raises SolverFailed ends
     the run with what was computed before it; whatever else a step does wrong, the certificate is
     computed from the data and shows it.
 
     Parameters
     ----------
-    program
-        What to minimise: SparseGEV or SparseFDA.
-    step
-        step(program, y) → StepOutput; any of `dcgev_cvx.steps`, or your own.
-    x0
+    program : SparseGEV, SparseFDA or DCProgram
+        What to minimise.
+    step : callable
+        Called as step(program, y), returns a StepOutput; any of `dcgev_cvx.steps`, or your own.
+    x0 : array_like, optional
         A start in Ω; the program's own by default.
-    stop
+    stop : Stop, optional
         When to stop; `Stop()` by default.
-    callback
+    callback : callable, optional
         Called with each Iterate, the start included.
-    shrink
-        Drop the variables that are zero for good (see Face) and go on with the smaller program: the same
+    shrink : bool
+        Remove the variables that stay zero in all later steps and go on with the smaller program: the same
         iterates, sooner. The result and its certificate are those of the whole program all the same.
+
+    Returns
+    -------
+    MMResult
+        The last iterate, its status as a sentence, the history and the certificate.
 
     Examples
     --------
@@ -273,15 +309,14 @@ def minimize(
     ('OUT_OF_ITERATIONS', False)
     """
     rule, callback, shrink = expect_stop(stop), as_callback(callback, "callback"), as_flag(shrink, "shrink")
-    expect_program(program)
+    run = shrinking(program, step, x0) if shrink else whole(program, step, x0)
     history: list[Iterate] = []
     status, message = Status.OUT_OF_ITERATIONS, ""
     try:
-        for face, local in on_faces(program, step, x0, shrink):
-            current = local[-1]
-            history.append(lifted(face, current))
-            verdict = ended(face.part, rule, local)
-            if callback is not None and says_stop(callback(history[-1])) and verdict is None:
+        for part, local, point in run:
+            history.append(point)
+            verdict = ended(part, rule, local)
+            if callback is not None and says_stop(callback(point)) and verdict is None:
                 verdict = Status.STOPPED
             if verdict is not None:
                 status = verdict
@@ -291,14 +326,57 @@ def minimize(
     return result_of(program, history, status, message)
 
 
-def on_faces(program: Program, step: Step, x0: Any, shrink: bool) -> Iterator[tuple[Face, list[Iterate]]]:
-    """The iterates, each as the newest of a list of at most two in the coordinates of its face."""
-    face, local = Face.whole(program), list[Iterate]()
-    run = iterate(program, step, x0)
+def ended(program: Majorized, rule: Stop, history: Sequence[Iterate]) -> Status | None:
+    """The status after the newest iterate, or None to go on.
+
+    In this order: nothing left (collapsed), f went up (ascent), no longer moving at a stationary
+    point (converged) or elsewhere (stalled), the limit of iterations.
+    """
+    if len(history) < 2:
+        return None
+    before, after = history[-2], history[-1]
+    if program.collapsed(after.x):
+        return Status.COLLAPSED
+    if after.f > before.f and after.f - before.f > program.rounding(program.size(before.x), after.x):
+        return Status.ASCENT
+    still = rule.small_step(program, before, after)
+    if still or rule.small_decrease(program, before, after):
+        if judge(program, after.x).passes(rule.stationarity):
+            return Status.SMALL_STEP if still else Status.SMALL_DECREASE
+        if (after.x == before.x).all():
+            return Status.STALLED
+    return Status.OUT_OF_ITERATIONS if after.l >= rule.max_iter else None
+
+
+def result_of(program: Majorized, history: Sequence[Iterate], status: Status, message: str = "") -> MMResult:
+    """The record of a run with its certificate; converged only if the whole certificate passes."""
+    last = history[-1]
+    certificate = judge(program, last.x, history)
+    # the run was ended by f alone; only the sandwich of the whole history shows a step whose g was wrong
+    if certificate.sandwich > 1e-9 and status in (Status.SMALL_STEP, Status.SMALL_DECREASE):
+        status = Status.ASCENT
+    converged = status in (Status.SMALL_STEP, Status.SMALL_DECREASE)
+    return MMResult(last.x, last.f, status, converged, last.l, tuple(history), program, certificate, message)
+
+
+# The iterates, each with the program and the last two iterates that the stop rule judges
+
+
+def whole(program: Majorized, step: AnyStep, x0: Any) -> Iterator[tuple[Majorized, list[Iterate], Iterate]]:
+    """The iterates of the program itself."""
+    local: list[Iterate] = []
+    for point in iterate(program, step, x0):
+        local = [*local[-1:], point]
+        yield program, local, point
+
+
+def shrinking(program: Any, step: AnyStep, x0: Any) -> Iterator[tuple[Majorized, list[Iterate], Iterate]]:
+    """The same iterates, with the variables that stay zero removed on the way; the last is the whole point."""
+    run, face, local = iterate(program, step, x0), Face.whole(program), list[Iterate]()
     while True:
         local = [*local[-1:], next(run)]
-        yield face, local
-        smaller = face.shrunk(local[-1].x) if shrink else face
+        yield face.part, local, lifted(face, local[-1])
+        smaller = face.shrunk(local[-1].x)
         if smaller is not face:
             run = steps_from(smaller.part, step, frozen(local[-1].x[local[-1].x != 0.0]), local[-1].l)
             face, local = smaller, [next(run)]
@@ -308,49 +386,64 @@ def lifted(face: Face, point: Iterate) -> Iterate:
     """The same iterate in the whole space."""
     if face.part is face.whole_program:
         return point
-    f, g = point.f + face.constant, point.g + face.constant
     origin = None if point.origin is None else face.lift(point.origin)
-    x, work = face.lift(point.x), point.work * face.share
-    return Iterate(point.l, x, f, g, point.mu, point.seconds, point.residual, point.solver, origin, work)
+    f, g, work = point.f + face.constant, point.g + face.constant, point.work * face.share
+    return replace(point, x=face.lift(point.x), f=f, g=g, origin=origin, work=work)
 
 
-def ended(program: Program, rule: Stop, history: Sequence[Iterate]) -> Status | None:
-    """The status after the newest iterate, or None to go on.
+def steps_from(program: Majorized, step: AnyStep, y: Vector, l: int = 0) -> Iterator[Iterate]:  # noqa: E741
+    """y as iterate l, then the steps from it."""
+    value, first = program.f(y), l
+    yield Iterate(l, y, value, value, mu=0.0, seconds=0.0)
+    while True:
+        l += 1  # noqa: E741 - the paper's iteration index
+        done = l > first + 1 and vanished(program, y)
+        out = at_zero(program, y) if done else expect_output(step(program, y))
+        origin = None if out.origin is None else own_copy(out.origin, y)
+        y = frozen(own_copy(out.x, y))
+        yield Iterate(l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver, origin, out.work)
 
-    In this order: nothing left (collapsed), f went up (ascent), standing still at a stationary
-    point (converged) or elsewhere (stalled), the limit of iterations.
+
+def vanished(program: Majorized, y: Vector) -> bool:
+    """Is y zero but for rounding, 0 in Ω, and f no larger there?
+
+    Where A has no positive direction, steps without a penalty only shrink x, by a factor each, down to numbers
+    whose squares underflow, though the limit 0 was known long before.
     """
-    if len(history) < 2:
-        return None
-    before, after = history[-2], history[-1]
-    if not after.x.any():
-        return Status.COLLAPSED
-    if after.f > before.f and after.f - before.f > rounding(program, program.size(before.x), after.x):
-        return Status.ASCENT
-    still = rule.moved_little(program, before.x, after.x)
-    if still or rule.sank_little(program, before, after):
-        if certify(program, after.x).passes(rule.stationarity):
-            return Status.SMALL_STEP if still else Status.SMALL_DECREASE
-        if (after.x == before.x).all():
-            return Status.STALLED
-    return Status.OUT_OF_ITERATIONS if after.l >= rule.max_iter else None
+    if not y.any() or program.norm(y) > UNIT_ROUNDOFF:
+        return False
+    zero = np.zeros_like(y)
+    return program.violation(zero) == 0.0 and program.f(zero) <= program.f(y)
 
 
-def result_of(program: Program, history: Sequence[Iterate], status: Status, message: str = "") -> MMResult:
-    """The record of a run, judged by the referee; converged only if its whole certificate passes."""
-    last = history[-1]
-    certificate = certify(program, last.x, history)
-    # the run was ended by f alone; only the sandwich of the whole history shows a step whose g was wrong
-    if certificate.sandwich > 1e-9 and status in (Status.SMALL_STEP, Status.SMALL_DECREASE):
-        status = Status.ASCENT
-    return MMResult(
-        x=last.x,
-        f=last.f,
-        status=status,
-        converged=status in (Status.SMALL_STEP, Status.SMALL_DECREASE),
-        n_iter=last.l,
-        history=tuple(history),
-        program=program,
-        certificate=certificate,
-        message=message,
+def at_zero(program: Majorized, y: Vector) -> StepOutput:
+    """The step from 0, which stays there; the history records it as accelerated, with 0 as its origin."""
+    zero = np.zeros_like(y)
+    return StepOutput(
+        zero, program.f(zero), mu=0.0, seconds=0.0, residual=0.0, correction=0.0, solver="none", origin=zero, work=0.0
     )
+
+
+def checked_program(program: Any) -> Majorized:
+    """The program, if it has the methods that the driver calls."""
+    if not all(callable(getattr(program, name, None)) for name in ("start", "f", "g", "violation", "norm")):
+        raise InvalidParameter(
+            f"program must be a SparseGEV, SparseFDA or DCProgram; got {type(program).__name__}. "
+            "Build one, such as SparseGEV(pencil, rho)."
+        )
+    return program
+
+
+def check_step(step: Any) -> None:
+    """Raise unless the step can be called."""
+    if isinstance(step, type) or not callable(step):
+        raise InvalidParameter(
+            f"step must be a function called as step(program, y); got {shown(step)}. See dcgev_cvx.steps."
+        )
+
+
+def expect_stop(stop: Any) -> Stop:
+    """The stop rule; the default for None."""
+    if stop is not None and not isinstance(stop, Stop):
+        raise InvalidParameter(f"stop must be a Stop, such as Stop(max_iter=50), or None; got {shown(stop)}.")
+    return Stop() if stop is None else stop

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._numerics.checks import (
+    UNIT_ROUNDOFF,
     Index,
     Matrix,
     Vector,
@@ -212,6 +213,17 @@ class Pencil:
     def B_norm(self, x: Vector) -> float:
         """‖x‖_B = (xᵀBx)^½."""
         return math.sqrt(max(0.0, self.B_quad(x)))
+
+    def rounding(self, x: Vector) -> float:
+        """What f and g may lose to rounding at x, relative to their terms: 8(n + a) units in the last place.
+
+        a = (Σ √Bᵢᵢ|xᵢ|)²/xᵀBx bounds the cancellation in the xᵀBx by which a step is scaled into Ω; it
+        exceeds n only for an ill-conditioned B.
+        """
+        z = x / power_of_two(float(np.max(np.abs(x))))
+        moduli, square = float(self.B_roots @ np.abs(z)), self.B_quad(z)
+        cancellation = 0.0 if moduli == 0.0 else moduli * moduli / square if square > 0.0 else math.inf
+        return 8.0 * (self.n + cancellation) * UNIT_ROUNDOFF
 
     def B_sub(self, support: Index) -> Matrix:
         """The principal submatrix of B on a support."""

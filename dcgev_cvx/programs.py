@@ -205,6 +205,22 @@ class SparseGEV:
         penalty = len(x) * abs(self.at_zero()[0]) + self.rho_eps * abs(self.penalty.value(x, self.eps))
         return abs(self.pencil.A_quad(x)) + penalty + self.tau * float(x @ self._M_dot(x))
 
+    def rounding(self, size: float, x: Vector) -> float:
+        """What f and g, sums of this size, may lose to rounding."""
+        return size * self.pencil.rounding(x)
+
+    def norm(self, x: Vector) -> float:
+        """‖x‖_B, in which steps are measured."""
+        return self.pencil.B_norm(x)
+
+    def collapsed(self, x: Vector) -> bool:
+        """Is x = 0? Then the penalty outweighs A."""
+        return not x.any()
+
+    def name(self, i: int) -> str:
+        """The name of variable i."""
+        return self.pencil.name(i)
+
     def at_zero(self) -> tuple[float, float]:
         """(value, slope) at 0 of one coordinate's penalty times ρ_ε."""
         return penalty_at_zero(self.penalty, self.rho_eps, self.eps)
@@ -350,6 +366,22 @@ class SparseFDA:
         """The sum of the moduli of f's terms, against which its rounding error is measured."""
         penalty = len(x) * abs(self.at_zero()[0]) + self.nu_eps * abs(self.penalty.value(x, self.eps))
         return self.pencil.B_quad(x) + penalty
+
+    def rounding(self, size: float, x: Vector) -> float:
+        """What f and g, sums of this size, may lose to rounding."""
+        return size * self.pencil.rounding(x)
+
+    def norm(self, x: Vector) -> float:
+        """‖x‖_B, in which steps are measured."""
+        return self.pencil.B_norm(x)
+
+    def collapsed(self, x: Vector) -> bool:
+        """Is x = 0? No point with aᵀx = 1 is."""
+        return not x.any()
+
+    def name(self, i: int) -> str:
+        """The name of variable i."""
+        return self.pencil.name(i)
 
     def at_zero(self) -> tuple[float, float]:
         """(value, slope) at 0 of one coordinate's penalty times ν_ε."""
@@ -504,8 +536,48 @@ class Penalty(Protocol):
         ...
 
 
-class Program(Protocol):
-    """min f over Ω with a majoriser g: what the driver, the steps and the certificates use of a program.
+class Majorized(Protocol):
+    """min f over Ω with a surrogate g: what the driver `mm` asks of a program."""
+
+    def start(self, x0: Any = None) -> Vector:
+        """A point of Ω to start from."""
+        ...
+
+    def f(self, x: Vector) -> float:
+        """The objective."""
+        ...
+
+    def g(self, x: Vector, y: Vector) -> float:
+        """The surrogate: g(x, y) ≥ f(x) and g(y, y) = f(y)."""
+        ...
+
+    def violation(self, x: Vector) -> float:
+        """How far x lies outside Ω."""
+        ...
+
+    def size(self, x: Vector) -> float:
+        """The sum of the moduli of f's terms, which a decrease of f is measured against."""
+        ...
+
+    def rounding(self, size: float, x: Vector) -> float:
+        """What f and g, sums of this size, may lose to rounding."""
+        ...
+
+    def norm(self, x: Vector) -> float:
+        """The length of a step."""
+        ...
+
+    def collapsed(self, x: Vector) -> bool:
+        """Is x a point with nothing left to optimise?"""
+        ...
+
+    def name(self, i: int) -> str:
+        """The name of entry i of x."""
+        ...
+
+
+class Program(Majorized, Protocol):
+    """A program over a pencil: what the steps and the certificates use of it.
 
     One MM step minimises xᵀHx − 2cᵀx + pᵀ|x| over Ω, where c = `linear(y)` and p = `slopes(y)`; H and Ω do not change
     along a run.
@@ -514,18 +586,6 @@ class Program(Protocol):
     @property
     def pencil(self) -> Pencil:
         """The pencil whose B measures lengths."""
-        ...
-
-    def f(self, x: Vector) -> float:
-        """The objective."""
-        ...
-
-    def g(self, x: Vector, y: Vector) -> float:
-        """The surrogate, g(x, x) = f(x)."""
-        ...
-
-    def violation(self, x: Vector) -> float:
-        """How far x lies outside Ω."""
         ...
 
     def slack(self, x: Vector) -> float:
@@ -560,16 +620,8 @@ class Program(Protocol):
         """The slopes above which a coordinate is zero at the minimiser."""
         ...
 
-    def start(self, x0: Any = None) -> Vector:
-        """A feasible start."""
-        ...
-
     def restrict(self, support: Index, products: int = 128) -> Self:
         """The same program on a few variables, the others held at zero."""
-        ...
-
-    def size(self, x: Vector) -> float:
-        """The sum of the moduli of f's terms."""
         ...
 
     def at_zero(self) -> tuple[float, float]:
