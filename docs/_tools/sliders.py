@@ -1,4 +1,4 @@
-"""Pictures that move without a kernel: frames computed once, a slider, one script shared by all pages."""
+"""Plots with a slider: the frames are computed when the page is built, so that no kernel is needed."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ names = count(1)
 
 
 def shown(figure: go.Figure, what: str) -> HTML:
-    """The figure as HTML that loads the site's own copy of plotly.js and nothing from elsewhere."""
+    """The figure as HTML that loads the copy of plotly.js on this site."""
     name = f"moving-{what}-{next(names)}"
-    config = {"displayModeBar": False}  # its buttons lie over the legend on a small screen
+    config = {"displayModeBar": False}  # its buttons cover the legend on a small screen
     body = figure.to_html(full_html=False, include_plotlyjs=False, div_id=name, auto_play=False, config=config)
     return HTML(f'<script src="../_static/plotly.min.js"></script>{body}')
 
 
 def with_slider(traces: Sequence[Sequence[Any]], labels: Sequence[str], prefix: str, **options: Any) -> go.Figure:
-    """A figure whose slider chooses one of the frames; titles gives each frame its own, first is shown first."""
+    """A figure whose slider chooses a frame; `titles` has one title per frame, `first` is the frame shown first."""
     titles, first = options.pop("titles", [""] * len(traces)), options.pop("first", 0)
     frames = [
         go.Frame(data=list(data), name=str(i), layout={"title": {"text": title}})
@@ -42,7 +42,7 @@ def with_slider(traces: Sequence[Sequence[Any]], labels: Sequence[str], prefix: 
 
 
 def majoriser(program: SparseGEV, starts: Sequence[float]) -> HTML:
-    """The functions f and g(·, y) in one variable, y under the slider: where they touch and where g is least."""
+    """Plot f and g(·, y) in one variable, with y on the slider."""
     from dcgev_cvx.plotting.majorisers import next_point
 
     grid = np.linspace(-1.0, 1.0, 201)
@@ -56,24 +56,28 @@ def majoriser(program: SparseGEV, starts: Sequence[float]) -> HTML:
             [
                 go.Scatter(x=grid, y=f, mode="lines", line={"color": BLACK}, name="f(x)"),
                 go.Scatter(x=grid, y=g, mode="lines", line={"color": BLUE, "dash": "dash"}, name="g(x, y)"),
-                mark(y[0], program.f(y), BLACK, "circle", "y: they touch"),
+                mark(y[0], program.f(y), BLACK, "circle", "y"),
                 mark(x[0], program.g(x, y), BLUE, "triangle-down", "x = argmin g(·, y)"),
-                mark(x[0], program.f(x), ORANGE, "square", "f(x), lower still"),
+                mark(x[0], program.f(x), ORANGE, "square", "f at x"),
             ]
         )
         labels.append(f"{start:.2f}")
-    above = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}  # beside the picture it takes half of a small screen
+    above = {
+        "orientation": "h",
+        "y": 1.0,
+        "yanchor": "bottom",
+    }  # beside the plot it would take half of a small screen
     axes = {"xaxis_title": "x", "yaxis": {"range": [min(f) - 0.15, max(f) + 0.6]}, "legend": above}
     return shown(with_slider(frames, labels, "y = ", first=int(len(starts) * 0.4), **axes), "majoriser")
 
 
 def mark(x: float, y: float, color: str, symbol: str, name: str) -> go.Scatter:
-    """One point with a name."""
+    """One labelled point."""
     return go.Scatter(x=[x], y=[y], mode="markers", marker={"color": color, "symbol": symbol, "size": 13}, name=name)
 
 
 def loadings(path: Path) -> HTML:
-    """The renormalized loadings along a ρ̃ path, ρ̃ under the slider."""
+    """Plot the renormalized loadings along a ρ̃ path, with ρ̃ on the slider."""
     from dcgev_cvx import renormalize
 
     pencil = path.pencil
