@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from dcgev_cvx import Pencil
+from dcgev_cvx import Gram, Pencil
 
 
 def optimum(pencil, k):
@@ -21,6 +21,11 @@ def null(n, rng=0):
     """The covariance of 4n Gaussian samples without structure."""
     G = np.random.default_rng(rng).standard_normal((4 * n, n))
     return Pencil(G.T @ G / (4 * n))
+
+
+def gaussian(p, n, seed=0):
+    """A = CᵀC with a Gaussian C of p rows."""
+    return Pencil(Gram(np.random.default_rng(seed).standard_normal((p, n))))
 
 
 def random_pencil(rng, largest=8):

@@ -16,7 +16,7 @@ from dcgev_cvx.reproduction.methods import METHODS, gaussian, gaussian_pencil
 from dcgev_cvx.reproduction.onesided import descend_one_sided, minimiser, one_sided_max, still, threshold
 from dcgev_cvx.reproduction.starts import given_start, krylov_start
 from dcgev_cvx.reproduction.tables34 import planted
-from dcgev_cvx.rivals.base import combined, longest_column
+from dcgev_cvx.rivals.sparse_pca import combined, longest_column
 
 BOTH = [(descend, rho_max), (descend_one_sided, one_sided_max)]
 

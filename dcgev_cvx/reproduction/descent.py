@@ -13,7 +13,7 @@ import numpy as np
 
 from .._numerics.checks import Matrix, Vector
 from ..programs import MACHINE_EPS, rho_eps
-from ..rivals.base import Run
+from ..rivals.sparse_pca import Run
 from .starts import Start
 
 SHRINK = 0.65

@@ -16,8 +16,8 @@ from .._numerics.checks import Matrix, Vector
 from ..certificates import on_support, value
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil
-from ..rivals.base import Run, factor, largest, search, trimmed
 from ..rivals.gpower import ascend, gamma_max
+from ..rivals.sparse_pca import Run, factor, largest, search_penalty, trimmed
 from ..rivals.spca import penalized
 from ..search.oneshot import Schedule, one_shot
 from .descent import descend, rho_max
@@ -146,7 +146,7 @@ PAPER = ("SPCA", "GPower", "DC-PCA")
 def prepared(pencil: Pencil, k: int, run: Callable[[float], Run], high: float, slack: int) -> Prepared:
     """Search the parameter, and keep the run at it to be timed."""
     begin = clock()
-    found = search(run, high, k, pencil.n, slack=slack)
+    found = search_penalty(run, high, k, pencil.n, slack=slack)
     total = clock() - begin
     near = abs(int(np.count_nonzero(found.run.x)) - k) <= slack
     x = found.run.x if near else trimmed(found.run.x, k)

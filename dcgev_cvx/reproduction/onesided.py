@@ -17,7 +17,7 @@ import numpy as np
 
 from .._numerics.checks import Matrix, Vector
 from ..programs import MACHINE_EPS, rho_eps
-from ..rivals.base import Run, combined
+from ..rivals.sparse_pca import Run, combined
 from .descent import penalty
 from .starts import Start
 

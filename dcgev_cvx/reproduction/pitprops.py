@@ -13,7 +13,7 @@ from .._numerics.checks import Matrix, Vector
 from ..algorithms import dc_pca
 from ..pencils import Pencil
 from ..programs import smallest_tau
-from ..rivals.base import Run, best_loadings, search
+from ..rivals.sparse_pca import Run, best_loadings, search_penalty
 from ..search.deflation import deflate, directions, orthonormal
 from ..search.paths import rho_max
 from .methods import loadings
@@ -75,7 +75,7 @@ def dc_pca_at(pencil: Pencil, k: int) -> Vector:
         result = dc_pca(pencil, rho=rho)
         return Run(np.array(result.x), result.n_iter, result.converged)
 
-    return best_loadings(pencil, search(run, rho_max(pencil), k, pencil.n).run.x, k)
+    return best_loadings(pencil, search_penalty(run, rho_max(pencil), k, pencil.n).run.x, k)
 
 
 FINDERS: Mapping[str, Callable[[Pencil, int], Vector]] = MappingProxyType(

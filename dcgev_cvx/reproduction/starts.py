@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
-from ..rivals.base import longest_column
+from ..rivals.sparse_pca import longest_column
 
 SAMPLE = 128
 """About so many columns are looked at first."""

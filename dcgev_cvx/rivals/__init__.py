@@ -1,8 +1,8 @@
 """The paper's rivals on sparse PCA, each from its own published formula: rival(pencil, k) → Solution (Section 4).
 
-All take a Pencil with B = I and A ⪰ 0 and return a Solution whose value is computed from the data, so that a table
-of them is a table of vectors and not of claims. Each docstring says where the method starts, when it
-stops and how it is brought to k; "renormalized" always means the best loadings on the support that the method chose.
+All take a Pencil with B = I and A ⪰ 0 and return a Solution whose value is computed from the data. Each docstring
+says where the method starts, when it stops and how it is brought to k; "renormalized" always means the best loadings
+on the support that the method chose.
 
 Examples
 --------
@@ -23,8 +23,7 @@ from .gpower import gpower
 from .greedy import greedy
 from .gspca import gspca
 from .scotlass import scotlass
-from .spca import spca
-from .spca_components import spca_components
+from .spca import spca, spca_components
 
 RIVALS: Mapping[str, Callable[..., Solution]] = MappingProxyType(
     {"scotlass": scotlass, "spca": spca, "dspca": dspca, "gspca": gspca, "greedy": greedy, "gpower": gpower}

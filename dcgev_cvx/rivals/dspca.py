@@ -1,7 +1,8 @@
-"""DSPCA of d'Aspremont, El Ghaoui, Jordan and Lanckriet: a semidefinite relaxation, rounded."""
+"""DSPCA of d'Aspremont, El Ghaoui, Jordan and Lanckriet (2007): a semidefinite relaxation, rounded."""
 
 from __future__ import annotations
 
+import math
 from time import perf_counter
 from typing import Any
 
@@ -10,22 +11,30 @@ import numpy as np
 from .._numerics.checks import as_flag
 from ..certificates import Solution, renormalize
 from ..pencils import Pencil
-from .base import finished, pca_problem, trimmed
+from .sparse_pca import finished, pca_problem, trimmed
 
 
 def dspca(pencil: Pencil, k: int, *, renormalized: bool = True, solver: Any = None) -> Solution:
-    """DSPCA: max tr(AX) s.t. tr X ≤ 1, 1ᵀ|X|1 ≤ k, X ⪰ 0; x from the leading eigenvector of X (Section 3).
+    """Solve max tr(AX) s.t. tr X ≤ 1, 1ᵀ|X|1 ≤ k, X ⪰ 0, and round the leading eigenvector of X (Section 3).
 
-    ‖x‖₀ ≤ k gives ‖x‖₁² ≤ k, so the ℓ1 radius is √k. Rounding keeps the k largest entries of
-    the eigenvector and, with `renormalized`, the best loadings there. Stops with its solver;
-    the value is that of the rounded vector, the relaxation's own is an upper bound.
+    ‖x‖₀ ≤ k gives ‖x‖₁² ≤ k, so the ℓ1 radius is √k. Rounding keeps the k largest entries of the eigenvector. The
+    value is that of the rounded vector.
 
     Parameters
     ----------
-    renormalized
-        The best loadings on the support (default), or the eigenvector's own entries cut to k.
-    solver
-        Of the SDP, a name or a Backend; Clarabel up to n = 30 and SCS beyond by default. n > 250 is refused.
+    pencil : Pencil
+        B = I and A ⪰ 0, n ≤ 250.
+    k : int
+        The cardinality.
+    renormalized : bool
+        Whether to return the best loadings on the support instead of the eigenvector's own entries cut to k.
+    solver : str or Backend, optional
+        The SDP's; by default Clarabel up to n = 30 and SCS beyond.
+
+    Returns
+    -------
+    Solution
+        The rounded vector.
 
     Examples
     --------
@@ -38,7 +47,6 @@ def dspca(pencil: Pencil, k: int, *, renormalized: bool = True, solver: Any = No
     work, k = pca_problem(pencil, k, "dspca")
     as_flag(renormalized, "renormalized")
     begin = perf_counter()
-    options = {} if solver is None else {"solver": solver}
-    relaxed = entrywise_sdp(work, radius=float(np.sqrt(k)), **options)
+    relaxed = entrywise_sdp(work, radius=math.sqrt(k), solver=solver)
     x = trimmed(np.linalg.eigh(relaxed.X)[1][:, -1], k)
     return finished(pencil, renormalize(work, x) if renormalized else x, k, "dspca", begin)

@@ -10,18 +10,33 @@ import numpy as np
 from .._numerics.checks import Index
 from ..certificates import Solution, on_support
 from ..pencils import Pencil
-from .base import finished, pca_problem
+from .sparse_pca import finished, pca_problem
 
 
 def greedy(pencil: Pencil, k: int) -> Solution:
-    """Add argmax (cᵢᵀz)², z the leading eigenvector of Σ_{i∈S} cᵢcᵢᵀ: λmax(S ∪ i) ≥ λmax(S) + (cᵢᵀz)².
+    """Add argmax (cᵢᵀz)² until there are k variables, z the leading eigenvector of Σ_{i∈S} cᵢcᵢᵀ.
 
-    The bound is a subgradient inequality of the convex λmax, so a step costs one eigenvector
-    and one product with A. Stops at k by itself; proves nothing.
+    λmax is convex, so λmax(M + cᵢcᵢᵀ) ≥ λmax(M) + (cᵢᵀz)² with z the leading eigenvector of M = Σ_S cᵢcᵢᵀ, and M has
+    the same nonzero eigenvalues as A_SS. A step costs one eigenvector and one product with A. Compare `gspca`, which
+    computes λmax of every candidate instead of this bound.
 
-    Proof: λmax is convex, so λmax(M + cᵢcᵢᵀ) ≥ λmax(M) + zᵀcᵢcᵢᵀz with z the leading eigenvector of M = Σ_S cᵢcᵢᵀ,
-    and M has the same nonzero eigenvalues as A_SS. Compare `gspca`, which computes λmax of every candidate instead
-    of the bound.
+    Parameters
+    ----------
+    pencil : Pencil
+        B = I and A ⪰ 0.
+    k : int
+        The cardinality.
+
+    Returns
+    -------
+    Solution
+        The leading eigenvector on the support of size k.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets, rivals
+    >>> rivals.greedy(datasets.pitprops(), 3).support
+    (0, 1, 8)
     """
     work, k = pca_problem(pencil, k, "greedy")
     begin = perf_counter()
@@ -30,11 +45,8 @@ def greedy(pencil: Pencil, k: int) -> Solution:
 
 
 def path(pencil: Pencil) -> Iterator[Index]:
-    """Supports of 1, 2, …, n variables. With z = Cx/√λ the score (cᵢᵀz)² is (Ax)ᵢ²/λ.
-
-    Supports are nested, so one pass yields the whole path of cardinalities.
-    """
-    support = [int(np.argmax(pencil.A.diagonal()))]
+    """Nested supports of 1, 2, …, n variables. With z = Cx/√λ the score (cᵢᵀz)² is (Ax)ᵢ²/λ."""
+    support = [int(np.argmax(pencil.A_diagonal))]
     yield np.array(support)
     while len(support) < pencil.n:
         score = np.abs(pencil.A @ on_support(pencil, np.array(support)))

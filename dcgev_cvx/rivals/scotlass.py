@@ -1,46 +1,44 @@
-"""SCoTLASS of Jolliffe, Trendafilov and Uddin in its penalised form, by the paper's MM iteration."""
+"""SCoTLASS of Jolliffe, Trendafilov and Uddin (2003) in its penalised form, by the paper's MM iteration."""
 
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Literal, TypeAlias
 
 import numpy as np
 
-from .._numerics.checks import as_flag, as_number, as_whole, one_of
+from .._numerics.checks import as_flag, as_number, as_whole
 from ..certificates import Solution, renormalize
-from ..mm import Stop, minimize
 from ..pencils import Pencil
-from ..programs import L1Penalty, SparseGEV
-from ..steps.closed import soft_threshold_step
-from .base import Run, finished, pca_problem, search, trimmed
-
-Engine: TypeAlias = Literal["closed", "driver"]
+from ..steps.closed import soft_threshold
+from .sparse_pca import Run, finished, pca_problem, search_penalty, trimmed
 
 
 def scotlass(
-    pencil: Pencil,
-    k: int,
-    *,
-    engine: Engine = "closed",
-    renormalized: bool = False,
-    tol: float = 1e-8,
-    max_iter: int = 1000,
+    pencil: Pencil, k: int, *, renormalized: bool = False, tol: float = 1e-8, max_iter: int = 1000
 ) -> Solution:
-    """SCoTLASS: max xᵀAx − ρ‖x‖₁ s.t. ‖x‖² ≤ 1, by xᵢ ∝ [|(Ax)ᵢ| − ρ/2]₊ sign (Ax)ᵢ (Eq:scotl).
+    """Maximise xᵀAx − ρ‖x‖₁ s.t. ‖x‖² ≤ 1 by xᵢ ∝ [|(Ax)ᵢ| − ρ/2]₊ sign (Ax)ᵢ (Eq:scotl).
 
-    k is reached by halving the interval of ρ; where the cardinality jumps over k, the k largest
-    loadings are kept. engine="driver" runs the same program through the certified MM driver.
-    Starts at the leading eigenvector; stops when ‖x⁺ − x‖ ≤ tol.
-
-    The original constrains ‖x‖₁ ≤ t; the penalised form has the same stationary points for matching ρ and t.
+    The original constrains ‖x‖₁ ≤ t; the penalised form has the same stationary points for matching ρ and t. k is
+    reached by halving the interval of ρ; where the cardinality jumps over k, the k largest loadings are kept. Starts
+    at the leading eigenvector.
 
     Parameters
     ----------
-    renormalized
-        Off by default: these are the method's own loadings, which the penalty shrinks.
-    tol, max_iter
-        When to stop a run; one that ran out says so in its Solution's method.
+    pencil : Pencil
+        B = I and A ⪰ 0.
+    k : int
+        The cardinality.
+    renormalized : bool
+        Whether to return the best loadings on the support instead of the method's own, which the penalty shrinks.
+    tol : float
+        Stop when ‖x⁺ − x‖ ≤ tol.
+    max_iter : int
+        The largest number of steps of one run; a run that reached it is labelled in `Solution.method`.
+
+    Returns
+    -------
+    Solution
+        The loadings on the support that was found.
 
     Examples
     --------
@@ -52,26 +50,20 @@ def scotlass(
     (2.021, 2.475)
     """
     work, k = pca_problem(pencil, k, "scotlass")
-    one_of(engine, "engine", ("closed", "driver"))
     as_flag(renormalized, "renormalized")
     tol, max_iter = as_number(tol, "tol", high=1.0), as_whole(max_iter, "max_iter")
     begin = perf_counter()
-    once = closed if engine == "closed" else driven
-    found = search(lambda rho: once(work, rho, tol, max_iter), rho_max(work), k, work.n)
+    found = search_penalty(lambda rho: iterated(work, rho, tol, max_iter), rho_max(work), k, work.n)
     x = trimmed(found.run.x if found.run.x.any() else work.leading_vector, k)
     x = renormalize(work, x) if renormalized else x
     return finished(pencil, x, k, "scotlass", begin, converged=found.run.converged, on_path=found.exact)
 
 
-def closed(pencil: Pencil, rho: float, tol: float, max_iter: int) -> Run:
-    """The iteration of Eq:scotl in three lines; x = 0 where every |(Ax)ᵢ| ≤ ρ/2.
-
-    Independent of the package's MM driver on purpose: the two are compared in the tests.
-    """
+def iterated(pencil: Pencil, rho: float, tol: float, max_iter: int) -> Run:
+    """The iteration of Eq:scotl at one ρ; x = 0 where every |(Ax)ᵢ| ≤ ρ/2."""
     x = pencil.leading_vector
     for step in range(1, max_iter + 1):
-        c = pencil.A @ x
-        z = np.sign(c) * np.maximum(0.0, np.abs(c) - 0.5 * rho)
+        z = soft_threshold(pencil.A @ x, 0.5 * rho)
         norm = float(np.linalg.norm(z))
         if norm == 0.0:
             return Run(z, step, True)
@@ -81,16 +73,6 @@ def closed(pencil: Pencil, rho: float, tol: float, max_iter: int) -> Run:
     return Run(x, max_iter, False)
 
 
-def driven(pencil: Pencil, rho: float, tol: float, max_iter: int) -> Run:
-    """The same program through mm.minimize with the ℓ1 penalty, whose majoriser is itself."""
-    program = SparseGEV(pencil, rho, penalty=L1Penalty())
-    result = minimize(program, soft_threshold_step, stop=Stop(max_iter=max_iter, step=tol))
-    return Run(np.array(result.x), result.n_iter, result.converged or not result.x.any())
-
-
 def rho_max(pencil: Pencil) -> float:
-    """2·max |(Ax)ᵢ| at the start: from there the first step is 0.
-
-    The interval of the search ends there; a run from another start might need more.
-    """
+    """2·max |(Ax)ᵢ| at the start: from there on the first step is 0."""
     return 2.0 * float(np.max(np.abs(pencil.A @ pencil.leading_vector)))

@@ -1,18 +1,24 @@
-"""SPCA of Zou, Hastie and Tibshirani: a principal component as an elastic net regression."""
+"""SPCA of Zou, Hastie and Tibshirani (2006): principal components as elastic net regressions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import random
+import warnings
+from collections.abc import Callable, Sequence
+from functools import cache
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import Matrix, Vector, as_flag, as_number, as_whole
+from .._numerics.checks import Matrix, Vector, as_flag, as_number, as_numbers, as_whole
+from .._numerics.extras import require
 from ..certificates import Solution, renormalize
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil
-from .base import Run, finished, hushed, largest, linear_models, pca_problem, search, trimmed
+from ..steps.closed import soft_threshold
+from .sparse_pca import Run, factor, finished, largest, pca_problem, search_penalty, trimmed
 
 Regression = Callable[[Vector, Vector], Vector]
 """β from α, given the last β to start from."""
@@ -27,33 +33,47 @@ def spca(
     tol: float = 1e-3,
     max_iter: int = 200,
 ) -> Solution:
-    """SPCA: min ‖Cα − Cβ‖² + λ‖β‖² + λ₁‖β‖₁ over β, then α = CᵀCβ/‖CᵀCβ‖, in turn; x = β/‖β‖ (Eq:EN-SPCA).
+    """Minimise ‖Cα − Cβ‖² + λ‖β‖² + λ₁‖β‖₁ over β, then set α = CᵀCβ/‖CᵀCβ‖, in turn; x = β/‖β‖ (Eq:EN-SPCA).
 
-    λ is `ridge`·λmax(A). From data (Gram) the regression is scikit-learn's coordinate descent and
-    λ₁ is searched until k loadings are left; from a covariance it is its LARS path, left where
-    k are active; ridge=inf is the authors' choice for n ≫ p, a soft threshold (Section 4.2).
-    Starts at the leading eigenvector; stops when ‖β⁺/‖β⁺‖ − β/‖β‖‖ ≤ tol, the authors' rule.
+    For fixed α the objective is an elastic net in β; for fixed β and ‖α‖ = 1 it is minimised by α ∝ CᵀCβ. From data
+    (Gram) the regression is scikit-learn's coordinate descent and λ₁ is searched until k loadings are left; from a
+    covariance it is its LARS path, left where k are active. Starts at the leading eigenvector.
 
     Parameters
     ----------
-    ridge
-        λ in units of λmax(A), > 0; inf for the limit in which the regression becomes a soft threshold.
-    renormalized
-        Off by default, as in `scotlass`.
-    tol, max_iter
-        The stop rule of the alternation; its authors use 1e-3.
+    pencil : Pencil
+        B = I and A ⪰ 0.
+    k : int
+        The cardinality.
+    ridge : float
+        λ in units of λmax(A), > 0; inf is the authors' choice for n ≫ p, a soft threshold (Section 4.2).
+    renormalized : bool
+        Whether to return the best loadings on the support instead of the method's own, which the penalty shrinks.
+    tol : float
+        Stop when ‖β⁺/‖β⁺‖ − β/‖β‖‖ ≤ tol; the authors use 1e-3.
+    max_iter : int
+        The largest number of alternations.
 
-    Why alternate: for fixed α the objective is an elastic net in β; for fixed β and ‖α‖ = 1 it is
-    minimised by α ∝ CᵀCβ (a Procrustes rotation, here of one column).
+    Returns
+    -------
+    Solution
+        The loadings on the support that was found.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets, rivals
+    >>> rivals.spca(datasets.pitprops(), 3).support
+    (0, 1, 8)
     """
     work, k = pca_problem(pencil, k, "spca")
     as_flag(renormalized, "renormalized")
     tol, max_iter = as_number(tol, "tol", high=1.0), as_whole(max_iter, "max_iter")
-    weight = checked_ridge(ridge) * (work.lambda_max or 1.0)
+    unlimited = np.isscalar(ridge) and ridge == math.inf
+    weight = (math.inf if unlimited else as_number(ridge, "ridge", strict=True)) * (work.lambda_max or 1.0)
     begin = perf_counter()
     if isinstance(work.A, Gram) and math.isfinite(weight):
         top = 2.0 * float(np.max(np.abs(work.A @ work.leading_vector)))
-        found = search(lambda lasso: penalized(work, weight, lasso, tol, max_iter), top, k, work.n)
+        found = search_penalty(lambda lasso: penalized(work, weight, lasso, tol, max_iter), top, k, work.n)
         run, on_path = found.run, found.exact
     else:
         run = alternate(work, counted(work, weight, k), tol, max_iter)
@@ -63,11 +83,65 @@ def spca(
     return finished(pencil, x, k, "spca", begin, converged=run.converged, on_path=on_path)
 
 
-def penalized(pencil: Pencil, ridge: float, lasso: float, tol: float = 1e-3, max_iter: int = 200) -> Run:
-    """SPCA at a fixed λ₁ from data: the unit whose time the paper's Table 2 reports.
+def spca_components(
+    pencil: Pencil, lassos: Sequence[float], *, ridge: float = 1e-6, tol: float = 1e-3, max_iter: int = 200
+) -> Matrix:
+    """Minimise Σⱼ ‖Cαⱼ − Cβⱼ‖² + λ‖βⱼ‖² + λ₁ⱼ‖βⱼ‖₁ over β, and over α with αᵀα = I, in turn (Eq:EN-SPCA).
 
-    Raises InvalidParameter for a pencil that is not a Gram: the regression wants the data.
+    For fixed α each βⱼ is an elastic net, for fixed β the best α is UVᵀ with Aβ = UDVᵀ (Procrustes). Starts at the
+    leading eigenvectors. Its authors ran it so on the pit props; unlike one component after another, α stays
+    orthonormal, which keeps it near the ordinary components.
+
+    Parameters
+    ----------
+    pencil : Pencil
+        B = I and A ⪰ 0.
+    lassos : sequence of float
+        λ₁ⱼ ≥ 0, one per component and at most n: larger ones leave fewer loadings.
+    ridge : float
+        λ > 0; next to nothing where there are more samples than variables, as its authors advise.
+    tol : float
+        Stop when no entry of β/‖β‖ moves by more than this.
+    max_iter : int
+        The largest number of alternations.
+
+    Returns
+    -------
+    ndarray
+        n × len(lassos), unit columns; a column is 0 where its penalty outweighs everything.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets, rivals
+    >>> V = rivals.spca_components(datasets.pitprops(), (0.06, 0.16, 0.1, 0.5, 0.5, 0.5))
+    >>> (V != 0).sum(axis=0)
+    array([7, 4, 4, 1, 1, 1])
     """
+    penalties = as_numbers(lassos, "lassos")
+    if len(penalties) > pca_problem(pencil, 1, "spca")[0].n:
+        raise InvalidParameter(
+            f"lassos has {len(penalties)} penalties: 1 to n = {pencil.n} components can be asked for."
+        )
+    weight = as_number(ridge, "ridge", strict=True)
+    tol, max_iter = as_number(tol, "tol", high=1.0), as_whole(max_iter, "max_iter")
+    C = np.asfortranarray(factor(pencil))
+    alpha = np.linalg.svd(C, full_matrices=True)[2][: len(penalties)].T
+    beta = np.zeros((pencil.n, len(penalties)))
+    x = beta
+    for _ in range(max_iter):
+        for j, lasso in enumerate(penalties):
+            beta[:, j] = elastic_net(C, C @ alpha[:, j], weight, lasso, beta[:, j].copy())
+        norms = np.linalg.norm(beta, axis=0)
+        before, x = x, beta / np.where(norms > 0.0, norms, 1.0)
+        if float(np.max(np.abs(x - before))) <= tol:
+            break
+        U, _, Vt = np.linalg.svd(C.T @ (C @ beta), full_matrices=False)
+        alpha = U @ Vt
+    return x
+
+
+def penalized(pencil: Pencil, ridge: float, lasso: float, tol: float = 1e-3, max_iter: int = 200) -> Run:
+    """SPCA at a fixed λ₁ from data: the unit whose time the paper's Table 2 reports."""
     if not isinstance(pencil.A, Gram):
         raise InvalidParameter("penalized needs the data: Pencil(Gram(C)).")
     C = np.asfortranarray(pencil.A.C)
@@ -75,10 +149,7 @@ def penalized(pencil: Pencil, ridge: float, lasso: float, tol: float = 1e-3, max
 
 
 def alternate(pencil: Pencil, regress: Regression, tol: float, max_iter: int) -> Run:
-    """β from α by regression, α = Aβ/‖Aβ‖ (the SVD step for one component), in turn.
-
-    Raises nothing when β = 0: such a Run has converged, at nothing.
-    """
+    """β from α by regression, α = Aβ/‖Aβ‖ (the SVD step for one component), in turn; β = 0 is a regular end."""
     alpha, beta, x = pencil.leading_vector, np.zeros(pencil.n), np.zeros(pencil.n)
     for step in range(1, max_iter + 1):
         beta = regress(alpha, beta)
@@ -94,34 +165,25 @@ def alternate(pencil: Pencil, regress: Regression, tol: float, max_iter: int) ->
 
 
 def elastic_net(C: Matrix, y: Vector, ridge: float, lasso: float, start: Vector) -> Vector:
-    """argmin ‖y − Cβ‖² + ridge‖β‖² + lasso‖β‖₁ by coordinate descent; scikit-learn divides by 2·(rows of C).
-
-    `start` is the last β: the alternation changes it little, and coordinate descent then takes a few sweeps.
-    """
-    rows = C.shape[0]
-    first, second = lasso / (2.0 * rows), ridge / rows
-    strength = first + second
-    with hushed():
-        path = linear_models().enet_path(
-            C,
-            y,
-            l1_ratio=first / strength,
-            alphas=[strength],
-            coef_init=start,
-            precompute=False,
-            tol=1e-6,
-            check_input=False,
-            random_state=0,  # nothing is drawn by it, but None would move NumPy's global numbers
-        )
+    """argmin ‖y − Cβ‖² + ridge‖β‖² + lasso‖β‖₁ by coordinate descent; scikit-learn divides by 2·(rows of C)."""
+    first, second = lasso / (2.0 * len(C)), ridge / len(C)
+    path = quietly(
+        linear_models().enet_path,
+        C,
+        y,
+        l1_ratio=first / (first + second),
+        alphas=[first + second],
+        coef_init=start,
+        precompute=False,
+        tol=1e-6,
+        check_input=False,
+        random_state=0,  # nothing is drawn by it, but None would move NumPy's global numbers
+    )
     return np.asarray(path[1], dtype=np.float64)[:, 0]
 
 
 def counted(pencil: Pencil, ridge: float, k: int) -> Regression:
-    """The regression from a covariance that leaves k loadings: LARS on A + λI, or its limit λ = ∞.
-
-    Cardinality and not λ₁ is the parameter here, so that no search is needed: the LARS path is left where k are
-    active.
-    """
+    """The regression from a covariance that leaves k loadings: LARS on A + λI, or its limit λ = ∞."""
     if math.isinf(ridge):
         return lambda alpha, _: soft(pencil.A @ alpha, k)
     A, _ = pencil.dense()
@@ -130,37 +192,37 @@ def counted(pencil: Pencil, ridge: float, k: int) -> Regression:
 
 
 def lars(gram: Matrix, correlation: Vector, k: int) -> Vector:
-    """The last point with k nonzeros on the LARS path of min βᵀGβ − 2cᵀβ + λ₁‖β‖₁.
-
-    On the path variables enter one at a time and may leave; if k never occurs, the last point is returned and the
-    caller's `on_path` is False.
-    """
-    with hushed():
-        # a variable may leave the path and come back: twice as many steps as variables are allowed
-        coefficients: Matrix = linear_models().lars_path_gram(
-            correlation, gram, n_samples=1, max_iter=2 * k + 20, method="lasso", return_path=True
-        )[2]
-    counts = np.count_nonzero(coefficients, axis=0)
-    reached = np.flatnonzero(counts == k)
+    """The last point with k nonzeros on the LARS path of min βᵀGβ − 2cᵀβ + λ₁‖β‖₁, or the path's last point."""
+    # a variable may leave the path and come back: twice as many steps as variables are allowed
+    steps = 2 * k + 20
+    path = linear_models().lars_path_gram
+    coefficients: Matrix = quietly(path, correlation, gram, n_samples=1, max_iter=steps, method="lasso")[2]
+    reached = np.flatnonzero(np.count_nonzero(coefficients, axis=0) == k)
     return np.array(coefficients[:, reached[-1] if len(reached) else -1])
 
 
 def soft(c: Vector, k: int) -> Vector:
-    """[|cᵢ| − λ₁/2]₊ sign cᵢ with λ₁/2 the (k+1)-th largest |cᵢ|: SPCA as λ → ∞, up to scale.
-
-    As λ → ∞, (1 + λ)β tends to the soft threshold of CᵀCα, the closed form of SPCA for n ≫ p.
-    """
-    size = np.abs(c)
+    """The soft threshold of c at its (k + 1)-th largest |cᵢ|: (1 + λ)β of SPCA as λ → ∞."""
     if k == len(c):
         return c
-    level = float(np.sort(size)[-k - 1])
-    kept = largest(size, k)
-    out = np.zeros_like(c)
-    out[kept] = np.sign(c[kept]) * (size[kept] - level)
+    size = np.abs(c)
+    kept, out = largest(size, k), np.zeros_like(c)
+    out[kept] = soft_threshold(c[kept], float(np.sort(size)[-k - 1]))
     return out
 
 
-def checked_ridge(ridge: float) -> float:
-    """A positive number, inf included."""
-    unlimited = isinstance(ridge, float) and ridge == math.inf  # pyright: ignore[reportUnnecessaryIsInstance]
-    return math.inf if unlimited else as_number(ridge, "ridge", strict=True)
+@cache
+def linear_models() -> Any:
+    """sklearn.linear_model; its import draws one of Python's global random numbers, which is put back."""
+    state = random.getstate()
+    try:
+        return require("sklearn.linear_model", "reproduce")
+    finally:
+        random.setstate(state)
+
+
+def quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call without scikit-learn's warnings: what they say of convergence is measured by the caller."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*args, **kwargs)

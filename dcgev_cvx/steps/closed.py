@@ -53,13 +53,18 @@ def soft_threshold_step(program: Program, y: Vector) -> StepOutput:
     c = program.linear(y)
     if not c.any():
         return without_pull(program, y)
-    p, size = program.slopes(y), np.abs(c)
-    unit = power_of_two(float(size.max()))  # squares of z/unit neither overflow nor vanish
-    z = np.copysign(np.maximum(0.0, size - 0.5 * p) / unit, c) + 0.0  # and no -0.0
+    p = program.slopes(y)
+    unit = power_of_two(float(np.abs(c).max()))  # squares of z/unit neither overflow nor vanish
+    z = soft_threshold(c, 0.5 * p) / unit
     norm = math.sqrt(float(z @ z))
     radius = max(program.tau / unit, norm)
     x = z / radius if radius > 0.0 else z
     return output(program, y, x, c, p, mu=max(0.0, norm - program.tau / unit) * unit, begin=begin)
+
+
+def soft_threshold(c: Vector, level: Vector | float) -> Vector:
+    """[|cᵢ| − levelᵢ]₊ sign cᵢ, without -0.0 (ALG-S)."""
+    return np.copysign(np.maximum(0.0, np.abs(c) - level), c) + 0.0
 
 
 def power_step(program: Program, y: Vector) -> StepOutput:

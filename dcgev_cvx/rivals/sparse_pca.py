@@ -1,0 +1,164 @@
+"""What the rivals share: the sparse PCA problem, a factor of A, the penalty that gives k, and the answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+from ..certificates import Solution, checked_k, on_support, solution_of
+from ..errors import InvalidParameter
+from ..pencils import Gram, Pencil, expect_pencil
+from ..programs import smallest_tau
+from ..search.paths import spread
+from ..steps.scaling import Scaling
+
+SAFE_SIZE = 1e50
+"""Variances between this and its inverse are taken as they are: their squares neither overflow nor vanish."""
+SEARCH_RUNS = 60
+"""The most runs of a search for k."""
+SEARCH_WIDTH = 1e-8
+"""Relative width of the parameter's interval below which the cardinality is taken to jump over k."""
+FEW = 0.25
+"""Up to this share of the columns is gathered for a product; beyond it gathering costs more than it saves."""
+
+
+def pca_problem(pencil: Any, k: Any, rival: str) -> tuple[Pencil, int]:
+    """The pencil to work on, its entries of moderate size, and the checked k; B = I and A ⪰ 0 are required."""
+    if expect_pencil(pencil).B is not None:
+        raise InvalidParameter(f"{rival} is a method of sparse PCA (B = I): use solve or sparse_gev for another B.")
+    if smallest_tau(pencil, "identity") > 0.0:
+        raise InvalidParameter(
+            f"{rival} needs A ⪰ 0, but λmin(A) = {pencil.lambda_min_A:.3g}: use solve or sparse_gev, which shift A."
+        )
+    top = float(np.max(pencil.A_diagonal))
+    extreme = top > 0.0 and not 1.0 / SAFE_SIZE < top < SAFE_SIZE
+    # a support and its loadings do not depend on the unit, and powers of two round nothing
+    return Scaling.of_pencil(pencil).pencil(pencil) if extreme else pencil, checked_k(k, pencil.n)
+
+
+def factor(pencil: Pencil) -> Matrix:
+    """C with A = CᵀC: the data themselves, or √Λ Vᵀ from A = VΛVᵀ without the null space."""
+    if isinstance(pencil.A, Gram):
+        return pencil.A.C
+    values, vectors = np.linalg.eigh(pencil.A)
+    kept = values > len(values) * UNIT_ROUNDOFF * max(values[-1], 0.0)
+    if not kept.any():
+        return np.zeros((1, pencil.n))
+    return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+
+
+def longest_column(C: Matrix) -> tuple[Vector, float]:
+    """The column of largest norm over its norm, 0 for a matrix of zeros, and ‖C‖².
+
+    The first among equals: standardised columns are of one length but for rounding, which must not decide.
+    """
+    lengths = np.vecdot(C.T, C.T)
+    top = float(np.maximum.reduce(lengths))
+    column = C[:, int((lengths >= (1.0 - C.shape[0] * UNIT_ROUNDOFF) * top).argmax())]
+    return column / math.sqrt(top) if top > 0.0 else column, float(np.add.reduce(lengths))
+
+
+def combined(C: Matrix, t: Vector) -> tuple[Vector, float]:
+    """Ct from the columns where t is not 0, if these are few, and which share of the data was read."""
+    active = t != 0.0
+    share = np.count_nonzero(active) / len(t)
+    if share < FEW:
+        few = active.nonzero()[0]
+        return t[few] @ C.T.take(few, axis=0), share
+    return C @ t, 1.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where one run at a fixed penalty ended, and whether its own stopping rule was met; x = 0 is a regular end.
+
+    passes counts how often the data were read, a product with a part of the columns as that part of one.
+    """
+
+    x: Vector
+    steps: int
+    converged: bool
+    passes: float = 0.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """The run whose cardinality is k (exact), or the last one seen with more; runs counts what was tried."""
+
+    run: Run
+    parameter: float
+    exact: bool
+    runs: int
+
+
+def search_penalty(run: Callable[[float], Run], high: float, k: int, n: int, *, slack: int = 0) -> Found:
+    """Halve (0, high) until a run has k ± slack nonzeros: the cardinality falls, by leaps too, as the penalty grows.
+
+    Nothing is left at the penalty `high`; k = n is the run without a penalty. Where the cardinality jumps over k, the
+    last run with more than k nonzeros is returned. It need not be monotone, and then a k may be missed.
+    """
+    low, best, at, tried = 0.0, None, 0.0, 0
+    while k < n and tried < SEARCH_RUNS and high - low > SEARCH_WIDTH * high:
+        middle = 0.5 * (low + high)
+        found, tried = run(middle), tried + 1
+        count = int(np.count_nonzero(found.x))
+        if abs(count - k) <= slack:
+            return Found(found, middle, count == k, tried)
+        low, high = (low, middle) if count < k else (middle, high)
+        if count > k:
+            best, at = found, middle
+    # no run had more than k: k = n, or even the smallest penalty left too few
+    if best is None:
+        best, tried = run(0.0), tried + 1
+    return Found(best, at, int(np.count_nonzero(best.x)) == k, tried)
+
+
+def largest(score: Vector, k: int) -> Index:
+    """The positions of the k largest scores, in order of position; ties go to the first."""
+    return np.sort(np.argsort(-score, kind="stable")[:k])
+
+
+def trimmed(x: Vector, k: int) -> Vector:
+    """x with its k largest entries only; ties go to the first."""
+    kept = largest(np.abs(x), k)
+    out = np.zeros_like(x)
+    out[kept] = x[kept]
+    return out
+
+
+def best_loadings(pencil: Pencil, x: Vector, k: int) -> Vector:
+    """The leading eigenvector on the k largest entries of x (variational renormalization)."""
+    return on_support(pencil, largest(np.abs(x), k))
+
+
+def unit(x: Vector) -> Vector:
+    """x/‖x‖, or 0; without -0.0."""
+    norm = float(np.linalg.norm(x))
+    return x / norm + 0.0 if norm > 0.0 else np.zeros_like(x)
+
+
+def finished(
+    pencil: Pencil,
+    x: Vector,
+    k: int,
+    method: str,
+    begin: float,
+    *,
+    converged: bool = True,
+    on_path: bool | None = None,
+) -> Solution:
+    """The rival's answer; one that ran out of iterations says so in its method.
+
+    Where its eigenvalue is shared, variables that cost nothing fill it up to k nonzeros; fewer are left only where
+    more would lower the value, as for a diagonal A.
+    """
+    if np.count_nonzero(x) < k:
+        x = spread(pencil, x / float(np.linalg.norm(x)), k)
+    label = method if converged else f"{method} (out of iterations)"
+    return solution_of(pencil, x, label, perf_counter() - begin, on_path=on_path)
