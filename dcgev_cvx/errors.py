@@ -1,9 +1,7 @@
-"""What can go wrong, said to a person: the number that failed and what to do about it.
+"""The errors of the package: each message shows the value that failed and what to do about it.
 
-Every error is a DCGEVError and at the same time the built-in that a caller would expect (ValueError,
-RuntimeError, ImportError, OSError), so that `except ValueError` written for another library still works.
-Exceptions of NumPy, LAPACK, CVXPY and the solvers do not pass through: they are caught where they arise and
-chained as the cause.
+Every error is a DCGEVError and also the built-in that a caller expects (ValueError, RuntimeError, ImportError,
+OSError). Exceptions of NumPy, LAPACK, CVXPY and the solvers are caught and chained as the cause.
 """
 
 from __future__ import annotations
@@ -13,67 +11,52 @@ from collections.abc import Iterable
 
 
 class DCGEVError(Exception):
-    """Base of every error this package raises on purpose.
-
-    `except DCGEVError` catches what this package says about its input or its solvers, and no bug.
-    """
+    """Base class of every error that this package raises on purpose."""
 
 
 class InvalidPencil(DCGEVError, ValueError):
     """The matrices do not form a pencil (A symmetric, B positive definite).
 
-    Not square, not symmetric, shapes that differ, B not positive definite, entries that are not finite numbers:
-    the message holds the offending number, such as B's smallest eigenvalue.
+    A matrix is not square, not symmetric or not finite, the shapes differ, or B is not positive definite. The message
+    has the offending number, such as B's smallest eigenvalue.
     """
 
 
 class InvalidParameter(DCGEVError, ValueError):
     """A setting or a vector lies outside its range.
 
-    A price below zero, a k outside 1 … n, an unknown name (with the nearest known one), data that cannot be used.
+    For example rho < 0, k > n, an unknown name (with the nearest known one), or data that cannot be used.
     """
 
 
 class Infeasible(DCGEVError, ValueError):
     """The program has no feasible point.
 
-    For sparse FDA only: a = 0, or an ℓ1 radius below 1/‖a‖∞. xᵀBx ≤ 1 always has a point.
+    Only sparse FDA can be infeasible: a = 0, or an ℓ1 radius below 1/‖a‖∞.
     """
 
 
 class SolverFailed(DCGEVError, RuntimeError):
-    """A solver gave no answer, or one that its certificate refutes.
+    """Every solver of a Backend failed, or returned an answer whose KKT residual is too large.
 
-    Raised when every solver of a Backend has failed, with each one's reason. Trying another solver, or
-    engine="native", is the remedy.
+    The message has the reason of each. Try another solver, or engine="native".
     """
 
 
 class SolverMissing(DCGEVError, ImportError):
-    """A solver or an optional package is not installed.
-
-    The message holds the command that installs it.
-    """
+    """A solver is not installed; the message has the command that installs it."""
 
 
 class MissingPackage(DCGEVError, ImportError):
-    """An optional package is not installed.
-
-    The message holds the command that installs it.
-    """
+    """An optional package is not installed; the message has the command that installs it."""
 
 
 class DataUnavailable(DCGEVError, OSError):
-    """A data file is missing, damaged, or cannot be fetched.
-
-    The message says which file belongs where; nothing that is damaged is used or overwritten.
-    """
+    """A data file is missing, damaged, or cannot be fetched; the message says which file is expected where."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The hint `did you mean ...?` for a misspelt name, or the list of known names.
-
-    Letter case does not count. Examples:
+    """The hint "did you mean ...?" for a misspelt name, whatever its case, or the list of known names.
 
     >>> from dcgev_cvx.errors import nearest
     >>> nearest("clarabell", ["CLARABEL", "SCS"]), nearest("xyz", ["CLARABEL", "SCS"])

@@ -11,7 +11,7 @@ the ValueError that scikit-learn's conventions ask for.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
@@ -507,7 +507,7 @@ class WrongType(InvalidParameter, TypeError):
 
 
 @contextmanager
-def our_errors() -> Iterator[None]:
+def our_errors() -> Generator[None]:
     """Turn scikit-learn's errors about data into the package's."""
     try:
         yield

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._numerics.canvas import axes_of
 from .._numerics.checks import Matrix, Vector, as_whole
-from ..certificates import refuse_history
+from ..certificates import check_history
 from ..errors import InvalidParameter
 from ..programs import expect_program
 from .sheet import BLACK, BLUE, ORANGE, STYLES
@@ -114,7 +114,7 @@ def plot_majoriser_2d(program: Program, history: Sequence[Iterate], *, at: int =
     >>> result = sparse_gev(Pencil([[2.0, 0.8], [0.8, 1.2]]), rho=0.6, eps=0.1, tau=4.0)
     >>> axes = plot_majoriser_2d(result.program, result.history)
     """
-    refuse_history(history, expect_program(program).pencil.n)
+    check_history(history, expect_program(program).pencil.n)
     first, second, inside = plane(program)
     if not history:
         raise InvalidParameter("history is empty: give at least one iterate.")
