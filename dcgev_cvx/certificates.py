@@ -448,13 +448,8 @@ def violation_on_support(program: Program, history: Sequence[Visited]) -> float:
 
 def snap(program: Program, x: Vector, tol: float = SNAP_TOL) -> Vector:
     """x with zeros for the entries with |xᵢ|√Bᵢᵢ ≤ tol·‖x‖_B."""
-    z = of_size_one(x)
+    z = x / power_of_two(float(np.max(np.abs(x))))  # of size one, so that no square overflows
     return np.where(np.abs(z) * program.pencil.B_roots <= tol * program.pencil.B_norm(z), 0.0, x)
-
-
-def of_size_one(x: Vector) -> Vector:
-    """x over a power of two, so that its squares neither overflow nor all underflow."""
-    return x / power_of_two(float(np.max(np.abs(x))))
 
 
 def ratio(part: float, whole: float) -> float:
