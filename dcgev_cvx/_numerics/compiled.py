@@ -11,13 +11,14 @@ try:
 except ImportError:
     njit = None
 
+COMPILED = njit is not None
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """njit with a cache on disk, or without one where no folder can be written; the function itself without numba."""
-    if njit is None:
+    if not COMPILED:
         return function
     try:
         return cast("Callable[P, R]", njit(cache=True)(function))

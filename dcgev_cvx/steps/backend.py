@@ -1,4 +1,4 @@
-"""The only door to CVXPY's solvers: names checked, failures named, nothing printed, nothing remembered."""
+"""CVXPY's solvers, called in one place: names are checked, failures raise, nothing is printed or remembered."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ TIGHT: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "CLARABEL": {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10},
         "ECOS": {"abstol": 1e-10, "reltol": 1e-10, "feastol": 1e-10},
-        # Anderson acceleration leads SCS astray on small ill-conditioned steps
+        # with Anderson acceleration SCS fails on small ill-conditioned steps
         "SCS": {"eps_abs": 1e-8, "eps_rel": 1e-8, "max_iters": 50_000, "acceleration_lookback": 0},
         "OSQP": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 50_000, "polishing": False},
     }
 )
-"""Options that let the support of an MM step be read off the answer; the polish does the rest."""
+"""Options that let the support of an MM step be read off the answer; `polish` does the rest."""
 
 INSTALL = {
     "CLARABEL": "clarabel",
@@ -42,7 +42,7 @@ INSTALL = {
 
 @dataclass(frozen=True)
 class Solved:
-    """Who answered, what it said of its own answer, and how long it took by its own clock and by ours."""
+    """The solver that answered, its own status, and the seconds by its own clock and by ours."""
 
     solver: str
     status: str
@@ -54,17 +54,17 @@ class Solved:
 class Backend:
     """A solver with its options and an explicit list of others to try when it fails.
 
-    A failure is an exception, or a status other than optimal; `optimal_inaccurate` is handed
+    A failure is an exception, or a status other than optimal; an answer that the solver calls inaccurate is passed
     on, for the step's own certificate to judge.
 
     Parameters
     ----------
-    solver
-        A name that CVXPY knows, in any case.
-    options
-        Handed to the solver as they are, instead of our tight tolerances.
-    fallback
-        Solvers to try in turn when the first fails; a result says who solved what (`MMResult.solvers`).
+    solver : str
+        A name that CVXPY knows, in upper or lower case.
+    options : mapping
+        Passed to the solver unchanged, in place of the tight tolerances that are used otherwise.
+    fallback : tuple of str
+        Solvers to try in turn when the first fails; `MMResult.solvers` counts which solver took which steps.
 
     Examples
     --------
@@ -95,10 +95,9 @@ class Backend:
         return (self.solver, *self.fallback)
 
     def solve(self, problem: cp.Problem, solver: str | None = None) -> Solved:
-        """Solve with one named solver (the first by default); SolverFailed says what it answered.
+        """Solve with one named solver, the first by default; SolverFailed carries its message.
 
-        Where our tight tolerances fail, the solver's own defaults are tried: the polish needs
-        only the support. Options given by the user are used as they are.
+        Where the tight tolerances fail, the solver's own defaults are tried, since `polish` needs only the support.
         """
         name = self.solver if solver is None else known_solver(solver)
         given = dict(self.options) if name == self.solver else {}
@@ -113,18 +112,18 @@ class Backend:
 
 
 def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any], *, unfinished: bool = False) -> Solved:
-    """One call of problem.solve(): an answer that claims to be optimal, or SolverFailed.
+    """One call of problem.solve(): an answer that the solver calls optimal, or SolverFailed.
 
-    unfinished=True hands on what a solver had when its time or iterations ran out: for bounds that trust no solver.
+    With unfinished=True an answer cut short by a limit is accepted too, for bounds that hold whatever the solver did.
     """
     begin = perf_counter()
     try:
         with quiet():
-            # no warm start: an answer must not depend on earlier calls (beyond the paper)
+            # no warm start: an answer must not depend on earlier calls
             problem.solve(solver=name, warm_start=False, **options)
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as cause:  # a panic in a solver written in Rust is no Exception
+    except BaseException as cause:  # a panic of a solver written in Rust is not an Exception
         if was_interrupted(cause):
             raise KeyboardInterrupt from cause
         reason = str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__
@@ -139,19 +138,13 @@ def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any], *, unfin
 
 
 def was_interrupted(cause: BaseException) -> bool:
-    """Was it Ctrl-C? SCS catches the signal itself and returns a status, which CVXPY calls a failure.
-
-    CVXPY drops that status, but the frame in which it failed still holds SCS's answer.
-    """
+    """Was it Ctrl-C? SCS catches the signal and returns a status; CVXPY drops it, but its frame still holds it."""
     answers = [frame.f_locals.get("solution") for frame, _ in walk_tb(cause.__traceback__)]
     return any(isinstance(a, dict) and a.get("info", {}).get("status") == "interrupted" for a in answers)
 
 
 def foreign(problem: cp.Problem, **options: Any) -> None:
-    """One call of problem.solve() for methods that are guests here (dccp, CVXPY's nonlinear door).
-
-    Whatever status they end with is theirs; the values they leave are for a certificate to judge.
-    """
+    """One call of problem.solve() for other packages (dccp, CVXPY's nonlinear interface), whatever their status."""
     try:
         with quiet():
             problem.solve(**options)
@@ -162,12 +155,12 @@ def foreign(problem: cp.Problem, **options: Any) -> None:
 
 @cache
 def installed_solvers() -> tuple[str, ...]:
-    """The names CVXPY can use on this machine; asked for once, for CVXPY tries every import anew at each call."""
+    """The solvers that CVXPY finds on this machine; cached, since CVXPY tries every import at each call."""
     return tuple(cp.installed_solvers())
 
 
 def known_solver(name: object) -> str:
-    """The canonical name of an installed solver; otherwise how to get it, or the nearest match."""
+    """The name of an installed solver in capitals; otherwise an error says how to install it, or the nearest name."""
     if not isinstance(name, str):
         raise InvalidParameter(f"solver must be a name such as 'CLARABEL', got {shown(name)}.")
     upper = name.upper()
@@ -184,7 +177,7 @@ def known_solver(name: object) -> str:
 
 
 class _Quiet:
-    """CVXPY's own warnings are turned off while any thread solves, and the filters put back by the last one out."""
+    """Turns warnings off while any thread solves; the last one to finish restores the filters."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -212,7 +205,7 @@ _quiet = _Quiet()
 
 @contextmanager
 def quiet() -> Generator[None]:
-    """Silence for the length of one solve: what a warning would say is in the status."""
+    """No warnings during one solve: what they would say is in the status."""
     _quiet.enter()
     try:
         yield

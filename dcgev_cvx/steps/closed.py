@@ -15,6 +15,11 @@ from ..programs import Program, SparseGEV
 from .step import StepOutput, without_pull
 
 
+def soft_threshold(c: Vector, t: Vector) -> Vector:
+    """S(cᵢ, tᵢ) = [|cᵢ| − tᵢ]₊ sign cᵢ."""
+    return np.copysign(np.maximum(0.0, np.abs(c) - t), c) + 0.0  # and no -0.0
+
+
 def soft_threshold_step(program: Program, y: Vector) -> StepOutput:
     """xᵢ ∝ [|(Ay)ᵢ| − ½ρ_ε wᵢ]₊ sign (Ay)ᵢ, for B = I (ALG-S).
 

@@ -21,7 +21,7 @@ from .._numerics.checks import Vector, as_point
 from ..certificates import step_residuals
 from ..errors import InvalidParameter, SolverFailed
 from ..programs import Program, SparseFDA, SparseGEV
-from .closed import soft_threshold_step
+from .closed import soft_threshold, soft_threshold_step
 from .polish import polish
 from .step import StepOutput, without_pull
 from .surrogate import Ball, Plane, surrogate_at
@@ -166,7 +166,7 @@ def metric_guess(s: Ball, y: Vector) -> Vector:
 
 def identity_guess(s: Ball, y: Vector) -> Vector:
     """x(μ) = argmin τxᵀx + μxᵀBx − 2cᵀx + pᵀ|x| at the root of ‖x(μ)‖_B = 1, or at μ = 0."""
-    inside = np.sign(s.c) * np.maximum(0.0, np.abs(s.c) - 0.5 * s.p) / s.tau
+    inside = soft_threshold(s.c, 0.5 * s.p) / s.tau
     if s.B.norm(inside) <= 1.0:
         return inside
     lasso = Lasso(s, y)

@@ -18,14 +18,37 @@ LARGEST = np.finfo(np.float64).max
 class StepOutput:
     """The minimiser of the surrogate and how it was found.
 
-    value is g(x, y) computed from the data, mu the constraint's multiplier, residual the
-    step's KKT residual, correction the distance ‖x − x_solver‖_B that polishing moved the
-    solver's own answer (0 for closed forms), solver the name of who solved it. origin is the
-    point the surrogate touches when an accelerated step did not start from y itself, work the
-    step's share of one product with the whole of A.
+    In the step's KKT system μ multiplies 2Bx for xᵀBx ≤ 1, where μ ≥ 0, or 2a for aᵀx = 1, where it has either sign.
 
-    In the step's KKT system mu appears as 2μBx, for xᵀBx ≤ 1, or as 2μa, for aᵀx = 1; it is ≥ 0 in the first case
-    and of either sign in the second.
+    Parameters
+    ----------
+    x : ndarray
+        The minimiser.
+    value : float
+        g(x, y), computed from the data.
+    mu : float
+        The multiplier of the constraint.
+    seconds : float
+        The time that the step took.
+    residual : float
+        The KKT residual of the step, computed from the data.
+    correction : float
+        The distance between the solver's own answer and x, relative to the size of the variable; 0 for closed forms.
+    solver : str
+        Who solved the step.
+    origin : ndarray, optional
+        Where the surrogate touches f, when an accelerated step did not start from y itself.
+    work : float
+        The step's cost in products with the whole of A.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import SparseGEV, datasets
+    >>> from dcgev_cvx.steps.closed import soft_threshold_step
+    >>> program = SparseGEV(datasets.pitprops(), rho=4.84)
+    >>> out = soft_threshold_step(program, program.start())
+    >>> (out.x != 0).sum(), out.solver, out.residual < 1e-12
+    (np.int64(8), 'closed form', True)
     """
 
     x: Vector
@@ -42,9 +65,24 @@ class StepOutput:
 class Step(Protocol):
     """One MM step of a program from y.
 
-    A step is a pure function of (program, y): it remembers nothing (the wrappers of `speedups` excepted, which serve
-    one run), raises SolverFailed when it cannot prove its answer and InvalidParameter for a program that it does
-    not minimise, and never returns a point outside Ω beyond rounding.
+    A step is a pure function of (program, y); the wrappers of `steps.accelerate`, which serve one run, are the
+    exception. It raises SolverFailed when it cannot prove its answer, InvalidParameter for a program that it does not
+    minimise, and never returns a point outside Ω beyond rounding.
+
+    Examples
+    --------
+    Any function of (program, y) that returns a StepOutput is a step:
+
+    >>> from dcgev_cvx import SparseGEV, Stop, datasets, minimize
+    >>> from dcgev_cvx.steps.closed import soft_threshold_step
+    >>> def reported(program, y):
+    ...     out = soft_threshold_step(program, y)
+    ...     print((out.x != 0).sum())
+    ...     return out
+    >>> done = minimize(SparseGEV(datasets.pitprops(), rho=9.0), reported, stop=Stop(max_iter=3))
+    8
+    7
+    7
     """
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
@@ -53,14 +91,14 @@ class Step(Protocol):
 
 
 def expect_output(out: Any) -> StepOutput:
-    """What a step returned, if it is what a step returns."""
+    """The output of a step, checked."""
     if not isinstance(out, StepOutput):
-        raise SolverFailed(f"the step returned {type(out).__name__}, no StepOutput.")
+        raise SolverFailed(f"the step returned {type(out).__name__} instead of a StepOutput.")
     return out
 
 
 def own_copy(x: Any, y: Vector) -> Vector:
-    """x in float64, if it is a finite vector like y; a copy, for a step may use its arrays again."""
+    """A float64 copy of x, which must be a finite vector like y; a copy, since a step may reuse its arrays."""
     like = isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.shape == y.shape
     if not like or not (np.abs(x) <= LARGEST).all():
         raise SolverFailed("the step returned NaN, infinite or misshapen values.")
@@ -68,12 +106,10 @@ def own_copy(x: Any, y: Vector) -> Vector:
 
 
 def without_pull(program: SparseGEV, y: Vector) -> StepOutput:
-    """The step where c = (A + τI)y = 0: nothing pulls x from the origin.
+    """The step where c = (A + τI)y = 0: x = 0 is the minimiser.
 
-    x = 0 is the minimiser, unless the surrogate is constant (ρ_ε = τ = 0): then y minimises
-    it already, "in which case the algorithm stops" (Eq:min-step).
-
-    g(x, y) is then τ‖x‖² + ρ_ε Σ wᵢ|xᵢ| plus a constant, which 0 minimises. The run that meets this is "collapsed".
+    If ρ_ε = τ = 0 too, the surrogate is constant and y minimises it already, "in which case the algorithm stops"
+    (Eq:min-step).
     """
     constant = program.tau == 0.0 and program.rho_eps == 0.0
     x = y.copy() if constant else np.zeros_like(y)
