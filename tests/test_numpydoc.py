@@ -8,13 +8,14 @@ import pytest
 from numpydoc.validate import validate
 
 import dcgev_cvx
+from dcgev_cvx import models
 
 CHECKS = {"GL08", "RT01", "PR01", "PR02", "PR03", "PR04", "SS03", "EX01"}
 MODULES = ["steps", "relaxations", "exact", "rivals", "verify", "teach", "datasets", "plotting"]
 
 
 def public() -> list[str]:
-    """The dotted homes of the package's public functions and classes, exceptions and enums left out."""
+    """The dotted homes of the package's public functions and classes, as far as they have parameters."""
     found = {f"dcgev_cvx.{name}": getattr(dcgev_cvx, name) for name in dcgev_cvx.__all__}
     for module in MODULES:
         room = importlib.import_module(f"dcgev_cvx.{module}")
@@ -24,7 +25,16 @@ def public() -> list[str]:
 
 
 def takes_no_parameters(item: object) -> bool:
-    return inspect.isclass(item) and issubclass(item, (Exception, Enum))
+    """Exceptions, enums and protocols are not called with parameters of their own."""
+    return inspect.isclass(item) and (issubclass(item, (Exception, Enum)) or getattr(item, "_is_protocol", False))
+
+
+@pytest.mark.parametrize("name", models.__all__)
+def test_models_have_a_summary_and_a_formula(name):
+    """Their letters are explained once, at the top of the file, so that each problem stays in sight."""
+    found = validate(f"dcgev_cvx.models.{name}")
+    assert not {code for code, _ in found["errors"]} & {"GL08", "SS03"}
+    assert name == "show" or ".. math::" in found["docstring"]
 
 
 @pytest.mark.parametrize("name", public())

@@ -15,32 +15,17 @@ from ..programs import Program, SparseGEV
 from .step import StepOutput, without_pull
 
 
-def soft_threshold(c: Vector, t: Vector) -> Vector:
-    """S(cᵢ, tᵢ) = [|cᵢ| − tᵢ]₊ sign cᵢ."""
-    return np.copysign(np.maximum(0.0, np.abs(c) - t), c) + 0.0  # and no -0.0
+def soft_threshold(c: Vector, t: Vector | float) -> Vector:
+    """S(cᵢ, tᵢ) = [|cᵢ| − tᵢ]₊ sign cᵢ, without -0.0."""
+    return np.copysign(np.maximum(0.0, np.abs(c) - t), c) + 0.0
 
 
 def soft_threshold_step(program: Program, y: Vector) -> StepOutput:
     """xᵢ ∝ [|(Ay)ᵢ| − ½ρ_ε wᵢ]₊ sign (Ay)ᵢ, for B = I (ALG-S).
 
-    With τ > 0 its sibling divides by max(τ, ‖·‖) instead of ‖·‖ (beyond the paper). When every
-    |cᵢ| ≤ ½pᵢ the printed formula is 0/0; the minimiser is x = 0.
-
-    Derivation. With B = I the step is min τ‖x‖² − 2cᵀx + pᵀ|x| over ‖x‖ ≤ 1. Coordinatewise, (τ + μ)xᵢ = S(cᵢ, ½pᵢ)
-    with S the soft threshold and μ the multiplier of the ball; z = S(c, ½p) does not depend on μ. Inside
-    the ball μ = 0 and x = z/τ, on its boundary τ + μ = ‖z‖: together x = z/max(τ, ‖z‖).
-
-    Parameters
-    ----------
-    program
-        A SparseGEV with B = I; both shifts coincide there.
-    y
-        Where the surrogate touches.
-
-    Raises
-    ------
-    InvalidParameter
-        For another B, or for a program that is not a SparseGEV.
+    For τ > 0 the divisor is max(τ, ‖·‖) instead of ‖·‖ (beyond the paper): with z = S(c, ½p), c = (A + τI)y, the KKT
+    conditions say (τ + μ)x = z, where μ = 0 inside the ball and τ + μ = ‖z‖ on its boundary. When every |cᵢ| ≤ ½pᵢ
+    the printed formula is 0/0, and the minimiser is x = 0.
 
     Examples
     --------
@@ -67,16 +52,11 @@ def soft_threshold_step(program: Program, y: Vector) -> StepOutput:
     return output(program, y, x, c, p, mu=max(0.0, norm - program.tau / unit) * unit, begin=begin)
 
 
-def soft_threshold(c: Vector, level: Vector | float) -> Vector:
-    """[|cᵢ| − levelᵢ]₊ sign cᵢ, without -0.0 (ALG-S)."""
-    return np.copysign(np.maximum(0.0, np.abs(c) - level), c) + 0.0
-
-
 def power_step(program: Program, y: Vector) -> StepOutput:
     """x = B⁻¹Ay / (yᵀAB⁻¹Ay)^½, the step for ρ̃ = 0 and τ = 0 (Eq:power-generalize, Eq:power).
 
-    Without a penalty the surrogate is linear, max cᵀx over xᵀBx ≤ 1 with c = Ay, attained at B⁻¹c/‖B⁻¹c‖_B by
-    Cauchy and Schwarz in the metric; μ = (cᵀB⁻¹c)^½. One step of iterative refinement follows the solve with B.
+    Without a penalty the step is max cᵀx s.t. xᵀBx ≤ 1 with c = Ay, and B⁻¹c/‖B⁻¹c‖_B attains it by Cauchy and
+    Schwarz.
 
     Examples
     --------

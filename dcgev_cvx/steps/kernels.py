@@ -204,8 +204,8 @@ def one_shot_pca(
 ) -> float:  # pragma: no cover
     """One-shot cardinality with B = I and k < n: (ALG-S) with ρ_ε the (k+1)-th largest survival score.
 
-    xᵢ survives when 2|cᵢ|(|xᵢ| + ε) > ρ_ε, c = (A + τI)x; ε falls through the levels, relative to max |x|. x is updated,
-    the last ρ_ε returned. A level ends after so many steps, or when no coordinate moves by more than tol.
+    xᵢ survives when 2|cᵢ|(|xᵢ| + ε) > ρ_ε with c = (A + τI)x; ε falls through the levels, relative to max |x|. x is
+    updated, the last ρ_ε returned. A level ends after so many steps, or when no coordinate moves by more than tol.
     """
     n, rho = len(x), 0.0
     for level in levels:
