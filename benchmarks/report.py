@@ -114,16 +114,17 @@ def of_the_tests(name: str) -> Any:
 
 def show(section: str, measures: Sequence[Measure | Skipped]) -> None:
     """The section as a table, then the details and the peers that were skipped."""
-    from dcgev_cvx.cli import tables
+    from dcgev_cvx._numerics.text_tables import table
+    from dcgev_cvx.cli.console import show as print_parts
 
     done = [m for m in measures if isinstance(m, Measure)]
     rows = [(m.what, f"{m.value:.3g}", m.unit, m.target, m.verdict) for m in done]
-    tables.show(tables.table(("measure", "value", "unit", "target", ""), rows, title=section))
+    print_parts(table(("measure", "value", "unit", "target", ""), rows, title=section))
     for m in done:
         if m.detail:
-            tables.show(f"  {m.what}: {m.detail}")
+            print_parts(f"  {m.what}: {m.detail}")
     for skipped in (m for m in measures if isinstance(m, Skipped)):
-        tables.show(f"  skipped: {skipped.what} ({skipped.remedy})")
+        print_parts(f"  skipped: {skipped.what} ({skipped.remedy})")
 
 
 def store(folder: Path, section: str, measures: Sequence[Measure | Skipped]) -> Path:

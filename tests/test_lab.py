@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import pytest
 from browser import answer_seconds, complaints, open_browser, outside_requests, served, sliders, wait_for
 
-from dcgev_cvx.cli import lab, main
+from dcgev_cvx.cli import lab_command as lab
+from dcgev_cvx.cli import main
 
 FOLDER = Path(__file__).parent.parent / "examples" / "lab"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
@@ -177,7 +178,7 @@ def test_without_marimo_the_remedy_is_named(monkeypatch, capsys):
 def test_without_the_apps_it_says_so(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(lab, "FOLDERS", (tmp_path / "none",))
     assert main(["lab"]) == 2
-    assert "the labs are not here" in capsys.readouterr().err
+    assert "the labs were not found" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("name", "slider", "seen"), [("step", 0, "l = 1"), ("gap", 0, "k = 4: the optimum")])

@@ -376,7 +376,7 @@ def test_a_rude_module_leaves_the_report_readable(tmp_path, capsys):
 
 def test_a_function_that_keeps_the_interpreter_to_itself_ends_the_command():
     body = "with watchdog(1.0): re.match('(a+)+$', 40 * 'a' + 'b')"
-    script = f"import re; from dcgev_cvx.cli.verify import watchdog\n{body}"
+    script = f"import re; from dcgev_cvx.cli.verify_command import watchdog\n{body}"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert "Timeout" in done.stderr

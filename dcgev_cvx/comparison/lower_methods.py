@@ -48,9 +48,9 @@ def mm_run(context: Context, row: Row, engine: str) -> Row:
     count = len(result.support)
     if not count or (stopped and count > context.k):  # renormalizing many variables would take longer still
         return skipped(row, status)
-    if count != context.k:
+    if result.converged and count != context.k:
         nonzeros = f"{count} nonzero{'s' * (count != 1)}"
-        status = f"no ρ̃ found gives k = {context.k}; the nearest run has {nonzeros}. {status}"
+        status = f"no ρ̃ found gives k = {context.k}; the nearest run (ρ̃ = {rho:.4g}) has {nonzeros}"
     row = with_vector(context, row, renormalize(context.pencil, result.x), status)
     ok = row.ok and result.converged and count == context.k
     return replace(row, stationarity=result.certificate.stationarity, iterations=result.n_iter, ok=ok)

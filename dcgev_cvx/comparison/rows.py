@@ -173,29 +173,22 @@ class Comparison:
         return comparison_plot([self], ax)
 
     def __str__(self) -> str:
-        return "\n".join(
-            [
-                *text_table("vectors found", self.lower, ("value", "% λmax", "k", "gap %", "KKT", "steps", "s")),
-                "",
-                *text_table("bounds proved", self.upper, ("value", "% λmax", "gap %", "s")),
-                "",
-                f"{self.verdict} ({self.seconds:.1f} s)",
-                *([f"best support: {', '.join(self.best_support)}"] if self.best_support else []),
-            ]
+        from .._numerics.text_tables import as_text
+
+        verdict = f"\n{self.verdict} ({self.seconds:.1f} s)"
+        support = [f"best support: {', '.join(self.best_support)}"] if self.best_support else []
+        found = text_table("vectors found", self.lower, ("value", "% λmax", "k", "gap %", "KKT", "steps", "s"))
+        return as_text(
+            found, "", text_table("bounds proved", self.upper, ("value", "% λmax", "gap %", "s")), verdict, *support
         )
 
 
-def text_table(title: str, rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
-    """The lines of one side's table: names on the left, numbers on the right, a rule below the titles."""
+def text_table(title: str, rows: Sequence[Row], columns: Sequence[str]) -> Any:
+    """The table of one side."""
+    from .._numerics.text_tables import table
+
     cells = [row.cells() for row in rows]
-    first = max(map(len, [title, *(row["method"] for row in cells)]))
-    widths = {name: max(map(len, [name, *(row[name] for row in cells)])) for name in columns}
-    titles = {"method": title, **{name: name for name in columns}}
-    lines = [
-        "  ".join([row["method"].ljust(first), *(row[name].rjust(width) for name, width in widths.items())]).rstrip()
-        for row in (titles, *cells)
-    ]
-    return [lines[0], "─" * (first + sum(width + 2 for width in widths.values())), *lines[1:]]
+    return table((title, *columns), [(row["method"], *(row[name] for name in columns)) for row in cells])
 
 
 def checked_comparisons(comparisons: Any) -> list[Comparison]:

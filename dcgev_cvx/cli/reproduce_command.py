@@ -90,15 +90,15 @@ def run(args: argparse.Namespace) -> int:
 
 def show(report: Any, out: Path) -> None:
     """Every number with its verdict, and where the report lies."""
-    from . import tables
+    from . import console
 
     for section in report.sections:
-        tables.show(f"{section.title}")
+        console.show(f"{section.title}")
         for finding in section.findings:
-            tables.show(f"  {finding.verdict.value:8}  {finding.what}: paper {finding.paper}, ours {finding.ours}")
+            console.show(f"  {finding.verdict.value:8}  {finding.what}: paper {finding.paper}, ours {finding.ours}")
         for sentence in section.missing:
-            tables.show(f"  not computed: {sentence}")
-    tables.show(f"\n{report.summary}. Report: {out / 'report.html'}")
+            console.show(f"  not computed: {sentence}")
+    console.show(f"\n{report.summary}. Report: {out / 'report.html'}")
 
 
 class Progress:

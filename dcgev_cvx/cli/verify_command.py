@@ -1,15 +1,7 @@
-"""`dcgev verify`: put a solver on trial, a Python function or a program in any language.
+"""`dcgev verify`: check a solver, a Python function or a program in any language.
 
-Usage:
-
-    dcgev verify my_module:my_step --level step
-    dcgev verify impl.py:solve --level algorithm --full --seed 3
-    dcgev verify --cmd "node impl.js" --level pca --html report.html
-
-A function is imported from the current folder or the installed packages, or from a file; a program is started once
-and asked in JSON lines. Either is run with the rights of the user, and nothing else of the user's is. Levels: step
-(one MM step), algorithm (a whole run), pca, bound (an upper bound), fda, cardinality. Exit code 0 passed, 1 failed,
-2 bad input.
+A function is imported from the current folder, the installed packages, or a file; a program is started once and asked
+in JSON lines.
 """
 
 from __future__ import annotations
@@ -27,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
+from .console import add_command, add_json, as_output, overwrite, tell
 
 if TYPE_CHECKING:
     from ..verify import Report
@@ -36,91 +29,90 @@ LEVEL_NAMES = ("step", "algorithm", "pca", "bound", "fda", "cardinality")
 
 def add(subparsers: Any) -> None:
     """Register the command and its options."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "verify",
-        help="put a solver on trial: which equation fails, on which smallest example",
-        description="Put a solver on trial. The module or program that you name is run, and nothing else; "
-        "its answers are judged by equations computed from the data.",
-        epilog="Examples: dcgev verify my_module:my_step --level step   "
-        'dcgev verify --cmd "node impl.js" --level pca. Exit code 0 passed, 1 failed, 2 bad input.',
+        run,
+        summary="check a solver: which equation fails, on which smallest example",
+        description="Check a solver. Its answers are judged by equations computed from the data; a failure comes "
+        "with the equation and the smallest example that shows it. The exit code is 0 if it passed, 1 if it failed.",
+        examples=[
+            "dcgev verify my_module:my_step --level step",
+            "dcgev verify impl.py:solve --level algorithm --full --seed 3",
+            'dcgev verify --cmd "node impl.js" --level pca --html report.html',
+        ],
     )
-    parser.add_argument(
-        "target", metavar="MODULE:FUNCTION", nargs="?", help="a Python function, also FILE.py:FUNCTION"
-    )
+    parser.add_argument("target", metavar="MODULE:FUNCTION", nargs="?", help="a Python function, or FILE.py:FUNCTION")
     parser.add_argument("--cmd", metavar="COMMAND", help="a program that speaks JSON lines, instead of a function")
     parser.add_argument("--level", required=True, choices=LEVEL_NAMES, help="what the solver claims to compute")
     parser.add_argument("--full", action="store_true", help="all cases, not the quick selection")
     parser.add_argument("--seed", type=int, default=0, help="another draw of the random cases (default: 0)")
     parser.add_argument("--tol", help="standard (default), interior-point, closed, or a number")
     parser.add_argument("--time-limit", type=float, default=10.0, metavar="S", help="seconds per call (default: 10)")
-    parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
     parser.add_argument("--html", metavar="FILE", help="also write the report as a page")
-    parser.set_defaults(run=run)
+    add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Try the solver, show the report, and say by the exit code whether it passed.
-
-    Both or neither of MODULE:FUNCTION and --cmd is bad input. The page is written also when the solver fails, since
-    that is when it is read; where it cannot be written, that is said before the trial.
-    """
-    from .._numerics.checks import as_path
-    from .path import writable
-
+    """Check the solver, show the report, and return 1 if it failed."""
     if (args.target is None) == (args.cmd is None):
         raise InvalidParameter("give either MODULE:FUNCTION or --cmd COMMAND.")
-    page = None if args.html is None else as_path(args.html, "--html")
-    if page is not None:
-        writable("--html", page)
-    report = judged(args)
+    page = None if args.html is None else as_output("--html", args.html)
+    report = checked(args)
     if page is not None:
         page.write_text(report.to_html(), encoding="utf-8")
-    if args.json:
-        print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2, allow_nan=False))
-    else:
-        print(report)
+    print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if args.json else report)
     return 0 if report.ok else 1
 
 
-def judged(args: argparse.Namespace) -> Report:
-    """The report on a function, or on a program that is started for it.
-
-    The program's last words on stderr are shown when it failed: they usually say why.
-    """
+def checked(args: argparse.Namespace) -> Report:
+    """The report on a function, or on a program that is started for it."""
     from ..verify import ProcessSolver
 
-    say(args, f"running {args.target or args.cmd} and nothing else of yours")
+    if not args.json:
+        tell(f"running {args.target or args.cmd}")
     if args.target is not None:
-        return trial(args, loaded(args.target))
+        return check(args, loaded(args.target))
     with ProcessSolver(args.cmd, args.level, time_limit=args.time_limit) as solver:
-        report = trial(args, solver)
+        report = check(args, solver)
         if not report.ok and solver.stderr:
             print(f"the program's stderr:\n{solver.stderr}", file=sys.stderr)
         return report
 
 
-def trial(args: argparse.Namespace, solver: Any) -> Report:
-    """check() with the options of the command."""
-    from ..verify import check
+def check(args: argparse.Namespace, solver: Any) -> Report:
+    """verify.check with the options of the command."""
+    from .. import verify
+
+    def progress(name: str, calls: int) -> None:
+        if not args.json:
+            overwrite(f"{calls:>5} calls, {name}")
 
     with watchdog(2.0 * args.time_limit + 10.0):
-        return check(
+        return verify.check(
             solver,
             args.level,
             seed=args.seed,
             effort="full" if args.full else "quick",
             tol=tolerance(args.tol),
             time_limit=args.time_limit,
-            progress=lambda name, calls: say(args, f"{calls:>5} calls, {name}"),
+            progress=progress,
         )
+
+
+def tolerance(text: str | None) -> Any:
+    """A number, or the name of a profile."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
 
 
 @contextmanager
 def watchdog(seconds: float) -> Generator[None]:
-    """End the command with code 1, and the line where it stands, when no other thread has run for so long.
+    """End the process with code 1 and a traceback when no other thread has run for so long.
 
-    A call that never returns is left behind in its thread, but not one that keeps the interpreter to itself, as a
-    compiled solver or a regular expression may: nothing of ours would run again.
+    A compiled solver or a regular expression may keep the interpreter to itself; nothing else could end it then.
     """
     done = threading.Event()
 
@@ -142,31 +134,8 @@ def watchdog(seconds: float) -> Generator[None]:
         faulthandler.cancel_dump_traceback_later()
 
 
-def tolerance(text: str | None) -> Any:
-    """A profile's name or a number.
-
-    What is not a number is taken for a profile's name, and checked where the names are known.
-    """
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return text
-
-
-def say(args: argparse.Namespace, text: str) -> None:
-    """Progress, on a terminal only.
-
-    One line that is overwritten; the first, which says what is run, stays.
-    """
-    if sys.stderr.isatty() and not args.json:
-        print(f"\r\033[K{text}", end="\n" if "nothing else" in text else "", file=sys.stderr, flush=True)
-
-
 def loaded(target: str) -> Any:
-    """The function named by MODULE:FUNCTION or FILE.py:FUNCTION.
-
-    Dotted names reach into classes and instances: impl.py:Solver.step.
-    """
+    """The function named by MODULE:FUNCTION or FILE.py:FUNCTION; dots reach into classes and instances."""
     module, mark, name = target.rpartition(":")
     if not mark or not module or not name:
         raise InvalidParameter(f"{target!r} does not name a function: write MODULE:FUNCTION or FILE.py:FUNCTION.")
@@ -179,14 +148,11 @@ def loaded(target: str) -> Any:
 
 
 def imported(module: str) -> Any:
-    """The module, from the current folder or the installed packages, or from a file.
-
-    Raises InvalidParameter with the type and text of whatever the module raised on import.
-    """
+    """The module, from the current folder, the installed packages, or a file."""
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        with redirect_stdout(sys.stderr):  # stdout is the report's, which may be JSON
+        with redirect_stdout(sys.stderr):  # stdout is for the report
             return from_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
     except (Exception, SystemExit) as cause:  # whatever the user's module does on import is the user's to read
         raise InvalidParameter(f"{module} could not be imported: {type(cause).__name__}: {cause}") from cause

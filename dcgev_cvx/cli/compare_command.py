@@ -1,0 +1,198 @@
+"""`dcgev compare`: the d.c. solution, the SDP bounds and the exact optimum of one problem, side by side.
+
+A row is printed for every method. Numbers in brackets do not count: a vector with too many nonzeros, or a bound that
+does not hold at this k. The time limit is for all k together and is shared evenly among those to come. Ctrl-C shows
+the rows that were finished.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shlex
+import sys
+import textwrap
+from contextlib import redirect_stdout
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from .._numerics.text_tables import facts, table
+from ..errors import InvalidParameter
+from . import console
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison
+    from ..pencils import Pencil
+
+
+def add(subparsers: Any) -> None:
+    """Register the command and its options."""
+    parser = console.add_command(
+        subparsers,
+        "compare",
+        run,
+        summary="d.c. solution, SDP bounds and exact optimum side by side",
+        description="Run every method on one problem and print the vectors found, the bounds proved, and the gap "
+        "between them, which trusts no solver. Without DATA: pit props, k = 6. With several k: one row per k.",
+        examples=[
+            "dcgev compare",
+            "dcgev compare pitprops -k 2:10 --plot intervals.png --html report.html",
+            "dcgev compare x.csv --task cca --Y y.csv -k 4 --ridge 0.1 --time-limit 60",
+            "dcgev compare pitprops -k 4 --methods solve,homogeneous,exact --json",
+        ],
+    )
+    console.add_problem(parser)
+    parser.add_argument("-k", default="6", metavar="K", help="cardinality 6, a range 2:10, or 2,4,6 (default: 6)")
+    parser.add_argument(
+        "--methods", metavar="M,M,…", help="only these methods (default: all; an unknown name lists them)"
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        metavar="S",
+        help="total time limit in seconds; methods that have not finished are listed as such",
+    )
+    parser.add_argument("--force", action="store_true", help="also run methods that are skipped because n is large")
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--details", action="store_true", help="say how each method ended; with several k, all tables"
+    )
+    console.add_plot(output)
+    output.add_argument("--html", metavar="FILE", help="write one self-contained page")
+    console.add_json(output)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compare, show and write; the exit code is 0 whatever the gaps are."""
+    from .._numerics.checks import as_number
+    from ..comparison import html_report
+    from ..comparison.interval_plot import figure_of
+    from .problem import described, read_problem
+
+    plot = console.as_picture(args.plot)
+    html = None if args.html is None else console.as_output("--html", args.html)
+    if args.time_limit is not None:
+        as_number(args.time_limit, "--time-limit", strict=True)
+    if args.data is None and args.A is None and args.X is None:
+        args.data = "pitprops"
+    name, pencil = str(args.data or args.A or args.X), read_problem(args)
+    ks = cardinalities(args.k, pencil.n)
+    found: list[Comparison] = []
+    stopped = compared(pencil, ks, args, found)
+    if args.json:
+        comparisons = [comparison.to_dict() for comparison in found]
+        console.print_json("compare", {"problem": name, "comparisons": comparisons}, ended=stopped is None)
+    else:
+        print_comparisons(found, described(args, pencil), several=len(ks) > 1, details=args.details)
+    if plot is not None:
+        figure_of(found).savefig(plot, dpi=150)
+    if html is not None:
+        page = html_report(found, title=name, command=shlex.join(["dcgev", *sys.argv[1:]]))
+        html.write_text(page, encoding="utf-8")
+    if stopped is not None:
+        raise KeyboardInterrupt(stopped)
+    return 0
+
+
+def cardinalities(text: str, n: int) -> list[int]:
+    """6 → [6], 2:10 → [2, …, 10], 2,4,6 → [2, 4, 6]; every one between 1 and n.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.cli.compare_command import cardinalities
+    >>> cardinalities("2:5", 13), cardinalities("2,6", 13)
+    ([2, 3, 4, 5], [2, 6])
+    """
+    from ..certificates import checked_k
+
+    try:
+        if ":" in text:
+            low, high = (int(part) for part in text.split(":"))
+            ks = range(low, high + 1)
+        else:
+            ks = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise InvalidParameter(f"-k {text!r} is not a cardinality: write 6, a range 2:10, or 2,4,6.") from None
+    if not ks:
+        raise InvalidParameter(f"-k {text} is an empty range: the first number must not exceed the second.")
+    return [checked_k(k, n) for k in ks]
+
+
+def compared(pencil: Pencil, ks: list[int], args: argparse.Namespace, found: list[Comparison]) -> str | None:
+    """Append one comparison per k; None, or what an interrupt left. With nothing finished the interrupt is raised."""
+    from ..comparison import Interrupted, compare
+
+    methods = None if args.methods is None else [word.strip() for word in args.methods.split(",")]
+    end = math.inf if args.time_limit is None else perf_counter() + args.time_limit
+    for position, k in enumerate(ks):
+        share = (end - perf_counter()) / (len(ks) - position)
+        limit = max(0.05, share) if math.isfinite(share) else None
+
+        def tell(method: str, k: int = k) -> None:
+            console.overwrite(f"k = {k}: {method} …")
+
+        try:
+            with redirect_stdout(sys.stderr):  # SCS prints when it is interrupted, and stdout is for the result
+                found.append(compare(pencil, k, methods, time_limit=limit, force=args.force, progress=tell))
+        except Interrupted as stop:
+            found.append(stop.comparison)
+            return f"at k = {k}, after {position} of {len(ks)} cardinalities; the finished rows are shown"
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            return f"after {position} of {len(ks)} cardinalities, which are shown"
+        finally:
+            console.overwrite("")
+    return None
+
+
+def print_comparisons(found: list[Comparison], heading: str, *, several: bool, details: bool) -> None:
+    """One k: its two tables and the verdict; several: one table with a row per k, and all tables with --details."""
+    console.show(heading)
+    if found[0].pencil.lambda_max <= 0.0:
+        console.show("λmax(A,B) ≤ 0: no direction has a positive value; the largest is the least negative.")
+    for comparison in found if details or not several else []:
+        endings = facts((row.method, row.status) for row in comparison.rows)
+        console.show("", str(comparison), *(["", endings] if details else wrong(comparison)))
+    if several:
+        columns = ("k", "found", "by", "bound", "by", "gap %", "proved", "s")
+        console.show("", table(columns, map(summary, found), words=(2, 4, 6)))
+        console.show("\nby: the first method that reaches the value, +N: so many others reach it too")
+        if not details and any(not row.ok for comparison in found for row in comparison.rows):
+            console.show("Some methods were skipped or did not end as they should: see --details.")
+
+
+def wrong(comparison: Comparison) -> list[str]:
+    """One line per reason for which methods failed, were skipped, or did not end as they should."""
+    methods: dict[str, list[str]] = {}
+    for row in comparison.rows:
+        if not row.ok:
+            methods.setdefault(row.status, []).append(row.method)
+    lines = [f"{', '.join(dict.fromkeys(names))}: {status}" for status, names in methods.items()]
+    return [textwrap.fill(line, 80, subsequent_indent="  ") for line in lines]
+
+
+def summary(comparison: Comparison) -> tuple[str, ...]:
+    """The row of one k: the best value and the best bound, each with the methods that reach it."""
+    gap = comparison.gap.relative
+    return (
+        str(comparison.k),
+        *reached(comparison, "lower", comparison.best_lower),
+        *reached(comparison, "upper", comparison.best_upper),
+        f"{100.0 * gap:.2f}" if math.isfinite(gap) else "-",
+        "yes" if comparison.gap.closed else "no",
+        f"{comparison.seconds:.1f}",
+    )
+
+
+def reached(comparison: Comparison, side: str, best: float) -> tuple[str, str]:
+    """The best value of one side, and the methods that reach it to nine digits: the first, and how many others."""
+    from ..comparison import METHODS
+
+    rows = [row for row in comparison.rows if row.side == side and row.valid]
+    titles = [row.method for row in rows if abs(row.value - best) <= 1e-9 * abs(best)]
+    names = [name for name, method in METHODS.items() if method.side == side and method.title in titles]
+    if not names:
+        return "-", "-"
+    others = f" +{len(names) - 1}" if len(names) > 1 else ""
+    return f"{best:#.6g}", names[0].removesuffix("-bound") + others

@@ -1,0 +1,204 @@
+"""What the commands share: options, text, JSON, progress, and the check that files can be written.
+
+NumPy and rich are imported where they are used, so that `dcgev --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from .._numerics.text_tables import as_text
+from ..errors import InvalidParameter, MissingPackage
+
+SHOWN = 40
+"""Loadings or failures beyond this number are left to --json."""
+
+# Options
+
+
+def add_command(
+    subparsers: Any,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    *,
+    summary: str,
+    description: str,
+    examples: Sequence[str] = (),
+) -> argparse.ArgumentParser:
+    """A parser for one command, with its examples on lines of their own."""
+    listing = "\n".join(["examples:", *(f"  {example}" for example in examples)]) if examples else None
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        name,
+        help=summary,
+        description=textwrap.fill(description, 79),
+        epilog=listing,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_problem(parser: argparse.ArgumentParser, *, samples: bool = True) -> None:
+    """DATA, --A and --B, and the options for data tables: the problem that a command works on."""
+    group = parser.add_argument_group("problem")
+    group.add_argument("data", metavar="DATA", nargs="?", help="pitprops or another bundled name, or a file")
+    group.add_argument("--A", metavar="FILE", help="symmetric matrix A, instead of DATA")
+    group.add_argument("--B", metavar="FILE", help="positive definite matrix B (default: the identity)")
+    if not samples:
+        return
+    group = parser.add_argument_group("problem from a table of samples × variables")
+    tasks = ("pca", "cca", "fda")
+    group.add_argument("--task", choices=tasks, help="DATA holds samples; build A and B from them for this task")
+    group.add_argument("--X", "--data", dest="X", metavar="FILE", help="the samples, instead of DATA")
+    group.add_argument("--Y", metavar="FILE", help="the second view (cca)")
+    group.add_argument("--y", metavar="LABELS", help="the classes (fda): a column name of the samples, or a file")
+    group.add_argument("--ridge", type=float, default=0.0, help="added to the diagonal of B (cca, fda; default: 0)")
+    group.add_argument("--no-center", action="store_true", help="do not subtract the means of the columns (pca)")
+    group.add_argument("--scale", action="store_true", help="divide columns by their standard deviation (pca)")
+
+
+def add_json(group: Any) -> None:
+    """The option --json."""
+    group.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+
+
+def add_plot(group: Any) -> None:
+    """The option --plot."""
+    group.add_argument("--plot", metavar="FILE", help="draw a picture to .png, .pdf or .svg (needs Matplotlib)")
+
+
+def refuse_given(args: argparse.Namespace, names: Iterable[str], why: str) -> None:
+    """Raise for an option that was given and would be ignored."""
+    for name in names:
+        if getattr(args, name) is not None and getattr(args, name) is not False:
+            raise InvalidParameter(f"--{name.replace('_', '-')} {why}.")
+
+
+def with_defaults(args: argparse.Namespace, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The options as they were given, or their defaults."""
+    return {
+        name: default if getattr(args, name) is None else getattr(args, name) for name, default in defaults.items()
+    }
+
+
+# Text
+
+
+def show(*parts: Any) -> None:
+    """Print text and tables to stdout, as wide as the terminal, or 80 columns in a pipe."""
+    print(as_text(*parts, width=shutil.get_terminal_size().columns))
+
+
+def tiny(value: float) -> str:
+    """A residual with two digits, 0 when it is exactly that."""
+    return "0" if value == 0.0 else f"{value:.1e}"
+
+
+def count(number: int, noun: str) -> str:
+    """1 nonzero, 2 nonzeros."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+# JSON
+
+
+def finite(data: Any) -> Any:
+    """The same data for JSON: arrays as lists, NaN and infinities as None.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.cli.console import finite
+    >>> finite({"rho": float("nan"), "x": [1.0, float("inf")]})
+    {'rho': None, 'x': [1.0, None]}
+    """
+    if isinstance(data, dict):
+        return {str(key): finite(entry) for key, entry in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [finite(entry) for entry in data]
+    if hasattr(data, "tolist"):
+        return finite(data.tolist())
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def print_json(command: str, data: Mapping[str, Any], *, ended: bool = True) -> None:
+    """One JSON document on stdout, with the command and the version; "ended" is false after an interrupt."""
+    from .. import __version__
+
+    document = {"command": command, "version": __version__, **data, **({} if ended else {"ended": False})}
+    escaped = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(finite(document), ensure_ascii=escaped, indent=2, allow_nan=False))
+
+
+def write_json(path: Path, data: Any) -> None:
+    """One JSON document in a file."""
+    path.write_text(json.dumps(finite(data), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+# Progress on stderr, when a person is looking
+
+
+def tell(line: str) -> None:
+    """Print a line."""
+    if sys.stderr.isatty():
+        print(line, file=sys.stderr, flush=True)
+
+
+def overwrite(line: str) -> None:
+    """Print a line that the next one overwrites; "" takes it away."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+
+
+# Files are checked before the work, not after it
+
+
+def as_output(option: str, name: str) -> Path:
+    """The path of a file that can be written; a file that was there is not changed."""
+    from .._numerics.checks import as_path
+
+    file = as_path(name, option)
+    existed = file.exists()
+    try:
+        with file.open("a", encoding="utf-8"):
+            pass
+    except OSError as cause:
+        raise InvalidParameter(f"{option} {file}: cannot be written ({cause.strerror}).") from cause
+    if not existed:
+        file.unlink()
+    return file
+
+
+def as_picture(name: str | None) -> Path | None:
+    """The path of a picture that can be drawn and written."""
+    if name is None:
+        return None
+    file = as_output("--plot", name)
+    if file.suffix.lower() not in (".png", ".pdf", ".svg"):
+        raise InvalidParameter(f"--plot {name}: the name must end in .png, .pdf or .svg.")
+    if find_spec("matplotlib") is None:
+        raise MissingPackage("--plot needs the package matplotlib: pip install 'dcgev-cvx[plot]'.")
+    return file
+
+
+def as_folder(option: str, name: str) -> Path:
+    """The path of a folder that can be written to, created where it does not exist."""
+    from .._numerics.checks import as_path
+
+    folder = as_path(name, option)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as cause:
+        raise InvalidParameter(f"{option} {name}: no such folder can be created ({cause.strerror}).") from cause
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InvalidParameter(f"{option} {name}: this folder cannot be written to; choose another.")
+    return folder

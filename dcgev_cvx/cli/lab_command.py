@@ -1,0 +1,87 @@
+"""`dcgev lab`: list the apps for the browser, or start one.
+
+The server listens on this machine alone. On POSIX systems the process becomes the server: signals reach it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..errors import DataUnavailable, InvalidParameter, MissingPackage, nearest
+from .console import add_command
+
+FOLDERS = (Path(__file__).parents[1] / "lab", Path(__file__).parents[2] / "examples" / "lab")
+"""Where the apps are: inside an installed package, or beside it in a clone."""
+
+
+def add(subparsers: Any) -> None:
+    """Register the command and its options."""
+    parser = add_command(
+        subparsers,
+        "lab",
+        run,
+        summary="apps in the browser: step through MM, break a solver, …",
+        description="Start an app in the browser, on this machine and for you alone; without a name, list them. "
+        "Needs marimo (pip install 'dcgev-cvx[lab]'). Ctrl-C ends it.",
+        examples=["dcgev lab", "dcgev lab step", "dcgev lab step --headless --port 2718"],
+    )
+    parser.add_argument("name", metavar="NAME", nargs="?", help="which app (default: list them)")
+    parser.add_argument("--port", type=int, help="port of the local server (default: a free one)")
+    parser.add_argument("--headless", action="store_true", help="print the address and open no browser")
+    parser.add_argument("--edit", action="store_true", help="open a copy of the app's code as a notebook")
+
+
+def run(args: argparse.Namespace) -> int:
+    """List the apps, or run one until it is ended."""
+    from .._numerics.checks import as_whole
+
+    found = apps()
+    if args.name is None:
+        for name, file in found.items():
+            print(f"  dcgev lab {name:12} {first_line(file)}")
+        return 0
+    if args.name not in found:
+        raise InvalidParameter(f"there is no lab {args.name!r}; {nearest(args.name, found)}")
+    if args.port is not None:
+        as_whole(args.port, "--port", high=65535)
+    if importlib.util.find_spec("marimo") is None:
+        raise MissingPackage("dcgev lab needs the package marimo: pip install 'dcgev-cvx[lab]'.")
+    return replaced_by(command(args, found[args.name]))
+
+
+def apps() -> dict[str, Path]:
+    """Every app by name."""
+    for folder in FOLDERS:
+        if folder.is_dir():
+            return {file.stem: file for file in sorted(folder.glob("*.py"))}
+    raise DataUnavailable("the labs were not found: install the package from its wheel, or work in a clone.")
+
+
+def first_line(file: Path) -> str:
+    """What an app is about."""
+    return file.read_text(encoding="utf-8").split('"""')[1].splitlines()[0]
+
+
+def command(args: argparse.Namespace, file: Path) -> list[str]:
+    """The marimo command; the token keeps other users of the machine out."""
+    if args.edit and not Path(file.name).exists():  # in a copy, so that changes do not touch the package
+        shutil.copyfile(file, file.name)
+    target = file.name if args.edit else str(file)
+    words = [sys.executable, "-m", "marimo", "edit" if args.edit else "run", target, "--token"]
+    words += [] if args.port is None else ["--port", str(args.port)]
+    return [*words, "--headless"] if args.headless else words
+
+
+def replaced_by(words: list[str]) -> int:
+    """Become the server, so that a signal to this process ends it; where that cannot be, wait for it."""
+    sys.stdout.flush()
+    if os.name == "posix":
+        os.execv(words[0], words)
+    return subprocess.call(words)

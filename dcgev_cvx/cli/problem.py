@@ -1,0 +1,191 @@
+"""From the options of a command to a pencil: a bundled name, matrices in files, or a table of samples × variables.
+
+no --task   DATA, or --A [--B]                      a bundled name, or the matrices themselves
+pca         --X samples [--no-center] [--scale]     A = XᵀX/m, B = I
+cca         --X view --Y view [--ridge r]           A = [0 Σxy; Σyx 0], B = [Σxx 0; 0 Σyy] + r·I
+fda         --X samples --y labels [--ridge r]      A = between-class, B = within-class scatter + r·I
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from .. import datasets
+from .._numerics.checks import Vector, as_path
+from .._numerics.tables import Table as Samples
+from .._numerics.tables import as_table
+from ..errors import InvalidParameter, nearest
+from ..pencils import Gram, Pencil, cca_pencil, fda_pencil, pca_pencil
+from .data_files import SUFFIXES, Table, is_number, read_arrays, read_labelled, read_labels, read_table, read_vector
+
+BUNDLED: Mapping[str, Callable[[], Pencil]] = MappingProxyType(
+    {
+        "pitprops": datasets.pitprops,
+        "planted-pca": lambda: datasets.planted_pca().pencil,
+        "planted-cca": lambda: datasets.planted_cca().pencil,
+        "indefinite": datasets.indefinite,
+    }
+)
+"""The names that stand for a pencil."""
+
+USES = {None: ("A", "B"), "pca": ("X", "scale", "no_center"), "cca": ("X", "Y", "ridge"), "fda": ("X", "y", "ridge")}
+"""Task → the options that belong to it."""
+
+
+def read_problem(args: argparse.Namespace) -> Pencil:
+    """The pencil that the options describe."""
+    refuse_other_tasks(args)
+    if args.task is None:
+        return read_pencil(args.data, args.A, args.B)
+    source = args.X if args.X is not None else args.data
+    if source is None:
+        raise InvalidParameter(f"--task {args.task} needs the samples: give DATA or --X FILE.")
+    return {"pca": read_pca, "cca": read_cca, "fda": read_fda}[args.task](args, source)
+
+
+def described(args: argparse.Namespace, pencil: Pencil) -> str:
+    """One line that says which problem it is."""
+    metric = "B = I" if pencil.B is None else "B dense"
+    return f"{args.data or args.X or args.A}: n = {pencil.n}, {metric}, λmax(A,B) = {pencil.lambda_max:.6g}"
+
+
+def refuse_other_tasks(args: argparse.Namespace) -> None:
+    """Raise for options that do not belong to the task."""
+    for name in ("A", "B", "X", "Y", "y", "ridge", "scale", "no_center"):
+        if getattr(args, name) and name not in USES[args.task]:
+            where = "without --task" if args.task is None else f"with --task {args.task}"
+            allowed = ", ".join(map(option, USES[args.task]))
+            raise InvalidParameter(f"{option(name)} has no meaning {where}, which takes {allowed}.")
+    if args.data is not None and args.X is not None:
+        raise InvalidParameter(f"DATA ({args.data}) and --X ({args.X}) were both given: give one of them.")
+
+
+def option(name: str) -> str:
+    """The option of an attribute."""
+    return "--" + name.replace("_", "-")
+
+
+# Matrices
+
+
+def read_pencil(data: str | None, A: str | None, B: str | None) -> Pencil:
+    """The pencil of DATA, or of --A and --B; a --B beside DATA supplies the metric."""
+    if data is not None and A is not None:
+        raise InvalidParameter(f"DATA ({data}) and --A ({A}) were both given: give one of them.")
+    if data is None and A is None:
+        known = ", ".join(BUNDLED)
+        raise InvalidParameter(f"no problem was given: name a bundled one ({known}), a file, or --A FILE [--B FILE].")
+    pencil = read_data(data) if data is not None else square(read_table(str(A)), str(A))
+    return pencil if B is None else with_metric(pencil, read_table(B), B)
+
+
+def read_data(data: str) -> Pencil:
+    """A bundled pencil by name, or the pencil in a file."""
+    if data in BUNDLED:
+        return BUNDLED[data]()
+    path = as_path(data, "DATA")
+    if not path.suffix and not path.exists():
+        raise InvalidParameter(f"{data!r} is neither a bundled name nor a file; {nearest(data, BUNDLED)}")
+    if path.suffix.lower() != ".npz":
+        return square(read_table(data), data)
+    arrays = read_arrays(data)
+    names = tuple(map(str, np.ravel(arrays["names"]))) if "names" in arrays else None
+    if "A" not in arrays:
+        return Pencil(Gram(arrays["C"]), arrays.get("B"), names=names)
+    return square(Table(arrays["A"], names), data, arrays.get("B"))
+
+
+def square(table: Table, name: str, B: Any = None) -> Pencil:
+    """Pencil(A, B) of a table, which must be square."""
+    shape = np.shape(table.matrix)
+    if len(shape) == 2 and shape[0] != shape[1]:
+        raise InvalidParameter(
+            f"{name} holds {shape[0]}×{shape[1]} numbers; A must be square. If these are samples × variables, "
+            "pass --task pca, or store the centred data as array C of an .npz file (A = CᵀC, never formed)."
+        )
+    return Pencil(table.matrix, B, names=table.names)
+
+
+def with_metric(pencil: Pencil, table: Table, name: str) -> Pencil:
+    """The same A with B from a table, whose columns must have the same names."""
+    if pencil.B is not None:
+        raise InvalidParameter(f"the data have a B of their own: leave out --B {name}.")
+    if pencil.names is not None and table.names is not None and pencil.names != table.names:
+        pairs = zip(pencil.names, table.names, strict=False)
+        first = next(((a, b) for a, b in pairs if a != b), ("", ""))
+        raise InvalidParameter(f"A and B name their columns differently, first {first[0]!r} and {first[1]!r}.")
+    return Pencil(pencil.A, table.matrix, names=pencil.names if pencil.names is not None else table.names)
+
+
+def read_start(text: str | None) -> Vector | None:
+    """A start x0: numbers separated by commas, or a file with one row or column."""
+    if text is None:
+        return None
+    cells = text.split(",")
+    if all(map(is_number, cells)):
+        return np.array([float(cell) for cell in cells])
+    if not Path(text).suffix:
+        raise InvalidParameter(f"--x0 {text!r} must be numbers with commas, or a file ({', '.join(SUFFIXES)}).")
+    return read_vector(text)
+
+
+# Samples
+
+
+def read_pca(args: argparse.Namespace, source: str) -> Pencil:
+    """--task pca."""
+    table = read_samples(source)
+    X = table.matrix
+    if args.scale and X.ndim == 2 and X.size:
+        refuse_constant(Samples(X, table.names, source))
+    return named(pca_pencil(X, center=not args.no_center, scale=args.scale), table.names)
+
+
+def refuse_constant(samples: Samples) -> None:
+    """Raise for constant columns, by the names of the file's header."""
+    constant = np.flatnonzero(samples.spread()[1] == 0.0)
+    if len(constant):
+        raise InvalidParameter(
+            f"{samples.what} has constant column(s): {samples.list_of(constant)}. They cannot be scaled to unit "
+            "variance: drop them, or leave out --scale."
+        )
+
+
+def read_cca(args: argparse.Namespace, source: str) -> Pencil:
+    """--task cca; variables of a file without a header are called x1, x2, … and y1, y2, …"""
+    if args.Y is None:
+        raise InvalidParameter("--task cca needs the second view: --Y FILE.")
+    X, Y = read_samples(source), read_samples(args.Y)
+    pencil = cca_pencil(X.matrix, Y.matrix, ridge=args.ridge)
+    p, names = X.matrix.shape[1], pencil.names or ()
+    return named(pencil, (*(X.names or names[:p]), *(Y.names or names[p:])))
+
+
+def read_fda(args: argparse.Namespace, source: str) -> Pencil:
+    """--task fda; the labels are a file, or else a column of the samples."""
+    if args.y is None:
+        raise InvalidParameter("--task fda needs the classes: --y COLUMN of the samples, or --y FILE.")
+    if Path(args.y).suffix and Path(args.y).exists():
+        table = read_samples(source)
+        labels = read_labels(args.y, table.matrix.shape[0])
+    else:
+        table, labels = read_labelled(source, args.y)
+    return named(fda_pencil(table.matrix, labels, ridge=args.ridge), table.names)
+
+
+def read_samples(source: str) -> Table:
+    """The finite numbers of a file; errors name its columns."""
+    table = read_table(source)
+    return Table(as_table(table.matrix, source, table.names), table.names)
+
+
+def named(pencil: Pencil, names: tuple[str, ...] | None) -> Pencil:
+    """The pencil with the names of the file's header."""
+    return pencil if names is None else replace(pencil, names=names)

@@ -1,0 +1,207 @@
+"""`dcgev solve`: one run of Algorithm 1 at a penalty ρ̃, with its certificate; `solve_for_k` has -k and --components.
+
+Loadings are shown twice: as the run left them, shrunk by the penalty, and renormalized, the best on the same support.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from .._numerics.text_tables import facts, table
+from ..errors import InvalidParameter
+from . import console, solve_for_k
+
+if TYPE_CHECKING:
+    from .._numerics.checks import Vector
+    from ..mm import Iterate, MMResult
+    from ..pencils import Pencil
+
+DEFAULTS = {"shift": "identity", "engine": "cvxpy", "solver": "CLARABEL", "max_iter": 1000}
+"""What --rho takes by default; the parser says None, so that -k can refuse what was given."""
+
+
+def add(subparsers: Any) -> None:
+    """Register the command and its options."""
+    parser = console.add_command(
+        subparsers,
+        "solve",
+        run,
+        summary="a sparse generalized eigenvector: k nonzeros, or a penalty ρ̃ (Algorithm 1)",
+        description="Find a sparse generalized eigenvector. With --rho: one run of Algorithm 1, with its "
+        "certificate; the exit code is 1 if it did not converge. With -k or --components: a search for vectors with "
+        "given numbers of nonzeros, which chooses ρ̃ and ε itself.",
+        examples=[
+            "dcgev solve pitprops --rho 4.84 --trace",
+            "dcgev solve pitprops -k 6",
+            "dcgev solve samples.csv --task pca --components 6,2,2 --out found",
+            "dcgev solve --A A.npy --B B.npy --rho 0.1 --engine native --json",
+        ],
+    )
+    console.add_problem(parser)
+    goal = parser.add_argument_group("goal").add_mutually_exclusive_group(required=True)
+    goal.add_argument("--rho", type=float, help="penalty ρ̃ on the number of nonzeros")
+    goal.add_argument("-k", type=int, help="number of nonzeros")
+    goal.add_argument("--components", metavar="K,K,…", help="several components: 6,2,2, or per view 5+5,3+3")
+    method = parser.add_argument_group("settings of Algorithm 1 (with --rho)")
+    method.add_argument("--eps", type=float, help="ε of the approximation ‖x‖_ε (default: machine precision)")
+    method.add_argument("--tau", type=float, help="τ of the d.c. split (default: the smallest valid one)")
+    method.add_argument("--shift", help="split with τ·xᵀx (identity, default) or τ·xᵀBx (metric)")
+    method.add_argument("--engine", help="what takes the MM steps: cvxpy (default) or native")
+    method.add_argument("--solver", help="CVXPY solver, see `dcgev solvers` (default: CLARABEL)")
+    method.add_argument("--x0", help="start: a file, or numbers with commas (default: the leading eigenvector)")
+    method.add_argument("--max-iter", type=int, metavar="L", help="most MM steps (default: 1000)")
+    solve_for_k.add_settings(parser)
+    output = parser.add_argument_group("output")
+    output.add_argument("--trace", action="store_true", help="print one line per MM step (with --rho)")
+    output.add_argument("--out", metavar="DIR", help="write each component to DIR as soon as it is found")
+    console.add_json(output)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Solve, show, and return 1 if the run did not converge."""
+    if args.rho is None:
+        console.refuse_given(
+            args, ("eps", "tau", "x0", *DEFAULTS, "trace"), "belongs to --rho: the search for k sets it itself"
+        )
+        return solve_for_k.run(args)
+    console.refuse_given(args, ("out", *solve_for_k.DEFAULTS), "belongs to -k and --components: --rho is one run")
+    if args.engine == "native" and args.solver is not None:
+        raise InvalidParameter(f"--solver {args.solver} has no meaning with --engine native, which needs none.")
+    from ..algorithms import sparse_gev
+    from ..mm import Stop
+    from ..programs import MACHINE_EPS
+    from .problem import read_problem, read_start
+
+    given = console.with_defaults(args, DEFAULTS | {"eps": MACHINE_EPS})
+    pencil = read_problem(args)
+    result = sparse_gev(
+        pencil,
+        rho=args.rho,
+        tau=args.tau,
+        x0=read_start(args.x0),
+        stop=Stop(max_iter=given.pop("max_iter")),
+        callback=Trace(pencil) if args.trace and not args.json else None,
+        **given,
+    )
+    if args.json:
+        console.print_json("solve", record(result, history=args.trace))
+    else:
+        print_result(result, args.data or args.X or args.A)
+    return 0 if result.converged else report_end(result)
+
+
+class Trace:
+    """Prints one line per iterate: f(x⁽ˡ⁺¹⁾) ≤ g(x⁽ˡ⁺¹⁾, x⁽ˡ⁾) ≤ f(x⁽ˡ⁾) can be read off."""
+
+    def __init__(self, pencil: Pencil) -> None:
+        self.pencil = pencil
+        self.last: Iterate | None = None
+
+    def __call__(self, now: Iterate) -> None:
+        """Print one line; the start has no step, μ or KKT residual."""
+        nonzeros = int((now.x != 0.0).sum())
+        line = f"{now.l:>4} {now.f:>12.8g} {now.g:>12.8g} {now.g - now.f:>8.1e}"
+        if self.last is None:
+            header = (
+                f"{'l':>4} {'f(x)':>12} {'g(x,y)':>12} {'g-f':>8} {'step':>7} {'nnz':>4} {'mu':>9} {'KKT':>7} solver"
+            )
+            line = f"{header}\n{line} {'-':>7} {nonzeros:>4} {'-':>9} {'-':>7} start"
+        else:
+            step = self.pencil.B_norm(now.x - self.last.x)
+            line += f" {step:>7.1e} {nonzeros:>4} {now.mu:>9.4g} {now.residual:>7.1e} {now.solver}"
+        print(line, flush=True)
+        self.last = now
+
+
+def print_result(result: MMResult, name: str) -> None:
+    """The program, the largest loadings, and what the data prove about them."""
+    program: Any = result.program
+    metric = "B = I" if program.pencil.B is None else "B dense"
+    console.show(
+        f"{name}: n = {program.pencil.n}, {metric}, ρ̃ = {program.rho:g}, ε = {program.eps:.3g}, "
+        f"τ = {program.tau:.6g} ({program.shift} shift)"
+    )
+    better = renormalized(result)
+    order = sorted(result.support, key=lambda i: -abs(better[i]))
+    rows = [(program.pencil.name(i), f"{result.x[i]:+.4f}", f"{better[i]:+.4f}") for i in order[: console.SHOWN]]
+    if rows:
+        console.show("", table(("variable", "x", "renormalized"), rows))
+    if len(order) > len(rows):
+        console.show(f"  the {len(rows)} largest of {len(order)} nonzeros; --json lists all")
+    console.show("", facts(verdict(result, better)))
+
+
+def renormalized(result: MMResult) -> Vector:
+    """The best loadings on the support of the result; x = 0 has no others."""
+    from ..certificates import renormalize
+
+    return renormalize(result.program.pencil, result.x) if result.support else result.x
+
+
+def verdict(result: MMResult, better: Vector) -> list[tuple[str, str]]:
+    """Values, status, effort and certificate in words; f includes the penalty, xᵀAx/xᵀBx does not."""
+    from ..certificates import value
+
+    pencil, c = result.program.pencil, result.certificate
+    lines = [("nonzeros", f"{len(result.support)} of {pencil.n}")]
+    if result.support:
+        best, top = value(pencil, better), pencil.lambda_max
+        share = f", {best / top:.2%} of λmax(A,B) = {top:.6g}" if top > 0.0 else f"; λmax(A,B) = {top:.6g}"
+        lines += [("xᵀAx / xᵀBx", f"{value(pencil, result.x):.6g}"), ("renormalized", f"{best:.6g}{share}")]
+    steps, solvers = console.count(result.n_iter, "MM step"), ", ".join(result.solvers) or "no solver"
+    return [
+        *lines,
+        ("status", result.status.value + (f": {result.message}" if result.message else "")),
+        ("effort", f"{steps} by {solvers} in {sum(step.seconds for step in result.history):.2f} s"),
+        ("f(x)", f"{result.f:.10g}"),
+        (
+            "certificate",
+            f"stationarity {console.tiny(c.stationarity)}, feasibility {console.tiny(c.feasibility)}, "
+            f"complementarity {console.tiny(c.complementarity)}, sandwich {console.tiny(c.sandwich)}",
+        ),
+    ]
+
+
+def record(result: MMResult, *, history: bool) -> dict[str, Any]:
+    """The result as plain data: x with all its zeros, and the nonzeros by name, as found and renormalized."""
+    from ..certificates import value
+
+    program: Any = result.program
+    pencil, better = program.pencil, renormalized(result)
+    made: dict[str, Any] = {
+        "problem": {name: getattr(program, name) for name in ("rho", "rho_eps", "eps", "tau", "shift")}
+        | {"n": pencil.n, "lambda_max": pencil.lambda_max},
+        "converged": result.converged,
+        "status": result.status.name,
+        "sentence": result.status.value,
+        "message": result.message,
+        "iterations": result.n_iter,
+        "solvers": result.solvers,
+        "seconds": sum(step.seconds for step in result.history),
+        "f": result.f,
+        "x": result.x,
+        "value": value(pencil, result.x) if result.support else math.nan,
+        "renormalized_value": value(pencil, better) if result.support else math.nan,
+        "loadings": [
+            {"index": i, "name": pencil.name(i), "x": result.x[i], "renormalized": better[i]} for i in result.support
+        ],
+        "certificate": asdict(result.certificate),
+    }
+    return made | ({"history": [asdict(step) for step in result.history]} if history else {})
+
+
+def report_end(result: MMResult) -> int:
+    """How the run ended and what to change, on stderr; exit code 1."""
+    remedies = {
+        "OUT_OF_ITERATIONS": "raise --max-iter",
+        "COLLAPSED": "lower --rho",
+        "SOLVER_FAILED": "try another --solver (see `dcgev solvers`)",
+        "STALLED": "try another --x0",
+    }
+    remedy = remedies.get(result.status.name)
+    print(f"dcgev: {result.status.value}{f'; {remedy}' if remedy else ''}.", file=sys.stderr)
+    return 1

@@ -1,0 +1,173 @@
+"""`dcgev solve -k` and `--components`: sparse vectors with given numbers of nonzeros, one or several.
+
+One number is `solve(pencil, k)`, which also says whether a ρ̃ gives this k; several are `components`; 5+5 asks for
+five nonzeros in each of two views. Two-class FDA uses `fisher_solve`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._numerics.text_tables import facts, table
+from ..errors import InvalidParameter
+from . import console
+
+if TYPE_CHECKING:
+    from ..certificates import Solution
+    from ..pencils import Pencil
+    from ..search.deflation import Components
+
+DEFLATIONS = ("orthogonalized-hotelling", "hotelling", "projection", "schur")
+DEFAULTS = {"deflation": DEFLATIONS[0], "effort": "normal", "random_state": 0}
+"""What a search takes by default; the parser says None, so that --rho can refuse what was given."""
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """The settings of the search."""
+    group = parser.add_argument_group("settings of the search (with -k or --components)")
+    rules = f"{DEFLATIONS[0]} (default), {', '.join(DEFLATIONS[1:])}"
+    group.add_argument("--deflation", choices=DEFLATIONS, metavar="RULE", help=f"between components: {rules}")
+    group.add_argument("--effort", choices=("quick", "normal", "high"), help="time to spend (default: normal)")
+    group.add_argument("--random-state", type=int, metavar="SEED", help="seed of the random starts (default: 0)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Find the components, write them to --out as they are found, and show them."""
+    from .problem import described, read_problem
+
+    vars(args).update(console.with_defaults(args, DEFAULTS))
+    pencil = read_problem(args)
+    ks = [args.k] if args.k is not None else cardinalities(args.components)
+    folder = None if args.out is None else console.as_folder("--out", args.out)
+    kept: list[Solution] = []
+
+    def keep(solution: Solution) -> None:
+        kept.append(solution)
+        if folder is not None:
+            content = solution.to_dict() | {"x": solution.x}
+            console.write_json(folder / f"component-{len(kept)}.json", content)
+        if len(ks) > 1:
+            console.tell(f"component {len(kept)} of {len(ks)}: value {solution.value:.6g}")
+
+    try:
+        found = search(pencil, ks, args, keep)
+    except KeyboardInterrupt:
+        if not kept:
+            raise
+        print_interrupted(kept, args)
+        where = "" if folder is None else f", kept in {folder}"
+        raise KeyboardInterrupt(f"after {len(kept)} of {len(ks)} components{where}") from None
+    problem = {"n": pencil.n, "task": args.task, "lambda_max": pencil.lambda_max, "blocks": pencil.blocks}
+    content = {"problem": problem, **found.to_dict()}
+    if folder is not None:
+        console.write_json(folder / "components.json", content)
+    if args.json:
+        console.print_json("solve", content)
+    else:
+        print_components(found, described(args, pencil))
+    return 0
+
+
+def cardinalities(text: str) -> list[int | tuple[int, ...]]:
+    """`6,2,2` or, one number per view, `5+5,3+3`.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.cli.solve_for_k import cardinalities
+    >>> cardinalities("6,2,2"), cardinalities("5+5,3+3")
+    ([6, 2, 2], [(5, 5), (3, 3)])
+    """
+    try:
+        entries = [tuple(int(k) for k in entry.split("+")) for entry in text.split(",")]
+    except ValueError:
+        raise InvalidParameter(f"--components {text!r} must read like 6,2,2 or, per view, 5+5,3+3.") from None
+    return [entry[0] if len(entry) == 1 else entry for entry in entries]
+
+
+def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace, keep: Callable[[Solution], object]) -> Components:
+    """The components; a single k is also looked for on the ρ̃ path."""
+    from ..pencils import Gram
+    from ..search.deflation import Components, components
+    from ..search.fisher import fisher_solve
+    from ..search.paths import solve
+
+    settings: Any = {"effort": args.effort, "random_state": args.random_state}
+    if len(ks) > 1 or not isinstance(ks[0], int):
+        return components(pencil, ks, deflation=args.deflation, callback=keep, **settings)
+    if pencil.B is not None and isinstance(pencil.A, Gram) and len(pencil.A.C) == 1:  # A = aaᵀ: two classes
+        solution = fisher_solve(pencil.A.C[0], pencil.B, ks[0], names=pencil.names)
+    else:
+        solution = solve(pencil, ks[0], **settings)
+    keep(solution)
+    return Components(pencil, (solution,), solution.x[:, None], (solution.value,), args.deflation)
+
+
+def print_interrupted(kept: list[Solution], args: argparse.Namespace) -> None:
+    """The components that an interrupted search has found."""
+    if args.json:
+        content = {"deflation": args.deflation, "components": [solution.to_dict() for solution in kept]}
+        console.print_json("solve", content, ended=False)
+    else:
+        console.show(*(f"{j}. {solution}" for j, solution in enumerate(kept, 1)))
+
+
+def print_components(found: Components, heading: str) -> None:
+    """A heading, then one component with its facts, or several side by side."""
+    console.show(heading, "", loadings(found.pencil, found.solutions), "")
+    if len(found.solutions) == 1:
+        console.show(facts(verdict(found)))
+        return
+    rows = [
+        (str(j), str(s.k), f"{s.value:.6g}", f"{inner:.6g}", residual(s), f"{s.seconds:.2f}")
+        for j, (s, inner) in enumerate(zip(found.solutions, found.deflated_values, strict=True), 1)
+    ]
+    columns = ("component", "nonzeros", "xᵀAx/xᵀBx", "in deflated A", "stationarity", "seconds")
+    console.show(table(columns, rows), "", facts([("deflation", found.deflation), *shares(found)]))
+
+
+def loadings(pencil: Pencil, solutions: Sequence[Solution]) -> Any:
+    """One row per variable, in the order in which the components use them; one column per component."""
+    ranked = [sorted(s.support, key=lambda i, x=s.x: -abs(x[i])) for s in solutions]
+    order = list(dict.fromkeys(i for support in ranked for i in support))
+    shown = order[: console.SHOWN]
+    rows = [(pencil.name(i), *(f"{s.x[i]:+.3f}" if s.x[i] else "" for s in solutions)) for i in shown]
+    if len(order) > len(shown):
+        rows.append((f"and {len(order) - len(shown)} more; --json lists all", *("" for _ in solutions)))
+    columns = ["x"] if len(solutions) == 1 else [f"x{j}" for j in range(1, len(solutions) + 1)]
+    return table(("variable", *columns), rows)
+
+
+def residual(solution: Solution) -> str:
+    """The stationarity of the program behind a component, if there is one."""
+    return "-" if solution.certificate is None else console.tiny(solution.certificate.stationarity)
+
+
+def verdict(found: Components) -> list[tuple[str, str]]:
+    """What is known of a single component, in words."""
+    (solution,), top = found.solutions, found.pencil.lambda_max
+    share = f", {solution.value / top:.2%} of λmax(A,B)" if top > 0.0 else ""
+    lines = [
+        ("nonzeros", f"{solution.k} of {found.pencil.n}"),
+        ("xᵀAx / xᵀBx", f"{solution.value:.6g}{share}"),
+        *(("explained", line) for _, line in shares(found)[:1]),
+        ("method", solution.method),
+    ]
+    if solution.on_path is not None:
+        answer = "some ρ̃ gives this k" if solution.on_path else "no ρ̃ tried gives this k"
+        lines.append(("on the ρ̃ path", f"{answer} from the leading eigenvector"))
+    if solution.certificate is not None:
+        lines.append(("certificate", f"stationarity {residual(solution)} at ρ̃ = {solution.rho:.4g}"))
+    return [*lines, ("seconds", f"{solution.seconds:.2f}")]
+
+
+def shares(found: Components) -> list[tuple[str, str]]:
+    """Three measures of explained variance, where A is a variance; none for CCA."""
+    from ..search.explained import is_variance
+
+    if not is_variance(found.pencil):
+        return []
+    total = "tr(A)" if found.pencil.B is None else "tr(B⁻¹A)"
+    values = {"projector trace": found.projector_trace, "adjusted": found.adjusted, "plain sum": found.plain_sum}
+    return [(name, f"{value()[-1]:.2%} of {total}") for name, value in values.items()]

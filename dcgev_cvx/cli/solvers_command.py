@@ -1,0 +1,100 @@
+"""`dcgev solvers`: the installed CVXPY solvers, the MM steps each one solves, and how to install others.
+
+Each solver solves a step of three variables of each kind, and passes if the KKT residual, recomputed from the data,
+is small. A dash means that it does not support the cones, that its answer was wrong, or that it failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from .._numerics.text_tables import facts, table
+from .console import add_command, add_json, print_json, show
+
+
+def add(subparsers: Any) -> None:
+    """Register the command and its options."""
+    parser = add_command(
+        subparsers,
+        "solvers",
+        run,
+        summary="the installed CVXPY solvers and the steps each can solve",
+        description="List the installed CVXPY solvers and the MM steps each can solve, found out by solving a small "
+        "step of each kind with each of them.",
+    )
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Try every step with every installed solver and print which passed."""
+    from ..steps.backend import INSTALL, installed_solvers
+
+    found: dict[str, Any] = {
+        solver: {"version": version_of(solver), "steps": solved(solver)} for solver in installed_solvers()
+    }
+    missing = {solver: f"pip install {package}" for solver, package in INSTALL.items() if solver not in found}
+    if args.json:
+        print_json("solvers", {"installed": found, "missing": missing})
+        return 0
+    columns = ("solver", "version", "QCQP", "Lasso", "Linear", "MetricLasso", "Fisher")
+    rows = [
+        (solver, entry["version"], *("yes" if passed else "-" for passed in entry["steps"].values()))
+        for solver, entry in found.items()
+    ]
+    show(
+        table(columns, rows, words=(0, 1)),
+        "\n  yes: solved, and the KKT residual recomputed from the data is small.\n"
+        "  B = I needs no solver: dc_pca takes its steps in closed form.",
+    )
+    if missing:
+        show("\nNot installed:", facts(missing.items()))
+    return 0
+
+
+def solved(solver: str) -> dict[str, bool]:
+    """Which steps the solver solves, on a small program of each kind."""
+    from ..errors import SolverFailed
+    from ..steps.backend import Backend
+
+    passed: dict[str, bool] = {}
+    for step, program in small_steps():
+        try:
+            step(Backend(solver))(program, program.start())
+            passed[step.__name__] = True
+        except SolverFailed:
+            passed[step.__name__] = False
+    return passed
+
+
+def small_steps() -> list[tuple[Any, Any]]:
+    """Every CVXPY step with a program of three variables, a dense B and ε = 0.1."""
+    import numpy as np
+
+    from ..pencils import Pencil
+    from ..programs import SparseFDA, SparseGEV
+    from ..steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
+
+    A = np.array([[2.0, 1.0, 0.0], [1.0, 1.0, 0.5], [0.0, 0.5, 1.5]])
+    B = np.array([[1.0, 0.2, 0.0], [0.2, 1.5, 0.1], [0.0, 0.1, 2.0]])
+    pencil = Pencil(A, B)
+    shifted = SparseGEV(pencil, 0.1, 0.1, tau=0.5)
+    return [
+        (QCQPStep, shifted),
+        (LassoStep, shifted),
+        (LinearStep, SparseGEV(pencil, 0.1, 0.1)),
+        (MetricLassoStep, SparseGEV(pencil, 0.1, 0.1, tau=0.5, shift="metric")),
+        (FisherStep, SparseFDA(np.array([1.0, 0.5, -0.5]), B, 0.1, 0.1)),
+    ]
+
+
+def version_of(solver: str) -> str:
+    """The version of the package behind a solver, or an empty string."""
+    from ..steps.backend import INSTALL
+
+    package = (INSTALL | {"HIGHS": "highspy", "ECOS_BB": "ecos"}).get(solver, solver.lower())
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

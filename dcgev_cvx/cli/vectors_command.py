@@ -1,0 +1,91 @@
+"""`dcgev vectors`: write test vectors as JSON, and judge a file of answers to them.
+
+A vector is a problem in JSON with its certified answer and the tolerance that an answer is judged by; the JSON Schema
+is written beside them. An answer file maps the id of a vector to an answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from typing import Any
+
+from .._numerics.text_tables import table
+from .console import SHOWN, add_command, add_json, as_folder, overwrite, print_json, show, tiny
+from .verify_command import LEVEL_NAMES, tolerance
+
+
+def add(subparsers: Any) -> None:
+    """Register `vectors export` and `vectors check`."""
+    parser = add_command(
+        subparsers,
+        "vectors",
+        run_check,
+        summary="test vectors as JSON files: write them, judge answers to them",
+        description="Test vectors with certified answers, for solvers in any language.",
+        examples=["dcgev vectors export DIR --level step --quick", "dcgev vectors check DIR answers.json"],
+    )
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    export = actions.add_parser("export", help="write one file per group of vectors, and the JSON Schema")
+    export.add_argument("folder", metavar="DIR")
+    export.add_argument("--level", choices=(*LEVEL_NAMES, "all"), default="all", help="default: all levels")
+    export.add_argument("--seed", type=int, default=0, help="the first seed (default: 0)")
+    export.add_argument("--seeds", type=int, default=1, metavar="N", help="number of seeds (default: 1)")
+    export.add_argument("--quick", action="store_true", help="the quick selection of cases")
+    export.add_argument("--tol", help="the tolerance written into the vectors (default: standard)")
+    export.set_defaults(run=run_export)
+    check = actions.add_parser("check", help="judge an answer file; exit code 1 unless every vector passes")
+    check.add_argument("folder", metavar="DIR")
+    check.add_argument("answers", metavar="ANSWERS.json")
+    add_json(check)
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Write the vectors of one level, or of all, into a folder."""
+    from ..verify import vectors
+
+    folder = as_folder("DIR", args.folder)
+    settings: Any = {"seed": args.seed, "seeds": args.seeds, "effort": "quick" if args.quick else "full"}
+    total = 0
+    for level in LEVEL_NAMES if args.level == "all" else (args.level,):
+        overwrite(f"{level}: choosing cases and certifying their answers …")
+        counts = vectors.export(folder, level, tol=tolerance(args.tol), **settings)
+        overwrite("")
+        total += sum(counts.values())
+        for group, count in counts.items():
+            print(f"  {level}-{group}.json: {count} vectors, catches {vectors.GROUPS[group][1]}")
+    print(f"{total} vectors written to {folder}")
+    return 0
+
+
+def run_check(args: argparse.Namespace) -> int:
+    """Judge every vector; one without an answer is blocked, and the exit code is 0 only if all passed."""
+    from .._numerics.checks import as_path
+    from ..verify import vectors
+
+    answers = vectors.read_answers(as_path(args.answers, "ANSWERS.json"))
+    verdicts = vectors.judge_answers(as_path(args.folder, "DIR"), answers)
+    counts = Counter(verdict.status for verdict in verdicts)
+    ok = counts["passed"] == len(verdicts)
+    if args.json:
+        rows = [vars(verdict) for verdict in verdicts]
+        print_json("vectors check", {"ok": ok, "counts": dict(counts), "verdicts": rows})
+    else:
+        print_verdicts(verdicts, counts, ok)
+    return 0 if ok else 1
+
+
+def print_verdicts(verdicts: list[Any], counts: Counter[str], ok: bool) -> None:
+    """The first failures, the counts by group, and the verdict."""
+    failed = [verdict for verdict in verdicts if verdict.status == "failed"]
+    rows = [(j.id, j.group, j.equation, tiny(j.violation), tiny(j.limit)) for j in failed[:SHOWN]]
+    if rows:
+        show(table(("vector", "group", "equation", "violation", "allowed"), rows, words=(0, 1, 2)), "")
+    groups = Counter((j.group, j.status) for j in verdicts)
+    names = sorted({group for group, _ in groups})
+    lines = [(name, *(str(groups[name, status]) for status in ("passed", "failed", "blocked"))) for name in names]
+    show(table(("group", "passed", "failed", "blocked"), lines))
+    print(
+        f"{'PASSED' if ok else 'FAILED'}: {len(verdicts)} vectors: {counts['passed']} passed, "
+        f"{counts['failed']} failed, {counts['blocked']} blocked (no answer)"
+    )

@@ -1,0 +1,118 @@
+"""The command line as a whole: help, exit codes, streams, and errors that are one line."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from dcgev_cvx import __version__, cli
+from dcgev_cvx.cli import main, problem
+
+
+def test_help_loads_nothing_heavy(in_a_new_process):
+    code = "import sys; from dcgev_cvx.cli import main; main(['--help']); print(sorted(sys.modules), file=sys.stderr)"
+    done = in_a_new_process("-c", code)
+    assert done.returncode == 0
+    assert "solve" in done.stdout
+    assert "solvers" in done.stdout
+    for heavy in ("numpy", "scipy", "cvxpy", "rich"):
+        assert f"'{heavy}'" not in done.stderr
+
+
+def test_python_m_is_the_same_command(in_a_new_process):
+    done = in_a_new_process("-m", "dcgev_cvx", "--version")
+    assert (done.returncode, done.stdout) == (0, f"dcgev {__version__}\n")
+
+
+def test_json_escapes_what_the_stream_cannot_write(in_a_new_process, tmp_path):
+    (tmp_path / "a.csv").write_text("α,β\n2,1\n1,2\n", encoding="utf-8")
+    argv = ("-m", "dcgev_cvx", "solve", str(tmp_path / "a.csv"), "--rho", "0.1", "--json")
+    done = in_a_new_process(*argv, env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert [loading["name"] for loading in json.loads(done.stdout)["loadings"]] == ["α", "β"]
+
+
+def test_ctrl_c_exits_with_130(run, monkeypatch):
+    def interrupt(*_args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(problem, "read_pencil", interrupt)
+    assert run("solve", "pitprops", "--rho", 1) == (130, "", "dcgev: interrupted.\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
+def test_a_full_disk_does_not_change_the_exit_code():
+    argv = [sys.executable, "-m", "dcgev_cvx", "solve", "nowhere", "-k", "2"]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        assert subprocess.run(argv, stderr=full, timeout=60, check=False).returncode == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes close differently there")
+def test_a_closed_pipe_is_no_error():
+    command = [sys.executable, "-m", "dcgev_cvx", "solve", "pitprops", "--rho", "4.84", "--trace"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 141
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_a_closed_stream_is_no_error(monkeypatch, name):
+    monkeypatch.setattr(sys, name, None)  # what Python makes of `>&-` and `2>&-`
+    assert main(["solve", "pitprops", "--components", "2,2", "--effort", "quick"]) == 0
+    assert main(["solve", "pitprop", "-k", "2"]) == 2
+    getattr(sys, name).close()
+
+
+def test_a_terminal_without_greek_is_no_error(in_a_new_process):
+    done = in_a_new_process(
+        "-m", "dcgev_cvx", "solve", "pitprops", "--rho", "4.84", env=os.environ | {"PYTHONIOENCODING": "ascii"}
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "? = 4.84" in done.stdout or "?? = 4.84" in done.stdout
+
+
+@pytest.mark.parametrize("argv", [[], ["slove"], ["solve", "pitprops"], ["solve", "pitprops", "--rho", "much"]])
+def test_a_wrong_command_line_shows_the_usage(run, argv):
+    code, out, err = run(*argv)
+    assert (code, out) == (2, "")
+    assert err.startswith("usage: dcgev")
+
+
+def test_every_command_has_the_two_functions_and_examples_on_lines_of_their_own(run):
+    for name in cli.COMMANDS:
+        command = import_module(f"dcgev_cvx.cli.{name}_command")
+        assert callable(command.add)
+        assert any(part.startswith("run") and callable(getattr(command, part)) for part in dir(command))
+        assert command.__doc__.startswith(f"`dcgev {name}")
+        code, out, _ = run(name, "--help")
+        assert code == 0
+        assert max(map(len, out.splitlines())) <= 80
+        assert name in ("reproduce", "solvers") or f"\nexamples:\n  dcgev {name}" in out
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ("verify leaves.py:step --level step", "leaves.py could not be imported: SystemExit: 3"),
+        ("verify own.py:step --level step --html no/page.html", "--html no/page.html: cannot be written"),
+        ("verify own.py:step --level step --html=", "--html = '' must be the path of a file or folder"),
+        ("vectors export own.py --level step --quick", "DIR own.py: no such folder can be created"),
+        ("vectors check . ", "ANSWERS.json = '' must be the path of a file or folder"),
+        ("lab step --port 99999", "--port = 99999 must be a whole number of at least 1 and at most 65535"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_the_work(run, monkeypatch, tmp_path, argv, message):
+    (tmp_path / "leaves.py").write_text("raise SystemExit(3)\n", encoding="utf-8")
+    (tmp_path / "own.py").write_text("def step(*given):\n    raise AssertionError('called')\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("dcgev_cvx.cli.verify_command.check", lambda *given: pytest.fail("the trial began"))
+    monkeypatch.setattr("dcgev_cvx.cli.lab_command.replaced_by", lambda words: pytest.fail("the server began"))
+    code, out, err = run(*argv.split(" "))
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1

@@ -1,0 +1,200 @@
+"""`dcgev compare`: what is typed, what is printed, what is written and what is refused before any work."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dcgev_cvx import comparison
+from dcgev_cvx.cli import main
+from dcgev_cvx.cli.compare_command import cardinalities
+from dcgev_cvx.errors import InvalidParameter
+
+QUICK = ["--methods", "solve,homogeneous,exact"]
+
+
+def test_pit_props_without_arguments(run):
+    code, out, err = run("compare")
+    assert (code, err) == (0, "")
+    assert "pitprops: n = 13, B = I, λmax(A,B) = 4.21863" in out
+    assert "k = 6: the optimum is 3.77096, proved" in out
+    assert out.endswith("best support: topdiam, length, ringbut, bowmax, bowdist, whorls\n")
+
+
+def test_how_a_method_ended_comes_with_details_and_what_went_wrong_without(run):
+    argv = ("compare", "-k", 4, "--methods", "dc-pca,dc-native,greedy,exact")
+    brief, full = run(*argv)[1], run(*argv, "--details")[1]
+    assert "forward selection; no proof" in full
+    assert "forward selection; no proof" not in brief
+    lines = brief.splitlines()
+    assert max(map(len, lines)) <= 80
+    note = " ".join(" ".join(lines[lines.index("best support: topdiam, length, bowdist, whorls") + 1 :]).split())
+    assert note.startswith("DC-PCA (closed form), DC (native): no ρ̃ found gives k = 4; the nearest run (ρ̃ = ")
+    assert note.endswith(") has 3 nonzeros")
+
+
+def test_a_range_is_one_table_with_a_row_per_k(run):
+    code, out, _ = run("compare", "-k", "3:5", "--methods", "dc-pca,solve,greedy,homogeneous,exact")
+    assert code == 0
+    lines = out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[2].split() == ["k", "found", "by", "bound", "by", "gap", "%", "proved", "s"]
+    rows = [line.split()[:-1] for line in lines[4:7]]
+    assert rows[0] == ["3", "2.47533", "dc-pca", "+3", "2.47533", "exact", "0.00", "yes"]
+    assert rows[1] == ["4", "2.93748", "solve", "+2", "2.93748", "exact", "0.00", "yes"]
+    assert lines[-1] == "Some methods were skipped or did not end as they should: see --details."
+    assert "best support" not in out
+
+
+def test_a_range_with_details_has_every_table(run):
+    _, out, _ = run("compare", "-k", "2,3", "--methods", "greedy,no-sdp", "--details")
+    assert out.count("best support: ") == 2
+    assert out.count("forward selection; no proof") == 2
+    rows = [line.split()[:-1] for line in out.splitlines() if line.split()[1:3] == ["1.95400", "greedy"]]
+    assert rows == [["2", "1.95400", "greedy", "1.95400", "no-sdp", "0.00", "yes"]]
+
+
+def test_a_range_without_vectors_or_bounds_has_dashes(run):
+    _, out, _ = run("compare", "-k", "2,3", "--methods", "greedy")
+    assert [line.split()[3:7] for line in out.splitlines()[4:6]] == [["-", "-", "-", "no"]] * 2
+
+
+def test_the_readme_shows_what_the_command_prints(capsys, monkeypatch):
+    """Line by line, in a terminal of 80 columns; seconds and residuals are the machine's."""
+
+    def lines(text):
+        timeless = re.sub(r"\(\d+\.\d s\)|(?m: \d+\.\d\d$)", "", re.sub(r"\de-\d\d", "", text))
+        return [" ".join(line.split()) for line in timeless.strip().splitlines()]
+
+    monkeypatch.setattr("dcgev_cvx.comparison.general_solvers.find_spec", lambda package: None)  # a plain install
+    assert main(["compare"]) == 0
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    readme = Path(__file__).parents[2].joinpath("README.md").read_text(encoding="utf-8")
+    assert lines(printed) == lines(readme.split("$ dcgev compare\n", 1)[1].split("```", 1)[0])
+
+
+def test_a_range_with_json_plot_and_page(capsys, tmp_path):
+    plot, page = tmp_path / "intervals.svg", tmp_path / "report.html"
+    assert main(["compare", "pitprops", "-k", "2:4", *QUICK, "--json", "--plot", str(plot), "--html", str(page)]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert [run["k"] for run in made["comparisons"]] == [2, 3, 4]
+    assert all(run["proved"] for run in made["comparisons"])
+    assert plot.read_text(encoding="utf-8").lstrip().startswith("<?xml")
+    assert "k = 4: the optimum is 2.93748, proved" in page.read_text(encoding="utf-8")
+
+
+def test_cca_and_fda_from_data_files(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal((60, 1))
+    X, Y = z + rng.standard_normal((60, 5)), z + rng.standard_normal((60, 4))
+    np.savetxt(tmp_path / "x.csv", X, delimiter=",", header="a,b,c,d,e", comments="")
+    np.savetxt(tmp_path / "y.csv", Y, delimiter=",", header="p,q,r,s", comments="")
+    views = ["--task", "cca", "--X", str(tmp_path / "x.csv"), "--Y", str(tmp_path / "y.csv")]
+    assert main(["compare", *views, "-k", "4", *QUICK]) == 0
+    assert "B dense" in capsys.readouterr().out
+    labels = tmp_path / "labels.csv"
+    labels.write_text("\n".join("01"[int(v > 0)] for v in z[:, 0]), encoding="utf-8")
+    assert main(["compare", str(tmp_path / "x.csv"), "--task", "fda", "--y", str(labels), "-k", "2", *QUICK]) == 0
+    assert "the optimum is" in capsys.readouterr().out
+
+
+def test_a_time_limit_reports_what_it_has(capsys):
+    assert main(["compare", "--time-limit", "0.000001"]) == 0
+    assert "not run: the time limit was reached" in " ".join(capsys.readouterr().out.split())
+
+
+def test_ranges():
+    assert cardinalities("6", 13) == [6]
+    assert cardinalities("2:4", 13) == [2, 3, 4]
+    assert cardinalities("2,5", 13) == [2, 5]
+    for text, words in (("six", "not a cardinality"), ("4:2", "empty range"), ("2:14", "k = 14"), ("1:2:3", "not a")):
+        with pytest.raises(InvalidParameter, match=words):
+            cardinalities(text, 13)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["-k", "14"], "k = 14 is out of range"),
+        (["--methods", "magic"], "method = 'magic' is unknown"),
+        (["--plot", "picture.bmp"], "must end in .png"),
+        (["--plot", "nowhere/picture.png"], "cannot be written (No such file or directory)"),
+        (["--html", "nowhere/report.html"], "cannot be written (No such file or directory)"),
+        (["--time-limit", "-3"], "out of range"),
+    ],
+)
+def test_bad_input_is_one_line_before_any_work(capsys, monkeypatch, options, words):
+    monkeypatch.setattr("dcgev_cvx.comparison.compare_methods.run", lambda *args: pytest.fail("work was done"))
+    assert main(["compare", "pitprops", *options]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def test_what_a_solver_prints_does_not_spoil_the_answer(capsys, monkeypatch):
+    """SCS says "Failure:interrupted" on stdout when Ctrl-C stops it; the rows finished before are valid JSON."""
+
+    def interrupted(*_args, **_settings):
+        print("Failure:interrupted")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dcgev_cvx.relaxations.homogeneous_sdp", interrupted)
+    assert main(["compare", "--methods", "greedy,homogeneous", "--json"]) == 130
+    captured = capsys.readouterr()
+    made = json.loads(captured.out)
+    assert made["ended"] is False
+    assert [row["valid"] for row in made["comparisons"][0]["rows"]] == [True, False]
+    assert captured.err.startswith("Failure:interrupted\n")
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_an_interrupted_comparison_reports_what_is_done(run, monkeypatch, tmp_path, form):
+    compare = comparison.compare
+
+    def interrupted(pencil, k, *args, **settings):
+        if k == 4:
+            raise KeyboardInterrupt
+        return compare(pencil, k, *args, **settings)
+
+    monkeypatch.setattr(comparison, "compare", interrupted)
+    page = tmp_path / "page.html"
+    argv = ["compare", "pitprops", "--methods", "solve", "--html", page, *form]
+    code, out, err = run(*argv, "-k", "2:6")
+    assert (code, err) == (130, "dcgev: interrupted after 2 of 5 cardinalities, which are shown.\n")
+    if form:
+        made = json.loads(out)
+        assert ([one["k"] for one in made["comparisons"]], made["ended"]) == ([2, 3], False)
+    else:
+        assert [line.split()[0] for line in out.splitlines() if "solve" in line] == ["2", "3"]
+    assert "k = 3" in page.read_text(encoding="utf-8")
+    assert run(*argv, "-k", "4") == (130, "", "dcgev: interrupted.\n")
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_an_interrupt_inside_one_cardinality_reports_its_finished_rows(run, monkeypatch, tmp_path, form):
+    def interrupt(*_args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dcgev_cvx.comparison.upper_methods.cheap_bound", interrupt)
+    page = tmp_path / "page.html"
+    code, out, err = run(
+        "compare", "pitprops", "--methods", "greedy,no-sdp", "-k", "6,7", "--html", page, "--details", *form
+    )
+    words = "interrupted at k = 6, after 0 of 2 cardinalities; the finished rows are shown"
+    assert (code, err) == (130, f"dcgev: {words}.\n")
+    if form:
+        made = json.loads(out)
+        assert made["ended"] is False
+        assert [row["valid"] for row in made["comparisons"][0]["rows"]] == [True, False]
+    else:
+        assert "3.77096" in out
+        assert "not finished: interrupted" in out
+    assert "3.77096" in page.read_text(encoding="utf-8")
+
+
+def test_an_endless_range_ends_at_the_first_k_out_of_range(run):
+    code, _, err = run("compare", "pitprops", "-k", f"2:{10**15}")
+    assert (code, err) == (2, "dcgev: k = 14 is out of range: a cardinality lies between 1 and n = 13.\n")

@@ -1,0 +1,141 @@
+"""`dcgev solve --rho`: what is printed, how it ends, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dcgev_cvx import datasets, sparse_gev
+
+
+def test_solve_pitprops(run):
+    code, out, err = run("solve", "pitprops", "--rho", 4.84)
+    assert (code, err) == (0, "")
+    for name in ("topdiam", "length", "ringbut", "bowmax", "bowdist", "whorls"):
+        assert name in out
+    assert "moist" not in out
+    assert "6 of 13" in out
+    assert "3.77096, 89.39% of λmax(A,B) = 4.21863" in out
+    assert "converged" in out
+    assert "stationarity" in out
+
+
+def test_many_loadings_are_cut_with_a_word(run, tmp_path):
+    path = tmp_path / "a.npy"
+    np.save(path, np.eye(60) + 1.0)
+    code, out, _ = run("solve", path, "--rho", 0)
+    assert code == 0
+    assert "the 40 largest of 60 nonzeros; --json lists all" in out
+
+
+def test_trace_is_the_audit(run):
+    _, out, _ = run("solve", "pitprops", "--rho", 4.84, "--trace")
+    lines = out.splitlines()
+    assert lines[0].split() == ["l", "f(x)", "g(x,y)", "g-f", "step", "nnz", "mu", "KKT", "solver"]
+    rows = [line.split() for line in lines[1:] if line and line.split()[0].isdigit() and len(line.split()) == 9]
+    assert [int(row[0]) for row in rows] == list(range(len(rows)))
+    assert len(rows) == sparse_gev(datasets.pitprops(), rho=4.84).n_iter + 1
+    f = [float(row[1]) for row in rows]
+    assert f == sorted(f, reverse=True)
+    assert all(float(row[3]) >= -1e-12 for row in rows)
+    assert all(float(row[7]) <= 1e-12 and row[8] == "CLARABEL" for row in rows[1:])
+
+
+def test_json_is_json_and_nothing_else(run):
+    code, out, err = run("solve", "pitprops", "--rho", 4.84, "--json", "--trace")
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    result = sparse_gev(datasets.pitprops(), rho=4.84)
+    assert data["x"] == result.x.tolist()
+    assert data["f"] == result.f
+    assert data["converged"] is True
+    assert data["iterations"] == len(data["history"]) - 1 == result.n_iter
+    assert [entry["index"] for entry in data["loadings"]] == list(result.support)
+    assert data["renormalized_value"] == pytest.approx(3.77096, abs=1e-5)
+    assert data["certificate"]["stationarity"] <= 1e-6
+    assert "history" not in json.loads(run("solve", "pitprops", "--rho", 4.84, "--json")[1])
+
+
+@pytest.mark.parametrize("engine", ["cvxpy", "native"])
+def test_a_trace_is_json_with_every_engine(run, engine):
+    code, out, _ = run("solve", "pitprops", "--rho", 4.84, "--json", "--trace", "--engine", engine)
+    history = json.loads(out)["history"]
+    assert code == 0
+    assert all(len(step["x"]) == 13 for step in history)
+    assert any(step["origin"] is not None for step in history) is (engine == "native")
+
+
+def test_settings_reach_the_program(run):
+    argv = ["solve", "indefinite", "--rho", 0.3, "--eps", 0.01, "--tau", 9, "--shift", "metric", "--solver", "scs"]
+    code, out, _ = run(*argv, "--json")
+    data = json.loads(out)
+    assert code == 0
+    assert (data["problem"]["eps"], data["problem"]["tau"], data["problem"]["shift"]) == (0.01, 9.0, "metric")
+    assert list(data["solvers"]) == ["SCS"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (["--rho", 400], "collapsed: x = 0 minimises the surrogate (the penalty outweighs A); lower --rho."),
+        (
+            ["--rho", 4.84, "--max-iter", 2],
+            "ran out of iterations before reaching a stationary point; raise --max-iter.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("output", [[], ["--json"]])
+def test_a_run_without_convergence_exits_with_1_and_says_why(run, argv, sentence, output):
+    code, out, err = run("solve", "pitprops", *argv, *output)
+    assert code == 1
+    assert err == f"dcgev: {sentence}\n"
+    if output:
+        assert json.loads(out)["converged"] is False
+
+
+def test_a_failing_solver_exits_with_1_and_says_what_happened(run, monkeypatch):
+    import cvxpy as cp
+
+    def fail(*_args, **_settings):
+        raise cp.SolverError("no more memory")
+
+    monkeypatch.setattr(cp.Problem, "solve", fail)
+    code, out, err = run("solve", "pitprops", "--rho", 1)
+    assert code == 1
+    assert "no more memory" in " ".join(out.split())
+    assert "try another --solver" in err
+
+
+BAD = [
+    (["solve", "pitprop", "--rho", 1], "'pitprop' is neither a bundled name nor a file; did you mean 'pitprops'?"),
+    (["solve", "--rho", 1], "no problem was given: name a bundled one (pitprops"),
+    (["solve", "pitprops", "--A", "a.npy", "--rho", 1], "DATA (pitprops) and --A (a.npy) were both given"),
+    (["solve", "nowhere.npy", "--rho", 1], "nowhere.npy does not exist."),
+    (["solve", "pitprops", "--B", "nowhere.csv", "--rho", 1], "nowhere.csv does not exist."),
+    (["solve", ".", "--rho", 1], "is a folder"),
+    (["solve", "pitprops", "--rho", -1], "rho = -1 is out of range"),
+    (["solve", "pitprops", "--rho", "nan"], "rho = nan is not finite"),
+    (["solve", "pitprops", "--rho", 1, "--eps", 0], "eps = 0 is out of range; it must be greater than 0"),
+    (["solve", "indefinite", "--rho", 1, "--tau", 0.01], "tau = 0.01 is too small: A + τI ⪰ 0 needs tau ≥"),
+    (["solve", "pitprops", "--rho", 1, "--max-iter", 0], "max_iter = 0 must be a whole number of at least 1"),
+    (["solve", "pitprops", "--rho", 1, "--solver", "CLARABELL"], "did you mean 'CLARABEL'?"),
+    (["solve", "pitprops", "--rho", 1, "--shift", "up"], "shift = 'up' is unknown"),
+    (["solve", "pitprops", "--rho", 1, "--engine", "steam"], "engine = 'steam' is unknown"),
+    (["solve", "pitprops", "--rho", 1, "--engine", "native", "--solver", "SCS"], "no meaning with --engine native"),
+    (["solve", "pitprops", "--rho", 1, "--x0", "1,2"], "x0 must have length 13, got shape (2,)"),
+    (["solve", "pitprops", "--rho", 1, "--x0", "nowhere.npy"], "nowhere.npy does not exist"),
+    (["solve", "pitprops", "--rho", 1, "--x0", ",".join(["1"] * 13)], "x0 lies outside Ω: x0ᵀBx0 = 13 > 1"),
+]
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"), BAD, ids=lambda value: " ".join(map(str, value))[:50] if isinstance(value, list) else ""
+)
+def test_bad_input_is_one_line(run, tmp_path, monkeypatch, argv, message):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(*argv)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("dcgev: ")
+    assert err.count("\n") == 1
+    assert message in err

@@ -1,0 +1,62 @@
+"""`dcgev solve -k` and `--components`."""
+
+import json
+
+from dcgev_cvx import components, datasets
+from dcgev_cvx.search import paths
+
+
+def test_solve_for_a_cardinality(run):
+    code, out, err = run("solve", "pitprops", "-k", 4)
+    assert (code, err) == (0, "")
+    assert "2.93748, 69.63% of λmax(A,B)" in out
+    assert "22.60% of tr(A)" in out
+    assert "no ρ̃ tried gives this k" in out
+    assert max(len(line) for line in out.splitlines()) <= 80
+
+
+def test_solve_for_several_components(run):
+    code, out, err = run("solve", "pitprops", "--components", "6,2,2,1,1,1")
+    assert (code, err) == (0, "")
+    assert "projector trace  77.05% of tr(A)" in out
+    assert "plain sum        80.19% of tr(A)" in out
+    assert "orthogonalized-hotelling" in out
+    assert max(len(line) for line in out.splitlines()) <= 80
+
+
+def test_json_is_the_library_s_answer(run_json):
+    made = run_json("solve", "pitprops", "--components", "3,2", "--deflation", "schur")
+    found = components(datasets.pitprops(), [3, 2], deflation="schur")
+    assert [part["value"] for part in made["components"]] == list(found.values)
+    assert made["explained"]["projector_trace"] == found.projector_trace().tolist()
+    assert made["deflation"] == "schur"
+
+
+def test_components_are_kept_as_they_are_found_and_an_interrupt_loses_none(run, tmp_path, monkeypatch):
+    solve, calls = paths.solve, []
+
+    def interrupted(*args, **settings):
+        calls.append(args)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return solve(*args, **settings)
+
+    monkeypatch.setattr(paths, "solve", interrupted)
+    folder = tmp_path / "kept"
+    code, out, err = run("solve", "pitprops", "--components", "6,2,2", "--out", folder)
+    monkeypatch.setattr(paths, "solve", solve)
+    assert (code, err) == (130, f"dcgev: interrupted after 2 of 3 components, kept in {folder}.\n")
+    expected = components(datasets.pitprops(), [6, 2]).solutions
+    assert out.splitlines() == [f"{j}. {solution}" for j, solution in enumerate(expected, 1)]
+    kept = sorted(path.name for path in (tmp_path / "kept").iterdir())
+    assert kept == ["component-1.json", "component-2.json"]
+    assert json.loads((tmp_path / "kept" / "component-1.json").read_text())["k"] == 6
+    monkeypatch.setattr(paths, "solve", interrupted)
+    calls.clear()
+    code, out, err = run("solve", "pitprops", "--components", "6,2,2", "--json")
+    assert (code, err) == (130, "dcgev: interrupted after 2 of 3 components.\n")
+    made = json.loads(out)
+    assert [component["k"] for component in made["components"]] == [6, 2]
+    assert made["ended"] is False
+    calls[:] = [None, None]
+    assert run("solve", "pitprops", "--components", "6,2,2") == (130, "", "dcgev: interrupted.\n")
