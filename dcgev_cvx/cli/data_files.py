@@ -159,7 +159,10 @@ def npz_arrays(path: Path) -> dict[str, Any]:
     if "format" in arrays:
         from scipy.sparse import load_npz
 
-        return {"A": load_npz(path)}
+        matrix = load_npz(path)
+        if hasattr(matrix, "check_format"):  # SciPy would write wherever the indices of a damaged file point
+            matrix.check_format(full_check=True)
+        return {"A": matrix}
     return arrays
 
 

@@ -150,7 +150,7 @@ def test_indices_beyond_the_matrix_are_refused(run, tmp_path):
         indices=[0, 10**6],  # SciPy would write there
         indptr=[0, 1, 2],
     )
-    assert "A is not a matrix of numbers: indices must be < 2" in run("solve", tmp_path / "a.npz", "-k", 1)[2]
+    assert "could not be read as .npz: indices must be < 2" in run("solve", tmp_path / "a.npz", "-k", 1)[2]
 
 
 def test_names_of_other_files_are_not_listed(tmp_path):
