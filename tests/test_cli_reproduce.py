@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from dcgev_cvx.cli import main, reproduce
+from dcgev_cvx.cli import main
+from dcgev_cvx.cli import reproduce_command as reproduce
 
 
 def test_table_1_from_the_command_line(tmp_path, capsys):
