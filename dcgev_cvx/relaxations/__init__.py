@@ -15,7 +15,6 @@ fisher_l1, fisher_l1_penalized   the two QPs of sparse FDA
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,19 +37,13 @@ __all__ = [
     "radius_for",
 ]
 
-_HOMES = {
-    "entrywise": ("entrywise_sdp", "homogeneous_sdp", "penalized_sdp", "radius_for"),
-    "fisher_qps": ("FisherQP", "fisher_l1", "fisher_l1_penalized"),
-    "literal": ("literal_dual", "literal_sdp"),
-    "relaxation": ("Dimacs", "Relaxation"),
-}
-
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that the bounds can be had without CVXPY."""
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(importlib.import_module(f".{home}", __name__), name)
+    if name in __all__:
+        from . import entrywise, fisher_qps, literal, relaxation
+
+        return next(getattr(m, name) for m in (relaxation, entrywise, literal, fisher_qps) if hasattr(m, name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,12 +1,12 @@
 """Upper bounds on (SGEV-P) that are theorems about the data, whatever a solver did. Never imports a solver.
 
-Every bound here is λmax of some pencil, and every λmax is proved (`_numerics.proofs.lambda_max_bound`).
+Three families, from the cheapest to the sharpest; each is λmax of some pencil, proved in floating point by
+`_numerics.proofs.lambda_max_bound`:
 
-Three families are offered, from the cheapest to the sharpest. λmax(A, B) knows nothing of k and costs
-one factorisation. The row sums of k-subsets (Gershgorin) cost O(n²) a trial and are sharp for small k.
-The dual bounds take a matrix U, usually from an SDP's multipliers, and turn it into a theorem: U may be
-wrong, and then the bound is loose, but it is never false. This is why no bound in this module asks
-whether a solver converged.
+dense_bound                       λmax(A, B), which knows nothing of k: one factorisation
+row_sum_bound                     Gershgorin's row sums on k-subsets: O(n²) a trial, sharp for small k
+homogeneous_bound, radius_bound   from a dual matrix U, usually an SDP's multipliers; a wrong U makes the bound loose,
+                                  never false, so that nothing here asks whether a solver converged
 
 Examples
 --------
@@ -43,6 +43,20 @@ from ..certificates import checked_k
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, expect_pencil
 
+__all__ = [
+    "Gap",
+    "cheap_bound",
+    "dense_bound",
+    "homogeneous_bound",
+    "largest_valid_k",
+    "penalized_bound",
+    "radius_bound",
+    "row_sum_bound",
+    "scale_vector",
+    "smallest_B_eigenvalue",
+    "valid_radius",
+]
+
 Scale: TypeAlias = Literal["diagonal", "identity"]
 
 CLOSED_TOL = 1e-9
@@ -53,32 +67,16 @@ SDP_LIMIT = 250
 """The largest n for which an SDP is built without force=True; beyond it takes gigabytes and minutes."""
 
 
-def check_sdp_size(n: int) -> None:
-    """Raise for an SDP beyond SDP_LIMIT variables, with an estimate of its cost fitted to measured runs."""
-    if n <= SDP_LIMIT:
-        return
-    memory, minutes = 1e-9 * 1200.0 * n * n * 8.0 / 2.0, (n / 200.0) ** 3 * 8.0 / 60.0
-    raise InvalidParameter(
-        f"an SDP with n = {n} has {n * (n + 1) // 2} variables and as many moduli: about {memory:.1f} GB and "
-        f"{minutes:.0f} min with SCS. Use bounds.cheap_bound(pencil, k), which needs no SDP, restrict the pencil to "
-        f"at most {SDP_LIMIT} variables, or pass force=True."
-    )
-
-
 @dataclass(frozen=True)
 class Gap:
-    """What is known of the optimum: it lies between a value that is attained and a bound that is proved.
-
-    Both ends are numbers about the same problem (SGEV-P) at the same k: `lower` is the value of a vector
-    that somebody holds, `upper` is a theorem. Nothing prevents a caller from mixing k's, and then the
-    interval means nothing; `Relaxation` and `ExactSolution` build it for the right k.
+    """The interval that holds the optimum of (SGEV-P): a value that is attained and a bound that is proved.
 
     Parameters
     ----------
-    lower
+    lower : float
         An attained value, −inf when no vector is known.
-    upper
-        A proved bound, +inf when none is known. One below `lower` by rounding counts as closed.
+    upper : float
+        A proved bound for the same k, +inf when none is known.
 
     Examples
     --------
@@ -101,8 +99,7 @@ class Gap:
     def relative(self) -> float:
         """(upper − lower)/max(|upper|, |lower|): 0.03 says that no k-sparse vector is 3 % better.
 
-        The larger modulus stands below, so that the number lies in [0, 2] for finite ends and does not explode
-        when one end is near zero; it is infinite when an end is, and 0 for an empty or inverted interval.
+        It lies in [0, 2] for finite ends and is infinite when an end is.
         """
         size = max(abs(self.upper), abs(self.lower))
         if self.absolute == 0.0:
@@ -111,12 +108,7 @@ class Gap:
 
     @property
     def closed(self) -> bool:
-        """Is the value proved optimal?
-
-        Closed means that the ends agree to CLOSED_TOL = 1e-9: equality to the last bit is not to be had from two
-        different computations, and the rounding margins of the bounds are kept below this for well-conditioned B. A
-        value that stands above the bound by more contradicts it, and proves nothing.
-        """
+        """Is the value proved optimal: do the ends agree to 1e-9? A value far above the bound proves nothing."""
         size = max(abs(self.upper), abs(self.lower))
         return math.isfinite(size) and abs(self.upper - self.lower) <= CLOSED_TOL * size
 
@@ -124,150 +116,13 @@ class Gap:
         return f"[{self.lower:.6g}, {self.upper:.6g}], gap {100.0 * self.relative:.2g} %"
 
 
-@dataclass(frozen=True)
-class Dual:
-    """U symmetric with |Uᵢⱼ| ≤ b·dᵢdⱼ off the diagonal: what a bound needs of an SDP's dual variables.
-
-    Its diagonal is −b·dᵢ², the best that the inequality allows, and is not stored.
-
-    Parameters
-    ----------
-    U
-        n × n, symmetric, zero on its diagonal.
-    b
-        The price b ≥ 0: the smallest number (or a larger one) with |Uᵢⱼ| ≤ b·dᵢdⱼ for i ≠ j.
-    d
-        The positive weights of the moduli, 1 for ‖x‖₁ and diag(B)^½ for the scale-free relaxation.
-
-    Why −b·dᵢ² is best on the diagonal: the bounds are λmax(A + U + …), which rises with each Uᵢᵢ, and
-    Uᵢᵢ ≥ −b·dᵢ² is all that −xᵀUx ≤ b(Σ dᵢ|xᵢ|)² asks of it.
-    """
-
-    U: Matrix
-    b: float
-    d: Vector
-
-    def __getitem__(self, support: Any) -> Dual:
-        """The same on a principal sub-pencil, where it is still a dual matrix.
-
-        Deleting rows and columns cannot break |Uᵢⱼ| ≤ b·dᵢdⱼ. This is what lets one SDP at the root serve every
-        node of the search (`exact.node_bounds`).
-        """
-        return Dual(self.U[np.ix_(support, support)], self.b, self.d[support])
-
-    def scaled(self, t: float) -> Dual:
-        """(tU, tb).
-
-        Also dual, for every t ≥ 0, since the inequality is homogeneous: a line along which to improve a bound.
-        """
-        return Dual(t * self.U, t * self.b, self.d)
-
-
-def dual_of(U: Any, d: Vector, level: float | None = None, *, tight: bool = True) -> Dual | None:
-    """Any array as a Dual: symmetrised, cut at |Uᵢⱼ| ≤ level·dᵢdⱼ when a level is given; None when it is garbage.
-
-    b is the smallest that fits off the diagonal; tight=False makes it the level (the largest of U, diagonal
-    included, without one): where b only costs, as in the homogeneous bound, the first is better, where the
-    diagonal −b·dᵢ² pays for it, as with a fixed radius, the second.
-
-    Parameters
-    ----------
-    U
-        Anything: a solver's multipliers, a guess, text. Entries so large that b·n·dᵢdⱼ overflows count as garbage.
-    d
-        The weights of the moduli.
-    level
-        The b to cut at; None takes the largest quotient |Uᵢⱼ|/(dᵢdⱼ) that occurs.
-    tight
-        Whether b is lowered to what the cut matrix needs.
-
-    Returns
-    -------
-    Dual | None
-        None for garbage; a caller then falls back on U = 0, which proves λmax(A, B).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dcgev_cvx.relaxations.bounds import dual_of
-    >>> dual_of([[5.0, 2.0], [0.0, -1.0]], np.ones(2)).U
-    array([[0., 1.],
-           [1., 0.]])
-    >>> dual_of(np.full((2, 2), np.nan), np.ones(2)) is None
-    True
-    """
-    n = len(d)
-    try:
-        array = as_real(U, "U", InvalidParameter)
-    except InvalidParameter:
-        return None
-    if array.shape != (n, n):
-        return None
-    array = 0.5 * array + 0.5 * array.T  # halved first: the sum of two huge entries would overflow
-    outer = d[:, None] * d
-    with np.errstate(over="ignore"):
-        largest = float(np.max(np.abs(array) / outer))
-    b = largest if level is None else max(0.0, float(level))
-    # charges of n·b·d² must be numbers: where they are none, U could only lose to U = 0
-    if not math.isfinite(4.0 * n * b * float(np.max(outer))):
-        return None
-    # the diagonal has a best value of its own, −b·dᵢ², and what was given for it is dropped
-    np.fill_diagonal(array, 0.0)
-    array = np.clip(array, -b * outer, b * outer)
-    if tight:
-        b = float(np.max(np.abs(array) / outer))
-    # the quotient was rounded: a few units more make the inequality true, below the normal numbers the next one does
-    return Dual(array, up(b * (1.0 + 16.0 * UNIT_ROUNDOFF)) if array.any() else b, d)
-
-
-def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
-    """The positive diagonal D of the homogeneous relaxation: "diagonal" = diag(B)^½, "identity" = 1, or given.
-
-    The homogeneous relaxation holds for every positive d; d = diag(B)^½ makes it invariant under a change of
-    the variables' units, x → S⁻¹x with (A, B) → (SAS, SBS), because then d → Sd and dᵢ|xᵢ| stays.
-
-    Raises
-    ------
-    InvalidParameter
-        For an unknown name, a vector of another length than n, or one with an entry outside 1e-140 … 1e140, where
-        the products dᵢdⱼ would not be numbers.
-    """
-    n = expect_pencil(pencil).n
-    if isinstance(scale, str):
-        named = one_of(scale, "scale", ("diagonal", "identity"))
-        return np.sqrt(pencil.B_diagonal) if named == "diagonal" else np.ones(n)
-    d = as_vector(scale, n, "scale")
-    if not np.all(d > 0.0):
-        raise InvalidParameter(f"scale must be positive, but its smallest entry is {float(np.min(d)):g}.")
-    if not np.all(np.abs(np.log10(d)) <= LARGEST_POWER):
-        raise InvalidParameter(
-            f"scale lies between {float(np.min(d)):g} and {float(np.max(d)):g}: its entries must be between "
-            f"1e-{LARGEST_POWER} and 1e{LARGEST_POWER}, so that their products are numbers."
-        )
-    return d
-
-
-def entries(pencil: Pencil) -> tuple[Matrix, Matrix]:
-    """(A, size): the matrix and a bound on the moduli of the sums behind its entries, larger for A = CᵀC.
-
-    For A = CᵀC each entry is a sum of p products, whose rounding error is at most p·u·‖cᵢ‖‖cⱼ‖ by Cauchy and
-    Schwarz; `size` is stated so that what `is_definite` charges per unit of it covers that with room to spare.
-    Products below the normal numbers lose half a unit of 2⁻¹⁰⁷⁴ each, for which ‖cᵢ‖² is raised by TINY.
-    """
-    if isinstance(pencil.A, Gram):
-        A = pencil.A.toarray()
-        norms = np.sqrt(pencil.A.diagonal() + TINY)
-        return A, max(1.0, pencil.A.C.shape[0] / 4.0) * norms[:, None] * norms
-    return pencil.A, np.abs(pencil.A)
+def cheap_bound(pencil: Pencil, k: int) -> float:
+    """The smaller of λmax(A, B) and the row sums: a bound for any n, without an SDP (beyond the paper)."""
+    return min(dense_bound(pencil), row_sum_bound(pencil, k))
 
 
 def dense_bound(pencil: Pencil) -> float:
-    """λmax(A, B), the bound that knows nothing of k (GEV-P).
-
-    It needs no tr(XB) ≤ 1 and no ( · )₊: (SGEV-P) asks for xᵀBx = 1, so its value may be negative and so may this.
-
-    For a wide factor, C with p < n rows and B = I, the p × p matrix CCᵀ is bounded instead: CᵀC and CCᵀ have
-    the same nonzero eigenvalues, and no negative ones.
+    """λmax(A, B), the bound that knows nothing of k; it may be negative, as (SGEV-P)'s value may (GEV-P).
 
     Examples
     --------
@@ -279,35 +134,57 @@ def dense_bound(pencil: Pencil) -> float:
     True
     """
     expect_pencil(pencil)
-    # a wide factor need not be multiplied out: n may be tens of thousands
+    # CᵀC and CCᵀ have the same largest eigenvalue: of a wide factor the smaller matrix is bounded
     if isinstance(pencil.A, Gram) and pencil.B is None and pencil.A.C.shape[0] < pencil.n:
-        other = Pencil(Gram(pencil.A.C.T))  # CCᵀ has the same largest eigenvalue and is smaller
-        return dense_bound(other)
+        return dense_bound(Pencil(Gram(pencil.A.C.T)))
     A, size = entries(pencil)
     lead = pencil.lambda_max, pencil.leading_vector  # kept by the pencil, for others ask for it too
     return lambda_max_bound(A, pencil.B, size, lead)
 
 
-def charged(A: Matrix, c: float, dual: Dual) -> Matrix:
-    """A + U + c·b·D² with Uᵢᵢ = −b·dᵢ².
+@np.errstate(over="ignore", invalid="ignore")  # where something overflows no row is dominant, and the answer is +inf
+def row_sum_bound(pencil: Pencil, k: int) -> float:
+    """The smallest λ found with λBᵢᵢ − Aᵢᵢ > Σ of the k − 1 largest |Aᵢⱼ − λBᵢⱼ|, j ≠ i (beyond the paper).
 
-    The diagonal of U and the charge are added in one go, (c − 1)·b·dᵢ², so that they do not cancel in rounding.
+    Proof. On every support of size k the matrix λB − A is then strictly diagonally dominant with a positive
+    diagonal, hence positive definite: λ > λmax of the sub-pencil. For B = I this is Gershgorin's theorem on
+    k-subsets. +inf when B's rows allow no such λ.
+
+    The variables are first scaled to Bᵢᵢ = 1, which makes the answer independent of units. What a row has left,
+    λ − Aᵢᵢ − Σ …, is concave and piecewise linear in λ: Newton's steps from max Aᵢᵢ/Bᵢᵢ, each to where the last row's
+    tangent reaches zero, never pass the smallest λ there is, and a few of them are enough. A row whose tangent falls
+    there reaches zero nowhere.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.relaxations.bounds import row_sum_bound
+    >>> [round(row_sum_bound(datasets.pitprops(), k), 3) for k in (1, 2, 3)]
+    [1.0, 1.954, 2.602]
     """
-    M = A + dual.U
-    M[np.diag_indices(len(M))] += (c - 1.0) * dual.b * dual.d**2
-    return M
-
-
-def charged_bound(pencil: Pencil, c: float, dual: Dual) -> float:
-    """A proved number ≥ λmax(A + U + c·b·D², B).
-
-    c = k is the homogeneous bound, c = 0 the fixed radius and the penalty. The moduli of the summands
-    (|A|, |U| and the charge) are passed on, with two units of the charge to spare.
-    """
+    k = checked_k(k, expect_pencil(pencil).n)
     A, size = entries(pencil)
-    moduli = Dual(np.abs(dual.U), dual.b, dual.d)
-    with np.errstate(over="ignore"):  # a sum that overflows gives +inf, a valid bound
-        return lambda_max_bound(charged(A, c, dual), pencil.B, charged(size, c + 2.0, moduli))
+    B = np.eye(pencil.n) if pencil.B is None else pencil.B
+    # no powers of two here: the last bits that this changes are among the units that `dominance` takes off
+    outer = 1.0 / pencil.B_roots[:, None] * (1.0 / pencil.B_roots)
+    A, B, size = A * outer, B * outer, size * outer
+    if not A.any():
+        return 0.0
+    lam = float(np.max(np.diagonal(A)))
+    nudge = max(UNIT_ROUNDOFF * float(np.max(np.abs(A))), TINY)
+    everyone = rows = np.arange(pencil.n)
+    for _ in range(ATTEMPTS):
+        left, slope = dominance(lam, A, B, size, k, rows)
+        short = ~(left > 0.0)
+        if not np.any(short) and len(rows) == pencil.n:
+            return lam
+        if not np.all(slope[short] > 0.0):
+            return math.inf
+        # the last step may be too small to be one: it is helped by ever more units in the last place
+        lam += float(np.max(-left[short] / slope[short])) + nudge if np.any(short) else 0.0
+        nudge *= 2.0
+        rows = rows[short] if np.any(short) else everyone
+    return math.inf
 
 
 def homogeneous_bound(
@@ -317,28 +194,33 @@ def homogeneous_bound(
 
     Proof. For a k-sparse x, −xᵀUx ≤ b(Σ dᵢ|xᵢ|)² ≤ k·b·xᵀD²x by Cauchy and Schwarz on the k nonzeros. So
     xᵀAx = xᵀ(A + U)x − xᵀUx ≤ xᵀ(A + U + k·b·D²)x ≤ λmax(A + U + k·b·D², B) when xᵀBx = 1.
-    A U that is missing, misshapen or not finite gives λmax(A, B), which is U = 0; the smaller of the two is returned.
 
     Parameters
     ----------
-    pencil, k
-        The problem; B may be any positive definite matrix and λmax(A, B) may be negative.
-    U
-        Any array. The best comes from `homogeneous_sdp`, where it is optimal and the bound equals the SDP's value.
-    scale
+    pencil : Pencil
+        The pencil (A, B); λmax(A, B) may be negative.
+    k : int
+        The cardinality.
+    U : array_like
+        Any array. The best comes from `homogeneous_sdp`. One that is missing, misshapen or not finite counts as 0,
+        which gives λmax(A, B); the smaller of the two bounds is returned.
+    scale : {"diagonal", "identity"} or array_like
         D, see `scale_vector`; it has to be the one U was computed for, or the bound is loose.
-    level
+    level : float, optional
         Cut U at |Uᵢⱼ| ≤ level·dᵢdⱼ, for instance at the SDP's own multiplier.
+
+    Returns
+    -------
+    float
+        The bound, rounding included.
 
     Examples
     --------
-    The dual matrix of the SDP proves 1.954 for two variables, where λmax is 4.2186; spoilt by 10 % it
-    still proves something:
-
-    >>> from dcgev_cvx.relaxations import bounds
+    The dual matrix of the SDP proves 1.954 for two variables, where λmax is 4.2186; spoilt by 10 % it still proves
+    something:
 
     >>> from dcgev_cvx import datasets
-    >>> from dcgev_cvx.relaxations import homogeneous_sdp
+    >>> from dcgev_cvx.relaxations import bounds, homogeneous_sdp
     >>> pencil = datasets.pitprops()
     >>> U = homogeneous_sdp(pencil, 2).U
     >>> round(bounds.homogeneous_bound(pencil, 2, U), 4), round(bounds.homogeneous_bound(pencil, 2, 0.9 * U), 2)
@@ -346,29 +228,21 @@ def homogeneous_bound(
     """
     k = checked_k(k, expect_pencil(pencil).n)
     floor = dense_bound(pencil)
-    dual = dual_of(U, scale_vector(pencil, scale), as_level(level))
+    dual = dual_of(U, scale_vector(pencil, scale), level)
     return floor if dual is None else min(floor, charged_bound(pencil, k, dual))
 
 
 def radius_bound(pencil: Pencil, radius: float, U: Any = None, *, level: float | None = None) -> float:
     """λmax(A + U, B)₊ + radius²·b ≥ max xᵀAx s.t. xᵀBx ≤ 1, ‖x‖₁ ≤ radius, for any U with b = max|Uᵢⱼ| (Eq:approx).
 
-    Proof. −xᵀUx ≤ b‖x‖₁² ≤ b·radius², and xᵀ(A + U)x ≤ λmax(A + U, B)·xᵀBx ≤ λmax(A + U, B)₊.
-    It bounds (SGEV-P) at k only if every k-sparse x with xᵀBx = 1 has ‖x‖₁ ≤ radius, rounding of the radius
-    forgiven; see `largest_valid_k`. The budget is larger by what is forgiven there.
-
-    Parameters
-    ----------
-    radius
-        The ℓ1 budget, > 0; a cardinality is another quantity.
-    U, level
-        As in `homogeneous_bound`, with weights one. b is not tightened, since the diagonal −b earns some of it back.
-
-    The positive part is needed because xᵀBx ≤ 1 admits x = 0: with A ≺ 0 the maximum is 0.
+    Proof. −xᵀUx ≤ b‖x‖₁² ≤ b·radius², and xᵀ(A + U)x ≤ λmax(A + U, B)·xᵀBx ≤ λmax(A + U, B)₊, the positive part
+    since xᵀBx ≤ 1 admits x = 0. U and level are as in `homogeneous_bound`, with weights one. It bounds (SGEV-P) at k
+    only if every k-sparse x with xᵀBx = 1 has ‖x‖₁ ≤ radius (`largest_valid_k`).
     """
     radius = as_number(radius, "radius", strict=True)
     floor = max(0.0, dense_bound(pencil))
-    dual = dual_of(U, np.ones(pencil.n), as_level(level), tight=False)
+    # b is not tightened, since the diagonal −b earns some of it back
+    dual = dual_of(U, np.ones(pencil.n), level, tight=False)
     if dual is None:
         return floor
     # in this order radius² cannot underflow on its own, and each product is rounded up
@@ -376,18 +250,10 @@ def radius_bound(pencil: Pencil, radius: float, U: Any = None, *, level: float |
     return min(floor, up(max(0.0, charged_bound(pencil, 0.0, dual)) + budget))
 
 
-def as_level(level: float | None) -> float | None:
-    """The price b at which U is cut, ≥ 0; None for the smallest that cuts nothing."""
-    return None if level is None else as_number(level, "level")
-
-
 def penalized_bound(pencil: Pencil, rho: float, U: Any = None) -> float:
     """λmax(A + U, B)₊ ≥ max xᵀAx − ρ‖x‖₁² s.t. xᵀBx ≤ 1, for any U with |Uᵢⱼ| ≤ ρ: a larger one is cut (Section 4).
 
-    Proof. −xᵀUx ≤ ρ‖x‖₁². The best diagonal is Uᵢᵢ = −ρ.
-
-    U = 0 off the diagonal is always among the candidates, so the result never exceeds λmax(A − ρI, B)₊, rounding
-    aside; for ρ above λmax(A) it is 0: the penalty outweighs every direction.
+    Proof. −xᵀUx ≤ ρ‖x‖₁². The best diagonal is Uᵢᵢ = −ρ, and U = 0 off the diagonal is tried too.
     """
     rho = as_number(rho, "rho")
     n = expect_pencil(pencil).n
@@ -401,32 +267,11 @@ def penalized_bound(pencil: Pencil, rho: float, U: Any = None) -> float:
     return max(0.0, min(charged_bound(pencil, 0.0, dual) for dual in duals))
 
 
-def smallest_B_eigenvalue(pencil: Pencil) -> float:
-    """A number ≤ λmin(B) and above zero, proved; 0 where no proof was found.
-
-    −λmax(−B), by the same Cholesky proof; or min sᵢ²·λmin(B̂) for B = SB̂S with powers of two sᵢ near √Bᵢᵢ, since
-    xᵀBx ≥ λmin(B̂)‖Sx‖²: variables of very different units do not spoil that. 0 means "not proved" and makes
-    the radii and margins built on it infinite rather than wrong.
-    """
-    B = expect_pencil(pencil).B
-    if B is None:
-        return 1.0
-    found = -lambda_max_bound(-B, None)
-    s = np.exp2(np.round(0.5 * np.log2(pencil.B_diagonal)))
-    if np.max(s) > 4.0 * np.min(s):
-        least = float(np.min(s))
-        # products of powers of two round nothing, unless they leave the normal numbers: then one unit less
-        scaled = -lambda_max_bound(-B / (s[:, None] * s), None) * least * least
-        found = max(found, math.nextafter(scaled, 0.0))
-    return max(0.0, found)
-
-
 def valid_radius(pencil: Pencil, k: int) -> float:
     """√(k/λmin(B)): every k-sparse x with xᵀBx = 1 has ‖x‖₁² ≤ k‖x‖² ≤ k/λmin(B) (beyond the paper).
 
-    The first inequality is Cauchy and Schwarz on k nonzeros, the second the Rayleigh quotient of B. The
-    paper's own radius k is larger than √k when B = I (loose), and too small when λmin(B) < 1/k: with B = 0.01·I
-    and k = 1, x = 10e₁ is feasible and has ‖x‖₁ = 10.
+    The paper's own radius k is larger than √k when B = I (loose), and too small when λmin(B) < 1/k: with B = 0.01·I
+    and k = 1, x = 10e₁ is feasible and has ‖x‖₁ = 10. +inf where λmin(B) > 0 is not proved.
 
     Examples
     --------
@@ -452,55 +297,149 @@ def largest_valid_k(pencil: Pencil, radius: float) -> int:
     return int(min(float(pencil.n), reach))
 
 
-@np.errstate(over="ignore", invalid="ignore")  # where something overflows no row is dominant, and the answer is +inf
-def row_sum_bound(pencil: Pencil, k: int) -> float:
-    """The smallest λ found with λBᵢᵢ − Aᵢᵢ > Σ of the k − 1 largest |Aᵢⱼ − λBᵢⱼ|, j ≠ i (beyond the paper).
+def smallest_B_eigenvalue(pencil: Pencil) -> float:
+    """A number ≤ λmin(B) and above zero, proved; 0 where no proof was found.
 
-    Proof. On every support of size k the matrix λB − A is then strictly diagonally dominant with a positive
-    diagonal, hence positive definite: λ > λmax of the sub-pencil. For B = I this is Gershgorin's theorem on
-    k-subsets. No factorisation is needed: O(n²) a trial. +inf when B's rows allow no such λ.
+    −λmax(−B), by the same Cholesky proof; or min sᵢ²·λmin(B̂) for B = SB̂S with powers of two sᵢ near √Bᵢᵢ, since
+    xᵀBx ≥ λmin(B̂)‖Sx‖²: variables of very different units do not spoil that.
+    """
+    B = expect_pencil(pencil).B
+    if B is None:
+        return 1.0
+    found = -lambda_max_bound(-B, None)
+    s = np.exp2(np.round(0.5 * np.log2(pencil.B_diagonal)))
+    if np.max(s) > 4.0 * np.min(s):
+        least = float(np.min(s))
+        # products of powers of two round nothing, unless they leave the normal numbers: then one unit less
+        scaled = -lambda_max_bound(-B / (s[:, None] * s), None) * least * least
+        found = max(found, math.nextafter(scaled, 0.0))
+    return max(0.0, found)
 
-    Positive definiteness of λB_SS − A_SS on |S| = k says λ > xᵀAx/xᵀBx for all x on S. Rows of a support hold the
-    diagonal and k − 1 other entries, at worst the k − 1 largest of the whole row: hence one test for all
-    C(n, k) supports. The variables are first scaled to Bᵢᵢ = 1, which changes the rows' dominance (it is not
-    invariant) and makes the answer independent of units.
 
-    What a row has left, λ − Aᵢᵢ − Σ …, is concave in λ: Newton's steps from max Aᵢᵢ/Bᵢᵢ, each to where the last row's
-    tangent reaches zero, never pass the smallest λ there is, and as the rows are piecewise linear a few of them are
-    enough. A row whose tangent falls there reaches zero nowhere. For k = 1 the bound is max Aᵢᵢ/Bᵢᵢ; for large k and
-    a correlated B it may be +inf or above λmax(A, B).
+def check_sdp_size(n: int) -> None:
+    """Raise for an SDP beyond SDP_LIMIT variables, with an estimate of its cost fitted to measured runs."""
+    if n <= SDP_LIMIT:
+        return
+    memory, minutes = 1e-9 * 1200.0 * n * n * 8.0 / 2.0, (n / 200.0) ** 3 * 8.0 / 60.0
+    raise InvalidParameter(
+        f"an SDP with n = {n} has {n * (n + 1) // 2} variables and as many moduli: about {memory:.1f} GB and "
+        f"{minutes:.0f} min with SCS. Use bounds.cheap_bound(pencil, k), which needs no SDP, restrict the pencil to "
+        f"at most {SDP_LIMIT} variables, or pass force=True."
+    )
+
+
+def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
+    """The weights d of the homogeneous relaxation: "diagonal" = diag(B)^½, "identity" = 1, or a positive vector.
+
+    d = diag(B)^½ makes it invariant under a change of the variables' units, x → S⁻¹x with (A, B) → (SAS, SBS), since
+    then d → Sd and dᵢ|xᵢ| stays. Entries must lie between 1e-140 and 1e140, so that the products dᵢdⱼ are numbers.
+    """
+    n = expect_pencil(pencil).n
+    if isinstance(scale, str):
+        named = one_of(scale, "scale", ("diagonal", "identity"))
+        return np.sqrt(pencil.B_diagonal) if named == "diagonal" else np.ones(n)
+    d = as_vector(scale, n, "scale")
+    if not np.all(d > 0.0):
+        raise InvalidParameter(f"scale must be positive, but its smallest entry is {float(np.min(d)):g}.")
+    if not np.all(np.abs(np.log10(d)) <= LARGEST_POWER):
+        raise InvalidParameter(
+            f"scale lies between {float(np.min(d)):g} and {float(np.max(d)):g}: its entries must be between "
+            f"1e-{LARGEST_POWER} and 1e{LARGEST_POWER}, so that their products are numbers."
+        )
+    return d
+
+
+@dataclass(frozen=True)
+class Dual:
+    """U symmetric with |Uᵢⱼ| ≤ b·dᵢdⱼ off the diagonal: what a bound needs of an SDP's dual variables.
+
+    Its diagonal is −b·dᵢ² and is not stored: the bounds are λmax(A + U + …), which rises with each Uᵢᵢ, and
+    Uᵢᵢ ≥ −b·dᵢ² is all that −xᵀUx ≤ b(Σ dᵢ|xᵢ|)² asks of it.
+    """
+
+    U: Matrix
+    b: float
+    d: Vector
+
+    def __getitem__(self, support: Any) -> Dual:
+        """The same on a principal sub-pencil, where |Uᵢⱼ| ≤ b·dᵢdⱼ still holds."""
+        return Dual(self.U[np.ix_(support, support)], self.b, self.d[support])
+
+    def scaled(self, t: float) -> Dual:
+        """(tU, tb), also dual for every t ≥ 0."""
+        return Dual(t * self.U, t * self.b, self.d)
+
+
+def dual_of(U: Any, d: Vector, level: float | None = None, *, tight: bool = True) -> Dual | None:
+    """Any array as a Dual: symmetrised, cut at |Uᵢⱼ| ≤ level·dᵢdⱼ when a level is given; None when it is garbage.
+
+    b is the smallest that fits off the diagonal; tight=False makes it the level, or the largest of U, diagonal
+    included. The first is better where b only costs, as in the homogeneous bound, the second where the diagonal
+    −b·dᵢ² pays for it, as with a fixed radius.
 
     Examples
     --------
-    >>> from dcgev_cvx import datasets
-    >>> from dcgev_cvx.relaxations.bounds import row_sum_bound
-    >>> [round(row_sum_bound(datasets.pitprops(), k), 3) for k in (1, 2, 3)]
-    [1.0, 1.954, 2.602]
+    >>> import numpy as np
+    >>> from dcgev_cvx.relaxations.bounds import dual_of
+    >>> dual_of([[5.0, 2.0], [0.0, -1.0]], np.ones(2)).U
+    array([[0., 1.],
+           [1., 0.]])
+    >>> dual_of(np.full((2, 2), np.nan), np.ones(2)) is None
+    True
     """
-    k = checked_k(k, expect_pencil(pencil).n)
-    A, size = entries(pencil)
-    B = np.eye(pencil.n) if pencil.B is None else pencil.B
-    # no powers of two here: the last bits that this changes are among the units that `dominance` takes off
-    d = 1.0 / np.sqrt(pencil.B_diagonal)
+    n = len(d)
+    level = None if level is None else as_number(level, "level")
+    try:
+        array = as_real(U, "U", InvalidParameter)
+    except InvalidParameter:
+        return None
+    if array.shape != (n, n):
+        return None
+    array = 0.5 * array + 0.5 * array.T  # halved first: the sum of two huge entries would overflow
     outer = d[:, None] * d
-    A, B, size = A * outer, B * outer, size * outer
-    if not A.any():
-        return 0.0
-    lam = float(np.max(np.diagonal(A)))
-    nudge = max(UNIT_ROUNDOFF * float(np.max(np.abs(A))), TINY)
-    everyone = rows = np.arange(pencil.n)
-    for _ in range(ATTEMPTS):
-        left, slope = dominance(lam, A, B, size, k, rows)
-        short = ~(left > 0.0)
-        if not np.any(short) and len(rows) == pencil.n:
-            return lam
-        if not np.all(slope[short] > 0.0):
-            return math.inf
-        # the last step may be too small to be one: it is helped by ever more units in the last place
-        lam += float(np.max(-left[short] / slope[short])) + nudge if np.any(short) else 0.0
-        nudge *= 2.0
-        rows = rows[short] if np.any(short) else everyone
-    return math.inf
+    with np.errstate(over="ignore"):
+        largest = float(np.max(np.abs(array) / outer))
+    b = largest if level is None else level
+    # charges of n·b·d² must be numbers: where they are none, U could only lose to U = 0
+    if not math.isfinite(4.0 * n * b * float(np.max(outer))):
+        return None
+    # the diagonal has a best value of its own, −b·dᵢ², and what was given for it is dropped
+    np.fill_diagonal(array, 0.0)
+    array = np.clip(array, -b * outer, b * outer)
+    if tight:
+        b = float(np.max(np.abs(array) / outer))
+    # the quotient was rounded: a few units more make the inequality true, below the normal numbers the next one does
+    return Dual(array, up(b * (1.0 + 16.0 * UNIT_ROUNDOFF)) if array.any() else b, d)
+
+
+def charged(A: Matrix, c: float, dual: Dual) -> Matrix:
+    """A + U + c·b·D² with Uᵢᵢ = −b·dᵢ²; the two are added in one go, (c − 1)·b·dᵢ², so that they do not cancel."""
+    M = A + dual.U
+    M[np.diag_indices(len(M))] += (c - 1.0) * dual.b * dual.d**2
+    return M
+
+
+def charged_bound(pencil: Pencil, c: float, dual: Dual) -> float:
+    """A proved number ≥ λmax(A + U + c·b·D², B): c = k is the homogeneous bound, c = 0 the radius and the penalty."""
+    A, size = entries(pencil)
+    # the moduli of the summands, with two units of the charge to spare
+    moduli = Dual(np.abs(dual.U), dual.b, dual.d)
+    with np.errstate(over="ignore"):  # a sum that overflows gives +inf, a valid bound
+        return lambda_max_bound(charged(A, c, dual), pencil.B, charged(size, c + 2.0, moduli))
+
+
+def entries(pencil: Pencil) -> tuple[Matrix, Matrix]:
+    """(A, size): the matrix and a bound on the moduli of the sums behind its entries, larger for A = CᵀC.
+
+    For A = CᵀC each entry is a sum of p products, whose rounding error is at most p·u·‖cᵢ‖‖cⱼ‖ by Cauchy and
+    Schwarz; `size` is stated so that what `is_definite` charges per unit of it covers that with room to spare.
+    Products below the normal numbers lose half a unit of 2⁻¹⁰⁷⁴ each, for which ‖cᵢ‖² is raised by TINY.
+    """
+    if isinstance(pencil.A, Gram):
+        A = pencil.A.toarray()
+        norms = np.sqrt(pencil.A.diagonal() + TINY)
+        return A, max(1.0, pencil.A.C.shape[0] / 4.0) * norms[:, None] * norms
+    return pencil.A, np.abs(pencil.A)
 
 
 def dominance(lam: float, A: Matrix, B: Matrix, size: Matrix, k: int, rows: Index) -> tuple[Vector, Vector]:
@@ -523,27 +462,3 @@ def dominance(lam: float, A: Matrix, B: Matrix, size: Matrix, k: int, rows: Inde
         slope = slope - np.sum(np.sign(beside) * np.take_along_axis(metric, top, axis=1), axis=1)
     largest = abs(lam) * np.max(np.abs(metric), axis=1) + np.max(size[rows], axis=1)
     return left - 16.0 * (k + 2) * UNIT_ROUNDOFF * largest, slope
-
-
-def cheap_bound(pencil: Pencil, k: int) -> float:
-    """The better of λmax(A, B) and the row sums: a bound for any n, without an SDP (beyond the paper).
-
-    Raises InvalidParameter for a k outside 1 … n. Its price is a few factorisations and some dozens of partial
-    sorts of the rows, so it is what remains when n is too large for an SDP.
-    """
-    return min(dense_bound(pencil), row_sum_bound(pencil, k))
-
-
-__all__ = [
-    "Gap",
-    "cheap_bound",
-    "dense_bound",
-    "homogeneous_bound",
-    "largest_valid_k",
-    "penalized_bound",
-    "radius_bound",
-    "row_sum_bound",
-    "scale_vector",
-    "smallest_B_eigenvalue",
-    "valid_radius",
-]

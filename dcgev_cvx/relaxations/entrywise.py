@@ -334,4 +334,4 @@ class ModuliSDP:
             dual = sharpen(h, dual, value, fixed=self.price is not None, deadline=deadline)
         U, b = self.data.multipliers(dual)
         scaling = self.data.scaling
-        return Answer(scaling.matrix(X), U, b, scaling.o * value, dimacs, done.solver, done.status)
+        return Answer(scaling.matrix(X), U, b, scaling.o * value, dimacs, done)

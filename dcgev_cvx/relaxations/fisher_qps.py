@@ -71,9 +71,6 @@ class FisherQP:
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "problem": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-
     @property
     def gap(self) -> Gap:
         """Between the lower bound and the value: the optimum lies inside."""
@@ -209,26 +206,20 @@ def solved(
 
 
 def feasible(x: Vector, a: Vector, radius: float | None) -> Vector:
-    """x on the plane aᵀx = 1; pulled toward the vertex of the smallest ball when it sticks out of ‖x‖₁ ≤ radius.
+    """x on the plane aᵀx = 1; where ‖x‖₁ > radius, pulled toward eᵢ/aᵢ with the largest |aᵢ|, whose norm is least.
 
-    A share t of the vertex gives the norm (1 − t)‖x‖₁ + t/‖a‖∞ at most, by convexity, and the plane is kept.
+    A share t of that vertex gives the norm (1 − t)‖x‖₁ + t/‖a‖∞ at most, by convexity, and the plane is kept.
     """
-    ax, corner = float(a @ x), vertex(a)
-    x = x / ax if ax > 0.0 else corner
+    ax, i = float(a @ x), int(np.argmax(np.abs(a)))
+    vertex = np.zeros_like(a)
+    vertex[i] = 1.0 / a[i]
+    x = x / ax if ax > 0.0 else vertex
     norm = float(np.sum(np.abs(x)))
     if radius is None or norm <= radius:
         return x
-    room = norm - float(np.sum(np.abs(corner)))
+    room = norm - abs(float(vertex[i]))
     share = min(1.0, (norm - radius) / room) if room > 0.0 else 1.0
-    return (1.0 - share) * x + share * corner
-
-
-def vertex(a: Vector) -> Vector:
-    """eᵢ/aᵢ with the largest |aᵢ|: the feasible point of smallest ℓ1 norm."""
-    i = int(np.argmax(np.abs(a)))
-    x = np.zeros_like(a)
-    x[i] = 1.0 / a[i]
-    return x
+    return (1.0 - share) * x + share * vertex
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # multipliers may be anything

@@ -145,7 +145,7 @@ def judged(data: ScaledData, X: Matrix, S: Matrix, mu: float, dual: float, done:
         residual=data.A + S - mu * data.B,
     )
     scaling = data.scaling
-    return Answer(scaling.matrix(X), np.zeros_like(X), 0.0, scaling.o * value, dimacs, done.solver, done.status)
+    return Answer(scaling.matrix(X), np.zeros_like(X), 0.0, scaling.o * value, dimacs, done)
 
 
 def concluded(

@@ -20,6 +20,8 @@ from .bounds import Gap
 if TYPE_CHECKING:
     import cvxpy as cp
 
+    from ..steps.backend import Solved
+
 RANK_TOL = 1e-4
 """Eigenvalues of X below this share of the largest are what a first-order solver leaves of zeros."""
 EXACT_TOL = 1e-6
@@ -93,9 +95,6 @@ class Relaxation:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "problem": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
 
     @cached_property
     def rank(self) -> int:
@@ -200,8 +199,7 @@ class Answer:
     b: float
     value: float
     dimacs: Dimacs
-    solver: str
-    status: str
+    solved: Solved
 
     def relaxation(
         self,
@@ -222,8 +220,8 @@ class Answer:
             X=frozen(np.ascontiguousarray(self.X)),
             U=frozen(np.ascontiguousarray(self.U)),
             problem=problem,
-            solver=self.solver,
-            status=self.status,
+            solver=self.solved.solver,
+            status=self.solved.status,
             rounded=round_off(pencil, self.X, k, name, perf_counter() - begin),
             dimacs=self.dimacs,
             valid_k=valid_k,
