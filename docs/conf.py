@@ -89,9 +89,7 @@ sphinx_gallery_conf = {
 # API reference
 autosummary_generate = True
 autosummary_context = {"listing": api.listing()}
-for page in (HERE / "api").glob("*.rst"):
-    if page.stem not in autosummary_context["listing"]:
-        page.unlink()  # of a module that was renamed since the last build
+shutil.rmtree(HERE / "api", ignore_errors=True)  # autosummary reads its old pages too, of renamed modules among them
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_type_aliases = {name: name for name in ("Vector", "Matrix", "Index", "Array")}

@@ -16,6 +16,7 @@ HIDDEN = ("__main__", "cli", "reproduction", "models")
 """Commands, and `models`, which has a page written by hand."""
 
 XREF_ALIASES = {
+    "bool": "bool",
     "array_like": ":term:`numpy:array_like`",
     "Generator": "numpy.random.Generator",
     "Axes": "matplotlib.axes.Axes",
@@ -32,6 +33,10 @@ INVENTORIES = {
         "tuple py:class library/stdtypes.html",
         "list py:class library/stdtypes.html",
         "dict py:class library/stdtypes.html",
+        "callable py:function library/functions.html",
+        "iterable std:term glossary.html#term-iterable",
+        "sequence std:term glossary.html#term-sequence",
+        "generator std:term glossary.html#term-generator",
         "None py:data library/constants.html",
         "True py:data library/constants.html",
         "False py:data library/constants.html",
@@ -42,6 +47,7 @@ INVENTORIES = {
     "numpy": (
         "https://numpy.org/doc/stable/",
         "array_like std:term glossary.html#term-array_like",
+        "arrays.scalars std:label reference/arrays.scalars.html#arrays-scalars",
         "numpy.ndarray py:class reference/generated/numpy.ndarray.html",
         "numpy.random.Generator py:class reference/random/generator.html",
     ),
