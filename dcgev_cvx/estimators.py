@@ -29,13 +29,12 @@ from ._numerics.checks import (
     as_whole,
     column_names,
     frozen,
-    is_whole,
     listed,
     one_of,
     shown,
 )
+from ._numerics.data_tables import Labels, Table, as_table, class_means, read_labels, read_table, within
 from ._numerics.extras import require
-from ._numerics.tables import Labels, Table, as_table, class_means, read_labels, read_table, within
 from .algorithms import dc_pca, sparse_fda, sparse_gev
 from .certificates import Solution, solution_of
 from .errors import DCGEVError, InvalidParameter
@@ -153,8 +152,11 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
         table = checked_X(self, X, reset=True)
         pencil = pca_pencil(table.X, center=self.center, scale=self.scale)
         check_one_given(k=self.k, rho=self.rho)
-        ks = per_component(self.k, self.n_components, table.n)
-        found = search(pencil, ks, self) if self.rho is None else by_algorithm_2(pencil, len(ks), self)
+        settings, ks = search_settings(self), per_component(self.k, self.n_components, table.n)
+        if self.rho is None:
+            found = components(pencil, ks, **settings)
+        else:
+            found = by_algorithm_2(pencil, len(ks), self.rho, self.deflation)
         mean, deviation = table.spread()
         self.mean_: Vector = mean if self.center else np.zeros(table.n)
         self.scale_: Vector = deviation if self.scale else np.ones(table.n)
@@ -285,7 +287,7 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
         )
         kx = per_component(self.kx, self.n_components, x_table.n, "kx")
         ky = per_component(self.ky, self.n_components, y_table.n, "ky")
-        found = search(pencil, list(zip(kx, ky, strict=True)), self)
+        found = components(pencil, list(zip(kx, ky, strict=True)), **search_settings(self))
         self.x_weights_, self.y_weights_ = view_weights(pencil, found)
         self.values_: Vector = np.array(found.values)
         self.solutions_: tuple[Solution, ...] = found.solutions
@@ -445,7 +447,7 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, Trans
 
     def _discriminants(self, means: Matrix, B: Matrix) -> Matrix:
         """The discriminants as columns."""
-        check_search(self)
+        settings = search_settings(self)
         check_one_given(k=self.k, nu=self.nu)
         count = None if self.n_components is None else as_whole(self.n_components, "n_components")
         if len(means) == 2:
@@ -464,42 +466,31 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, Trans
             raise InvalidParameter(
                 f"n_components = {count}: the means of {len(means)} classes have at most {rank} discriminant(s)."
             )
-        return search(Pencil(Gram(between), B), per_component(self.k, count or rank, len(B)), self).V
+        ks = per_component(self.k, count or rank, len(B))
+        return components(Pencil(Gram(between), B), ks, **settings).V
 
 
-def search(pencil: Pencil, ks: Sequence[Any], estimator: Any) -> Components:
-    """`components` with the estimator's settings."""
-    return components(
-        pencil,
-        ks,
-        deflation=estimator.deflation,
-        effort=estimator.effort,
-        random_state=seed_of(estimator.random_state),
-    )
-
-
-def by_algorithm_2(pencil: Pencil, count: int, estimator: Any) -> Components:
-    """Components by Algorithm 2 at the estimator's ρ̃; by Algorithm 1 where deflation makes A indefinite."""
-    check_search(estimator)
+def by_algorithm_2(pencil: Pencil, count: int, rho: float, deflation: Deflation) -> Components:
+    """Components by Algorithm 2; by Algorithm 1 where deflation makes A indefinite."""
     current, V = pencil, np.zeros((pencil.n, 0))
     solutions: list[Solution] = []
     inner: list[float] = []
     for j in range(count):
         if j:
-            current = deflate(current, V[:, -1], estimator.deflation, np.linalg.qr(V[:, :-1])[0])
+            current = deflate(current, V[:, -1], deflation, np.linalg.qr(V[:, :-1])[0])
         if current.semidefinite:
-            method, result = "Algorithm 2 (dc_pca)", dc_pca(current, rho=estimator.rho)
+            method, result = "Algorithm 2 (dc_pca)", dc_pca(current, rho=rho)
         else:
             method = "Algorithm 1 (sparse_gev)"
-            result = sparse_gev(current, rho=estimator.rho, engine="native")
+            result = sparse_gev(current, rho=rho, engine="native")
         if not result.x.any():
-            raise InvalidParameter(f"rho = {estimator.rho} gives x = 0 for component {j + 1}: lower rho.")
+            raise InvalidParameter(f"rho = {rho} gives x = 0 for component {j + 1}: lower rho.")
         seconds = sum(iterate.seconds for iterate in result.history)
-        settings: Any = {"rho": float(estimator.rho), "eps": MACHINE_EPS, "certificate": result.certificate}
+        settings: Any = {"rho": rho, "eps": MACHINE_EPS, "certificate": result.certificate}
         solutions.append(solution_of(pencil, result.x, method, seconds, **settings))
         inner.append(current.A_quad(solutions[-1].x))
         V = np.column_stack([V, solutions[-1].x])
-    return Components(pencil, tuple(solutions), frozen(V), tuple(inner), estimator.deflation)
+    return Components(pencil, tuple(solutions), frozen(V), tuple(inner), deflation)
 
 
 class WrongType(InvalidParameter, TypeError):
@@ -572,9 +563,7 @@ def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[in
     >>> per_component(None, 2, 25), per_component([3, 1], 2, 25)
     ([3, 3], [3, 1])
     """
-    if not is_whole(n_components) or not 1 <= n_components <= n:
-        raise InvalidParameter(f"n_components = {shown(n_components)} must be a whole number between 1 and {n}.")
-    count = int(n_components)
+    count = as_whole(n_components, "n_components", high=n)
     if k is None:
         return [math.ceil(n / 10)] * count
     several = listed(k)
@@ -583,12 +572,12 @@ def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[in
     return [as_whole(each, what, high=n) for each in several or [k] * count]
 
 
-def check_search(estimator: Any) -> None:
-    """Check the settings of the search, also where they are not used."""
+def search_settings(estimator: Any) -> Any:
+    """The settings of `components`, checked also where they are not used."""
     rule_of(estimator.deflation)
     one_of(estimator.effort, "effort", EFFORTS)
-    if estimator.random_state is not None and not isinstance(estimator.random_state, np.random.RandomState):
-        as_generator(estimator.random_state)
+    seed = seed_of(estimator.random_state)
+    return {"deflation": estimator.deflation, "effort": estimator.effort, "random_state": seed}
 
 
 def seed_of(random_state: Any) -> int:

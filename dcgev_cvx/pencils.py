@@ -37,6 +37,7 @@ from ._numerics.checks import (
     listed,
     shown,
 )
+from ._numerics.data_tables import class_means, read_labels, read_table, with_ridge, within
 from ._numerics.factors import Factor, asymmetry
 from ._numerics.spectra import (
     End,
@@ -48,7 +49,6 @@ from ._numerics.spectra import (
     semidefinite,
     two_views,
 )
-from ._numerics.tables import class_means, read_labels, read_table, with_ridge, within
 from ._numerics.threads import same_bits
 from .errors import InvalidParameter, InvalidPencil
 
@@ -192,7 +192,7 @@ class Pencil:
     def A_sub(self, support: Index) -> Matrix:
         """The principal submatrix of A on a support."""
         if isinstance(self.A, Gram):
-            return self.A.submatrix(support)
+            return self.A.columns(support).toarray()
         return self.A[np.asarray(support)[:, None], support]
 
     def B_dot(self, x: Vector) -> Vector:
@@ -370,11 +370,6 @@ class Gram:
     def __matmul__(self, x: Vector) -> Vector:
         """Ax = Cᵀ(Cx)."""
         return self.C.T @ (self.C @ x)
-
-    def submatrix(self, support: Index) -> Matrix:
-        """The principal submatrix of A on a support."""
-        columns = self.C[:, support]
-        return columns.T @ columns
 
     def diagonal(self) -> Vector:
         """The squared norms of C's columns."""

@@ -19,8 +19,8 @@ import numpy as np
 
 from .. import datasets
 from .._numerics.checks import Vector, as_path
-from .._numerics.tables import Table as Samples
-from .._numerics.tables import as_table
+from .._numerics.data_tables import Table as Samples
+from .._numerics.data_tables import as_table
 from ..errors import InvalidParameter, nearest
 from ..pencils import Gram, Pencil, cca_pencil, fda_pencil, pca_pencil
 from .data_files import SUFFIXES, Table, is_number, read_arrays, read_labelled, read_labels, read_table, read_vector

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
 from .._numerics.checks import Index, Matrix, Vector, as_generator, as_indices, as_whole, expect, listed, shown
-from .._numerics.tables import read_table
+from .._numerics.data_tables import read_table
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, cca_pencil
 from ..search.deflation import components

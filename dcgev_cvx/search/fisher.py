@@ -32,7 +32,7 @@ from .._numerics.checks import (
     says_stop,
     shown,
 )
-from .._numerics.tables import Labels, Table, class_means, read_labels, read_table, within
+from .._numerics.data_tables import Labels, Table, class_means, read_labels, read_table, within
 from ..certificates import Solution, checked_k, solution_of
 from ..errors import InvalidParameter
 from ..mm import MMResult, Stop, minimize

@@ -30,7 +30,7 @@ from ..._numerics.checks import (
     listed,
     shown,
 )
-from ..._numerics.tables import read_table
+from ..._numerics.data_tables import read_table
 from ...certificates import checked_k
 from ...errors import InvalidParameter
 from .deflated import DeflatedViews

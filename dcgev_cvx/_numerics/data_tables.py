@@ -91,7 +91,7 @@ class Labels:
 def read_table(data: Any, what: str = "X", *, least: int = 2) -> Table:
     """A table of at least `least` samples from an array, nested list, pandas frame or SciPy sparse matrix.
 
-    >>> from dcgev_cvx._numerics.tables import read_table
+    >>> from dcgev_cvx._numerics.data_tables import read_table
     >>> read_table([[1.0, float("nan")], [2.0, 3.0]])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     dcgev_cvx.errors.InvalidParameter: X has 1 entries that are NaN or infinite, ...
@@ -157,7 +157,7 @@ def some_of(columns: list[int], names: Sequence[str] | None) -> str:
 def read_labels(y: Any, m: int) -> Labels:
     """Class labels of any hashable type, one per sample: sorted if possible, else in order of appearance.
 
-    >>> from dcgev_cvx._numerics.tables import read_labels
+    >>> from dcgev_cvx._numerics.data_tables import read_labels
     >>> labels = read_labels(["b", "a", "b", "a"], 4)
     >>> labels.classes, labels.codes.tolist()
     (('a', 'b'), [1, 0, 1, 0])

@@ -20,7 +20,7 @@ from dcgev_cvx import (
     pca_pencil,
 )
 from dcgev_cvx._numerics import checks
-from dcgev_cvx._numerics.tables import read_table
+from dcgev_cvx._numerics.data_tables import read_table
 
 
 def data(seed, m=30, n=6):
