@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -17,7 +19,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from dcgev_cvx import DCCCA, DCFDA, DCPCA, InvalidParameter, components, datasets, pca_pencil
+from dcgev_cvx import (
+    DCCCA,
+    DCFDA,
+    DCPCA,
+    InvalidParameter,
+    components,
+    datasets,
+    dc_pca,
+    deflate,
+    pca_pencil,
+    sparse_gev,
+)
 from dcgev_cvx.search import explained
 
 SKIPPED = {"check_array_api_input"}
@@ -91,6 +104,31 @@ def test_pca_is_components_of_the_pencil():
     model = DCPCA(2, k=3, deflation="projection").fit(X)
     found = components(pca_pencil(X), [3, 3], deflation="projection")
     np.testing.assert_array_equal(model.components_, found.V.T)
+
+
+def test_rho_runs_algorithm_2():
+    X = planted(n=10)
+    model = DCPCA(rho=0.5).fit(X)
+    result = dc_pca(pca_pencil(X), rho=0.5)
+    np.testing.assert_array_equal(model.components_[0], result.x / np.linalg.norm(result.x))
+    (solution,) = model.solutions_
+    assert solution.method == "Algorithm 2 (dc_pca)"
+    assert (solution.rho, solution.certificate) == (0.5, result.certificate)
+
+
+@pytest.mark.parametrize("deflation", ["orthogonalized-hotelling", "hotelling", "projection", "schur"])
+def test_rho_with_several_components_deflates_between_them(deflation):
+    X = planted(n=10)
+    model = DCPCA(3, rho=0.1, deflation=deflation).fit(X)
+    pencil, found = pca_pencil(X), np.zeros((10, 0))
+    for j, x in enumerate(model.components_):
+        if j:
+            pencil = deflate(pencil, model.components_[j - 1], deflation, found[:, : j - 1])
+        run = dc_pca if pencil.semidefinite else sparse_gev
+        assert model.solutions_[j].method == ("Algorithm 2 (dc_pca)" if run is dc_pca else "Algorithm 1 (sparse_gev)")
+        np.testing.assert_allclose(np.abs(run(pencil, rho=0.1).x), np.abs(x), atol=1e-6)
+        found = np.linalg.qr(model.components_[: j + 1].T)[0]
+    assert model.score(X) == pytest.approx(model.projector_trace_[-1])
 
 
 def test_grid_search_picks_a_cardinality_and_pipelines_work():
@@ -299,6 +337,9 @@ LABELS = np.arange(150) % 2
         (lambda: DCPCA(k=1, scale=True).fit(np.column_stack([X0, np.ones(150)])), "constant column"),
         (lambda: DCPCA(k=1).fit(X0).inverse_transform(X0), "Z has 5 columns but there are 1 components"),
         (lambda: DCPCA(k=1).fit(X0).score(np.tile(X0.mean(0), (3, 1))), "no variance to explain"),
+        (lambda: DCPCA(k=1, rho=0.1).fit(X0), "k = 1 and rho = 0.1 were both given"),
+        (lambda: DCPCA(rho=-1.0).fit(X0), "rho = -1 is out of range"),
+        (lambda: DCPCA(rho=1e6).fit(X0), "rho = 1000000.0 gives x = 0 for component 1: lower rho"),
         (lambda: DCCCA(kx=6).fit(X0, Y0), "kx = 6 must be a whole number of at least 1 and at most 5"),
         (lambda: DCCCA(ridge=-1).fit(X0, Y0), "ridge = -1"),
         (lambda: DCCCA().fit(X0, Y0[:-1]), "X has 150 rows but y has 149"),
@@ -421,3 +462,18 @@ def test_two_samples_in_each_class_and_more_variables_than_samples():
     model = DCFDA(k=3).fit(X, y)
     assert [int(np.count_nonzero(row)) for row in model.components_] == [3, 3]
     assert model.predict(X).tolist() == y
+
+
+def test_without_scikit_learn_the_error_names_the_extra():
+    code = """
+import sys
+sys.modules["sklearn"] = None
+import dcgev_cvx
+dcgev_cvx.solve(dcgev_cvx.datasets.pitprops(), 3)
+try:
+    dcgev_cvx.DCPCA
+except dcgev_cvx.MissingPackage as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'dcgev-cvx[estimators]'" in done.stdout
