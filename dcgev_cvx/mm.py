@@ -28,7 +28,7 @@ from ._numerics.checks import (
 from .certificates import Certificate, certify
 from .errors import InvalidParameter, SolverFailed
 from .programs import Majorized
-from .steps.shrink import Face
+from .steps.shrink import Restriction
 from .steps.step import StepOutput, expect_output, own_copy
 
 judge = singledispatch(certify)
@@ -372,7 +372,7 @@ def whole(program: Majorized, step: AnyStep, x0: Any) -> Iterator[tuple[Majorize
 
 def shrinking(program: Any, step: AnyStep, x0: Any) -> Iterator[tuple[Majorized, list[Iterate], Iterate]]:
     """The same iterates, with the variables that stay zero removed on the way; the last is the whole point."""
-    run, face, local = iterate(program, step, x0), Face.whole(program), list[Iterate]()
+    run, face, local = iterate(program, step, x0), Restriction.whole(program), list[Iterate]()
     while True:
         local = [*local[-1:], next(run)]
         yield face.part, local, lifted(face, local[-1])
@@ -382,7 +382,7 @@ def shrinking(program: Any, step: AnyStep, x0: Any) -> Iterator[tuple[Majorized,
             face, local = smaller, [next(run)]
 
 
-def lifted(face: Face, point: Iterate) -> Iterate:
+def lifted(face: Restriction, point: Iterate) -> Iterate:
     """The same iterate in the whole space."""
     if face.part is face.whole_program:
         return point

@@ -1,4 +1,4 @@
-"""Two wrappers that make a step faster and change nothing else: repetition and safeguarded extrapolation."""
+"""Two wrappers that make a run faster: repetition of cheap steps, and extrapolation that keeps descent."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ BOUNDARY = 0.9
 class Repeated:
     """Several MM steps in one call where a step is cheap: B = I with a matrix A and the paper's penalty.
 
-    All but the last are compiled and leave no record; the last is the inner step's, with its value and residual.
-    f falls along all of them, so the sandwich inequality holds with the point before the last as `origin`. Their
-    number doubles from call to call up to `most`; `work` counts them. Below `least` variables a step is taken
-    alone: such a run is over before a compiler is loaded. One instance, one run.
+    All but the last leave no record; the last is the inner step's, with its value and residual. f falls along all of
+    them, so that the sandwich inequality holds with the point before the last as `origin`. Their number doubles from
+    call to call up to `most`; `work` counts them. Below `least` variables steps are taken one by one: such a run ends
+    before a compiler is loaded. One instance serves one run.
 
     Examples
     --------
@@ -68,19 +68,16 @@ def repeated(program: SparseGEV, y: Vector, count: int) -> Vector:
 
 
 class Accelerated:
-    """Extrapolation of the MM map, taken only where f is lower: fewer steps to the same kind of point.
+    """Extrapolation of the MM map, accepted only where f is lower: fewer steps to the same kind of point.
 
-    Two proposals are made on the support of y; the first with an f below f(y) is taken. Anderson's: from the last
-    pairs (yᵢ, xᵢ = argmin g(·, yᵢ)), the combination Σ αᵢxᵢ, Σ αᵢ = 1, whose residual Σ αᵢ(xᵢ − yᵢ) is smallest,
-    which is where a linearly convergent sequence is heading. A stride: x + t(x − y) along the last move, t doubled
-    after each success, which shortens the slow drift in which variables leave one by one. Both keep the zeros and
-    signs of x and are scaled into Ω. One instance, one run.
+    Two proposals are made on the support of y, and the first with an f below f(y) is taken. Anderson's: from the last
+    pairs (yᵢ, xᵢ = argmin g(·, yᵢ)) the combination Σ αᵢxᵢ, Σ αᵢ = 1, whose residual Σ αᵢ(xᵢ − yᵢ) is smallest. A
+    longer step: x + t(x − y) along the last move, t doubled after each success. Both keep the zeros and signs of x
+    and are scaled into Ω. At most `memory` pairs are kept; a change of the zeros drops all but the last, because the MM map
+    is smooth only between two changes of the support. One instance serves one run.
 
-    Descent is kept: f(z) < f(y) by the test, and the step from z lowers f further, so the sandwich
-    inequality holds with z in the place of y; the history records it as `origin`.
-
-    memory is the most pairs that are kept, six by default; a change of the zeros empties it but for the last,
-    because the MM map is smooth only between two changes of the support.
+    Descent is kept: f(z) < f(y) by the test, and the step from z lowers f further, so that the sandwich inequality
+    holds with z in the place of y; the history records it as `origin`.
     """
 
     def __init__(self, inner: Step, memory: int = 6) -> None:

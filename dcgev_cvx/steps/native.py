@@ -1,10 +1,7 @@
-"""The MM steps at the speed of the machine: compiled coordinate descent finds the face, the walk makes it exact.
+"""The MM steps without CVXPY: coordinate descent finds support and signs, `polish` makes them exact.
 
-Each step is the argmin of the same surrogate as its CVXPY twin and returns the same point; no step
-remembers an earlier one, so an answer depends on (program, y) alone.
-
-Coordinate descent needs many sweeps for its last digits and few for the right support; the walk of `polish`
-needs the right support and gives all digits. Each does what it is good at.
+Each step is the argmin of the same surrogate as its CVXPY twin and returns the same point. Coordinate descent needs
+many sweeps for its last digits and few for the right support; `polish` needs the right support and gives all digits.
 """
 
 from __future__ import annotations
@@ -27,11 +24,11 @@ from .step import StepOutput, without_pull
 from .surrogate import Ball, Plane, surrogate_at
 
 GUESS_TOL = 1e-5
-"""Accuracy of the guess: enough for support and signs nearly always, and the walk repairs the rest."""
+"""Accuracy of the guess: enough for support and signs nearly always."""
 MAX_SWEEPS = 2000
-"""Where B is ill-conditioned coordinate descent may crawl; then the walk starts from what it has."""
+"""The most sweeps: with an ill-conditioned B coordinate descent is slow, and `polish` starts from what it has."""
 WARM_SUPPORT = 400
-"""Supports up to this size are tried as they are before any coordinate descent: one small Cholesky."""
+"""Supports up to this size are tried before any coordinate descent, for one Cholesky factor."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +40,10 @@ class MetricStep:
     Why no constraint is left: with μ the multiplier of xᵀBx ≤ 1 the KKT system of the step reads
     2(τ + μ)Bx − 2c + p∘∂|x| ∋ 0, and z = (τ + μ)x solves 2Bz − 2c + p∘∂|z| ∋ 0, which does not know μ.
     On the sphere τ + μ = ‖z‖_B; inside it μ = 0.
-
-    Inside Ω, that is for ‖z‖_B ≤ τ, x = z/τ has xᵀBx ≤ 1; outside, x = z/‖z‖_B has xᵀBx = 1. With τ = 0 both shifts
-    are the same program, and this is the paper's linear branch of Algorithm 1.
     """
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """argmin g(·, y) over Ω.
-
-        Raises InvalidParameter for the identity shift with τ > 0, SolverFailed if the walk finds no face.
-        """
+        """argmin g(·, y) over Ω."""
         if not isinstance(program, SparseGEV) or (program.shift == "identity" and program.tau > 0.0):
             raise InvalidParameter('MetricStep needs a SparseGEV program with shift="metric" (or τ = 0).')
         if program.pencil.B is None:
@@ -62,13 +53,10 @@ class MetricStep:
 
 @dataclass(frozen=True)
 class IdentityStep:
-    """One MM step of Algorithm 1 as printed, τ > 0: the kernel inside a root in μ (ALG, Eq:weighted).
+    """One MM step of Algorithm 1 as printed, τ > 0: a LASSO inside a root in μ (ALG, Eq:weighted).
 
-    For fixed μ the step is a LASSO with Gram matrix τI + μB, and ‖x(μ)‖_B falls with μ; a few values of
-    μ bring it near 1, and the walk finds the exact pair (x, μ).
-
-    Why ‖x(μ)‖_B falls: x(μ) minimises q + μ·xᵀBx; adding the optimality of x(μ) and x(μ') for μ < μ' gives
-    (μ' − μ)(‖x(μ)‖²_B − ‖x(μ')‖²_B) ≥ 0.
+    For fixed μ the step is a LASSO with Gram matrix τI + μB, and ‖x(μ)‖_B falls with μ: adding the optimality of x(μ)
+    and of x(μ') for μ < μ' gives (μ' − μ)(‖x(μ)‖²_B − ‖x(μ')‖²_B) ≥ 0.
     """
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
@@ -82,7 +70,7 @@ class IdentityStep:
 
 @dataclass(frozen=True)
 class NativeFisherStep:
-    """One MM step of sparse FDA: the kernel inside a root in the multiplier of aᵀx = 1 (Eq:fdaiterative).
+    """One MM step of sparse FDA: a LASSO inside a root in the multiplier of aᵀx = 1 (Eq:fdaiterative).
 
     For fixed t, x(t) = argmin xᵀBx − 2t aᵀx + pᵀ|x| and aᵀx(t) rises with t from 0: one root, where aᵀx = 1.
     """
@@ -171,7 +159,7 @@ def identity_guess(s: Ball, y: Vector) -> Vector:
         return inside
     lasso = Lasso(s, y)
     # ‖x(μ)‖_B falls with μ and is below 1 at μ = (cᵀB⁻¹c)^½
-    falling_root(lambda mu: s.B.norm(lasso.solve(s.c, s.tau, mu, s.size)) - 1.0, 0.0, s.size)
+    falling_root(lambda mu: s.B.norm(lasso.solve(s.c, s.tau, mu, s.size)) - 1.0, s.size)
     return lasso.z
 
 
@@ -184,26 +172,17 @@ def fisher_guess(s: Plane, y: Vector) -> Vector:
     x = x if x.any() else s.project(s.first_signs(np.zeros_like(y)))
     lasso = Lasso(s, x)
     size = math.sqrt(max(0.0, float(x @ s.B.dot(x)) + float(s.p @ np.abs(x))))
-    falling_root(lambda t: 1.0 - float(s.a @ lasso.solve(t * s.a, 0.0, 1.0, size)), 0.0, 2.0 * size * size)
+    falling_root(lambda t: 1.0 - float(s.a @ lasso.solve(t * s.a, 0.0, 1.0, size)), 2.0 * size * size)
     return lasso.z
 
 
-def falling_root(function: Callable[[float], float], low: float, high: float) -> float:
-    """A point where a continuous falling function is nearly zero, by a secant kept inside its bracket.
+def falling_root(function: Callable[[float], float], high: float) -> None:
+    """Bring a continuous falling function, positive at 0, to within 1e-3 of zero; `polish` corrects the rest."""
+    from scipy.optimize import brentq
 
-    Accurate to 1e-3 only, since the walk corrects the rest. The secant is kept 5 % away from the bracket's
-    ends, so that each step shrinks it.
-    """
-    left, right = function(low) if low > 0.0 else math.inf, function(high)
-    at = high
-    for _ in range(60):
-        if abs(right) <= 1e-3 or high - low <= 1e-6 * high:
-            break
-        at = 0.5 * (low + high) if math.isinf(left) else low + (high - low) * left / (left - right)
-        # a secant that creeps along one end would leave the bracket as wide as it was
-        at = min(max(at, low + 0.05 * (high - low)), high - 0.05 * (high - low))
-        here = function(at)
-        if abs(here) <= 1e-3:
-            break
-        low, left, high, right = (at, here, high, right) if here > 0.0 else (low, left, at, here)
-    return at
+    def rounded(t: float) -> float:
+        value = function(t)
+        return 0.0 if abs(value) <= 1e-3 else value
+
+    if rounded(high) < 0.0:
+        brentq(rounded, 0.0, high, rtol=1e-6, maxiter=60, disp=False)

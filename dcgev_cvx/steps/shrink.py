@@ -1,4 +1,4 @@
-"""The variables still in play: where zeros are absorbing, work, data and memory follow the support."""
+"""Going on without the variables that stay zero: work, data and memory then follow the support."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ..programs import Program, SparseFDA, SparseGEV
 
 
 @dataclass(frozen=True)
-class Face:
-    """The part of Ω where only the `support` is nonzero, with the program restricted to it and the way back.
+class Restriction:
+    """A program restricted to the variables of a support, and the way back.
 
-    A zero of y has the slope ρ_ε/ε; when that exceeds every slope that a nonzero could have, xᵢ
-    stays zero in this and all later steps, and the restricted program takes the same steps. It leaves out
-    φ(0) for each dropped variable; `constant` is their sum, so that f and g of the whole are told exactly.
+    A zero of y has the slope ρ_ε/ε; when that exceeds every slope that a nonzero can have, xᵢ stays zero in this and
+    all later steps, and the restricted program takes the same steps. It leaves out φ(0) for each dropped variable;
+    `constant` is their sum, so that f and g of the whole program are known exactly.
 
     Examples
     --------
     >>> import numpy as np
     >>> from dcgev_cvx import SparseGEV, datasets
-    >>> from dcgev_cvx.steps.shrink import Face
+    >>> from dcgev_cvx.steps.shrink import Restriction
     >>> program = SparseGEV(datasets.pitprops(), rho=4.84)
     >>> y = np.where(np.arange(13) < 4, 0.5, 0.0)
-    >>> face = Face.whole(program).shrunk(y)
-    >>> face.part.pencil.n, bool(np.isclose(face.part.f(y[:4]) + face.constant, program.f(y)))
+    >>> restricted = Restriction.whole(program).shrunk(y)
+    >>> restricted.part.pencil.n, bool(np.isclose(restricted.part.f(y[:4]) + restricted.constant, program.f(y)))
     (4, True)
     """
 
@@ -37,19 +37,19 @@ class Face:
     constant: float
 
     @classmethod
-    def whole(cls, program: Program) -> Face:
+    def whole(cls, program: Program) -> Restriction:
         """All variables."""
         return cls(program, program, np.arange(program.pencil.n), 0.0)
 
-    def shrunk(self, y: Vector) -> Face:
-        """The face of y's support, or this one where that would not pay or a zero might come back."""
+    def shrunk(self, y: Vector) -> Restriction:
+        """The restriction to y's support, or this one where that would not pay or a zero might come back."""
         # restricting copies a submatrix, which pays only when the support has shrunk by much
         if not 0 < np.count_nonzero(y) < 0.7 * len(y) or not absorbing(self.part, y):
             return self
         kept = np.flatnonzero(y)
         program, support = self.whole_program, self.support[kept]
         dropped = program.pencil.n - len(support)
-        return Face(program, self.part.restrict(kept), support, dropped * program.at_zero()[0])
+        return Restriction(program, self.part.restrict(kept), support, dropped * program.at_zero()[0])
 
     def lift(self, z: Vector) -> Vector:
         """z as a point of the whole space."""
@@ -66,7 +66,7 @@ class Face:
 
 
 def absorbing(program: Program, y: Vector) -> bool:
-    """Does a zero stay zero in every step of a descending run through y: is the slope at 0 above every θᵢ?
+    """Does a zero stay zero in every step of a descending run through y, the slope at 0 being above every θᵢ?
 
     GEV: θᵢ ≤ 4√Bᵢᵢ‖c‖_{B⁻¹}, and ‖(A + τI)y‖_{B⁻¹} ≤ (n·max|A| + τ)/λmin(B) for yᵀBy ≤ 1.
     FDA: θᵢ = 2F|aᵢ| + 2√(BᵢᵢF), and F = yᵀBy + pᵀ|y| ≤ f(y) − nφ(0), since tφ'(t) ≤ φ(t) − φ(0).
