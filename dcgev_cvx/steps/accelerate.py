@@ -73,8 +73,8 @@ class Accelerated:
     Two proposals are made on the support of y, and the first with an f below f(y) is taken. Anderson's: from the last
     pairs (yᵢ, xᵢ = argmin g(·, yᵢ)) the combination Σ αᵢxᵢ, Σ αᵢ = 1, whose residual Σ αᵢ(xᵢ − yᵢ) is smallest. A
     longer step: x + t(x − y) along the last move, t doubled after each success. Both keep the zeros and signs of x
-    and are scaled into Ω. At most `memory` pairs are kept; a change of the zeros drops all but the last, because the MM map
-    is smooth only between two changes of the support. One instance serves one run.
+    and are scaled into Ω. At most `memory` pairs are kept; a change of the zeros drops all but the last, because the
+    MM map is smooth only between two changes of the support. One instance serves one run.
 
     Descent is kept: f(z) < f(y) by the test, and the step from z lowers f further, so that the sandwich inequality
     holds with z in the place of y; the history records it as `origin`.

@@ -63,7 +63,7 @@ def sweep(
         r = c[i] - scale * q[i] + scale * B[i, i] * z[i]
         size = abs(r) - 0.5 * p[i]
         new = math.copysign(size, r) / d if size > 0.0 else 0.0
-        delta = new - z[i]
+        delta = float(new - z[i])
         if delta != 0.0:
             z[i] = new
             add_multiple(q, delta, B[i])

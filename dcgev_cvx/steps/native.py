@@ -185,4 +185,4 @@ def falling_root(function: Callable[[float], float], high: float) -> None:
         return 0.0 if abs(value) <= 1e-3 else value
 
     if rounded(high) < 0.0:
-        brentq(rounded, 0.0, high, rtol=1e-6, maxiter=60, disp=False)
+        brentq(rounded, 0.0, high, rtol=np.float64(1e-6), maxiter=60, disp=False)

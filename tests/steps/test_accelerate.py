@@ -25,7 +25,7 @@ from dcgev_cvx.programs import L1Penalty
 from dcgev_cvx.steps.accelerate import Accelerated, Repeated
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.native import native_step
-from dcgev_cvx.steps.shrink import Face, absorbing
+from dcgev_cvx.steps.shrink import Restriction, absorbing
 
 
 def cca(n=40, seed=0):
@@ -126,7 +126,7 @@ def test_at_large_eps_a_zero_comes_back():
     A, B = cca()
     program = SparseGEV(Pencil(A, B), 1e-3, 1.0, shift="metric")
     y = referee.start(0, B, 40, zeros=35)
-    face = Face.whole(program)
+    face = Restriction.whole(program)
     assert face.shrunk(y) is face
     run = minimize(program, native_step(program), y, stop=Stop(max_iter=1), shrink=True)
     assert np.count_nonzero(run.x) > 5
