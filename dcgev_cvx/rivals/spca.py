@@ -25,13 +25,7 @@ Regression = Callable[[Vector, Vector], Vector]
 
 
 def spca(
-    pencil: Pencil,
-    k: int,
-    *,
-    ridge: float = 1.0,
-    renormalized: bool = False,
-    tol: float = 1e-3,
-    max_iter: int = 200,
+    pencil: Pencil, k: int, *, ridge: float = 1.0, renormalized: bool = False, tol: float = 1e-3, max_iter: int = 200
 ) -> Solution:
     """Minimise ‖Cα − Cβ‖² + λ‖β‖² + λ₁‖β‖₁ over β, then set α = CᵀCβ/‖CᵀCβ‖, in turn; x = β/‖β‖ (Eq:EN-SPCA).
 
