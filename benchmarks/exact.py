@@ -1,4 +1,4 @@
-"""Bounds that must be theorems, and how long a proof takes: enumeration as the oracle, sabotaged duals, 50 digits."""
+"""Bounds against enumeration and 50-digit arithmetic, with correct and faulty dual matrices; the time of proofs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .report import Measure, at_least, at_most
 TRIALS = 20_000
 CONFIRMED = 500
 DIGITS = 50
-SABOTAGE = ("random", "flipped", "NaN", "empty", "huge", "misshapen")
+FAULTS = ("random", "flipped", "NaN", "empty", "huge", "misshapen")
 
 
 def run(repeats: int) -> Iterator[Measure]:
@@ -45,14 +45,14 @@ def random_pencil(rng: np.random.Generator, largest: int = 12) -> tuple[Pencil, 
 
 
 def dual_for(rng: np.random.Generator, pencil: Pencil, k: int, honest: bool) -> object:
-    """A sensible dual matrix (minus the sign pattern of a good vector), or one of the sabotaged ones."""
+    """A sensible dual matrix (minus the sign pattern of a good vector), or a faulty one."""
     n = pencil.n
     v = pencil.leading_vector
     size = pencil.A_scale * 10.0 ** rng.uniform(-3, 0)
     U = -size * np.sign(np.outer(v, v)) + 0.1 * size * rng.standard_normal((n, n))
     if honest:
         return U
-    kind = SABOTAGE[rng.integers(len(SABOTAGE))]
+    kind = FAULTS[rng.integers(len(FAULTS))]
     if kind == "random":
         return pencil.A_scale * 10.0 ** rng.uniform(-6, 6) * rng.standard_normal((n, n))
     if kind == "flipped":
@@ -76,7 +76,7 @@ def optimum(pencil: Pencil, k: int) -> float:
 
 
 def violations(trials: int) -> Iterator[Measure]:
-    """How often a bound fell below the optimum: must be never."""
+    """How often a bound fell below the optimum, which must never happen."""
     rng = np.random.default_rng(2024)
     begin, below, excess = perf_counter(), 0, []
     for trial in range(trials):
@@ -93,7 +93,7 @@ def violations(trials: int) -> Iterator[Measure]:
         below += sum(bound < truth - slack for bound in bounds)
         excess.append((min(bounds) - truth) / (abs(truth) + 1e-300))
     detail = (
-        f"{trials} pencils, n ≤ 12, half the duals sabotaged ({', '.join(SABOTAGE)}), three bounds each; "
+        f"{trials} pencils, n ≤ 12, half the duals faulty ({', '.join(FAULTS)}), three bounds each; "
         f"median excess of the best {statistics.median(excess):.2g}; {perf_counter() - begin:.0f} s"
     )
     yield at_most("bounds below the enumerated optimum", float(below), "of " + str(3 * trials), 0.0, detail)
