@@ -41,33 +41,36 @@ def sparse_gev(
 
     Parameters
     ----------
-    A, B
-        A symmetric, B positive definite (the identity when None): arrays, nested lists or pandas
-        frames. A may also be a Gram, or a whole Pencil; then B stays None. Passing one Pencil to
-        many calls factors and compiles once.
-    rho
-        The paper's ρ̃ ≥ 0: the price of one nonzero. At 0 this is the generalized power method.
-    eps
-        ε > 0 of ‖x‖_ε. At machine precision, the default, the penalty is nearly the cardinality
-        and a zero stays zero; at 1 it is close to ‖x‖₁ and coordinates may come back.
-    tau
-        The shift τ; by default the smallest valid one. It changes the steps, not the program.
-    x0
-        The start, in Ω; the leading eigenvector by default. At tiny ε the start decides.
-    shift
-        "identity" splits with τ‖x‖² as the paper does; "metric" with τxᵀBx, which needs fewer
-        iterations when B is far from the identity (beyond the paper).
-    engine
-        "cvxpy" solves each step as a printable problem; "native" takes the same steps compiled,
-        on the support alone where zeros are absorbing.
-    solver
-        A CVXPY solver's name, or a Backend with options and fallbacks; unused by "native".
-    accelerate
-        Extrapolate between the steps where that lowers f (`steps.accelerate.Accelerated`): fewer steps, the
-        same certificate. By default only with engine="native", which with B = I also takes several steps
-        between two records of the history (`Iterate.work` counts them); the others take the steps as printed.
-    stop, callback
-        The stop rule, and a function of each Iterate that stops the run by returning True.
+    A : array_like, Gram or Pencil
+        A symmetric matrix: an array, a nested list, a pandas frame or a SciPy sparse matrix. A Gram stands for CᵀC.
+        With a Pencil, B stays None; one Pencil passed to many calls is factored and compiled once.
+    B : array_like, optional
+        A positive definite matrix, the identity by default.
+    rho : float
+        The paper's ρ̃ ≥ 0, the price of one nonzero. At 0 this is the generalized power method.
+    eps : float
+        ε > 0 of ‖x‖_ε. At machine precision, the default, the penalty is nearly the cardinality and a zero stays
+        zero; at 1 it is close to ‖x‖₁ and coordinates may come back.
+    tau : float, optional
+        The shift τ, by default the smallest valid one. It changes the steps, not the program.
+    x0 : array_like, optional
+        The start, in Ω; the leading eigenvector by default. At tiny ε the start decides where the run ends.
+    shift : {"identity", "metric"}
+        Split with τ‖x‖², as the paper does, or with τxᵀBx, which needs fewer iterations when B is far from the
+        identity (beyond the paper).
+    engine : {"cvxpy", "native"}
+        Solve each step as a CVXPY problem, or take the same steps by coordinate descent, restricted to the support
+        where zeros stay zero.
+    solver : str or Backend
+        A CVXPY solver, or a Backend with options and fallbacks; not used by "native".
+    accelerate : bool, optional
+        Extrapolate between the steps where that lowers f (`steps.accelerate`): fewer steps, the same certificate. By
+        default only with engine="native", which with B = I also takes several steps between two records of the
+        history (`Iterate.work` counts them).
+    stop : Stop, optional
+        When to stop; `Stop()` by default.
+    callback : callable, optional
+        Called with each Iterate; the run stops when it returns True.
 
     Returns
     -------
@@ -111,14 +114,30 @@ def dc_pca(
 
     Parameters
     ----------
-    A
-        Positive semidefinite: a covariance, or Gram(C) for data C (samples × variables), which is
-        never multiplied out.
-    rho, eps, x0, accelerate, stop, callback, solver
+    A : array_like, Gram or Pencil
+        Positive semidefinite: a covariance matrix, or Gram(C) for data C (samples × variables), which is never
+        multiplied out.
+    rho : float
+        The paper's ρ̃ ≥ 0, the price of one nonzero.
+    eps : float
+        ε > 0 of ‖x‖_ε, machine precision by default.
+    x0 : array_like, optional
+        The start, in the unit ball; the leading eigenvector by default.
+    engine : {"closed", "cvxpy", "native"}
+        Take the steps as printed, solve them as CVXPY problems, or drop what stays zero.
+    solver : str or Backend
+        The solver of engine="cvxpy".
+    accelerate : bool, optional
         As in `sparse_gev`.
-    engine
-        "closed" takes the steps as printed; "native" drops what is zero for good; "cvxpy"
-        solves them.
+    stop : Stop, optional
+        When to stop; `Stop()` by default.
+    callback : callable, optional
+        Called with each Iterate; the run stops when it returns True.
+
+    Returns
+    -------
+    MMResult
+        As from `sparse_gev`.
 
     Examples
     --------
@@ -156,18 +175,36 @@ def sparse_fda(
 
     repeat x⁽ˡ⁺¹⁾ = argmin xᵀBx + ν_ε Σ |xᵢ|/(|xᵢ⁽ˡ⁾| + ε) s.t. aᵀx = 1
 
-    With A = aaᵀ of rank one, (GEV-P) is min xᵀBx on the plane aᵀx = 1: convex, so that only the
-    penalty is majorised and every step is a QP rather than a QCQP.
+    With A = aaᵀ of rank one, (GEV-P) is min xᵀBx s.t. aᵀx = 1, a convex problem: only the penalty is majorised, and
+    every step is a QP rather than a QCQP.
 
     Parameters
     ----------
-    a, B
-        The difference of the class means and the within-class scatter; `pencils.fda_vectors`
-        makes them from data.
-    nu
+    a : array_like
+        The difference of the class means; `fda_vectors` makes a and B from data.
+    B : array_like or Pencil
+        The within-class scatter, positive definite.
+    nu : float
         The paper's ν ≥ 0, the price of one nonzero.
-    eps, x0, engine, solver, accelerate, stop, callback
-        As in `sparse_gev`; the start is B⁻¹a/(aᵀB⁻¹a), the dense Fisher direction.
+    eps : float
+        ε > 0 of ‖x‖_ε, machine precision by default.
+    x0 : array_like, optional
+        The start, with aᵀx = 1; by default B⁻¹a/(aᵀB⁻¹a), the dense Fisher direction.
+    engine : {"cvxpy", "native"}
+        Solve each step as a CVXPY problem, or take the same steps by coordinate descent.
+    solver : str or Backend
+        The solver of engine="cvxpy".
+    accelerate : bool, optional
+        As in `sparse_gev`.
+    stop : Stop, optional
+        When to stop; `Stop()` by default.
+    callback : callable, optional
+        Called with each Iterate; the run stops when it returns True.
+
+    Returns
+    -------
+    MMResult
+        As from `sparse_gev`.
 
     Examples
     --------
@@ -193,7 +230,7 @@ def as_pencil(A: Any, B: Any) -> Pencil:
 
 
 def step_of(program: SparseGEV | SparseFDA, engine: str, solver: Any) -> Step:
-    """The printed step of a program: both branches of Algorithm 1, the metric LASSO, or the FDA QP."""
+    """The step of a program: a branch of Algorithm 1, the LASSO of the metric shift, or the QP of sparse FDA."""
     if one_of(engine, "engine", ("cvxpy", "native")) == "native":
         from .steps.native import native_step
 
@@ -219,7 +256,7 @@ def run(
     stop: Stop | None = None,
     callback: Callback | None = None,
 ) -> MMResult:
-    """The driver with what an engine adds: shrinking and, unless told otherwise, extrapolation for "native"."""
+    """The driver, with what engine="native" adds: shrinking and, unless accelerate says otherwise, extrapolation."""
     native = engine == "native"
     wanted = native if accelerate is None else as_flag(accelerate, "accelerate")
     quick = Accelerated(Repeated(step) if native else step) if wanted else step
@@ -229,7 +266,7 @@ def run(
 def native_run(
     program: SparseGEV | SparseFDA, x0: Any = None, *, stop: Stop | None = None, callback: Callback | None = None
 ) -> MMResult:
-    """The run of engine="native": compiled steps, extrapolated where f allows it, on what is not zero for good."""
+    """The run of engine="native"."""
     return run(program, step_of(program, "native", None), x0, engine="native", stop=stop, callback=callback)
 
 
