@@ -1,10 +1,9 @@
 """Learn how sparse CCA finds translations
 =======================================
 
-Few similarities per component, and what deflation does to a query.
+Each component needs few similarities; a query must be projected with the deflated scores.
 """
 
-from dcgev_cvx.reproduction.planted_text import planted_translations
 from dcgev_cvx.reproduction.retrieval import (
     deflated_projection,
     dense_cca,
@@ -13,6 +12,7 @@ from dcgev_cvx.reproduction.retrieval import (
     score,
     sparse_cca,
 )
+from dcgev_cvx.reproduction.translated_texts import planted_translations
 
 corpus = planted_translations(documents=300, rng=0)
 training, queries = corpus.split(200, 100, seed=0)

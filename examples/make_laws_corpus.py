@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from dcgev_cvx.reproduction.corpora import aligned_corpus
-from dcgev_cvx.reproduction.laws import laws_of_canada
+from dcgev_cvx.reproduction.translated_texts import laws_of_canada
 
 SMALL = {
     "eng/acts/A-1.xml": "The carrier shall keep a record of every ship. The record names the ship and the port.",

@@ -1,15 +1,7 @@
-"""Data sets: pit props (bundled), synthetic data with known answers, gene expression (fetched), texts and songs."""
+"""Small data sets with known answers: the pit props, and synthetic pencils whose sparse solution was planted."""
 
 from __future__ import annotations
 
-from ._pitprops import pitprops
-from .synthetic import Planted, indefinite, planted_cca, planted_pca, two_gaussians
+from .known_answers import Planted, indefinite, pitprops, planted_cca, planted_pca, two_gaussians
 
-__all__ = [
-    "Planted",
-    "indefinite",
-    "pitprops",
-    "planted_cca",
-    "planted_pca",
-    "two_gaussians",
-]
+__all__ = ["Planted", "indefinite", "pitprops", "planted_cca", "planted_pca", "two_gaussians"]

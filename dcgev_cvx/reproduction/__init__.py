@@ -1,12 +1,13 @@
-"""Every table and figure of Section 4 as cells on disk: run, resumed after a kill, reported with verdicts.
+"""Every table and figure of the paper's experiments: run, continued after an interruption, compared number by number.
 
-An experiment is data: settings by effort, a function from settings to cells, a function from results to a section
-of the report. Cells are pure functions of plain arguments, which is what makes them restartable, parallel and
-checkable: the same settings give the same numbers (times excepted) on one core, on many or on a cluster.
+Read in this order: `experiments` runs some experiments and writes the report; `table1` … `figure6` are the paper's
+tables and figures, each a list of tasks and a function from their results to a section of the report; `running`
+computes tasks and keeps their results on disk; `report_writer` writes the report. `corpora`, `gene_expression` and
+`songs` are the data, `retrieval` and `vocabulary` the applications of Section 5.
 """
 
 from __future__ import annotations
 
-from .registry import ALIASES, EXPERIMENTS, named, reproduce
+from .experiments import EXPERIMENTS, named, reproduce
 
-__all__ = ["ALIASES", "EXPERIMENTS", "named", "reproduce"]
+__all__ = ["EXPERIMENTS", "named", "reproduce"]

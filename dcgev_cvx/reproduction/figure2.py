@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
-from statistics import median
+from statistics import fmean, median
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,39 +15,33 @@ from ..certificates import on_support
 from ..pencils import Pencil
 from ..rivals.greedy import path as greedy_path
 from ..rivals.gspca import forward
+from ..rivals.sparse_pca import factor
 from ..search.paths import solve
-from .base import Experiment, Figure, Finding, Panel, Section, Table, agreement, claim_of_ours, mean
-from .cells import Cell, Settings
-from .methods import Prepared, dc_pca_leading, gaussian_pencil, gpower, spca, timed, trace
+from .dcpca_on_data import given_start
+from .findings import Experiment, Figure, Finding, Panel, Section, Table, agreement, own_claim
+from .running import Settings, Task
+from .timed_methods import Prepared, dc_pca, gaussian_pencil, gpower, spca, timed, trace
 
-Row = dict[str, float]
-
-NOTE = "; at machine precision ε a zero stays zero, so that the start decides where k is small: compare d.c. solve"
-SIMILAR = 0.98
-"""Two average curves are called similar when neither claim is off by more than two per cent at any cardinality."""
+Row: TypeAlias = dict[str, float]
+Curve: TypeAlias = list[tuple[int, float]]
+"""(k, number) for each cardinality."""
 
 
 def solve_rows(pencil: Pencil, ks: list[int]) -> list[Row]:
-    """solve(pencil, k) as a user calls it: ε-continuation and swaps (beyond the paper)."""
+    """solve(pencil, k) as a user calls it (beyond the paper)."""
     solve(gaussian_pencil(5, 70, [0]), 3)  # compiled before the clock runs
-    found = [solve(pencil, k) for k in ks]
-    return [
-        {"k": k, "variance": s.value, "raw": s.value, "seconds": s.seconds} for k, s in zip(ks, found, strict=True)
-    ]
+    return [row(k, s.value, s.value, s.seconds) for k, s in ((k, solve(pencil, k)) for k in ks)]
 
 
 def path_rows(pencil: Pencil, ks: list[int], path: Callable[[Pencil], Any]) -> list[Row]:
-    """A greedy path, its variance at each k and the seconds it took to get there.
-
-    A path method's time at k is the time to get there from the beginning.
-    """
+    """A greedy path: the variance at each k and the seconds from its beginning to k."""
     rows: list[Row] = []
     begin = perf_counter()
     for support in path(pencil):
         if len(support) in ks:
             seconds = perf_counter() - begin
             best = pencil.A_quad(on_support(pencil, np.sort(support)))
-            rows.append({"k": len(support), "variance": best, "raw": best, "seconds": seconds})
+            rows.append(row(len(support), best, best, seconds))
         if len(support) >= max(ks):
             break
     return rows
@@ -56,12 +50,20 @@ def path_rows(pencil: Pencil, ks: list[int], path: Callable[[Pencil], Any]) -> l
 def parameter_rows(pencil: Pencil, ks: list[int], method: Callable[[Pencil, int], Prepared]) -> list[Row]:
     """A method of the paper with its parameter searched for each k."""
     found = [timed({"": method(pencil, k)})[""] for k in ks]
-    return [
-        {"k": k, "variance": a.variance, "raw": a.raw, "seconds": a.seconds} for k, a in zip(ks, found, strict=True)
-    ]
+    return [row(k, a.variance, a.raw, a.seconds) for k, a in zip(ks, found, strict=True)]
 
 
-CURVES: Mapping[str, Callable[[Pencil, list[int]], list[Row]]] = MappingProxyType(
+def dc_pca_leading(pencil: Pencil, k: int) -> Prepared:
+    """DC-PCA on data from the leading eigenvector, which is given and not timed."""
+    return dc_pca(pencil, k, start=given_start(factor(pencil), pencil.leading_vector))
+
+
+def row(k: int, variance: float, raw: float, seconds: float) -> Row:
+    """One point of a method's curves; `raw` is the variance with the method's own loadings."""
+    return {"k": k, "variance": variance, "raw": raw, "seconds": seconds}
+
+
+METHODS: Mapping[str, Callable[[Pencil, list[int]], list[Row]]] = MappingProxyType(
     {
         "SPCA": lambda pencil, ks: parameter_rows(pencil, ks, spca),
         "GPower": lambda pencil, ks: parameter_rows(pencil, ks, gpower),
@@ -73,41 +75,34 @@ CURVES: Mapping[str, Callable[[Pencil, list[int]], list[Row]]] = MappingProxyTyp
 )
 
 
-def matrix_cell(p: int, n: int, ks: list[int], seed: list[int], methods: list[str]) -> dict[str, Any]:
+def matrix_task(p: int, n: int, ks: list[int], seed: list[int]) -> dict[str, Any]:
     """Every method at every cardinality on one random matrix."""
     pencil = gaussian_pencil(p, n, seed)
-    return {"trace": trace(pencil), "curves": {name: CURVES[name](pencil, ks) for name in methods}}
+    return {"trace": trace(pencil), "curves": {name: method(pencil, ks) for name, method in METHODS.items()}}
 
 
-def cells(settings: Settings) -> list[Cell]:
-    """One cell per random matrix."""
-    shared = {key: settings[key] for key in ("p", "n", "ks", "methods")}
+def tasks(settings: Settings) -> list[Task]:
+    """One task per random matrix."""
+    shared = {key: settings[key] for key in ("p", "n", "ks")}
     return [
-        Cell(f"matrix-{i:03d}", matrix_cell, {**shared, "seed": [settings["seed"], i]})
+        Task(f"matrix-{i:03d}", matrix_task, {**shared, "seed": [settings["seed"], i]})
         for i in range(settings["matrices"])
     ]
 
 
 def section(settings: Settings, results: Mapping[str, Any]) -> Section:
-    """Averages over the matrices.
-
-    Averages over matrices, each as a share of its own trace, so that no matrix counts more than another.
-    """
-    methods = settings["methods"]
-    share = {m: averages(results, m, "variance") for m in methods}
-    raw = averages(results, "SPCA", "raw")
-    times = {m: median_times(results, m) for m in methods}
-    curves = {m: share[m] for m in methods if m != "SPCA"} | {"SPCA (own loadings)": raw, "SPCA": share["SPCA"]}
+    """Averages over the matrices, each as a share of its own trace, and what the paper says of them."""
+    share = {m: curve(results, m, lambda result, row: row["variance"] / result["trace"], fmean) for m in METHODS}
+    raw = curve(results, "SPCA", lambda result, row: row["raw"] / result["trace"], fmean)
+    # the median: a run that something else disturbed must not count
+    times = {m: curve(results, m, lambda _, row: row["seconds"], median) for m in METHODS}
+    curves = {m: c for m, c in share.items() if m != "SPCA"} | {"SPCA (own loadings)": raw, "SPCA": share["SPCA"]}
+    percent = {m: [(k, 100.0 * v) for k, v in c] for m, c in curves.items()}
     panels = (
-        Panel(
-            "(a) variance",
-            "cardinality",
-            "variance explained (%)",
-            {m: percent(c) for m, c in curves.items()},
-            log_x=True,
-        ),
+        Panel("(a) variance", "cardinality", "variance explained (%)", percent, log_x=True),
         Panel("(b) time", "cardinality", "seconds", times, log_x=True, log_y=True),
     )
+    rows = tuple((k, *(f"{dict(c)[k]:.4f}" for c in percent.values())) for k, _ in raw)
     count = f"{len(results)} Gaussian matrices {settings['p']}×{settings['n']}"
     return Section(
         name="figure2",
@@ -115,128 +110,70 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
         setup=f"Averages over {count}; loadings renormalised on each support, for SPCA also its own loadings (the "
         "paper's curve). DC-PCA is Algorithm 2 from the leading eigenvector with ρ̃ searched for k, `d.c. solve` the "
         "package's solve(pencil, k). Median time of one run at the parameter for k (GSPCA and greedy: the path "
-        "up to k; d.c. solve: all of it); DC-PCA's start is given. DSPCA, an SDP of that size for each cardinality, "
-        "is left out.",
-        tables=(curve_table(curves),),
-        findings=tuple(findings(share, raw, times, count)),
+        "up to k; d.c. solve: the whole call); DC-PCA's start is given. At machine precision ε a zero stays "
+        "zero, so that for small k the start of DC-PCA decides: compare d.c. solve. DSPCA, an SDP of that size for "
+        "each cardinality, is left out.",
+        tables=(Table("figure2_variance", "Average variance explained (%)", ("k", *percent), rows),),
+        findings=(*variance_findings(share, raw), time_finding(times)),
         figures=(Figure("figure2", f"Averages over {count} (Figure 2 of the paper)", panels),),
     )
 
 
-def averages(results: Mapping[str, Any], method: str, what: str) -> list[tuple[float, float]]:
-    """(k, the mean over the matrices of the share of the trace).
-
-    Matrices that lack a k are left out of its mean.
-    """
-    found = by_cardinality((row["k"], row[what] / cell["trace"]) for cell, row in rows_of(results, method))
-    return [(k, mean(values)) for k, values in found]
-
-
-def median_times(results: Mapping[str, Any], method: str) -> list[tuple[float, float]]:
-    """(k, the median of the seconds): a run that something else disturbed does not count a hundredfold."""
-    found = by_cardinality((row["k"], row["seconds"]) for _, row in rows_of(results, method))
-    return [(k, median(values)) for k, values in found]
-
-
-def rows_of(results: Mapping[str, Any], method: str) -> Iterator[tuple[Any, Row]]:
-    """Every row of a method with the cell that it is from."""
-    return ((cell, row) for cell in results.values() for row in cell["curves"][method])
-
-
-def by_cardinality(points: Iterable[tuple[float, float]]) -> list[tuple[int, list[float]]]:
-    """The values of each k, in order of k."""
+def curve(
+    results: Mapping[str, Any],
+    method: str,
+    number: Callable[[Any, Row], float],
+    average: Callable[[Iterable[float]], float],
+) -> Curve:
+    """(k, average of a number over the matrices that have k) of one method."""
     found: dict[int, list[float]] = {}
-    for k, number in points:
-        found.setdefault(int(k), []).append(number)
-    return sorted(found.items())
+    for result in results.values():
+        for point in result["curves"][method]:
+            found.setdefault(int(point["k"]), []).append(number(result, point))
+    return [(k, average(numbers)) for k, numbers in sorted(found.items())]
 
 
-def percent(curve: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The same curve in per cent."""
-    return [(k, 100.0 * v) for k, v in curve]
+def variance_findings(share: Mapping[str, Curve], raw: Curve) -> list[Finding]:
+    """Where the curves of DC-PCA and of `solve` lie: "better" allows 0.5 % below at every k, "similar" 2 %."""
+    ours, solved = share["DC-PCA"], share["d.c. solve"]
+    similar = [lead(f"DC-PCA against {m}", ours, share[m], f"similar to {m}", 0.98) for m in ("GPower", "GSPCA")]
+    own = [lead(f"d.c. solve against {m}", solved, share[m]) for m in ("SPCA", "GPower", "greedy", "GSPCA")]
+    return [lead("DC-PCA against SPCA with its own loadings", ours, raw, "better than SPCA"), *similar, *own]
 
 
-def curve_table(curves: Mapping[str, list[tuple[float, float]]]) -> Table:
-    """Average variance in per cent, a row per cardinality."""
-    ks = [k for k, _ in next(iter(curves.values()))]
-    rows = tuple((int(k), *(f"{100 * dict(c)[k]:.4f}" for c in curves.values())) for k in ks)
-    return Table("figure2_variance", "Average variance explained (%)", ("k", *curves), rows)
-
-
-def findings(share: Mapping[str, Any], raw: list[Any], times: Mapping[str, Any], count: str) -> list[Finding]:
-    """Where the d.c. curves lie, and whose time grows with k.
-
-    "Better" allows half a per cent below at every k, "similar" two per cent: averages over few matrices scatter.
-    """
-    made = [
-        lead("DC-PCA", share["DC-PCA"], "SPCA with its own loadings", raw, "better than SPCA", count),
-        *(
-            lead(
-                "DC-PCA", share["DC-PCA"], rival, share[rival], f"similar to {rival}", count, least=SIMILAR, note=NOTE
-            )
-            for rival in ("GPower", "GSPCA")
-        ),
-    ]
-    made += [
-        lead("d.c. solve", share["d.c. solve"], rival, share[rival], None, count)
-        for rival in ("SPCA", "GPower", "greedy", "GSPCA")
-    ]
-    grows = times["GSPCA"][-1][1] / times["GSPCA"][0][1]
-    flat = max(times["DC-PCA"], key=lambda point: point[1])[1] / min(times["DC-PCA"], key=lambda p: p[1])[1]
-    steady = all(b[1] >= a[1] for a, b in pairwise(times["GSPCA"]))
-    made.append(
-        Finding(
-            "Figure 2b: time against cardinality",
-            "GSPCA slows down, DC-PCA does not",
-            f"GSPCA ×{grows:.0f} from the smallest to the largest k, DC-PCA within ×{flat:.1f}",
-            agreement(steady and grows > flat),
-        )
-    )
-    return made
-
-
-def lead(
-    name: str,
-    ours: list[Any],
-    rival: str,
-    theirs: list[Any],
-    claim: str | None,
-    count: str,
-    *,
-    least: float = 0.995,
-    note: str = "",
-) -> Finding:
-    """The smallest ratio of two average curves; at least `least` counts as agreement with the paper's claim.
-
-    The worst cardinality counts, not the mean: "similar at every k" is the claim. Without one it is ours.
-    """
+def lead(what: str, ours: Curve, theirs: Curve, claim: str | None = None, least: float = 0.995) -> Finding:
+    """The ratio of two average curves, which must be at least `least` at every k; without a claim it is our own."""
     ratios = {k: v / dict(theirs)[k] for k, v in ours}
     worst = min(ratios, key=lambda k: ratios[k])
-    below = [int(k) for k, ratio in ratios.items() if ratio < least]
+    below = [k for k, ratio in ratios.items() if ratio < least]
     return Finding(
-        f"Figure 2a: {name} against {rival}",
+        f"Figure 2a: {what}",
         claim or "(not in the paper)",
-        f"smallest ratio {ratios[worst]:.4f} (k = {int(worst)}), mean {mean(list(ratios.values())):.4f}",
-        claim_of_ours(not below) if claim is None else agreement(not below),
-        f"average over {count}" + (f"; below {least:g} at k = {below}{note}" if below else ""),
+        f"smallest ratio {ratios[worst]:.4f} (k = {worst}), mean {fmean(ratios.values()):.4f}",
+        own_claim(not below) if claim is None else agreement(not below),
+        f"below {least:g} at k = {below}" if below else "",
     )
 
 
-ALL = list(CURVES)
+def time_finding(times: Mapping[str, Curve]) -> Finding:
+    """GSPCA's time grows with k, DC-PCA's does not."""
+    gspca, ours = ([seconds for _, seconds in times[method]] for method in ("GSPCA", "DC-PCA"))
+    grows, flat = gspca[-1] / gspca[0], max(ours) / min(ours)
+    return Finding(
+        "Figure 2b: time against cardinality",
+        "GSPCA slows down, DC-PCA does not",
+        f"GSPCA ×{grows:.0f} from the smallest to the largest k, DC-PCA within ×{flat:.1f}",
+        agreement(all(later >= earlier for earlier, later in pairwise(gspca)) and grows > flat),
+    )
+
+
 EXPERIMENT = Experiment(
     "figure2",
-    "Figure 2 (random matrices)",
     {
-        "tiny": {"p": 20, "n": 70, "matrices": 2, "ks": [2, 10], "methods": ALL},
-        "quick": {"p": 100, "n": 300, "matrices": 4, "ks": [2, 5, 20, 60, 150, 250], "methods": ALL},
-        "full": {
-            "p": 100,
-            "n": 300,
-            "matrices": 100,
-            "ks": [1, 2, 3, 5, 10, 20, 35, 60, 100, 150, 200, 250, 300],
-            "methods": ALL,
-        },
+        "tiny": {"p": 20, "n": 70, "matrices": 2, "ks": [2, 10]},
+        "quick": {"p": 100, "n": 300, "matrices": 4, "ks": [2, 5, 20, 60, 150, 250]},
+        "full": {"p": 100, "n": 300, "matrices": 100, "ks": [1, 2, 3, 5, 10, 20, 35, 60, 100, 150, 200, 250, 300]},
     },
-    cells,
+    tasks,
     section,
 )

@@ -1,0 +1,319 @@
+"""Sparse canonical pairs one after another: DC-CCA on two deflated views (Section 5.1).
+
+1. Start: the leading pair of the deflated data within the span of 40 dense pairs.
+2. Supports: with v fixed, f is majorised in u by a weighted LASSO in the metric of Bx, whose ρ is the one that leaves
+   k nonzeros; then the same for v. ε falls from the size of the loadings to a tenth of it.
+3. Loadings: a stationary point of (SGEV-A) for the deflated pencil with these supports, at ε = machine precision,
+   with its certificate. It is found by Newton's method; MM would be slow, since canonical correlations are close.
+4. Deflation as in Shawe-Taylor and Cristianini (2004), in O(N²).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular, svd
+
+from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_number, is_whole, shown
+from .._numerics.compiled import compiled
+from .._numerics.data_tables import read_table
+from ..certificates import certify, checked_k
+from ..errors import InvalidParameter, InvalidPencil
+from ..pencils import Pencil
+from ..rivals.sparse_pca import trimmed
+from ..search.stationary import program_of, stationary_near
+from ..steps.kernels import weighted_lasso
+
+RIDGE = 0.03
+"""The default of κ as a share of a view's mean variance."""
+
+
+@dataclass(frozen=True)
+class Component:
+    """One sparse pair (u, v): the features in its supports and their loadings.
+
+    correlation   uᵀCv in the deflated data, where uᵀBxu = vᵀByv = 1
+    rho           ρ̃ of the program (SGEV-A) of which it is a stationary point, at ε = machine precision
+    stationarity  the KKT residual there, of the whole pencil and not of the support alone
+    """
+
+    rows: tuple[tuple[int, ...], tuple[int, ...]]
+    loadings: tuple[tuple[float, ...], tuple[float, ...]]
+    correlation: float
+    rho: float
+    stationarity: float
+    seconds: float
+
+    def vectors(self, p: int, q: int) -> tuple[Vector, Vector]:
+        """(u, v) with their zeros, for views of p and q features."""
+        u, v = np.zeros(p), np.zeros(q)
+        u[list(self.rows[0])], v[list(self.rows[1])] = self.loadings
+        return u, v
+
+    @staticmethod
+    def from_dict(content: Mapping[str, Any]) -> Component:
+        """The component of which `dataclasses.asdict` gave the content, perhaps through JSON."""
+        pairs: dict[str, Any] = {name: tuple(map(tuple, content[name])) for name in ("rows", "loadings")}
+        return Component(**{**content, **pairs})
+
+
+def sparse_pairs(
+    X: Matrix,
+    Y: Matrix,
+    d: int,
+    ks: tuple[int, int],
+    *,
+    ridge: float = RIDGE,
+    known: Sequence[Component] = (),
+    callback: Callable[[Component], Any] | None = None,
+) -> tuple[Component, ...]:
+    """d sparse canonical pairs of centred data X and Y, at most ks[0] and ks[1] nonzeros each, deflated in between.
+
+    Parameters
+    ----------
+    X, Y
+        Samples × features, row i of both being the same sample.
+    d
+        The number of pairs, at most the rank of XᵀY. Pair j does not depend on d.
+    ks
+        The largest cardinality in each view.
+    ridge
+        κ > 0 as a share of a view's mean variance, added to its covariance.
+    known
+        The components of an earlier run with the same settings, which are deflated and not computed again.
+    callback
+        Called with each new component, so that a long run can save it.
+    """
+    first, second = read_table(X), read_table(Y, "Y")
+    if first.m != second.m:
+        raise InvalidParameter(f"X has {first.m} rows but Y has {second.m}: row i of both must be the same sample.")
+    sizes = (checked_k(ks[0], first.n), checked_k(ks[1], second.n))
+    views = DeflatedViews(first.X, second.X, as_number(ridge, "ridge", strict=True))
+    check_count(d, views.dense.rank)
+    found = list(known[:d])
+    for component in found:
+        views.deflate(*component.vectors(first.n, second.n))
+    while len(found) < d:
+        begin = perf_counter()
+        u, v, correlation = views.start()
+        if correlation <= 1e-6:  # rounding: the rank is used up
+            raise InvalidParameter(
+                f"No correlation is left after {len(found)} component(s): ask for d = {len(found)} at most."
+            )
+        component = stationary_pair(views, *supports(views, sizes, u, v))
+        component = replace(component, seconds=perf_counter() - begin)
+        found.append(component)
+        views.deflate(*component.vectors(first.n, second.n))
+        if callback is not None:
+            callback(component)
+    return tuple(found)
+
+
+def check_count(d: Any, rank: int) -> None:
+    """1 ≤ d ≤ rank, a whole number."""
+    if not is_whole(d) or not 1 <= d <= rank:
+        raise InvalidParameter(
+            f"d = {shown(d)} components were asked for: d must be a whole number between 1 and {rank}, the rank of "
+            "the cross-covariance."
+        )
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """U and V with UᵀBxU = VᵀByV = I and UᵀCV = diag(values), largest first."""
+
+    U: Matrix
+    V: Matrix
+    values: Vector
+
+    @property
+    def rank(self) -> int:
+        """The number of pairs whose correlation is not rounding."""
+        return int(np.count_nonzero(self.values > len(self.values) * UNIT_ROUNDOFF * max(1.0, self.values[0])))
+
+
+def canonical_pairs(Bx: Matrix, By: Matrix, C: Matrix) -> Pairs:
+    """Every canonical pair of (C, Bx, By) by whitening and one SVD: max uᵀCv s.t. uᵀBxu = vᵀByv = 1 (Eq:CCA)."""
+    try:
+        Lx, Ly = (cholesky(B, lower=True, check_finite=False) for B in (Bx, By))
+    except LinAlgError as cause:
+        raise InvalidPencil("the covariance of a view is not positive definite: raise the ridge.") from cause
+    half = solve_triangular(Lx, C, lower=True, check_finite=False)
+    whitened = solve_triangular(Ly, half.T, lower=True, check_finite=False).T
+    P, values, Qt = svd(whitened, full_matrices=False, check_finite=False)
+    U = solve_triangular(Lx, P, lower=True, trans=1, check_finite=False)
+    V = solve_triangular(Ly, Qt.T, lower=True, trans=1, check_finite=False)
+    return Pairs(U, V, values)
+
+
+class DeflatedViews:
+    """X, Y and their covariances Sx = XᵀX, Sy = YᵀY and C = XᵀY, deflated by the components found so far.
+
+    X becomes (I − ppᵀ)X with p = Xu/‖Xu‖, and Y likewise; the covariances follow by updates of rank one and two, so
+    that no factor and no product of matrices is computed again. The data, samples × features, are divided by √N. The
+    ridge kx = κ × the mean variance of X is added to Sx wherever it acts as B, and ky to Sy.
+    """
+
+    def __init__(self, first: Matrix, second: Matrix, ridge: float) -> None:
+        root = math.sqrt(len(first))
+        self.X: Matrix = np.ascontiguousarray(first) / root
+        self.Y: Matrix = np.ascontiguousarray(second) / root
+        self.Sx: Matrix = self.X.T @ self.X
+        self.Sy: Matrix = self.Y.T @ self.Y
+        self.C: Matrix = self.X.T @ self.Y
+        self.kx, self.ky = (ridge * float(np.trace(S)) / len(S) for S in (self.Sx, self.Sy))
+        self.dense = canonical_pairs(ridged(self.Sx, self.kx), ridged(self.Sy, self.ky), self.C)
+        self._scores_x: Matrix = self.X @ self.dense.U
+        self._scores_y: Matrix = self.Y @ self.dense.V
+
+    def start(self) -> tuple[Vector, Vector, float]:
+        """The leading pair within the span of the 40 dense pairs that are most correlated now (Rayleigh–Ritz)."""
+        correlation = np.abs(np.einsum("ij,ij->j", self._scores_x, self._scores_y))
+        best = np.argsort(-correlation, kind="stable")[:40]
+        U, V = self.dense.U[:, best], self.dense.V[:, best]
+        P, Q = self._scores_x[:, best], self._scores_y[:, best]
+        pairs = canonical_pairs(P.T @ P + self.kx * (U.T @ U), Q.T @ Q + self.ky * (V.T @ V), P.T @ Q)
+        return U @ pairs.U[:, 0], V @ pairs.V[:, 0], float(pairs.values[0])
+
+    def deflate(self, u: Vector, v: Vector) -> None:
+        """X ← (I − ppᵀ)X and Y ← (I − qqᵀ)Y with the unit scores p ∝ Xu, q ∝ Yv, and the covariances with them."""
+        p, q = self.X @ u, self.Y @ v
+        p, q = p / np.linalg.norm(p), q / np.linalg.norm(q)
+        xp, yq, yp, xq = p @ self.X, q @ self.Y, p @ self.Y, q @ self.X
+        subtract_outer(self.X, p, xp)
+        subtract_outer(self.Y, q, yq)
+        subtract_outer(self.Sx, xp, xp)
+        subtract_outer(self.Sy, yq, yq)
+        # (XᵀY)' = Xᵀ(I − ppᵀ)(I − qqᵀ)Y
+        subtract_outer(self.C, xp, yp - float(p @ q) * yq)
+        subtract_outer(self.C, xq, yq)
+        subtract_outer(self._scores_x, p, p @ self._scores_x)
+        subtract_outer(self._scores_y, q, q @ self._scores_y)
+
+
+def supports(views: DeflatedViews, ks: tuple[int, int], u: Vector, v: Vector) -> tuple[Index, Index]:
+    """At most ks[0] and ks[1] features, by two alternating LASSO steps at each of two ε from (u, v)."""
+    (zu, qu), (zv, qv) = np.zeros((2, len(u))), np.zeros((2, len(v)))
+    rho_u = rho_v = 0.0
+    for eps in (1.0, 1.0, 0.1, 0.1):  # relative to the largest loading
+        u, rho_u = view_step(views.Sx, views.kx, views.C @ v, u, eps, ks[0], (zu, qu), rho_u)
+        v, rho_v = view_step(views.Sy, views.ky, u @ views.C, v, eps, ks[1], (zv, qv), rho_v)
+    return np.flatnonzero(trimmed(u, ks[0])), np.flatnonzero(trimmed(v, ks[1]))
+
+
+def view_step(
+    S: Matrix, ridge: float, c: Vector, y: Vector, eps: float, k: int, warm: tuple[Vector, Vector], rho: float
+) -> tuple[Vector, float]:
+    """One view's MM step from y: argmin zᵀBz − 2cᵀz + ρ Σ |zᵢ|/(|yᵢ| + ε) scaled to unit B norm (Eq:weighted)."""
+    size = np.abs(y)
+    weights = 1.0 / (size + eps * float(np.max(size)))
+    z, q = warm
+    rho = float(lasso_near_k(S, ridge, c, weights, k, z, q, rho, 1e-2))
+    norm = math.sqrt(max(0.0, float(z @ q + ridge * (z @ z))))
+    return (z / norm, rho) if norm > 0.0 else (y, rho)
+
+
+@compiled
+def lasso_near_k(
+    B: Matrix, ridge: float, c: Vector, w: Vector, k: int, z: Vector, q: Vector, rho: float, tol: float
+) -> float:  # pragma: no cover
+    """ρ for which argmin zᵀ(B + ridge·I)z − 2cᵀz + ρ Σ wᵢ|zᵢ| has between 0.94k and k nonzeros, from a guess.
+
+    z and q = Bz are warm starts and are updated. The number of nonzeros falls about as 1/ρ, so ρ·count/k is tried
+    first and bisection closes the bracket; after 30 tries the last z is kept.
+    """
+    low, high = 0.0, 2.0 * np.max(np.abs(c) / w)
+    if not 0.0 < rho < high:
+        rho = 0.3 * high
+    for attempt in range(30):
+        size = max(np.dot(np.abs(c), np.abs(z)), 1e-3 * np.max(c * c / (np.diag(B) + ridge)))
+        weighted_lasso(B, ridge, 1.0, c, rho * w, z, q, size, tol, 300)
+        count = np.count_nonzero(z)
+        if 0.94 * k <= count <= k:
+            break
+        low, high = (rho, high) if count > k else (low, rho)
+        guess = rho * count / (0.97 * k)
+        rho = guess if low < guess < high and attempt < 8 else 0.5 * (low + high)
+    return rho
+
+
+@compiled
+def subtract_outer(M: Matrix, a: Vector, b: Vector) -> None:  # pragma: no cover
+    """M −= abᵀ in place, reading M once."""
+    for i in range(len(a)):
+        row = M[i]
+        for j in range(len(b)):
+            row[j] -= a[i] * b[j]
+
+
+def stationary_pair(views: DeflatedViews, a: Index, b: Index) -> Component:
+    """The stationary point next to the leading pair of the sub-pencil on the supports a and b (SGEV-A).
+
+    On the supports the residual is the certificate's. Off them it is max(0, |2μ(Bx)ᵢ − 2(Ax)ᵢ| − ρ_ε/ε) in the same
+    units, which needs the rows of the supports only.
+    """
+    a, b = without_tiny_loadings(views, a, b)
+    Bx, By, C = blocks(views, a, b)
+    pairs = canonical_pairs(Bx, By, C)
+    pencil = two_view_pencil(C, Bx, By)
+    x, rho_eps = stationary_near(pencil, np.concatenate([pairs.U[:, 0], pairs.V[:, 0]]) / math.sqrt(2.0))
+    program = program_of(pencil, rho_eps)
+    p, q = x[: len(a)], x[len(a) :]
+    mu = program.multiplier(x, program.gradient(x), program.slopes(x))
+    off_a = slopes_off(views.Sx, views.C[:, b] @ q, a, p, mu)
+    off_b = slopes_off(views.Sy, p @ views.C[a], b, q, mu)
+    scale = float(np.max(np.abs(program.gradient(x)) / np.sqrt(pencil.B_diagonal)))
+    outside = max(0.0, float(max(np.max(off_a), np.max(off_b))) - program.at_zero()[1]) / scale
+    u, v = p / math.sqrt(p @ Bx @ p), q / math.sqrt(q @ By @ q)
+    return Component(
+        rows=(tuple(a.tolist()), tuple(b.tolist())),
+        loadings=(tuple(u.tolist()), tuple(v.tolist())),
+        correlation=float(u @ C @ v),
+        rho=program.rho,
+        stationarity=max(certify(program, x).stationarity, outside),
+        seconds=0.0,
+    )
+
+
+def without_tiny_loadings(views: DeflatedViews, a: Index, b: Index) -> tuple[Index, Index]:
+    """The supports without members whose loading in the leading pair is below 1e-4: no penalty would keep them."""
+    for _ in range(5):
+        Bx, By, C = blocks(views, a, b)
+        pairs = canonical_pairs(Bx, By, C)
+        strong_a = np.abs(pairs.U[:, 0]) * np.sqrt(np.diagonal(Bx)) > 1e-4
+        strong_b = np.abs(pairs.V[:, 0]) * np.sqrt(np.diagonal(By)) > 1e-4
+        if np.all(strong_a) and np.all(strong_b):
+            break
+        a, b = a[strong_a], b[strong_b]
+    return a, b
+
+
+def blocks(views: DeflatedViews, a: Index, b: Index) -> tuple[Matrix, Matrix, Matrix]:
+    """(Bx, By, C) on the supports."""
+    Bx = ridged(views.Sx[np.ix_(a, a)], views.kx)
+    return Bx, ridged(views.Sy[np.ix_(b, b)], views.ky), views.C[np.ix_(a, b)]
+
+
+def ridged(S: Matrix, ridge: float) -> Matrix:
+    """S + ridge·I."""
+    return S + ridge * np.eye(len(S))
+
+
+def slopes_off(S: Matrix, Ax: Vector, support: Index, z: Vector, mu: float) -> Vector:
+    """|2μ(Bx)ᵢ − 2(Ax)ᵢ| of one view's features off the support, 0 on it."""
+    row = 2.0 * mu * (z @ S[support]) - 2.0 * Ax
+    row[support] = 0.0
+    return np.abs(row)
+
+
+def two_view_pencil(C: Matrix, Bx: Matrix, By: Matrix) -> Pencil:
+    """A = [0 C; Cᵀ 0], B = [Bx 0; 0 By] (Eq:CCA)."""
+    p, q = C.shape
+    A = np.block([[np.zeros((p, p)), C], [C.T, np.zeros((q, q))]])
+    B = np.block([[Bx, np.zeros((p, q))], [np.zeros((q, p)), By]])
+    return Pencil(A, B, blocks=(p, q))

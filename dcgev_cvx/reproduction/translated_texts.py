@@ -1,0 +1,147 @@
+"""Three corpora of translated documents: the manual pages of this system, the laws of Canada, and planted topics."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import unicodedata
+import xml.etree.ElementTree as ET
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from .._numerics.checks import as_generator, as_path, as_whole
+from ..errors import DataUnavailable, InvalidParameter
+from .corpora import Corpus, corpus_from_texts
+
+
+def manpages(language: str = "fr", *, root: str | Path = "/usr/share/man", least: int = 3) -> Corpus:
+    """English manual pages and their translations as installed, paired by section and name.
+
+    On Debian and its relatives the packages manpages, manpages-dev, manpages-fr and manpages-fr-dev hold them; other
+    languages likewise. Redirections, and pages with fewer than 30 words in either language, are left out.
+
+    Parameters
+    ----------
+    language
+        A code such as "fr" or "pt_BR"; the folder of that name below root holds the translations.
+    root
+        The folder that holds man1 … man9.
+    least
+        The fewest occurrences of a word that is kept.
+    """
+    texts: list[tuple[str, str, str]] = []
+    for name, page, translation in page_pairs(as_path(root, "root"), language):
+        english, other = plain_text(read_page(page)), plain_text(read_page(translation))
+        if min(len(english.split()), len(other.split())) >= 30:
+            texts.append((english, other, name))
+    if len(texts) < 10:
+        raise DataUnavailable(
+            f"{root} has {len(texts)} page(s) with a translation into {language!r}: install manpages, manpages-dev, "
+            f"manpages-{language} and manpages-{language}-dev (Debian: apt-get install), or pass another root."
+        )
+    english, other, names = zip(*texts, strict=True)
+    source = f"manual pages in English and {language}"
+    return corpus_from_texts(english, other, names, source, languages=("en", language), least=least)
+
+
+def page_pairs(root: Path, language: str) -> Iterator[tuple[str, Path, Path]]:
+    """(section/name, page, translation) of every page in both languages; links would repeat a page."""
+    if not re.fullmatch(r"[a-z]{2,3}(_[A-Z]{2})?", language):
+        raise InvalidParameter(f"language = {language!r} must be a code such as 'fr' or 'pt_BR'.")
+    for section in sorted(root.glob("man[1-9]")):
+        for page in sorted(section.glob("*")):
+            other = root / language / section.name / page.name
+            if page.is_file() and other.is_file() and not page.is_symlink() and not other.is_symlink():
+                yield f"{section.name}/{page.name.removesuffix('.gz')}", page, other
+
+
+def read_page(path: Path) -> str:
+    """The troff source of a page; "" for a redirection (.so) and for a file that cannot be read."""
+    try:
+        raw = path.read_bytes()
+        data = gzip.decompress(raw) if path.suffix == ".gz" else raw
+    except (OSError, EOFError, zlib.error):
+        return ""
+    text = data.decode("utf-8", errors="replace")
+    return "" if re.search(r"^\.so\s", text, flags=re.MULTILINE) else text
+
+
+def plain_text(page: str) -> str:
+    """The words of a page, without the comments, requests and escapes of troff."""
+    page = re.sub(r"^[.']\s*\\\".*$", "", page, flags=re.MULTILINE)
+    page = re.sub(r"\\\".*$", "", page, flags=re.MULTILINE)
+    # requests are lower case and control the layout; macros, such as .SH and .B, have words for arguments
+    page = re.sub(r"^[.'][ \t]*[a-z]{2}.*$", "", page, flags=re.MULTILINE)
+    page = re.sub(r"^[.'][ \t]*[A-Za-z]*", "", page, flags=re.MULTILINE)
+    page = re.sub(r"\\f(\[[^\]]*\]|\(..|.)", "", page)
+    page = re.sub(r"\\[\[(]([:'`^,])([A-Za-z])\]?", accented, page)
+    return re.sub(r"\\(\[[^\]]*\]|\(..|\*\[[^\]]*\]|\*\(..|.)", " ", page)
+
+
+def accented(match: re.Match[str]) -> str:
+    """The letter with the accent of an escape such as ('e or ['e]."""
+    accents = {"'": "\u0301", "`": "\u0300", "^": "\u0302", ":": "\u0308", ",": "\u0327"}
+    return unicodedata.normalize("NFC", match[2] + accents[match[1]])
+
+
+def laws_of_canada(folder: str | Path, *, least_words: int = 100) -> Corpus:
+    """Every statute and regulation that a copy of github.com/justicecanada/laws-lois-xml has in both languages.
+
+    The XML is under the Open Government Licence – Canada. Documents are paired by their numbers: SOR is DORS, SI is
+    TR and "c." is "ch." in French. Shorter documents than `least_words` are left out.
+    """
+    pairs = law_pairs(as_path(folder, "folder"))
+    read = ((name, xml_text(english), xml_text(french)) for name, english, french in pairs)
+    kept = [entry for entry in read if min(len(text.split()) for text in entry[1:]) >= least_words]
+    if not kept:
+        raise DataUnavailable(
+            f"{folder} holds no document of {least_words} words in both languages: it must be a copy of "
+            "github.com/justicecanada/laws-lois-xml, with the folders eng and fra."
+        )
+    names, english, french = zip(*kept, strict=True)
+    return corpus_from_texts(english, french, names, "consolidated laws of Canada")
+
+
+def law_pairs(root: Path) -> Iterator[tuple[str, Path, Path]]:
+    """(name, English file, French file) of every document in both languages."""
+    prefixes = {"SOR-": "DORS-", "SI-": "TR-", "C.R.C.,_c._": "C.R.C.,_ch._"}
+    for folder, other in (("eng/acts", "fra/lois"), ("eng/regulations", "fra/reglements")):
+        for path in sorted((root / folder).glob("*.xml")):
+            english = next((prefix for prefix in prefixes if path.name.startswith(prefix)), "")
+            partner = root / other / (prefixes.get(english, "") + path.name.removeprefix(english))
+            if path.is_file() and partner.is_file():
+                yield f"{folder}/{path.name}", path, partner
+
+
+def xml_text(path: Path) -> str:
+    """All the text of an XML document."""
+    try:
+        return " ".join(" ".join(ET.parse(path).getroot().itertext()).split())
+    except (ET.ParseError, OSError) as cause:
+        raise DataUnavailable(f"{path} cannot be read as XML: {cause}") from cause
+
+
+def planted_translations(
+    documents: int = 150, topics: int = 10, words: int = 12, noise: int = 60, *, rng: int | np.random.Generator = 0
+) -> Corpus:
+    """Documents about a few topics each; word j of topic t is "t3-5" in the first language, "s3-5" in the second.
+
+    A word of a chosen topic occurs with probability ½, any other word with probability 0.05, in both languages
+    independently: what the two versions of a document share is its topics.
+    """
+    from scipy.sparse import csr_matrix
+
+    sizes = (("documents", documents), ("topics", topics), ("words", words))
+    documents, topics, words = (as_whole(count, what, low=2) for what, count in sizes)
+    noise, generator = as_whole(noise, "noise", low=0), as_generator(rng)
+    about = generator.random((documents, topics)) < 0.3
+    about[np.arange(documents), generator.integers(topics, size=documents)] = True
+    chance = np.hstack([np.where(np.repeat(about, words, axis=1), 0.5, 0.05), np.full((documents, noise), 0.05)])
+    E, F = (csr_matrix((generator.random(chance.shape) < chance).astype(np.float64)) for _ in range(2))
+    plain = [f"{t}-{j}" for t in range(topics) for j in range(words)] + [f"-{j}" for j in range(noise)]
+    names = (tuple(f"t{word}" for word in plain), tuple(f"s{word}" for word in plain))
+    labels = tuple(f"document {i + 1}" for i in range(documents))
+    return Corpus(E, F, names, labels, "planted translations")

@@ -1,0 +1,109 @@
+"""`dcgev reproduce` as typed: exit codes, one-line errors, the page it writes."""
+
+import json
+
+import pytest
+
+from dcgev_cvx.cli import main
+from dcgev_cvx.cli import reproduce_command as reproduce
+
+
+def test_table_1_from_the_command_line(tmp_path, capsys):
+    out, page = tmp_path / "out", tmp_path / "docs" / "page.md"
+    assert main(["reproduce", "table1", "--tiny", "--out", str(out), "--page", str(page)]) == 0
+    printed = capsys.readouterr().out
+    assert "agree     GSPCA, component 2: paper x3 0.71 x4 0.71, ours x3 0.71 x4 0.71" in printed
+    assert "agree, 2 differ, 0 cannot be matched" in printed
+    assert "77.05 %" in page.read_text()
+    assert "figures/" not in page.read_text()
+    assert json.loads((out / "numbers.json").read_text())["experiments"].keys() == {"table1"}
+
+
+def test_second_run_says_what_is_kept(tmp_path, capsys):
+    command = ["reproduce", "table1", "--tiny", "--out", str(tmp_path)]
+    main(command)
+    capsys.readouterr()
+    assert main(command) == 0
+    assert "table1: 4 of 4 results are on disk already." in capsys.readouterr().err
+
+
+def test_an_interrupt_is_two_lines_and_finished_results_are_kept(tmp_path, capsys, monkeypatch):
+    def impatient(self, name, finished, total, message):
+        if finished:
+            raise KeyboardInterrupt
+
+    command = ["reproduce", "table1", "--tiny", "--out", str(tmp_path)]
+    with monkeypatch.context() as patch:
+        patch.setattr(reproduce.ProgressBars, "__call__", impatient)
+        assert main(command) == 130
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "dcgev: finished results are saved: the same command continues from here.",
+        "dcgev: interrupted.",
+    ]
+    assert main(command) == 0
+    assert "table1: 1 of 4 results are on disk already." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["tabel1"], "experiment = 'tabel1' is unknown; did you mean 'table1'?"),
+        (["table1", "--jobs", "0"], "jobs = 0 must be a whole number"),
+        (["table1", "--seed", "-1"], "seed = -1 must be a whole number of at least 0"),
+        (["table1", "--seed", "9" * 400], "must be a whole number of at least 0 and at most 10000"),
+        (["table1", "--corpus", "planted"], "corpus is not used by table1"),
+        (["table5", "--corpus", "none.npz"], "corpus none.npz does not exist; manpages and planted need no file"),
+        (["table5", "--corpus", ""], "corpus = '' must be the path of a file or folder"),
+        (["figure6", "--songs", "nowhere"], "songs nowhere does not exist"),
+        (["table1", "--page", "/"], "--page / is a folder: give the name of a file"),
+        (["table1", "--page", ""], "--page = '' must be the path of a file or folder"),
+        (["table1", "--out", ""], "out = '' must be the path of a file or folder"),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path, capsys, arguments, text):
+    assert main(["reproduce", "--tiny", "--out", str(tmp_path), *arguments]) == 2
+    error = capsys.readouterr().err
+    assert text in error
+    assert error.count("\n") == 1
+
+
+def test_an_unwritable_folder(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["reproduce", "table1", "--tiny", "--out", str(tmp_path / "file")]) == 2
+    assert "choose another folder with --out" in capsys.readouterr().err
+
+
+def test_an_unwritable_page_is_refused_before_anything_is_computed(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    page = tmp_path / "file" / "page.md"
+    assert main(["reproduce", "table1", "--tiny", "--out", str(tmp_path / "out"), "--page", str(page)]) == 2
+    assert "choose another folder with --page" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_other_settings_in_the_folder(tmp_path, capsys):
+    main(["reproduce", "table1", "--tiny", "--out", str(tmp_path)])
+    assert main(["reproduce", "table1", "--tiny", "--seed", "5", "--out", str(tmp_path)]) == 2
+    assert "seed: there 0, now 5" in capsys.readouterr().err
+
+
+def test_missing_data_ends_with_1_and_a_reason(tmp_path, capsys, monkeypatch):
+    from dcgev_cvx.errors import DataUnavailable
+    from dcgev_cvx.reproduction import gene_expression, tables34
+
+    def refused(*_):
+        raise DataUnavailable("Colon.rda is not in the cache")
+
+    tables34.data.cache_clear()
+    monkeypatch.setenv("DCGEV_DATA", str(tmp_path / "empty"))
+    monkeypatch.setattr(gene_expression, "download", refused)
+    tiny = {"data": [["colon", 2000]], "points": 2, "spca_every": 1, "repeats": 1}
+    monkeypatch.setitem(tables34.EXPERIMENT.settings, "tiny", tiny)
+    assert main(["reproduce", "tables34", "--tiny", "--out", str(tmp_path)]) == 1
+    assert "not computed: DataUnavailable: Colon.rda is not in the cache" in capsys.readouterr().out
+
+
+def test_help_names_the_experiments(capsys):
+    assert main(["reproduce", "--help"]) == 0
+    assert "figure2" in capsys.readouterr().out
