@@ -156,7 +156,7 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
         if self.rho is None:
             found = components(pencil, ks, **settings)
         else:
-            found = by_algorithm_2(pencil, len(ks), self.rho, self.deflation)
+            found = by_algorithm_2(pencil, len(ks), self.rho, settings["deflation"])
         mean, deviation = table.spread()
         self.mean_: Vector = mean if self.center else np.zeros(table.n)
         self.scale_: Vector = deviation if self.scale else np.ones(table.n)
@@ -249,6 +249,13 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
     >>> np.flatnonzero(model.x_weights_), np.flatnonzero(model.y_weights_)
     (array([1]), array([2]))
     """
+
+    x_mean_: Vector
+    x_scale_: Vector
+    y_mean_: Vector
+    y_scale_: Vector
+    x_weights_: Matrix
+    y_weights_: Matrix
 
     def __init__(
         self,
@@ -374,6 +381,10 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, Trans
     >>> tuple(model.components_[0].nonzero()[0]) == support, model.score(X, y) > 0.8
     (True, True)
     """
+
+    classes_: Any
+    mean_: Vector
+    scale_: Vector
 
     def __init__(
         self,

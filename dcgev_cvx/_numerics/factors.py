@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -57,20 +57,23 @@ class Factor:
 
     def solve(self, c: Matrix) -> Matrix:
         """B⁻¹c."""
-        return self._by_blocks(lambda L, v: cho_solve((L, True), v, check_finite=False), c)
+        z = np.empty_like(c)
+        for block, L in self.blocks:
+            z[block] = cho_solve((L, True), c[block], check_finite=False)
+        return z
 
     def whiten(self, v: Matrix) -> Matrix:
         """L⁻¹v."""
-        return self._by_blocks(lambda L, v: solve_triangular(L, v, lower=True, check_finite=False), v)
+        return self._triangular(v, 0)
 
     def unwhiten(self, v: Matrix) -> Matrix:
         """L⁻ᵀv."""
-        return self._by_blocks(lambda L, v: solve_triangular(L, v, lower=True, trans=1, check_finite=False), v)
+        return self._triangular(v, 1)
 
-    def _by_blocks(self, solve: Callable[[Matrix, Matrix], Matrix], v: Matrix) -> Matrix:
+    def _triangular(self, v: Matrix, trans: int) -> Matrix:
         z = np.empty_like(v)
         for block, L in self.blocks:
-            z[block] = solve(L, v[block])
+            z[block] = solve_triangular(L, v[block], lower=True, trans=trans, check_finite=False)
         return z
 
     def lower(self) -> Matrix:
