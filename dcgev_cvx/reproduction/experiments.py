@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from .. import __version__
 from .._numerics.checks import as_path, as_whole, listed, one_of
+from .._numerics.extras import require
 from ..errors import DataUnavailable, InvalidParameter
 from . import figure1, figure2, figure3, figure6, table1, table2, table5, tables34
 from .findings import Effort, Experiment, Section
@@ -67,7 +68,19 @@ def reproduce(
     ------
     InvalidParameter
         For an unknown name or effort, a folder that cannot be written, or one with results of other settings.
+    MissingPackage
+        Without Matplotlib. Results that need another missing package are reported as not computed.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from dcgev_cvx.reproduction import reproduce
+    >>> with TemporaryDirectory() as folder:
+    ...     report = reproduce(["table1"], folder, effort="tiny")
+    >>> report.findings[0].ours
+    '86.999 %'
     """
+    require("matplotlib", "reproduce")  # for the figures: better to fail before the work than after it
     chosen = named(names)
     seed, jobs = as_whole(seed, "seed", low=0, high=10**18), checked_jobs(jobs)
     check_data(data or {}, chosen)

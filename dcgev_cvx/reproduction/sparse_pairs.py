@@ -213,7 +213,7 @@ def view_step(
     size = np.abs(y)
     weights = 1.0 / (size + eps * float(np.max(size)))
     z, q = warm
-    rho = float(lasso_near_k(S, ridge, c, weights, k, z, q, rho, 1e-2))
+    rho = float(lasso_near_k(S, ridge, c, weights, k, z, q, rho, 1e-2))  # a loose tol: only the support is used
     norm = math.sqrt(max(0.0, float(z @ q + ridge * (z @ z))))
     return (z / norm, rho) if norm > 0.0 else (y, rho)
 

@@ -1,10 +1,11 @@
 """`reproduce`: names, bad settings, reports that join earlier results, and every experiment in small form."""
 
 import json
+import sys
 
 import pytest
 
-from dcgev_cvx.errors import InvalidParameter
+from dcgev_cvx.errors import InvalidParameter, MissingPackage
 from dcgev_cvx.reproduction import EXPERIMENTS, named, reproduce
 
 
@@ -42,6 +43,13 @@ def test_an_unwritable_folder_raises_before_anything_is_computed(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidParameter, match="choose another folder with --out"):
         reproduce(["table1"], tmp_path / "file", effort="tiny")
+
+
+def test_without_matplotlib_nothing_is_computed(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingPackage, match=r"matplotlib: pip install 'dcgev-cvx\[reproduce\]'"):
+        reproduce(["table1"], tmp_path / "out", effort="tiny")
+    assert not (tmp_path / "out").exists()
 
 
 def test_complete_experiments_join_a_later_report(tmp_path):
