@@ -34,7 +34,7 @@ from .bounds import (
 )
 from .relaxation import Answer, Dimacs, Relaxation
 from .sharpen import DualFunction, sharpen
-from .solving import ScaledData, backend_for, matrix_of, number_of, refuse_sdp, solve_relaxation, useful_radius
+from .solving import ScaledData, backend_for, check_sdp, matrix_of, number_of, solve_relaxation, useful_radius
 
 Rule: TypeAlias = Literal["paper", "valid"]
 
@@ -92,7 +92,7 @@ def entrywise_sdp(
     """
     begin = perf_counter()
     radius = as_number(radius, "radius", strict=True)
-    refuse_sdp(pencil, time_limit, force)
+    check_sdp(pencil, time_limit, force)
     valid_k = largest_valid_k(pencil, radius)
     data = ScaledData.of(pencil, np.ones(pencil.n))
     scaled_radius = useful_radius(pencil, radius) / data.unit
@@ -155,7 +155,7 @@ def homogeneous_sdp(
     (3.771, 3.8137)
     """
     begin = perf_counter()
-    refuse_sdp(pencil, time_limit, force)
+    check_sdp(pencil, time_limit, force)
     k = checked_k(k, pencil.n)
     d = scale_vector(pencil, scale)
     data = ScaledData.of(pencil, d)
@@ -218,7 +218,7 @@ def penalized_sdp(
     """
     begin = perf_counter()
     rho = as_number(rho, "rho")
-    refuse_sdp(pencil, time_limit, force)
+    check_sdp(pencil, time_limit, force)
     data = ScaledData.of(pencil, np.ones(pencil.n))
     # from 2·max|Aᵢⱼ| on X = 0 is the optimum: a solver need not be given more
     price = min(rho, 2.0 * pencil.A_scale) * data.unit * data.unit / data.scaling.o

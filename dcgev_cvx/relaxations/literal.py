@@ -19,7 +19,7 @@ from ..pencils import Pencil
 from ..steps.backend import Backend, Solved
 from .bounds import dense_bound
 from .relaxation import Answer, Dimacs, Relaxation
-from .solving import ScaledData, backend_for, matrix_of, number_of, refuse_sdp, solve_relaxation, useful_radius
+from .solving import ScaledData, backend_for, check_sdp, matrix_of, number_of, solve_relaxation, useful_radius
 
 
 def literal_sdp(
@@ -129,7 +129,7 @@ def literal_dual(
 
 def prepared(pencil: Pencil, radius: float, time_limit: float | None, force: bool) -> tuple[float, ScaledData]:
     """The checked radius and the data that the solver is given."""
-    refuse_sdp(pencil, time_limit, force)
+    check_sdp(pencil, time_limit, force)
     return as_number(radius, "radius", strict=True), ScaledData.of(pencil, np.ones(pencil.n))
 
 

@@ -72,8 +72,8 @@ class ScaledData:
         return np.zeros_like(self.A), 0.0
 
 
-def refuse_sdp(pencil: Any, time_limit: float | None, force: bool) -> None:
-    """InvalidParameter for an invalid pencil or time limit, or above SDP_LIMIT without force.
+def check_sdp(pencil: Any, time_limit: float | None, force: bool) -> None:
+    """Raise InvalidParameter for an invalid pencil or time limit, or above SDP_LIMIT without force.
 
     InvalidPencil where X, which holds reciprocals of Bᵢᵢ, would leave floating point.
     """
