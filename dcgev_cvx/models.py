@@ -28,11 +28,12 @@ compiled once for a whole run.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import cvxpy as cp
 import numpy as np
+from cvxpy.atoms.affine.add_expr import AddExpression
+from cvxpy.atoms.affine.unary_operators import NegExpression
 from numpy.typing import NDArray
 
 __all__ = [
@@ -266,13 +267,13 @@ def plane(x: cp.Variable, a: Array) -> cp.Constraint:
 
 
 def inner(name: str, A: Array, X: cp.Variable) -> Any:
-    """tr(XA)."""
-    return cp.trace(constant(name, A) @ X)
+    """tr(XA), written ΣAᵢⱼXᵢⱼ because CVXPY 1.8 has no trace of a 1×1 matrix."""
+    return cp.sum(cp.multiply(constant(name, A), X))
 
 
-def unit_trace(X: cp.Variable, B: Array | None, *, equal: bool = False) -> cp.Constraint:
+def unit_trace(X: cp.Variable, B: Array | None, *, equal: bool = False) -> Any:
     """tr(XB) ≤ 1, or = 1."""
-    product: Any = cp.trace(X) if B is None else inner("B", B, X)
+    product: Any = cp.sum(cp.diag(X)) if B is None else inner("B", B, X)
     return term("tr(XB) = 1", product == 1) if equal else term("tr(XB) ≤ 1", product <= 1)
 
 
@@ -303,7 +304,8 @@ def diagonal(X: cp.Variable, d: NDArray[np.float64]) -> cp.Expression:
 
 
 def term(text: str, expression: Labelled) -> Labelled:
-    """The expression or constraint under its name in the paper (CVXPY has labels from version 1.8 on)."""
+    """The expression or constraint under its name in the paper, as a label where CVXPY has labels (from 1.8 on)."""
+    expression.in_the_paper = text
     return expression.set_label(text) if hasattr(expression, "set_label") else expression
 
 
@@ -315,14 +317,17 @@ class Model(cp.Problem):
 
 
 def show(problem: cp.Problem) -> str:
-    """The problem in the paper's notation, from the labels of its terms and constraints."""
-    if not hasattr(problem, "format_labeled"):
-        return cp.Problem.__str__(problem)
-    goal = problem.objective.format_labeled()
-    rows = [constraint.label or str(constraint) for constraint in problem.constraints]
-    return "\nsubject to ".join([plain_minus(goal), "\n           ".join(rows)]) if rows else plain_minus(goal)
+    """The problem in the paper's notation, from the names of its terms and constraints."""
+    goal: Any = problem.objective
+    head = f"{'minimize' if isinstance(goal, cp.Minimize) else 'maximize'} {written(goal.args[0])}"
+    rows = [written(constraint) for constraint in problem.constraints]
+    return "\nsubject to ".join([head, "\n           ".join(rows)]) if rows else head
 
 
-def plain_minus(text: str) -> str:
-    """`+ -(2cᵀx)`, as CVXPY prints a difference, as `− 2cᵀx`."""
-    return re.sub(r"(\+ )?-\(([^()]*)\)", r"− \2", text).replace("+ -", "− ")
+def written(part: Any) -> str:
+    """A term under its name in the paper, sums and differences of terms, and anything else as CVXPY prints it."""
+    if hasattr(part, "in_the_paper"):
+        return part.in_the_paper
+    if isinstance(part, AddExpression):
+        return " + ".join(map(written, part.args)).replace("+ −", "−")
+    return f"− {written(part.args[0])}" if isinstance(part, NegExpression) else str(part)
