@@ -42,6 +42,7 @@ from .._numerics.proofs import ATTEMPTS, TINY, lambda_max_bound, up
 from ..certificates import checked_k
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, expect_pencil
+from ..steps.scaling import Scaling, unit_lengths
 
 __all__ = [
     "Gap",
@@ -300,18 +301,18 @@ def largest_valid_k(pencil: Pencil, radius: float) -> int:
 def smallest_B_eigenvalue(pencil: Pencil) -> float:
     """A number ≤ λmin(B) and above zero, proved; 0 where no proof was found.
 
-    −λmax(−B), by the same Cholesky proof; or min sᵢ²·λmin(B̂) for B = SB̂S with powers of two sᵢ near √Bᵢᵢ, since
+    −λmax(−B), by the same Cholesky proof; or min sᵢ²·λmin(B̂) for B = SB̂S with powers of two sᵢ ≤ √Bᵢᵢ, since
     xᵀBx ≥ λmin(B̂)‖Sx‖²: variables of very different units do not spoil that.
     """
     B = expect_pencil(pencil).B
     if B is None:
         return 1.0
     found = -lambda_max_bound(-B, None)
-    s = np.exp2(np.round(0.5 * np.log2(pencil.B_diagonal)))
-    if np.max(s) > 4.0 * np.min(s):
-        least = float(np.min(s))
+    u = unit_lengths(pencil)
+    if np.max(u) > 4.0 * np.min(u):
+        least = float(1.0 / np.max(u))
         # products of powers of two round nothing, unless they leave the normal numbers: then one unit less
-        scaled = -lambda_max_bound(-B / (s[:, None] * s), None) * least * least
+        scaled = -lambda_max_bound(-Scaling(u, 1.0).form(B), None) * least * least
         found = max(found, math.nextafter(scaled, 0.0))
     return max(0.0, found)
 

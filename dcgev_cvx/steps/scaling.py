@@ -28,8 +28,8 @@ class Scaling:
 
     @classmethod
     def of_pencil(cls, pencil: Pencil) -> Scaling:
-        """Units in which B̂ has a diagonal in [½, 2] and max |Âᵢⱼ| lies in [½, 2)."""
-        scaling = cls(np.exp2(-np.round(0.5 * np.log2(pencil.B_diagonal))), 1.0)
+        """Units in which B̂ has a diagonal in [1, 4) and max |Âᵢⱼ| lies in [½, 2)."""
+        scaling = cls(unit_lengths(pencil), 1.0)
         with np.errstate(over="ignore"):
             # the largest entry of CᵀC stands on its diagonal: the matrix need not be formed
             form = pencil.A_diagonal * scaling.u**2 if isinstance(pencil.A, Gram) else scaling.form(pencil.A)
