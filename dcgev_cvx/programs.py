@@ -694,7 +694,8 @@ def as_penalty(penalty: Any) -> Penalty:
 
 def expect_program(program: Any) -> Program:
     """The program, if it has a Pencil, f, g and start."""
-    if not all(hasattr(program, name) for name in ("f", "g", "start")) or not isinstance(program.pencil, Pencil):
+    whole = all(hasattr(program, name) for name in ("f", "g", "start"))
+    if not whole or not isinstance(getattr(program, "pencil", None), Pencil):
         raise InvalidParameter(
             f"program must be SparseGEV(pencil, rho) or SparseFDA(a, B, nu), got {type(program).__name__}."
         )

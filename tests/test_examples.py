@@ -12,7 +12,7 @@ EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 
 SHOWS = {
     "choose_k": "the sparsest within one standard error: k = 6",
-    "data_door": "columns 'weight' and 'twin' are the same up to scale",
+    "invalid_data": "columns 'weight' and 'twin' are the same up to scale",
     "pitprops_components": "orthogonalized-hotelling  projector trace 77.05%",
     "sparse_cca_two_views": "ridge  2.0: 10 of 10 right",
     "sparse_fda_breast_cancer": "k =  3  accuracy 0.961",

@@ -1,4 +1,4 @@
-"""Status never lies, bits never drift: faults injected, histories varied, threads and processes compared."""
+"""Statuses are right when solvers fail, and results are bit-for-bit reproducible across threads and processes."""
 
 import hashlib
 import os

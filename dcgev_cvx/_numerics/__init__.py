@@ -1,1 +1,1 @@
-"""Input checks, eigenpairs, factors and threads: what the package stands on. Nothing here is public."""
+"""Argument checks, data tables, eigenpairs, factors, proofs and threads. Nothing here is public."""

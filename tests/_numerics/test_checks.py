@@ -1,4 +1,4 @@
-"""What passes the door is a fresh float64 copy."""
+"""Accepted arrays are copied to float64; invalid values raise errors that show them."""
 
 import numpy as np
 import pytest

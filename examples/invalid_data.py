@@ -1,7 +1,7 @@
-"""Learn what the builders say about data they cannot use
-======================================================
+"""Errors for data that cannot be used
+===================================
 
-Each error names the columns and the remedy.
+Each error names the columns and what to do about them.
 """
 
 import numpy as np
