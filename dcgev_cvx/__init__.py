@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .algorithms import dc_pca, sparse_fda, sparse_gev
     from .certificates import Certificate, Solution, certify, renormalize
     from .comparison import Comparison, compare
+    from .dc import DCProgram
     from .errors import (
         DataUnavailable,
         DCGEVError,
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         MissingPackage,
         SolverFailed,
         SolverMissing,
+        Unbounded,
     )
     from .estimators import DCCCA, DCFDA, DCPCA
     from .mm import Iterate, MMResult, Status, Stop, iterate, minimize
@@ -35,6 +37,7 @@ _NAMES = {
     "algorithms": ("dc_pca", "sparse_fda", "sparse_gev"),
     "certificates": ("Certificate", "Solution", "certify", "renormalize"),
     "comparison": ("Comparison", "compare"),
+    "dc": ("DCProgram",),
     "errors": (
         "DCGEVError",
         "DataUnavailable",
@@ -44,6 +47,7 @@ _NAMES = {
         "MissingPackage",
         "SolverFailed",
         "SolverMissing",
+        "Unbounded",
     ),
     "estimators": ("DCCCA", "DCFDA", "DCPCA"),
     "mm": ("Iterate", "MMResult", "Status", "Stop", "iterate", "minimize"),
@@ -66,6 +70,7 @@ __all__ = [
     "Comparison",
     "Components",
     "DCGEVError",
+    "DCProgram",
     "DataUnavailable",
     "ExponentialPenalty",
     "FisherPath",
@@ -87,6 +92,7 @@ __all__ = [
     "SparseGEV",
     "Status",
     "Stop",
+    "Unbounded",
     "card",
     "card_eps",
     "cca_pencil",

@@ -32,7 +32,15 @@ class InvalidParameter(DCGEVError, ValueError):
 class Infeasible(DCGEVError, ValueError):
     """The program has no feasible point.
 
-    Only sparse FDA can be infeasible: a = 0, or an ℓ1 radius below 1/‖a‖∞.
+    For sparse FDA: a = 0, or an ℓ1 radius below 1/‖a‖∞. xᵀBx ≤ 1 always has a point. For a DCProgram: its convex
+    constraints have no common point, or a step was asked for from a point outside the constraints.
+    """
+
+
+class Unbounded(DCGEVError, ValueError):
+    """A convex problem has no minimiser, because its objective falls for ever.
+
+    The message names the variables that grow without limit.
     """
 
 

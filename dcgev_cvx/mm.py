@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ._numerics.checks import (
-    UNIT_ROUNDOFF,
     Vector,
     as_callback,
     as_flag,
@@ -50,6 +49,7 @@ class Status(Enum):
     STALLED = "stalled: x no longer moves but is not stationary to the tolerance"
     OUT_OF_ITERATIONS = "ran out of iterations before reaching a stationary point"
     COLLAPSED = "collapsed: x = 0 minimises the surrogate (the penalty outweighs A)"
+    NO_FEASIBLE_POINT = "no feasible point found: phase one ended with a violated constraint"
     STOPPED = "stopped by the caller"
     ASCENT = "ascent seen: f went up, so a step was not a minimiser"
     SOLVER_FAILED = "solver failed: the history up to the failure is kept"
@@ -335,7 +335,7 @@ def ended(program: Majorized, rule: Stop, history: Sequence[Iterate]) -> Status 
     if len(history) < 2:
         return None
     before, after = history[-2], history[-1]
-    if program.collapsed(after.x):
+    if not after.x.any() and program.collapsed(after.x):
         return Status.COLLAPSED
     if after.f > before.f and after.f - before.f > program.rounding(program.size(before.x), after.x):
         return Status.ASCENT
@@ -397,23 +397,12 @@ def steps_from(program: Majorized, step: AnyStep, y: Vector, l: int = 0) -> Iter
     yield Iterate(l, y, value, value, mu=0.0, seconds=0.0)
     while True:
         l += 1  # noqa: E741 - the paper's iteration index
-        done = l > first + 1 and vanished(program, y)
+        # where A has no positive direction, steps without a penalty only shrink x, until its squares underflow
+        done = l > first + 1 and y.any() and program.collapsed(y)
         out = at_zero(program, y) if done else expect_output(step(program, y))
         origin = None if out.origin is None else own_copy(out.origin, y)
         y = frozen(own_copy(out.x, y))
         yield Iterate(l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver, origin, out.work)
-
-
-def vanished(program: Majorized, y: Vector) -> bool:
-    """Is y zero but for rounding, 0 in Ω, and f no larger there?
-
-    Where A has no positive direction, steps without a penalty only shrink x, by a factor each, down to numbers
-    whose squares underflow, though the limit 0 was known long before.
-    """
-    if not y.any() or program.norm(y) > UNIT_ROUNDOFF:
-        return False
-    zero = np.zeros_like(y)
-    return program.violation(zero) == 0.0 and program.f(zero) <= program.f(y)
 
 
 def at_zero(program: Majorized, y: Vector) -> StepOutput:
@@ -426,7 +415,7 @@ def at_zero(program: Majorized, y: Vector) -> StepOutput:
 
 def checked_program(program: Any) -> Majorized:
     """The program, if it has the methods that the driver calls."""
-    if not all(callable(getattr(program, name, None)) for name in ("start", "f", "g", "violation", "norm")):
+    if not all(callable(getattr(program, name, None)) for name in ("start", "f", "g", "size", "norm")):
         raise InvalidParameter(
             f"program must be a SparseGEV, SparseFDA or DCProgram; got {type(program).__name__}. "
             "Build one, such as SparseGEV(pencil, rho)."

@@ -18,6 +18,7 @@ import numpy as np
 
 from ._numerics.checks import (
     LARGEST_POWER,
+    UNIT_ROUNDOFF,
     Index,
     Vector,
     as_number,
@@ -214,8 +215,8 @@ class SparseGEV:
         return self.pencil.B_norm(x)
 
     def collapsed(self, x: Vector) -> bool:
-        """Is x = 0? Then the penalty outweighs A."""
-        return not x.any()
+        """Is x zero up to rounding, and f no larger at 0?"""
+        return self.norm(x) <= UNIT_ROUNDOFF and self.f(np.zeros_like(x)) <= self.f(x)
 
     def name(self, i: int) -> str:
         """The name of variable i."""
@@ -553,10 +554,6 @@ class Majorized(Protocol):
         """The surrogate: g(x, y) ≥ f(x) and g(y, y) = f(y)."""
         ...
 
-    def violation(self, x: Vector) -> float:
-        """How far x lies outside Ω."""
-        ...
-
     def size(self, x: Vector) -> float:
         """The sum of the moduli of f's terms, which a decrease of f is measured against."""
         ...
@@ -570,7 +567,7 @@ class Majorized(Protocol):
         ...
 
     def collapsed(self, x: Vector) -> bool:
-        """Is x a point with nothing left to optimise?"""
+        """Is x zero up to rounding, and 0 a point where nothing is left to optimise?"""
         ...
 
     def name(self, i: int) -> str:
@@ -588,6 +585,10 @@ class Program(Majorized, Protocol):
     @property
     def pencil(self) -> Pencil:
         """The pencil whose B measures lengths."""
+        ...
+
+    def violation(self, x: Vector) -> float:
+        """How far x lies outside Ω."""
         ...
 
     def slack(self, x: Vector) -> float:

@@ -24,6 +24,7 @@ LAYERS = [
     "steps",
     "mm",
     "algorithms",
+    "dc",
     "search",
     "relaxations",
     "exact",

@@ -67,7 +67,7 @@ def test_the_start_is_copied(program):
 
 
 def test_statuses_are_sentences_and_only_two_converge():
-    assert len({status.value for status in Status}) == len(Status) == 8
+    assert len({status.value for status in Status}) == len(Status) == 9
     converged = {status for status in Status if status.value.startswith("converged")}
     assert converged == {Status.SMALL_STEP, Status.SMALL_DECREASE}
     assert not any("optimal" in status.value for status in Status)

@@ -1,0 +1,267 @@
+"""CVXPY expressions taken apart: into convex minus convex, and into the tangent of a convex one.
+
+A tangent needs a value and subgradients, which CVXPY's own `grad` gives. An expression is taken apart once as
+outer(x, t) with tₖ = atomₖ(w) and w = inner(x), where outer and inner are affine. Then only the atoms are
+evaluated at each point. CVXPY's `grad` of the whole expression computes the matrices of the affine maps again at
+each call, which takes ten times as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+from cvxpy.atoms.affine.add_expr import AddExpression
+from cvxpy.atoms.affine.affine_atom import AffAtom
+from cvxpy.atoms.affine.binary_operators import DivExpression, MulExpression
+from cvxpy.atoms.affine.unary_operators import NegExpression
+from cvxpy.constraints.nonpos import Inequality
+from cvxpy.constraints.zero import Equality
+from scipy import sparse
+
+from .._numerics.checks import Vector, shown
+from ..errors import InvalidParameter, SolverFailed
+
+
+def split(e: Any) -> tuple[Any, Any]:
+    """(u, v), both convex, with e = u − v, for a sum of convex and concave terms.
+
+    Parameters
+    ----------
+    e : cp.Expression
+        A real expression of any shape.
+
+    Returns
+    -------
+    tuple of cp.Expression
+        u and v.
+
+    Raises
+    ------
+    InvalidParameter
+        Names the first subexpression that is neither convex, nor concave, nor an affine function of such terms.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> from dcgev_cvx.steps.expressions import split
+    >>> x = cp.Variable(name="x")
+    >>> u, v = split(cp.exp(x) - 2 * cp.abs(x))
+    >>> print(u, "minus", v)
+    exp(x) minus 2.0 * abs(x)
+    """
+    if e.is_convex():
+        return e, cp.Constant(np.zeros(e.shape))
+    # terms before the whole: the affine terms of a concave sum go to u, and their variables then need no start
+    if isinstance(e, AddExpression):
+        u, v = zip(*map(split, e.args), strict=True)
+        return total(u), total(v)
+    if isinstance(e, NegExpression):
+        u, v = split(e.args[0])
+        return v, u
+    if e.is_concave():
+        return cp.Constant(np.zeros(e.shape)), -e
+    product = isinstance(e, MulExpression | DivExpression | cp.multiply)
+    if product and any(a.is_constant() for a in e.args):
+        return split_product(e)
+    if product or not isinstance(e, AffAtom) or not all(e.is_incr(i) for i in range(len(e.args))):
+        raise InvalidParameter(
+            f"the subexpression {shown(str(e))} has curvature {e.curvature}: it is neither convex nor concave by "
+            "CVXPY's rules, nor a sum of such terms. Rewrite it; for example, x*y is ((x + y)**2 - (x - y)**2)/4."
+        )
+    u, v = zip(*map(split, e.args), strict=True)
+    return e.copy(list(u)), e.copy(list(v))
+
+
+def total(terms: Iterable[Any]) -> Any:
+    """The sum of expressions of one shape, without those that are zero."""
+    given = list(terms)
+    kept = [term for term in given if not term.is_zero()] or given[:1]
+    return sum(kept[1:], kept[0])
+
+
+def split_product(e: Any) -> tuple[Any, Any]:
+    """The split of C @ e, C * e or e / C with a constant C: its positive and negative entries are taken apart."""
+    k = next(i for i, a in enumerate(e.args) if a.is_constant())
+    u, v = split(e.args[1 - k])
+
+    def times(part: Any, factor: Any) -> Any:
+        return e.copy([factor, part] if k == 0 else [part, factor])
+
+    if e.is_incr(1 - k):
+        return times(u, e.args[k]), times(v, e.args[k])
+    if e.is_decr(1 - k):
+        return -times(v, e.args[k]), -times(u, e.args[k])
+    if e.args[k].parameters() or isinstance(e, DivExpression):
+        raise InvalidParameter(f"the factor {shown(str(e.args[k]))} has no known sign. Declare it nonneg or nonpos.")
+    plus, minus = (cp.Constant(np.maximum(sign * dense(e.args[k].value), 0.0)) for sign in (1.0, -1.0))
+    return times(u, plus) + times(v, minus), times(v, plus) + times(u, minus)
+
+
+def split_constraints(constraints: Iterable[Any]) -> tuple[list[Any], list[tuple[Any, Any]]]:
+    """(the convex constraints, the pairs (u, v) of the others, each one u ≤ v with u and v convex).
+
+    An equality of which one half is convex gives that half as a convex constraint and the other as a pair.
+    """
+    convex: list[Any] = []
+    pairs: list[tuple[Any, Any]] = []
+    for constraint in constraints:
+        if not isinstance(constraint, cp.Constraint):
+            raise InvalidParameter(f"constraints must be CVXPY constraints such as x >= 0; got {shown(constraint)}.")
+        if constraint.is_dcp():
+            convex.append(constraint)
+            continue
+        if not isinstance(constraint, Inequality | Equality):
+            kind = type(constraint).__name__
+            raise InvalidParameter(f"the {kind} constraint {shown(str(constraint))} is not convex by CVXPY's rules.")
+        left, right = constraint.args
+        for half in [left <= right, right <= left] if isinstance(constraint, Equality) else [left <= right]:
+            if half.is_dcp():
+                convex.append(half)
+            else:
+                pairs.append(split(half.args[0] - half.args[1]))
+    return convex, pairs
+
+
+class NoSubgradient(SolverFailed):
+    """A convex expression has no subgradient at a point, which lies outside its domain or on its boundary."""
+
+
+class Tangent:
+    """The map x ↦ (e(x), a matrix of subgradients of e at x), for a convex expression e of the stacked variables.
+
+    Where e has a kink, CVXPY's choice of subgradient is used: 0 for |x| and ‖x‖ at 0, one of the largest entries
+    for a maximum. It depends on x alone.
+
+    Parameters
+    ----------
+    expression : cp.Expression
+        Convex, of any shape; its entries are taken in column-major order.
+    variables : sequence of cp.Variable
+        The variables in the order in which x stacks them, each in column-major order.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> import numpy as np
+    >>> from dcgev_cvx.steps.expressions import Tangent
+    >>> x = cp.Variable(2)
+    >>> value, jacobian = Tangent(cp.sum_squares(x) - x[0], [x]).at(np.array([1.0, 2.0]))
+    >>> value, jacobian.toarray()
+    (array([4.]), array([[1., 4.]]))
+    """
+
+    def __init__(self, expression: Any, variables: Sequence[cp.Variable]) -> None:
+        n = sum(variable.size for variable in variables)
+        atoms: list[tuple[cp.Variable, Any]] = []
+        outer, self._constant = affine_map(without_atoms(expression, atoms), [*variables, *(t for t, _ in atoms)])
+        self._direct, self._weights = outer[:, :n], outer[:, n:]
+        arguments: list[tuple[cp.Variable, Any]] = []
+        self._atoms: list[tuple[Any, list[cp.Variable]]] = []
+        for _, atom in atoms:
+            first = len(arguments)
+            self._atoms.append((of_variables(atom, arguments), [w for w, _ in arguments[first:]]))
+        maps = [affine_map(argument, variables) for _, argument in arguments]
+        self._inner = sparse.vstack([sparse.csr_array((0, n)), *(matrix for matrix, _ in maps)], format="csr")
+        self._shift = np.concatenate([np.zeros(0), *(shift for _, shift in maps)])
+
+    def at(self, x: Vector) -> tuple[Vector, Any]:
+        """(e(x), the sparse matrix of the subgradients of its entries at x), or NoSubgradient."""
+        put((w for _, arguments in self._atoms for w in arguments), self._inner @ x + self._shift)
+        values: list[Vector] = [np.zeros(0)]
+        blocks: list[tuple[Any, Any, Any]] = [(np.zeros(0), np.zeros(0, int), np.zeros(0, int))]
+        row = column = 0
+        for atom, arguments in self._atoms:
+            value, slopes = evaluated(atom)
+            values.append(value)
+            for w in arguments:
+                block = as_sparse(slopes[w], w.size, len(value))
+                blocks.append((block.data, block.col + row, block.row + column))
+                column += w.size
+            row += len(value)
+        data, rows, columns = (np.concatenate(part) for part in zip(*blocks, strict=True))
+        slopes = sparse.csr_array((data, (rows, columns)), shape=(row, column))
+        value = self._direct @ x + self._weights @ np.concatenate(values) + self._constant
+        return value, self._direct + self._weights @ (slopes @ self._inner)
+
+
+def without_atoms(e: Any, atoms: list[tuple[cp.Variable, Any]]) -> Any:
+    """e with a variable in the place of each outermost nonlinear atom; these pairs are appended to `atoms`."""
+    if e.is_affine():
+        return e
+    if isinstance(e, AffAtom):
+        return e.copy([without_atoms(argument, atoms) for argument in e.args])
+    atoms.append((cp.Variable(e.shape), e))
+    return atoms[-1][0]
+
+
+def of_variables(e: Any, arguments: list[tuple[cp.Variable, Any]]) -> Any:
+    """e with a variable in the place of each affine argument; these pairs are appended to `arguments`."""
+    if e.is_constant():
+        return e
+    if e.is_affine():
+        arguments.append((cp.Variable(e.shape), e))
+        return arguments[-1][0]
+    return e.copy([of_variables(argument, arguments) for argument in e.args])
+
+
+def evaluated(atom: Any) -> tuple[Vector, dict[Any, Any]]:
+    """The value of an atom, and its slopes by variable."""
+    problem = f"{type(atom).__name__} has no subgradient at {shown(atom.args[0].value)}."
+    try:
+        with np.errstate(all="ignore"):
+            value, slopes = flat(atom.value), atom.grad
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as cause:  # some atoms check their arguments
+        raise NoSubgradient(problem) from cause
+    entries = [slope.data if sparse.issparse(slope) else slope for slope in slopes.values() if slope is not None]
+    if len(entries) < len(slopes) or not all(np.isfinite(entry).all() for entry in (value, *entries)):
+        raise NoSubgradient(problem)
+    return value, slopes
+
+
+def affine_map(e: Any, variables: Sequence[cp.Variable]) -> tuple[Any, Vector]:
+    """(M, b) with e = Mx + b for the stacked variables x."""
+    with restored(variables):
+        put(variables, np.zeros(sum(variable.size for variable in variables)))
+        shift, slopes = flat(e.value), e.grad
+    blocks = [as_sparse(slopes.get(variable, 0.0), variable.size, e.size) for variable in variables]
+    return sparse.csr_array(sparse.vstack(blocks).T), shift
+
+
+def put(variables: Iterable[cp.Variable], x: Vector) -> None:
+    """Give the variables the values that x stacks."""
+    begin = 0
+    for variable in variables:
+        variable.save_value(np.reshape(x[begin : begin + variable.size], variable.shape, order="F"))
+        begin += variable.size
+
+
+@contextmanager
+def restored(variables: Sequence[cp.Variable]) -> Generator[None]:
+    """Give the variables back the values that they have now."""
+    kept = [variable.value for variable in variables]
+    try:
+        yield
+    finally:
+        for variable, value in zip(variables, kept, strict=True):
+            variable.save_value(value)
+
+
+def dense(value: Any) -> Any:
+    """A value of CVXPY as an array."""
+    return value.toarray() if sparse.issparse(value) else np.asarray(value, dtype=float)
+
+
+def flat(value: Any) -> Vector:
+    """A value of CVXPY as a vector, column by column."""
+    return np.ravel(dense(value), order="F")
+
+
+def as_sparse(slope: Any, rows: int, columns: int) -> Any:
+    """A slope of CVXPY, which is a number, an array or a sparse matrix, as a sparse matrix."""
+    if sparse.issparse(slope):
+        return sparse.coo_array(slope)
+    return sparse.coo_array(np.broadcast_to(np.asarray(slope, dtype=float), (rows, columns)))
