@@ -1,8 +1,14 @@
-"""`dcgev agreement`: how far the answers of the installed solvers to one MM step are from a certified reference.
+"""`dcgev agreement`: how far the installed solvers agree on one program.
 
-Asked are every installed CVXPY solver at its default accuracy and without our polish, the closed form where there is
-one, the native engine, our own step, and, for the whole program, dccp and UNO if they are installed. The exit code is
-0 however far they are apart.
+Solve one MM step from the leading eigenvector with every installed CVXPY solver at its default accuracy and without
+our polish, the closed form where there is one, the native engine and our own step, and compare with a certified
+reference. Then solve the whole program with dccp and UNO where they are installed. Without DATA: pit props. The exit
+code is 0 however far the answers are apart.
+
+Usage:
+
+    dcgev agreement
+    dcgev agreement --A A.npy --B B.npy --rho 0.1 --eps 0.01 --json
 """
 
 from __future__ import annotations
@@ -16,16 +22,7 @@ from .console import add_command, add_json, add_problem, print_json, show, tiny
 
 def add(subparsers: Any) -> None:
     """Register the command and its options."""
-    parser = add_command(
-        subparsers,
-        "agreement",
-        run,
-        summary="how far the installed solvers agree on one program",
-        description="Solve one MM step from the leading eigenvector with every installed CVXPY solver at its default "
-        "accuracy, the closed form, the native engine and our own step, and compare with a certified reference. Then "
-        "solve the whole program with dccp and UNO where they are installed. Without DATA: pit props.",
-        examples=["dcgev agreement", "dcgev agreement --A A.npy --B B.npy --rho 0.1 --eps 0.01 --json"],
-    )
+    parser = add_command(subparsers, "agreement", run, __doc__)
     add_problem(parser, samples=False)
     parser.add_argument("--rho", type=float, help="penalty ρ̃ (default: a tenth of |λmax|)")
     parser.add_argument("--eps", type=float, default=1e-2, help="ε (default: 0.01)")

@@ -1,8 +1,17 @@
-"""`dcgev compare`: the d.c. solution, the SDP bounds and the exact optimum of one problem, side by side.
+"""`dcgev compare`: d.c. solution, SDP bounds and exact optimum side by side.
 
-A row is printed for every method. Numbers in brackets do not count: a vector with too many nonzeros, or a bound that
-does not hold at this k. The time limit is for all k together and is shared evenly among those to come. Ctrl-C shows
-the rows that were finished.
+Run every method on one problem and print the vectors found, the bounds proved, and the gap between them, which trusts
+no solver. Without DATA: pit props, k = 6. With several k: one row per k.
+
+Numbers in brackets do not count: a vector with too many nonzeros, or a bound that does not hold at this k. The exit
+code is 0 whatever the gaps are. Ctrl-C shows the rows that were finished.
+
+Usage:
+
+    dcgev compare
+    dcgev compare pitprops -k 2:10 --plot intervals.png --html report.html
+    dcgev compare x.csv --task cca --Y y.csv -k 4 --ridge 0.1 --time-limit 60
+    dcgev compare pitprops -k 4 --methods solve,homogeneous,exact --json
 """
 
 from __future__ import annotations
@@ -27,20 +36,7 @@ if TYPE_CHECKING:
 
 def add(subparsers: Any) -> None:
     """Register the command and its options."""
-    parser = console.add_command(
-        subparsers,
-        "compare",
-        run,
-        summary="d.c. solution, SDP bounds and exact optimum side by side",
-        description="Run every method on one problem and print the vectors found, the bounds proved, and the gap "
-        "between them, which trusts no solver. Without DATA: pit props, k = 6. With several k: one row per k.",
-        examples=[
-            "dcgev compare",
-            "dcgev compare pitprops -k 2:10 --plot intervals.png --html report.html",
-            "dcgev compare x.csv --task cca --Y y.csv -k 4 --ridge 0.1 --time-limit 60",
-            "dcgev compare pitprops -k 4 --methods solve,homogeneous,exact --json",
-        ],
-    )
+    parser = console.add_command(subparsers, "compare", run, __doc__)
     console.add_problem(parser)
     parser.add_argument("-k", default="6", metavar="K", help="cardinality 6, a range 2:10, or 2,4,6 (default: 6)")
     parser.add_argument(

@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -27,21 +27,16 @@ SHOWN = 40
 
 
 def add_command(
-    subparsers: Any,
-    name: str,
-    run: Callable[[argparse.Namespace], int],
-    *,
-    summary: str,
-    description: str,
-    examples: Sequence[str] = (),
+    subparsers: Any, name: str, run: Callable[[argparse.Namespace], int], doc: str | None
 ) -> argparse.ArgumentParser:
-    """A parser for one command, with its examples on lines of their own."""
-    listing = "\n".join(["examples:", *(f"  {example}" for example in examples)]) if examples else None
+    """A parser whose help is the docstring of the command's module: a summary, a description, and examples."""
+    text, _, examples = (doc or "").partition("Usage:\n\n")
+    paragraphs = text.strip().split("\n\n")
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name,
-        help=summary,
-        description=textwrap.fill(description, 79),
-        epilog=listing,
+        help=" ".join(paragraphs[0].partition(": ")[2].rstrip(".").split()),
+        description="\n\n".join(textwrap.fill(" ".join(part.split()), 79) for part in paragraphs[1:]),
+        epilog="examples:\n" + textwrap.indent(textwrap.dedent(examples), "  ") if examples else None,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
@@ -51,7 +46,9 @@ def add_command(
 def add_problem(parser: argparse.ArgumentParser, *, samples: bool = True) -> None:
     """DATA, --A and --B, and the options for data tables: the problem that a command works on."""
     group = parser.add_argument_group("problem")
-    group.add_argument("data", metavar="DATA", nargs="?", help="pitprops or another bundled name, or a file")
+    group.add_argument(
+        "data", metavar="DATA", nargs="?", help="a bundled name such as pitprops, or a .npy, .npz, .csv or .mtx file"
+    )
     group.add_argument("--A", metavar="FILE", help="symmetric matrix A, instead of DATA")
     group.add_argument("--B", metavar="FILE", help="positive definite matrix B (default: the identity)")
     if not samples:

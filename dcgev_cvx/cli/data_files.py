@@ -19,6 +19,8 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+from scipy.io import mmread
+from scipy.sparse import load_npz
 
 from .._numerics.checks import as_path, shown
 from ..errors import DCGEVError, InvalidParameter, nearest
@@ -42,7 +44,7 @@ def read_table(name: str) -> Table:
         ".npy": lambda path: Table(np.load(path, allow_pickle=False)),
         ".npz": lambda path: only_array(path, npz_arrays(path)),
         ".csv": read_csv,
-        ".mtx": read_mtx,
+        ".mtx": lambda path: Table(mmread(path, spmatrix=False)),
     }
     suffix = path.suffix.lower()
     if suffix not in readers:
@@ -149,7 +151,7 @@ def reason(cause: Exception) -> str:
     return text.splitlines()[0] if text else type(cause).__name__
 
 
-# .npz and .mtx
+# .npz
 
 
 def npz_arrays(path: Path) -> dict[str, Any]:
@@ -157,8 +159,6 @@ def npz_arrays(path: Path) -> dict[str, Any]:
     with path.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     if "format" in arrays:
-        from scipy.sparse import load_npz
-
         matrix = load_npz(path)
         if hasattr(matrix, "check_format"):  # SciPy would write wherever the indices of a damaged file point
             matrix.check_format(full_check=True)
@@ -172,13 +172,6 @@ def only_array(path: Path, arrays: Mapping[str, Any]) -> Table:
         held = f"the arrays {', '.join(arrays)}" if arrays else "no arrays"
         raise InvalidParameter(f"{path} holds {held}: name one A (and B), or keep only one.")
     return Table(next(iter(arrays.values())))
-
-
-def read_mtx(path: Path) -> Table:
-    """A Matrix Market file."""
-    from scipy.io import mmread
-
-    return Table(mmread(path, spmatrix=False))
 
 
 # .csv: np.loadtxt reads the numbers, after header and row names have been recognised

@@ -1,6 +1,13 @@
-"""`dcgev lab`: list the apps for the browser, or start one.
+"""`dcgev lab`: apps in the browser: step through MM, break a solver, and others.
 
-The server listens on this machine alone. On POSIX systems the process becomes the server: signals reach it.
+Start an app in the browser, on this machine and for you alone; without a name, list them. Needs marimo
+(pip install 'dcgev-cvx[lab]'). Ctrl-C ends it.
+
+Usage:
+
+    dcgev lab
+    dcgev lab step
+    dcgev lab step --headless --port 2718
 """
 
 from __future__ import annotations
@@ -23,15 +30,7 @@ FOLDERS = (Path(__file__).parents[1] / "lab", Path(__file__).parents[2] / "examp
 
 def add(subparsers: Any) -> None:
     """Register the command and its options."""
-    parser = add_command(
-        subparsers,
-        "lab",
-        run,
-        summary="apps in the browser: step through MM, break a solver, …",
-        description="Start an app in the browser, on this machine and for you alone; without a name, list them. "
-        "Needs marimo (pip install 'dcgev-cvx[lab]'). Ctrl-C ends it.",
-        examples=["dcgev lab", "dcgev lab step", "dcgev lab step --headless --port 2718"],
-    )
+    parser = add_command(subparsers, "lab", run, __doc__)
     parser.add_argument("name", metavar="NAME", nargs="?", help="which app (default: list them)")
     parser.add_argument("--port", type=int, help="port of the local server (default: a free one)")
     parser.add_argument("--headless", action="store_true", help="print the address and open no browser")

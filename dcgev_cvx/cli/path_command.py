@@ -1,7 +1,15 @@
-"""`dcgev path`: cardinality and value along a path in ρ̃, or in ν for two-class FDA (Section 6).
+"""`dcgev path`: cardinality and value for a range of ρ̃ (ν for two-class FDA).
 
-ρ̃ runs from the largest, where one variable or none is left, down to 1e-4 of it in geometric steps. Not every k is on
-the path; `dcgev solve -k` finds the others.
+Run Algorithm 1 for a range of ρ̃, from the largest, where one variable or none is left, down to 1e-4 of it, and show
+the number of nonzeros and the renormalized value of each run. For two classes (--task fda): sparse FDA for a range of
+ν (Section 6). Not every k is on the path; `dcgev solve -k` finds the others.
+
+Usage:
+
+    dcgev path pitprops --plot path.png
+    dcgev path pitprops --rho 1,2,4.84,8 --json
+    dcgev path samples.csv --task pca --points 80 --out folder
+    dcgev path samples.csv --task fda --y kind --ridge 0.01
 """
 
 from __future__ import annotations
@@ -22,20 +30,7 @@ if TYPE_CHECKING:
 
 def add(subparsers: Any) -> None:
     """Register the command and its options."""
-    parser = console.add_command(
-        subparsers,
-        "path",
-        run,
-        summary="cardinality and value for a range of ρ̃ (ν for two-class FDA)",
-        description="Run Algorithm 1 for a range of ρ̃, from sparse to dense, and show the number of nonzeros and the "
-        "renormalized value of each run. For two classes (--task fda): sparse FDA for a range of ν.",
-        examples=[
-            "dcgev path pitprops --plot path.png",
-            "dcgev path pitprops --rho 1,2,4.84,8 --json",
-            "dcgev path samples.csv --task pca --points 80 --out folder",
-            "dcgev path samples.csv --task fda --y kind --ridge 0.01",
-        ],
-    )
+    parser = console.add_command(subparsers, "path", run, __doc__)
     console.add_problem(parser)
     grid = parser.add_argument_group("path")
     grid.add_argument("--points", type=int, help="number of ρ̃ or ν, geometric below the largest (default: 40 ρ̃)")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,8 +18,6 @@ import numpy as np
 
 from .. import datasets
 from .._numerics.checks import Vector, as_path
-from .._numerics.data_tables import Table as Samples
-from .._numerics.data_tables import as_table
 from ..errors import InvalidParameter, nearest
 from ..pencils import Gram, Pencil, cca_pencil, fda_pencil, pca_pencil
 from .data_files import SUFFIXES, Table, is_number, read_arrays, read_labelled, read_labels, read_table, read_vector
@@ -139,33 +136,35 @@ def read_start(text: str | None) -> Vector | None:
 # Samples
 
 
+class Samples(np.ndarray[Any, np.dtype[np.float64]]):
+    """An array with the names of its columns, where the builders of pencils look for them in a pandas frame."""
+
+    columns: tuple[str, ...] | None = None
+
+
+def read_samples(source: str) -> Samples:
+    """The table in a file."""
+    table = read_table(source)
+    return with_columns(table.matrix.toarray() if hasattr(table.matrix, "toarray") else table.matrix, table.names)
+
+
+def with_columns(matrix: Any, names: tuple[str, ...] | None) -> Samples:
+    """An array with named columns."""
+    samples = np.asarray(matrix).view(Samples)
+    samples.columns = names
+    return samples
+
+
 def read_pca(args: argparse.Namespace, source: str) -> Pencil:
     """--task pca."""
-    table = read_samples(source)
-    X = table.matrix
-    if args.scale and X.ndim == 2 and X.size:
-        refuse_constant(Samples(X, table.names, source))
-    return named(pca_pencil(X, center=not args.no_center, scale=args.scale), table.names)
-
-
-def refuse_constant(samples: Samples) -> None:
-    """Raise for constant columns, by the names of the file's header."""
-    constant = np.flatnonzero(samples.spread()[1] == 0.0)
-    if len(constant):
-        raise InvalidParameter(
-            f"{samples.what} has constant column(s): {samples.list_of(constant)}. They cannot be scaled to unit "
-            "variance: drop them, or leave out --scale."
-        )
+    return pca_pencil(read_samples(source), center=not args.no_center, scale=args.scale)
 
 
 def read_cca(args: argparse.Namespace, source: str) -> Pencil:
-    """--task cca; variables of a file without a header are called x1, x2, … and y1, y2, …"""
+    """--task cca."""
     if args.Y is None:
         raise InvalidParameter("--task cca needs the second view: --Y FILE.")
-    X, Y = read_samples(source), read_samples(args.Y)
-    pencil = cca_pencil(X.matrix, Y.matrix, ridge=args.ridge)
-    p, names = X.matrix.shape[1], pencil.names or ()
-    return named(pencil, (*(X.names or names[:p]), *(Y.names or names[p:])))
+    return cca_pencil(read_samples(source), read_samples(args.Y), ridge=args.ridge)
 
 
 def read_fda(args: argparse.Namespace, source: str) -> Pencil:
@@ -173,19 +172,7 @@ def read_fda(args: argparse.Namespace, source: str) -> Pencil:
     if args.y is None:
         raise InvalidParameter("--task fda needs the classes: --y COLUMN of the samples, or --y FILE.")
     if Path(args.y).suffix and Path(args.y).exists():
-        table = read_samples(source)
-        labels = read_labels(args.y, table.matrix.shape[0])
-    else:
-        table, labels = read_labelled(source, args.y)
-    return named(fda_pencil(table.matrix, labels, ridge=args.ridge), table.names)
-
-
-def read_samples(source: str) -> Table:
-    """The finite numbers of a file; errors name its columns."""
-    table = read_table(source)
-    return Table(as_table(table.matrix, source, table.names), table.names)
-
-
-def named(pencil: Pencil, names: tuple[str, ...] | None) -> Pencil:
-    """The pencil with the names of the file's header."""
-    return pencil if names is None else replace(pencil, names=names)
+        X = read_samples(source)
+        return fda_pencil(X, read_labels(args.y, len(X)), ridge=args.ridge)
+    table, labels = read_labelled(source, args.y)
+    return fda_pencil(with_columns(table.matrix, table.names), labels, ridge=args.ridge)

@@ -1,6 +1,16 @@
-"""`dcgev solve`: one run of Algorithm 1 at a penalty ρ̃, with its certificate; `solve_for_k` has -k and --components.
+"""`dcgev solve`: a sparse generalized eigenvector: k nonzeros, or a penalty ρ̃ (Algorithm 1).
 
-Loadings are shown twice: as the run left them, shrunk by the penalty, and renormalized, the best on the same support.
+With --rho: one run of Algorithm 1, with its certificate; the exit code is 1 if it did not converge. Loadings are
+shown twice: as the run left them, shrunk by the penalty, and renormalized, the best on the same support.
+
+With -k or --components: a search for vectors with given numbers of nonzeros, which chooses ρ̃ and ε itself.
+
+Usage:
+
+    dcgev solve pitprops --rho 4.84 --trace
+    dcgev solve pitprops -k 6
+    dcgev solve samples.csv --task pca --components 6,2,2 --out found
+    dcgev solve --A A.npy --B B.npy --rho 0.1 --engine native --json
 """
 
 from __future__ import annotations
@@ -26,21 +36,7 @@ DEFAULTS = {"shift": "identity", "engine": "cvxpy", "solver": "CLARABEL", "max_i
 
 def add(subparsers: Any) -> None:
     """Register the command and its options."""
-    parser = console.add_command(
-        subparsers,
-        "solve",
-        run,
-        summary="a sparse generalized eigenvector: k nonzeros, or a penalty ρ̃ (Algorithm 1)",
-        description="Find a sparse generalized eigenvector. With --rho: one run of Algorithm 1, with its "
-        "certificate; the exit code is 1 if it did not converge. With -k or --components: a search for vectors with "
-        "given numbers of nonzeros, which chooses ρ̃ and ε itself.",
-        examples=[
-            "dcgev solve pitprops --rho 4.84 --trace",
-            "dcgev solve pitprops -k 6",
-            "dcgev solve samples.csv --task pca --components 6,2,2 --out found",
-            "dcgev solve --A A.npy --B B.npy --rho 0.1 --engine native --json",
-        ],
-    )
+    parser = console.add_command(subparsers, "solve", run, __doc__)
     console.add_problem(parser)
     goal = parser.add_argument_group("goal").add_mutually_exclusive_group(required=True)
     goal.add_argument("--rho", type=float, help="penalty ρ̃ on the number of nonzeros")

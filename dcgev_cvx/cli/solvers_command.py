@@ -1,7 +1,12 @@
-"""`dcgev solvers`: the installed CVXPY solvers, the MM steps each one solves, and how to install others.
+"""`dcgev solvers`: the installed CVXPY solvers and the steps each can solve.
 
-Each solver solves a step of three variables of each kind, and passes if the KKT residual, recomputed from the data,
+Every solver solves a step of three variables of each kind, and passes if the KKT residual, recomputed from the data,
 is small. A dash means that it does not support the cones, that its answer was wrong, or that it failed.
+
+Usage:
+
+    dcgev solvers
+    dcgev solvers --json
 """
 
 from __future__ import annotations
@@ -16,14 +21,7 @@ from .console import add_command, add_json, print_json, show
 
 def add(subparsers: Any) -> None:
     """Register the command and its options."""
-    parser = add_command(
-        subparsers,
-        "solvers",
-        run,
-        summary="the installed CVXPY solvers and the steps each can solve",
-        description="List the installed CVXPY solvers and the MM steps each can solve, found out by solving a small "
-        "step of each kind with each of them.",
-    )
+    parser = add_command(subparsers, "solvers", run, __doc__)
     add_json(parser)
 
 

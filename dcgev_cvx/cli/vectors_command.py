@@ -1,7 +1,12 @@
-"""`dcgev vectors`: write test vectors as JSON, and judge a file of answers to them.
+"""`dcgev vectors`: test vectors as JSON files: write them, judge answers to them.
 
-A vector is a problem in JSON with its certified answer and the tolerance that an answer is judged by; the JSON Schema
-is written beside them. An answer file maps the id of a vector to an answer.
+A vector is a problem in JSON with its certified answer and the tolerance that an answer is judged by, for solvers in
+any language; the JSON Schema is written beside them. An answer file maps the id of a vector to an answer.
+
+Usage:
+
+    dcgev vectors export DIR --level step --quick
+    dcgev vectors check DIR answers.json
 """
 
 from __future__ import annotations
@@ -17,14 +22,7 @@ from .verify_command import LEVEL_NAMES, tolerance
 
 def add(subparsers: Any) -> None:
     """Register `vectors export` and `vectors check`."""
-    parser = add_command(
-        subparsers,
-        "vectors",
-        run_check,
-        summary="test vectors as JSON files: write them, judge answers to them",
-        description="Test vectors with certified answers, for solvers in any language.",
-        examples=["dcgev vectors export DIR --level step --quick", "dcgev vectors check DIR answers.json"],
-    )
+    parser = add_command(subparsers, "vectors", run_check, __doc__)
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     export = actions.add_parser("export", help="write one file per group of vectors, and the JSON Schema")
     export.add_argument("folder", metavar="DIR")

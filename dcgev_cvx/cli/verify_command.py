@@ -1,7 +1,15 @@
-"""`dcgev verify`: check a solver, a Python function or a program in any language.
+"""`dcgev verify`: check a solver: which equation fails, on which smallest example.
 
-A function is imported from the current folder, the installed packages, or a file; a program is started once and asked
-in JSON lines.
+The answers of the solver are judged by equations computed from the data; a failure comes with the equation and the
+smallest example that shows it. A Python function is imported from the current folder, the installed packages, or a
+file; a program in any language is started once and asked in JSON lines. The exit code is 0 if it passed, 1 if it
+failed.
+
+Usage:
+
+    dcgev verify my_module:my_step --level step
+    dcgev verify impl.py:solve --level algorithm --full --seed 3
+    dcgev verify --cmd "node impl.js" --level pca --html report.html
 """
 
 from __future__ import annotations
@@ -11,6 +19,7 @@ import faulthandler
 import importlib
 import importlib.util
 import json
+import operator
 import sys
 import threading
 from collections.abc import Generator
@@ -29,19 +38,7 @@ LEVEL_NAMES = ("step", "algorithm", "pca", "bound", "fda", "cardinality")
 
 def add(subparsers: Any) -> None:
     """Register the command and its options."""
-    parser = add_command(
-        subparsers,
-        "verify",
-        run,
-        summary="check a solver: which equation fails, on which smallest example",
-        description="Check a solver. Its answers are judged by equations computed from the data; a failure comes "
-        "with the equation and the smallest example that shows it. The exit code is 0 if it passed, 1 if it failed.",
-        examples=[
-            "dcgev verify my_module:my_step --level step",
-            "dcgev verify impl.py:solve --level algorithm --full --seed 3",
-            'dcgev verify --cmd "node impl.js" --level pca --html report.html',
-        ],
-    )
+    parser = add_command(subparsers, "verify", run, __doc__)
     parser.add_argument("target", metavar="MODULE:FUNCTION", nargs="?", help="a Python function, or FILE.py:FUNCTION")
     parser.add_argument("--cmd", metavar="COMMAND", help="a program that speaks JSON lines, instead of a function")
     parser.add_argument("--level", required=True, choices=LEVEL_NAMES, help="what the solver claims to compute")
@@ -136,35 +133,27 @@ def watchdog(seconds: float) -> Generator[None]:
 
 def loaded(target: str) -> Any:
     """The function named by MODULE:FUNCTION or FILE.py:FUNCTION; dots reach into classes and instances."""
-    module, mark, name = target.rpartition(":")
-    if not mark or not module or not name:
+    module, _, name = target.rpartition(":")
+    if not module or not name:
         raise InvalidParameter(f"{target!r} does not name a function: write MODULE:FUNCTION or FILE.py:FUNCTION.")
-    found = imported(module)
-    for part in name.split("."):
-        if not hasattr(found, part):
-            raise InvalidParameter(f"{module} has no {part!r}.")
-        found = getattr(found, part)
-    return found
-
-
-def imported(module: str) -> Any:
-    """The module, from the current folder, the installed packages, or a file."""
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
         with redirect_stdout(sys.stderr):  # stdout is for the report
-            return from_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
+            found = from_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
     except (Exception, SystemExit) as cause:  # whatever the user's module does on import is the user's to read
         raise InvalidParameter(f"{module} could not be imported: {type(cause).__name__}: {cause}") from cause
+    try:
+        return operator.attrgetter(name)(found)
+    except AttributeError as cause:
+        raise InvalidParameter(f"{module} has no {name!r}.") from cause
 
 
 def from_file(path: Path) -> Any:
     """A module loaded from its file."""
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is not a Python file")
+    spec: Any = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)

@@ -9,8 +9,9 @@ import platform
 from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 
+from .. import __version__
 from .._numerics.checks import expect
 from ..errors import MissingPackage
 from .interval_plot import png
@@ -72,28 +73,18 @@ def html_report(comparisons: Sequence[Comparison], *, title: str = "comparison",
 def facts(comparisons: Sequence[Comparison], command: str) -> str:
     """The problem, the versions behind the numbers, and the command."""
     pencil = comparisons[0].pencil
+    versions = [f"{name} {version(name)}" for name in ("cvxpy", "clarabel", "scs", "numpy", "scipy")]
     pairs = [
         ("problem", f"n = {pencil.n}, B {'= I' if pencil.B is None else 'dense'}"),
         ("λmax(A,B)", f"{pencil.lambda_max:.8g}"),
         ("k", ", ".join(str(comparison.k) for comparison in comparisons)),
-        ("versions", ", ".join([f"Python {platform.python_version()}", *versions()])),
+        ("versions", ", ".join([f"Python {platform.python_version()}", f"dcgev-cvx {__version__}", *versions])),
     ]
     if pencil.lambda_max <= 0.0:
         pairs.append(("note", "λmax(A,B) ≤ 0: no direction has a positive value; the largest is the least negative."))
     if command:
         pairs.append(("command", command))
     return f"<dl>{''.join(f'<dt>{escape(name)}</dt><dd>{escape(text)}</dd>' for name, text in pairs)}</dl>"
-
-
-def versions() -> list[str]:
-    """The versions of the installed packages."""
-    found: list[str] = []
-    for name in ("dcgev-cvx", "cvxpy", "clarabel", "scs", "numpy", "scipy", "matplotlib"):
-        try:
-            found.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def picture(comparisons: Sequence[Comparison]) -> str:

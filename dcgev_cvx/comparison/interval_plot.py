@@ -86,7 +86,7 @@ def by_method(comparison: Comparison, ax: Any) -> Any:
         ax.axvspan(comparison.best_lower, comparison.best_upper, color="#D55E00", alpha=0.15)
         ax.axvline(comparison.best_upper, color="#D55E00", linewidth=0.8)
     for position, row in enumerate(rows):
-        draw(ax, [row.value], [position], row, row.valid, size=9)
+        draw(ax, [row.value], [position], row, size=9)
     ax.set_yticks(range(len(rows)), [named(row.method, row.valid) for row in rows])
     ax.axhline(sum(row.side == "upper" for row in rows) - 0.5, color="0.7", linewidth=0.8)
     ax.invert_yaxis()
@@ -100,11 +100,12 @@ def by_method(comparison: Comparison, ax: Any) -> Any:
 
 def by_cardinality(comparisons: Sequence[Comparison], ax: Any) -> Any:
     """For every k the marks of all methods, bounds on level lines, and the band that holds the optimum."""
-    for label, comparison in zip(["holds the optimum", *[None] * len(comparisons)], comparisons, strict=False):
+    for position, comparison in enumerate(comparisons):
         if isfinite(comparison.gap.absolute):
+            label = "holds the optimum" if position == 0 else None
             height, base = comparison.gap.absolute, comparison.best_lower
             ax.bar(comparison.k, height, 0.8, base, color="#D55E00", alpha=0.25, label=label)
-    for side, suffix in (("upper", " bound"), ("lower", "")):
+    for side in ("upper", "lower"):
         pairs = [(c.k, row) for c in comparisons for row in c.rows if row.side == side and isfinite(row.value)]
         methods = list(dict.fromkeys(row.method for _, row in pairs))
         for position, method in enumerate(methods):
@@ -112,11 +113,7 @@ def by_cardinality(comparisons: Sequence[Comparison], ax: Any) -> Any:
             for valid in (True, False):
                 chosen = [(k, row) for k, row in pairs if row.method == method and row.valid is valid]
                 if chosen:
-                    label = named(f"{method}{suffix}", valid)
-                    ks, values = [k for k, _ in chosen], [row.value for _, row in chosen]
-                    draw(ax, [k + shift for k in ks], values, chosen[0][1], valid, label=label)
-                    if side == "upper":
-                        levels(ax, ks, values, chosen[0][1])
+                    draw_series(ax, chosen, shift)
     ax.use_sticky_edges = False
     ax.set_xticks([comparison.k for comparison in comparisons])
     ax.set(xlabel=r"cardinality $k$", ylabel=r"$x^TAx \,/\, x^TBx$")
@@ -124,29 +121,33 @@ def by_cardinality(comparisons: Sequence[Comparison], ax: Any) -> Any:
     return ax
 
 
+def draw_series(ax: Any, pairs: Sequence[tuple[int, Row]], shift: float) -> None:
+    """The rows of one method for several k, all valid or all not; a bound has a thin level line behind its mark."""
+    row, values = pairs[0][1], [row.value for _, row in pairs]
+    name = f"{row.method} bound" if row.side == "upper" else row.method
+    draw(ax, [k + shift for k, _ in pairs], values, row, label=named(name, row.valid))
+    if row.side == "upper":
+        left, right = [k - 0.4 for k, _ in pairs], [k + 0.4 for k, _ in pairs]
+        ax.hlines(values, left, right, color=mark(row)[1], linewidth=0.8, linestyle="-" if row.valid else ":")
+
+
 def draw(
-    ax: Any, x: Sequence[float], y: Sequence[float], row: Row, valid: bool, label: str | None = None, size: int = 6
+    ax: Any, x: Sequence[float], y: Sequence[float], row: Row, *, label: str | None = None, size: int = 6
 ) -> None:
-    """The marks of one method, pale and hollow where they do not count."""
-    marker, color = MARKS.get((row.side, row.method), (".", "black"))
-    look = {"color": color, "linestyle": "none", "markersize": size, "label": label}
-    width = 1.6 if row.side == "upper" else 1.0  # the marks of bounds have no area
-    ax.plot(
-        x,
-        y,
-        marker,
-        markeredgewidth=width,
-        fillstyle="full" if valid else "none",
-        alpha=1.0 if valid else 0.4,
-        **look,
+    """Marks of one method, pale and hollow where they do not count; those of bounds are bold, having no area."""
+    marker, color = mark(row)
+    fill, alpha, width = (
+        "full" if row.valid else "none",
+        1.0 if row.valid else 0.4,
+        1.6 if row.side == "upper" else 1.0,
     )
+    look = {"color": color, "linestyle": "none", "markersize": size, "label": label}
+    ax.plot(x, y, marker, markeredgewidth=width, fillstyle=fill, alpha=alpha, **look)
 
 
-def levels(ax: Any, ks: Sequence[int], values: Sequence[float], row: Row) -> None:
-    """A thin level line behind the mark of each bound, dotted where the bound is not valid."""
-    color = MARKS.get((row.side, row.method), (".", "black"))[1]
-    style = "solid" if row.valid else "dotted"
-    ax.hlines(values, [k - 0.4 for k in ks], [k + 0.4 for k in ks], color=color, linewidth=0.8, linestyle=style)
+def mark(row: Row) -> tuple[str, str]:
+    """Marker and colour of a method."""
+    return MARKS.get((row.side, row.method), (".", "black"))
 
 
 def named(label: str, valid: bool) -> str:

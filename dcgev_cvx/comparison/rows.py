@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from .._numerics.checks import expect, listed, shown
 from .._numerics.extras import require
+from .._numerics.text_tables import as_text, table
 from ..errors import InvalidParameter
 from ..pencils import Pencil
 from ..relaxations.bounds import Gap
@@ -173,20 +174,14 @@ class Comparison:
         return comparison_plot([self], ax)
 
     def __str__(self) -> str:
-        from .._numerics.text_tables import as_text
-
-        verdict = f"\n{self.verdict} ({self.seconds:.1f} s)"
+        found = side_table("vectors found", self.lower, ("value", "% λmax", "k", "gap %", "KKT", "steps", "s"))
+        proved = side_table("bounds proved", self.upper, ("value", "% λmax", "gap %", "s"))
         support = [f"best support: {', '.join(self.best_support)}"] if self.best_support else []
-        found = text_table("vectors found", self.lower, ("value", "% λmax", "k", "gap %", "KKT", "steps", "s"))
-        return as_text(
-            found, "", text_table("bounds proved", self.upper, ("value", "% λmax", "gap %", "s")), verdict, *support
-        )
+        return as_text(found, "", proved, f"\n{self.verdict} ({self.seconds:.1f} s)", *support)
 
 
-def text_table(title: str, rows: Sequence[Row], columns: Sequence[str]) -> Any:
+def side_table(title: str, rows: Sequence[Row], columns: Sequence[str]) -> Any:
     """The table of one side."""
-    from .._numerics.text_tables import table
-
     cells = [row.cells() for row in rows]
     return table((title, *columns), [(row["method"], *(row[name] for name in columns)) for row in cells])
 
@@ -196,11 +191,9 @@ def checked_comparisons(comparisons: Any) -> list[Comparison]:
     found = [expect(given, Comparison, "each of comparisons", "see compare") for given in listed(comparisons)]
     if not found:
         raise InvalidParameter(f"comparisons = {shown(comparisons)} must list what compare returned.")
-    facts = [(given.pencil.n, given.pencil.lambda_max) for given in found]
-    other = next((fact for fact in facts if fact != facts[0]), None)
-    if other is not None:
-        first, second = (f"n = {n}, λmax(A,B) = {top:.6g}" for n, top in (facts[0], other))
-        raise InvalidParameter(f"comparisons must be of one pencil, got {first} and {second}: one page for each.")
+    pencils = dict.fromkeys(f"n = {given.pencil.n}, λmax(A,B) = {given.pencil.lambda_max:.6g}" for given in found)
+    if len(pencils) > 1:
+        raise InvalidParameter(f"comparisons must be of one pencil, got {' and '.join(pencils)}: one page for each.")
     return found
 
 

@@ -73,7 +73,7 @@ def test_the_readme_shows_what_the_command_prints(capsys, monkeypatch):
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= 80
     readme = Path(__file__).parents[2].joinpath("README.md").read_text(encoding="utf-8")
-    assert lines(printed) == lines(readme.split("$ dcgev compare\n", 1)[1].split("```", 1)[0])
+    assert lines(printed) == lines(readme.split("```text\n", 1)[1].split("```", 1)[0])
 
 
 def test_a_range_with_json_plot_and_page(capsys, tmp_path):
