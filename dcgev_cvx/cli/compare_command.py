@@ -22,6 +22,7 @@ import shlex
 import sys
 import textwrap
 from contextlib import redirect_stdout
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -39,20 +40,11 @@ def add(subparsers: Any) -> None:
     parser = console.add_command(subparsers, "compare", run, __doc__)
     console.add_problem(parser)
     parser.add_argument("-k", default="6", metavar="K", help="cardinality 6, a range 2:10, or 2,4,6 (default: 6)")
-    parser.add_argument(
-        "--methods", metavar="M,M,…", help="only these methods (default: all; an unknown name lists them)"
-    )
-    parser.add_argument(
-        "--time-limit",
-        type=float,
-        metavar="S",
-        help="total time limit in seconds; methods that have not finished are listed as such",
-    )
+    parser.add_argument("--methods", metavar="M,M,…", help="only these (default: all; an unknown name lists them)")
+    parser.add_argument("--time-limit", type=float, metavar="S", help="seconds for all; unfinished methods say so")
     parser.add_argument("--force", action="store_true", help="also run methods that are skipped because n is large")
     output = parser.add_argument_group("output")
-    output.add_argument(
-        "--details", action="store_true", help="say how each method ended; with several k, all tables"
-    )
+    output.add_argument("--details", action="store_true", help="how each method ended; with several k, all tables")
     console.add_plot(output)
     output.add_argument("--html", metavar="FILE", help="write one self-contained page")
     console.add_json(output)
@@ -123,13 +115,10 @@ def compared(pencil: Pencil, ks: list[int], args: argparse.Namespace, found: lis
     for position, k in enumerate(ks):
         share = (end - perf_counter()) / (len(ks) - position)
         limit = max(0.05, share) if math.isfinite(share) else None
-
-        def tell(method: str, k: int = k) -> None:
-            console.overwrite(f"k = {k}: {method} …")
-
+        settings: Any = {"time_limit": limit, "force": args.force}
         try:
             with redirect_stdout(sys.stderr):  # SCS prints when it is interrupted, and stdout is for the result
-                found.append(compare(pencil, k, methods, time_limit=limit, force=args.force, progress=tell))
+                found.append(compare(pencil, k, methods, progress=partial(tell, k), **settings))
         except Interrupted as stop:
             found.append(stop.comparison)
             return f"at k = {k}, after {position} of {len(ks)} cardinalities; the finished rows are shown"
@@ -140,6 +129,11 @@ def compared(pencil: Pencil, ks: list[int], args: argparse.Namespace, found: lis
         finally:
             console.overwrite("")
     return None
+
+
+def tell(k: int, method: str) -> None:
+    """The method that is running, on stderr."""
+    console.overwrite(f"k = {k}: {method} …")
 
 
 def print_comparisons(found: list[Comparison], heading: str, *, several: bool, details: bool) -> None:

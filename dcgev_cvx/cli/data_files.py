@@ -24,27 +24,32 @@ from scipy.sparse import load_npz
 
 from .._numerics.checks import as_path, shown
 from ..errors import DCGEVError, InvalidParameter, nearest
-from ..pencils import check_order
 
 SUFFIXES = (".npy", ".npz", ".csv", ".mtx")
 
 
-@dataclass(frozen=True)
-class Table:
-    """A matrix, and the names of its columns if the file has them."""
+class NamedArray(np.ndarray[Any, Any]):
+    """An array with the names of its columns and rows, which are read like those of a pandas frame."""
 
-    matrix: Any
-    names: tuple[str, ...] | None = None
+    columns: Sequence[str] | None = None
+    index: Sequence[str] | None = None
+
+    @classmethod
+    def of(cls, array: Any, columns: Sequence[str], index: Sequence[str] | None = None) -> NamedArray:
+        """The array under these names."""
+        named = np.asarray(array).view(cls)
+        named.columns, named.index = columns, index
+        return named
 
 
-def read_table(name: str) -> Table:
-    """The matrix in a file."""
+def read_table(name: str) -> Any:
+    """The matrix in a file: an array, one with names, or a sparse matrix."""
     path = existing(name)
-    readers: Mapping[str, Callable[[Path], Table]] = {
-        ".npy": lambda path: Table(np.load(path, allow_pickle=False)),
+    readers: Mapping[str, Callable[[Path], Any]] = {
+        ".npy": lambda path: np.load(path, allow_pickle=False),
         ".npz": lambda path: only_array(path, npz_arrays(path)),
         ".csv": read_csv,
-        ".mtx": lambda path: Table(mmread(path, spmatrix=False)),
+        ".mtx": lambda path: mmread(path, spmatrix=False),
     }
     suffix = path.suffix.lower()
     if suffix not in readers:
@@ -61,12 +66,12 @@ def read_arrays(name: str) -> dict[str, Any]:
         return arrays
     if "B" in arrays:
         raise InvalidParameter(f"{path} holds B and no A: add the array A, or C with A = CᵀC.")
-    return {"A": only_array(path, arrays).matrix}
+    return {"A": only_array(path, arrays)}
 
 
 def read_vector(name: str) -> Any:
     """The one row or column of a file."""
-    matrix = read_table(name).matrix
+    matrix = read_table(name)
     vector = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
     if vector.size != max(vector.shape, default=1):
         raise InvalidParameter(f"{name} holds an array of shape {vector.shape}; one row or one column is needed.")
@@ -88,7 +93,7 @@ def read_labels(name: str, m: int) -> list[Any]:
     return labels[1:] if len(labels) == m + 1 else labels
 
 
-def read_labelled(name: str, column: str) -> tuple[Table, list[str]]:
+def read_labelled(name: str, column: str) -> tuple[NamedArray, list[str]]:
     """The numbers of a .csv file and the labels in one of its named columns."""
     path = existing(name)
     if path.suffix.lower() != ".csv":
@@ -102,7 +107,7 @@ def read_labelled(name: str, column: str) -> tuple[Table, list[str]]:
     j = header.index(column)
     matrix, labels = text.numbers(1, len(header), j)
     refuse_missing(labels, [number for number, _ in text.lines[1:]], name)
-    return Table(matrix, (*header[:j], *header[j + 1 :])), labels
+    return NamedArray.of(matrix, [*header[:j], *header[j + 1 :]]), labels
 
 
 def refuse_missing(labels: Sequence[str], lines: Sequence[int], name: str) -> None:
@@ -166,33 +171,32 @@ def npz_arrays(path: Path) -> dict[str, Any]:
     return arrays
 
 
-def only_array(path: Path, arrays: Mapping[str, Any]) -> Table:
+def only_array(path: Path, arrays: Mapping[str, Any]) -> Any:
     """The single array of an .npz file."""
     if len(arrays) != 1:
         held = f"the arrays {', '.join(arrays)}" if arrays else "no arrays"
         raise InvalidParameter(f"{path} holds {held}: name one A (and B), or keep only one.")
-    return Table(next(iter(arrays.values())))
+    return next(iter(arrays.values()))
 
 
 # .csv: np.loadtxt reads the numbers, after header and row names have been recognised
 
 
-def read_csv(path: Path) -> Table:
+def read_csv(path: Path) -> Any:
     """The numbers of a .csv file, and the names in its header."""
     text = Lines.of(path)
     first, second = text.cells(0), text.cells(1) if len(text.lines) > 1 else []
     if not has_header(first, len(text.lines) - 1):
-        return Table(text.numbers(0, len(first))[0])
+        return text.numbers(0, len(first))[0]
     refuse_mixed(path, text.lines[0][0], first)
     short = len(second) == len(first) + 1  # R leaves out the cell above the row names, pandas leaves it empty
     if not second or not (short or first[0] == "" or not is_number(second[0])):
-        return Table(text.numbers(1, len(first))[0], tuple(first))
+        return NamedArray.of(text.numbers(1, len(first))[0], first)
     names = first if short else first[1:]
     matrix, rows = text.numbers(1, len(names) + 1, 0)
     if not short and first[0] != "" and any(map(is_number, rows)):
         raise InvalidParameter(text.not_a_number(1, 1, second[0]))
-    check_order(tuple(names), rows, f"the columns of {path}", "its rows")
-    return Table(matrix, tuple(names))
+    return NamedArray.of(matrix, names, rows)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from pathlib import Path as File
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from .._numerics.text_tables import table
 from ..errors import InvalidParameter
@@ -52,9 +53,10 @@ def run(args: argparse.Namespace) -> int:
     args.eps = MACHINE_EPS if args.eps is None else args.eps
     plot = console.as_picture(args.plot)
     pencil = read_problem(args)
-    parameter = parameter_of(args, pencil)
+    a = mean_difference(args, pencil)
+    parameter = "rho" if a is None else "nu"
     file = None if args.out is None else console.as_folder("--out", args.out) / "path.jsonl"
-    values = grid(pencil, parameter, args)
+    values = grid(pencil, a, args)
     total = "" if values is None else f" of {len(values)}"
     points: list[PathPoint] = []
     if file is not None:
@@ -71,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
     stopped = None
     try:
-        follow(pencil, parameter, values, args.eps, keep)
+        follow(pencil, a, values, args.eps, keep)
     except KeyboardInterrupt:
         if not points:
             raise
@@ -85,8 +87,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def parameter_of(args: argparse.Namespace, pencil: Pencil) -> Literal["rho", "nu"]:
-    """What runs along the path: ν for two classes, where A = aaᵀ, else ρ̃."""
+def mean_difference(args: argparse.Namespace, pencil: Pencil) -> Any:
+    """The vector a of A = aaᵀ where there are two classes and ν runs along the path; None where ρ̃ does."""
     from ..pencils import Gram
 
     two_classes = args.task == "fda" and isinstance(pencil.A, Gram) and len(pencil.A.C) == 1
@@ -94,10 +96,10 @@ def parameter_of(args: argparse.Namespace, pencil: Pencil) -> Literal["rho", "nu
         raise InvalidParameter("--rho has no meaning for two classes: the penalty of sparse FDA is ν, give --nu.")
     if not two_classes and args.nu is not None:
         raise InvalidParameter("--nu is the penalty of FDA for two classes (--task fda): give --rho.")
-    return "nu" if two_classes else "rho"
+    return pencil.A.C[0] if two_classes and isinstance(pencil.A, Gram) else None
 
 
-def grid(pencil: Pencil, parameter: str, args: argparse.Namespace) -> list[float] | None:
+def grid(pencil: Pencil, a: Any, args: argparse.Namespace) -> list[float] | None:
     """The values of the path; None for ν without --points or --nu, which rises until one variable is left."""
     import numpy as np
 
@@ -106,33 +108,26 @@ def grid(pencil: Pencil, parameter: str, args: argparse.Namespace) -> list[float
     from ..search.paths import MOST_POINTS, rho_max
     from .data_files import is_number
 
-    text = args.rho if parameter == "rho" else args.nu
+    name, text = ("rho", args.rho) if a is None else ("nu", args.nu)
     if text is not None and args.points is not None:
-        raise InvalidParameter(f"--{parameter} and --points were both given: give the values, or their number.")
+        raise InvalidParameter(f"--{name} and --points were both given: give the values, or their number.")
     if text is not None:
         cells = [float(cell) if is_number(cell) else cell for cell in text.split(",")]
-        return sorted((as_number(cell, parameter) for cell in cells), reverse=True)
-    if parameter == "nu" and args.points is None:
+        return sorted((as_number(cell, name) for cell in cells), reverse=True)
+    if a is not None and args.points is None:
         return None
     points = 40 if args.points is None else as_whole(args.points, "--points", high=MOST_POINTS)
-    top = rho_max(pencil, None, args.eps) if parameter == "rho" else nu_max(mean_difference(pencil), pencil.B)
+    top = rho_max(pencil, None, args.eps) if a is None else nu_max(a, pencil.B)
     return np.geomspace(top, 1e-4 * top, points).tolist() if top > 0.0 else [0.0]
 
 
-def mean_difference(pencil: Pencil) -> Any:
-    """The vector a of A = aaᵀ."""
-    A: Any = pencil.A
-    return A.C[0]
-
-
-def follow(pencil: Pencil, parameter: str, values: Any, eps: float, keep: Any) -> None:
+def follow(pencil: Pencil, a: Any, values: Any, eps: float, keep: Callable[[PathPoint], None]) -> None:
     """The runs of the path, each kept as it ends."""
     from ..search.fisher import fisher_path
     from ..search.paths import path_points, point_of
 
-    if parameter == "nu":
-        a = mean_difference(pencil)
-        fisher_path(a, pencil.B, values, callback=lambda nu, run: keep(point_of(pencil, nu, run)), eps=eps)
+    if a is not None:
+        fisher_path(a, pencil.B, values, eps=eps, callback=lambda nu, run: keep(point_of(pencil, nu, run)))
     else:
         for point in path_points(pencil, values, eps=eps):
             keep(point)

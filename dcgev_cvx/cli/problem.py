@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from .. import datasets
-from .._numerics.checks import Vector, as_path
+from .._numerics.checks import Vector, as_path, column_names
 from ..errors import InvalidParameter, nearest
-from ..pencils import Gram, Pencil, cca_pencil, fda_pencil, pca_pencil
-from .data_files import SUFFIXES, Table, is_number, read_arrays, read_labelled, read_labels, read_table, read_vector
+from ..pencils import Gram, Pencil, cca_pencil, check_order, fda_pencil, pca_pencil
+from .data_files import SUFFIXES, is_number, read_arrays, read_labelled, read_labels, read_table, read_vector
 
 BUNDLED: Mapping[str, Callable[[], Pencil]] = MappingProxyType(
     {
@@ -80,7 +80,13 @@ def read_pencil(data: str | None, A: str | None, B: str | None) -> Pencil:
         known = ", ".join(BUNDLED)
         raise InvalidParameter(f"no problem was given: name a bundled one ({known}), a file, or --A FILE [--B FILE].")
     pencil = read_data(data) if data is not None else square(read_table(str(A)), str(A))
-    return pencil if B is None else with_metric(pencil, read_table(B), B)
+    if B is None:
+        return pencil
+    if pencil.B is not None:
+        raise InvalidParameter(f"the data have a B of their own: leave out --B {B}.")
+    metric = read_table(B)
+    check_order(pencil.names, column_names(metric), "the columns of A", f"those of {B}")
+    return Pencil(pencil.A, metric, names=pencil.names or column_names(metric))
 
 
 def read_data(data: str) -> Pencil:
@@ -93,32 +99,21 @@ def read_data(data: str) -> Pencil:
     if path.suffix.lower() != ".npz":
         return square(read_table(data), data)
     arrays = read_arrays(data)
-    names = tuple(map(str, np.ravel(arrays["names"]))) if "names" in arrays else None
+    names: Any = np.ravel(arrays["names"]) if "names" in arrays else None
     if "A" not in arrays:
         return Pencil(Gram(arrays["C"]), arrays.get("B"), names=names)
-    return square(Table(arrays["A"], names), data, arrays.get("B"))
+    return square(arrays["A"], data, arrays.get("B"), names)
 
 
-def square(table: Table, name: str, B: Any = None) -> Pencil:
-    """Pencil(A, B) of a table, which must be square."""
-    shape = np.shape(table.matrix)
+def square(A: Any, name: str, B: Any = None, names: Any = None) -> Pencil:
+    """Pencil(A, B), where A must be square."""
+    shape = np.shape(A)
     if len(shape) == 2 and shape[0] != shape[1]:
         raise InvalidParameter(
             f"{name} holds {shape[0]}×{shape[1]} numbers; A must be square. If these are samples × variables, "
             "pass --task pca, or store the centred data as array C of an .npz file (A = CᵀC, never formed)."
         )
-    return Pencil(table.matrix, B, names=table.names)
-
-
-def with_metric(pencil: Pencil, table: Table, name: str) -> Pencil:
-    """The same A with B from a table, whose columns must have the same names."""
-    if pencil.B is not None:
-        raise InvalidParameter(f"the data have a B of their own: leave out --B {name}.")
-    if pencil.names is not None and table.names is not None and pencil.names != table.names:
-        pairs = zip(pencil.names, table.names, strict=False)
-        first = next(((a, b) for a, b in pairs if a != b), ("", ""))
-        raise InvalidParameter(f"A and B name their columns differently, first {first[0]!r} and {first[1]!r}.")
-    return Pencil(pencil.A, table.matrix, names=pencil.names if pencil.names is not None else table.names)
+    return Pencil(A, B, names=names)
 
 
 def read_start(text: str | None) -> Vector | None:
@@ -136,35 +131,16 @@ def read_start(text: str | None) -> Vector | None:
 # Samples
 
 
-class Samples(np.ndarray[Any, np.dtype[np.float64]]):
-    """An array with the names of its columns, where the builders of pencils look for them in a pandas frame."""
-
-    columns: tuple[str, ...] | None = None
-
-
-def read_samples(source: str) -> Samples:
-    """The table in a file."""
-    table = read_table(source)
-    return with_columns(table.matrix.toarray() if hasattr(table.matrix, "toarray") else table.matrix, table.names)
-
-
-def with_columns(matrix: Any, names: tuple[str, ...] | None) -> Samples:
-    """An array with named columns."""
-    samples = np.asarray(matrix).view(Samples)
-    samples.columns = names
-    return samples
-
-
 def read_pca(args: argparse.Namespace, source: str) -> Pencil:
     """--task pca."""
-    return pca_pencil(read_samples(source), center=not args.no_center, scale=args.scale)
+    return pca_pencil(read_table(source), center=not args.no_center, scale=args.scale)
 
 
 def read_cca(args: argparse.Namespace, source: str) -> Pencil:
     """--task cca."""
     if args.Y is None:
         raise InvalidParameter("--task cca needs the second view: --Y FILE.")
-    return cca_pencil(read_samples(source), read_samples(args.Y), ridge=args.ridge)
+    return cca_pencil(read_table(source), read_table(args.Y), ridge=args.ridge)
 
 
 def read_fda(args: argparse.Namespace, source: str) -> Pencil:
@@ -172,7 +148,7 @@ def read_fda(args: argparse.Namespace, source: str) -> Pencil:
     if args.y is None:
         raise InvalidParameter("--task fda needs the classes: --y COLUMN of the samples, or --y FILE.")
     if Path(args.y).suffix and Path(args.y).exists():
-        X = read_samples(source)
-        return fda_pencil(X, read_labels(args.y, len(X)), ridge=args.ridge)
-    table, labels = read_labelled(source, args.y)
-    return fda_pencil(with_columns(table.matrix, table.names), labels, ridge=args.ridge)
+        X = read_table(source)
+        return fda_pencil(X, read_labels(args.y, X.shape[0]), ridge=args.ridge)
+    X, labels = read_labelled(source, args.y)
+    return fda_pencil(X, labels, ridge=args.ridge)

@@ -1,16 +1,18 @@
 """`dcgev reproduce`: run the paper's tables and figures, and compare every published number with ours.
 
+Each result is saved as soon as it is computed: the same command continues a run that was stopped, and computes
+damaged files again. A folder with results of other settings raises an error. Results that contain times are computed
+one at a time, whatever --jobs says. The report (Markdown, HTML, JSON, CSV, figures) has every published number beside
+ours with a verdict. Exit code 1 means that a result could not be computed, not that a number differs.
+
+The gene expression data are downloaded once into the folder DCGEV_DATA, or the platform's cache.
+
 Usage:
 
     dcgev reproduce table1 figure1
     dcgev reproduce all --full --jobs -1 --out reproduction
     dcgev reproduce table5 --corpus corpus.npz
     dcgev reproduce table2 --dask tcp://scheduler:8786
-
-Each result is saved as soon as it is computed: the same command continues a run that was stopped, and computes
-damaged files again. A folder with results of other settings raises an error. Results that contain times are computed
-one at a time, whatever --jobs says. The report (Markdown, HTML, JSON, CSV, figures) has every published number beside
-ours with a verdict. Exit code 1 means that a result could not be computed, not that a number differs.
 """
 
 from __future__ import annotations
@@ -20,16 +22,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from . import console
+
 
 def add(subparsers: Any) -> None:
     """Register the command and its options."""
-    parser = subparsers.add_parser(
-        "reproduce",
-        help="run the paper's experiments and compare every published number",
-        description="Run tables and figures of the paper and compare every published number with ours. Each result "
-        "is saved as soon as it is computed: a run that was stopped or killed continues where it was.",
-        epilog="The gene expression data are downloaded once into the folder DCGEV_DATA, or the platform's cache.",
-    )
+    parser = console.add_command(subparsers, "reproduce", run, __doc__)
     option = parser.add_argument
     names = "table1, figure1, figure2, figure3, table2, tables34, table5, figure6, or all"
     option("names", nargs="+", metavar="NAME", help=names)
@@ -44,7 +42,7 @@ def add(subparsers: Any) -> None:
     option("--songs", metavar="DIR", help="figure6: planted, or the folder that holds CAL500.arff")
     option("--out", default="reproduction", metavar="DIR", help="folder of the results (default reproduction)")
     option("--page", metavar="FILE", help="write the report without figures to this Markdown file as well")
-    parser.set_defaults(run=run, effort="quick")
+    parser.set_defaults(effort="quick")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -91,9 +89,9 @@ class ProgressBars:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-        console = Console(stderr=True, markup=False, highlight=False)
+        stderr = Console(stderr=True, markup=False, highlight=False)
         columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), "left", TimeRemainingColumn())
-        self._bars = Progress(*columns, console=console, disable=not sys.stderr.isatty())
+        self._bars = Progress(*columns, console=stderr, disable=not sys.stderr.isatty())
         self._tasks: dict[str, Any] = {}
 
     def __enter__(self) -> ProgressBars:

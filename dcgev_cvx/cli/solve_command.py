@@ -171,15 +171,11 @@ def record(result: MMResult, *, history: bool) -> dict[str, Any]:
     made: dict[str, Any] = {
         "problem": {name: getattr(program, name) for name in ("rho", "rho_eps", "eps", "tau", "shift")}
         | {"n": pencil.n, "lambda_max": pencil.lambda_max},
-        "converged": result.converged,
+        **{name: getattr(result, name) for name in ("converged", "message", "solvers", "f", "x")},
         "status": result.status.name,
         "sentence": result.status.value,
-        "message": result.message,
         "iterations": result.n_iter,
-        "solvers": result.solvers,
         "seconds": sum(step.seconds for step in result.history),
-        "f": result.f,
-        "x": result.x,
         "value": value(pencil, result.x) if result.support else math.nan,
         "renormalized_value": value(pencil, better) if result.support else math.nan,
         "loadings": [

@@ -9,7 +9,7 @@ import scipy.sparse
 
 from dcgev_cvx import cca_pencil, components, fda_pencil, pca_pencil
 from dcgev_cvx.cli import problem as inputs
-from dcgev_cvx.errors import InvalidParameter
+from dcgev_cvx.errors import InvalidParameter, InvalidPencil
 from dcgev_cvx.search import paths
 
 A = np.array([[2.0, 0.5, 0.25], [0.5, 1.0, 0.125], [0.25, 0.125, 3.0]])
@@ -51,7 +51,7 @@ def test_names_of_A_and_B_must_agree(tmp_path):
     a, b = tmp_path / "a.csv", tmp_path / "b.csv"
     a.write_text(csv_text(A, ["u", "v", "w"]))
     b.write_text(csv_text(B, ["u", "w", "v"]))
-    with pytest.raises(InvalidParameter, match="differently, first 'v' and 'w'"):
+    with pytest.raises(InvalidPencil, match="have the same labels in another order"):
         inputs.read_pencil(None, str(a), str(b))
 
 
