@@ -1,5 +1,5 @@
-"""Errors for data that cannot be used
-===================================
+"""Learn how errors describe data that cannot be used
+==================================================
 
 Each error names the columns and what to do about them.
 """
