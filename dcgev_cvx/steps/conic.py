@@ -28,7 +28,7 @@ from .compile_once import LinearCostProblem
 from .polish import Polished, polish
 from .scaling import Scaling
 from .step import StepOutput, without_pull
-from .surrogate import Ball, Plane, surrogate_at, value
+from .surrogate import Ball, Plane, Surrogate, surrogate_at, value
 
 CLARABEL = Backend()
 TRUST = 0.05
@@ -46,7 +46,7 @@ class ConicStep:
     The variable is x itself, or z = (τ + μ)x. The five steps below differ in nothing else.
     """
 
-    model: Callable[[Ball | Plane], cp.Problem]
+    model: Callable[[Surrogate], cp.Problem]
     variable: Literal["x", "z"] = "x"
     backend: Backend = field(default_factory=Backend)
 
@@ -106,13 +106,13 @@ def FisherStep(backend: Backend = CLARABEL) -> ConicStep:
     return ConicStep(fisher, backend=backend)
 
 
-def qcqp(s: Ball | Plane) -> cp.Problem:
+def qcqp(s: Surrogate) -> cp.Problem:
     """(ALG) on the data of a step."""
     s = expect_ball(s, "QCQPStep")
     return models.qcqp(s.c, s.p, s.B.matrix(), s.tau, "metric" if s.metric_shift else "identity")
 
 
-def lasso(s: Ball | Plane) -> cp.Problem:
+def lasso(s: Surrogate) -> cp.Problem:
     """Eq:weighted on the data of a step."""
     s = expect_ball(s, "LassoStep")
     if s.metric_shift or s.tau == 0.0:
@@ -124,7 +124,7 @@ def lasso(s: Ball | Plane) -> cp.Problem:
     return models.lasso(s.c, s.p, s.B.matrix(), s.tau)
 
 
-def linear(s: Ball | Plane) -> cp.Problem:
+def linear(s: Surrogate) -> cp.Problem:
     """Eq:weighted-algo on the data of a step."""
     s = expect_ball(s, "LinearStep")
     if s.tau != 0.0:
@@ -134,7 +134,7 @@ def linear(s: Ball | Plane) -> cp.Problem:
     return models.linear(s.c, s.p, s.B.matrix())
 
 
-def metric_lasso(s: Ball | Plane) -> cp.Problem:
+def metric_lasso(s: Surrogate) -> cp.Problem:
     """The LASSO in the metric of B on the data of a step."""
     s = expect_ball(s, "MetricLassoStep")
     if s.tau > 0.0 and not s.metric_shift:
@@ -142,14 +142,14 @@ def metric_lasso(s: Ball | Plane) -> cp.Problem:
     return models.metric_lasso(s.c, s.p, s.B.matrix())
 
 
-def fisher(s: Ball | Plane) -> cp.Problem:
+def fisher(s: Surrogate) -> cp.Problem:
     """Eq:fdaiterative on the data of a step."""
     if not isinstance(s, Plane):
         raise InvalidParameter("FisherStep minimises a SparseFDA program, not a SparseGEV.")
     return models.fisher_step(s.p, s.a, s.B.matrix())
 
 
-def expect_ball(s: Ball | Plane, step: str) -> Ball:
+def expect_ball(s: Surrogate, step: str) -> Ball:
     """The data of a SparseGEV step."""
     if not isinstance(s, Ball):
         raise InvalidParameter(f"{step} minimises a SparseGEV program, not a SparseFDA.")
@@ -200,7 +200,7 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def compiled(step: ConicStep, pencil: Pencil, s: Ball | Plane) -> cp.Problem:
+def compiled(step: ConicStep, pencil: Pencil, s: Surrogate) -> cp.Problem:
     """The step's problem with its c and p, through which ρ̃, ν, ε and y enter; built once per thread and pencil."""
     fixed = (s.a.tobytes(), s.scaling.o) if isinstance(s, Plane) else (s.metric_shift, s.tau * (step.variable == "x"))
     key = (step.model, s.scaling.u.tobytes(), fixed)
@@ -213,7 +213,7 @@ def compiled(step: ConicStep, pencil: Pencil, s: Ball | Plane) -> cp.Problem:
     return problems[key]
 
 
-def refined_x(s: Ball | Plane, answer: Vector, solver: str) -> tuple[Polished, float]:
+def refined_x(s: Surrogate, answer: Vector, solver: str) -> tuple[Polished, float]:
     """The minimiser near an answer x, and how far away that was, relative to its size."""
     result = polish(s, answer)
     correction = s.B.norm(answer - result.x) / max(s.length(result.x), s.B.norm(answer))
@@ -244,7 +244,7 @@ def answer_of(x: cp.Variable, solver: str) -> Vector:
     return answer.astype(np.float64)
 
 
-def as_low(s: Ball | Plane, answer: Vector, x: Vector) -> bool:
+def as_low(s: Surrogate, answer: Vector, x: Vector) -> bool:
     """Does an answer lie in Ω, the surrogate there no higher than at the minimiser x to the solver's accuracy?"""
     terms = np.abs(answer) @ (2.0 * np.abs(s.c) + s.p)
     inside = s.B.norm(answer - s.project(answer)) <= TIE

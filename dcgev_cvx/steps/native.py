@@ -21,7 +21,7 @@ from ..programs import Program, SparseFDA, SparseGEV
 from .closed import soft_threshold, soft_threshold_step
 from .polish import polish
 from .step import StepOutput, without_pull
-from .surrogate import Ball, Plane, surrogate_at
+from .surrogate import Ball, Plane, Surrogate, surrogate_at
 
 GUESS_TOL = 1e-5
 """Accuracy of the guess: enough for support and signs nearly always."""
@@ -121,7 +121,7 @@ class Lasso:
     w and Bw are kept from one setting of (c, ridge, scale) to the next, which then costs a few sweeps.
     """
 
-    def __init__(self, s: Ball | Plane, z: Vector) -> None:
+    def __init__(self, s: Surrogate, z: Vector) -> None:
         pencil, self.v = s.B.pencil, s.B.v
         self.B = np.eye(pencil.n) if pencil.B is None else pencil.B
         self.p = s.p / self.v

@@ -8,68 +8,15 @@ by one. Each change lowers a strictly convex function over finitely many sign pa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Vector
 from ..errors import SolverFailed
-from .surrogate import Metric
+from .surrogate import Surrogate
 
 KKT_TOL = 1e-13
 """A row off the support may exceed its slope by this share of the largest term: such a tie stays out."""
-
-
-class Surrogate(Protocol):
-    """min q(x) + pᵀ|x| over Ω, q a convex quadratic with linear term −2cᵀx: what is asked of the problem."""
-
-    @property
-    def c(self) -> Vector:
-        """The linear term."""
-        ...
-
-    @property
-    def p(self) -> Vector:
-        """The slopes."""
-        ...
-
-    @property
-    def B(self) -> Metric:
-        """What lengths are measured with."""
-        ...
-
-    @property
-    def curvature(self) -> float:
-        """The factor before the quadratic term."""
-        ...
-
-    def length(self, x: Vector) -> float:
-        """The length that vectors of Ω have."""
-        ...
-
-    def gradient(self, x: Vector) -> Vector:
-        """∇q."""
-        ...
-
-    def normal(self, x: Vector) -> Vector:
-        """Half the constraint's gradient."""
-        ...
-
-    def multiplier(self, x: Vector, gradient: Vector) -> float:
-        """μ recovered from x."""
-        ...
-
-    def project(self, x: Vector) -> Vector:
-        """x scaled into Ω."""
-        ...
-
-    def first_signs(self, signs: Vector) -> Vector:
-        """Signs that some point of Ω has."""
-        ...
-
-    def on_support(self, support: Index, signs: Vector) -> tuple[Vector, float]:
-        """(x, μ): the minimiser on a support with |xᵢ| read as sᵢxᵢ."""
-        ...
 
 
 @dataclass(frozen=True)

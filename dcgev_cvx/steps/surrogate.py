@@ -11,6 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -202,7 +203,10 @@ class Plane:
             return on_plane(self.B.sub(support), -0.5 * self.p[support] * signs, self.a[support])
 
 
-def surrogate_at(program: Program, y: Vector, scaling: Scaling | None = None) -> Ball | Plane:
+Surrogate: TypeAlias = Ball | Plane
+
+
+def surrogate_at(program: Program, y: Vector, scaling: Scaling | None = None) -> Surrogate:
     """The problem of the MM step from y, in units of size one unless others are given."""
     if not isinstance(program, (SparseGEV, SparseFDA)):
         raise InvalidParameter(f"this step minimises SparseGEV and SparseFDA programs, not {type(program).__name__}.")
@@ -210,7 +214,7 @@ def surrogate_at(program: Program, y: Vector, scaling: Scaling | None = None) ->
     return Plane.at(program, y, scaling) if isinstance(program, SparseFDA) else Ball.at(program, y, scaling)
 
 
-def value(surrogate: Ball | Plane, x: Vector) -> float:
+def value(surrogate: Surrogate, x: Vector) -> float:
     """The objective at x."""
     return float(x @ (0.5 * surrogate.gradient(x) - surrogate.c) + surrogate.p @ np.abs(x))
 
