@@ -14,7 +14,7 @@ from dcgev_cvx._numerics.checks import Vector
 from dcgev_cvx.algorithms import native_run
 from dcgev_cvx.search.paths import rho_max
 from dcgev_cvx.steps.native import MetricStep, native_step
-from dcgev_cvx.steps.surrogate import surrogate_at
+from dcgev_cvx.steps.polish import surrogate_at
 
 from .report import Measure, Skipped, at_least, at_most, installed, timed
 

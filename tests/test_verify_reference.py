@@ -12,8 +12,7 @@ from scipy.linalg import eigh
 from dcgev_cvx.errors import SolverFailed
 from dcgev_cvx.pencils import Pencil
 from dcgev_cvx.programs import SparseGEV
-from dcgev_cvx.steps.polish import polish
-from dcgev_cvx.steps.surrogate import surrogate_at
+from dcgev_cvx.steps.polish import polish, surrogate_at
 from dcgev_cvx.verify.instances import flipped, permuted, question, scaled_objective, scaled_variables
 from dcgev_cvx.verify.measures import excess, objective, proximal_residual, surrogate, tangent
 from dcgev_cvx.verify.printed import on_same_face, printed_run

@@ -14,9 +14,8 @@ from scipy.optimize import brentq
 
 from dcgev_cvx.pencils import Pencil
 from dcgev_cvx.programs import SparseFDA, SparseGEV
-from dcgev_cvx.steps.polish import polish
-from dcgev_cvx.steps.scaling import Scaling
-from dcgev_cvx.steps.surrogate import Ball, Metric, Plane, surrogate_at
+from dcgev_cvx.steps.polish import Ball, Plane, polish, surrogate_at
+from dcgev_cvx.steps.scaling import Metric, Scaling
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,10 @@ from ..certificates import step_residuals
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil
 from ..programs import Program, SparseGEV
-from .backend import Backend
-from .compile_once import LinearCostProblem
-from .polish import Polished, polish
+from .backend import Backend, LinearCostProblem
+from .polish import Ball, Plane, Polished, Surrogate, polish, surrogate_at, value
 from .scaling import Scaling
 from .step import StepOutput, without_pull
-from .surrogate import Ball, Plane, Surrogate, surrogate_at, value
 
 CLARABEL = Backend()
 TRUST = 0.05

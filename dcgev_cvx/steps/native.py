@@ -19,9 +19,8 @@ from ..certificates import step_residuals
 from ..errors import InvalidParameter, SolverFailed
 from ..programs import Program, SparseFDA, SparseGEV
 from .closed import soft_threshold, soft_threshold_step
-from .polish import polish
+from .polish import Ball, Plane, Surrogate, polish, surrogate_at
 from .step import StepOutput, without_pull
-from .surrogate import Ball, Plane, Surrogate, surrogate_at
 
 GUESS_TOL = 1e-5
 """Accuracy of the guess: enough for support and signs nearly always."""

@@ -1,22 +1,190 @@
-"""From nearly the minimiser of a step to the minimiser itself: an active-set method (beyond the paper).
+"""The problem of one MM step in scaled data, and its exact minimiser.
 
-A solver's answer shows nearly which coordinates are nonzero, and with which sign. Given support and signs the step is
-a linear system with at most one scalar unknown; the few coordinates that the solver got wrong are then exchanged one
-by one. Each change lowers a strictly convex function over finitely many sign patterns, so that the method ends.
+`Ball` is the step of SparseGEV, `Plane` that of SparseFDA: a convex quadratic plus pᵀ|x| over a ball, or on a plane.
+The conic steps hand their data to a model of `models`, the native steps to coordinate descent. Either answer shows
+nearly which coordinates are nonzero, and with which sign; given support and signs the step is a linear system with at
+most one scalar unknown, and `polish` exchanges the few coordinates that are wrong one by one (beyond the paper). Each
+exchange lowers a strictly convex function over finitely many sign patterns, so that the method ends.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from .._numerics.checks import UNIT_ROUNDOFF, Index, Vector
-from ..errors import SolverFailed
-from .surrogate import Surrogate
+from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+from .._numerics.spectra import power_of_two
+from .._numerics.threads import same_bits
+from ..errors import InvalidParameter, SolverFailed
+from ..programs import Program, SparseFDA, SparseGEV
+from .scaling import Metric, Scaling
 
+CAP = 1.01
+"""Slopes are cut at this multiple of the largest that a nonzero coordinate can have (beyond the paper)."""
 KKT_TOL = 1e-13
 """A row off the support may exceed its slope by this share of the largest term: such a tie stays out."""
+NEWTON_STEPS = 60
+"""A guard for Newton's method on a nearly linear function, which takes a few steps."""
+
+
+@dataclass(frozen=True)
+class Ball:
+    """min τxᵀMx − 2cᵀx + pᵀ|x| s.t. xᵀBx ≤ 1, with M = I or, for the metric shift, M = B (ALG)."""
+
+    scaling: Scaling
+    B: Metric
+    c: Vector
+    p: Vector
+    tau: float
+    metric_shift: bool
+
+    @classmethod
+    def at(cls, program: SparseGEV, y: Vector, scaling: Scaling) -> Ball:
+        """The step from y."""
+        c, metric_shift = program.linear(y), program.shift == "metric"
+        p = np.minimum(program.slopes(y), CAP * program.largest_slopes(c, y))
+        square = 1.0 if metric_shift else float(scaling.u[0]) ** 2  # with M = I all variables have one unit
+        B, tau = Metric(program.pencil, scaling.u), program.tau * square / scaling.o
+        return cls(scaling, B, scaling.cost(c), scaling.cost(p), tau, metric_shift)
+
+    def rescaled(self) -> Ball:
+        """The same problem with the objective in units that bring `size` to [½, 1)."""
+        unit = max(2.0**-1000, power_of_two(self.size))
+        scaling = Scaling(self.scaling.u, self.scaling.o * unit)
+        return Ball(scaling, self.B, self.c / unit, self.p / unit, self.tau / unit, self.metric_shift)
+
+    @property
+    def curvature(self) -> float:
+        """The factor before the quadratic term."""
+        return self.tau
+
+    def length(self, x: Vector) -> float:
+        """The length that vectors of Ω have: 1."""
+        return 1.0
+
+    @cached_property
+    def size(self) -> float:
+        """(cᵀB⁻¹c)^½, the largest that μ, or ‖z‖_B of the LASSO in the metric of B, can be (beyond the paper).
+
+        zᵀBz = cᵀz − ½pᵀ|z| ≤ cᵀz ≤ (cᵀB⁻¹c)^½‖z‖_B, and τ + μ = ‖z‖_B on the sphere.
+        """
+        return self.B.dual_norm(self.c)
+
+    def gradient(self, x: Vector) -> Vector:
+        """∇(τxᵀMx − 2cᵀx)."""
+        return 2.0 * (self.tau * (self.B.dot(x) if self.metric_shift else x) - self.c)
+
+    def normal(self, x: Vector) -> Vector:
+        """Half the constraint's gradient."""
+        return self.B.dot(x)
+
+    def multiplier(self, x: Vector, gradient: Vector) -> float:
+        """μ from the KKT system times xᵀ; a negative number means that x lies inside, where μ = 0."""
+        square = float(x @ self.B.dot(x))
+        return max(0.0, -0.5 * float(gradient @ x + self.p @ np.abs(x)) / square) if square > 0.0 else 0.0
+
+    def project(self, x: Vector) -> Vector:
+        """x divided by ‖x‖_B where that exceeds 1."""
+        square = float(x @ self.B.dot(x))
+        return x / math.sqrt(square) if square > 1.0 else x
+
+    def first_signs(self, signs: Vector) -> Vector:
+        """The signs to begin with: any will do."""
+        return signs
+
+    def on_support(self, support: Index, signs: Vector) -> tuple[Vector, float]:
+        """(x, μ): the minimiser among vectors with this support, |xᵢ| being read as sᵢxᵢ."""
+        h = self.c[support] - 0.5 * self.p[support] * signs
+        if self.B.pencil.B is None:
+            return in_ball(None, h, self.tau)
+        with exact_solves(len(support)):
+            solve = in_ball if self.metric_shift or self.tau == 0.0 else in_shifted_ball
+            return solve(self.B.sub(support), h, self.tau)
+
+
+@dataclass(frozen=True)
+class Plane:
+    """min xᵀBx + pᵀ|x| s.t. aᵀx = 1 (Eq:fdaiterative)."""
+
+    scaling: Scaling
+    B: Metric
+    a: Vector
+    p: Vector
+
+    @classmethod
+    def at(cls, program: SparseFDA, y: Vector, scaling: Scaling) -> Plane:
+        """The step from y."""
+        c = np.zeros_like(y)
+        p = np.minimum(program.slopes(y), CAP * program.largest_slopes(c, y))
+        B = Metric(program.pencil, scaling.u / math.sqrt(scaling.o))
+        return cls(scaling, B, program.a * scaling.u, scaling.cost(p))
+
+    @property
+    def c(self) -> Vector:
+        """No linear term but the penalty's."""
+        return np.zeros_like(self.p)
+
+    @property
+    def curvature(self) -> float:
+        """The factor before the quadratic term."""
+        return 1.0
+
+    def length(self, x: Vector) -> float:
+        """The length that vectors of Ω have: that of x."""
+        return self.B.norm(x)
+
+    def gradient(self, x: Vector) -> Vector:
+        """∇(xᵀBx)."""
+        return 2.0 * self.B.dot(x)
+
+    def normal(self, x: Vector) -> Vector:
+        """Half the constraint's gradient in the KKT system 2Bx + p∘s + 2μa = 0."""
+        return self.a
+
+    def multiplier(self, x: Vector, gradient: Vector) -> float:
+        """μ from the KKT system times xᵀ."""
+        ax = float(self.a @ x)
+        return -0.5 * float(gradient @ x + self.p @ np.abs(x)) / ax if ax != 0.0 else 0.0
+
+    def project(self, x: Vector) -> Vector:
+        """x divided by aᵀx, or 0 where that is rounding alone."""
+        ax = float(self.a @ x)
+        return x / ax if abs(ax) > 1e-8 * float(np.abs(self.a) @ np.abs(x)) else np.zeros_like(x)
+
+    def first_signs(self, signs: Vector) -> Vector:
+        """The signs to begin with: aᵀx = 1 needs a nonzero, by default the best single variable."""
+        if np.any(signs * self.a):
+            return signs
+        i = int(np.argmax(np.abs(self.a) / self.B.roots))
+        return np.where(np.arange(len(signs)) == i, np.sign(self.a), signs)
+
+    def on_support(self, support: Index, signs: Vector) -> tuple[Vector, float]:
+        """(x, μ): the minimiser among vectors with this support, |xᵢ| being read as sᵢxᵢ."""
+        with exact_solves(len(support)):
+            return on_plane(self.B.sub(support), -0.5 * self.p[support] * signs, self.a[support])
+
+
+Surrogate: TypeAlias = Ball | Plane
+
+
+def surrogate_at(program: Program, y: Vector, scaling: Scaling | None = None) -> Surrogate:
+    """The problem of the MM step from y, in units of size one unless others are given."""
+    if not isinstance(program, (SparseGEV, SparseFDA)):
+        raise InvalidParameter(f"this step minimises SparseGEV and SparseFDA programs, not {type(program).__name__}.")
+    scaling = Scaling.of_program(program) if scaling is None else scaling
+    return Plane.at(program, y, scaling) if isinstance(program, SparseFDA) else Ball.at(program, y, scaling)
+
+
+def value(surrogate: Surrogate, x: Vector) -> float:
+    """The objective at x."""
+    return float(x @ (0.5 * surrogate.gradient(x) - surrogate.c) + surrogate.p @ np.abs(x))
 
 
 @dataclass(frozen=True)
@@ -108,3 +276,98 @@ def lowest_sign_change(surrogate: Surrogate, x: Vector, support: Index, new: Vec
     best = np.zeros_like(x)
     best[support] = points[int(np.argmin(values))]
     return surrogate.project(best)
+
+
+# Minimisers on a support with given signs, where pᵀ|x| is linear and part of h
+
+
+@contextmanager
+def exact_solves(k: int) -> Generator[None]:
+    """Linear algebra with the same bits on any number of threads; a singular B is the step's failure."""
+    try:
+        with same_bits(k):
+            yield
+    except LinAlgError as cause:
+        raise SolverFailed(f"B on a support of {k} variables is numerically singular: {cause}") from cause
+
+
+def in_ball(B: Matrix | None, h: Vector, tau: float) -> tuple[Vector, float]:
+    """min τxᵀBx − 2hᵀx s.t. xᵀBx ≤ 1: x = z/max(τ, ‖z‖_B) with Bz = h; for B = I this is (ALG-S)."""
+    if B is None or not len(h):
+        z, norm = h, math.sqrt(float(h @ h))
+    else:
+        factor = cho_factor(B, lower=True, check_finite=False)
+        z = cho_solve(factor, h, check_finite=False)
+        z = z + cho_solve(factor, h - B @ z, check_finite=False)  # the digits that cond(B) took
+        norm = math.sqrt(max(0.0, float(z @ (B @ z))))
+    if norm == 0.0:
+        return np.zeros_like(z), 0.0
+    return (z / tau, 0.0) if norm <= tau else (z / norm, norm - tau)
+
+
+def in_shifted_ball(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
+    """min τxᵀx − 2hᵀx s.t. xᵀBx ≤ 1: (τI + μB)x = h with μ the root of xᵀBx = 1, or 0 (Section 3.3 a)."""
+    x = h / tau
+    return (x, 0.0) if float(x @ (B @ x)) <= 1.0 else refined(B, h, tau, *newton(B, h, tau))
+
+
+def newton(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
+    """(x, μ) near the root: φ(μ) = 1/‖x(μ)‖_B is concave and increasing, so that Newton's method rises to φ = 1."""
+    x, mu = h, 0.0
+    for _ in range(NEWTON_STEPS):
+        M = mu * B.T  # B itself, stored by columns as LAPACK wants it, so that no copy is made
+        M[np.diag_indices_from(M)] += tau
+        factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+        x = cho_solve(factor, h, check_finite=False)
+        Bx = B @ x
+        square = float(x @ Bx)
+        slope = float(Bx @ cho_solve(factor, Bx, check_finite=False))
+        step = square * (math.sqrt(square) - 1.0) / slope
+        mu = max(0.0, mu + step)
+        if abs(step) <= 1e-9 * mu:
+            break
+    return x, mu
+
+
+def refined(B: Matrix, h: Vector, tau: float, x: Vector, mu: float) -> tuple[Vector, float]:
+    """The last digits: one Newton step on (τI + μB)x = h, xᵀBx = 1 in both unknowns."""
+    Bx, k = B @ x, len(x)
+    J = np.zeros((k + 1, k + 1))
+    J[:k, :k] = mu * B
+    J[np.arange(k), np.arange(k)] += tau
+    J[:k, k] = J[k, :k] = Bx
+    residual = np.append(h - tau * x - mu * Bx, 0.5 * (1.0 - float(x @ Bx)))
+    try:
+        delta = np.linalg.solve(J, residual)
+    except np.linalg.LinAlgError:  # only where Bx = 0, that is never on the sphere
+        return x, mu
+    return x + delta[:k], mu + float(delta[k])
+
+
+def on_plane(B: Matrix, h: Vector, a: Vector) -> tuple[Vector, float]:
+    """min xᵀBx − 2hᵀx s.t. aᵀx = 1: Bx = h − μa (Eq:fdaiterative)."""
+    factor = cho_factor(B, lower=True, check_finite=False)
+    z_a = cho_solve(factor, a, check_finite=False)
+    square = float(a @ z_a)
+    if len(a) == 1 or square == 0.0:
+        return vertex(B, h, a)
+    x, mu = np.zeros_like(h), 0.0
+    for _ in range(2):  # the second round refines both unknowns
+        z = cho_solve(factor, h - mu * a - B @ x, check_finite=False)
+        move = (float(a @ (x + z)) - 1.0) / square
+        x, mu = x + z - move * z_a, mu + move
+    ax = float(a @ x)
+    return (x / ax, mu) if 0.5 < ax < 2.0 else vertex(B, h, a)
+
+
+def vertex(B: Matrix, h: Vector, a: Vector) -> tuple[Vector, float]:
+    """The eᵢ/aᵢ of least penalty −2hᵢ/aᵢ, with its μ.
+
+    Where the penalty outweighs xᵀBx so much that aᵀx = 1 is lost to rounding, the step is a linear program.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        price = np.where(h * a < 0.0, -h / a, np.inf)
+    i = int(np.argmin(price))
+    x = np.zeros_like(a)
+    x[i] = 1.0 / a[i]
+    return x, float((h[i] - B[i, i] * x[i]) * x[i])

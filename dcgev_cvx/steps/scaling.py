@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from .._numerics.checks import Matrix, Vector, frozen
+from .._numerics.checks import Index, Matrix, Vector, frozen
 from .._numerics.factors import Factor
 from .._numerics.spectra import power_of_four, power_of_two
 from ..errors import InvalidPencil
@@ -95,6 +96,42 @@ class Scaling:
         # 1/(uᵢuⱼ): a number even where uᵢuⱼ overflows, since Bᵢᵢ is one
         s = 1.0 / self.u
         return s[:, None] * s
+
+
+@dataclass(frozen=True)
+class Metric:
+    """B̂ = vBv, not formed: v scales the variables."""
+
+    pencil: Pencil
+    v: Vector
+
+    @cached_property
+    def roots(self) -> Vector:
+        """√B̂ᵢᵢ."""
+        return self.pencil.B_roots * self.v
+
+    def dot(self, x: Vector) -> Vector:
+        """B̂x."""
+        return self.v * self.pencil.B_dot(self.v * x)
+
+    def norm(self, x: Vector) -> float:
+        """‖x‖ in the metric of B̂."""
+        return math.sqrt(max(0.0, float(x @ self.dot(x))))
+
+    def dual_norm(self, c: Vector) -> float:
+        """(cᵀB̂⁻¹c)^½."""
+        unit = power_of_two(float(np.abs(c).max()))  # the square of a tiny c is 0, that of c/unit is not
+        d = c / (unit * self.v)
+        return unit * math.sqrt(max(0.0, float(d @ self.pencil.B_solve(d))))
+
+    def sub(self, support: Index) -> Matrix:
+        """B̂ on a support."""
+        v = self.v[support]
+        return self.pencil.B_sub(support) * (v[:, None] * v)
+
+    def matrix(self) -> Matrix | None:
+        """B̂ itself, None for the identity."""
+        return None if self.pencil.B is None and (self.v == 1.0).all() else self.sub(np.arange(self.pencil.n))
 
 
 def gev_units(program: SparseGEV) -> Scaling:

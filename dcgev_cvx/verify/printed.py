@@ -13,8 +13,7 @@ import numpy as np
 from .._numerics.checks import Matrix, Vector
 from ..pencils import Pencil
 from ..programs import SparseGEV
-from ..steps.polish import polish
-from ..steps.surrogate import surrogate_at
+from ..steps.polish import polish, surrogate_at
 from .instances import Instance
 
 SETTLED = 1e-9

@@ -18,8 +18,7 @@ from .._numerics.checks import Matrix, Vector, frozen
 from ..errors import SolverFailed
 from ..pencils import Pencil
 from ..programs import SparseFDA, SparseGEV
-from ..steps.polish import polish
-from ..steps.surrogate import surrogate_at
+from ..steps.polish import polish, surrogate_at
 from .instances import Instance
 from .measures import Surrogate, surrogate
 

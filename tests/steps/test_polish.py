@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcgev_cvx import Pencil, SolverFailed, SparseFDA, SparseGEV
-from dcgev_cvx.steps.polish import Polished, polish
-from dcgev_cvx.steps.surrogate import Metric, in_ball, in_shifted_ball, on_plane, surrogate_at
+from dcgev_cvx.steps.polish import Polished, in_ball, in_shifted_ball, on_plane, polish, surrogate_at
+from dcgev_cvx.steps.scaling import Metric
 
 epsilons = st.sampled_from([1.0, 1e-2, 1e-4, 1e-8, 2.2e-16])
 

@@ -6,10 +6,9 @@ import pytest
 from scipy.sparse import coo_array
 
 from dcgev_cvx import Backend, SparseFDA, SparseGEV, datasets
-from dcgev_cvx.steps.backend import quiet
-from dcgev_cvx.steps.compile_once import LinearCostProblem
+from dcgev_cvx.steps.backend import LinearCostProblem, quiet
 from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep, compiled
-from dcgev_cvx.steps.surrogate import surrogate_at
+from dcgev_cvx.steps.polish import surrogate_at
 
 PENCIL = datasets.indefinite(6, dense_metric=True)
 CASES = [
