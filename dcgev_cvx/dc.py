@@ -27,8 +27,7 @@ from ._numerics.checks import Vector, as_callback, as_vector, says_stop, shown
 from .certificates import Certificate, ratio
 from .errors import Infeasible, InvalidParameter, SolverFailed, Unbounded
 from .mm import Callback, Iterate, MMResult, Status, Stop, expect_stop, judge, minimize, result_of
-from .steps.backend import Backend, attempt
-from .steps.compile_once import LinearCostProblem
+from .steps.backend import Backend, LinearCostProblem, attempt
 from .steps.expressions import NoSubgradient, Tangent, flat, put, restored, split, split_constraints
 from .steps.step import StepOutput
 
