@@ -51,7 +51,7 @@ def as_text(*parts: Any, width: int = 80) -> str:
             size if column.no_wrap else min(size, NAME_WIDTH)
             for size, column in zip(sizes, made.columns, strict=True)
         ]
-        needed.append(sum(kept) + 2 * len(kept))
+        needed.append(sum(kept) + 2 * (len(kept) - 1))
     stream = StringIO()
     console = Console(file=stream, width=max(needed), markup=False, highlight=False, emoji=False, color_system=None)
     for part in parts:

@@ -141,7 +141,7 @@ def plot_path(path: Path | FisherPath, ax: Any = None) -> Any:
     for i, k in enumerate(path.missing):
         ax.axhline(k, color="0.4", linewidth=1.0, linestyle=":", label=missing if i == 0 else None)
     ax.set(xscale="log", xlabel=r"$\tilde\rho$" if path.parameter == "rho" else r"$\nu$", ylabel=r"$\|x\|_0$")
-    whole_numbers(ax.yaxis)
+    ax.yaxis.get_major_locator().set_params(integer=True)
     right = ax.twinx()
     shares = [point.value / path.pencil.lambda_max for point in points]
     right.plot(prices, shares, "o", color=BLUE, markersize=4, label="renormalized value")
