@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from time import perf_counter
 from types import MappingProxyType
 
@@ -16,38 +17,46 @@ from ..relaxations.bounds import check_sdp_size
 from . import lower_methods as lower
 from . import upper_methods as upper
 from .context import Context
-from .general_solvers import missing
 from .rows import Comparison, Interrupted, Row, Side
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method of a comparison.
+    """A method of a comparison, and the conditions under which it runs.
 
-    early methods are short and run first, so that a time limit or an interrupt leaves rows on both sides. sdp methods
-    are refused by size before CVXPY is loaded. shares names the property of Context that another method may have
-    computed already. cubic is the measured number of seconds per n³ of work that checks no clock.
+    early     runs first, being short, so that a time limit or an interrupt leaves rows on both sides
+    package   must be installed
+    needs     conditions on the pencil: "A ⪰ 0", "B = I"
+    limit     the largest n without force; sdp: the size of an SDP is checked, before CVXPY is loaded
+    shares    the property of Context that another method may have computed already
+    cubic     seconds per n³, measured, of work that checks no clock
     """
 
     title: str
     side: Side
     run: Callable[[Context, Row], Row]
     early: bool = False
+    package: str = ""
+    needs: tuple[str, ...] = ()
+    limit: float = math.inf
     sdp: bool = False
     shares: str = ""
     cubic: float = 0.0
 
 
+CVXPY_LIMIT = 300
+"""Beyond this n an MM run through CVXPY, dccp and UNO take minutes."""
+
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "dc-pca": Method("DC-PCA (closed form)", "lower", lower.dc_pca),
-        "dc-cvxpy": Method("DC (CVXPY)", "lower", lower.dc_cvxpy),
+        "dc-pca": Method("DC-PCA (closed form)", "lower", lower.dc_pca, needs=("B = I", "A ⪰ 0")),
+        "dc-cvxpy": Method("DC (CVXPY)", "lower", lower.dc_cvxpy, limit=CVXPY_LIMIT),
         "dc-native": Method("DC (native)", "lower", lower.dc_native),
         "solve": Method("solve", "lower", lower.solve, early=True, cubic=1e-9),
         "greedy": Method("greedy", "lower", lower.greedy, early=True),
         "rounded": Method("homogeneous SDP, rounded", "lower", lower.rounded, sdp=True),
-        "dccp": Method("dccp", "lower", lower.dccp),
-        "uno": Method("CVXPY nlp (UNO)", "lower", lower.uno),
+        "dccp": Method("dccp", "lower", lower.dccp, package="dccp", needs=("A ⪰ 0",), limit=CVXPY_LIMIT),
+        "uno": Method("CVXPY nlp (UNO)", "lower", lower.uno, package="unopy", limit=CVXPY_LIMIT),
         "literal": Method("literal SDP (Section 3)", "upper", upper.literal, sdp=True),
         "entrywise-paper": Method("entrywise SDP, paper (k²)", "upper", upper.entrywise_paper, sdp=True),
         "entrywise-valid": Method("entrywise SDP, valid (k/λmin)", "upper", upper.entrywise_valid, sdp=True),
@@ -146,7 +155,7 @@ def compare(
 def checked_methods(methods: Iterable[str] | None) -> list[str]:
     """Known names in the order of METHODS, "exact" with its bound; by default all that are installed."""
     if methods is None:
-        return [name for name in METHODS if missing(name) is None]
+        return [name for name, method in METHODS.items() if installed(method)]
     asked = [one_of(name, "method", METHODS) for name in ([methods] if isinstance(methods, str) else listed(methods))]
     if not asked:
         raise InvalidParameter(f"no method was given; known: {', '.join(METHODS)}.")
@@ -154,32 +163,42 @@ def checked_methods(methods: Iterable[str] | None) -> list[str]:
     return [name for name in METHODS if name in wanted]
 
 
+def installed(method: Method) -> bool:
+    """Is the package that the method needs installed?"""
+    return not method.package or find_spec(method.package) is not None
+
+
 def run(context: Context, method: Method) -> Row:
-    """The method's row; errors of this package and a time limit that was reached are rows too."""
+    """The method's row; errors of this package and reasons not to run are rows too."""
     row = Row(method.title, method.side)
-    late = None if method.shares in vars(context) else too_late(context, method)
-    if late is not None:
-        return replace(row, status=late, seconds=0.0, ok=False)
     begin = perf_counter()
     try:
-        if method.sdp and not context.force:
-            check_sdp_size(context.pencil.n)
-        row = method.run(context, row)
+        reason = None if method.shares in vars(context) else reason_to_skip(context, method)
+        row = method.run(context, row) if reason is None else replace(row, status=reason, ok=False)
     except DCGEVError as error:
         row = replace(row, status=f"failed: {error}", ok=False)
     return row if math.isfinite(row.seconds) else replace(row, seconds=perf_counter() - begin)
 
 
-def too_late(context: Context, method: Method) -> str | None:
-    """Why a method is not started, or None: no time remains, or too little for work that checks no clock."""
-    if context.remaining < 0.0:
+def reason_to_skip(context: Context, method: Method) -> str | None:
+    """Why a method is not started, or None: time, packages, conditions on A and B, the size."""
+    n, remaining = context.pencil.n, context.remaining
+    if remaining < 0.0:
         return "not run: the time limit was reached"
-    n, share = context.pencil.n, context.remaining if "exact" in method.title else 0.5 * context.remaining
+    share = remaining if "exact" in method.title else 0.5 * remaining
     clocked = n <= CLOCKED or (method.title == "solve" and context.pencil.B is None)
     seconds = 0.0 if clocked else method.cubic * n**3
-    if seconds <= share:
-        return None
-    return f"skipped: n = {n} takes about {seconds:.2g} s and {share:.2g} s remain for it; raise the time limit"
+    if seconds > share:
+        return f"skipped: n = {n} takes about {seconds:.2g} s and {share:.2g} s remain for it; raise the time limit"
+    if not installed(method):
+        return f"skipped: needs {method.package} (pip install {method.package})"
+    if ("B = I" in method.needs and context.pencil.B is not None) or ("A ⪰ 0" in method.needs and not context.psd):
+        return f"skipped: needs {' and '.join(method.needs)}"
+    if n > method.limit and not context.force:
+        return f"skipped: n = {n} > {method.limit} would take minutes; force=True runs it"
+    if method.sdp and not context.force:
+        check_sdp_size(n)
+    return None
 
 
 def unfinished(context: Context, method: Method) -> Row:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -18,15 +17,6 @@ from .._numerics.checks import Vector
 from ..errors import SolverFailed, SolverMissing
 from ..pencils import Pencil
 from ..relaxations.bounds import valid_radius
-
-PACKAGES = {"dccp": "dccp", "uno": "unopy"}
-"""Method → the package it needs."""
-
-
-def missing(method: str) -> str | None:
-    """The package that a method needs and that is not installed, or None."""
-    package = PACKAGES.get(method)
-    return None if package is None or find_spec(package) is not None else package
 
 
 def by_dccp(pencil: Pencil, k: int) -> Vector:

@@ -11,24 +11,19 @@ import numpy as np
 
 from .._numerics.checks import Vector
 from ..certificates import renormalize, value
-from . import general_solvers
 from .context import Context
+from .general_solvers import by_dccp, by_uno
 from .rows import Row
-
-CVXPY_LIMIT = 300
-"""Beyond this n an MM run through CVXPY, dccp and UNO take minutes: they run only when forced."""
 
 
 def dc_pca(context: Context, row: Row) -> Row:
     """Algorithm 2, DC-PCA, for B = I and A ⪰ 0."""
-    if context.fastest_engine != "closed":
-        return skipped(row, "skipped: needs B = I and A ⪰ 0")
     return mm_run(context, row, "closed")
 
 
 def dc_cvxpy(context: Context, row: Row) -> Row:
     """Algorithm 1 with every step solved by CVXPY."""
-    return too_large(context, row) or mm_run(context, row, "cvxpy")
+    return mm_run(context, row, "cvxpy")
 
 
 def dc_native(context: Context, row: Row) -> Row:
@@ -47,7 +42,7 @@ def mm_run(context: Context, row: Row, engine: str) -> Row:
     status = f"ρ̃ = {rho:.4g}: {'stopped by the time limit' if stopped else result.status.value}"
     count = len(result.support)
     if not count or (stopped and count > context.k):  # renormalizing many variables would take longer still
-        return skipped(row, status)
+        return replace(row, status=status, ok=False)
     if result.converged and count != context.k:
         nonzeros = f"{count} nonzero{'s' * (count != 1)}"
         status = f"no ρ̃ found gives k = {context.k}; the nearest run (ρ̃ = {rho:.4g}) has {nonzeros}"
@@ -82,24 +77,16 @@ def rounded(context: Context, row: Row) -> Row:
 
 def dccp(context: Context, row: Row) -> Row:
     """dccp on the ℓ1 ball, for A ⪰ 0."""
-    if general_solvers.missing("dccp") is None and not context.psd:
-        return skipped(row, "skipped: needs A ⪰ 0")
-    return on_l1_ball(context, row, "dccp")
+    return on_l1_ball(context, row, by_dccp(context.pencil, context.k))
 
 
 def uno(context: Context, row: Row) -> Row:
     """CVXPY's nonlinear solver UNO on the ℓ1 ball."""
-    return on_l1_ball(context, row, "uno")
+    return on_l1_ball(context, row, by_uno(context.pencil, context.k))
 
 
-def on_l1_ball(context: Context, row: Row, method: str) -> Row:
+def on_l1_ball(context: Context, row: Row, x: Vector) -> Row:
     """A general solver's answer on the ℓ1 ball, its k largest entries, renormalized."""
-    package = general_solvers.missing(method)
-    if package is not None:
-        return skipped(row, f"skipped: needs {package} (pip install {package})")
-    if large := too_large(context, row):
-        return large
-    x = {"dccp": general_solvers.by_dccp, "uno": general_solvers.by_uno}[method](context.pencil, context.k)
     status = "on the ℓ1 ball of radius √(k/λmin(B)), k largest entries, renormalized; no proof"
     return with_vector(context, row, renormalize(context.pencil, k_largest(context, x)), status)
 
@@ -111,24 +98,12 @@ def exact(context: Context, row: Row) -> Row:
     return with_vector(context, replace(row, seconds=found.seconds, ok=found.optimal), found.x, status)
 
 
-def too_large(context: Context, row: Row) -> Row | None:
-    """The row of a method that is not run at this size, or None."""
-    if context.pencil.n <= CVXPY_LIMIT or context.force:
-        return None
-    return skipped(row, f"skipped: n = {context.pencil.n} > {CVXPY_LIMIT} would take minutes; force=True runs it")
-
-
 def k_largest(context: Context, x: Vector) -> Vector:
     """x with all but its k largest entries, measured by |xᵢ|√Bᵢᵢ, set to zero."""
     order = np.argsort(-np.abs(x) * np.sqrt(context.pencil.B_diagonal), kind="stable")
     kept = x.copy()
     kept[order[context.k :]] = 0.0
     return kept
-
-
-def skipped(row: Row, status: str) -> Row:
-    """The row of a method that gave no number."""
-    return replace(row, status=status, ok=False)
 
 
 def with_vector(context: Context, row: Row, x: Vector, status: str) -> Row:

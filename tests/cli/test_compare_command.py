@@ -68,7 +68,7 @@ def test_the_readme_shows_what_the_command_prints(capsys, monkeypatch):
         timeless = re.sub(r"\(\d+\.\d s\)|(?m: \d+\.\d\d$)", "", re.sub(r"\de-\d\d", "", text))
         return [" ".join(line.split()) for line in timeless.strip().splitlines()]
 
-    monkeypatch.setattr("dcgev_cvx.comparison.general_solvers.find_spec", lambda package: None)  # a plain install
+    monkeypatch.setattr("dcgev_cvx.comparison.compare_methods.find_spec", lambda package: None)  # a plain install
     assert main(["compare"]) == 0
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= 80
