@@ -11,20 +11,13 @@ from .._numerics.checks import Matrix, Vector, as_number, as_whole, one_of
 from ..certificates import Solution
 from ..pencils import Pencil
 from ..steps.closed import soft_threshold
-from .sparse_pca import (
-    Run,
-    best_loadings,
-    combined,
-    factor,
-    finished,
-    longest_column,
-    pca_problem,
-    search_penalty,
-    unit,
-)
+from .sparse_pca import Run, best_loadings, factor, finished, longest_column, pca_problem, search_penalty
 
 Kind: TypeAlias = Literal["l0", "l1"]
 Start: TypeAlias = Literal["column", "leading"]
+
+FEW = 0.25
+"""Up to this share of the columns is gathered for a product; beyond it gathering costs more than it saves."""
 
 
 def gpower(
@@ -115,3 +108,19 @@ def gamma_max(C: Matrix, kind: Kind) -> float:
     """max ‖cᵢ‖² (ℓ0) or max ‖cᵢ‖ (ℓ1): as |cᵢᵀz| ≤ ‖cᵢ‖, nothing is active from there on."""
     longest = float(np.max(np.vecdot(C.T, C.T)))
     return longest if kind == "l0" else float(np.sqrt(longest))
+
+
+def combined(C: Matrix, t: Vector) -> tuple[Vector, float]:
+    """Ct from the columns where t is not 0, if these are few, and which share of the data was read."""
+    active = t != 0.0
+    share = np.count_nonzero(active) / len(t)
+    if share < FEW:
+        few = active.nonzero()[0]
+        return t[few] @ C.T.take(few, axis=0), share
+    return C @ t, 1.0
+
+
+def unit(x: Vector) -> Vector:
+    """x/‖x‖, or 0; without -0.0."""
+    norm = float(np.linalg.norm(x))
+    return x / norm + 0.0 if norm > 0.0 else np.zeros_like(x)

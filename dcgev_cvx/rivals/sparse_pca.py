@@ -24,8 +24,6 @@ SEARCH_RUNS = 60
 """The most runs of a search for k."""
 SEARCH_WIDTH = 1e-8
 """Relative width of the parameter's interval below which the cardinality is taken to jump over k."""
-FEW = 0.25
-"""Up to this share of the columns is gathered for a product; beyond it gathering costs more than it saves."""
 
 
 def pca_problem(pencil: Any, k: Any, rival: str) -> tuple[Pencil, int]:
@@ -62,16 +60,6 @@ def longest_column(C: Matrix) -> tuple[Vector, float]:
     top = float(np.maximum.reduce(lengths))
     column = C[:, int((lengths >= (1.0 - C.shape[0] * UNIT_ROUNDOFF) * top).argmax())]
     return column / math.sqrt(top) if top > 0.0 else column, float(np.add.reduce(lengths))
-
-
-def combined(C: Matrix, t: Vector) -> tuple[Vector, float]:
-    """Ct from the columns where t is not 0, if these are few, and which share of the data was read."""
-    active = t != 0.0
-    share = np.count_nonzero(active) / len(t)
-    if share < FEW:
-        few = active.nonzero()[0]
-        return t[few] @ C.T.take(few, axis=0), share
-    return C @ t, 1.0
 
 
 @dataclass(frozen=True)
@@ -135,12 +123,6 @@ def trimmed(x: Vector, k: int) -> Vector:
 def best_loadings(pencil: Pencil, x: Vector, k: int) -> Vector:
     """The leading eigenvector on the k largest entries of x (variational renormalization)."""
     return on_support(pencil, largest(np.abs(x), k))
-
-
-def unit(x: Vector) -> Vector:
-    """x/‖x‖, or 0; without -0.0."""
-    norm = float(np.linalg.norm(x))
-    return x / norm + 0.0 if norm > 0.0 else np.zeros_like(x)
 
 
 def finished(

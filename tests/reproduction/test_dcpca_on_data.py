@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose
 from dcgev_cvx import Gram, Pencil, dc_pca
 from dcgev_cvx.reproduction.dcpca_on_data import descend, given_start, krylov_start, log_sum, rho_max
 from dcgev_cvx.reproduction.tables34 import planted
-from dcgev_cvx.rivals.sparse_pca import combined, longest_column
+from dcgev_cvx.rivals.gpower import combined
+from dcgev_cvx.rivals.sparse_pca import longest_column
 
 
 def gaussian(p, n, seed):
