@@ -59,6 +59,7 @@ INVENTORIES = {
     "cvxpy": (
         "https://www.cvxpy.org/",
         "cvxpy.Problem py:class api_reference/cvxpy.problems.html",
+        "cvxpy.problems.problem.Problem py:class api_reference/cvxpy.problems.html#cvxpy.Problem",
         "cvxpy.Minimize py:class api_reference/cvxpy.problems.html",
         "cvxpy.Maximize py:class api_reference/cvxpy.problems.html",
     ),
@@ -153,16 +154,29 @@ def with_links(index: str) -> str:
 
 
 def escape_docstring(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
-    """Escape bars, stars and underscores that reStructuredText would take for markup, outside code and directives."""
+    """Make a docstring that was written to be read in a terminal valid reStructuredText."""
+    text = "\n".join(lines)
+    head = re.split(r"\n(?=[^\n]+\n-{3,}\n)", text, maxsplit=1)[0]
+    blocks = re.split(r"\n{2,}", head)
+    lines[:] = ("\n\n".join(map(as_literal, blocks)) + text[len(head) :]).splitlines()
     directive = None
     for i, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())
         if directive is not None and line.strip() and indent <= directive:
             directive = None
-        if re.match(r"\s*\.\. \w+::", line):
+        if re.match(r"\s*\.\. \w+::|\s*::$", line):
             directive = indent
         if directive is None and not line.lstrip().startswith((">>>", "...")):
-            parts = re.split(r"(:\w+:`[^`]*`|``[^`]*``|`[^`]*`)", line)
-            lines[i] = "".join(
-                p if p.endswith("`") else re.sub(r"(?<!\\)([|*_](?!\w)|[|*])", r"\\\1", p) for p in parts
-            )
+            lines[i] = escaped(line)
+
+
+def as_literal(block: str) -> str:
+    """A table or formula that is aligned with spaces as a literal block; any other paragraph unchanged."""
+    aligned = re.search(r"\S {3,}\S", block) and not re.search(r"^\s*(>>>|\.\. |[-*] )", block, re.MULTILINE)
+    return "::\n\n" + re.sub("^", "    ", block, flags=re.MULTILINE) if aligned else block
+
+
+def escaped(line: str) -> str:
+    """The line with bars, stars and final underscores that mean themselves; code and roles stay as they are."""
+    parts = re.split(r"(:\w+:`[^`]*`|``[^`]*``|`[^`]*`)", line)
+    return "".join(p if p.endswith("`") else re.sub(r"(?<!\\)([|*_](?!\w)|[|*])", r"\\\1", p) for p in parts)
