@@ -23,6 +23,7 @@ os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
 logging.getLogger("traitlets").setLevel(logging.WARNING)
 
 import api  # noqa: E402
+import sphinx.ext.autosummary  # noqa: E402
 from sphinx.util.inspect import TypeAliasForwardRef  # noqa: E402
 
 import dcgev_cvx  # noqa: E402
@@ -88,6 +89,7 @@ sphinx_gallery_conf = {
 
 # API reference
 autosummary_generate = True
+sphinx.ext.autosummary.WELL_KNOWN_ABBREVIATIONS += ("d.c.", "s.t.")  # they do not end a sentence
 autosummary_context = {"listing": api.listing()}
 shutil.rmtree(HERE / "api", ignore_errors=True)  # autosummary reads its old pages too, of renamed modules among them
 autodoc_typehints = "signature"
@@ -123,6 +125,11 @@ def link_equations(app: object, docname: str, source: list[str]) -> None:
         source[0] = api.with_links(source[0])
 
 
+def outdated(app: object, env: object, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
+    """Read the equation index again at every build, because its links depend on the package."""
+    return ["equation-index"]
+
+
 def open_cache(app: object) -> None:
     """Create the cache of executed pages before two processes both try to."""
     from jupyter_cache import get_cache
@@ -134,5 +141,6 @@ def setup(app: object) -> None:
     """Connect the functions above."""
     app.connect("builder-inited", open_cache)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", api.escape_docstring, priority=400)  # type: ignore[attr-defined]
+    app.connect("env-get-outdated", outdated)  # type: ignore[attr-defined]
     app.connect("source-read", link_equations)  # type: ignore[attr-defined]
     app.connect("build-finished", copy_scripts)  # type: ignore[attr-defined]

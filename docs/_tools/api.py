@@ -133,24 +133,31 @@ def public_names(module: ModuleType) -> list[str]:
 
 
 def with_links(index: str) -> str:
-    """The equation index with its code names as links; names of tests and labels stay as they are."""
+    """The equation index for the site: code names are links, and label and test stand below number and code."""
+    return "\n".join(map(linked_row, index.splitlines())) + "\n"
 
-    def link(match: re.Match[str]) -> str:
-        module, _, name = f"dcgev_cvx.{match[1]}".rpartition(".")
-        try:
-            target = home(importlib.import_module(module), name)
-        except (ImportError, AttributeError):
-            target = f"{module}.{name}"
-        return f"{{py:obj}}`{match[1]} <{target}>`"
 
-    def row(line: str) -> str:
-        cells = line.split("|")
-        column = {8: 4, 5: 2}.get(len(cells), 0)
-        if column:
-            cells[column] = re.sub(r"`([\w.]+)`", link, cells[column])
-        return "|".join(cells)
+def linked_row(line: str) -> str:
+    """A row of a table of the index; any other line unchanged."""
+    cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+    if len(cells) not in (3, 6):
+        return line
+    if set(cells[0]) == {"-"}:
+        return "|---|---|---|---|" if len(cells) == 6 else "|---|---|"
+    first = [f"{cells[0]}<br>{cells[1]}", cells[2]] if len(cells) == 6 else cells[:1]
+    code, test, *page = cells[len(cells) // 2 :] if len(cells) == 6 else cells[1:]
+    names = re.sub(r"`([\w.]+)`", link, code)
+    return f"| {' | '.join([*first, f'{names}<br>{test}', *page])} |"
 
-    return "\n".join(map(row, index.splitlines())) + "\n"
+
+def link(match: re.Match[str]) -> str:
+    """A reference to the place where a code name of the index is documented."""
+    module, _, name = f"dcgev_cvx.{match[1]}".rpartition(".")
+    try:
+        target = home(importlib.import_module(module), name)
+    except (ImportError, AttributeError):  # a method or a module
+        target = f"{module}.{name}"
+    return f"{{py:obj}}`{match[1]} <{target}>`"
 
 
 def escape_docstring(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
@@ -158,13 +165,13 @@ def escape_docstring(app: object, what: str, name: str, obj: object, options: ob
     text = "\n".join(lines)
     head = re.split(r"\n(?=[^\n]+\n-{3,}\n)", text, maxsplit=1)[0]
     blocks = re.split(r"\n{2,}", head)
-    lines[:] = ("\n\n".join(map(as_literal, blocks)) + text[len(head) :]).splitlines()
+    lines[:] = [*("\n\n".join(map(as_literal, blocks)) + text[len(head) :]).splitlines(), ""]
     directive = None
     for i, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())
         if directive is not None and line.strip() and indent <= directive:
             directive = None
-        if re.match(r"\s*\.\. \w+::|\s*::$", line):
+        if re.match(r"\s*\.\. [\w-]+::", line):
             directive = indent
         if directive is None and not line.lstrip().startswith((">>>", "...")):
             lines[i] = escaped(line)
@@ -173,7 +180,8 @@ def escape_docstring(app: object, what: str, name: str, obj: object, options: ob
 def as_literal(block: str) -> str:
     """A table or formula that is aligned with spaces as a literal block; any other paragraph unchanged."""
     aligned = re.search(r"\S {3,}\S", block) and not re.search(r"^\s*(>>>|\.\. |[-*] )", block, re.MULTILINE)
-    return "::\n\n" + re.sub("^", "    ", block, flags=re.MULTILINE) if aligned else block
+    indented = re.sub("^", "    ", block, flags=re.MULTILINE)
+    return f".. code-block:: text\n\n{indented}" if aligned else block
 
 
 def escaped(line: str) -> str:
