@@ -34,11 +34,10 @@ from .factors import Factor
 
 @dataclass(frozen=True)
 class Table:
-    """X, m samples by n variables, read-only; the variables' names, if any; what errors call the table."""
+    """X, m samples by n variables, read-only, and the variables' names, if any."""
 
     X: Matrix
     names: tuple[str, ...] | None
-    what: str = "X"
 
     @property
     def m(self) -> int:
@@ -107,7 +106,7 @@ def read_table(data: Any, what: str = "X", *, least: int = 2) -> Table:
     size = largest(array)
     if size and not 10.0**-LARGEST_POWER <= size <= 10.0**LARGEST_POWER:
         raise InvalidParameter(f"{what} has entries of size {size:.1e}, whose squares cannot be summed: rescale it.")
-    return Table(frozen(array), checked_names(names, array.shape[1]), what)
+    return Table(frozen(array), checked_names(names, array.shape[1]))
 
 
 def as_table(data: Any, what: str, names: Sequence[str] | None) -> Matrix:
