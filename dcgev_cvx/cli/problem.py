@@ -32,7 +32,12 @@ BUNDLED: Mapping[str, Callable[[], Pencil]] = MappingProxyType(
 )
 """The names that stand for a pencil."""
 
-USES = {None: ("A", "B"), "pca": ("X", "scale", "no_center"), "cca": ("X", "Y", "ridge"), "fda": ("X", "y", "ridge")}
+USES: Mapping[str | None, tuple[str, ...]] = {
+    None: ("A", "B"),
+    "pca": ("X", "scale", "no_center"),
+    "cca": ("X", "Y", "ridge"),
+    "fda": ("X", "y", "ridge"),
+}
 """Task → the options that belong to it."""
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..mm import Iterate, MMResult
     from ..pencils import Pencil
 
-DEFAULTS = {"shift": "identity", "engine": "cvxpy", "solver": "CLARABEL", "max_iter": 1000}
+DEFAULTS: dict[str, Any] = {"shift": "identity", "engine": "cvxpy", "solver": "CLARABEL", "max_iter": 1000}
 """What --rho takes by default; the parser says None, so that -k can refuse what was given."""
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..search.deflation import Components
 
 DEFLATIONS = ("orthogonalized-hotelling", "hotelling", "projection", "schur")
-DEFAULTS = {"deflation": DEFLATIONS[0], "effort": "normal", "random_state": 0}
+DEFAULTS: dict[str, Any] = {"deflation": DEFLATIONS[0], "effort": "normal", "random_state": 0}
 """What a search takes by default; the parser says None, so that --rho can refuse what was given."""
 
 

@@ -95,7 +95,7 @@ class Comparison:
     >>> from dcgev_cvx import compare, datasets
     >>> found = compare(datasets.pitprops(), 3, ["greedy", "no-sdp"])
     >>> round(found.best_lower, 4), round(found.best_upper, 4), found.gap.closed
-    (2.4753, 2.6021, False)
+    (2.4753, 2.602, False)
     """
 
     pencil: Pencil

@@ -50,7 +50,7 @@ class Sheet:
                 f"sheet of {width:g} × {height:g}."
             )
         left, bottom, right, top = inches
-        self.figure = new_figure((width, height), dpi=dpi)
+        self.figure: Any = new_figure((width, height), dpi=dpi)
         self.figure.subplots_adjust(left / width, bottom / height, 1.0 - right / width, 1.0 - top / height)
 
     def __call__(self, paint: Callable[[Any], object]) -> str:
