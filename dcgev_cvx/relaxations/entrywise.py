@@ -102,7 +102,7 @@ def entrywise_sdp(
     return answer.relaxation(
         f"entrywise SDP (radius {radius:.4g})",
         pencil,
-        models.entrywise_sdp(pencil.dense()[0], pencil.B, radius),
+        models.entrywise_sdp(pencil.dense()[0], pencil.B, min(radius, 1e150)),  # its square is a number
         upper_bound=radius_bound(pencil, radius, answer.U, level=answer.b),
         k=max(1, valid_k) if k is None else checked_k(k, pencil.n),
         valid_k=valid_k,
