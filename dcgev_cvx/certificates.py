@@ -16,17 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ._numerics.checks import (
-    Index,
-    Matrix,
-    Vector,
-    as_number,
-    as_point,
-    as_vector,
-    frozen,
-    is_whole,
-    shown,
-)
+from ._numerics.checks import Index, Matrix, Vector, as_number, as_point, as_vector, frozen, is_whole, shown
 from ._numerics.proofs import TINY
 from ._numerics.spectra import power_of_two
 from .errors import InvalidParameter, InvalidPencil

@@ -14,16 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ._numerics.checks import (
-    Vector,
-    as_callback,
-    as_flag,
-    as_number,
-    as_whole,
-    frozen,
-    says_stop,
-    shown,
-)
+from ._numerics.checks import Vector, as_callback, as_flag, as_number, as_whole, frozen, says_stop, shown
 from .certificates import Certificate, certify
 from .errors import InvalidParameter, SolverFailed
 from .programs import Majorized

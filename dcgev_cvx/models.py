@@ -61,11 +61,7 @@ Labelled = TypeVar("Labelled", bound=Any)
 
 
 def qcqp(
-    c: Array,
-    p: Array,
-    B: Array | None = None,
-    tau: float = 0.0,
-    shift: Literal["identity", "metric"] = "identity",
+    c: Array, p: Array, B: Array | None = None, tau: float = 0.0, shift: Literal["identity", "metric"] = "identity"
 ) -> cp.Problem:
     r"""One MM step as a QCQP, (ALG) and Eq:qcqp-0; the paper's :math:`y \succeq |x|` is called t here.
 

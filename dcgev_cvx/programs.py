@@ -274,11 +274,7 @@ class SparseFDA:
             raise Infeasible("a = 0: aᵀx = 1 has no solution. The two class means coincide.")
         pencil = B if isinstance(B, Pencil) else Pencil(Gram(vector[None, :]), B)
         vars(self).update(
-            pencil=pencil,
-            a=frozen(vector),
-            nu=as_number(nu, "nu"),
-            eps=as_eps(eps),
-            penalty=as_penalty(penalty),
+            pencil=pencil, a=frozen(vector), nu=as_number(nu, "nu"), eps=as_eps(eps), penalty=as_penalty(penalty)
         )
         check_fisher_size(self.a, pencil.B_diagonal)
         check_price(f"nu = {self.nu:g}", self.at_zero(), pencil.n)

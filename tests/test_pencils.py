@@ -16,16 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
 
-from dcgev_cvx import (
-    Gram,
-    InvalidParameter,
-    InvalidPencil,
-    Pencil,
-    cca_pencil,
-    fda_pencil,
-    fda_vectors,
-    pca_pencil,
-)
+from dcgev_cvx import Gram, InvalidParameter, InvalidPencil, Pencil, cca_pencil, fda_pencil, fda_vectors, pca_pencil
 from dcgev_cvx._numerics.factors import Factor
 from dcgev_cvx._numerics.spectra import positive, power_of_four, power_of_two
 

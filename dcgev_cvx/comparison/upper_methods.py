@@ -67,12 +67,7 @@ def exact_bound(context: Context, row: Row) -> Row:
     """The bound of branch and bound, which holds also when the search was stopped."""
     found = context.exact
     return replace(
-        row,
-        value=found.upper_bound,
-        status=found.status.value,
-        valid=True,
-        ok=found.optimal,
-        seconds=found.seconds,
+        row, value=found.upper_bound, status=found.status.value, valid=True, ok=found.optimal, seconds=found.seconds
     )
 
 

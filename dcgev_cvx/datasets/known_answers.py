@@ -71,12 +71,7 @@ class Planted:
 
 
 def planted_pca(
-    n: int = 50,
-    k: int = 5,
-    *,
-    strength: float = 2.0,
-    samples: int | None = None,
-    rng: int | np.random.Generator = 0,
+    n: int = 50, k: int = 5, *, strength: float = 2.0, samples: int | None = None, rng: int | np.random.Generator = 0
 ) -> Planted:
     """A = I + θ·vvᵀ with v k-sparse: the optimum of (SGEV-P) at k is v, with value 1 + θ.
 

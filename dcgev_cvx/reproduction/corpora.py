@@ -78,11 +78,7 @@ class Corpus:
 
 
 def aligned_corpus(
-    source: str | Path,
-    other: str | Path | None = None,
-    *,
-    languages: tuple[str, str] = LANGUAGES,
-    least: int = 3,
+    source: str | Path, other: str | Path | None = None, *, languages: tuple[str, str] = LANGUAGES, least: int = 3
 ) -> Corpus:
     """A corpus from two folders of text files with the same names, or from one .npz of bags of words.
 

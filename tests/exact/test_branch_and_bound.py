@@ -59,11 +59,7 @@ def test_a_negative_optimum_is_found_and_proved(no_enumeration):
 
 @pytest.mark.parametrize(
     ("pencil", "k"),
-    [
-        (null(30), 5),
-        (planted_pca(60, 5, samples=240).pencil, 5),
-        (planted_cca(samples=100, ridge=0.1).pencil, 6),
-    ],
+    [(null(30), 5), (planted_pca(60, 5, samples=240).pencil, 5), (planted_cca(samples=100, ridge=0.1).pencil, 6)],
     ids=["null", "planted", "cca"],
 )
 def test_larger_problems_are_proved(pencil, k):

@@ -2,14 +2,7 @@
 
 import numpy as np
 
-from dcgev_cvx.relaxations import (
-    entrywise_sdp,
-    homogeneous_sdp,
-    literal_dual,
-    literal_sdp,
-    penalized_sdp,
-    radius_for,
-)
+from dcgev_cvx.relaxations import entrywise_sdp, homogeneous_sdp, literal_dual, literal_sdp, penalized_sdp, radius_for
 from dcgev_cvx.steps import backend
 
 FAULTS = {

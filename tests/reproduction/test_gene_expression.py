@@ -22,9 +22,7 @@ def cache(tmp_path, monkeypatch):
 def pin(monkeypatch, name, path):
     """Let the registry expect the hash of a small file made here."""
     source = gene_expression.SOURCES[name]
-    made = gene_expression.Source(
-        **{**source.__dict__, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()},
-    )
+    made = gene_expression.Source(**{**source.__dict__, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()})
     monkeypatch.setattr(gene_expression, "SOURCES", {**gene_expression.SOURCES, name: made})
     return made
 
@@ -110,8 +108,7 @@ def test_a_missing_file_is_fetched_from_the_pinned_address(cache, monkeypatch, t
     def retrieve(url, known_hash, fname, path):
         calls.append((url, known_hash))
         rdata.write_rda(
-            path / fname,
-            {"Colon": {"X": np.ones((1, 1)), "Y": np.ones(1), "gene.names": np.array(["g"], dtype=str)}},
+            path / fname, {"Colon": {"X": np.ones((1, 1)), "Y": np.ones(1), "gene.names": np.array(["g"], dtype=str)}}
         )
 
     monkeypatch.setattr(pooch, "retrieve", retrieve)
