@@ -23,6 +23,7 @@ os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
 logging.getLogger("traitlets").setLevel(logging.WARNING)
 
 import api  # noqa: E402
+import inventories  # noqa: E402
 import sphinx.ext.autosummary  # noqa: E402
 from sphinx.util.inspect import TypeAliasForwardRef  # noqa: E402
 
@@ -103,7 +104,7 @@ numpydoc_xref_param_type = True
 numpydoc_xref_aliases = api.XREF_ALIASES
 numpydoc_xref_ignore = api.XREF_IGNORE
 suppress_warnings = ["ref.python"]  # some class names occur in two modules
-intersphinx_mapping = api.intersphinx_mapping(HERE / "_build" / "inventories")
+intersphinx_mapping = inventories.intersphinx_mapping(HERE / "_build" / "inventories")
 intersphinx_timeout = 5
 
 
@@ -141,6 +142,7 @@ def setup(app: object) -> None:
     """Connect the functions above."""
     app.connect("builder-inited", open_cache)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", api.escape_docstring, priority=400)  # type: ignore[attr-defined]
+    app.connect("autodoc-process-signature", api.plain_factory)  # type: ignore[attr-defined]
     app.connect("env-get-outdated", outdated)  # type: ignore[attr-defined]
     app.connect("source-read", link_equations)  # type: ignore[attr-defined]
     app.connect("build-finished", copy_scripts)  # type: ignore[attr-defined]

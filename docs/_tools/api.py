@@ -6,9 +6,11 @@ import importlib
 import inspect
 import pkgutil
 import re
-import zlib
-from pathlib import Path
+from functools import cache
 from types import ModuleType
+from typing import Any
+
+from sphinx.pycode import ModuleAnalyzer
 
 import dcgev_cvx
 
@@ -23,113 +25,60 @@ XREF_ALIASES = {
 }
 XREF_IGNORE = {"optional", "default", "of", "or", "shape", "type", "n", "p", "m", "k"}
 
-INVENTORIES = {
-    "python": (
-        "https://docs.python.org/3/",
-        "int py:class library/functions.html",
-        "float py:class library/functions.html",
-        "bool py:class library/functions.html",
-        "str py:class library/stdtypes.html",
-        "tuple py:class library/stdtypes.html",
-        "list py:class library/stdtypes.html",
-        "dict py:class library/stdtypes.html",
-        "callable py:function library/functions.html",
-        "iterable std:term glossary.html#term-iterable",
-        "sequence std:term glossary.html#term-sequence",
-        "generator std:term glossary.html#term-generator",
-        "None py:data library/constants.html",
-        "True py:data library/constants.html",
-        "False py:data library/constants.html",
-        "ValueError py:exception library/exceptions.html",
-        "collections.abc.Callable py:class library/collections.abc.html",
-        "collections.abc.Sequence py:class library/collections.abc.html",
-    ),
-    "numpy": (
-        "https://numpy.org/doc/stable/",
-        "array_like std:term glossary.html#term-array_like",
-        "arrays.scalars std:label reference/arrays.scalars.html#arrays-scalars",
-        "numpy.ndarray py:class reference/generated/numpy.ndarray.html",
-        "numpy.random.Generator py:class reference/random/generator.html",
-    ),
-    "scipy": (
-        "https://docs.scipy.org/doc/scipy/",
-        "scipy.linalg.eigh py:function reference/generated/scipy.linalg.eigh.html",
-        "scipy.sparse.linalg.LinearOperator py:class reference/generated/scipy.sparse.linalg.LinearOperator.html",
-    ),
-    "cvxpy": (
-        "https://www.cvxpy.org/",
-        "cvxpy.Problem py:class api_reference/cvxpy.problems.html",
-        "cvxpy.problems.problem.Problem py:class api_reference/cvxpy.problems.html#cvxpy.Problem",
-        "cvxpy.Minimize py:class api_reference/cvxpy.problems.html",
-        "cvxpy.Maximize py:class api_reference/cvxpy.problems.html",
-    ),
-    "sklearn": (
-        "https://scikit-learn.org/stable/",
-        "meta-estimator std:term glossary.html#term-meta-estimator",
-        "metadata_routing std:label metadata_routing.html#metadata-routing",
-        "sklearn.base.BaseEstimator py:class modules/generated/sklearn.base.BaseEstimator.html",
-        "sklearn.model_selection.GridSearchCV py:class modules/generated/sklearn.model_selection.GridSearchCV.html",
-        "sklearn.pipeline.Pipeline py:class modules/generated/sklearn.pipeline.Pipeline.html",
-    ),
-    "matplotlib": (
-        "https://matplotlib.org/stable/",
-        "matplotlib.axes.Axes py:class api/_as_gen/matplotlib.axes.Axes.html",
-    ),
-}
-"""The objects of other projects that our pages link to; used where their full inventories cannot be downloaded."""
 
-
-def intersphinx_mapping(folder: Path) -> dict[str, tuple[str, tuple[str | None, str]]]:
-    """Each project's address, its own inventory, and a small local one for builds without a network."""
-    folder.mkdir(parents=True, exist_ok=True)
-    mapping: dict[str, tuple[str, tuple[str | None, str]]] = {}
-    for project, (address, *objects) in INVENTORIES.items():
-        head = f"# Sphinx inventory version 2\n# Project: {project}\n# Version: \n# zlib compressed objects follow\n"
-        rows = "".join(
-            f"{name} {role} 1 {page if '#' in page else f'{page}#$'} -\n"
-            for name, role, page in map(str.split, objects)
-        )
-        (folder / f"{project}.inv").write_bytes(head.encode() + zlib.compress(rows.encode()))
-        mapping[project] = (address, (None, str(folder / f"{project}.inv")))
-    return mapping
-
-
-def listing() -> dict[str, dict[str, list[str]]]:
-    """For every module: the names documented on its page, the public names documented elsewhere, its submodules."""
+def listing() -> dict[str, dict[str, Any]]:
+    """For every module: what its page documents, the public names documented elsewhere, and its submodules."""
     walked = [name for _, name, _ in pkgutil.walk_packages(dcgev_cvx.__path__, "dcgev_cvx.")]
-    shown = [name for name in ("dcgev_cvx", *walked) if not hidden(name)]
-    found: dict[str, dict[str, list[str]]] = {}
+    shown = [name for name in ("dcgev_cvx", *walked) if has_page(name)]
+    found: dict[str, dict[str, Any]] = {}
     for name in shown:
         module = importlib.import_module(name)
         homes = {member: home(module, member) for member in getattr(module, "__all__", public_names(module))}
-        own = [member for member, place in homes.items() if place == f"{name}.{member}"]
+        here = [member for member, place in homes.items() if place == f"{name}.{member}"]
+        constants = [member for member in here if not callable(getattr(module, member))]
         found[name] = {
-            "own": own,
-            "elsewhere": sorted({homes[member] for member in homes.keys() - own}),
+            "own": [member for member in here if member not in constants],
+            "constants": {member: constant_docs(module, member) for member in constants},
+            "elsewhere": sorted({homes[member] for member in homes.keys() - here}),
             "modules": [other for other in shown if other.rpartition(".")[0] == name],
         }
     return found
 
 
-def hidden(name: str) -> bool:
-    """Whether a module or member has no page."""
-    return any(part in HIDDEN or part.startswith("_") for part in name.split("."))
+@cache
+def has_page(module: str) -> bool:
+    """Whether a module has a page: it is public, and its package has no function of the same name."""
+    if any(part in HIDDEN or part.startswith("_") for part in module.split(".")):
+        return False
+    package, _, name = module.rpartition(".")
+    importlib.import_module(module)  # before it is looked up in a package that loads its modules lazily
+    return not package or inspect.ismodule(getattr(importlib.import_module(package), name, None))
 
 
 def home(module: ModuleType, name: str) -> str:
-    """The full name under which a member is documented: where it is defined, unless that module has no page."""
-    member = getattr(module, name)
-    if inspect.isclass(member) or inspect.isfunction(member):
-        place = f"{member.__module__}.{member.__qualname__}"
-        if not hidden(place):
-            return place
-    return f"{module.__name__}.{name}"
+    """The full name under which a member is documented: where it is defined, or in the next package with a page."""
+    member, place = getattr(module, name), module.__name__
+    if (inspect.isclass(member) or inspect.isfunction(member)) and has_page(member.__module__):
+        return f"{member.__module__}.{member.__qualname__}"
+    while not has_page(place) and place != "dcgev_cvx.models":
+        place = place.rpartition(".")[0]
+    return f"{place}.{name}"
 
 
 def public_names(module: ModuleType) -> list[str]:
     """What a module without `__all__` defines under names without an underscore."""
     own = [name for name, member in vars(module).items() if getattr(member, "__module__", "") == module.__name__]
     return [name for name in own if not name.startswith("_")]
+
+
+def constant_docs(module: ModuleType, name: str) -> str:
+    """The docstring below a constant, in the module or in a submodule that it comes from."""
+    for candidate in (module, *(member for member in vars(module).values() if inspect.ismodule(member))):
+        if candidate.__name__.startswith(module.__name__):
+            docs = ModuleAnalyzer.for_module(candidate.__name__).find_attr_docs().get(("", name), [])
+            if docs:
+                return escaped(" ".join(docs).strip())
+    return ""
 
 
 def with_links(index: str) -> str:
@@ -151,13 +100,20 @@ def linked_row(line: str) -> str:
 
 
 def link(match: re.Match[str]) -> str:
-    """A reference to the place where a code name of the index is documented."""
+    """A reference to the place where a code name of the index is documented; a name without a page stays as it is."""
     module, _, name = f"dcgev_cvx.{match[1]}".rpartition(".")
     try:
         target = home(importlib.import_module(module), name)
-    except (ImportError, AttributeError):  # a method or a module
+    except (ImportError, AttributeError):  # a method, or a module
         target = f"{module}.{name}"
-    return f"{{py:obj}}`{match[1]} <{target}>`"
+    return match[0] if match[1].startswith(("_", "reproduction")) else f"{{py:obj}}`{match[1]} <{target}>`"
+
+
+def plain_factory(
+    app: object, what: str, name: str, obj: object, options: object, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """The signature of a dataclass with `...` in place of `<factory>`, which Sphinx cannot parse."""
+    return signature and signature.replace("<factory>", "..."), returns
 
 
 def escape_docstring(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
