@@ -52,7 +52,7 @@ def run(repeats: int) -> Iterator[Measure]:
 
 def solvers() -> Any:
     """The catalogue of the tests."""
-    return of_the_tests("wrong_solvers")
+    return of_the_tests("verify/wrong_solvers")
 
 
 def trial(kind: str, index: int, effort: Any, seeds: Sequence[int]) -> Verdict:

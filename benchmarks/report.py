@@ -105,11 +105,11 @@ def installed(package: str) -> str | None:
 
 
 def of_the_tests(name: str) -> Any:
-    """A module that stands in tests/ and serves here too; it is no part of a package."""
-    folder = str(Path(__file__).parents[1] / "tests")
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    return import_module(name)
+    """A module in tests/ or one of its folders, such as "verify/wrong_solvers", which are not packages."""
+    path = Path(__file__).parents[1] / "tests" / name
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
+    return import_module(path.name)
 
 
 def show(section: str, measures: Sequence[Measure | Skipped]) -> None:

@@ -48,6 +48,7 @@ __all__ = [
     "linear",
     "literal_dual",
     "literal_sdp",
+    "log_penalized",
     "metric_lasso",
     "qcqp",
     "show",
@@ -153,6 +154,23 @@ def l1_ball(A: Array, B: Array | None, radius: float, d: Array | None = None) ->
     x = variable("x", weights(A, d))
     budget = term("‖x‖₁ ≤ radius", weights(A, d) @ cp.abs(x) <= parameter("radius", radius, nonneg=True))
     return Model(cp.Maximize(term("xᵀAx", cp.quad_form(x, constant("A", A)))), [ball(x, B), budget])
+
+
+def log_penalized(A: Array, B: Array | None, rho_eps: float, eps: float, tau: float = 0.0) -> cp.Problem:
+    r"""The paper's d.c. program, which is not convex, for τ with A + τI ⪰ 0 (SGEV-A, Eq:tau-1).
+
+    .. math:: \min_{x,\,t}\ \tau\|x\|^2 + \rho_\varepsilon \sum_i \log(\varepsilon + t_i) - x^T(A + \tau I)x
+              \quad\text{s.t.}\quad x^T B x \le 1,\ -t \preceq x \preceq t
+
+    dccp and CVXPY's nonlinear solvers (nlp=True) take it and find local solutions, at which t = |x|.
+    """
+    x, t = variable("x", A[0]), variable("t", A[0])
+    lifted = constant("A + τI", np.asarray(A, dtype=np.float64) + tau * np.eye(len(A)))
+    concave = term("ρ_ε Σ log(ε + tᵢ)", rho_eps * cp.sum(cp.log(eps + t))) - term(
+        "xᵀ(A + τI)x", cp.quad_form(x, lifted, assume_PSD=True)
+    )
+    objective = term("τ‖x‖²", tau * cp.sum_squares(x)) + concave if tau > 0 else concave
+    return Model(cp.Minimize(objective), [ball(x, B), term("−t ⪯ x", -t <= x), term("x ⪯ t", x <= t)])
 
 
 def literal_sdp(A: Array, B: Array | None, radius: float, d: Array | None = None) -> cp.Problem:

@@ -67,6 +67,20 @@ def test_the_l1_ball_prints_and_is_not_convex():
     assert problem.constraints[1].residual == 0.0
 
 
+def test_the_log_penalized_program_prints_and_has_the_value_of_the_paper():
+    """(SGEV-A): f does not depend on τ, and t = |x| at a minimiser."""
+    tau = 1.1 * max(0.0, -np.linalg.eigvalsh(A)[0])
+    problem = models.log_penalized(A, B, 0.3, 0.1, tau)
+    first, *rest = str(problem).splitlines()
+    assert first == "minimize τ‖x‖² + ρ_ε Σ log(ε + tᵢ) − xᵀ(A + τI)x"
+    assert [line.removeprefix("subject to").strip() for line in rest] == ["xᵀBx ≤ 1", "−t ⪯ x", "x ⪯ t"]
+    assert not problem.is_dcp()
+    x = np.array([0.3, -0.2, 0.0, 0.1])
+    problem.var_dict["x"].value, problem.var_dict["t"].value = x, np.abs(x)
+    program = SparseGEV(Pencil(A, B), 0.3 * np.log1p(1 / 0.1), 0.1, tau)
+    assert problem.objective.value == pytest.approx(program.f(x))
+
+
 @pytest.mark.parametrize("name", PRINTED)
 def test_problems_are_disciplined_and_parametrized(name):
     problem = PRINTED[name][0]

@@ -31,7 +31,7 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Ask every solver and print the distances."""
-    from ..verify.agreement import agreement
+    from ..verify.solver_agreement import agreement
     from .problem import read_pencil
 
     name = args.data if args.data or args.A else "pitprops"

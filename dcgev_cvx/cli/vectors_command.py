@@ -40,7 +40,7 @@ def add(subparsers: Any) -> None:
 
 def run_export(args: argparse.Namespace) -> int:
     """Write the vectors of one level, or of all, into a folder."""
-    from ..verify import vectors
+    from ..verify import vector_files as vectors
 
     folder = as_folder("DIR", args.folder)
     settings: Any = {"seed": args.seed, "seeds": args.seeds, "effort": "quick" if args.quick else "full"}
@@ -51,7 +51,7 @@ def run_export(args: argparse.Namespace) -> int:
         overwrite("")
         total += sum(counts.values())
         for group, count in counts.items():
-            print(f"  {level}-{group}.json: {count} vectors, catches {vectors.GROUPS[group][1]}")
+            print(f"  {level}-{group}.json: {count} vectors, catches {vectors.mistake_of(group, level)}")
     print(f"{total} vectors written to {folder}")
     return 0
 
@@ -59,7 +59,7 @@ def run_export(args: argparse.Namespace) -> int:
 def run_check(args: argparse.Namespace) -> int:
     """Judge every vector; one without an answer is blocked, and the exit code is 0 only if all passed."""
     from .._numerics.checks import as_path
-    from ..verify import vectors
+    from ..verify import vector_files as vectors
 
     answers = vectors.read_answers(as_path(args.answers, "ANSWERS.json"))
     verdicts = vectors.judge_answers(as_path(args.folder, "DIR"), answers)

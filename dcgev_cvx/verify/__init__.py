@@ -1,25 +1,26 @@
-"""Put any solver on trial: check(solver, level) catches the wrong ones and passes the right ones.
+"""Try any solver: `check(solver, level)` fails the wrong ones and passes the right ones.
 
 A level is a signature, such as step(A, B, y, rho, eps, tau) → x, with the equations that its answers must satisfy.
-`check` calls the solver on a few hundred small problems, evaluates the equations from the data, and reports which
-one fails by how much, on the smallest example that it could find. No answer is compared with a solver's: the
-references are certified in extended precision and by two methods.
+`check` calls the solver on a few hundred small problems, evaluates the equations from the data, and reports which one
+fails, by how much, on the smallest example that it could find. Reference answers come from two methods that are
+independent of the package's own steps, and are certified in extended precision.
 
     from dcgev_cvx import verify
     verify.check(my_step, "step").raise_if_failed()
 
-What is asked of a right solver is the equation, not our way to it: any minimiser, any stationary point below the
-start, any valid bound passes.
+Any minimiser, any stationary point below the start and any valid bound passes, whatever method found it.
+
+Reading order of the files: `levels` (what is asked); `pencil_cases`, `step_cases`, `run_cases`, `call_pairs` and
+`suite` (the questions); `reference_answers` and `equations` (how answers are judged); `trial`, `level_checks`,
+`counterexamples` and `solver_report` (how a solver is tried); `protocol` and `vector_files` (other languages);
+`solver_agreement`.
 """
 
 from __future__ import annotations
 
-from .instances import LEVELS, Instance, Level
-from .parametrize import parametrize_with_checks
+from .levels import LEVELS, PROFILES, Instance, Level, Tolerances
 from .protocol import ProcessSolver
-from .report import Report, VerificationFailed
-from .runner import check
-from .tolerances import PROFILES, Tolerances
+from .solver_report import Report, VerificationFailed, check, parametrize_with_checks
 
 __all__ = [
     "LEVELS",

@@ -1,12 +1,13 @@
-"""The equations an answer must satisfy at each level: violation and limit, or nothing where they do not apply.
+"""The equations that an answer must satisfy at each level, as a violation and the limit that is allowed.
 
-Each measure returns (violation, limit), both free of units, and is zero at an exact answer. Limits grow with the
-condition number of B where rounding alone would break them, and are wider for single precision; they never depend
-on the solver.
+Both numbers are free of units and computed from the data alone; the violation of an exact answer is zero. Limits grow
+with the condition number of B where rounding alone would break them, and are wider for single precision; they never
+depend on the solver.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,33 +16,19 @@ from typing import TypeAlias
 import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Vector
-from .instances import LEVELS, Instance
-from .measures import ascent, excess, objective, proximal_residual, share, spread, surrogate, tangent
-from .reference import curvature, optimum, reference
-from .tolerances import (
-    BOUND,
-    BOUND_ULPS,
-    CONDITIONS_SHARE,
-    MINIMISER_SHARE,
-    SINGLE,
-    SINGLE_ULP,
-    UNIT_NORM,
-    VACUOUS,
-    Tolerances,
-    condition,
-    rounding,
-    scaled_condition,
-)
+from .levels import Instance, Tolerances, condition, rounding, scaled_condition
+from .pencil_cases import optimum
+from .reference_answers import Surrogate, curvature, reference, surrogate
 
 Measured: TypeAlias = "tuple[float, float] | None"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """How exactly an answer is judged: the tolerances, and what single precision has to do with it.
+class Limits:
+    """How far an answer may be off: the tolerances, and what single precision has to do with it.
 
     single    the data are float32, and the answer may be computed in that precision
-    rounded   the answer has the dtype float32, and is forgiven what rounding x can do, and no more
+    rounded   the answer has the dtype float32: rounding x is allowed, and no more
     """
 
     tol: Tolerances
@@ -49,15 +36,15 @@ class Asked:
     rounded: bool = False
 
     def rounds(self, instance: Instance) -> float:
-        """What rounding x to float32 is forgiven: four units in its last place, which B may magnify."""
-        return 4.0 * SINGLE_ULP * scaled_condition(instance) if self.single or self.rounded else 0.0
+        """Four units in the last place of float32, which B may magnify; 0 for double precision."""
+        return 4.0 * 2.0**-24 * scaled_condition(instance) if self.single or self.rounded else 0.0
 
     def floor(self, instance: Instance) -> float:
-        """What single precision is forgiven: rounding the answer, or a whole computation."""
-        return max(self.rounds(instance), SINGLE if self.single else 0.0)
+        """What single precision is allowed: rounding the answer, or 1e-3 for a whole computation."""
+        return max(self.rounds(instance), 1e-3 if self.single else 0.0)
 
     def accuracy(self, instance: Instance) -> float:
-        """The limit on x and its conditions: the profile's own, not below what rounding leaves there."""
+        """The limit on x and its conditions: the profile's, not below what rounding leaves there."""
         return max(self.tol.at(instance), self.floor(instance))
 
     def feasibility(self, instance: Instance) -> float:
@@ -67,17 +54,17 @@ class Asked:
     def value(self, instance: Instance) -> float:
         """The limit on the surrogate's value; ‖x‖_B itself is uncertain by B's condition number."""
         size = surrogate(instance).size(reference(instance).x)
-        single = max(self.rounds(instance), 1e-2 * SINGLE if self.single else 0.0)
+        single = max(self.rounds(instance), 1e-5 if self.single else 0.0)
         return max(self.tol.value(size), UNIT_ROUNDOFF * condition(instance), single)
 
     def distance(self, instance: Instance) -> float:
         """The limit on ‖x − x*‖_B: three times the accuracy, or √(gap/κ) by strong convexity."""
         if self.tol.gap == 0.0:
-            return MINIMISER_SHARE * self.accuracy(instance)
+            return 3.0 * self.accuracy(instance)
         problem, ref = surrogate(instance), reference(instance)
         kappa = curvature(problem, ref.mu) * problem.length(ref.x) ** 2
-        allowed = np.sqrt(self.tol.gap * (1.0 + problem.size(ref.x)) / kappa) if kappa > 0.0 else np.inf
-        return max(float(allowed), self.floor(instance))
+        allowed = math.sqrt(self.tol.gap * (1.0 + problem.size(ref.x)) / kappa) if kappa > 0.0 else math.inf
+        return max(allowed, self.floor(instance))
 
 
 @dataclass(frozen=True)
@@ -87,188 +74,152 @@ class Equation:
     name: str
     tag: str
     meaning: str
-    measure: Callable[[Instance, Vector, Asked], Measured]
+    measure: Callable[[Instance, Vector, Limits], Measured]
 
-    def judge(self, instance: Instance, x: Vector, asked: Asked) -> Measured:
-        """(violation, limit), or None where it does not apply; what overflows is infinitely off.
-
-        NaN, which an answer of 1e200 can cause, counts as infinitely wrong rather than as right.
-        """
-        measured = self.measure(instance, x, asked)
-        if measured is None:
-            return None
-        violation, limit = measured
-        return (violation if violation == violation else np.inf), limit
+    def judge(self, instance: Instance, x: Vector, limits: Limits) -> Measured:
+        """(violation, limit), or None where it does not apply; NaN, as overflow can cause, counts as infinite."""
+        measured = self.measure(instance, x, limits)
+        return measured if measured is None or measured[0] == measured[0] else (math.inf, measured[1])
 
 
-def feasible_step(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """xᵀBx ≤ 1, or aᵀx = 1."""
-    return surrogate(instance).violation(x), asked.feasibility(instance)
+# One MM step
 
 
-def conditions(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """How far one proximal step moves x, μ recovered from x.
+def feasible(instance: Instance, x: Vector, limits: Limits) -> Measured:
+    """max(0, xᵀBx − 1), or |aᵀx − 1| for FDA."""
+    a = instance.data.get("a")
+    violation = max(0.0, float(x @ instance.B @ x) - 1.0) if a is None else abs(float(a @ x) - 1.0)
+    return violation, limits.feasibility(instance)
 
-    The conditions are those of the convex step, so they are necessary and sufficient: an answer that meets them is
-    the minimiser, whatever the method.
+
+def conditions(instance: Instance, x: Vector, limits: Limits) -> Measured:
+    """How far one proximal step moves x; the conditions are those of a convex program, hence sufficient.
+
+    The limit is five times that of x: the rows are 2-Lipschitz in x in their units, and μ is recovered from x.
     """
-    limit = asked.accuracy(instance)
-    return proximal_residual(surrogate(instance), x, limit), CONDITIONS_SHARE * min(limit, asked.distance(instance))
+    accuracy = limits.accuracy(instance)
+    allowed = 5.0 * min(accuracy, limits.distance(instance))
+    return proximal_residual(surrogate(instance), x, accuracy), allowed
 
 
-def best_value(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """The surrogate's value above the reference's.
-
-    An error δ in x costs δ² in the value, so this is the equation that a sloppy but right solver meets first, and
-    the one that decides where ties leave x open.
-    """
-    return excess(surrogate(instance), x, reference(instance).x, asked.accuracy(instance)), asked.value(instance)
+def best_value(instance: Instance, x: Vector, limits: Limits) -> Measured:
+    """The surrogate's value above the reference's: decides where ties leave x open."""
+    return excess(surrogate(instance), x, reference(instance).x, limits.accuracy(instance)), limits.value(instance)
 
 
-def minimiser(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """‖x − x*‖_B where complementarity is strict; elsewhere the value decides.
-
-    size is ‖x*‖_B, at least 0.1 for the ball: at x* = 0 an absolute error is meant.
-    """
-    ref = reference(instance)
+def minimiser(instance: Instance, x: Vector, limits: Limits) -> Measured:
+    """‖x − x*‖_B over ‖x*‖_B (at least 0.1 for the ball) where complementarity is strict."""
+    ref, problem = reference(instance), surrogate(instance)
     if not ref.nondegenerate:
         return None
-    problem = surrogate(instance)
-    size = problem.length(ref.x) if instance.level == "fda" else max(problem.norm(ref.x), 0.1)
-    return problem.norm(x - ref.x) / size, asked.distance(instance)
+    size = problem.length(ref.x) if problem.a is not None else max(problem.norm(ref.x), 0.1)
+    return problem.norm(x - ref.x) / size, limits.distance(instance)
 
 
-def step_descent(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """f(x) ≤ f(y): the step does not climb.
-
-    f is compared and not g, since descent of f is what the method promises, whichever majoriser led there.
-    """
-    y, limit = instance.data["y"], asked.accuracy(instance)
-    if instance.level == "fda":
-        return fda_descent(instance, x, limit)
-    clean = surrogate(instance).snapped(x, limit)
-    f = min(objective(instance, x), objective(instance, clean))
-    return share(max(0.0, f - objective(instance, y)), max(spread(instance, y), spread(instance, x))), limit
+def step_descent(instance: Instance, x: Vector, limits: Limits) -> Measured:
+    """f(x) ≤ f(y), whichever majoriser led there."""
+    y, limit = instance.data["y"], limits.accuracy(instance)
+    rise = ascent(instance, snapped(surrogate(instance), x, limit), x, y)
+    return share(rise, max(spread(instance, y), spread(instance, x))), limit
 
 
-def fda_descent(instance: Instance, x: Vector, limit: float) -> Measured:
-    """xᵀBx + ν_ε Σ log(ε + |xᵢ|) does not rise."""
-    eps, nu, B = instance.data["eps"], instance.coefficient, instance.B
-
-    def f(v: Vector) -> float:
-        return float(v @ B @ v) + nu * float(np.sum(np.log1p(np.abs(v) / eps)))
-
-    y = instance.data["y"]
-    clean = surrogate(instance).snapped(x, limit)
-    return share(max(0.0, min(f(x), f(clean)) - f(y)), max(f(y), f(x))), limit
-
-
-def stays(instance: Instance, x: Vector, asked: Asked) -> Measured:
+def stays(instance: Instance, x: Vector, limits: Limits) -> Measured:
     """The step from a fixed point returns it."""
     if "fixed-point" not in instance.flags or not reference(instance).nondegenerate:
         return None
-    return surrogate(instance).norm(x - instance.data["y"]), asked.distance(instance)
+    return surrogate(instance).norm(x - instance.data["y"]), limits.distance(instance)
 
 
-def feasible_run(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """xᵀBx ≤ 1."""
-    return max(0.0, float(x @ instance.B @ x) - 1.0), asked.feasibility(instance)
+# A whole run
 
 
-def no_ascent(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """f(x) ≤ f(x⁽⁰⁾)."""
-    limit = asked.accuracy(instance)
-    return ascent(instance, x, limit), limit
+def no_ascent(instance: Instance, x: Vector, limits: Limits) -> Measured:
+    """f(x) ≤ f(x⁽⁰⁾), over the size of f measured from f(0): f itself has the arbitrary constant ρ_ε n log ε."""
+    x0, limit = instance.data["x0"], limits.accuracy(instance)
+    return share(ascent(instance, snapped(tangent(instance, x), x, limit), x, x0), spread(instance, x0)), limit
 
 
-def stationary(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """The optimality conditions of (SGEV-A) at x.
-
-    Any stationary point will do. Together with "no ascent" and a start below all trivial points this still excludes 0
-    and the coordinate vectors.
-    """
-    limit = asked.accuracy(instance)
+def stationary(instance: Instance, x: Vector, limits: Limits) -> Measured:
+    """The optimality conditions of (SGEV-A) at x; any stationary point will do."""
+    limit = limits.accuracy(instance)
     return proximal_residual(tangent(instance, x), x, limit), limit
 
 
-def valid_bound(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """The exact optimum does not exceed the bound.
+# Bounds and k-sparse vectors
 
-    Both numbers come from a factor of B, and so are known to cond(B) units in the last place.
+
+def valid_bound(instance: Instance, x: Vector, limits: Limits) -> Measured:
+    """The exact optimum above the bound, over max |λ|.
+
+    Honest rounding is 1e-14, a conic solver's value 1e-7; whitening by a factor of B may lose 20 units in the last
+    place times cond(B).
     """
     best = optimum(instance)
-    limit = SINGLE if asked.single else max(BOUND, BOUND_ULPS * UNIT_ROUNDOFF * condition(instance))
+    limit = 1e-3 if limits.single else max(1e-9, 20.0 * UNIT_ROUNDOFF * condition(instance))
     return share(max(0.0, best.value - float(x[0])), best.radius), limit
 
 
-def telling_bound(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """bound/max |λ| ≤ 10·n·cond(B): what the crudest norms of A and B⁻¹ give, and more; +∞ says nothing.
+def informative_bound(instance: Instance, x: Vector, limits: Limits) -> Measured:
+    """bound/max |λ| ≤ 10·n·cond(B).
 
-    |Aᵢⱼ| ≤ max |λ|·λmax(B), so that n·max |Aᵢⱼ|/λmin(B) ≤ n·cond(B)·max |λ|. A valid bound above λmax(A, B) is right.
+    |Aᵢⱼ| ≤ max |λ|·λmax(B), so that even n·max |Aᵢⱼ|/λmin(B) is at most n·cond(B)·max |λ|.
     """
-    best = optimum(instance)
-    if best.radius == 0.0:
-        return None
-    return max(0.0, float(x[0])) / best.radius, VACUOUS * instance.n * condition(instance)
+    return max(0.0, float(x[0])) / optimum(instance).radius, 10.0 * instance.n * condition(instance)
 
 
-def few_nonzeros(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """‖x‖₀ ≤ k, counted exactly: dust is a nonzero.
-
-    Exact: 1e-17 is a nonzero. A vector that needs a threshold to be sparse is not sparse.
-    """
+def few_nonzeros(instance: Instance, x: Vector, limits: Limits) -> Measured:
+    """‖x‖₀ ≤ k, counted exactly: 1e-17 is a nonzero."""
     return max(0.0, float(np.count_nonzero(x) - instance.data["k"])), 0.0
 
 
-def unit_norm(instance: Instance, x: Vector, asked: Asked) -> Measured:
-    """xᵀBx = 1."""
-    return abs(float(x @ instance.B @ x) - 1.0), max(UNIT_NORM, asked.floor(instance), rounding(instance))
+def unit_norm(instance: Instance, x: Vector, limits: Limits) -> Measured:
+    """xᵀBx = 1, to 1e-6."""
+    return abs(float(x @ instance.B @ x) - 1.0), max(1e-6, limits.floor(instance), rounding(instance))
 
 
-STEP = (
-    Equation("feasibility", "ALG", "xᵀBx ≤ 1", feasible_step),
-    Equation("optimality conditions", "ALG", "2τx − 2c + p∘∂|x| + 2μBx ∋ 0 with μ ≥ 0 recovered from x", conditions),
-    Equation("optimal value", "Eq:min-step", "g(x, y) is the least over Ω", best_value),
-    Equation("minimiser", "ALG", "x is the argmin, where complementarity is strict", minimiser),
-    Equation("descent", "Eq:sandwich", "f(x) ≤ g(x, y) ≤ f(y)", step_descent),
-    Equation("fixed point", "Eq:min-step", "the step from a limit returns the limit", stays),
-)
-FDA = (
-    Equation("feasibility", "Eq:fdaiterative", "aᵀx = 1", feasible_step),
-    Equation("optimality conditions", "Eq:fdaiterative", "2Bx + p∘∂|x| + 2μa ∋ 0", conditions),
-    Equation("optimal value", "Eq:fdaiterative", "xᵀBx + pᵀ|x| is the least on aᵀx = 1", best_value),
-    Equation("minimiser", "Eq:fdaiterative", "x is the argmin, where complementarity is strict", minimiser),
-    Equation("descent", "Eq:fdastudent", "xᵀBx + ν_ε Σ log(ε + |xᵢ|) does not rise", step_descent),
-)
 RUN = (
-    Equation("feasibility", "SGEV-A", "xᵀBx ≤ 1", feasible_run),
+    Equation("feasibility", "SGEV-A", "xᵀBx ≤ 1", feasible),
     Equation("no ascent", "Eq:sandwich", "f(x) ≤ f(x⁽⁰⁾)", no_ascent),
     Equation("stationarity", "SGEV-A", "−2Ax + ρ_ε w(x)∘∂|x| + 2μBx ∋ 0, μ(1 − xᵀBx) = 0", stationary),
 )
-SUBSET_BOUND = (
-    Equation("validity", "SGEV-P", "bound ≥ the optimum over every support of size k", valid_bound),
-    Equation("not vacuous", "GEV-P", "bound ≤ 10·n·cond(B)·max |λ(A, B)|, which any norm gives", telling_bound),
-)
-SUBSET_VECTOR = (
-    Equation("cardinality", "SGEV-P", "‖x‖₀ ≤ k, exactly", few_nonzeros),
-    Equation("unit norm", "SGEV-P", "xᵀBx = 1", unit_norm),
-)
 EQUATIONS: Mapping[str, tuple[Equation, ...]] = MappingProxyType(
     {
-        "step": STEP,
-        "fda": FDA,
+        "step": (
+            Equation("feasibility", "ALG", "xᵀBx ≤ 1", feasible),
+            Equation(
+                "optimality conditions", "ALG", "2τx − 2c + p∘∂|x| + 2μBx ∋ 0 with μ ≥ 0 recovered from x", conditions
+            ),
+            Equation("optimal value", "Eq:min-step", "g(x, y) is the least over Ω", best_value),
+            Equation("minimiser", "ALG", "x is the argmin, where complementarity is strict", minimiser),
+            Equation("descent", "Eq:sandwich", "f(x) ≤ g(x, y) ≤ f(y)", step_descent),
+            Equation("fixed point", "Eq:min-step", "the step from a limit returns the limit", stays),
+        ),
+        "fda": (
+            Equation("feasibility", "Eq:fdaiterative", "aᵀx = 1", feasible),
+            Equation("optimality conditions", "Eq:fdaiterative", "2Bx + p∘∂|x| + 2μa ∋ 0", conditions),
+            Equation("optimal value", "Eq:fdaiterative", "xᵀBx + pᵀ|x| is the least on aᵀx = 1", best_value),
+            Equation("minimiser", "Eq:fdaiterative", "x is the argmin, where complementarity is strict", minimiser),
+            Equation("descent", "Eq:fdastudent", "xᵀBx + ν_ε Σ log(ε + |xᵢ|) does not rise", step_descent),
+        ),
         "algorithm": RUN,
         "pca": RUN,
-        "bound": SUBSET_BOUND,
-        "cardinality": SUBSET_VECTOR,
+        "bound": (
+            Equation("validity", "SGEV-P", "bound ≥ the optimum over every support of size k", valid_bound),
+            Equation(
+                "not vacuous", "GEV-P", "bound ≤ 10·n·cond(B)·max |λ(A, B)|, which any norm gives", informative_bound
+            ),
+        ),
+        "cardinality": (
+            Equation("cardinality", "SGEV-P", "‖x‖₀ ≤ k, exactly", few_nonzeros),
+            Equation("unit norm", "SGEV-P", "xᵀBx = 1", unit_norm),
+        ),
     }
 )
-assert set(EQUATIONS) == set(LEVELS)
 
 
 @dataclass(frozen=True)
 class Miss:
-    """The equation an answer misses by most, with its violation and limit."""
+    """The equation that an answer misses by the largest multiple of its limit, with violation and limit."""
 
     equation: Equation
     violation: float
@@ -281,18 +232,114 @@ class Miss:
 
 
 def over(violation: float, limit: float) -> float:
-    """violation/limit, where a limit of 0 forgives nothing."""
-    return violation / limit if limit > 0.0 else (0.0 if violation == 0.0 else np.inf)
+    """violation/limit, where nothing exceeds a limit of 0."""
+    return violation / limit if limit > 0.0 else (0.0 if violation == 0.0 else math.inf)
 
 
-def worst(instance: Instance, x: Vector, asked: Asked) -> Miss:
-    """The equation that is missed by the largest multiple of its limit (or nearest to it, when all hold).
+def worst(instance: Instance, x: Vector, limits: Limits) -> Miss:
+    """The equation that is missed most, or comes nearest to it when all hold; at least one always applies."""
+    judged = ((equation, equation.judge(instance, x, limits)) for equation in EQUATIONS[instance.level])
+    return max(
+        (Miss(equation, *found) for equation, found in judged if found is not None), key=lambda miss: miss.ratio
+    )
 
-    Equations that do not apply to the instance are left out; at least one always applies.
+
+# How the violations are measured
+
+
+def tangent(instance: Instance, x: Vector) -> Surrogate:
+    """The program whose optimality conditions at x are the stationarity of f there: H = −A, c = 0, p = ρ_ε w(x)."""
+    p = instance.coefficient / (np.abs(x) + instance.data["eps"])
+    return Surrogate(-instance.data["A"], np.zeros_like(x), p, instance.B)
+
+
+def proximal_residual(problem: Surrogate, x: Vector, tol: float) -> float:
+    """How far one proximal step moves x, the worst coordinate; μ is recovered from x (ALG).
+
+    With r = ∇q + 2μ·normal, all over √Bᵢᵢ and the largest term that must cancel: |ξ − soft(ξ − r, p)|.
+    Soft thresholding is continuous: an entry of 1e-9 whose slope is 1e6 moves by 1e-9, to zero, where the row-wise
+    residual |r + p sign x| would be 1e6. Some μ must satisfy the conditions: it is recovered from x, and from x
+    without entries below tol, which at tiny ε have a slope of their own, and is 0 where x lies inside Ω.
     """
-    found = [
-        Miss(equation, *measured)
-        for equation in EQUATIONS[instance.level]
-        if (measured := equation.judge(instance, x, asked)) is not None
-    ]
-    return max(found, key=lambda miss: miss.ratio)
+    choices = {multiplier(problem, x), multiplier(problem, snapped(problem, x, tol))}
+    choices |= {0.0} if problem.a is None and problem.room(x) > 0.0 else set()
+    return min(residual_with(problem, x, mu) for mu in choices)
+
+
+def multiplier(problem: Surrogate, x: Vector) -> float:
+    """μ from the optimality conditions multiplied by xᵀ; at least 0 for the ball."""
+    weight = float(problem.normal(x) @ x)
+    if weight == 0.0:
+        return 0.0
+    pull = 2.0 * float((problem.H @ x - problem.c) @ x) + float(problem.p @ np.abs(x))
+    return -0.5 * pull / weight if problem.a is not None else max(0.0, -0.5 * pull / weight)
+
+
+def residual_with(problem: Surrogate, x: Vector, mu: float) -> float:
+    """The proximal residual for a given μ; μ > 0 and a slack constraint count by the smaller of the two."""
+    root, slack = problem.root, float(problem.room(x)) if problem.a is None else 0.0
+    terms = (2.0 * (problem.H @ x), 2.0 * problem.c, 2.0 * mu * problem.normal(x))
+    scale = max(float(np.max(np.abs(term) / root)) for term in terms)
+    xi = root * x / problem.length(x)
+    if scale == 0.0:  # nothing but the penalty is left, and its least is at 0
+        return float(np.max(np.abs(xi)[problem.p > 0.0], initial=0.0))
+    forward = xi - 2.0 * problem.rows(x, mu) / (root * scale)
+    moved = np.abs(xi - np.sign(forward) * np.maximum(0.0, np.abs(forward) - problem.p / (root * scale)))
+    return max(float(np.max(moved)), min(mu / scale, max(0.0, slack)))
+
+
+def excess(problem: Surrogate, x: Vector, best: Vector, tol: float) -> float:
+    """(q(x) − q(x*))/size at the best of a few points that count as x within tol; never below 0.
+
+    x is moved along its ray into Ω, since the value can be lower outside, or out to its boundary by tol at most:
+    inside, an error of δ along the ray costs 2μδ and not δ². Entries below tol, or below any smaller size, are cut.
+    """
+    cuts = (snapped(problem, x, cut) for cut in (0.0, *(tol * 10.0 ** -np.arange(6.0))))
+    inside = [pulled(problem, v) for v in cuts]
+    norms = [(v, problem.norm(v)) for v in inside if problem.a is None]
+    outward = [v * min(1.0 + tol, 1.0 / norm) for v, norm in norms if norm > 0.0]
+    value = min(problem.value(point) for point in (*inside, *outward))
+    return share(max(0.0, value - problem.value(best)), problem.size(best))
+
+
+def snapped(problem: Surrogate, x: Vector, tol: float) -> Vector:
+    """x with the entries |xᵢ|√Bᵢᵢ ≤ tol·length set to zero (beyond the paper)."""
+    return np.where(np.abs(x) * problem.root <= tol * problem.length(x), 0.0, x)
+
+
+def pulled(problem: Surrogate, x: Vector) -> Vector:
+    """x moved along its ray into Ω."""
+    if problem.a is None:
+        return x / max(1.0, problem.norm(x))
+    ax = float(problem.a @ x)
+    return x / ax if ax != 0.0 else x
+
+
+def objective(instance: Instance, x: Vector) -> float:
+    """f(x) = ρ_ε Σ log(ε + |xᵢ|) − xᵀAx (Eq:f), written anew so that a mistake in the package's f cannot hide.
+
+    For FDA f(x) = xᵀBx + ν_ε Σ log(1 + |xᵢ|/ε) (Eq:fdastudent).
+    """
+    if instance.level == "fda":
+        return spread(instance, x)
+    penalty = float(np.sum(np.log(instance.data["eps"] + np.abs(x))))
+    return instance.coefficient * penalty - float(x @ instance.data["A"] @ x)
+
+
+def spread(instance: Instance, x: Vector) -> float:
+    """|xᵀAx| + ρ_ε Σ log(1 + |xᵢ|/ε): the size of f measured from f(0); xᵀBx in place of xᵀAx for FDA."""
+    square = x @ (instance.B if instance.level == "fda" else instance.data["A"]) @ x
+    return abs(float(square)) + instance.coefficient * float(np.sum(np.log1p(np.abs(x) / instance.data["eps"])))
+
+
+def ascent(instance: Instance, clean: Vector, x: Vector, start: Vector) -> float:
+    """(f(x) − f(start))₊, x without its tiny entries where that helps (Eq:sandwich)."""
+    return max(0.0, min(objective(instance, x), objective(instance, clean)) - objective(instance, start))
+
+
+def share(part: float, whole: float) -> float:
+    """part/whole; 0 when the part is 0, infinite rather than NaN."""
+    if part == 0.0:
+        return 0.0
+    value = part / whole if whole > 0.0 else math.inf
+    return value if value == value else math.inf

@@ -28,13 +28,10 @@ import numpy as np
 
 from .._numerics.checks import listed, shown
 from ..errors import InvalidParameter, SolverFailed
-from .instances import known_level, plain
-from .session import TIME_LIMIT, as_time_limit
+from .levels import known_level, plain
+from .trial import TIME_LIMIT, as_time_limit
 
 PROTOCOL = 1
-STDERR_LINES, STDERR_WIDTH = 20, 400
-LONGEST_LINE, MOST_UNREAD = 2**22, 100
-"""Characters of a line and lines not yet asked for, beyond which a program is cut off: memory is not its to fill."""
 
 
 class ProcessSolver:
@@ -42,18 +39,31 @@ class ProcessSolver:
 
     Parameters
     ----------
-    command
-        A command line, split as a shell would but run without one, or a list of words.
-    level
-        The level to be announced.
-    time_limit
-        Seconds for one line; a program that misses it once is not waited for again.
+    command : str or sequence of str
+        A command line, which is split as a shell would and run without one, or a list of words.
+    level : str
+        The level that the program is told; see `LEVELS`.
+    time_limit : float
+        Seconds for one line. A program that exceeds it once is not waited for again.
 
     Raises
     ------
     SolverFailed
-        When the program cannot be started, ends, or answers what is not an answer; the last lines of its stderr are
-        added.
+        If the program cannot be started, ends, or returns something that is not an answer. The message ends with the
+        last lines of its stderr.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from dcgev_cvx import verify
+    >>> program = '''
+    ... import json
+    ... print(input() and '{"type": "hello", "protocol": 1}', flush=True)
+    ... print(json.dumps({"id": json.loads(input())["id"], "bound": 1.5}), flush=True)
+    ... '''
+    >>> with verify.ProcessSolver([sys.executable, "-c", program], "bound") as solver:
+    ...     solver([[1.0]], [[1.0]], 1)
+    1.5
     """
 
     remote = True
@@ -68,13 +78,11 @@ class ProcessSolver:
         self._count = 0
         self._lost = self._cut = ""
         self._writing = False
-        self._stderr: deque[str] = deque(maxlen=STDERR_LINES)
+        self._stderr: deque[str] = deque(maxlen=21)  # enough for a traceback, and the end
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._process = started(words)
-        self._readers = [
-            threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True),
-            threading.Thread(target=self._collect, args=(self._process.stderr,), daemon=True),
-        ]
+        streams = ((self._process.stdout, self._keep), (self._process.stderr, self._stderr.append))
+        self._readers = [threading.Thread(target=read, args=pair, daemon=True) for pair in streams]
         for reader in self._readers:
             reader.start()
         try:
@@ -92,11 +100,7 @@ class ProcessSolver:
         self.close()
 
     def __call__(self, *arguments: Any) -> Any:
-        """One request, one answer.
-
-        Raises SolverFailed when the program answers with an error, another id, or without the field that the level
-        returns; the session turns that into a finding.
-        """
+        """One request, one answer; SolverFailed for an error, another id, or a missing field."""
         self._count += 1
         named = zip(self.level.arguments, map(plain, arguments), strict=True)
         answer = self._exchange({"type": "request", "id": self._count, **dict(named)})
@@ -108,14 +112,13 @@ class ProcessSolver:
             )
         if self.level.returns not in answer:
             raise SolverFailed(f"the answer has no {self.level.returns!r}; it has {shown(list(answer))}.")
-        return answered(answer[self.level.returns])
+        return numbers(answer[self.level.returns])
 
     def close(self) -> None:
-        """Close the program's input, give it a second to end, then end it and whatever it has started.
+        """Close the program's input, give it a second to end, then end it and the processes it has started.
 
-        It never waits longer than a few seconds, whatever the program does. A request that the program does not read
-        holds the stream: then it is ended first. So does a reader whose program left a process of its own behind: its
-        stream is left open, since closing it would wait for that process.
+        A program that does not read its request is ended first, since closing the stream would wait for it. A stream
+        that a process left behind by the program keeps open is not closed, for the same reason.
         """
         process = self._process
         if self._writing:
@@ -134,21 +137,19 @@ class ProcessSolver:
 
     @property
     def stderr(self) -> str:
-        """The last lines that the program wrote to its standard error.
+        """The last twenty lines that the program wrote to its standard error."""
+        return "\n".join(line.rstrip()[:400] for line in self._stderr if line)
 
-        Twenty lines at most: enough for a traceback, and bounded for a program that talks.
-        """
-        return "\n".join(self._stderr)
+    def _keep(self, line: str) -> None:
+        if self._lines.qsize() == 100:  # its output would fill the memory
+            self._cut = "it wrote 100 lines more than it was asked for"
+            end_group(self._process)
+        if not self._cut or not line:
+            self._lines.put(line)
 
     def _greet(self) -> None:
-        hello = {
-            "type": "hello",
-            "protocol": PROTOCOL,
-            "level": self.level.name,
-            "arguments": list(self.level.arguments),
-            "returns": self.level.returns,
-        }
-        answer = self._exchange(hello)
+        about = {"arguments": list(self.level.arguments), "returns": self.level.returns}
+        answer = self._exchange({"type": "hello", "protocol": PROTOCOL, "level": self.level.name, **about})
         if answer.get("type") != "hello" or answer.get("protocol") != PROTOCOL:
             raise SolverFailed(
                 f'the program must answer {{"type": "hello", "protocol": {PROTOCOL}}} first; it said {shown(answer)}.'
@@ -177,48 +178,31 @@ class ProcessSolver:
         return parsed(line)
 
     def _ending(self) -> str:
-        try:
+        code = None
+        with suppress(subprocess.TimeoutExpired):
             code = self._process.wait(timeout=1.0)  # its output may end a moment before it does
-        except subprocess.TimeoutExpired:
-            code = None
-        if self._cut:
-            return f"the program was ended: {self._cut}.{self._complaint()}"
         ended = "closed its output" if code is None else f"ended with exit code {code}"
-        return f"the program {ended}.{self._complaint()}"
+        return f"the program {f'was ended: {self._cut}' if self._cut else ended}.{self._complaint()}"
 
     def _complaint(self) -> str:
-        return f" It wrote to stderr: {self.stderr}" if self._stderr else ""
+        return f" It wrote to stderr: {self.stderr}" if self.stderr else ""
 
-    def _listen(self, stream: IO[str]) -> None:
-        for line in iter(lambda: stream.readline(LONGEST_LINE), ""):
-            if len(line) == LONGEST_LINE or self._lines.qsize() == MOST_UNREAD:
-                self._cut = "a line is too long" if len(line) == LONGEST_LINE else "it answers more than it is asked"
-                end_group(self._process)
-                break
-            if line.strip():
-                self._lines.put(line)
-        self._lines.put("")
 
-    def _collect(self, stream: IO[str]) -> None:
-        for line in iter(lambda: stream.readline(LONGEST_LINE), ""):
-            self._stderr.append(line.rstrip()[:STDERR_WIDTH])
+def read(stream: IO[str], keep: Any) -> None:
+    """Hand on the lines of a stream that are not blank, and "" at its end; a line without an end is cut at 4 MB."""
+    for line in iter(lambda: stream.readline(2**22), ""):
+        if line.strip():
+            keep(line)
+    keep("")
 
 
 def started(words: Sequence[str]) -> subprocess.Popen[str]:
-    """The program, started without a shell; SolverFailed says why it cannot be.
-
-    No shell: what is run is exactly the words of the command, and nothing in them is expanded.
-    """
+    """The program, started without a shell; SolverFailed says why it cannot be."""
     pipe = subprocess.PIPE
     try:
+        # text that is not UTF-8 is not JSON, and is shown with replacement characters
         return subprocess.Popen(
-            words,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
-            encoding="utf-8",
-            errors="replace",  # what is not UTF-8 is not JSON, and is shown as such
-            start_new_session=True,
+            words, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8", errors="replace", start_new_session=True
         )
     except (OSError, ValueError) as cause:  # ValueError: a NUL, or half of a surrogate pair
         why = getattr(cause, "strerror", None) or cause
@@ -235,10 +219,7 @@ def end_group(process: subprocess.Popen[str]) -> None:
 
 
 def parsed(line: str) -> dict[str, Any]:
-    """A line as a JSON object.
-
-    Blank lines are skipped before; anything else that is not a JSON object is an error, print statements included.
-    """
+    """A line as a JSON object; anything else, such as the output of a print statement, is an error."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
@@ -248,15 +229,12 @@ def parsed(line: str) -> dict[str, Any]:
     return message
 
 
-def answered(value: Any) -> Any:
-    """Numbers as an array; null, for which JSON uses what is not finite, becomes NaN.
-
-    JSON has no NaN and no infinity; null stands for both and is judged as NaN.
-    """
+def numbers(value: Any) -> Any:
+    """Numbers as an array; null, which stands for NaN and infinity in JSON, becomes NaN."""
     if isinstance(value, list):
         entries = [math.nan if entry is None else entry for entry in value]
-        numbers = all(isinstance(e, (int, float)) and not isinstance(e, bool) for e in entries)
-        return np.array(entries, dtype=np.float64) if numbers else entries
+        real = all(isinstance(e, (int, float)) and not isinstance(e, bool) for e in entries)
+        return np.array(entries, dtype=np.float64) if real else entries
     return math.nan if value is None else value
 
 
@@ -265,6 +243,4 @@ def split_command(command: str) -> list[str]:
     try:
         return shlex.split(command)
     except ValueError as cause:
-        raise InvalidParameter(
-            f"the command {command!r} cannot be taken apart: {cause}. Close every quote."
-        ) from cause
+        raise InvalidParameter(f"the command {command!r} cannot be split: {cause}. Close every quote.") from cause

@@ -1,109 +1,356 @@
-"""Cases of whole runs: how they are drawn, and which of them tell a right solver from a wrong one.
+"""Questions about whole runs of Algorithms 1 and 2, and the iteration that tells which of them are useful.
 
-At tiny ε x = eᵢ/√Bᵢᵢ is stationary unless ρ̃ is large, and so is 0. So a case is kept only if
-its start lies below all of these, its limit has at least two nonzeros without a tie, and the
-printed iteration reaches it in a stated number of steps.
+At tiny ε x = eᵢ/√Bᵢᵢ is stationary unless ρ̃ is large, and so is 0. So a case is kept only if its start lies below
+all of these, its limit has at least two nonzeros without a tie, and the paper's iteration with exact steps (Section
+3.2) reaches it in a stated number of steps. That iteration is not a reference: any stationary point below the start
+passes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
-from .instances import Instance, question
-from .matrices import Random, leading, pencil, unit
-from .measures import objective, proximal_residual, spread, tangent
-from .printed import Run, printed_run, settles
+from ..programs import MACHINE_EPS
+from .equations import objective, proximal_residual, spread, tangent
+from .levels import Instance, question
+from .pencil_cases import Random, balanced, leading, pencil, random_stream, unit
+from .reference_answers import Surrogate, feature_sign_search
+from .step_cases import eps_flag, shifted
 
 QUICK_RUN = 120
-"""In so many steps of the printed iteration a case of the battery is settled, unless it is one of the slow ones."""
-TRIES = 12
+"""The steps in which the exact iteration settles on a case, unless it is one of the slow ones."""
+SETTLED = 1e-9
+"""A run is settled when its last step moved x by no more, in the B norm."""
 
 
-def first_good(
-    draw: Callable[[], Instance], limit: int, least: int = 1, rates: tuple[float, float] = (0.0, 1.0)
-) -> Any:
-    """The first draw that passes the conditions of a useful case, or None after TRIES.
-
-    Cases without a limit of two nonzeros, with ties, or with a start above a trivial point are redrawn: they could
-    not tell a right solver from one that returns a coordinate vector.
-    """
-    for _ in range(TRIES):
-        case = draw()
-        run = telling(case, limit)
-        if run is not None and run.steps >= least and rates[0] <= run.rate <= rates[1]:
-            return case
-    return None
-
-
-def telling(case: Instance, limit: int) -> Run | None:
-    """The printed run, if it settles in time at two nonzeros or more without a tie, from below the trivial points."""
-    run = printed_run(case, limit) if below_trivial(case) and settles(case, limit) else None
-    if run is None or not run.settled or np.count_nonzero(run.x) < 2:
-        return None
-    return run if without_tie(case, run.x) else None
+def run_cases(level: str, seed: int, count: int) -> list[Instance]:
+    """Runs over all families, then slow ones, better starts and collapsing ones; draws of no use are left out."""
+    rng, pca = random_stream(seed, 4, level), level == "pca"
+    kinds = ("covariance", "planted", "graded", "rank-one", "exchangeable", "twins", "idle")
+    if not pca:
+        kinds = ("covariance", "indefinite", "pulled-down", "cca", "planted", "graded", "twins", "idle")
+    large = (17, 20, 24, 32, 33, 41, 48, 60, 64, 65, 97)
+    columns = (
+        kinds,
+        ("identity",) if pca else ("dense", "uneven", "identity", "levels", "cond-1e3", "small"),
+        (*range(2, 17), *range(2, 17), *large) if pca else (*range(2, 13), 20),
+        (30.0, 4.0, 1.0, 0.1, 1e-2, 1e-4, 1e-6, 1e-8, MACHINE_EPS),
+        (0.0, 0.003, 0.01, 0.03, 0.08),
+        ("eigen", "near", "zeros", "interior", "dense"),
+    )
+    rows = zip(*(balanced(rng, column, count) for column in columns), strict=True)
+    drawn = [first_good(lambda row=row: draw_run(level, rng, *row), QUICK_RUN) for row in rows]
+    special = [
+        *slow_runs(level, seed, 2 + count // 40),
+        *long_runs(level, seed, 2 + count // 60),
+        *small_entries(level, seed, 2 + count // 30),
+        *better_starts(level, seed, 3 + count // 20 if pca else 2 + count // 30),
+        *sparse_starts(level, seed, 2 + count // 60),
+    ]
+    return [case for case in (*drawn, *special, *edge_runs(level, seed)) if case is not None]
 
 
 def draw_run(
-    level: str, rng: Random, kind: str, metric: str, n: int, eps: float, level_rho: float, start: str
+    level: str, rng: Random, kind: str, metric: str, n: int, eps: float, share: float, start: str
 ) -> Instance:
-    """One run of the named families."""
+    """One run of the named families; ρ̃ is a share of λmax(A, B)."""
     A, B = pencil(kind, metric, n, rng)
     top = leading(A, B)
-    rho = level_rho * float(top @ A @ top)
-    flags = (kind, "cca" if kind == "cca" else metric, f"eps={eps:.0e}", start, f"rho-{level_rho:g}")
-    return run_case(level, A, B, rho, eps, run_start(B, top, start, rng), flags)
+    flags = (kind, "cca" if kind == "cca" else metric, eps_flag(eps), start, f"rho-{share:g}")
+    return run_case(level, A, B, share * float(top @ A @ top), eps, run_start(B, top, start, rng), flags)
 
 
 def run_case(
     level: str, A: Matrix, B: Matrix, rho: float, eps: float, x0: Vector, flags: tuple[str, ...]
 ) -> Instance:
     """A run as the level asks for it."""
-    data: dict[str, Any] = {"A": A, "rho": rho, "eps": eps, "x0": x0}
-    if level == "algorithm":
-        data["B"] = B
+    data: dict[str, Any] = {"A": A, "rho": rho, "eps": eps, "x0": x0, **({"B": B} if level == "algorithm" else {})}
     return question(level, f"n = {len(x0)}, {', '.join(flags)}", flags, data)
 
 
 def run_start(B: Matrix, top: Vector, start: str, rng: Random) -> Vector:
-    """A start near the leading eigenvector, with zeros, inside Ω, or dense and far.
-
-    "interior" scales the start by 0.6, since Ω is the ball and not the sphere; "zeros" keeps two thirds of the
-    entries.
-    """
-    n = len(top)
-    noise = unit(B, rng.standard_normal(n))
+    """A start near the leading eigenvector, with a third of its entries zero, inside Ω, or dense and far."""
+    noise = unit(B, rng.standard_normal(len(top)))
     if start == "zeros":
-        keep = np.argsort(-np.abs(top))[: max(2, (2 * n) // 3)]
-        return unit(B, np.where(np.isin(np.arange(n), keep), top + 0.1 * noise, 0.0))
+        keep = np.argsort(-np.abs(top))[: max(2, (2 * len(top)) // 3)]
+        return unit(B, np.where(np.isin(np.arange(len(top)), keep), top + 0.1 * noise, 0.0))
     mixed = top + {"near": 0.3, "dense": 0.8}.get(start, 0.0) * noise
     return unit(B, mixed) * (0.6 if start == "interior" else 1.0)
 
 
-def below_trivial(case: Instance) -> bool:
-    """Does the start lie clearly below 0 and every eᵢ/√Bᵢᵢ, so that answering one of these is an ascent?
+# Which cases are useful
 
-    At tiny ε these are stationary at most ρ̃, so stationarity alone would let a solver pass that always answers e₁.
-    """
+
+def first_good(
+    draw: Callable[[], Instance], limit: int, least: int = 1, rates: tuple[float, float] = (0.0, 1.0)
+) -> Instance | None:
+    """The first of twelve draws that can tell a right solver from a wrong one and takes `least` steps or more."""
+    for _ in range(12):
+        case = draw()
+        run = useful_run(case, limit)
+        if run is not None and run.steps >= least and rates[0] <= run.rate <= rates[1]:
+            return case
+    return None
+
+
+def useful_run(case: Instance, limit: int) -> Run | None:
+    """The exact run, if it settles in time at two nonzeros or more without a tie, from below the trivial points."""
+    run = exact_run(case, limit) if below_trivial(case) and settles(case, limit) else None
+    good = run is not None and run.settled and np.count_nonzero(run.x) >= 2 and without_tie(case, run.x)
+    return run if good else None
+
+
+def below_trivial(case: Instance) -> bool:
+    """Does the start lie clearly below 0 and every eᵢ/√Bᵢᵢ, so that answering one of these is an ascent?"""
     x0 = case.data["x0"]
-    corners = [objective(case, np.zeros_like(x0))]
-    corners += [objective(case, e / np.sqrt(case.B[i, i])) for i, e in enumerate(np.eye(case.n))]
-    return objective(case, x0) < min(corners) - 0.01 * spread(case, x0)
+    corners = [np.zeros(case.n), *(e / np.sqrt(case.B[i, i]) for i, e in enumerate(np.eye(case.n)))]
+    return objective(case, x0) < min(objective(case, x) for x in corners) - 0.01 * spread(case, x0)
 
 
 def without_tie(case: Instance, x: Vector) -> bool:
-    """Is the limit stationary, with every zero held by a margin and no entry near zero?
-
-    A zero held by less than 2 % of the scale, or an entry below 2e-3, is too near a tie for solvers with a tolerance.
-    """
+    """Is the limit stationary, with zeros held by 2 % of the scale and entries of 2e-3 or more?"""
     problem = tangent(case, x)
-    r = np.abs(2.0 * (problem.H @ x) + 2.0 * float(x @ case.data["A"] @ x) * (problem.B @ x)) / problem.root
-    spare = problem.p / problem.root - r
-    on = x != 0.0
     scale = float(np.max(np.abs(2.0 * (problem.H @ x)) / problem.root))
-    held = bool(np.all(spare[~on] >= 0.02 * scale))
-    large = bool(np.all((np.abs(x) * problem.root)[on] >= 2e-3))
-    return held and large and proximal_residual(problem, x, 1e-9) <= 1e-7
+    rows = np.abs(2.0 * problem.rows(x, float(x @ case.data["A"] @ x)))
+    held, on = np.all((problem.p - rows)[x == 0.0] >= 0.02 * scale * problem.root[x == 0.0]), x != 0.0
+    large = np.all((np.abs(x) * problem.root)[on] >= 2e-3)
+    return bool(held and large) and proximal_residual(problem, x, 1e-9) <= 1e-7
+
+
+# The exact iteration
+
+
+@dataclass(frozen=True)
+class Run:
+    """The iteration from a start: where it ended, in how many steps, the factor by which its last steps shrank."""
+
+    x: Vector
+    steps: int
+    rate: float
+    settled: bool
+
+
+def settles(instance: Instance, limit: int) -> bool:
+    """Does the iteration settle in time with τI and with τB? Either is a right way to the limit."""
+    return all(exact_run(instance, limit, metric).settled for metric in {False, instance.level == "algorithm"})
+
+
+def exact_run(instance: Instance, limit: int, metric: bool = False) -> Run:
+    """Algorithm 1 or 2 with exact steps and the least τ, until x moves by less than SETTLED."""
+    return instance.once(f"run {limit} {metric}", lambda: iterated(instance, limit, metric))
+
+
+def iterated(instance: Instance, limit: int, metric: bool) -> Run:
+    """The iteration itself, with τI or, where metric is true, with τB."""
+    step, y, moves = exact_step(instance, metric), instance.data["x0"], list[float]()
+    for count in range(1, limit + 1):
+        x = step(y)
+        d = x - y
+        moves.append(float(np.sqrt(d @ instance.B @ d)))
+        y = x
+        if moves[-1] <= SETTLED:
+            return Run(y, count, rate_of(moves), settled=True)
+    return Run(y, limit, rate_of(moves), settled=False)
+
+
+def exact_step(instance: Instance, metric: bool) -> Callable[[Vector], Vector]:
+    """y ↦ argmin g(·, y): soft thresholding for B = I, otherwise by feature-sign search from the support of y."""
+    A, B, eps, price = instance.data["A"], instance.B, instance.data["eps"], instance.coefficient
+    if instance.level == "pca":
+        tau = shifted(A, "least")
+        return lambda y: soft_threshold_step(A @ y + tau * y, price / (np.abs(y) + eps), tau)
+    L = np.linalg.cholesky(B)
+    whitened = np.linalg.solve(L, np.linalg.solve(L, A).T)
+    H = shifted(whitened, "least") * B if metric else shifted(A, "least") * np.eye(len(A))
+    spectra: dict[bytes, Any] = {}
+    return lambda y: feature_sign_search(Surrogate(H, A @ y + H @ y, price / (np.abs(y) + eps), B, None, spectra), y)[
+        0
+    ]
+
+
+def soft_threshold_step(c: Vector, p: Vector, tau: float) -> Vector:
+    """(ALG-S), and its sibling for τ > 0."""
+    z = np.sign(c) * np.maximum(0.0, np.abs(c) - 0.5 * p)
+    return z / max(tau, float(np.linalg.norm(z)), 1e-300)
+
+
+def rate_of(moves: list[float]) -> float:
+    """The factor by which the last steps shrank."""
+    tail = [move for move in moves if move > SETTLED][-20:]
+    return (tail[-1] / tail[0]) ** (1.0 / (len(tail) - 1)) if len(tail) > 1 else 0.0
+
+
+# Runs that random draws seldom bring
+
+
+def slow_runs(level: str, seed: int, count: int) -> list[Instance]:
+    """Runs that need 130 steps and more, at a rate r in [0.9, 0.97]: after a loose stop the limit is still
+    r/(1 − r), ten to thirty, times the last step away.
+    """
+    rng = random_stream(seed, 5, level)
+
+    def draw() -> Instance:
+        n, metric = int(rng.integers(3, 7)), metric_of(level, rng)
+        A, B = pencil("covariance", metric, n, rng)
+        A = slowed(A, B, float(rng.uniform(0.925, 0.95)))
+        eps, share = float(rng.choice([1.0, 0.1])), float(rng.choice([0.0, 0.002, 0.005]))
+        top = leading(A, B)
+        x0 = run_start(B, top, "dense", rng)
+        return run_case(level, A, B, share * float(top @ A @ top), eps, x0, ("slow", metric, eps_flag(eps)))
+
+    found = [first_good(draw, 420, least=130, rates=(0.9, 0.97)) for _ in range(3 * count)]
+    return [case for case in found if case is not None][:count]
+
+
+def metric_of(level: str, rng: Random) -> str:
+    """The identity for Algorithm 2, the identity or a dense B for Algorithm 1."""
+    return "identity" if level == "pca" else str(rng.choice(["identity", "dense"]))
+
+
+def long_runs(level: str, seed: int, count: int) -> Iterator[Instance]:
+    """Runs where 200 steps are not enough and 450 are: the residual is above 3e-5, then below 3e-6."""
+    rng, found = np.random.default_rng([seed, 13]), 0
+    for _ in range(20 * count):
+        case = long_run(level, rng)
+        if residual_after(case, 200) > 3e-5 and residual_after(case, 450) < 3e-6:
+            found += 1
+            yield case
+        if found == count:
+            return
+
+
+def long_run(level: str, rng: Random) -> Instance:
+    """A covariance slowed to a rate of about 0.973, from a dense start; Algorithm 1 with a dense B and ρ̃ = 0.
+
+    A ⪰ 0, so that τ = 0 is allowed and both splits take the same steps.
+    """
+    n, eps, metric = int(rng.integers(3, 7)), float(rng.choice([1.0, 0.1])), "identity" if level == "pca" else "dense"
+    A, B = pencil("covariance", metric, n, rng)
+    A = slowed(A, B, float(rng.uniform(0.97, 0.977)))
+    top = leading(A, B)
+    rho = float(rng.choice([0.0, 0.0, 1e-3])) * float(top @ A @ top) if level == "pca" else 0.0
+    return run_case(level, A, B, rho, eps, run_start(B, top, "dense", rng), ("slow", metric, eps_flag(eps)))
+
+
+def residual_after(case: Instance, steps: int) -> float:
+    """The stationarity residual after so many steps of the exact iteration."""
+    x = exact_run(case, steps).x
+    return proximal_residual(tangent(case, x), x, SETTLED)
+
+
+def small_entries(level: str, seed: int, count: int) -> Iterator[Instance]:
+    """ρ̃ = 0 and a leading eigenvector with entries from 1 down to 1e-4, all of which count.
+
+    A = 0.4B + 1.6(Bv)(Bv)ᵀ has the eigenvalues 2 and 0.4, so that a run is short and its limit ±v.
+    """
+    rng = random_stream(seed, 14, level)
+    for _ in range(count):
+        n, eps = int(rng.integers(4, 9)), float(rng.choice([4.0, 1.0, 0.1, 1e-2, 1e-4, MACHINE_EPS]))
+        metric = metric_of(level, rng)
+        B = pencil("covariance", metric, n, rng)[1]
+        v = unit(B, rng.permutation(np.logspace(0.0, -4.0, n) * rng.choice([-1.0, 1.0], n)))
+        A = 0.4 * B + 1.6 * np.outer(B @ v, B @ v)
+        flags = ("small-entries", metric, eps_flag(eps), "rho-0")
+        yield run_case(level, 0.5 * (A + A.T), B, 0.0, eps, run_start(B, v, "near", rng), flags)
+
+
+def slowed(A: Matrix, B: Matrix, rate: float) -> Matrix:
+    """A + σB (σ ≥ 0) whose power iteration contracts by about `rate` = (λ₂ + σ)/(λ₁ + σ), eigenvectors unchanged."""
+    from scipy.linalg import eigvalsh
+
+    second, first = eigvalsh(A, B)[-2:]
+    return A + max(0.0, (rate * first - second) / (1.0 - rate)) * B
+
+
+def better_starts(level: str, seed: int, count: int) -> list[Instance | None]:
+    """Starts that lie below where the leading eigenvector and the constant vector lead: ignoring x0 is an ascent."""
+    rng = random_stream(seed, 6, level)
+    draws = ((better_start(level, rng) for _ in range(60)) for _ in range(count))
+    return [next((case for case in found if case is not None), None) for found in draws]
+
+
+def better_start(level: str, rng: Random) -> Instance | None:
+    """The best of several limits, slightly moved, if it is clearly better than the usual starts' limits."""
+    n, metric = int(rng.integers(5, 9)), metric_of(level, rng)
+    A, B = pencil("covariance", metric, n, rng)
+    top, eps = leading(A, B), float(rng.choice([1e-2, 1e-4, MACHINE_EPS]))
+    rho = float(rng.uniform(0.1, 0.25)) * float(top @ A @ top)
+
+    def run(x0: Vector) -> Run:
+        return exact_run(run_case(level, A, B, rho, eps, x0, ()), 80)
+
+    starts = [unit(B, np.where(rng.random(n) < 0.5, rng.standard_normal(n), 0.0) + 1e-9) for _ in range(4)]
+    ends = [end.x for end in map(run, starts) if end.settled and np.count_nonzero(end.x) >= 2]
+    if not ends:
+        return None
+    flags = ("better-start", metric, eps_flag(eps))
+    best = min(ends, key=lambda x: objective(run_case(level, A, B, rho, eps, x, ()), x))
+    case = run_case(level, A, B, rho, eps, unit(B, best * (1.0 + 0.02 * rng.standard_normal(n))), flags)
+    x0, usual = case.data["x0"], min(objective(case, run(start).x) for start in (top, unit(B, np.ones(n))))
+    good = objective(case, x0) < usual - 0.02 * spread(case, x0)
+    return case if good and useful_run(case, QUICK_RUN) is not None else None
+
+
+def sparse_starts(level: str, seed: int, count: int) -> list[Instance]:
+    """Starts at a sparse limit whose zeros are worth keeping: filling them, or starting densely, ends above.
+
+    A has a block vvᵀ with eigenvalue 1, other variables of variance d = 0.2, and a coupling c = 0.03 between them.
+    One more variable gains c²/(1 − d) = 0.0011 and costs about 0.93ρ̃; filled with 1e-3 it is kept, since c exceeds
+    its threshold ρ_ε/(2·1e-3) = 13.9ρ̃. So for ρ̃ = 0.0018 each filled variable costs more than it gains.
+    """
+    rng = random_stream(seed, 16, level)
+    return [sparse_start(level, rng) for _ in range(count)]
+
+
+def sparse_start(level: str, rng: Random) -> Instance:
+    """One of them; Algorithm 1 has the variables in units between 0.8 and 1.25."""
+    n, k = int(rng.integers(6, 10)), int(rng.integers(2, 4))
+    v = np.append(rng.choice([-1.0, 1.0], k) * rng.uniform(0.8, 1.2, k), np.zeros(n - k))
+    v /= float(np.linalg.norm(v))
+    A = 0.2 * np.diag((v == 0.0).astype(np.float64)) + np.outer(v, v)
+    couple = 0.03 * np.where(v == 0.0, rng.choice([-1.0, 1.0], n), 0.0)
+    A += np.outer(couple, v) + np.outer(v, couple)
+    d = np.ones(n) if level == "pca" else rng.uniform(0.8, 1.25, n)
+    order = rng.permutation(n)
+    A, d, v = (A * np.outer(d, d))[np.ix_(order, order)], d[order], v[order]
+    return run_case(level, A, np.diag(d * d), 0.0018, MACHINE_EPS, v / d, ("better-start", "sparse", "eps=2e-16"))
+
+
+def edge_runs(level: str, seed: int) -> Iterator[Instance | None]:
+    """One variable, a penalty above collapse, for Algorithm 1 a negative definite A (x = 0 there), and large n."""
+    rng, metric = random_stream(seed, 7, level), "identity" if level == "pca" else "dense"
+    B = np.array([[1.0 if level == "pca" else 2.5]])
+    yield run_case(level, np.array([[1.7]]), B, 0.1, 0.1, 1.0 / np.sqrt(B[0]), ("one-variable",))
+    A, B = pencil("covariance", metric, 4, rng)
+    top = leading(A, B)
+    for eps, factor in ((0.1, 20.0), (MACHINE_EPS, 60.0)):
+        yield run_case(level, A, B, factor * float(top @ A @ top), eps, top, ("collapse", eps_flag(eps)))
+    if level == "algorithm":
+        A, B = pencil("negative", "dense", 4, rng)
+        x0 = 0.7 * unit(B, rng.standard_normal(4))
+        yield run_case(level, A, B, 0.2, 0.1, x0, ("collapse", "negative", "eps=1e-01"))
+        for n in (24, 41):
+            for row in (("planted", "dense", n, 0.1), ("covariance", "levels", n, 1.0)):
+                yield first_good(lambda row=row: draw_run(level, rng, *row, 0.003, "near"), QUICK_RUN, least=8)
+    else:
+        found = [factor_run(n, eps, rng) for n, eps in ((55, 1e-3), (66, 0.1), (129, 1e-2))]
+        yield from (case for case in found if useful_run(case, QUICK_RUN) is not None)
+
+
+def factor_run(n: int, eps: float, rng: Random) -> Instance:
+    """½I + 2vvᵀ with entries of v between ½ and 3/2 times a common size, a third of them 0.
+
+    A limit of equal entries would not depend on ρ̃, and a penalty that is off for many variables alone would pass.
+    """
+    v = rng.choice([-1.0, 1.0], n) * rng.uniform(0.5, 1.5, n)
+    v[rng.permutation(n)[: n // 3]] = 0.0
+    v = unit(np.eye(n), v)
+    x0 = run_start(np.eye(n), v, "near", rng)
+    return run_case(
+        "pca", 0.5 * np.eye(n) + 2.0 * np.outer(v, v), np.eye(n), 0.01, eps, x0, ("factor", eps_flag(eps))
+    )

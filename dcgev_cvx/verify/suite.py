@@ -1,8 +1,11 @@
-"""What is asked at a level: the battery, and the pairs of calls whose answers must agree with each other."""
+"""Everything that is asked at a level: the cases in order of size, the pairs of calls, and the families of cases.
+
+The suite of a level, seed and effort is the same for every solver, on every machine up to the last bits of LAPACK.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -11,18 +14,87 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from .._numerics.checks import as_whole, one_of
-from .instances import Instance, known_level
-from .pairs import PAIRS, Pair, another_k, last_digits, usable, variable_scales, weights_moved, weighty
-from .reference import optimum, reference
-from .runs_battery import run_battery
-from .steps_battery import fda_battery, step_battery
-from .subset_battery import subset_battery
-from .tolerances import Tolerances, condition
+from .._numerics.threads import one_thread
+from .call_pairs import PAIRS, RUNS, Pair, another_k, last_digits, usable, variable_scales, weights_moved
+from .levels import LEVELS, Instance, Tolerances, condition, known_level
+from .pencil_cases import optimum, subset_cases
+from .reference_answers import reference
+from .run_cases import run_cases
+from .step_cases import fda_cases, step_cases
 
 Effort: TypeAlias = Literal["quick", "full"]
 
-COUNTS = MappingProxyType(
-    {
+
+@dataclass(frozen=True)
+class Suite:
+    """The cases in order of size, the pairs by the name of their check, and the number left out by a profile.
+
+    ladder holds pairs (k, k + 1) on one pencil, for the level bound.
+    """
+
+    level: str
+    cases: tuple[Instance, ...]
+    pairs: Mapping[str, tuple[Pair, ...]]
+    ladder: tuple[tuple[Instance, Instance], ...] = ()
+    left_out: int = 0
+
+    def limited(self, tol: Tolerances) -> Suite:
+        """The cases and pairs that a tolerance profile is for; left_out counts the others."""
+        cases = tuple(case for case in self.cases if tol.admits(case))
+        pairs = {name: tuple(p for p in found if admitted(p, tol)) for name, found in self.pairs.items()}
+        gone = len(self.cases) - len(cases) + sum(len(self.pairs[k]) - len(pairs[k]) for k in pairs)
+        return Suite(self.level, cases, MappingProxyType(pairs), self.ladder, gone)
+
+
+def admitted(pair: Pair, tol: Tolerances) -> bool:
+    """Are both questions of a pair within the profile, and the sizes of A and B within its scale?"""
+    questions = (pair.base, pair.asked)
+    sizes = [float(np.max(np.abs(M))) for case in questions for M in (case.data.get("A", case.B), case.B)]
+    scale = max(max(size, 1.0 / size) for size in sizes if size > 0.0)
+    return all(map(tol.admits, questions)) and scale <= tol.largest_scale
+
+
+def suite(level: str, seed: int, effort: Effort) -> Suite:
+    """Everything that is asked at a level for a seed; InvalidParameter for a level, seed or effort out of range."""
+    return made_suite(*checked(level, seed, effort))
+
+
+def cases(level: str, seed: int, effort: Effort) -> tuple[Instance, ...]:
+    """The cases alone, as they are written as test vectors. Raises as `suite` does."""
+    return made_cases(*checked(level, seed, effort))
+
+
+def checked(level: str, seed: int, effort: Effort) -> tuple[str, int, Effort]:
+    """The three arguments, or an error that names the wrong one."""
+    one_of(effort, "effort", ("quick", "full"))
+    return known_level(level).name, as_whole(seed, "seed", low=0), effort
+
+
+@lru_cache(maxsize=64)
+def made_suite(level: str, seed: int, effort: Effort) -> Suite:
+    """The cases, and the pairs made of a few of them, of which whole runs are fewer since they cost more."""
+    found, rng = made_cases(level, seed, effort), np.random.default_rng([seed, 11])
+    count = {"quick": (5, 3), "full": (9, 6)}[effort][level in RUNS]
+    mild = [case for case in found if is_mild(case)]
+    bases, moving = chosen(mild, count), chosen([case for case in mild if every_argument_matters(case)], count)
+    remembering = ("one argument changed", "reused arrays")
+    with one_thread:
+        pairs = {
+            name: tuple(kind.make(moving if name in remembering else bases, rng)) for name, kind in PAIRS.items()
+        }
+        pairs["last digits"] = most_telling(found, count)
+        pairs["last digits"] += tuple(weights_moved(rng, count)) if level == "step" else ()
+        ties = [case for case in found if "near-tie" in case.flags][:4]
+        pairs["units of the variables"] += tuple(variable_scales(ties, rng))
+        kept = {name: tuple(p for p in made if level in RUNS or usable(p.asked)) for name, made in pairs.items()}
+    ladder = tuple(steps_in_k(found)) if level == "bound" else ()
+    return Suite(level, found, MappingProxyType({name: made for name, made in kept.items() if made}), ladder)
+
+
+@lru_cache(maxsize=64)
+def made_cases(level: str, seed: int, effort: Effort) -> tuple[Instance, ...]:
+    """The cases that can be judged, in order of size; a step without a certified reference is not asked."""
+    counts = {
         "step": (320, 960),
         "fda": (200, 500),
         "pca": (120, 300),
@@ -30,160 +102,61 @@ COUNTS = MappingProxyType(
         "bound": (160, 400),
         "cardinality": (140, 340),
     }
-)
-"""Random cases per level at effort quick and full; the special families come on top."""
-BASES = MappingProxyType({"quick": 5, "full": 9})
-RUN_BASES = MappingProxyType({"quick": 3, "full": 6})
-"""How many cases are transformed, reordered and repeated; whole runs cost more."""
+    count = counts[level][effort == "full"]
+    with one_thread:
+        if level in ("step", "fda"):
+            drawn = [case for case in (step_cases if level == "step" else fda_cases)(seed, count) if usable(case)]
+        else:
+            drawn = (run_cases if level in RUNS else subset_cases)(level, seed, count)
+    return tuple(sorted(drawn, key=lambda case: case.n))
 
 
-@dataclass(frozen=True)
-class Suite:
-    """The battery in order of size, the pairs by the name of their check, and the cases left to other profiles.
-
-    ladder holds pairs (k, k + 1) on one pencil, for the level bound.
-    """
-
-    level: str
-    battery: tuple[Instance, ...]
-    pairs: MappingProxyType[str, tuple[Pair, ...]]
-    ladder: tuple[tuple[Instance, Instance], ...] = ()
-    left_out: int = 0
-
-    def limited(self, tol: Tolerances) -> Suite:
-        """The part of the suite that a tolerance profile is for.
-
-        left_out counts cases and pairs, so that a profile cannot pass by silently asking less.
-        """
-        battery = tuple(case for case in self.battery if tol.admits(case))
-        pairs = {name: tuple(p for p in found if admitted(p, tol)) for name, found in self.pairs.items()}
-        gone = len(self.battery) - len(battery) + sum(len(self.pairs[k]) - len(pairs[k]) for k in pairs)
-        return Suite(self.level, battery, MappingProxyType(pairs), self.ladder, gone)
-
-
-def admitted(pair: Pair, tol: Tolerances) -> bool:
-    """Are both questions of a pair within the profile, scale included?
-
-    The scale is the largest of |A| and B and of their reciprocals, over both questions.
-    """
-    scale = 1.0
-    for instance in (pair.base, pair.asked):
-        size = float(np.max(np.abs(instance.data["A"]))) if "A" in instance.data else 1.0
-        size = size if size > 0.0 else 1.0
-        scale = max(scale, size, 1.0 / size, float(np.max(instance.B)), 1.0 / float(np.max(instance.B)))
-    return tol.admits(pair.base) and tol.admits(pair.asked) and scale <= tol.largest_scale
-
-
-def suite(level: str, seed: int, effort: Effort) -> Suite:
-    """Everything that is asked at a level for a seed: the same for every solver.
-
-    Kept by its arguments: references are computed once for all solvers of a process. Deterministic: the same
-    cases on every machine, up to the last bits of LAPACK.
-
-    Raises InvalidParameter for an unknown level or effort and for a seed that is no whole number.
-    """
-    return made_suite(*asked_for(level, seed, effort))
-
-
-def questions(level: str, seed: int, effort: Effort) -> tuple[Instance, ...]:
-    """The battery alone, in order of size: what is written as test vectors. Raises as `suite` does."""
-    return made_questions(*asked_for(level, seed, effort))
-
-
-def asked_for(level: str, seed: int, effort: Effort) -> tuple[str, int, Effort]:
-    """The three as they are looked up, or an error that names the one that is wrong."""
-    one_of(effort, "effort", BASES)
-    return known_level(level).name, as_whole(seed, "seed", low=0), effort
-
-
-@lru_cache(maxsize=64)
-def made_suite(level: str, seed: int, effort: Effort) -> Suite:
-    """The battery and the pairs of its bases."""
-    battery = made_questions(level, seed, effort)
-    rng = np.random.default_rng([seed, 11])
-    many = (RUN_BASES if level in ("pca", "algorithm") else BASES)[effort]
-    fit = [case for case in battery if handy(case)]
-    bases, moving = chosen(fit, many), chosen([case for case in fit if responsive(case)], many)
-    pairs = {
-        name: tuple(p for p in make(moving if name in REMEMBERED else bases, rng) if certain(p.asked))
-        for name, make in PAIRS.items()
-    }
-    ties = [case for case in battery if "near-tie" in case.flags][:4]
-    pairs["last digits"] = most_telling(battery, many, rng)
-    pairs["last digits"] += tuple(weights_moved(rng, many)) if level == "step" else ()
-    pairs["units of the variables"] += tuple(variable_scales(ties, rng))
-    ladder = tuple(rungs(battery)) if level == "bound" else ()
-    return Suite(level, battery, MappingProxyType({k: v for k, v in pairs.items() if v}), ladder)
-
-
-@lru_cache(maxsize=64)
-def made_questions(level: str, seed: int, effort: Effort) -> tuple[Instance, ...]:
-    """The cases of a battery that can be judged, in order of size."""
-    drawn = cases(level, seed, COUNTS[level][effort == "full"])
-    return tuple(sorted((case for case in drawn if certain(case)), key=lambda case: case.n))
-
-
-def cases(level: str, seed: int, count: int) -> list[Instance]:
-    """The battery of a level."""
-    if level == "step":
-        return step_battery(seed, count)
-    if level == "fda":
-        return fda_battery(seed, count)
-    return run_battery(level, seed, count) if level in ("pca", "algorithm") else subset_battery(level, seed, count)
-
-
-def certain(case: Instance) -> bool:
-    """Is a step's reference certified? A case without one is not asked: better no question than a doubtful verdict.
-
-    Two methods lose digits to cond(B) and beside collapse, and one draw in a few hundred of both together is refused.
-    """
-    return usable(case) if case.level in ("step", "fda") else True
-
-
-NOT_HANDY = frozenset({"slow", "collapse", "small", "better-start", "small-entries", "cancelling", "no-objective"})
-
-
-def handy(case: Instance) -> bool:
+def is_mild(case: Instance) -> bool:
     """Is the case fit to be transformed: two variables or more, benign B, ε not tiny, x compared?
 
-    Bases are easy on purpose: a pair is about consistency, and a hard base would blame rounding.
+    Pairs are about consistency, and a hard base would blame rounding. A conic relaxation takes long in other units,
+    so that pencils for bounds are smaller.
     """
-    largest = 8 if case.level in ("bound", "cardinality") else 13  # a conic relaxation takes its time in other units
-    calm = 2 <= case.n <= largest and case.data.get("eps", 1.0) >= 1e-4 and condition(case) <= 1e4
-    if not calm or NOT_HANDY & set(case.flags):
+    hard = {"slow", "collapse", "small", "better-start", "small-entries", "cancelling", "no-objective"}
+    most = 8 if case.level in ("bound", "cardinality") else 13
+    easy = 2 <= case.n <= most and case.data.get("eps", 1.0) >= 1e-4 and condition(case) <= 1e4
+    if not easy or hard & set(case.flags):
         return False
-    return reference(case).nondegenerate and bool(reference(case).x.any()) if case.level in ("step", "fda") else True
+    return case.level not in ("step", "fda") or (reference(case).nondegenerate and bool(reference(case).x.any()))
 
 
-REMEMBERED = frozenset({"one argument changed", "reused arrays"})
-"""Pairs that ask what a solver remembers: every argument has to matter there, or nothing is learnt."""
+def every_argument_matters(case: Instance) -> bool:
+    """Does every argument of the case move its answer? Otherwise a stale one would be right.
 
-
-def responsive(case: Instance) -> bool:
-    """Does every argument of the case move its answer: a penalty, two nonzeros, and for a step a binding constraint?
-
-    B has no part in a step that ends inside Ω, nor has ρ̃ where one entry is left: a stale one would be right. So
-    would be a bound of a larger optimum and a vector of fewer nonzeros: the one has to rise with k and 1/B, and k of
-    the other to have somewhere to go.
+    B has no part in a step that ends inside Ω, nor has ρ̃ where one entry is left. A bound has to rise with k and with
+    1/B, and the k of a vector to have somewhere to go.
     """
     if case.level in ("bound", "cardinality"):
         return another_k(case) != case.data["k"] and (case.level == "cardinality" or optimum(case).value > 0.0)
-    if not weighty(case) or case.level in ("pca", "algorithm"):
-        return weighty(case)
+    if not is_weighty(case) or case.level in RUNS:
+        return is_weighty(case)
     x = reference(case).x
     return bool(np.count_nonzero(x) >= 2) and (case.level == "fda" or float(x @ case.B @ x) > 1.0 - 1e-9)
 
 
-def most_telling(battery: Sequence[Instance], count: int, rng: np.random.Generator) -> tuple[Pair, ...]:
-    """The pairs "last digits" of so many cases, those in which the most arguments move the minimiser.
+def is_weighty(case: Instance) -> bool:
+    """Is there a penalty, a shift, and an ε that is not lost beside |y|?"""
+    data = case.data
+    return data.get("rho", data.get("nu", 0.0)) > 0.0 and data["eps"] >= 1e-2 and data.get("tau", 1.0) > 0.0
+
+
+def most_telling(found: Sequence[Instance], count: int) -> tuple[Pair, ...]:
+    """The pairs "last digits" of so many cases, those in which the most arguments move the answer.
 
     A minimiser with few nonzeros may not depend on y at all, a limit of equal entries not on ρ̃: more cases are looked
     at, all of them where one look is cheap.
     """
-    heavy = [case for case in battery if 3 <= case.n <= 13 and handy(case) and weighty(case)]
-    cheap = bool(heavy) and heavy[0].level in ("pca", "algorithm")
-    found = [tuple(last_digits([case], rng)) for case in (heavy if cheap else chosen(heavy, 2 * count))]
-    return tuple(pair for pairs in sorted(found, key=len, reverse=True)[:count] for pair in pairs)
+    weighty = [
+        case for case in found if 3 <= case.n <= 13 and is_mild(case) and "eps" in case.data and is_weighty(case)
+    ]
+    looked_at = weighty if weighty and weighty[0].level in RUNS else chosen(weighty, 2 * count)
+    pairs = sorted((tuple(last_digits(case)) for case in looked_at), key=len, reverse=True)
+    return tuple(pair for made in pairs[:count] for pair in made)
 
 
 def chosen(found: Sequence[Instance], count: int) -> list[Instance]:
@@ -192,7 +165,71 @@ def chosen(found: Sequence[Instance], count: int) -> list[Instance]:
     return [found[int(i)] for i in places]
 
 
-def rungs(battery: Sequence[Instance]) -> Iterator[tuple[Instance, Instance]]:
+def steps_in_k(found: Sequence[Instance]) -> Iterator[tuple[Instance, Instance]]:
     """(k, k + 1) on the same pencil."""
-    for case in chosen([case for case in battery if case.data["k"] < case.n], 30):
+    for case in chosen([case for case in found if case.data["k"] < case.n], 30):
         yield case, case.changed("k + 1", k=case.data["k"] + 1)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of cases with the mistake that it brings to light: a check of its own, and a file of test vectors."""
+
+    name: str
+    group: str
+    tag: str
+    mistake: str
+    levels: tuple[str, ...]
+    flags: tuple[str, ...]
+    sizes: range = range(0)
+
+    def holds(self, case: Instance) -> bool:
+        """Does the case belong to the family at its level?"""
+        return case.level in self.levels and (bool(set(self.flags) & set(case.flags)) or case.n in self.sizes)
+
+
+STEPS, SUBSETS = ("step", "fda"), ("bound", "cardinality")
+FAMILIES = tuple(
+    Family(name, group, tag, mistake, levels, tuple(flags.split()), *sizes)
+    for name, group, tag, mistake, levels, flags, *sizes in (
+        ("interior optimum", "interior-optimum", "ALG", "x normalised although the constraint is slack", ("step",),
+         "interior-optimum"),
+        ("μ near 0", "nearly-active", "ALG", "x normalised, or only scaled, near the boundary", ("step",),
+         "nearly-active"),
+        ("near ties", "near-ties", "ALG", "small entries cut off, or kept", ("step",), "near-tie"),
+        ("weights at 0", "weights-at-zero", "Eq:log", "a weight of 0, or a clipped one, where y is 0", STEPS,
+         "zero-weights tiny-weights"),
+        ("cancellation", "cancellation", "ALG", "data or sums in single precision", ("step",), "cancelling"),
+        ("small entries", "small-entries", "Eq:power", "entries below 1e-3 cut off", RUNS, "small-entries"),
+        ("A = 0", "no-objective", "ALG", "A divided by its size; y taken for the answer", ("step", *SUBSETS),
+         "no-objective"),
+        ("equal means", "equal-means", "Eq:fdaiterative", "variables with aᵢ = 0 left out", ("fda",),
+         "zero-difference"),
+        ("constant variables", "constant-variables", "ALG", "variables without variance left out, or divided by it",
+         ("step", *RUNS, *SUBSETS), "idle"),
+        ("one variable", "one-variable", "", "n = 1 forgotten", tuple(LEVELS), "", range(1, 2)),
+        ("collapse", "collapse", "ALG-S", "0/0 where x = 0 is the answer", ("step", *RUNS),
+         "rho-1.001 rho-3 collapse no-pull"),
+        ("no penalty", "no-penalty", "Eq:power", "ρ̃ = 0 is not the problem without a penalty", (*STEPS, *RUNS),
+         "rho-0 nu-0"),
+        ("x0 matters", "better-starts", "SGEV-A", "x0 ignored: the answer lies above it", RUNS, "better-start"),
+        ("slow runs", "slow-runs", "Eq:min-step", "stopped early", RUNS, "slow"),
+        ("tight relaxations", "tight", "SGEV-P", "a bound that trusts a solver or drops a term", SUBSETS,
+         "tight k-all k-one"),
+        ("greedy search fails", "greedy-fails", "SGEV-P", "a greedy value taken for a bound", SUBSETS, "decoy"),
+        ("ill-conditioned B", "ill-conditioned", "ALG", "single precision, B inverted, a ridge added", STEPS,
+         "cond-1e8 cond-1e3"),
+        ("tiny ε", "tiny-eps", "SGEV-A", "ε clipped, weights overflow", (*STEPS, *RUNS),
+         "eps=2e-16 eps=1e-12 eps=1e-08"),
+        ("large ε", "large-eps", "SGEV-A", "log(1/ε) for log(1 + 1/ε)", (*STEPS, *RUNS),
+         "eps=1e+00 eps=4e+00 eps=3e+01"),
+        ("indefinite A", "indefinite", "Eq:tau", "τ missing, doubled or on one side only", ("step", "algorithm"),
+         "indefinite negative pulled-down cca"),
+        ("A not semidefinite", "indefinite", "SGEV-P", "A ⪰ 0 assumed", SUBSETS,
+         "indefinite negative pulled-down diagonal"),
+        ("B not the identity", "general-metric", "", "B taken for diagonal or for the identity",
+         ("step", "fda", "algorithm", *SUBSETS), "dense uneven small levels cond-1e3 cond-1e8 cca"),
+        ("many variables", "many-variables", "", "wrong beyond a size", (*STEPS, *RUNS), "", range(31, 10**6)),
+    )
+)  # fmt: skip
+"""From the most special to the most general: a test vector is written into the file of the first that holds."""

@@ -8,7 +8,7 @@ import pytest
 
 from dcgev_cvx import InvalidParameter, Pencil, SparseGEV, datasets, dc_pca, teach
 
-FOLDER = Path(__file__).parent.parent / "examples"
+FOLDER = Path(__file__).parents[2] / "examples"
 NAMES = sorted(teach.EXERCISES)
 
 

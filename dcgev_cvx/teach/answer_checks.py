@@ -1,8 +1,10 @@
-"""The judges of the exercises: each computes its verdict from the data."""
+"""The check of each exercise, which computes its verdict from the data, and the three steps of `suspect`."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,10 @@ from ..certificates import certify, renormalize, value
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil
 from ..programs import SparseGEV, smallest_tau
-from .referee import Surrogate, Verdict, all_of, frozen, judge_step, majorises, random_point, text
-from .suspects import SUSPECTS
+from .verdicts import Surrogate, Verdict, all_of, frozen, judge_step, majorises, random_point, text
 
 
-@lru_cache(maxsize=1)
+@cache
 def pitprops() -> Pencil:
     """Pit props, once."""
     from ..datasets import pitprops as load
@@ -164,6 +165,39 @@ def judge_cardinality(answer: Any) -> Verdict:
         f"Algorithm 2 at ρ̃ = {rho:g} ends with {len(result.support)} nonzeros ({result.status.value.split(':')[0]})"
     )
     return Verdict(result.converged and len(result.support) == 5, words)
+
+
+def suspect_a(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Vector:
+    """One of three steps; at most one is wrong."""
+    from ..steps.native import native_step
+
+    program = SparseGEV(Pencil(A, B), rho, eps, tau)
+    return native_step(program)(program, program.start(y)).x
+
+
+def suspect_b(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Vector:
+    """One of three steps; at most one is wrong."""
+    program = SparseGEV(Pencil(A, B), rho, eps, tau)
+    c, p, diagonal = program.linear(y), program.slopes(y), program.pencil.B_diagonal
+    z = np.sign(c) * np.maximum(0.0, np.abs(c) - 0.5 * p)
+    low, high = 0.0, float(np.linalg.norm(z / np.sqrt(diagonal))) + 1.0
+    for _ in range(200):
+        mu = 0.5 * (low + high)
+        inside = float(np.sum(diagonal * (z / (tau + mu * diagonal)) ** 2)) < 1.0
+        low, high = (low, mu) if inside else (mu, high)
+    return z / (tau + high * diagonal)
+
+
+def suspect_c(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Vector:
+    """One of three steps; at most one is wrong."""
+    from ..steps.conic import QCQPStep
+
+    program = SparseGEV(Pencil(A, B), rho, eps, tau)
+    return QCQPStep()(program, program.start(y)).x
+
+
+SUSPECTS: Mapping[str, Callable[..., Vector]] = MappingProxyType({"a": suspect_a, "b": suspect_b, "c": suspect_c})
+"""Three steps (A, B, y, rho, eps, tau) → x for the exercise `suspect`."""
 
 
 def judge_suspect(answer: Any) -> Verdict:

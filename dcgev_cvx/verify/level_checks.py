@@ -1,0 +1,293 @@
+"""The checks of a level. Contract checks decide the verdict; advisory checks are reported beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from .._numerics.checks import Vector
+from .call_pairs import PAIRS, RUNS, Pair, resolved
+from .counterexamples import search_check
+from .equations import EQUATIONS, Equation, share
+from .levels import LEVELS, Instance
+from .pencil_cases import optimum
+from .suite import FAMILIES, Family, Suite, is_mild
+from .trial import Answer, Check, Finding, Session, Trial, vector_of
+
+NO_BASE = "the answers it starts from are wrong already"
+
+
+def checks(level: str, found: Suite, *, remote: bool = False, search: int | None = None) -> list[Check]:
+    """The checks of a level that the suite has cases for, in the order in which a reader wants to know.
+
+    Does it answer, are the equations met, on which families are they not, is it consistent between calls; the
+    advisory checks follow. A solver in another process (remote) has no memory layouts. search is the seed of the
+    search for further counterexamples, or None.
+    """
+    vector = LEVELS[level].returns == "x"
+    local = () if not remote else ("memory layout", "float32 data", "reused arrays")
+    made = [Check("valid answer", "", "a finite answer of the right shape to every call, in time", answers)]
+    made += [equation_check(equation) for equation in EQUATIONS[level]]
+    made += [family_check(f) for f in FAMILIES if level in f.levels and any(map(f.holds, found.cases))]
+    if level in RUNS:
+        text = "from its own answer the solver does not climb"
+        made += [Check("fixed point", "Eq:min-step", text, restarts, blocked=NO_BASE)]
+    made += [pair_check(name) for name in found.pairs if name in PAIRS and name not in local]
+    if found.pairs.get("last digits"):
+        text = "a change of an argument in its twelfth digit reaches the answer"
+        made += [Check("last digits", "", text, last_digits, blocked=NO_BASE)]
+    if vector:
+        made += [Check("answers kept", "", "an answer stays what it was when the solver is called again", kept)]
+        made += [Check("double precision", "", "not all answers are float32 numbers", doubles)]
+    if not remote:
+        text = "the arguments stay as they were, whatever is called after"
+        made += [Check("inputs unchanged", "", text, unchanged)]
+    made += [search_check(level, search)] if search is not None else []
+    made += [Check("same bits", "", "the same call twice gives the same bits", same_bits, "advisory")]
+    made += [
+        observed("plain arrays", "a float64 array of shape (n,)", lambda answer: "; ".join(answer.oddities)),
+        observed("silent", "nothing is printed", lambda answer: "printed to stdout" if answer.printed else ""),
+        observed("no warnings", "no warning is raised", lambda answer: answer.warned),
+    ]
+    if level == "bound":
+        text = "the bound does not exceed max(0, λmax(A, B))"
+        made += [Check("no worse than λmax", "GEV-P", text, above_lambda_max, "advisory")]
+        made += [Check("monotone in k", "SGEV-P", "a larger k does not lower the bound", falls, "advisory")]
+    elif level == "cardinality":
+        text = "information: (optimum − xᵀAx)/max |λ|, worst case"
+        made += [Check("value against the optimum", "SGEV-P", text, below_optimum, "advisory")]
+    else:
+        made += [observed("exact zeros", "zeros are 0.0, not tiny numbers", lambda answer: tiny_note(answer.x))]
+    return made
+
+
+# Equations
+
+
+def opening(found: Suite) -> Instance:
+    """What is asked first of all: a case that can be judged well, since the first call may be a fault's home."""
+    return next((case for case in found.cases[::-1] if is_mild(case)), found.cases[-1])
+
+
+def answers(trial: Trial) -> Iterator[Finding]:
+    """Every call returns n finite real numbers, or one; raising, hanging, None, NaN and text are no answer."""
+    if not is_remote(trial.session.solver):  # of a program the first line gone wrong is to be shown
+        trial.session.ask(opening(trial.suite))
+    for case, answer in asked(trial, trial.suite.cases):
+        yield Finding(case, 0.0 if answer.x is not None else math.inf, 1.0, None, answer.problem)
+
+
+def is_remote(solver: object) -> bool:
+    """Is the solver another process, where arrays have no memory layout?"""
+    return bool(getattr(solver, "remote", False))
+
+
+def asked(trial: Trial, cases: Iterable[Instance]) -> Iterator[tuple[Instance, Answer]]:
+    """The cases with their answers, as far as the solver was called."""
+    for case in cases:
+        answer = trial.session.ask(case)
+        if answer.asked:
+            yield case, answer
+
+
+def vectors(trial: Trial) -> Iterator[tuple[Instance, Answer, Vector]]:
+    """The cases whose answer has a valid form, with it."""
+    for case, answer in asked(trial, trial.suite.cases):
+        if answer.x is not None:
+            yield case, answer, answer.x
+
+
+def equation_check(equation: Equation) -> Check:
+    """One equation over all cases; missing answers are left to the first check."""
+
+    def findings(trial: Trial) -> Iterator[Finding]:
+        for case, answer, x in vectors(trial):
+            measured = equation.judge(case, x, trial.limits(answer))
+            if measured is not None:
+                yield Finding(case, *measured, x)
+
+    return Check(equation.name, equation.tag, equation.meaning, findings)
+
+
+def family_check(family: Family) -> Check:
+    """Every equation on one family of cases, so that the report names the mistake and not just the equation."""
+
+    def findings(trial: Trial) -> Iterator[Finding]:
+        for case, answer in asked(trial, filter(family.holds, trial.suite.cases)):
+            yield trial.judged(case, answer)
+
+    return Check(family.name, family.tag, f"catches: {family.mistake}", findings)
+
+
+def restarts(trial: Trial) -> Iterator[Finding]:
+    """About eight runs from the solver's own answer, which is first moved into Ω, neither climb nor leave it."""
+    right = [case for case in trial.suite.cases if trial.right(case)]
+    for case in right[:: max(1, len(trial.suite.cases) // 8)]:
+        x = trial.session.ask(case).x
+        if x is not None and np.count_nonzero(x):
+            again = case.changed("from its own answer", x0=x / max(1.0, float(np.sqrt(x @ case.B @ x))))
+            answer = trial.session.call(again, again.arguments())
+            if answer.asked:
+                yield trial.judged(again, answer)
+
+
+# Pairs of calls
+
+
+def pair_check(name: str) -> Check:
+    """The second call of every pair whose base is right satisfies every equation.
+
+    Float32 data may be refused, but not misread. A base that is wrong already blocks its pair.
+    """
+
+    def findings(trial: Trial) -> Iterator[Finding]:
+        for pair in trial.suite.pairs.get(name, ()):
+            answer = second_answer(trial.session, pair) if trial.right(pair.base) else None
+            if answer is not None and pair.single and answer.problem.startswith("raised"):
+                yield Finding(pair.asked, 0.0, 1.0, note="refused")
+            elif answer is not None and answer.asked:
+                yield trial.judged(pair.asked, answer, single=pair.single, note=pair.how)
+
+    return Check(name, "", PAIRS[name].meaning, findings, blocked=NO_BASE)
+
+
+def second_answer(session: Session, pair: Pair) -> Answer:
+    """The second call of a pair, after what must come before it.
+
+    For reused arrays the base is asked first with the arrays into which the second question is then written.
+    """
+    for instance in pair.before:
+        session.call(instance, instance.arguments())
+    arguments = pair.arguments()
+    if pair.reused:
+        fresh, arguments = arguments, pair.base.arguments()
+        session.call(pair.base, arguments)
+        session.watched.clear()  # it is the kit that writes to these arrays now
+        for i, value in enumerate(fresh):
+            if isinstance(value, np.ndarray):
+                arguments[i][...] = value
+            else:
+                arguments[i] = value
+    return session.call(pair.asked, arguments)
+
+
+def last_digits(trial: Trial) -> Iterator[Finding]:
+    """x(θ) and x(θ(1 − 1e-12)) differ: an argument rounded on the way, to float32 or to fit a cache, shows.
+
+    Bits are compared, so that a right answer of any accuracy passes; an argument counts as rounded if the answer
+    stays in half of its cases or more. Answers that are rounded themselves (float32, at most 13 digits) may stay.
+    """
+    found: dict[str, list[tuple[Pair, Answer, bool]]] = {}
+    for pair in trial.suite.pairs.get("last digits", ()):
+        first = trial.session.ask(pair.base)
+        if first.x is None or not trial.right(pair.base) or not resolved(pair.base, pair.asked, first.x):
+            continue  # nothing is learnt where x does not move
+        second = trial.session.call(pair.asked, pair.asked.arguments())
+        still = second.x is not None and np.array_equal(first.x, second.x)
+        found.setdefault(pair.how, []).append((pair, second, still and not (first.single or few_digits(first.x))))
+    for name, pairs in found.items():
+        rounded = 2 * sum(still for _, _, still in pairs) >= len(pairs)
+        for pair, second, still in pairs:
+            if second.x is None:
+                yield Finding(pair.asked, math.inf, 1.0, None, second.problem)
+            else:
+                note = f"{name} was moved by 1e-12 of itself, and no bit of the answer moved" if still else ""
+                yield Finding(pair.asked, float(still and rounded), 0.5, second.x, note)
+
+
+def few_digits(x: Vector) -> bool:
+    """Are all entries numbers of 13 decimal digits, as a program prints them?"""
+    return all(float(f"{value:.13g}") == value for value in x.tolist())
+
+
+def same_bits(trial: Trial) -> Iterator[Finding]:
+    """The same call twice; warm starts and threads make bits differ without making answers wrong."""
+    for pair in trial.suite.pairs.get("the same call twice", ()):
+        first, second = trial.session.ask(pair.base), trial.session.call(pair.base, pair.base.arguments())
+        if first.x is not None and second.x is not None:
+            same = np.array_equal(first.x, second.x)
+            yield Finding(pair.base, 0.0 if same else float(np.max(np.abs(first.x - second.x))), 0.0, second.x)
+
+
+# What is seen beside the numbers
+
+
+def kept(trial: Trial) -> Iterator[Finding]:
+    """An answer is not overwritten by a later call; by now every case has been followed by others of its size."""
+    for case, answer, x in vectors(trial):
+        now = vector_of(answer.raw, case.n).x
+        same = now is not None and np.array_equal(now, x)
+        yield Finding(case, float(not same), 0.5, x, "" if same else "a later call overwrote it")
+
+
+def doubles(trial: Trial) -> Iterator[Finding]:
+    """Answers of dtype float64 are not all float32 numbers.
+
+    At least five answers with two nonzeros are looked at: a single entry may be exact in single precision by chance.
+    An array of dtype float32 has its own tolerance.
+    """
+    found = list(vectors(trial))
+    telling = [x for _, answer, x in found if not answer.single and np.count_nonzero(x) >= 2]
+    guilty = len(telling) >= 5 and all(bool(np.all(x == x.astype(np.float32))) for x in telling)
+    return (Finding(case, float(guilty), 0.5, x, "single precision inside") for case, _, x in found)
+
+
+def unchanged(trial: Trial) -> Iterator[Finding]:
+    """No call of the trial writes to its arguments, nor to those of the calls before it.
+
+    LAPACK overwrites what it may, often only an array in Fortran order: layouts are asked here in any case.
+    """
+    for case, _ in asked(trial, trial.suite.cases):
+        yield Finding(case, 0.0, 0.5)
+    pairs = trial.suite.pairs
+    for pair in (*pairs.get("memory layout", ())[:3], *pairs.get("float32 data", ())[:1]):
+        trial.session.call(pair.asked, pair.arguments())
+    for case, note in trial.session.written:
+        yield Finding(case, 1.0, 0.5, None, note)
+
+
+def observed(name: str, meaning: str, notice: Callable[[Answer], str]) -> Check:
+    """An advisory check of something beside the numbers, on every call."""
+
+    def findings(trial: Trial) -> Iterator[Finding]:
+        for case, answer in asked(trial, trial.suite.cases):
+            note = notice(answer)
+            yield Finding(case, float(bool(note)), 0.5, answer.x, note)
+
+    return Check(name, "", meaning, findings, "advisory")
+
+
+def tiny_note(x: Vector | None) -> str:
+    """How many entries are nonzero and below 1e-9 of the largest, which is no size that a penalty leaves."""
+    if x is None or not x.any():
+        return ""
+    tiny = int(np.count_nonzero((x != 0.0) & (np.abs(x) < 1e-9 * np.max(np.abs(x)))))
+    return f"{tiny} entries below 1e-9 of the largest" if tiny else ""
+
+
+# Bounds and values
+
+
+def above_lambda_max(trial: Trial) -> Iterator[Finding]:
+    """bound ≤ max(0, λmax(A, B)): advisory, since Gershgorin's bound is valid too. 1e-3 of max |λ| is allowed."""
+    for case, _, x in vectors(trial):
+        best = optimum(case)
+        yield Finding(case, share(max(0.0, float(x[0]) - max(0.0, best.lambda_max)), best.radius), 1e-3, x)
+
+
+def falls(trial: Trial) -> Iterator[Finding]:
+    """bound(k) ≤ bound(k + 1): advisory, since both may be valid. 1e-3 of max |λ| is allowed."""
+    for case, above in trial.suite.ladder:
+        first, second = trial.session.ask(case).x, trial.session.ask(above).x
+        if first is not None and second is not None:
+            fall = 0.0 if second[0] >= first[0] else float(first[0] - second[0])
+            yield Finding(case, share(fall, optimum(case).radius), 1e-3, first, f"bound(k + 1) = {second[0]:.10g}")
+
+
+def below_optimum(trial: Trial) -> Iterator[Finding]:
+    """How far xᵀAx lies below the exact optimum: information, since a heuristic need not be optimal."""
+    for case, _, x in vectors(trial):
+        best = optimum(case)
+        yield Finding(case, share(best.value - float(x @ case.data["A"] @ x), best.radius), math.inf, x)

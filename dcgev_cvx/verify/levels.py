@@ -1,0 +1,307 @@
+"""What is asked of a solver, and how exactly: the six levels, one question of a level, the tolerance profiles.
+
+    step         (A, B, y, rho, eps, tau) → x       one MM step, exact
+    algorithm    (A, B, rho, eps, x0) → x           a run of Algorithm 1, judged by its certificate
+    pca          (A, rho, eps, x0) → x              a run of Algorithm 2
+    bound        (A, B, k) → number                 an upper bound on (SGEV-P)
+    fda          (a, B, y, nu, eps) → x             one step of sparse FDA
+    cardinality  (A, B, k) → x                      a k-sparse vector of unit B norm
+
+Arguments are positional. rho and nu are the paper's ρ̃ and ν: the solver divides by log(1 + 1/ε) itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .._numerics.checks import UNIT_ROUNDOFF, Matrix, frozen, one_of, shown
+from ..errors import InvalidParameter, nearest
+from ..programs import log_scale
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Level:
+    """A signature that a solver may have, and the equation that judges its answers.
+
+    Parameters
+    ----------
+    name : str
+        The name of the level.
+    arguments : tuple of str
+        The names of the positional arguments, in order.
+    returns : str
+        "x" for a vector, "bound" for a number.
+    tag : str
+        The paper's tag of the problem.
+    verdict : str
+        "exact": against a certified minimiser; "certificate": by conditions that many answers may meet; "bound":
+        against the exact optimum.
+    task : str
+        What the solver must return.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import verify
+    >>> verify.LEVELS["pca"].arguments
+    ('A', 'rho', 'eps', 'x0')
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    returns: str
+    tag: str
+    verdict: str
+    task: str
+
+
+LEVELS: Mapping[str, Level] = MappingProxyType(
+    {
+        name: Level(name, tuple(arguments.split()), returns, tag, verdict, task)
+        for name, arguments, returns, tag, verdict, task in (
+            ("step", "A B y rho eps tau", "x", "ALG", "exact", "the minimiser of (ALG)"),
+            ("algorithm", "A B rho eps x0", "x", "SGEV-A", "certificate",
+             "a stationary point of (SGEV-A) reached from x0 without ascent"),
+            ("pca", "A rho eps x0", "x", "ALG-S", "certificate",
+             "Algorithm 2: a stationary point of (SGEV-A) with B = I reached from x0 without ascent"),
+            ("bound", "A B k", "bound", "SGEV-P", "bound", "a valid upper bound on (SGEV-P)"),
+            ("fda", "a B y nu eps", "x", "Eq:fdaiterative", "exact", "the minimiser of Eq:fdaiterative"),
+            ("cardinality", "A B k", "x", "SGEV-P", "certificate", "at most k nonzeros and a unit B norm"),
+        )
+    }
+)  # fmt: skip
+
+
+def known_level(name: object) -> Level:
+    """The level of that name; InvalidParameter names the nearest one."""
+    return LEVELS[one_of(name, "level", LEVELS)]
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """One question to a solver.
+
+    Parameters
+    ----------
+    level : str
+        The name of the level.
+    name : str
+        A description for the report.
+    data : mapping
+        The arguments by name; arrays are read-only.
+    flags : tuple of str
+        The families that the question belongs to.
+    cache : dict
+        What judging needs (reference answer, surrogate, condition number), computed once; not part of the question.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dcgev_cvx.verify.levels import question
+    >>> case = question("bound", "two variables", (), {"A": np.eye(2), "B": np.eye(2), "k": 1})
+    >>> case.n, len(case.arguments())
+    (2, 3)
+    """
+
+    level: str
+    name: str
+    data: Mapping[str, Any]
+    flags: tuple[str, ...] = ()
+    cache: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
+
+    @property
+    def n(self) -> int:
+        """The number of variables."""
+        return len(self.data["a"] if self.level == "fda" else self.data["A"])
+
+    @property
+    def B(self) -> Matrix:
+        """The metric: the identity at the level pca."""
+        return self.once("B", lambda: frozen(np.eye(self.n))) if self.level == "pca" else self.data["B"]
+
+    @property
+    def coefficient(self) -> float:
+        """ρ_ε or ν_ε, the factor of the penalty (SGEV-A)."""
+        return float(self.data["nu" if self.level == "fda" else "rho"]) / log_scale(float(self.data["eps"]))
+
+    def arguments(self) -> list[Any]:
+        """Fresh writeable copies in the level's order: what the solver is given."""
+        values = [self.data[name] for name in LEVELS[self.level].arguments]
+        return [value.copy() if isinstance(value, np.ndarray) else value for value in values]
+
+    def changed(self, name: str, **values: Any) -> Instance:
+        """The same question with some arguments replaced; the flags describe the original and are dropped."""
+        return question(self.level, f"{self.name}, {name}", (), {**self.data, **values})
+
+    def once(self, name: str, compute: Callable[[], T]) -> T:
+        """The value of that name from the cache, computed at the first call."""
+        if name not in self.cache:
+            self.cache[name] = compute()
+        return self.cache[name]
+
+
+def question(level: str, name: str, flags: tuple[str, ...], data: Mapping[str, Any]) -> Instance:
+    """An instance whose arrays are read-only C-ordered float64 copies."""
+    kept = {
+        key: frozen(np.array(value, dtype=np.float64, order="C")) if isinstance(value, np.ndarray) else value
+        for key, value in data.items()
+    }
+    return Instance(level, name, MappingProxyType(kept), flags)
+
+
+def plain(value: Any) -> Any:
+    """Lists and Python numbers for JSON and for snippets; floats read back to the same bits."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return float(value) if isinstance(value, np.floating) and math.isfinite(value) else value
+
+
+def condition(instance: Instance) -> float:
+    """cond(B)."""
+    return 1.0 if instance.level == "pca" else instance.once("condition", lambda: condition_of(instance.B))
+
+
+def scaled_condition(instance: Instance) -> float:
+    """cond(D⁻¹BD⁻¹) with D = diag(B)^½: the magnification of relative errors of single entries of x."""
+    root = np.sqrt(np.diagonal(instance.B))
+    return instance.once("scaled condition", lambda: condition_of(instance.B / np.outer(root, root)))
+
+
+def condition_of(B: Matrix) -> float:
+    """λmax/λmin of a symmetric matrix."""
+    values = np.linalg.eigvalsh(B)
+    return float(values[-1] / values[0]) if values[0] > 0.0 else math.inf
+
+
+def rounding(instance: Instance) -> float:
+    """What rounding alone may do to x: 50 units in the last place, magnified by cond(B) and by cancellation in c."""
+    return 50.0 * UNIT_ROUNDOFF * max(condition(instance), instance.once("cancellation", lambda: lost(instance)))
+
+
+def lost(instance: Instance) -> float:
+    """max (|A| + τI)|y| / max |(A + τI)y|: the digits that cancel in the linear term of a step, as a factor."""
+    if instance.level != "step":
+        return 1.0
+    A, y, tau = instance.data["A"], instance.data["y"], instance.data["tau"]
+    whole, left = np.max(np.abs(A) @ np.abs(y) + tau * np.abs(y)), np.max(np.abs(A @ y + tau * y))
+    return float(whole / left) if left > 0.0 else 1.0
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """How exact an answer must be, and the cases that this is meant for.
+
+    Two kinds of solver stop by two kinds of rule. One that controls x (a closed form, an active set, an iteration run
+    until it stands still) is held to an accuracy δ in x; its value is then off by δ² and its optimality conditions by
+    δ. One that controls the value (a conic solver, which stops at a duality gap) is held to a gap, and the allowed
+    error in x follows from strong convexity: g(x, y) − g(x*, y) ≥ κ‖x − x*‖²_B on Ω with κ = μ + τ/λmax(B).
+
+    Parameters
+    ----------
+    name : str
+        The name of the profile.
+    accuracy : float
+        The limit for x, its conditions, the constraint and ascent; with a gap, the limit for whole runs.
+    reason : str
+        What the profile is for, for the report.
+    smallest_eps, largest_condition, largest_scale : float
+        Cases with a smaller ε, a larger cond(B) or data of another scale are not asked. The report counts them.
+    gap : float
+        The duality gap, relative to 1 + |value|, at which a solver that controls the value stops; 0 for the others.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import verify
+    >>> verify.PROFILES["closed"].accuracy
+    1e-10
+    """
+
+    name: str
+    accuracy: float
+    reason: str
+    smallest_eps: float = 0.0
+    largest_condition: float = math.inf
+    largest_scale: float = math.inf
+    gap: float = 0.0
+
+    @property
+    def feasibility(self) -> float:
+        """How far an answer may leave Ω; conic solvers stop at 1e-8, which cond(B) = 1e3 can make 1e-6."""
+        return 1e-5 if self.gap > 0.0 else self.accuracy
+
+    def value(self, size: float) -> float:
+        """The tolerance of a surrogate's value, relative to its size; a gap is relative to 1 + size.
+
+        An error δ in x costs δ² in the value, so 1e-3·δ is far from tight; summing in double precision loses 1e-12.
+        """
+        if self.gap > 0.0:
+            return self.gap * (1.0 + 1.0 / size) if size > 0.0 else 1.0
+        return 1e-3 * self.accuracy + 1e-12
+
+    def at(self, instance: Instance) -> float:
+        """The accuracy asked at an instance: not below what rounding leaves there."""
+        return max(self.accuracy, rounding(instance))
+
+    def admits(self, instance: Instance) -> bool:
+        """Is the instance one that this profile is for?
+
+        Tiny weights are asked only without a limit on ε. A B of condition 1e8 in a random basis is asked only at 1e-8
+        and below, since no first-order method could answer it.
+        """
+        easy = "tiny-weights" not in instance.flags or self.smallest_eps == 0.0
+        mild = "basis-1e8" not in instance.flags or self.accuracy <= 1e-8
+        eps = instance.data.get("eps", 1.0)
+        return easy and mild and eps >= self.smallest_eps and condition(instance) <= self.largest_condition
+
+
+PROFILES: Mapping[str, Tolerances] = MappingProxyType(
+    {
+        profile.name: profile
+        for profile in (
+            Tolerances(
+                "standard",
+                1e-5,
+                "any method run to convergence; a stop at 1e-4 or single precision fails; a B of condition 1e8 in a "
+                "random basis, where coordinate descent needs 1e8 passes, is asked by the profile closed only",
+            ),
+            Tolerances(
+                "interior-point",
+                1e-3,
+                "a conic solver at its default gap, which leaves √(gap/κ) in x; weights beyond 1/ε = 1e4, "
+                "cond(B) > 2e3 and data far from size one need a cap, scaling or refinement and are left out",
+                smallest_eps=1e-4,
+                largest_condition=2e3,
+                largest_scale=100.0,
+                gap=1e-6,  # interior points stop at 1e-8; SCS asked for 1e-8 leaves 2e-7
+            ),
+            Tolerances("closed", 1e-10, "a closed form, or an answer refined on its support"),
+        )
+    }
+)
+
+
+def tolerances(tol: Any) -> Tolerances:
+    """The profile of a name, the standard one for None, or one made of a number between 1e-13 and 0.1.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.verify.levels import tolerances
+    >>> tolerances(None).accuracy, tolerances("closed").accuracy, tolerances(1e-6).name
+    (1e-05, 1e-10, '1e-06')
+    """
+    if tol is None or isinstance(tol, Tolerances):
+        return PROFILES["standard"] if tol is None else tol
+    if isinstance(tol, str):
+        if tol in PROFILES:
+            return PROFILES[tol]
+        raise InvalidParameter(f"tol = {shown(tol)} is unknown; {nearest(tol, PROFILES)} A number is allowed too.")
+    if isinstance(tol, bool) or not isinstance(tol, (int, float, np.floating)) or not 1e-13 <= tol <= 0.1:
+        raise InvalidParameter(f"tol = {shown(tol)} must be a profile's name or a number between 1e-13 and 0.1.")
+    return Tolerances(f"{float(tol):g}", float(tol), "given by the caller")

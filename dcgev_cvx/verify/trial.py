@@ -1,0 +1,347 @@
+"""A solver on trial: its calls, one at a time and within a time limit, and what was found in its answers."""
+
+from __future__ import annotations
+
+import io
+import math
+import queue
+import sys
+import threading
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field, replace
+from time import perf_counter, process_time
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from .._numerics.checks import Vector, as_number
+from .equations import Limits, over, worst
+from .levels import LEVELS, Instance, Tolerances
+from .suite import Suite
+
+Solver: TypeAlias = Callable[..., Any]
+Status: TypeAlias = Literal["passed", "failed", "blocked"]
+Kind: TypeAlias = Literal["contract", "advisory"]
+
+TIME_LIMIT = 10.0
+"""Seconds a call may take; then it counts as hanging and no further call is made."""
+
+
+def as_time_limit(seconds: Any) -> float:
+    """Seconds > 0 that a queue can wait for."""
+    return as_number(seconds, "time_limit", strict=True, high=threading.TIMEOUT_MAX)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call returned: x (or a bound as a vector of one), or why it cannot be judged.
+
+    x is None when the form is wrong, and problem says how; asked is False for calls that were not made because the
+    solver hung before. x is a copy; raw is what the solver returned, which it may still hold.
+    """
+
+    x: Vector | None
+    problem: str = ""
+    oddities: tuple[str, ...] = ()
+    single: bool = False
+    printed: bool = False
+    warned: str = ""
+    asked: bool = True
+    raw: Any = None
+
+
+@dataclass(eq=False)
+class Handed:
+    """What a solver was given, with copies of the arrays to compare them with."""
+
+    instance: Instance
+    arguments: list[Any]
+    copies: list[Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.copies = [a.copy() if isinstance(a, np.ndarray) else a for a in self.arguments]
+
+    def changed(self) -> str:
+        """The names of the arrays that hold other numbers now."""
+        rows = zip(LEVELS[self.instance.level].arguments, self.copies, self.arguments, strict=True)
+        return ", ".join(n for n, old, new in rows if isinstance(old, np.ndarray) and not np.array_equal(old, new))
+
+
+@dataclass
+class Session:
+    """The calls of a solver; every answer is kept, so that one call serves all checks.
+
+    The solver runs in one worker thread: a call that never returns is left behind, as Python cannot end a thread, and
+    no further call is made. Output and warnings are caught during the call. written holds the calls during which an
+    argument was changed, of that call or of one of the three before it.
+    """
+
+    solver: Solver
+    time_limit: float = TIME_LIMIT
+    calls: int = 0
+    seconds: float = 0.0
+    hung: str = ""
+    answers: dict[int, Answer] = field(default_factory=dict[int, Answer])
+    kept: list[Instance] = field(default_factory=list[Instance])
+    written: list[tuple[Instance, str]] = field(default_factory=list[tuple[Instance, str]])
+    watched: deque[Handed] = field(default_factory=lambda: deque[Handed](maxlen=4))
+    _worker: _Worker | None = None
+
+    def ask(self, instance: Instance) -> Answer:
+        """The answer to an instance, asked for the first time or remembered."""
+        if id(instance) not in self.answers:
+            self.kept.append(instance)  # an id is unique only while its object lives
+            self.answers[id(instance)] = self.call(instance, instance.arguments())
+        return self.answers[id(instance)]
+
+    def call(self, instance: Instance, arguments: list[Any]) -> Answer:
+        """One call with the given arguments, judged for form alone."""
+        if self.hung:
+            return Answer(None, self.hung, asked=False)
+        self.watched.append(Handed(instance, arguments))
+        output, begin = io.StringIO(), perf_counter()
+        with warnings.catch_warnings(record=True) as caught, redirect_stdout(output), redirect_stderr(sys.stderr):
+            warnings.simplefilter("always")
+            raw, failure = self._run(arguments)
+        self.calls += 1
+        self.seconds += perf_counter() - begin
+        self._look()
+        answer = Answer(None, failure) if failure else form_of(instance, raw)
+        warned = f"{caught[0].category.__name__}: {caught[0].message}" if caught else ""
+        return replace(answer, printed=bool(output.getvalue()), warned=warned, raw=raw)
+
+    def _look(self) -> None:
+        """Note which of the arrays handed over last are no longer what they were; each call is noted once."""
+        for handed in list(self.watched):
+            if names := handed.changed():
+                late = "" if handed is self.watched[-1] else ", when it was called again"
+                self.written.append((handed.instance, f"changed {names} in place{late}"))
+                self.watched.remove(handed)
+
+    def _run(self, arguments: list[Any]) -> tuple[Any, str]:
+        """(what the solver returned, what went wrong)."""
+        self._worker = self._worker or _Worker(self.solver)
+        try:
+            raw, error = self._worker.run(arguments, self.time_limit)
+        except queue.Empty:
+            self.hung = f"no answer within {self.time_limit:g} s; the solver was not called again"
+            return None, self.hung
+        return raw, f"raised {type(error).__name__}: {first_line(error)}" if error is not None else ""
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an exception's message."""
+    return next(iter(str(error).strip().splitlines()), "without a message")
+
+
+class _Worker:
+    """One daemon thread that calls the solver, so that a call that never returns can be left behind."""
+
+    def __init__(self, solver: Solver) -> None:
+        self._solver = solver
+        self._inbox: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
+        self._outbox: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def run(self, arguments: list[Any], seconds: float) -> tuple[Any, BaseException | None]:
+        """The solver's answer or its exception; queue.Empty when it takes too long."""
+        begin, used, wait = perf_counter(), process_time(), seconds
+        self._inbox.put(arguments)
+        while True:
+            try:
+                return self._outbox.get(timeout=wait)
+            except queue.Empty:
+                if not starved(perf_counter() - begin, process_time() - used, seconds):
+                    raise
+                wait = 0.25 * seconds
+
+    def _serve(self) -> None:
+        while True:
+            arguments = self._inbox.get()
+            try:
+                self._outbox.put((self._solver(*arguments), None))
+            except BaseException as error:  # SystemExit included: a solver that exits has not answered
+                self._outbox.put((None, error))
+
+
+def starved(wall: float, cpu: float, limit: float) -> bool:
+    """Is the solver computing on a busy machine: CPU time above 0 but below half its limit, up to six limits?
+
+    A solver that sleeps uses no CPU time and is not waited for; one that computes on an idle machine uses all of it.
+    """
+    return 0.02 * wall < cpu < 0.5 * limit and wall < 6.0 * limit
+
+
+# The form of an answer
+
+
+def form_of(instance: Instance, raw: Any) -> Answer:
+    """The answer as numbers, or what is wrong with its form."""
+    if LEVELS[instance.level].returns == "bound":
+        return Answer(*number_of(raw))
+    return vector_of(raw, instance.n)
+
+
+def number_of(raw: Any) -> tuple[Vector | None, str]:
+    """(a bound as a vector of one, or None and why); +∞ is a number, NaN is not."""
+    array = numbers_of(raw)
+    if array is None:
+        return None, f"returned {described(raw)} where a number is expected"
+    if array.size != 1:
+        return None, f"returned an array of shape {array.shape} where a number is expected"
+    value = float(array.reshape(-1)[0])
+    return (None, "returned NaN") if math.isnan(value) else (np.array([value]), "")
+
+
+def vector_of(raw: Any, n: int) -> Answer:
+    """A vector of n finite numbers: a list and the shape (n, 1) are odd but right, other shapes are wrong.
+
+    Complex numbers without an imaginary part and objects that are numbers pass; booleans and text do not.
+    """
+    array = numbers_of(raw)
+    if array is None:
+        return Answer(None, f"returned {described(raw)} where a vector of {n} real numbers is expected")
+    if array.shape not in ((n,), (n, 1)):
+        return Answer(None, f"returned an array of shape {array.shape} where ({n},) is expected")
+    x, dtype = array.reshape(n).astype(np.float64), np.asarray(raw).dtype
+    bad = int(n - np.count_nonzero(np.isfinite(x)))
+    if bad:
+        return Answer(None, f"returned {bad} entries that are NaN or infinite")
+    odd = [] if isinstance(raw, np.ndarray) else [f"returned a {type(raw).__name__}, not an array"]
+    odd += ["returned shape (n, 1)"] if array.ndim == 2 else []
+    odd += [f"returned dtype {dtype}"] if dtype != np.float64 else []
+    return Answer(x, "", tuple(odd), single=array.dtype.kind == "f" and array.dtype.itemsize < 8)
+
+
+def numbers_of(raw: Any) -> Any:
+    """An array of real numbers, or None for text, masks, imaginary parts and other objects.
+
+    Numbers of another kind (Fraction, Decimal, mpmath's) are converted by their __float__.
+    """
+    if raw is None or np.ma.is_masked(raw):
+        return None
+    try:
+        array: Any = np.asarray(raw)
+        if array.dtype.kind == "O" and array.size and all(map(is_number, array.flat)):
+            array = array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if array.dtype.kind == "c" and not np.any(array.imag):
+        array = array.real
+    return array if array.dtype.kind in "fiu" else None
+
+
+def is_number(value: Any) -> bool:
+    """Is it a number that NumPy does not know: no text, no truth value, no array, and with a __float__?"""
+    return hasattr(value, "__float__") and not isinstance(value, (str, bytes, bool, np.bool_, np.ndarray))
+
+
+def described(raw: Any) -> str:
+    """The type of an answer, with its dtype if it is an array."""
+    if not isinstance(raw, np.ndarray):
+        return "None" if raw is None else f"a value of type {type(raw).__name__}"
+    masked = f" with {np.ma.count_masked(raw)} masked entries" if np.ma.is_masked(raw) else ""
+    return f"an array of dtype {raw.dtype}{masked}"
+
+
+# What is found
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One judged case; note says what the numbers cannot: the equation, or the argument that was changed."""
+
+    instance: Instance
+    violation: float
+    limit: float
+    x: Vector | None = None
+    note: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """How many times the limit."""
+        return over(self.violation, self.limit)
+
+    @property
+    def failed(self) -> bool:
+        """Is the limit exceeded? NaN counts as that."""
+        return not self.ratio <= 1.0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A solver's session over a suite at given tolerances."""
+
+    session: Session
+    suite: Suite
+    tol: Tolerances
+
+    def limits(self, answer: Answer, *, single: bool = False) -> Limits:
+        """How far an answer may be off."""
+        return Limits(self.tol, single=single, rounded=answer.single)
+
+    def judged(self, case: Instance, answer: Answer, *, single: bool = False, note: str = "") -> Finding:
+        """The equation that the answer misses most; no answer is an infinite miss."""
+        if answer.x is None:
+            return Finding(case, math.inf, 1.0, None, answer.problem)
+        miss = worst(case, answer.x, self.limits(answer, single=single))
+        words = f"{miss.equation.name}{f' ({note})' if note else ''}"
+        return Finding(case, miss.violation, miss.limit, answer.x, words)
+
+    def right(self, case: Instance) -> bool:
+        """Does the answer to a case satisfy every equation?"""
+        return not self.judged(case, self.session.ask(case)).failed
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found.
+
+    worst and tolerance belong to the case with the largest ratio of the two; instance is the smallest failing case.
+    """
+
+    name: str
+    tag: str
+    meaning: str
+    kind: Kind
+    status: Status
+    cases: int
+    failures: int = 0
+    worst: float = 0.0
+    tolerance: float = 0.0
+    instance: Instance | None = None
+    x: Vector | None = None
+    note: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Did it pass? A blocked check did not."""
+        return self.status == "passed"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the report: what is judged, what it means, and the words where there is nothing to judge."""
+
+    name: str
+    tag: str
+    meaning: str
+    findings: Callable[[Trial], Iterable[Finding]]
+    kind: Kind = "contract"
+    blocked: str = "no answer could be judged"
+
+    def run(self, trial: Trial) -> Outcome:
+        """The worst finding decides; of the failing ones the smallest instance is shown; none at all is blocked."""
+        about = (self.name, self.tag, self.meaning, self.kind)
+        with np.errstate(all="ignore"):  # an answer may be so large that sums overflow
+            found = list(self.findings(trial))
+        if not found:
+            return Outcome(*about, "blocked", 0, note=f"blocked: {self.blocked}")
+        failing = [finding for finding in found if finding.failed]
+        top = max(found, key=lambda f: f.ratio)
+        shown = min(failing, key=lambda f: f.instance.n) if failing else top
+        status, rest = "failed" if failing else "passed", (shown.instance, shown.x, shown.note)
+        return Outcome(*about, status, len(found), len(failing), top.violation, top.limit, *rest)

@@ -1,0 +1,255 @@
+"""Test vectors for any language: questions with their certified answers as JSON, and the judging of answer files.
+
+A file holds vectors of one level and one family; `input` are the arguments by name, `expected` what is known of the
+answer, and `tolerance` what it is judged by, so that a judge in another language needs nothing else. Decimals read
+back to the same bits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._numerics.checks import as_whole, shown
+from ..errors import InvalidParameter
+from .equations import Limits, worst
+from .levels import LEVELS, Instance, Level, Tolerances, known_level, plain, question, tolerances
+from .pencil_cases import optimum
+from .reference_answers import reference, surrogate
+from .suite import FAMILIES, Effort, cases
+from .trial import Answer, first_line, number_of, vector_of
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One vector's verdict: passed, failed, or blocked when there is no answer to judge.
+
+    violation and limit are those of the equation that was missed by most, or came nearest to it.
+    """
+
+    id: str
+    group: str
+    status: str
+    equation: str = ""
+    violation: float = 0.0
+    limit: float = 0.0
+    note: str = ""
+
+
+def export(
+    folder: Path | str, level: str, *, seed: int = 0, seeds: int = 1, effort: Effort = "full", tol: Any = None
+) -> dict[str, int]:
+    """Write one file per group of vectors, replacing files of the same name; returns the numbers of vectors."""
+    about, profile, target = known_level(level), tolerances(tol), Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    drawn = (case for s in range(seed, seed + as_whole(seeds, "seeds")) for case in cases(level, s, effort))
+    records = [(group_of(case), case_record(case, profile)) for case in drawn if profile.admits(case)]
+    records += [("invalid", invalid_record(words, data)) for words, data in invalid_questions(level)]
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for number, (group, record) in enumerate(records, start=1):
+        groups.setdefault(group, []).append({"id": f"{level}-{number:04d}", **record})
+    for name, vectors in groups.items():
+        text = json.dumps(file_content(about, name, vectors), ensure_ascii=False, allow_nan=False)
+        (target / f"{level}-{name}.json").write_text(text + "\n", encoding="utf-8")
+    (target / "schema.json").write_text(schema_text(), encoding="utf-8")
+    return {name: len(vectors) for name, vectors in sorted(groups.items())}
+
+
+def group_of(case: Instance) -> str:
+    """The group of the first family that the case belongs to, or "plain"."""
+    return next((family.group for family in FAMILIES if family.holds(case)), "plain")
+
+
+def mistake_of(group: str, level: str) -> str:
+    """The mistake that a group of vectors brings to light."""
+    rest = {
+        "invalid": "numbers returned where there is no answer",
+        "plain": "factors of 2, the wrong logarithm, wrong signs",
+    }
+    return rest.get(group) or next(f.mistake for f in FAMILIES if f.group == group and level in f.levels)
+
+
+def file_content(about: Level, group: str, vectors: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a vector file holds."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "level": about.name,
+        "group": group,
+        "note": f"catches: {mistake_of(group, about.name)}",
+        "verdict": about.verdict,
+        "task": about.task,
+        "arguments": list(about.arguments),
+        "returns": about.returns,
+        "vectors": vectors,
+    }
+
+
+def schema_text() -> str:
+    """The JSON Schema of a vector file."""
+    from importlib.resources import files
+
+    return files("dcgev_cvx.verify").joinpath("schema.json").read_text(encoding="utf-8")
+
+
+def case_record(case: Instance, profile: Tolerances) -> dict[str, Any]:
+    """A case with its answer, as plain data; "acceptable" where a tie leaves x open and the value decides."""
+    limits, step = Limits(profile), case.level in ("step", "fda")
+    allowed = {"accuracy": limits.accuracy(case), "gap": profile.gap}
+    return {
+        "flags": list(case.flags),
+        "comment": case.name,
+        "result": "valid" if not step or reference(case).nondegenerate else "acceptable",
+        "input": {key: plain(case.data[key]) for key in LEVELS[case.level].arguments},
+        "expected": expected(case),
+        "tolerance": {**allowed, "value": limits.value(case)} if step else allowed,
+    }
+
+
+def invalid_record(words: str, data: dict[str, Any]) -> dict[str, Any]:
+    """A question that has no answer; the comment says why."""
+    return {
+        "flags": ["invalid"],
+        "comment": words,
+        "result": "invalid",
+        "input": {key: plain(value) for key, value in data.items()},
+        "expected": {},
+        "tolerance": {"accuracy": 0.0, "gap": 0.0},
+    }
+
+
+def expected(case: Instance) -> dict[str, Any]:
+    """What is known: the certified minimiser, the optimum of (SGEV-P), or nothing beyond the conditions of a run."""
+    if case.level in ("step", "fda"):
+        ref = reference(case)
+        value = surrogate(case).value(ref.x)
+        return {"x": plain(ref.x), "value": value, "mu": ref.mu, "kkt": ref.kkt, "agreement": ref.agreement}
+    if case.level in ("bound", "cardinality"):
+        best = optimum(case)
+        return {"optimum": best.value, "support": list(best.support), "lambda_max": best.lambda_max}
+    return {}
+
+
+def invalid_questions(level: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(what is wrong, the arguments) of questions that have no answer: a sound question with one argument spoilt.
+
+    Whatever numbers come back are wrong; only refusing is right. `verify.check` does not ask them: a solver may leave
+    the checking of its input to its caller.
+    """
+    y = np.array([0.6, 0.6, 0.5])
+    sound: dict[str, Any] = {"A": np.diag([3.0, 2.0, 1.0]) + 0.5, "B": np.eye(3), "y": y, "x0": y}
+    sound |= {"a": np.array([1.0, 0.5, 0.2]), "rho": 0.3, "nu": 0.3, "eps": 0.1, "tau": 0.0, "k": 2}
+    spoilt: list[tuple[str, str, Any]] = [("B", "B is 4 × 4, the rest of size 3", np.eye(4))]
+    if level == "pca":
+        spoilt = [("A", "A is 4 × 4 and x0 has 3 entries", np.eye(4))]
+    if level not in ("bound", "cardinality"):
+        start = "x0" if level in ("algorithm", "pca") else "y"
+        spoilt += [(start, f"{start} is one entry short", y[:2])]
+        spoilt += [("eps", "ε is 0", 0.0), ("eps", "ε is negative", -0.1)]
+    if level in ("step", "algorithm", "fda"):
+        spoilt += [("B", "B is indefinite: the program is unbounded below", np.diag([1.0, 1.0, -1.0]))]
+    if level == "fda":
+        spoilt += [("a", "a = 0: no x satisfies aᵀx = 1", np.zeros(3))]
+    if level == "cardinality":
+        spoilt += [("B", "B = −I: no x has xᵀBx = 1", -np.eye(3))]
+        spoilt += [("k", "k = 0 and a unit norm exclude each other", 0)]
+    for name, words, value in spoilt:
+        yield words, {key: value if key == name else sound[key] for key in LEVELS[level].arguments}
+
+
+# Judging answers
+
+
+def judge_answers(folder: Path | str, answers: Mapping[str, Any]) -> list[Judgement]:
+    """Every vector of a folder against an answer file's content {id: x}.
+
+    Raises InvalidParameter for a folder without vectors, for a file that is not as it was exported, or for answers to
+    vectors that do not exist: a misspelt id would otherwise pass for a missing answer.
+    """
+    verdicts: list[Judgement] = []
+    for content in read_vectors(folder):
+        try:
+            verdicts += [judge_one(content, vector, answers) for vector in content["vectors"]]
+        except Exception as cause:  # a file that was changed may go wrong anywhere
+            what = f"{type(cause).__name__}: {first_line(cause)}"
+            raise InvalidParameter(
+                f"a file of {folder} ({shown(content.get('group'))}) is not as it was exported: {what}"
+            ) from cause
+    if not verdicts:
+        raise InvalidParameter(f"{folder} holds no vectors: write some with `dcgev vectors export`.")
+    if unknown := set(answers) - {verdict.id for verdict in verdicts}:
+        raise InvalidParameter(f"{len(unknown)} answers have no vector, the first is {min(unknown)!r}.")
+    return verdicts
+
+
+def judge_one(content: Mapping[str, Any], vector: Mapping[str, Any], answers: Mapping[str, Any]) -> Judgement:
+    """One answer by the equations of its level; `expected` is not used, since other right answers pass too."""
+    name, group = vector["id"], content["group"]
+    if name not in answers:
+        return Judgement(name, group, "blocked", note="no answer was given")
+    given = answers[name]
+    if vector["result"] == "invalid":  # null or {"error": …} is the right answer to a question that has none
+        refused = given is None or (isinstance(given, dict) and "error" in given)
+        status = "passed" if refused else "failed"
+        return Judgement(name, group, status, "refusal", float(not refused), 0.0, vector["comment"])
+    case = stored_instance(content["level"], vector)
+    answer = Answer(*number_of(given)) if content["returns"] == "bound" else vector_of(given, case.n)
+    if answer.x is None:
+        return Judgement(name, group, "failed", "valid answer", np.inf, 0.0, answer.problem)
+    allowed = vector["tolerance"]
+    tol = Tolerances("vector", float(allowed["accuracy"]), "stored with the vector", gap=float(allowed["gap"]))
+    miss = worst(case, answer.x, Limits(tol))
+    status = "passed" if miss.ratio <= 1.0 else "failed"
+    return Judgement(name, group, status, miss.equation.name, miss.violation, miss.limit)
+
+
+def stored_instance(level: str, vector: Mapping[str, Any]) -> Instance:
+    """The question of a stored vector: lists become float64 arrays, whole numbers such as k stay."""
+    given = {name: vector["input"][name] for name in LEVELS[level].arguments}
+    data = {k: np.array(v, dtype=np.float64) if isinstance(v, list) else v for k, v in given.items()}
+    return question(level, vector["id"], tuple(vector["flags"]), data)
+
+
+def read_vectors(folder: Path | str) -> list[dict[str, Any]]:
+    """The vector files of a folder, their version checked."""
+    where = Path(folder)
+    if not where.is_dir():
+        raise InvalidParameter(f"{folder} is not a folder of vectors.")
+    names = sorted(where.glob("*.json"))
+    return [read_versioned(path, "vectors") for path in names if path.name not in ("schema.json", "answers.json")]
+
+
+def read_answers(path: Path | str) -> dict[str, Any]:
+    """{id: answer} of an answer file {"schema_version": 1, "answers": {id: x or bound}}."""
+    answers = read_versioned(Path(path), "answers").get("answers")
+    if not isinstance(answers, dict) or not answers:
+        raise InvalidParameter(f"{path} holds no answers: nothing can be judged.")
+    return answers
+
+
+def read_versioned(path: Path, field: str) -> dict[str, Any]:
+    """The JSON object in a file of our schema version, or an error that names the file."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=without_repetition)
+    except OSError as cause:
+        raise InvalidParameter(f"{path} cannot be read: {cause.strerror or cause}") from cause
+    except (ValueError, RecursionError) as cause:
+        raise InvalidParameter(f"{path} is not JSON: {cause}") from cause
+    if not isinstance(content, dict) or content.get("schema_version") != SCHEMA_VERSION:
+        raise InvalidParameter(f'{path} must hold {{"schema_version": {SCHEMA_VERSION}, "{field}": …}}.')
+    return content
+
+
+def without_repetition(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; a name that occurs twice is an error, since it is unclear which of the two values holds."""
+    name, count = Counter(name for name, _ in pairs).most_common(1)[0] if pairs else ("", 0)
+    if count > 1:
+        raise ValueError(f"{shown(name)} occurs twice in one object")
+    return dict(pairs)

@@ -1,0 +1,72 @@
+"""`dcgev verify` on a function, a file and a program."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from dcgev_cvx import cli
+
+
+def test_a_function_in_a_file(tmp_path, capsys):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from scipy.linalg import eigh\ndef bound(A, B, k):\n    return eigh(A, B)[0][-1]\n", encoding="utf-8"
+    )
+    page = tmp_path / "report.html"
+    assert cli.main(["verify", f"{path}:bound", "--level", "bound", "--html", str(page)]) == 0
+    assert "PASSED: bound as bound (SGEV-P)" in capsys.readouterr().out
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    path.write_text("def bound(A, B, k):\n    return 0.0\n", encoding="utf-8")
+    assert cli.main(["verify", f"{path}:bound", "--level", "bound", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["counterexample"]["check"] == "validity"
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("nothing", "MODULE:FUNCTION"),
+        ("no_such_module_here:f", "could not be imported"),
+        ("math:nothing", "has no 'nothing'"),
+        ("nowhere.py:f", "does not exist"),
+    ],
+)
+def test_targets_that_are_none(target, words, capsys):
+    assert cli.main(["verify", target, "--level", "pca"]) == 2
+    assert words in capsys.readouterr().err
+
+
+RUDE = """
+import sys
+from scipy.linalg import eigh
+print("loading")
+def bound(A, B, k):
+    sys.stderr = sys.stdout = None
+    return eigh(A, B, eigvals_only=True)[-1]
+"""
+
+
+def test_a_rude_module_leaves_the_report_readable(tmp_path, capsys):
+    path = tmp_path / "rude.py"
+    path.write_text(RUDE, encoding="utf-8")
+    before = sys.stderr
+    assert cli.main(["verify", f"{path}:bound", "--level", "bound", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ok"] is True
+    assert sys.stderr is before
+
+
+def test_a_function_that_keeps_the_interpreter_to_itself_ends_the_command():
+    body = "with watchdog(1.0): re.match('(a+)+$', 40 * 'a' + 'b')"
+    script = f"import re; from dcgev_cvx.cli.verify_command import watchdog\n{body}"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "Timeout" in done.stderr
+    assert "line 2 in <module>" in done.stderr
+
+
+def test_either_a_function_or_a_command(capsys):
+    assert cli.main(["verify", "--level", "pca"]) == 2
+    assert "either" in capsys.readouterr().err

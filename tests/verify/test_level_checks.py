@@ -1,0 +1,187 @@
+"""The checks: right solvers of every make pass, wrong ones fail where their fault shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+import package_solvers
+import pytest
+import wrong_solvers as catalogue
+
+from dcgev_cvx import verify
+from dcgev_cvx.verify.level_checks import checks, opening
+from dcgev_cvx.verify.levels import tolerances
+from dcgev_cvx.verify.reference_answers import reference
+from dcgev_cvx.verify.suite import suite
+from dcgev_cvx.verify.trial import Session, Trial
+
+FAST_RIGHT = [e for e in catalogue.RIGHT if "CVXPY" not in e.name and e.level not in ("step", "algorithm")]
+RIGHT_STEPS = [e for e in catalogue.RIGHT if "CVXPY" not in e.name and e.level in ("step", "algorithm")]
+
+
+@pytest.mark.parametrize("entry", FAST_RIGHT, ids=lambda e: f"{e.level}-{e.name}")
+def test_a_right_solver_passes(entry):
+    report = verify.check(entry.make(), entry.level, tol=entry.tol)
+    assert report.ok, str(report)
+    assert report.cases > 30
+    assert report.calls > report.cases
+
+
+def misses(solver, level, tol=None, every=6):
+    """The contract checks that fail on a sixth of the cases and one pair of each kind."""
+    found = suite(level, 0, "quick").limited(tolerances(tol))
+    pairs = MappingProxyType({name: pairs[:1] for name, pairs in found.pairs.items()})
+    few = replace(found, cases=found.cases[::every], pairs=pairs)
+    trial = Trial(Session(solver, time_limit=60.0), few, tolerances(tol))
+    outcomes = [item.run(trial) for item in checks(level, few)]
+    assert sum(outcome.cases for outcome in outcomes) > 100
+    return [f"{o.name}: {o.note}" for o in outcomes if o.kind == "contract" and not o.passed]
+
+
+@pytest.mark.parametrize("entry", RIGHT_STEPS, ids=lambda e: f"{e.level}-{e.name}")
+def test_a_right_step_or_run_passes(entry):
+    assert misses(entry.make(), entry.level, entry.tol) == []
+
+
+@pytest.mark.parametrize(
+    ("solver", "level"),
+    [
+        (package_solvers.qcqp_step, "step"),
+        (package_solvers.native_step, "step"),
+        (package_solvers.fisher_step, "fda"),
+        (package_solvers.fda_step_of_run, "fda"),
+        (package_solvers.algorithm_1, "algorithm"),
+        (package_solvers.algorithm_2, "pca"),
+    ],
+)
+def test_the_packages_own_solvers_pass(solver, level):
+    assert misses(solver, level) == []
+
+
+def test_a_conic_solver_at_default_accuracy_passes_at_its_tolerance():
+    report = verify.check(catalogue.cvxpy_step("CLARABEL"), "step", tol="interior-point")
+    assert report.ok, str(report)
+    assert report.left_out > 0
+    assert "left out by this profile" in str(report)
+
+
+def test_an_exact_step_passes_at_the_tolerance_of_a_closed_form():
+    assert verify.check(catalogue.right_step, "step", tol="closed").ok
+    assert verify.check(catalogue.right_fda, "fda", tol="closed").ok
+
+
+def some(level, every):
+    """A share of the wrong solvers; `python -m benchmarks mutation` tries them all."""
+    return [e for e in catalogue.WRONG if e.level == level and "SDP" not in e.name][::every]
+
+
+WRONG = [*some("step", 11), *some("pca", 6), *some("fda", 5), *some("bound", 4), *some("cardinality", 4)]
+NEEDED = {
+    "y rounded to float32": "cancellation",
+    "answer remembered by two decimals of the data": "one argument changed",
+    "the same array handed out again": "answers kept",
+    "200 steps": "slow runs",
+    "entries below 1e-3 cut": "small entries",
+    "A rounded to float32": "range of float64",
+    "ε clipped at 1e-12 in the weights": "weights at 0",
+    "the best of three searches": "greedy search fails",
+    "text": "valid answer",
+    "τ in single precision": "last digits",
+    "answers remembered by ten digits": "last digits",
+    "B remembered by its identity": "reused arrays",
+    "y returned where A = 0": "A = 0",
+    "variables with aᵢ = 0 left out": "equal means",
+    "zeros of x0 filled with 1e-3": "x0 matters",
+    "the first call returns its start": "stationarity",
+    "penalty off where λmax is repeated": "stationarity",
+    "too small beyond 12 variables": "validity",
+    "unit 2-norm beyond 40 variables": "unit norm",
+    "variables without variance left out": "constant variables",
+    "divided by the standard deviations": "constant variables",
+    "normalised when the norm is above 0.999": "μ near 0",
+    "x0 written to at the next call": "inputs unchanged",
+    "B overwritten in Fortran order": "inputs unchanged",
+    "two arrays handed out in turn": "answers kept",
+    "0 where A = 0": "A = 0",
+    "penalty off where a has one nonzero": "equal means",
+    "entries of y below 1e-8 weighed as zeros": "weights at 0",
+    "weights in single precision": "last digits",
+    "the k largest entries of a row of the whitened A": "tight relaxations",
+    "remembered without B": "one argument changed",
+    "remembered without k": "one argument changed",
+    "infinite": "not vacuous",
+}
+"""Faults that one family or one pair alone brings to light, by the check that must fail."""
+
+
+@pytest.mark.parametrize(("name", "check"), NEEDED.items())
+def test_a_fault_is_caught_by_the_check_that_is_meant_for_it(name, check):
+    entry = next(e for e in catalogue.WRONG[::-1] if e.name == name)
+    assert check in {outcome.name for outcome in verify.check(entry.make(), entry.level).failed}
+
+
+@pytest.mark.parametrize("entry", WRONG, ids=lambda e: f"{e.level}-{e.name}")
+def test_a_wrong_solver_is_caught(entry):
+    report = verify.check(entry.make(), entry.level)
+    assert not report.ok
+    assert report.failed
+    assert report.counterexample is not None
+    with pytest.raises(verify.VerificationFailed, match="FAILED"):
+        report.raise_if_failed()
+
+
+@pytest.mark.parametrize("name", ["τ forgotten", "stops at 1e-4", "x0 ignored"])
+def test_a_wrong_run_is_caught(name):
+    entry = next(e for e in catalogue.WRONG if e.level == "algorithm" and e.name == name)
+    assert not verify.check(entry.make(), "algorithm").ok
+
+
+def test_the_catalogue_is_large_enough():
+    assert len(catalogue.WRONG) >= 40
+    assert len(catalogue.RIGHT) >= 8
+    assert {e.level for e in catalogue.WRONG} == set(verify.LEVELS) == {e.level for e in catalogue.RIGHT}
+
+
+def names_of(level):
+    return {check.name for check in checks(level, suite(level, 0, "quick"))}
+
+
+def test_every_level_has_the_special_families():
+    families = {"weights at 0", "interior optimum", "collapse", "near ties", "tiny ε", "one variable"}
+    assert families <= names_of("step")
+    assert {"x0 matters", "slow runs"} <= names_of("pca")
+    assert {"tight relaxations", "greedy search fails", "monotone in k"} <= names_of("bound")
+
+
+@pytest.mark.parametrize("level", verify.LEVELS)
+def test_the_first_call_of_all_has_a_telling_answer(level):
+    for seed in range(3):
+        case = opening(suite(level, seed, "quick"))
+        assert case.n >= 2
+        assert case.data["A" if "A" in case.data else "a"].any()
+        assert level not in ("step", "fda") or reference(case).x.any()
+
+
+def test_advisory_checks_do_not_decide():
+    report = verify.check(catalogue.noisy_step, "step")
+    advisory = {outcome.name: outcome for outcome in report.advisory}
+    assert report.ok
+    assert advisory["silent"].status == "failed"
+    assert "slow" in advisory["no warnings"].note
+
+
+def test_rounded_answers_are_not_held_to_their_last_digits():
+    found = suite("fda", 0, "quick")
+    few = replace(found, cases=found.cases[:1])
+    last = next(item for item in checks("fda", few) if item.name == "last digits")
+
+    def judged(finish):
+        trial = Trial(Session(lambda *args: finish(catalogue.right_fda(*args))), few, tolerances(None))
+        return last.run(trial).status
+
+    assert judged(lambda x: x) == "passed"
+    assert judged(lambda x: np.array([float(f"{v:.9g}") for v in x])) == "passed"
+    assert judged(lambda x: x.astype(np.float32)) == "passed"
+    assert judged(lambda x: x.astype(np.float32).astype(float)) == "failed"

@@ -1,0 +1,94 @@
+"""The report, the settings of a trial, and the decorator for pytest."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+import wrong_solvers as catalogue
+
+from dcgev_cvx import verify
+from dcgev_cvx.errors import InvalidParameter
+
+
+def test_the_same_seed_gives_the_same_report():
+    entry = next(e for e in catalogue.WRONG if e.level == "fda")
+    reports = [verify.check(entry.make(), "fda", seed=3) for _ in range(2)]
+    rows = [[(o.name, o.status, o.worst, o.failures) for o in report.checks] for report in reports]
+    assert rows[0] == rows[1]
+    assert reports[0].counterexample.arguments == reports[1].counterexample.arguments
+
+
+def test_no_check_at_all_is_a_failure():
+    report = verify.check(catalogue.right_bound, "bound")
+    empty = type(report)(**{**vars(report), "checks": ()})
+    assert report.ok
+    assert not empty.ok
+
+
+def test_the_report_as_text_json_and_page():
+    report = verify.check(catalogue.WRONG[0].make(), "step")
+    text = str(report)
+    assert text.splitlines()[0].startswith("FAILED: solver as step (ALG): ")
+    assert "smallest example found" in text
+    data = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    assert data["ok"] is False
+    assert {"name", "tag", "status", "worst", "tolerance", "instance"} <= set(data["checks"][0])
+    assert "<table>" in report.to_html()
+
+
+def test_a_solver_without_a_name_is_called_by_its_type():
+    class Bound:
+        def __call__(self, A, B, k):
+            return catalogue.right_bound(A, B, k)
+
+    report = verify.check(Bound(), "bound")
+    assert report.ok
+    assert report.solver == "Bound"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: verify.check(print, "stepp"), "did you mean 'step'"),
+        (lambda: verify.check(3, "step"), "not callable"),
+        (lambda: verify.check(print, "step", tol="tight"), "tol = 'tight' is unknown"),
+        (lambda: verify.check(print, "step", tol=2.0), "between 1e-13 and 0.1"),
+        (lambda: verify.check(print, "step", effort="most"), "effort = 'most'"),
+        (lambda: verify.check(print, "step", seed=-1), "seed = -1"),
+        (lambda: verify.check(print, "step", seed=[1]), r"seed = \[1\]"),
+        (lambda: verify.check(print, "step", seed=True), "seed = True"),
+        (lambda: verify.check(print, "step", effort=["quick"]), "effort = "),
+        (lambda: verify.check(print, "step", tol=[1e-5]), "tol = "),
+        (lambda: verify.check(print, "step", progress=3), "progress = 3 is not callable"),
+        (lambda: verify.check(print, "step", time_limit=0.0), "time_limit = 0"),
+        (lambda: verify.check(print, "step", time_limit=1e12), r"time_limit = 1e\+12"),
+        (lambda: verify.parametrize_with_checks("fda", time_limit=1e12), r"time_limit = 1e\+12"),
+        (lambda: verify.ProcessSolver("true", "fda", time_limit=1e12), r"time_limit = 1e\+12"),
+    ],
+)
+def test_settings_out_of_range_are_named(call, words):
+    with pytest.raises(InvalidParameter, match=words):
+        call()
+
+
+@verify.parametrize_with_checks("fda")
+def test_parametrize_gives_one_test_per_check(check):
+    check(catalogue.right_fda)
+
+
+def wrong_fda(a, B, y, nu, eps):
+    return catalogue.right_fda(a, B, y, 2 * nu, eps)
+
+
+def test_a_check_of_a_test_raises_with_the_example():
+    bound = next(b for b in verify.parametrize_with_checks("fda").args[1] if str(b) == "minimiser")
+    with pytest.raises(verify.VerificationFailed, match=r"(?s)minimiser.*FAILED.*x = solver\(a, B, y, nu, eps\)"):
+        bound(wrong_fda)
+
+
+def test_importing_the_package_does_not_import_the_kit():
+    code = "import sys, dcgev_cvx; assert 'dcgev_cvx.verify' not in sys.modules and 'scipy.linalg' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,116 @@
+"""Calls of a solver: time limits, exceptions, and the form of an answer."""
+
+from __future__ import annotations
+
+import math
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import wrong_solvers as catalogue
+
+from dcgev_cvx import verify
+from dcgev_cvx.verify.trial import number_of, starved, vector_of
+
+
+def test_a_hanging_solver_is_reported_and_not_waited_for():
+    begin = time.perf_counter()
+    report = verify.check(catalogue.hanging, "bound", time_limit=0.2)
+    assert time.perf_counter() - begin < 20.0
+    assert not report.ok
+    assert report.calls == 1
+    answer = report.checks[0]
+    assert answer.status == "failed"
+    assert "no answer within 0.2 s" in answer.note
+    assert any(outcome.status == "blocked" for outcome in report.checks)
+
+
+def silent_failure(*args):
+    raise ValueError
+
+
+@pytest.mark.parametrize(
+    ("solver", "words"),
+    [
+        (catalogue.crashing, "no licence found"),
+        (catalogue.leaving, "SystemExit"),
+        (silent_failure, "raised ValueError: without a message"),
+    ],
+)
+def test_a_solver_that_raises_is_a_failed_check(solver, words):
+    report = verify.check(solver, "fda")
+    assert not report.ok
+    assert words in report.checks[0].note
+    assert report.counterexample.found is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (None, "returned None"),
+        ("1.5", "type str"),
+        (True, "type bool"),
+        (1.0 + 1e-9j, "type complex"),
+        ([1.0, 2.0], "shape (2,)"),
+        (float("nan"), "NaN"),
+        ((i for i in range(3)), "type generator"),
+        (10**400, "type int"),
+    ],
+)
+def test_a_bound_that_is_not_a_number_is_named(raw, words):
+    value, problem = number_of(raw)
+    assert value is None
+    assert words in problem
+
+
+def test_numbers_of_other_types_are_numbers():
+    for raw in (1.5, np.float32(1.5), [1.5], np.array(1.5), np.array([[1.5]]), 1.5 + 0j, Fraction(3, 2)):
+        assert number_of(raw)[0] == [1.5]
+    assert math.isinf(number_of(math.inf)[0][0])
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (None, "None"),
+        ("12", "type str"),
+        (["1", "2"], "type list"),
+        (np.array([1, "2"], dtype=object), "dtype object"),
+        (np.array([True, False]), "dtype bool"),
+        (np.array([1.0, 1e-9j]), "dtype complex"),
+        (np.ones((1, 2)), "shape (1, 2)"),
+        (np.ones(3), "shape (3,)"),
+        ((np.ones(2), "optimal"), "type tuple"),
+        (np.ma.masked_array([1.0, 2.0], [True, False]), "dtype float64 with 1 masked"),
+        ([1.0, math.inf], "1 entries that are NaN or infinite"),
+    ],
+)
+def test_an_answer_that_is_not_a_vector_is_named(raw, words):
+    answer = vector_of(raw, 2)
+    assert answer.x is None
+    assert words in answer.problem
+
+
+def test_lists_columns_and_other_precisions_are_odd_but_right():
+    assert vector_of(np.ones(2), 2).oddities == ()
+    assert vector_of([1.0, 2.0], 2).oddities == ("returned a list, not an array",)
+    assert vector_of(np.ones((2, 1)), 2).oddities == ("returned shape (n, 1)",)
+    single = vector_of(np.ones(2, dtype=np.float32), 2)
+    assert single.single
+    assert single.oddities == ("returned dtype float32",)
+
+
+@pytest.mark.parametrize("size", [1e200, 1e308])
+@pytest.mark.parametrize("level", ["step", "pca", "cardinality"])
+def test_answers_that_overflow_are_failures_and_not_crashes(level, size):
+    report = verify.check(lambda *args: np.full(len(args[0]), size), level)
+    assert not report.ok
+    assert report.checks[0].passed
+
+
+def test_a_solver_is_not_blamed_for_a_busy_machine():
+    assert not starved(wall=10.0, cpu=0.001, limit=10.0)  # asleep
+    assert not starved(wall=10.0, cpu=9.9, limit=10.0)  # in an endless loop
+    assert starved(wall=10.0, cpu=1.0, limit=10.0)  # a tenth of a core
+    assert not starved(wall=61.0, cpu=3.0, limit=10.0)  # long enough
