@@ -56,7 +56,7 @@ class SolverMissing(DCGEVError, ImportError):
 
 
 class MissingPackage(DCGEVError, ImportError):
-    """An optional package is not installed; the message has the command that installs it."""
+    """A package is not installed, or too old; the message has the command that installs it."""
 
 
 class DataUnavailable(DCGEVError, OSError):

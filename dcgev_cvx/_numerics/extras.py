@@ -1,11 +1,15 @@
-"""Packages that only some features need: imported when the feature is used, named in the error when missing."""
+"""Packages that are missing or too old: the error holds the command that installs them."""
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import Any
 
 from ..errors import MissingPackage
+
+OLDEST_CVXPY = "1.7"
+"""The oldest version that passes the tests, as in pyproject.toml."""
 
 
 def require(package: str, extra: str) -> Any:
@@ -44,3 +48,30 @@ def require(package: str, extra: str) -> Any:
         raise MissingPackage(
             f"This feature needs the package {name}: pip install 'dcgev-cvx[{extra}]'.", name=name
         ) from cause
+
+
+def check_cvxpy() -> None:
+    """Check that the installed CVXPY is recent enough, from its metadata: importing it takes a second.
+
+    Raises
+    ------
+    MissingPackage
+        When it is older; the message holds the command that upgrades it.
+
+    Examples
+    --------
+    >>> from dcgev_cvx._numerics.extras import check_cvxpy
+    >>> check_cvxpy()
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        installed = version("cvxpy")
+    except PackageNotFoundError:  # installed as cvxpy-base
+        return
+    numbers, needed = ([int(n) for n in re.findall(r"\d+", text)[:2]] for text in (installed, OLDEST_CVXPY))
+    if numbers < needed:
+        raise MissingPackage(
+            f"dcgev-cvx needs cvxpy {OLDEST_CVXPY} or newer, got {installed}: pip install 'cvxpy>={OLDEST_CVXPY}'.",
+            name="cvxpy",
+        )

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from .._numerics.extras import check_cvxpy
 from ..errors import DCGEVError
 
-COMMANDS = ("compare", "solve", "path", "reproduce", "solvers", "verify", "vectors", "agreement", "lab")
+COMMANDS = ("compare", "solve", "path", "reproduce", "solvers", "verify", "vectors", "agreement", "lab", "exercise")
 """The commands in the order of the help text; COMMAND is in the module COMMAND_command."""
 
 
@@ -50,6 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         prepare_stream(name)
     try:
         args = parser().parse_args(argv)
+        check_cvxpy()
         code = int(args.run(args))
         sys.stdout.flush()
     except SystemExit as ended:  # argparse: --help, or a wrong option that it has reported

@@ -12,7 +12,6 @@ Usage:
 from __future__ import annotations
 
 import argparse
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .._numerics.text_tables import facts, table
@@ -89,6 +88,8 @@ def small_steps() -> list[tuple[Any, Any]]:
 
 def version_of(solver: str) -> str:
     """The version of the package behind a solver, or an empty string."""
+    from importlib.metadata import PackageNotFoundError, version
+
     from ..steps.backend import INSTALL
 
     package = (INSTALL | {"HIGHS": "highspy", "ECOS_BB": "ecos"}).get(solver, solver.lower())

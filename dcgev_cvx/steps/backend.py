@@ -19,7 +19,10 @@ from cvxpy.settings import SOLVERS as KNOWN
 from scipy.sparse import coo_array, issparse
 
 from .._numerics.checks import Vector, shown
+from .._numerics.extras import check_cvxpy
 from ..errors import InvalidParameter, SolverFailed, SolverMissing, nearest
+
+check_cvxpy()
 
 TIGHT: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
