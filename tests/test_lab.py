@@ -170,15 +170,9 @@ def test_the_command_lists_refuses_and_builds(capsys, tmp_path, monkeypatch):
 
 
 def test_without_marimo_the_remedy_is_named(monkeypatch, capsys):
-    monkeypatch.setattr(lab.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(lab, "find_spec", lambda name: None)
     assert main(["lab", "step"]) == 2
     assert "pip install 'dcgev-cvx[lab]'" in capsys.readouterr().err
-
-
-def test_without_the_apps_it_says_so(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(lab, "FOLDERS", (tmp_path / "none",))
-    assert main(["lab"]) == 2
-    assert "the labs were not found" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("name", "slider", "seen"), [("step", 0, "l = 1"), ("gap", 0, "k = 4: the optimum")])

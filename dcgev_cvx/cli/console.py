@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .._numerics.text_tables import as_text
-from ..errors import InvalidParameter, MissingPackage
+from ..errors import DataUnavailable, InvalidParameter, MissingPackage
 
 SHOWN = 40
 """Loadings or failures beyond this number are left to --json."""
@@ -199,3 +199,20 @@ def as_folder(option: str, name: str) -> Path:
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InvalidParameter(f"{option} {name}: this folder cannot be written to; choose another.")
     return folder
+
+
+# Scripts that come with the package
+
+
+def scripts(kind: str) -> dict[str, Path]:
+    """The scripts of `lab` or `exercises` by name, inside an installed package or beside it in a clone."""
+    package = Path(__file__).parents[1]
+    for folder in (package / kind, package.parent / "examples" / kind):
+        if folder.is_dir():
+            return {file.stem: file for file in sorted(folder.glob("*.py"))}
+    raise DataUnavailable(f"the folder {kind} was not found: install the package from its wheel, or work in a clone.")
+
+
+def summary(file: Path) -> str:
+    """The first line of a script's docstring."""
+    return file.read_text(encoding="utf-8").split('"""')[1].splitlines()[0]

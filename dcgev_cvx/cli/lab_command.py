@@ -13,19 +13,16 @@ Usage:
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataUnavailable, InvalidParameter, MissingPackage, nearest
-from .console import add_command
-
-FOLDERS = (Path(__file__).parents[1] / "lab", Path(__file__).parents[2] / "examples" / "lab")
-"""Where the apps are: inside an installed package, or beside it in a clone."""
+from ..errors import InvalidParameter, MissingPackage, nearest
+from .console import add_command, scripts, summary
 
 
 def add(subparsers: Any) -> None:
@@ -41,31 +38,18 @@ def run(args: argparse.Namespace) -> int:
     """List the apps, or run one until it is ended."""
     from .._numerics.checks import as_whole
 
-    found = apps()
+    found = scripts("lab")
     if args.name is None:
         for name, file in found.items():
-            print(f"  dcgev lab {name:12} {first_line(file)}")
+            print(f"  dcgev lab {name:12} {summary(file)}")
         return 0
     if args.name not in found:
         raise InvalidParameter(f"there is no lab {args.name!r}; {nearest(args.name, found)}")
     if args.port is not None:
         as_whole(args.port, "--port", high=65535)
-    if importlib.util.find_spec("marimo") is None:
+    if find_spec("marimo") is None:
         raise MissingPackage("dcgev lab needs the package marimo: pip install 'dcgev-cvx[lab]'.")
     return replaced_by(command(args, found[args.name]))
-
-
-def apps() -> dict[str, Path]:
-    """Every app by name."""
-    for folder in FOLDERS:
-        if folder.is_dir():
-            return {file.stem: file for file in sorted(folder.glob("*.py"))}
-    raise DataUnavailable("the labs were not found: install the package from its wheel, or work in a clone.")
-
-
-def first_line(file: Path) -> str:
-    """What an app is about."""
-    return file.read_text(encoding="utf-8").split('"""')[1].splitlines()[0]
 
 
 def command(args: argparse.Namespace, file: Path) -> list[str]:
