@@ -176,24 +176,6 @@ def test_links_between_documents_lead_somewhere():
             assert target.startswith("https://") or (path.parent / target).exists(), f"{path.name}: {target}"
 
 
-def test_run_and_test_blocks_stand_where_a_newcomer_looks():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for heading, last in (("## Run", ".venv/bin/dcgev "), ("## Test", ".venv/bin/pytest")):
-        section = text.split(f"\n{heading}\n", 1)[1].split("\n## ", 1)[0]
-        block = re.findall(r"^```sh\n(.*?)^```", section, flags=re.DOTALL | re.MULTILINE)[0]
-        lines = block.strip().splitlines()
-        assert lines[0] == "python3 -m venv .venv"
-        assert lines[-1].startswith(last)
-
-
-def test_the_changelog_and_the_citation_name_this_version():
-    from dcgev_cvx import __version__
-
-    assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert f"version: {__version__}" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f'version = "{__version__}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-
-
 def test_the_changelog_names_every_public_name():
     import dcgev_cvx
 
