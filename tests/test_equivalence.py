@@ -114,7 +114,7 @@ def test_algorithm_1_without_penalty_meets_eigh(solver, shift, cond):
 
 
 def test_a_start_orthogonal_to_the_leading_vector_stays_there():
-    """Corollary 1's exception: from the second eigenvector the power method does not leave."""
+    """An exception to Corollary 6: from the second eigenvector the power method does not leave."""
     A = np.diag([3.0, 2.0, 1.0])
     result = sparse_gev(A, rho=0.0, x0=[0.0, 1.0, 0.0])
     assert result.converged

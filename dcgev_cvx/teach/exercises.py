@@ -175,7 +175,7 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
             ),
             Exercise(
                 "corollary",
-                "Break corollary 1",
+                "A counterexample to Corollary 6",
                 "Give (A, x0), A ⪰ 0 and x0 ≠ 0, such that Algorithm 1 at ρ̃ = 0 does not end at λmax(A).",
                 "At ρ̃ = 0 the algorithm is the power method. Which starts does it never leave?",
                 "a pair (A, x0)",

@@ -1,4 +1,4 @@
-"""Exercise: break corollary 1. Fill in and run; `teach.hint("corollary")` helps."""
+"""Exercise: a counterexample to Corollary 6. Fill in and run; `teach.hint("corollary")` helps."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Solution: break corollary 1."""
+"""Solution: a counterexample to Corollary 6."""
 
 import numpy as np
 
