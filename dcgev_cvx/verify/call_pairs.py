@@ -337,26 +337,19 @@ def limit_move(base: Instance, asked: Instance, x: Vector) -> Vector:
     return np.asarray(np.linalg.solve(J, -np.append(dF, float(v @ dB @ v)))[:k], dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class PairKind:
-    """How the pairs of a check are made from the bases, and what the check says."""
-
-    make: Callable[[Sequence[Instance], Random], Iterator[Pair]]
-    meaning: str
-
-
-PAIRS: Mapping[str, PairKind] = MappingProxyType(
+PAIRS: Mapping[str, tuple[Callable[[Sequence[Instance], Random], Iterator[Pair]], str]] = MappingProxyType(
     {
-        "permutation": PairKind(permutations, "the variables in another order give the same answer in that order"),
-        "sign flips": PairKind(sign_flips, "flipping variables flips the answer"),
-        "scale of the objective": PairKind(objective_scales, "A, ρ̃, τ times 1e±6 change nothing but the value"),
-        "range of float64": PairKind(beyond_single, "A and ρ̃ times 2¹⁴⁰, too large for float32, change nothing"),
-        "units of the variables": PairKind(variable_scales, "x in other units (B from 1e-12 to 1e12) is the same x"),
-        "the same call twice": PairKind(repetitions, "a second call is as right as the first"),
-        "calls interleaved": PairKind(interleavings, "no state is left over from calls of other sizes and numbers"),
-        "one argument changed": PairKind(single_changes, "nothing is remembered of the other arguments"),
-        "reused arrays": PairKind(reused_arrays, "new numbers in the same arrays are seen"),
-        "memory layout": PairKind(layouts, "Fortran order, strides and read-only arrays hold the same numbers"),
-        "float32 data": PairKind(single_precision, "float32 numbers are read as numbers"),
+        "permutation": (permutations, "the variables in another order give the same answer in that order"),
+        "sign flips": (sign_flips, "flipping variables flips the answer"),
+        "scale of the objective": (objective_scales, "A, ρ̃, τ times 1e±6 change nothing but the value"),
+        "range of float64": (beyond_single, "A and ρ̃ times 2¹⁴⁰, too large for float32, change nothing"),
+        "units of the variables": (variable_scales, "x in other units (B from 1e-12 to 1e12) is the same x"),
+        "the same call twice": (repetitions, "a second call is as right as the first"),
+        "calls interleaved": (interleavings, "no state is left over from calls of other sizes and numbers"),
+        "one argument changed": (single_changes, "nothing is remembered of the other arguments"),
+        "reused arrays": (reused_arrays, "new numbers in the same arrays are seen"),
+        "memory layout": (layouts, "Fortran order, strides and read-only arrays hold the same numbers"),
+        "float32 data": (single_precision, "float32 numbers are read as numbers"),
     }
 )
+"""By the name of the check: how its pairs are made from some cases, and what it means when it passes."""

@@ -258,15 +258,15 @@ def problems(level: str) -> Any:
             return judgeable(level, {"A": A, "B": B, "k": draw(strategies.integers(1, n))})
         eps = draw(strategies.sampled_from((1.0, 0.1, 1e-2, 1e-4, MACHINE_EPS)))
         share = draw(strategies.sampled_from((0.0, 0.1, 0.3, 0.6, 0.9)))
-        return judgeable(
-            level, penalised(level, A, B, numbers(n), eps, share, draw(strategies.sampled_from((0.0, 0.5, 4.0))))
-        )
+        shift = draw(strategies.sampled_from((0.0, 0.5, 4.0)))
+        return judgeable(level, penalised(level, A, B, numbers(n), eps, share, shift))
 
     return one()
 
 
-def penalised(level: str, A: Matrix, B: Matrix, v: Vector, eps: float, share: float, shift: float) -> dict[str, Any]:
+def penalised(level: str, A: Matrix, B: Matrix, v: Vector, *drawn: float) -> dict[str, Any]:
     """The arguments of a step or a run from small numbers: v becomes y, x0 or a, ρ̃ a share of what matters."""
+    eps, share, shift = drawn
     if level == "fda":
         a = np.where(v == 0.0, 1.0, v)
         return {"a": a, "B": B, "y": through(a, A[0] + a), "nu": share * log_scale(eps), "eps": eps}

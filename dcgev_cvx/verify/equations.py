@@ -186,9 +186,7 @@ EQUATIONS: Mapping[str, tuple[Equation, ...]] = MappingProxyType(
     {
         "step": (
             Equation("feasibility", "ALG", "xᵀBx ≤ 1", feasible),
-            Equation(
-                "optimality conditions", "ALG", "2τx − 2c + p∘∂|x| + 2μBx ∋ 0 with μ ≥ 0 recovered from x", conditions
-            ),
+            Equation("optimality conditions", "ALG", "2τx − 2c + p∘∂|x| + 2μBx ∋ 0 for a μ ≥ 0", conditions),
             Equation("optimal value", "Eq:min-step", "g(x, y) is the least over Ω", best_value),
             Equation("minimiser", "ALG", "x is the argmin, where complementarity is strict", minimiser),
             Equation("descent", "Eq:sandwich", "f(x) ≤ g(x, y) ≤ f(y)", step_descent),
@@ -205,9 +203,7 @@ EQUATIONS: Mapping[str, tuple[Equation, ...]] = MappingProxyType(
         "pca": RUN,
         "bound": (
             Equation("validity", "SGEV-P", "bound ≥ the optimum over every support of size k", valid_bound),
-            Equation(
-                "not vacuous", "GEV-P", "bound ≤ 10·n·cond(B)·max |λ(A, B)|, which any norm gives", informative_bound
-            ),
+            Equation("not vacuous", "GEV-P", "bound ≤ 10·n·cond(B)·max |λ(A, B)|", informative_bound),
         ),
         "cardinality": (
             Equation("cardinality", "SGEV-P", "‖x‖₀ ≤ k, exactly", few_nonzeros),

@@ -150,7 +150,7 @@ def pair_check(name: str) -> Check:
             elif answer is not None and answer.asked:
                 yield trial.judged(pair.asked, answer, single=pair.single, note=pair.how)
 
-    return Check(name, "", PAIRS[name].meaning, findings, blocked=NO_BASE)
+    return Check(name, "", PAIRS[name][1], findings, blocked=NO_BASE)
 
 
 def second_answer(session: Session, pair: Pair) -> Answer:

@@ -48,7 +48,7 @@ def negative(n: int, rng: Random) -> Matrix:
     return -covariance(n, rng) - 0.2 * np.eye(n)
 
 
-def pulled_down(n: int, rng: Random) -> Matrix:
+def large_negative(n: int, rng: Random) -> Matrix:
     """A covariance whose most negative eigenvalue has the largest modulus: without τ a power iteration follows it."""
     u = rng.standard_normal(n)
     return covariance(n, rng) - 4.0 * np.outer(u, u) / float(u @ u)
@@ -78,7 +78,7 @@ def exchangeable(n: int, rng: Random) -> Matrix:
     return 0.6 * np.eye(n) + 0.4
 
 
-def twins(n: int, rng: Random) -> Matrix:
+def repeated(n: int, rng: Random) -> Matrix:
     """Two uncorrelated copies of a covariance: every eigenvalue occurs twice, so there is no leading one."""
     k = max(1, n // 2)
     A = 0.5 * np.eye(n)
@@ -88,12 +88,12 @@ def twins(n: int, rng: Random) -> Matrix:
     return A
 
 
-def idle(n: int, rng: Random) -> Matrix:
+def constant_variables(n: int, rng: Random) -> Matrix:
     """A covariance with a third of the variables constant, whose rows are 0: dividing by their variance is 0/0."""
     A = covariance(n, rng)
-    still = rng.permutation(n)[: n // 3]
-    A[still, :] = 0.0
-    A[:, still] = 0.0
+    constant = rng.permutation(n)[: n // 3]
+    A[constant, :] = 0.0
+    A[:, constant] = 0.0
     return A
 
 
@@ -131,24 +131,24 @@ def dense(n: int, rng: Random) -> Matrix:
     return N @ N.T / (2 * n + 1) + 0.1 * np.eye(n)
 
 
-def two_levels(n: int, rng: Random) -> Matrix:
+def two_values(n: int, rng: Random) -> Matrix:
     """A dense B with the eigenvalues 1 and 4 and no others: a secular equation has repeated poles."""
     return rotated(np.where(np.arange(n) % 2 == 0, 4.0, 1.0), rng)
 
 
-def skewed(n: int, rng: Random) -> Matrix:
+def rotated_1e3(n: int, rng: Random) -> Matrix:
     """B with eigenvalues from 1 down to 1e-3 in a random basis: single precision loses x there."""
     return rotated(np.logspace(0.0, -3.0 if n > 1 else 0.0, n), rng)
 
 
-def steep(n: int, rng: Random) -> Matrix:
+def graded_1e8(n: int, rng: Random) -> Matrix:
     """cond(B) = 1e8 from variables of standard deviation 1 down to 1e-4: a fixed ridge or threshold fails."""
     d = np.logspace(0.0, -4.0 if n > 1 else 0.0, n)
     d = d[rng.permutation(n)]
     return dense(n, rng) * np.outer(d, d)
 
 
-def hardest(n: int, rng: Random) -> Matrix:
+def rotated_1e8(n: int, rng: Random) -> Matrix:
     """cond(B) = 1e8 in a random basis: an inverse, a truncated pseudoinverse or B² fails, and so does slow descent.
 
     The eigenvalues are raised by what rounding the product may take away, so that B stays definite.
@@ -171,13 +171,13 @@ def rotated(values: Vector, rng: Random) -> Matrix:
 OBJECTIVES: Mapping[str, Callable[[int, Random], Matrix]] = MappingProxyType(
     {
         f.__name__.replace("_", "-"): f
-        for f in (covariance, planted, indefinite, negative, pulled_down, rank_one, diagonal, graded, exchangeable,
-                  twins, idle)
+        for f in (covariance, planted, indefinite, negative, large_negative, rank_one, diagonal, graded, exchangeable,
+                  repeated, constant_variables)
     }
 )  # fmt: skip
 METRICS: Mapping[str, Callable[[int, Random], Matrix]] = MappingProxyType(
-    {"identity": identity, "uneven": uneven, "dense": dense, "levels": two_levels, "cond-1e3": skewed,
-     "cond-1e8": steep, "small": small_metric}
+    {"identity": identity, "uneven": uneven, "dense": dense, "two-values": two_values, "cond-1e3": rotated_1e3,
+     "cond-1e8": graded_1e8, "small": small_metric}
 )  # fmt: skip
 
 
@@ -219,7 +219,7 @@ def subset_cases(level: str, seed: int, count: int) -> list[Instance]:
         (9, misleading_pencils, max(3, count // 12)),
         (10, tight_pencils, max(4, count // 6)),
         (20, correlated_pencils, count // 20),
-        (18, steep_pencils, count // 30),
+        (18, ill_conditioned_pencils, count // 30),
         (17, wide_pencils, 4),
         (19, zero_pencils, 2),
     )
@@ -242,7 +242,7 @@ def random_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
         yield subset_case(level, *pencil(kind, metric, n, rng), place, (kind, metric))
 
 
-def steep_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
+def ill_conditioned_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
     """cond(B) = 1e8, few and the small n first: first-order conic solvers take seconds there."""
     sizes, places = cycle((2, 3, 4, 3, 5, 6, 7, 8, 9, 10)), cycle(("all", "most", "half", "two", "one"))
     for kind, n, place in zip(balanced(rng, tuple(OBJECTIVES), count), sizes, places, strict=False):
@@ -260,7 +260,7 @@ def wide_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
 def zero_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
     """A = 0, where the optimum is 0 at every k: dividing by a norm of A is 0/0."""
     for n in (1, 4)[:count]:
-        yield subset_case(level, np.zeros((n, n)), dense(n, rng), "two", ("no-objective", "dense"))
+        yield subset_case(level, np.zeros((n, n)), dense(n, rng), "two", ("zero-A", "dense"))
 
 
 def subset_case(level: str, A: Matrix, B: Matrix, place: str, flags: tuple[str, ...]) -> Instance:
@@ -283,11 +283,11 @@ def shuffled(A: Matrix, rng: Random) -> Matrix:
 
 def misleading_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
     """Pencils whose best support greedy search does not find."""
-    makers = (decoy, cliques, decoy, elusive)
+    makers = (isolated_variable, three_blocks, isolated_variable, greedy_failure)
     yield from (case for i in range(count) if (case := makers[i % 4](level, rng)) is not None)
 
 
-def decoy(level: str, rng: Random) -> Instance:
+def isolated_variable(level: str, rng: Random) -> Instance:
     """Greedy search takes the single variable of largest variance first and never leaves it.
 
     The block of k correlated variables is worth about 0.9k + 0.1, more than that variable with any other beside it.
@@ -299,10 +299,10 @@ def decoy(level: str, rng: Random) -> Instance:
     noise = 0.02 * rng.standard_normal((n, n))
     A = shuffled(A + noise + noise.T, rng)
     B = np.eye(n) if rng.random() < 0.5 else 0.1 * dense(n, rng) + np.eye(n)
-    return pencil_case(level, A, B, k, ("decoy",), "decoy")
+    return pencil_case(level, A, B, k, ("greedy-fails",), "isolated variable")
 
 
-def cliques(level: str, rng: Random) -> Instance:
+def three_blocks(level: str, rng: Random) -> Instance:
     """Three blocks: the largest variances lie in the first, the leading eigenvector in the third, the best support
     is the second. No single exchange leaves the first.
     """
@@ -312,10 +312,10 @@ def cliques(level: str, rng: Random) -> Instance:
     A = 0.01 * np.eye(4 * k)
     for start, block in zip((0, k, 2 * k), blocks, strict=True):
         A[start : start + len(block), start : start + len(block)] = block
-    return pencil_case(level, shuffled(A, rng), np.eye(4 * k), k, ("decoy",), "cliques")
+    return pencil_case(level, shuffled(A, rng), np.eye(4 * k), k, ("greedy-fails",), "three blocks")
 
 
-def elusive(level: str, rng: Random) -> Instance | None:
+def greedy_failure(level: str, rng: Random) -> Instance | None:
     """A Gaussian A whose best support greedy search finds from none of its variables, by a margin.
 
     About one draw in fifteen; None if sixty draws bring none.
@@ -326,7 +326,7 @@ def elusive(level: str, rng: Random) -> Instance | None:
         A, B = 0.5 * (M + M.T), np.eye(n)
         best = enumerated(A, B, k)
         if best.value - max(greedy_from(A, B, k, i) for i in range(n)) > 1e-3 * best.radius:
-            return pencil_case(level, A, B, k, ("decoy",), "elusive")
+            return pencil_case(level, A, B, k, ("greedy-fails",), "greedy search fails")
     return None
 
 

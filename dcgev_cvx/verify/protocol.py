@@ -21,7 +21,6 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from types import TracebackType
 from typing import IO, Any
 
 import numpy as np
@@ -94,9 +93,7 @@ class ProcessSolver:
     def __enter__(self) -> ProcessSolver:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __call__(self, *arguments: Any) -> Any:

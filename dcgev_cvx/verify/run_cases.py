@@ -31,13 +31,13 @@ SETTLED = 1e-9
 def run_cases(level: str, seed: int, count: int) -> list[Instance]:
     """Runs over all families, then slow ones, better starts and collapsing ones; draws of no use are left out."""
     rng, pca = random_stream(seed, 4, level), level == "pca"
-    kinds = ("covariance", "planted", "graded", "rank-one", "exchangeable", "twins", "idle")
+    kinds = "covariance planted graded rank-one exchangeable repeated constant-variables"
     if not pca:
-        kinds = ("covariance", "indefinite", "pulled-down", "cca", "planted", "graded", "twins", "idle")
+        kinds = "covariance indefinite large-negative cca planted graded repeated constant-variables"
     large = (17, 20, 24, 32, 33, 41, 48, 60, 64, 65, 97)
     columns = (
-        kinds,
-        ("identity",) if pca else ("dense", "uneven", "identity", "levels", "cond-1e3", "small"),
+        kinds.split(),
+        ("identity",) if pca else ("dense", "uneven", "identity", "two-values", "cond-1e3", "small"),
         (*range(2, 17), *range(2, 17), *large) if pca else (*range(2, 13), 20),
         (30.0, 4.0, 1.0, 0.1, 1e-2, 1e-4, 1e-6, 1e-8, MACHINE_EPS),
         (0.0, 0.003, 0.01, 0.03, 0.08),
@@ -335,7 +335,7 @@ def edge_runs(level: str, seed: int) -> Iterator[Instance | None]:
         x0 = 0.7 * unit(B, rng.standard_normal(4))
         yield run_case(level, A, B, 0.2, 0.1, x0, ("collapse", "negative", "eps=1e-01"))
         for n in (24, 41):
-            for row in (("planted", "dense", n, 0.1), ("covariance", "levels", n, 1.0)):
+            for row in (("planted", "dense", n, 0.1), ("covariance", "two-values", n, 1.0)):
                 yield first_good(lambda row=row: draw_run(level, rng, *row, 0.003, "near"), QUICK_RUN, least=8)
     else:
         found = [factor_run(n, eps, rng) for n, eps in ((55, 1e-3), (66, 0.1), (129, 1e-2))]

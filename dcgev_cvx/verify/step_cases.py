@@ -14,7 +14,7 @@ import numpy as np
 from .._numerics.checks import Matrix, Vector
 from ..programs import MACHINE_EPS, log_scale
 from .levels import Instance, question
-from .pencil_cases import METRICS, OBJECTIVES, Random, balanced, hardest, leading, pencil, unit
+from .pencil_cases import METRICS, OBJECTIVES, Random, balanced, leading, pencil, rotated_1e8, unit
 from .reference_answers import reference
 
 EPSILONS = (30.0, 4.0, 1.0, 0.1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-12, MACHINE_EPS)
@@ -26,7 +26,17 @@ def step_cases(seed: int, count: int) -> list[Instance]:
     rng = np.random.default_rng([seed, 1])
     kinds, metrics = balanced(rng, (*OBJECTIVES, "cca"), count), balanced(rng, tuple(METRICS), count)
     shares = (0.0, 3e-4, 0.003, 0.03, 0.1, 0.25, 0.5, 0.8, 0.999, 1.001, 3.0)
-    starts = ("eigen", "random", "zeros", "interior", "deep", "constant", "basis", "dusty", "below")
+    starts = [
+        "eigen",
+        "random",
+        "zeros",
+        "interior",
+        "near-zero",
+        "constant",
+        "basis",
+        "tiny-entries",
+        "all-negative",
+    ]
     rest = (balanced(rng, column, count) for column in (EPSILONS, shares, starts, ("least", "more", "much")))
     cases = [random_step(rng, *row) for row in zip(kinds, metrics, sizes(rng, count), *rest, strict=True)]
     return [*cases, *special_steps(seed, max(2, count // 60))]
@@ -101,23 +111,23 @@ def shifted(A: Matrix, shift: str) -> float:
 def start_vector(A: Matrix, B: Matrix, start: str, rng: Random) -> Vector:
     """The previous iterate y, a point of Ω of the named kind.
 
-    "dusty" has entries of 1e-9, which are nonzeros with a weight of their own; "below" has all signs negative; "deep"
-    lies near the origin, where a step that normalises y first goes wrong.
+    "tiny-entries" has entries of 1e-9, nonzeros with a weight of their own; "near-zero" lies near the origin, where a
+    step that normalises y first goes wrong.
     """
     n = len(A)
     g = rng.standard_normal(n)
     if start == "eigen":
         return leading(A, B)
-    if start in ("zeros", "dusty") and n > 1:
+    if start in ("zeros", "tiny-entries") and n > 1:
         half = rng.permutation(n)[: n // 2]
         g[half] = 0.0 if start == "zeros" else 1e-9 * g[half]
     if start == "constant":
         g = np.ones(n)
     if start == "basis":
         g = np.eye(n)[int(rng.integers(n))]
-    if start == "below":
+    if start == "all-negative":
         g = -np.abs(g)
-    return {"interior": 0.3, "deep": 0.02}.get(start, 1.0) * unit(B, g)
+    return {"interior": 0.3, "near-zero": 0.02}.get(start, 1.0) * unit(B, g)
 
 
 # Steps that random draws seldom bring
@@ -126,8 +136,8 @@ def start_vector(A: Matrix, B: Matrix, start: str, rng: Random) -> Vector:
 def special_steps(seed: int, count: int) -> Iterator[Instance]:
     """Interior optima, near ties, fixed points, tiny ρ̃ at tiny ε, c = 0, and more; a generator for each kind."""
     makers: tuple[Callable[[Random], Instance | None], ...] = (
-        interior_step, nearly_active, near_tie, fixed_point, tiny_weights, tiny_entries, zero_weights, no_pull,
-        no_objective, single, cancelling, hard_basis,
+        interior_step, nearly_active, near_tie, fixed_point, tiny_weights, tiny_entries, zero_weights, zero_y,
+        zero_matrix, single, cancelling, hard_basis,
     )  # fmt: skip
     for index, maker in enumerate(makers):
         rng = np.random.default_rng([seed, 2, index])
@@ -234,12 +244,12 @@ def tiny_entries(rng: Random) -> Instance:
     Their weight is 1e9 and not 1/ε, and ρ_ε·1e9 is a third of what would hold them at 0.
     """
     _, A, B = small_pencil(rng, 8, ["covariance"], ["identity", "dense"], least=3)
-    y, tau = start_vector(A, B, "dusty", rng), 0.3
+    y, tau = start_vector(A, B, "tiny-entries", rng), 0.3
     small = np.abs(y) < 1e-7 * np.max(np.abs(y))
     reach = 2.0 * np.abs(A @ y + tau * y) * (np.abs(y) + MACHINE_EPS)
     rho = 0.3 * float(np.median(reach[small])) * log_scale(MACHINE_EPS)
     data = {"A": A, "B": B, "y": y, "rho": rho, "eps": MACHINE_EPS, "tau": tau}
-    return step_question(data, ("tiny-weights", "eps=2e-16", "dusty"), "entries of 1e-9 come back")
+    return step_question(data, ("tiny-weights", "eps=2e-16", "tiny-entries"), "entries of 1e-9 come back")
 
 
 def zero_weights(rng: Random) -> Instance:
@@ -250,19 +260,19 @@ def zero_weights(rng: Random) -> Instance:
     return step_case(A, B, y, float(rng.uniform(0.05, 0.5)), eps, tau, ("zero-weights", "eps=1e+00", "zeros"))
 
 
-def no_pull(rng: Random) -> Instance:
+def zero_y(rng: Random) -> Instance:
     """y = 0: c = 0 and x = 0, where formulas that divide by ‖c‖ or ‖z‖ return NaN."""
     n, A, B = small_pencil(rng, 5, ["indefinite"], ["dense"], least=1)
     data = {"A": A, "B": B, "y": np.zeros(n), "rho": 0.3, "eps": 0.1, "tau": shifted(A, "more")}
-    return step_question(data, ("no-pull", "eps=1e-01"), "y = 0")
+    return step_question(data, ("zero-y", "eps=1e-01"), "y = 0")
 
 
-def no_objective(rng: Random) -> Instance:
+def zero_matrix(rng: Random) -> Instance:
     """A = 0: with τ > 0 the step is x = soft(y, p/(2τ)), with τ = 0 it is x = 0; scaling by max |A| goes wrong."""
     n, tau = int(rng.integers(1, 6)), draw(rng, 0.0, 0.7, 0.7)
     A, B = np.zeros((n, n)), METRICS[str(rng.choice(["identity", "dense"]))](n, rng)
     y, eps = float(rng.uniform(0.3, 1.0)) * unit(B, rng.standard_normal(n)), draw(rng, 1.0, 0.1)
-    flags = ("no-objective", eps_flag(eps))
+    flags = ("zero-A", eps_flag(eps))
     if tau > 0.0:
         return step_case(A, B, y, 0.2, eps, tau, flags)
     return step_question({"A": A, "B": B, "y": y, "rho": 0.3, "eps": eps, "tau": tau}, flags, "A = 0, τ = 0")
@@ -293,7 +303,7 @@ def cancelling(rng: Random) -> Instance:
 def hard_basis(rng: Random) -> Instance:
     """cond(B) = 1e8 in a random basis, which no units repair; for solvers that claim a closed form's accuracy."""
     n = int(rng.integers(2, 8))
-    A, B = pencil("covariance", "identity", n, rng)[0], hardest(n, rng)
+    A, B = pencil("covariance", "identity", n, rng)[0], rotated_1e8(n, rng)
     y, eps = unit(B, rng.standard_normal(n)), draw(rng, 1.0, 0.1, 1e-2)
     share, tau = float(rng.uniform(0.0, 0.5)), draw(rng, 0.0, 0.3)
     return step_case(A, B, y, share, eps, tau, ("basis-1e8", "cond-1e8", eps_flag(eps)))
@@ -306,7 +316,7 @@ def fda_cases(seed: int, count: int) -> list[Instance]:
     """Steps of sparse FDA over all metrics, y and ε, then tiny weights and equal class means (Eq:fdaiterative)."""
     rng = np.random.default_rng([seed, 3])
     prices = (0.0, 0.01, 0.1, 0.5, 2.0, 20.0)
-    starts = ("fisher", "random", "zeros", "basis", "dusty", "constant")
+    starts = ("fisher", "random", "zeros", "basis", "tiny-entries", "constant")
     metrics = balanced(rng, tuple(METRICS), count)
     rest = (balanced(rng, column, count) for column in (EPSILONS, prices, starts))
     drawn = [fda_case(rng, *row) for row in zip(metrics, sizes(rng, count), *rest, strict=True)]
@@ -337,12 +347,12 @@ def fda_equal_means(rng: Random, index: int) -> Instance:
     cases the other entries of a are equal.
     """
     n, eps = int(rng.integers(3, 10)), draw(rng, 1.0, 0.1, 1e-2)
-    B = METRICS[str(rng.choice(["dense", "levels", "cond-1e3"]))](n, rng)
+    B = METRICS[str(rng.choice(["dense", "two-values", "cond-1e3"]))](n, rng)
     a = rng.choice([-1.0, 1.0], n) * rng.uniform(0.5, 2.0, n) if index % 2 else np.full(n, 1.3)
     a[rng.permutation(n)[: (0, max(1, n // 3), n - 1)[index % 3]]] = 0.0
     fisher = np.linalg.solve(B, a) / float(a @ np.linalg.solve(B, a))
     nu = (0.05, 0.0)[index // 6 % 2] * float(fisher @ B @ fisher) * log_scale(eps) / n
-    flags = ("zero-difference", eps_flag(eps))
+    flags = ("equal-means", eps_flag(eps))
     return step_question({"a": a, "B": B, "y": fisher, "nu": nu, "eps": eps}, flags, ", ".join(flags))
 
 

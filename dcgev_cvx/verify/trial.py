@@ -84,18 +84,16 @@ class Session:
     calls: int = 0
     seconds: float = 0.0
     hung: str = ""
-    answers: dict[int, Answer] = field(default_factory=dict[int, Answer])
-    kept: list[Instance] = field(default_factory=list[Instance])
+    answers: dict[Instance, Answer] = field(default_factory=dict[Instance, Answer])
     written: list[tuple[Instance, str]] = field(default_factory=list[tuple[Instance, str]])
     watched: deque[Handed] = field(default_factory=lambda: deque[Handed](maxlen=4))
     _worker: _Worker | None = None
 
     def ask(self, instance: Instance) -> Answer:
         """The answer to an instance, asked for the first time or remembered."""
-        if id(instance) not in self.answers:
-            self.kept.append(instance)  # an id is unique only while its object lives
-            self.answers[id(instance)] = self.call(instance, instance.arguments())
-        return self.answers[id(instance)]
+        if instance not in self.answers:  # instances are compared by identity
+            self.answers[instance] = self.call(instance, instance.arguments())
+        return self.answers[instance]
 
     def call(self, instance: Instance, arguments: list[Any]) -> Answer:
         """One call with the given arguments, judged for form alone."""

@@ -79,17 +79,10 @@ def mistake_of(group: str, level: str) -> str:
 
 def file_content(about: Level, group: str, vectors: list[dict[str, Any]]) -> dict[str, Any]:
     """What a vector file holds."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "level": about.name,
-        "group": group,
-        "note": f"catches: {mistake_of(group, about.name)}",
-        "verdict": about.verdict,
-        "task": about.task,
-        "arguments": list(about.arguments),
-        "returns": about.returns,
-        "vectors": vectors,
-    }
+    head = {"schema_version": SCHEMA_VERSION, "level": about.name, "group": group}
+    note = f"catches: {mistake_of(group, about.name)}"
+    asked = {name: getattr(about, name) for name in ("verdict", "task", "arguments", "returns")}
+    return {**head, "note": note, **asked, "vectors": vectors}
 
 
 def schema_text() -> str:
@@ -115,14 +108,9 @@ def case_record(case: Instance, profile: Tolerances) -> dict[str, Any]:
 
 def invalid_record(words: str, data: dict[str, Any]) -> dict[str, Any]:
     """A question that has no answer; the comment says why."""
-    return {
-        "flags": ["invalid"],
-        "comment": words,
-        "result": "invalid",
-        "input": {key: plain(value) for key, value in data.items()},
-        "expected": {},
-        "tolerance": {"accuracy": 0.0, "gap": 0.0},
-    }
+    given = {key: plain(value) for key, value in data.items()}
+    record = {"flags": ["invalid"], "comment": words, "result": "invalid", "input": given}
+    return {**record, "expected": {}, "tolerance": {"accuracy": 0.0, "gap": 0.0}}
 
 
 def expected(case: Instance) -> dict[str, Any]:

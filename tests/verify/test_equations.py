@@ -17,8 +17,8 @@ def test_the_proximal_residual_is_continuous_in_tiny_entries_and_linear_in_error
     case = next(c for c in suite("step", 0, "quick").cases if c.n > 3 and 1 < np.count_nonzero(reference(c).x) < c.n)
     problem, x = surrogate(case), reference(case).x
     assert proximal_residual(problem, x, 1e-9) < 1e-9
-    dusty = np.where(x == 0, 1e-10 / problem.root, x)
-    assert proximal_residual(problem, dusty, 1e-9) < 1e-9
+    nearly = np.where(x == 0, 1e-10 / problem.root, x)
+    assert proximal_residual(problem, nearly, 1e-9) < 1e-9
     errors = [proximal_residual(problem, x * (1 - d), 1e-9) for d in (1e-6, 1e-5, 1e-4)]
     assert errors[0] < errors[1] < errors[2] < 1e-2
     assert errors[2] > 1e-6
