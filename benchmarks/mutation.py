@@ -1,7 +1,7 @@
-"""The kit on trial: how many of the deliberately wrong solvers it catches, how many right ones it accuses.
+"""How many deliberately wrong solvers the checks of `verify` detect, and how many right ones they reject.
 
 python -m benchmarks mutation                       everything, on all cores
-python -m benchmarks.mutation wrong quick step      one piece: wrong or right, the effort, the levels
+python -m benchmarks.mutation wrong quick step      one part: wrong or right, the effort, the levels
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ RIGHT_SEEDS, SLOW_SEEDS = 20, 5
 SHARES = {"quick": 95.0, "full": 100.0}
 """The share of wrong solvers that must be caught, by effort."""
 LONGEST = {"quick": 20.0}
-"""Seconds of CPU time that a trial may take, by effort: what a busy machine adds is not the trial's."""
+"""Seconds of CPU time that a trial may take, by effort; wall time would depend on the load of the machine."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One solver of the catalogue on trial: the seeds at which it failed, the checks that failed first, CPU time."""
+    """The result of one solver: the seeds at which it failed, the checks that failed first, CPU time."""
 
     level: str
     name: str
@@ -38,7 +38,7 @@ class Verdict:
 
     @property
     def caught(self) -> str:
-        """By what it was caught, in a few words."""
+        """The first three checks that failed."""
         rest = len(self.checks) - 3
         return f"{', '.join(self.checks[:3])}{f' and {rest} more' if rest > 0 else ''}"
 
@@ -56,7 +56,7 @@ def solvers() -> Any:
 
 
 def trial(kind: str, index: int, effort: Any, seeds: Sequence[int]) -> Verdict:
-    """One solver, found again by its place in the catalogue, so that a worker process can be told which."""
+    """One solver, given by its index in the catalogue, which can be passed to a worker process."""
     entry = getattr(solvers(), kind)[index]
     begin, failed, checks = process_time(), list[int](), tuple[str, ...]()
     for seed in seeds:
@@ -118,8 +118,8 @@ def right_measures(effort: str, levels: Sequence[str]) -> Iterator[Measure]:
 
 
 def main() -> int:
-    """One piece of the section; exit code 1 when a target is missed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.mutation", description="One piece of the section.")
+    """Run one part of the section; the exit code is 1 if a target is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.mutation", description="One part of the section.")
     parser.add_argument("kind", choices=("wrong", "right"))
     parser.add_argument("effort", choices=tuple(SHARES))
     parser.add_argument("levels", nargs="*", metavar="LEVEL", help=f"of: {', '.join(verify.LEVELS)} (default: all)")

@@ -113,12 +113,12 @@ def scaled_variables(instance: Instance, s: float) -> Instance:
 
 
 def permutations(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """PAPᵀ, PBPᵀ, Py: loops over the wrong axis, state kept by position."""
+    """PAPᵀ, PBPᵀ, Py: detects loops over the wrong axis and state kept by position."""
     return (Pair(base, permuted(base, rng.permutation(base.n))) for base in bases)
 
 
 def sign_flips(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """SAS, SBS, Sy with S diagonal, ±1, not all +1: signs taken from A instead of from c."""
+    """SAS, SBS, Sy with S diagonal, ±1, not all +1: detects signs taken from A instead of from c."""
     for base in bases:
         signs = rng.choice([-1.0, 1.0], size=base.n)
         signs[int(rng.integers(base.n))] = -1.0
@@ -126,7 +126,7 @@ def sign_flips(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
 
 
 def objective_scales(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """The objective times 1e±6, and times 10 for profiles with narrow limits: absolute tolerances, fixed ridges."""
+    """The objective times 1e±6, and 10 for profiles with narrow limits: detects absolute tolerances and ridges."""
     return (Pair(base, scaled_objective(base, s)) for base in bases for s in (1e-6, 1e6, 10.0))
 
 
@@ -139,7 +139,7 @@ def beyond_single(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
 
 
 def variable_scales(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """Units 1e±6 (B from 1e-12 to 1e12), and 3 for narrow profiles: tolerances on |x| instead of |x|√Bᵢᵢ."""
+    """Units 1e±6 (B from 1e-12 to 1e12), and 3 for narrow profiles: detects tolerances on |x|, not |x|√Bᵢᵢ."""
     scaled = ((base, scaled_variables(base, s)) for base in bases if base.level != "pca" for s in (1e-6, 1e6, 3.0))
     return (Pair(base, asked) for base, asked in scaled if usable(asked))
 
@@ -148,12 +148,12 @@ def variable_scales(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
 
 
 def repetitions(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """The same call again, at once: arrays overwritten, a random generator advanced."""
+    """The same call again, at once: detects overwritten arrays and a random generator that has advanced."""
     return (Pair(base, base) for base in bases)
 
 
 def interleavings(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """The same call again, after calls of another size and of the same size: caches keyed by size, warm starts."""
+    """The same call again after others, one of the same size: detects caches keyed by size and warm starts."""
     for base in bases:
         others = tuple(other for other in bases if other.n != base.n)[:1]
         mirrored = (flipped(base, -np.ones(base.n)), permuted(base, np.arange(base.n)[::-1]))
@@ -161,7 +161,7 @@ def interleavings(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
 
 
 def single_changes(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """One argument changed and the others kept: what is remembered of the last call shows."""
+    """One argument changed and the others kept: detects values remembered from the last call."""
     for base in bases[-3:]:
         changes = [
             (with_change(base, name), f"{name} changed, the rest kept") for name in LEVELS[base.level].arguments
@@ -172,13 +172,13 @@ def single_changes(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
 
 
 def nudged(base: Instance) -> Instance:
-    """Every array moved by a thousandth of itself, y kept in Ω: a cache keyed by rounded numbers shows."""
+    """Every array changed by a thousandth of itself, y kept in Ω: detects a cache keyed by rounded numbers."""
     d = 1.0 + 1e-3 * np.cos(np.arange(base.n))
     return base.changed("nudged", **stretched(base, d, np.ones(base.n) if base.level == "pca" else 1.0 / d))
 
 
 def with_change(base: Instance, name: str) -> Instance | None:
-    """The base with one argument moved to another valid value: τ only grows, y stays in Ω, k stays in range."""
+    """The base with one argument changed to another valid value: τ only grows, y stays in Ω, k stays in range."""
     value, data = base.data[name], base.data
     if name == "A":  # plus a positive semidefinite matrix, a tenth of its size
         v = np.cos(np.arange(base.n))
@@ -209,12 +209,12 @@ def another_k(base: Instance) -> int:
 
 
 def inside(B: Matrix, v: Vector) -> Vector:
-    """v on its ray into Ω: a start outside may lie below every point of Ω, and nothing could be reached from it."""
+    """v, scaled into Ω if it lies outside: f may be lower there than anywhere in Ω."""
     return v / max(1.0, float(np.sqrt(v @ B @ v)))
 
 
 def reused_arrays(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """New numbers in the same arrays, B = I included: caches keyed by id()."""
+    """New numbers in the same arrays, B = I included: detects caches keyed by id()."""
     for base in bases[:3]:
         signs = np.where(np.arange(base.n) % 2 == 0, -1.0, 1.0)
         asked = nudged(permuted(flipped(base, signs), np.arange(base.n)[::-1]))
@@ -226,7 +226,7 @@ def reused_arrays(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
 
 
 def strided(array: Any) -> Any:
-    """Every second entry of a larger array, backwards; the gaps are NaN, so that reading beyond the view shows."""
+    """Every second entry of a larger array, backwards; the gaps are NaN, which detects reading beyond the view."""
     wide = np.full([2 * size for size in array.shape], np.nan)
     view = wide[tuple(slice(None, None, -2) for _ in array.shape)]
     view[...] = array
@@ -266,7 +266,7 @@ def single(array: Any) -> Any:
 
 
 def last_digits(base: Instance) -> Iterator[Pair]:
-    """One argument moved by 1e-12 of itself: an answer of which no bit moves was computed from a rounded argument."""
+    """One argument changed by 1e-12 of itself: if no bit of the answer changes, the argument was rounded."""
     for name in LEVELS[base.level].arguments:
         if name in ("x0", "k") or (name == "eps" and base.level in RUNS):
             continue

@@ -241,7 +241,7 @@ def temporary_home() -> Generator[None]:
 
 
 def problems(level: str) -> Any:
-    """A strategy for problems of a level; None stands for draws that cannot be judged."""
+    """A strategy for problems of a level; None is returned for draws that cannot be judged."""
     from hypothesis import strategies
 
     @strategies.composite

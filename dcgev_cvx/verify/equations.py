@@ -140,7 +140,7 @@ def no_ascent(instance: Instance, x: Vector, limits: Limits) -> Measured:
 
 
 def stationary(instance: Instance, x: Vector, limits: Limits) -> Measured:
-    """The optimality conditions of (SGEV-A) at x; any stationary point will do."""
+    """The optimality conditions of (SGEV-A) at x; every stationary point passes."""
     limit = limits.accuracy(instance)
     return proximal_residual(tangent(instance, x), x, limit), limit
 
@@ -151,8 +151,8 @@ def stationary(instance: Instance, x: Vector, limits: Limits) -> Measured:
 def valid_bound(instance: Instance, x: Vector, limits: Limits) -> Measured:
     """The exact optimum above the bound, over max |λ|.
 
-    Honest rounding is 1e-14, a conic solver's value 1e-7; whitening by a factor of B may lose 20 units in the last
-    place times cond(B).
+    Rounding is about 1e-14, the error of a conic solver's value 1e-7; whitening by a factor of B may lose 20 units in
+    the last place times cond(B).
     """
     best = optimum(instance)
     limit = 1e-3 if limits.single else max(1e-9, 20.0 * UNIT_ROUNDOFF * condition(instance))
@@ -287,8 +287,8 @@ def residual_with(problem: Surrogate, x: Vector, mu: float) -> float:
 def excess(problem: Surrogate, x: Vector, best: Vector, tol: float) -> float:
     """(q(x) − q(x*))/size at the best of a few points that count as x within tol; never below 0.
 
-    x is moved along its ray into Ω, since the value can be lower outside, or out to its boundary by tol at most:
-    inside, an error of δ along the ray costs 2μδ and not δ². Entries below tol, or below any smaller size, are cut.
+    x is scaled into Ω, since the value can be lower outside, or out to its boundary by tol at most: inside, an error
+    of δ in the norm costs 2μδ and not δ². Entries below tol, or below a smaller size, are set to 0.
     """
     cuts = (snapped(problem, x, cut) for cut in (0.0, *(tol * 10.0 ** -np.arange(6.0))))
     inside = [pulled(problem, v) for v in cuts]
@@ -304,7 +304,7 @@ def snapped(problem: Surrogate, x: Vector, tol: float) -> Vector:
 
 
 def pulled(problem: Surrogate, x: Vector) -> Vector:
-    """x moved along its ray into Ω."""
+    """x scaled into Ω."""
     if problem.a is None:
         return x / max(1.0, problem.norm(x))
     ax = float(problem.a @ x)

@@ -20,11 +20,10 @@ NO_BASE = "the answers it starts from are wrong already"
 
 
 def checks(level: str, found: Suite, *, remote: bool = False, search: int | None = None) -> list[Check]:
-    """The checks of a level that the suite has cases for, in the order in which a reader wants to know.
+    """The checks of a level that the suite has cases for, in the order of the report.
 
-    Does it answer, are the equations met, on which families are they not, is it consistent between calls; the
-    advisory checks follow. A solver in another process (remote) has no memory layouts. search is the seed of the
-    search for further counterexamples, or None.
+    Valid answers, equations, families, consistency between calls, then the advisory checks. A solver in another
+    process (remote) has no memory layouts. search is the seed of the search for further counterexamples, or None.
     """
     vector = LEVELS[level].returns == "x"
     local = () if not remote else ("memory layout", "float32 data", "reused arrays")
@@ -32,7 +31,7 @@ def checks(level: str, found: Suite, *, remote: bool = False, search: int | None
     made += [equation_check(equation) for equation in EQUATIONS[level]]
     made += [family_check(f) for f in FAMILIES if level in f.levels and any(map(f.holds, found.cases))]
     if level in RUNS:
-        text = "from its own answer the solver does not climb"
+        text = "from its own answer the solver does not raise f"
         made += [Check("fixed point", "Eq:min-step", text, restarts, blocked=NO_BASE)]
     made += [pair_check(name) for name in found.pairs if name in PAIRS and name not in local]
     if found.pairs.get("last digits"):
@@ -67,7 +66,7 @@ def checks(level: str, found: Suite, *, remote: bool = False, search: int | None
 
 
 def opening(found: Suite) -> Instance:
-    """What is asked first of all: a case that can be judged well, since the first call may be a fault's home."""
+    """The case that is asked first: one that can be judged well, since some solvers are wrong at their first call."""
     return next((case for case in found.cases[::-1] if is_mild(case)), found.cases[-1])
 
 
@@ -122,7 +121,7 @@ def family_check(family: Family) -> Check:
 
 
 def restarts(trial: Trial) -> Iterator[Finding]:
-    """About eight runs from the solver's own answer, which is first moved into Ω, neither climb nor leave it."""
+    """About eight runs from the solver's own answer, scaled into Ω: f must not rise, and x must be stationary."""
     right = [case for case in trial.suite.cases if trial.right(case)]
     for case in right[:: max(1, len(trial.suite.cases) // 8)]:
         x = trial.session.ask(case).x
@@ -174,7 +173,7 @@ def second_answer(session: Session, pair: Pair) -> Answer:
 
 
 def last_digits(trial: Trial) -> Iterator[Finding]:
-    """x(θ) and x(θ(1 − 1e-12)) differ: an argument rounded on the way, to float32 or to fit a cache, shows.
+    """x(θ) and x(θ(1 − 1e-12)) differ: detects an argument that was rounded to float32, or to fit a cache.
 
     Bits are compared, so that a right answer of any accuracy passes; an argument counts as rounded if the answer
     stays in half of its cases or more. Answers that are rounded themselves (float32, at most 13 digits) may stay.
@@ -225,7 +224,7 @@ def kept(trial: Trial) -> Iterator[Finding]:
 def doubles(trial: Trial) -> Iterator[Finding]:
     """Answers of dtype float64 are not all float32 numbers.
 
-    At least five answers with two nonzeros are looked at: a single entry may be exact in single precision by chance.
+    At least five answers with two nonzeros are compared: a single entry may be exact in single precision by chance.
     An array of dtype float32 has its own tolerance.
     """
     found = list(vectors(trial))

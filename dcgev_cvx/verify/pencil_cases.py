@@ -1,6 +1,6 @@
 """Families of pencils (A, B), and the questions of (SGEV-P), which are a pencil and a k.
 
-A family's docstring names the mistake that it brings to light, where there is a typical one. Entries are of size one
+A family's docstring names the mistake that it detects, where there is a typical one. Entries are of size one
 and drawn from an explicit generator. Pencils of (SGEV-P) are small enough to look at every support.
 """
 
@@ -290,7 +290,7 @@ def misleading_pencils(level: str, rng: Random, count: int) -> Iterator[Instance
 def isolated_variable(level: str, rng: Random) -> Instance:
     """Greedy search takes the single variable of largest variance first and never leaves it.
 
-    The block of k correlated variables is worth about 0.9k + 0.1, more than that variable with any other beside it.
+    The block of k correlated variables has the value 0.9k + 0.1, more than that variable together with any others.
     """
     n, k = int(rng.integers(5, 9)), int(rng.integers(2, 4))
     A = 0.3 * np.eye(n)

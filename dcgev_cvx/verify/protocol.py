@@ -34,7 +34,7 @@ PROTOCOL = 1
 
 
 class ProcessSolver:
-    """A program that speaks the protocol, called like a function; use it in a `with` block.
+    """A program that follows the protocol, called like a function; use it in a `with` block.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Questions about whole runs of Algorithms 1 and 2, and the iteration that tells which of them are useful.
+"""Questions about whole runs of Algorithms 1 and 2, and the iteration that decides which of them are useful.
 
 At tiny ε x = eᵢ/√Bᵢᵢ is stationary unless ρ̃ is large, and so is 0. So a case is kept only if its start lies below
 all of these, its limit has at least two nonzeros without a tie, and the paper's iteration with exact steps (Section
@@ -275,7 +275,7 @@ def better_starts(level: str, seed: int, count: int) -> list[Instance | None]:
 
 
 def better_start(level: str, rng: Random) -> Instance | None:
-    """The best of several limits, slightly moved, if it is clearly better than the usual starts' limits."""
+    """The best of several limits, slightly changed, if it is clearly better than the usual starts' limits."""
     n, metric = int(rng.integers(5, 9)), metric_of(level, rng)
     A, B = pencil("covariance", metric, n, rng)
     top, eps = leading(A, B), float(rng.choice([1e-2, 1e-4, MACHINE_EPS]))
@@ -297,7 +297,7 @@ def better_start(level: str, rng: Random) -> Instance | None:
 
 
 def sparse_starts(level: str, seed: int, count: int) -> list[Instance]:
-    """Starts at a sparse limit whose zeros are worth keeping: filling them, or starting densely, ends above.
+    """Starts at a sparse limit: filling its zeros, or starting from a dense vector, ends at a larger f.
 
     A has a block vvᵀ with eigenvalue 1, other variables of variance d = 0.2, and a coupling c = 0.03 between them.
     One more variable gains c²/(1 − d) = 0.0011 and costs about 0.93ρ̃; filled with 1e-3 it is kept, since c exceeds

@@ -26,17 +26,7 @@ def step_cases(seed: int, count: int) -> list[Instance]:
     rng = np.random.default_rng([seed, 1])
     kinds, metrics = balanced(rng, (*OBJECTIVES, "cca"), count), balanced(rng, tuple(METRICS), count)
     shares = (0.0, 3e-4, 0.003, 0.03, 0.1, 0.25, 0.5, 0.8, 0.999, 1.001, 3.0)
-    starts = [
-        "eigen",
-        "random",
-        "zeros",
-        "interior",
-        "near-zero",
-        "constant",
-        "basis",
-        "tiny-entries",
-        "all-negative",
-    ]
+    starts = ("eigen", "random", "zeros", "interior", "near-zero", "constant", "basis", "tiny", "all-negative")
     rest = (balanced(rng, column, count) for column in (EPSILONS, shares, starts, ("least", "more", "much")))
     cases = [random_step(rng, *row) for row in zip(kinds, metrics, sizes(rng, count), *rest, strict=True)]
     return [*cases, *special_steps(seed, max(2, count // 60))]
@@ -111,14 +101,14 @@ def shifted(A: Matrix, shift: str) -> float:
 def start_vector(A: Matrix, B: Matrix, start: str, rng: Random) -> Vector:
     """The previous iterate y, a point of Ω of the named kind.
 
-    "tiny-entries" has entries of 1e-9, nonzeros with a weight of their own; "near-zero" lies near the origin, where a
-    step that normalises y first goes wrong.
+    "tiny" has entries of 1e-9, which are nonzeros with a weight of their own; "near-zero" lies near the origin, where
+    a step that normalises y first goes wrong.
     """
     n = len(A)
     g = rng.standard_normal(n)
     if start == "eigen":
         return leading(A, B)
-    if start in ("zeros", "tiny-entries") and n > 1:
+    if start in ("zeros", "tiny") and n > 1:
         half = rng.permutation(n)[: n // 2]
         g[half] = 0.0 if start == "zeros" else 1e-9 * g[half]
     if start == "constant":
@@ -244,12 +234,12 @@ def tiny_entries(rng: Random) -> Instance:
     Their weight is 1e9 and not 1/ε, and ρ_ε·1e9 is a third of what would hold them at 0.
     """
     _, A, B = small_pencil(rng, 8, ["covariance"], ["identity", "dense"], least=3)
-    y, tau = start_vector(A, B, "tiny-entries", rng), 0.3
+    y, tau = start_vector(A, B, "tiny", rng), 0.3
     small = np.abs(y) < 1e-7 * np.max(np.abs(y))
     reach = 2.0 * np.abs(A @ y + tau * y) * (np.abs(y) + MACHINE_EPS)
     rho = 0.3 * float(np.median(reach[small])) * log_scale(MACHINE_EPS)
     data = {"A": A, "B": B, "y": y, "rho": rho, "eps": MACHINE_EPS, "tau": tau}
-    return step_question(data, ("tiny-weights", "eps=2e-16", "tiny-entries"), "entries of 1e-9 come back")
+    return step_question(data, ("tiny-weights", "eps=2e-16", "tiny"), "entries of 1e-9 come back")
 
 
 def zero_weights(rng: Random) -> Instance:
@@ -316,7 +306,7 @@ def fda_cases(seed: int, count: int) -> list[Instance]:
     """Steps of sparse FDA over all metrics, y and ε, then tiny weights and equal class means (Eq:fdaiterative)."""
     rng = np.random.default_rng([seed, 3])
     prices = (0.0, 0.01, 0.1, 0.5, 2.0, 20.0)
-    starts = ("fisher", "random", "zeros", "basis", "tiny-entries", "constant")
+    starts = ("fisher", "random", "zeros", "basis", "tiny", "constant")
     metrics = balanced(rng, tuple(METRICS), count)
     rest = (balanced(rng, column, count) for column in (EPSILONS, prices, starts))
     drawn = [fda_case(rng, *row) for row in zip(metrics, sizes(rng, count), *rest, strict=True)]

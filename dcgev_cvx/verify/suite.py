@@ -167,7 +167,7 @@ def steps_in_k(found: Sequence[Instance]) -> Iterator[tuple[Instance, Instance]]
 
 @dataclass(frozen=True)
 class Family:
-    """A family of cases with the mistake that it brings to light: a check of its own, and a file of test vectors."""
+    """A family of cases with the mistake that it detects: one check, and one file of test vectors."""
 
     name: str
     tag: str

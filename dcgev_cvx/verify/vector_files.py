@@ -69,7 +69,7 @@ def group_of(case: Instance) -> str:
 
 
 def mistake_of(group: str, level: str) -> str:
-    """The mistake that a group of vectors brings to light."""
+    """The mistake that a group of vectors detects."""
     rest = {
         "invalid": "numbers returned where there is no answer",
         "plain": "factors of 2, the wrong logarithm, wrong signs",
