@@ -23,7 +23,7 @@ COMMANDS = (
     "solve pitprops -k 4",
     "solve pitprops --rho 4.84",
     "path pitprops",
-    "verify dcgev_cvx.verify.own:STEPS[0] --level step",
+    f"verify {Path('tests/verify/package_solvers.py').resolve()}:qcqp_step --level step",
     "vectors export vectors --level step --quick",
     "agreement pitprops",
     "solvers",

@@ -178,6 +178,7 @@ class ProcessSolver:
         code = None
         with suppress(subprocess.TimeoutExpired):
             code = self._process.wait(timeout=1.0)  # its output may end a moment before it does
+            self._readers[1].join(timeout=1.0)  # and the last lines of its stderr may not have been read
         ended = "closed its output" if code is None else f"ended with exit code {code}"
         return f"the program {f'was ended: {self._cut}' if self._cut else ended}.{self._complaint()}"
 

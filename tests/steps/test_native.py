@@ -2,7 +2,6 @@
 
 from itertools import islice
 
-import numba
 import numpy as np
 import pytest
 import referee
@@ -171,6 +170,7 @@ def test_a_slope_for_every_cardinality(k):
 
 
 def test_without_a_folder_for_the_cache_functions_are_compiled_all_the_same():
+    numba = pytest.importorskip("numba", exc_type=ImportError)
     names: dict = {}
     exec("def twice(x):\n    return x + x", names)  # no file, so that numba finds no place for a cache
     with pytest.raises(RuntimeError, match="cannot cache"):
