@@ -18,21 +18,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from ._numerics.checks import (
-    UNIT_ROUNDOFF,
-    Matrix,
-    Vector,
-    as_flag,
-    as_generator,
-    as_number,
-    as_real,
-    as_whole,
-    column_names,
-    frozen,
-    listed,
-    one_of,
-    shown,
-)
+from ._numerics import checks
+from ._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, frozen
 from ._numerics.data_tables import Labels, Table, as_table, class_means, read_labels, read_table, within
 from ._numerics.extras import require
 from .algorithms import dc_pca, sparse_fda, sparse_gev
@@ -284,9 +271,7 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
             raise InvalidParameter("DCCCA requires y to be passed, but the target y is None.")
         x_table, y_table = checked_X(self, X, reset=True), second_view(y)
         if x_table.m != y_table.m:
-            raise InvalidParameter(
-                f"X has {x_table.m} rows but y has {y_table.m}: row i of both must be the same sample."
-            )
+            raise InvalidParameter(f"X has {x_table.m} rows but y has {y_table.m}: both must have the same samples.")
         self.x_mean_, self.x_scale_ = location_scale(x_table, self.scale)
         self.y_mean_, self.y_scale_ = location_scale(y_table, self.scale)
         pencil = cca_pencil(
@@ -414,7 +399,7 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, Trans
         scaled = Table((table.X - self.mean_) / self.scale_, None)
         self.priors_: Vector = labels.counts / table.m
         # the pooled covariance is both the metric of the search and the model of the classes
-        B = within(scaled, labels, self.priors_, as_number(self.ridge, "ridge"))
+        B = within(scaled, labels, self.priors_, checks.as_number(self.ridge, "ridge"))
         means = class_means(scaled, labels)
         V = self._discriminants(means, B)
         self.components_: Matrix = np.ascontiguousarray(V.T)
@@ -440,7 +425,7 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, Trans
 
     def predict(self, X: Any) -> Any:
         """The class with the largest decision value; the first of those that tie."""
-        best = np.argmax(self._log_densities(X), axis=1)
+        best = np.argmax(self._log_densities(X), axis=1)  # first: it checks that the estimator is fitted
         return self.classes_[best]
 
     def predict_proba(self, X: Any) -> Matrix:
@@ -460,7 +445,7 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, Trans
         """The discriminants as columns."""
         settings = search_settings(self)
         check_one_given(k=self.k, nu=self.nu)
-        count = None if self.n_components is None else as_whole(self.n_components, "n_components")
+        count = None if self.n_components is None else checks.as_whole(self.n_components, "n_components")
         if len(means) == 2:
             if count not in (None, 1):
                 raise InvalidParameter(f"n_components = {count}: two classes have one discriminant.")
@@ -468,7 +453,9 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, Trans
             found = fisher_solve(a, B, k) if self.nu is None else sparse_fda(a, B, nu=self.nu)
             return found.x[:, None]
         if self.nu is not None:
-            raise InvalidParameter(f"nu = {shown(self.nu)} is for two classes; with {len(means)} give k instead.")
+            raise InvalidParameter(
+                f"nu = {checks.shown(self.nu)} is for two classes; with {len(means)} give k instead."
+            )
         between = np.sqrt(self.priors_)[:, None] * (means - self.priors_ @ means)
         if float(np.max(np.abs(between))) <= UNIT_ROUNDOFF * between.size:  # columns have standard deviation one
             raise InvalidParameter(f"the means of the {len(means)} classes coincide: no direction separates them.")
@@ -492,8 +479,7 @@ def by_algorithm_2(pencil: Pencil, count: int, rho: float, deflation: Deflation)
         if current.semidefinite:
             method, result = "Algorithm 2 (dc_pca)", dc_pca(current, rho=rho)
         else:
-            method = "Algorithm 1 (sparse_gev)"
-            result = sparse_gev(current, rho=rho, engine="native")
+            method, result = "Algorithm 1 (sparse_gev)", sparse_gev(current, rho=rho, engine="native")
         if not result.x.any():
             raise InvalidParameter(f"rho = {rho} gives x = 0 for component {j + 1}: lower rho.")
         seconds = sum(iterate.seconds for iterate in result.history)
@@ -527,7 +513,7 @@ def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
         if np.ma.is_masked(part):  # scikit-learn would ignore the mask
             raise InvalidParameter(f"{what} has {np.ma.count_masked(part)} masked entries: fill or drop them first.")
     if hasattr(data[0], "iloc"):
-        as_table(data[0], "X", column_names(data[0]))  # names the columns that are not numbers
+        as_table(data[0], "X", checks.column_names(data[0]))  # names the columns that are not numbers
     with our_errors():
         return validate_data(estimator, *data, accept_sparse=["csr", "csc"], ensure_all_finite=False, **settings)
 
@@ -539,7 +525,7 @@ def checked_X(estimator: Any, X: Any, *, reset: bool, least: int = 2) -> Table:
 
 def second_view(y: Any) -> Table:
     """The second view of CCA as a table; one dimension is one variable."""
-    view = y if hasattr(y, "ndim") else as_real(y, "y", InvalidParameter)
+    view = y if hasattr(y, "ndim") else checks.as_real(y, "y", InvalidParameter)
     return read_table(np.asarray(view)[:, None] if view.ndim == 1 else view, "y", least=1)
 
 
@@ -557,12 +543,12 @@ def class_labels(y: Any, m: int) -> tuple[Any, Labels]:
 def location_scale(table: Table, scale: bool) -> tuple[Vector, Vector]:
     """Each column's mean and standard deviation; 1 for the latter in constant columns and without scaling."""
     mean, deviation = table.spread()
-    return mean, np.where(deviation > 0.0, deviation, 1.0) if as_flag(scale, "scale") else np.ones(table.n)
+    return mean, np.where(deviation > 0.0, deviation, 1.0) if checks.as_flag(scale, "scale") else np.ones(table.n)
 
 
 def check_one_given(**settings: Any) -> None:
     """Raise if two settings that both determine the sparsity are given."""
-    given = [f"{name} = {shown(value)}" for name, value in settings.items() if value is not None]
+    given = [f"{name} = {checks.shown(value)}" for name, value in settings.items() if value is not None]
     if len(given) > 1:
         raise InvalidParameter(f"{' and '.join(given)} were both given: each determines the sparsity. Pass one.")
 
@@ -574,28 +560,27 @@ def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[in
     >>> per_component(None, 2, 25), per_component([3, 1], 2, 25)
     ([3, 3], [3, 1])
     """
-    count = as_whole(n_components, "n_components", high=n)
+    count = checks.as_whole(n_components, "n_components", high=n)
     if k is None:
         return [math.ceil(n / 10)] * count
-    several = listed(k)
+    several = checks.listed(k)
     if several and len(several) != count:
-        raise InvalidParameter(f"{what} = {shown(k)} must have {count} entries, one per component.")
-    return [as_whole(each, what, high=n) for each in several or [k] * count]
+        raise InvalidParameter(f"{what} = {checks.shown(k)} must have {count} entries, one per component.")
+    return [checks.as_whole(each, what, high=n) for each in several or [k] * count]
 
 
 def search_settings(estimator: Any) -> Any:
     """The settings of `components`, checked also where they are not used."""
     rule_of(estimator.deflation)
-    one_of(estimator.effort, "effort", EFFORTS)
-    seed = seed_of(estimator.random_state)
-    return {"deflation": estimator.deflation, "effort": estimator.effort, "random_state": seed}
+    effort = checks.one_of(estimator.effort, "effort", EFFORTS)
+    return {"deflation": estimator.deflation, "effort": effort, "random_state": seed_of(estimator.random_state)}
 
 
 def seed_of(random_state: Any) -> int:
     """A seed from an integer, Generator, RandomState, or None for a fresh one; generators advance by one draw."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    generator = np.random.default_rng() if random_state is None else as_generator(random_state)
+    generator = np.random.default_rng() if random_state is None else checks.as_generator(random_state)
     return int(generator.integers(2**31 - 1)) if generator is random_state or random_state is None else random_state
 
 

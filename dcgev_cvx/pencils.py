@@ -20,35 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._numerics.checks import (
-    UNIT_ROUNDOFF,
-    Index,
-    Matrix,
-    Vector,
-    as_flag,
-    as_number,
-    as_real,
-    check_bytes,
-    checked_names,
-    column_names,
-    frozen,
-    is_whole,
-    largest,
-    listed,
-    shown,
-)
+from ._numerics import checks, spectra
+from ._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector, frozen, largest
 from ._numerics.data_tables import class_means, read_labels, read_table, with_ridge, within
 from ._numerics.factors import Factor, asymmetry
-from ._numerics.spectra import (
-    End,
-    generalized_extreme,
-    one_pair,
-    positive,
-    power_of_four,
-    power_of_two,
-    semidefinite,
-    two_views,
-)
+from ._numerics.spectra import End, power_of_four, power_of_two
 from ._numerics.threads import same_bits
 from .errors import InvalidParameter, InvalidPencil
 
@@ -98,14 +74,14 @@ class Pencil:
     blocks: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        names = self.names if self.names is not None else column_names(self.A)
-        check_order(column_names(self.A), column_names(self.B), "the columns of A", "the columns of B")
+        names = self.names if self.names is not None else checks.column_names(self.A)
+        check_order(checks.column_names(self.A), checks.column_names(self.B), "the columns of A", "the columns of B")
         A = self.A if isinstance(self.A, Gram) else symmetric(self.A, "A")
         B = None if self.B is None else symmetric(self.B, "B")
         n = A.shape[0]
         if B is not None and B.shape != (n, n):
             raise InvalidPencil(f"A is {n}×{n} but B is {B.shape[0]}×{B.shape[1]}: the shapes must agree.")
-        vars(self).update(A=A, B=B, names=checked_names(names, n), blocks=checked_blocks(self.blocks, n, B))
+        vars(self).update(A=A, B=B, names=checks.checked_names(names, n), blocks=checked_blocks(self.blocks, n, B))
         if B is not None:
             vars(self)["factor"] = Factor.of(B)  # raises if B is not positive definite
             check_ratio(self.A_scale, self.B_scale)
@@ -153,12 +129,12 @@ class Pencil:
         if isinstance(self.A, Gram):
             return 0.0
         A, unit = self.A, power_of_two(self.A_scale)
-        return unit * generalized_extreme(lambda v: self.A_dot(v / unit), lambda: A / unit, None, self.n, "lower")[0]
+        return unit * spectra.symmetric_extreme(lambda v: self.A_dot(v / unit), lambda: A / unit, self.n, "lower")[0]
 
     @cached_property
     def semidefinite(self) -> bool:
         """Is A ⪰ 0 up to rounding? Always for A = CᵀC."""
-        return isinstance(self.A, Gram) or semidefinite(self.A, self.A_scale)
+        return isinstance(self.A, Gram) or spectra.semidefinite(self.A, self.A_scale)
 
     def A_dot(self, x: Vector) -> Vector:
         """Ax, from the columns where x is nonzero when these are few."""
@@ -246,7 +222,7 @@ class Pencil:
     @cached_property
     def split(self) -> int | None:
         """The size of the first view if A is zero within each of two views (CCA); None for any other pencil."""
-        return None if isinstance(self.A, Gram) else two_views(self.A, self.B)
+        return None if isinstance(self.A, Gram) else spectra.two_views(self.A, self.B)
 
     @property
     def views(self) -> tuple[Index, ...]:
@@ -346,14 +322,12 @@ class Gram:
     """
 
     def __init__(self, C: ArrayLike) -> None:
-        factor = as_real(C, "C", InvalidPencil, order="F")  # a support selects columns
+        factor = checks.as_real(C, "C", InvalidPencil, order="F")  # a support selects columns
         if factor.ndim != 2 or 0 in factor.shape:
             raise InvalidPencil(f"C must be a non-empty p × n matrix, got shape {factor.shape}.")
         size = largest(factor)
         if size and not 1e-150 <= size <= 1e150:
-            raise InvalidPencil(
-                f"max |C| = {size:.3g}: its square leaves the range of doubles. Divide C by {size:.3g}."
-            )
+            raise InvalidPencil(f"max |C| = {size:.3g}: its square leaves the range of doubles. Divide C by it.")
         self.C: Matrix = frozen(factor)
 
     def columns(self, support: Index) -> Gram:
@@ -425,7 +399,7 @@ def pca_pencil(X: Any, *, center: bool = True, scale: bool = False) -> Pencil:
     >>> pca_pencil([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]).A
     Gram(C of shape 2×3)
     """
-    center, scale = as_flag(center, "center"), as_flag(scale, "scale")
+    center, scale = checks.as_flag(center, "center"), checks.as_flag(scale, "scale")
     table = read_table(X, least=2 if center or scale else 1)
     mean, deviation = table.spread()
     if scale and not np.all(deviation):
@@ -438,7 +412,7 @@ def pca_pencil(X: Any, *, center: bool = True, scale: bool = False) -> Pencil:
         raise InvalidParameter("X has no variance: every column is constant.")
     if table.m < table.n:
         return Pencil(Gram(Z), names=table.names)
-    check_bytes((table.n, table.n), "A", "Pass fewer columns.")
+    checks.check_bytes((table.n, table.n), "A", "Pass fewer columns.")
     return Pencil(Z.T @ Z, names=table.names)
 
 
@@ -485,9 +459,9 @@ def cca_pencil(X: Any, Y: Any, *, ridge: float = 0.0) -> Pencil:
     tx, ty = read_table(X, "X"), read_table(Y, "Y")
     if tx.m != ty.m:
         raise InvalidParameter(f"X has {tx.m} rows but Y has {ty.m}: row i of both must be the same sample.")
-    amount = as_number(ridge, "ridge")
+    amount = checks.as_number(ridge, "ridge")
     p, n = tx.n, tx.n + ty.n
-    check_bytes((n, n), "B", "Pass fewer columns.")
+    checks.check_bytes((n, n), "B", "Pass fewer columns.")
     U, V = tx.centred(), ty.centred()
     A, B = np.zeros((n, n)), np.zeros((n, n))
     A[:p, p:] = U.T @ V
@@ -540,7 +514,7 @@ def fda_pencil(X: Any, y: Any, *, ridge: float = 0.0) -> Pencil:
     weights = labels.counts / table.m
     means = class_means(table, labels)
     between = np.sqrt(weights)[:, None] * (means - weights @ means)
-    B = within(table, labels, weights, as_number(ridge, "ridge"))
+    B = within(table, labels, weights, checks.as_number(ridge, "ridge"))
     return Pencil(Gram(between), B, table.names)
 
 
@@ -581,31 +555,27 @@ def fda_vectors(X: Any, y: Any, *, ridge: float = 0.0) -> tuple[Vector, Matrix]:
     table = read_table(X)
     labels = read_labels(y, table.m)
     if len(labels.classes) != 2:
-        raise InvalidParameter(
-            f"y has {len(labels.classes)} classes where two are needed: use fda_pencil, which takes any number."
-        )
+        raise InvalidParameter(f"y has {len(labels.classes)} classes where two are needed: use fda_pencil for more.")
     means = class_means(table, labels)
     a = means[0] - means[1]
     if not np.any(a):
         raise InvalidParameter("The two class means coincide (a = 0): no direction separates the classes.")
-    return a, within(table, labels, np.ones(2), as_number(ridge, "ridge"))
+    return a, within(table, labels, np.ones(2), checks.as_number(ridge, "ridge"))
 
 
 def expect_pencil(pencil: Any) -> Pencil:
     """The pencil, if it is one."""
-    if not isinstance(pencil, Pencil):
-        raise InvalidParameter(f"pencil must be a Pencil, got {type(pencil).__name__}: use Pencil(A, B).")
-    return pencil
+    return checks.expect(pencil, Pencil, "pencil", "use Pencil(A, B)")
 
 
 def extreme(pencil: Pencil, end: End) -> tuple[float, Vector]:
     """(λ, x) at one end of the spectrum of (A, B), ‖x‖_B = 1, the largest entry of x positive (GEV-P)."""
     # a unit for L⁻¹AL⁻ᵀ; powers of two round nothing
     unit = power_of_two(pencil.A_scale) / power_of_four(pencil.B_scale)
-    value, x = generalized_extreme(
+    value, x = spectra.generalized_extreme(
         lambda v: pencil.A_dot(v / unit), lambda: pencil.dense()[0] / unit, pencil.factor, pencil.n, end
     )
-    return value * unit, positive(x / pencil.B_norm(x))
+    return value * unit, spectra.positive(x / pencil.B_norm(x))
 
 
 def leading_of_factor(pencil: Pencil, C: Matrix) -> tuple[float, Vector]:
@@ -617,9 +587,9 @@ def leading_of_factor(pencil: Pencil, C: Matrix) -> tuple[float, Vector]:
     solved = D.T if pencil.factor is None else pencil.B_solve(D.T) * unit
     with same_bits(pencil.n):
         M = D @ solved
-        x = solved @ one_pair(0.5 * (M + M.T), len(C) - 1)[1]
+        x = solved @ spectra.one_pair(0.5 * (M + M.T), len(C) - 1)[1]
     norm = pencil.B_norm(x)
-    x = positive(x / norm) if norm > 0.0 else np.eye(1, pencil.n)[0] / pencil.B_roots[0]
+    x = spectra.positive(x / norm) if norm > 0.0 else np.eye(1, pencil.n)[0] / pencil.B_roots[0]
     return pencil.A_quad(x), x
 
 
@@ -633,10 +603,10 @@ def few(x: Vector) -> Index | None:
 
 def symmetric(data: Any, what: str) -> Matrix:
     """A read-only symmetric float64 matrix; asymmetry up to 1e-8 (1e-5 in single precision) is averaged away."""
-    check_order(column_names(data), getattr(data, "index", None), f"the columns of {what}", f"the rows of {what}")
+    check_order(checks.column_names(data), getattr(data, "index", None), f"the columns of {what}", "its rows")
     dtype = getattr(data, "dtype", None)
     single = isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize < 8
-    array = as_real(data, what, InvalidPencil)
+    array = checks.as_real(data, what, InvalidPencil)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise InvalidPencil(f"{what} must be a square matrix, got shape {array.shape}.")
     if array.shape[0] == 0:
@@ -655,7 +625,7 @@ def symmetric(data: Any, what: str) -> Matrix:
 
 def check_order(names: tuple[str, ...] | None, others: Any, what: str, other: str) -> None:
     """Raise when two pandas frames, or a frame's rows and columns, have the same labels in different orders."""
-    labels = tuple(map(str, listed(others)))
+    labels = tuple(map(str, checks.listed(others)))
     if names is not None and labels != names and sorted(labels) == sorted(names):
         raise InvalidPencil(f"{what} and {other} have the same labels in another order: sort one by the other.")
 
@@ -664,15 +634,15 @@ def checked_blocks(blocks: Any, n: int, B: Matrix | None) -> tuple[int, ...] | N
     """The sizes of the views, if they add up to n and B is block diagonal in them."""
     if blocks is None:
         return None
-    given = listed(blocks)
-    sizes = tuple(int(size) for size in given) if all(map(is_whole, given)) else ()
+    given = checks.listed(blocks)
+    sizes = tuple(int(size) for size in given) if all(map(checks.is_whole, given)) else ()
     if not sizes or min(sizes) < 1 or sum(sizes) != n:
-        raise InvalidPencil(f"blocks = {shown(blocks)} must be whole numbers of at least 1 that add up to n = {n}.")
+        raise InvalidPencil(
+            f"blocks = {checks.shown(blocks)} must be whole numbers of at least 1 that add up to n = {n}."
+        )
     for start, stop in pairwise((0, *accumulate(sizes))):
         if B is not None and (np.any(B[start:stop, :start]) or np.any(B[start:stop, stop:])):
-            raise InvalidPencil(
-                f"B is not block diagonal in blocks = {sizes}: rows {start} to {stop - 1} have entries outside."
-            )
+            raise InvalidPencil(f"B is not block diagonal in blocks = {sizes}: see its rows {start} to {stop - 1}.")
     return sizes
 
 

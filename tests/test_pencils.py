@@ -226,7 +226,7 @@ def test_labels_in_another_order_are_refused():
     frame = pd.DataFrame(2.0 * np.eye(3), index=list("abc"), columns=list("abc"))
     assert Pencil(frame, frame).names == ("a", "b", "c")
     assert Pencil(frame.reset_index(drop=True)).names == ("a", "b", "c")
-    with pytest.raises(InvalidPencil, match="the rows of A have the same labels in another order"):
+    with pytest.raises(InvalidPencil, match="its rows have the same labels in another order"):
         Pencil(frame.set_axis(list("bac")))
     turned = frame.loc[list("cba"), list("cba")]
     with pytest.raises(InvalidPencil, match="the columns of A and the columns of B have the same labels"):

@@ -189,14 +189,6 @@ def as_whole(value: Any, what: str, *, low: int = 1, high: float = math.inf) -> 
     return int(value)
 
 
-def as_indices(values: Any, n: int, what: str) -> Index:
-    """At least one position, each between 0 and n − 1; boolean masks and negative positions raise."""
-    members = listed(values)
-    if not members or not all(is_whole(i) and 0 <= i < n for i in members):
-        raise InvalidParameter(f"{what} = {shown(values)} must list whole numbers between 0 and {n - 1}.")
-    return np.array(members, dtype=np.intp)
-
-
 def as_flag(value: Any, what: str) -> bool:
     """True or False, Python's or NumPy's; 0, 1, None and text raise."""
     if not isinstance(value, (bool, np.bool_)):

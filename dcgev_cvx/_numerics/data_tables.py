@@ -13,22 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidParameter, InvalidPencil
-from .checks import (
-    LARGEST_POWER,
-    UNIT_ROUNDOFF,
-    Index,
-    Matrix,
-    Vector,
-    as_real,
-    check_bytes,
-    checked_names,
-    column_names,
-    dense,
-    frozen,
-    largest,
-    listed,
-    shown,
-)
+from . import checks
+from .checks import LARGEST_POWER, UNIT_ROUNDOFF, Index, Matrix, Vector, frozen
 from .factors import Factor
 
 
@@ -95,7 +81,7 @@ def read_table(data: Any, what: str = "X", *, least: int = 2) -> Table:
     Traceback (most recent call last):
     dcgev_cvx.errors.InvalidParameter: X has 1 entries that are NaN or infinite, ...
     """
-    names = column_names(data)
+    names = checks.column_names(data)
     array = as_table(data, what, names)
     if array.ndim != 2 or array.shape[1] == 0:
         raise InvalidParameter(f"{what} must be a samples × variables table, got shape {array.shape}.")
@@ -103,10 +89,10 @@ def read_table(data: Any, what: str = "X", *, least: int = 2) -> Table:
         raise InvalidParameter(
             f"{what} has n_samples = {array.shape[0]} but at least {least} are needed: a covariance compares samples."
         )
-    size = largest(array)
+    size = checks.largest(array)
     if size and not 10.0**-LARGEST_POWER <= size <= 10.0**LARGEST_POWER:
         raise InvalidParameter(f"{what} has entries of size {size:.1e}, whose squares cannot be summed: rescale it.")
-    return Table(frozen(array), checked_names(names, array.shape[1]))
+    return Table(frozen(array), checks.checked_names(names, array.shape[1]))
 
 
 def as_table(data: Any, what: str, names: Sequence[str] | None) -> Matrix:
@@ -116,14 +102,14 @@ def as_table(data: Any, what: str, names: Sequence[str] | None) -> Matrix:
         data = data.to_numpy(dtype=np.float64, na_value=np.nan)
     elif isinstance(data, np.ndarray) and data.dtype.kind == "O" and data.ndim == 2:
         check_columns(list(data.T), what, names)
-    raw = dense(data, what, InvalidParameter)
+    raw = checks.dense(data, what, InvalidParameter)
     if isinstance(raw, np.ndarray) and raw.ndim == 2 and raw.dtype.kind == "f" and not np.all(np.isfinite(raw)):
         bad = np.count_nonzero(~np.isfinite(raw), axis=0)
         raise InvalidParameter(
             f"{what} has {int(bad.sum())} entries that are NaN or infinite, in column(s) "
             f"{some_of([int(j) for j in np.flatnonzero(bad)], names)}: drop those rows or columns, or fill the gaps."
         )
-    return as_real(raw, what, InvalidParameter)
+    return checks.as_real(raw, what, InvalidParameter)
 
 
 def check_columns(columns: Sequence[Any], what: str, names: Sequence[str] | None) -> None:
@@ -181,13 +167,13 @@ def label_list(y: Any) -> list[Any]:
     if hasattr(y, "__array__"):
         y = y if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
         y = y.ravel().tolist() if y.shape in ((y.size,), (y.size, 1)) else y
-    values = listed(y)
+    values = checks.listed(y)
     try:
         set(values)
     except TypeError as cause:
         raise InvalidParameter(f"y must be a sequence of class labels, one per sample: {cause}.") from cause
     if not values:
-        raise InvalidParameter(f"y = {shown(y)} must be a sequence of class labels, one per sample.")
+        raise InvalidParameter(f"y = {checks.shown(y)} must be a sequence of class labels, one per sample.")
     return values
 
 
@@ -218,7 +204,7 @@ def class_means(table: Table, labels: Labels) -> Matrix:
 
 def within(table: Table, labels: Labels, weights: Vector, ridge: float) -> Matrix:
     """Σ_c weight_c·Σ_c + ridge·I, the within-class scatter, as one product of residuals scaled by √(weight_c/m_c)."""
-    check_bytes((table.n, table.n), "B", "Pass fewer columns.")
+    checks.check_bytes((table.n, table.n), "B", "Pass fewer columns.")
     root = np.sqrt(weights / labels.counts)
     residual = root[labels.codes, None] * (table.X - class_means(table, labels)[labels.codes])
     return with_ridge(residual.T @ residual, ridge, table, "the within-class scatter of X")

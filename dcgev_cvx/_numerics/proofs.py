@@ -10,9 +10,9 @@ import math
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
-from .checks import UNIT_ROUNDOFF, Matrix, Vector
+from .checks import UNIT_ROUNDOFF, Matrix
 from .factors import Factor
-from .spectra import DENSE_LIMIT, generalized_extreme, power_of_two
+from .spectra import DENSE_LIMIT, Pair, generalized_extreme, power_of_two
 
 GROWTH = 4.0
 """Factor by which the margin grows after a failed attempt, so that it ends at most four times too large."""
@@ -22,9 +22,7 @@ TINY = float(np.finfo(np.float64).tiny)
 """The smallest normal number: products that underflow are charged 8u of it, eight subnormal units."""
 
 
-def lambda_max_bound(
-    M: Matrix, B: Matrix | None, size: Matrix | None = None, lead: tuple[float, Vector] | None = None
-) -> float:
+def lambda_max_bound(M: Matrix, B: Matrix | None, size: Matrix | None = None, lead: Pair | None = None) -> float:
     """A number λ ≥ λmax(M, B), proved by Cholesky; +inf where no proof was found.
 
     Proof. λ ≥ λmax(M, B) means λB − M ⪰ 0. Let S = fl(λB − M) and let fl-Cholesky of H = S − cI succeed. Then
@@ -76,7 +74,7 @@ def largest_eigenvalue(M: Matrix, B: Matrix | None) -> float:
         return math.nan
 
 
-def leading_pair(M: Matrix, B: Matrix | None = None) -> tuple[float, Vector]:
+def leading_pair(M: Matrix, B: Matrix | None = None) -> Pair:
     """λmax(M, B) and its vector of unit B norm in floating point: a guide for searches, not a proof."""
     if B is not None and len(M) <= DENSE_LIMIT:
         values, vectors = eigh(M, B, check_finite=False)

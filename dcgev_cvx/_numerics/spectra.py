@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 End: TypeAlias = Literal["lower", "upper"]
 Operator: TypeAlias = Callable[[Vector], Vector]
+Pair: TypeAlias = tuple[float, Vector]
+"""An eigenvalue and its vector."""
 
 DENSE_LIMIT = 300
 """Up to this n LAPACK finds an eigenpair in milliseconds, faster than Lanczos."""
@@ -50,7 +52,7 @@ def positive(x: Vector) -> Vector:
 
 def generalized_extreme(
     product: Operator, dense: Callable[[], Matrix], factor: Factor | None, n: int, end: End
-) -> tuple[float, Vector]:
+) -> Pair:
     """An eigenpair of (A, B) at one end of the spectrum, from L⁻¹AL⁻ᵀv = λv with B = LLᵀ and x = L⁻ᵀv (GEV-P).
 
     `product` and `dense` give Ax and A, scaled so that L⁻¹AL⁻ᵀ is of size one; `dense` is called only if needed.
@@ -63,7 +65,7 @@ def generalized_extreme(
     return value, factor.unwhiten(v)
 
 
-def symmetric_extreme(product: Operator, dense: Callable[[], Matrix], n: int, end: End) -> tuple[float, Vector]:
+def symmetric_extreme(product: Operator, dense: Callable[[], Matrix], n: int, end: End) -> Pair:
     """An extreme eigenpair of a symmetric operator of size one; LAPACK when n is small or when Lanczos fails."""
     if n > DENSE_LIMIT:
         pair = lanczos(product, n, "SA" if end == "lower" else "LA")
@@ -74,7 +76,7 @@ def symmetric_extreme(product: Operator, dense: Callable[[], Matrix], n: int, en
         return one_pair(0.5 * (M + M.T), 0 if end == "lower" else n - 1)
 
 
-def one_pair(M: Matrix, i: int) -> tuple[float, Vector]:
+def one_pair(M: Matrix, i: int) -> Pair:
     """The i-th eigenpair of a symmetric matrix, counted from the smallest eigenvalue.
 
     LAPACK's search for one pair fails, or returns none, on a multiple of the identity up to rounding; all pairs are
@@ -90,7 +92,7 @@ def one_pair(M: Matrix, i: int) -> tuple[float, Vector]:
     return float(values[i]), vectors[:, i]
 
 
-def lanczos(product: Operator, n: int, which: str) -> tuple[float, Vector] | None:
+def lanczos(product: Operator, n: int, which: str) -> Pair | None:
     """An eigenpair by ARPACK from a fixed random start; None if 20 restarts of 40 vectors do not converge."""
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 

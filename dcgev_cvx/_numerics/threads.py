@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from contextlib import AbstractContextManager, nullcontext
-from types import TracebackType
 from typing import Any
 
 THREADED = 64
@@ -33,9 +32,7 @@ class OneThread:
                 self._limit = self._controller.limit(limits=1, user_api="blas")
             self._depth += 1
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         with self._lock:
             self._depth -= 1
             if self._depth == 0:

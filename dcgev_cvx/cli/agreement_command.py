@@ -49,11 +49,8 @@ def run(args: argparse.Namespace) -> int:
 def print_rows(rows: list[Any], missing: list[str], heading: str) -> None:
     """The table, what it means, and the solvers that failed or are not installed."""
     columns = ("solver", "‖x − x*‖_B", "value", "KKT", "1e-3", "1e-6", "1e-9", "seconds")
-    cells = [
-        (r.who, tiny(r.distance), tiny(r.excess), tiny(r.kkt), *map(str, r.nonzeros), f"{r.seconds:.4f}")
-        for r in rows
-        if not r.failure
-    ]
+    solved = [(r, map(tiny, (r.distance, r.excess, r.kkt))) for r in rows if not r.failure]
+    cells = [(r.who, *errors, *map(str, r.nonzeros), f"{r.seconds:.4f}") for r, errors in solved]
     show(
         heading,
         table(columns, cells),

@@ -83,9 +83,8 @@ def refuse_given(args: argparse.Namespace, names: Iterable[str], why: str) -> No
 
 def with_defaults(args: argparse.Namespace, defaults: Mapping[str, Any]) -> dict[str, Any]:
     """The options as they were given, or their defaults."""
-    return {
-        name: default if getattr(args, name) is None else getattr(args, name) for name, default in defaults.items()
-    }
+    given = {name: getattr(args, name) for name in defaults}
+    return {name: default if given[name] is None else given[name] for name, default in defaults.items()}
 
 
 # Text

@@ -139,10 +139,8 @@ def print_path(found: Path, args: argparse.Namespace, *, ended: bool) -> None:
         content = {"points": found.to_rows(), "missing": list(found.missing)}
         console.print_json("path", content, ended=ended)
         return
-    rows = [
-        (f"{p.rho:.5g}", str(p.k), f"{p.value:.6g}" if p.k else "-", p.result.status.value.split(":")[0])
-        for p in found.points
-    ]
+    pairs = [(p, p.result.status.value.split(":")[0]) for p in found.points]
+    rows = [(f"{p.rho:.5g}", str(p.k), f"{p.value:.6g}" if p.k else "-", status) for p, status in pairs]
     console.show(table((found.symbol, "nonzeros", "renormalized value", "status"), rows, words=(3,)))
     if found.missing and ended:
         missing = ", ".join(map(str, found.missing))

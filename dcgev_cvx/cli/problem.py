@@ -32,12 +32,7 @@ BUNDLED: Mapping[str, Callable[[], Pencil]] = MappingProxyType(
 )
 """The names that stand for a pencil."""
 
-USES: Mapping[str | None, tuple[str, ...]] = {
-    None: ("A", "B"),
-    "pca": ("X", "scale", "no_center"),
-    "cca": ("X", "Y", "ridge"),
-    "fda": ("X", "y", "ridge"),
-}
+USES = {None: "A B", "pca": "X scale no_center", "cca": "X Y ridge", "fda": "X y ridge"}
 """Task → the options that belong to it."""
 
 
@@ -49,7 +44,9 @@ def read_problem(args: argparse.Namespace) -> Pencil:
     source = args.X if args.X is not None else args.data
     if source is None:
         raise InvalidParameter(f"--task {args.task} needs the samples: give DATA or --X FILE.")
-    return {"pca": read_pca, "cca": read_cca, "fda": read_fda}[args.task](args, source)
+    if args.task == "pca":
+        return pca_pencil(read_table(source), center=not args.no_center, scale=args.scale)
+    return read_cca(args, source) if args.task == "cca" else read_fda(args, source)
 
 
 def described(args: argparse.Namespace, pencil: Pencil) -> str:
@@ -60,18 +57,14 @@ def described(args: argparse.Namespace, pencil: Pencil) -> str:
 
 def refuse_other_tasks(args: argparse.Namespace) -> None:
     """Raise for options that do not belong to the task."""
+    uses = USES[args.task].split()
     for name in ("A", "B", "X", "Y", "y", "ridge", "scale", "no_center"):
-        if getattr(args, name) and name not in USES[args.task]:
+        if getattr(args, name) and name not in uses:
             where = "without --task" if args.task is None else f"with --task {args.task}"
-            allowed = ", ".join(map(option, USES[args.task]))
-            raise InvalidParameter(f"{option(name)} has no meaning {where}, which takes {allowed}.")
+            given, *allowed = (f"--{each.replace('_', '-')}" for each in (name, *uses))
+            raise InvalidParameter(f"{given} has no meaning {where}, which takes {', '.join(allowed)}.")
     if args.data is not None and args.X is not None:
         raise InvalidParameter(f"DATA ({args.data}) and --X ({args.X}) were both given: give one of them.")
-
-
-def option(name: str) -> str:
-    """The option of an attribute."""
-    return "--" + name.replace("_", "-")
 
 
 # Matrices
@@ -134,11 +127,6 @@ def read_start(text: str | None) -> Vector | None:
 
 
 # Samples
-
-
-def read_pca(args: argparse.Namespace, source: str) -> Pencil:
-    """--task pca."""
-    return pca_pencil(read_table(source), center=not args.no_center, scale=args.scale)
 
 
 def read_cca(args: argparse.Namespace, source: str) -> Pencil:

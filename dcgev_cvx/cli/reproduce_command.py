@@ -59,25 +59,14 @@ def run(args: argparse.Namespace) -> int:
             raise InvalidParameter(f"--page {page} is a folder: give the name of a file.")
         checked_folder(page.parent, "--page")
     data = {name: value for name in ("corpus", "songs") if (value := getattr(args, name)) is not None}
+    settings: Any = {name: getattr(args, name) for name in ("effort", "seed", "jobs", "dask")}
     with ProgressBars() as progress:
-        report = reproduce(
-            args.names,
-            args.out,
-            effort=args.effort,
-            seed=args.seed,
-            data=data,
-            jobs=args.jobs,
-            dask=args.dask,
-            progress=progress,
-        )
+        report = reproduce(args.names, args.out, data=data, progress=progress, **settings)
     if page is not None:
         write_atomically(page, markdown(report, figures=False))
     for section in report.sections:
-        print(section.title)
-        for finding in section.findings:
-            print(f"  {finding.verdict.value:8}  {finding.what}: paper {finding.paper}, ours {finding.ours}")
-        for sentence in section.missing:
-            print(f"  not computed: {sentence}")
+        found = [f"  {f.verdict.value:8}  {f.what}: paper {f.paper}, ours {f.ours}" for f in section.findings]
+        print(section.title, *found, *(f"  not computed: {sentence}" for sentence in section.missing), sep="\n")
     print(f"\n{report.summary}. Report: {Path(args.out) / 'report.html'}")
     return 1 if any(section.missing for section in report.sections) else 0
 

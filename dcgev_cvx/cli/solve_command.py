@@ -60,9 +60,8 @@ def add(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Solve, show, and return 1 if the run did not converge."""
     if args.rho is None:
-        console.refuse_given(
-            args, ("eps", "tau", "x0", *DEFAULTS, "trace"), "belongs to --rho: the search for k sets it itself"
-        )
+        settings = ("eps", "tau", "x0", *DEFAULTS, "trace")
+        console.refuse_given(args, settings, "belongs to --rho: the search for k sets it itself")
         return solve_for_k.run(args)
     console.refuse_given(args, ("out", *solve_for_k.DEFAULTS), "belongs to -k and --components: --rho is one run")
     if args.engine == "native" and args.solver is not None:
@@ -102,10 +101,10 @@ class Trace:
         nonzeros = int((now.x != 0.0).sum())
         line = f"{now.l:>4} {now.f:>12.8g} {now.g:>12.8g} {now.g - now.f:>8.1e}"
         if self.last is None:
-            header = (
+            print(
                 f"{'l':>4} {'f(x)':>12} {'g(x,y)':>12} {'g-f':>8} {'step':>7} {'nnz':>4} {'mu':>9} {'KKT':>7} solver"
             )
-            line = f"{header}\n{line} {'-':>7} {nonzeros:>4} {'-':>9} {'-':>7} start"
+            line += f" {'-':>7} {nonzeros:>4} {'-':>9} {'-':>7} start"
         else:
             step = self.pencil.B_norm(now.x - self.last.x)
             line += f" {step:>7.1e} {nonzeros:>4} {now.mu:>9.4g} {now.residual:>7.1e} {now.solver}"
@@ -116,11 +115,9 @@ class Trace:
 def print_result(result: MMResult, name: str) -> None:
     """The program, the largest loadings, and what the data prove about them."""
     program: Any = result.program
-    metric = "B = I" if program.pencil.B is None else "B dense"
-    console.show(
-        f"{name}: n = {program.pencil.n}, {metric}, ρ̃ = {program.rho:g}, ε = {program.eps:.3g}, "
-        f"τ = {program.tau:.6g} ({program.shift} shift)"
-    )
+    problem = f"{name}: n = {program.pencil.n}, {'B = I' if program.pencil.B is None else 'B dense'}"
+    shift = f"τ = {program.tau:.6g} ({program.shift} shift)"
+    console.show(f"{problem}, ρ̃ = {program.rho:g}, ε = {program.eps:.3g}, {shift}")
     better = renormalized(result)
     order = sorted(result.support, key=lambda i: -abs(better[i]))
     rows = [(program.pencil.name(i), f"{result.x[i]:+.4f}", f"{better[i]:+.4f}") for i in order[: console.SHOWN]]
@@ -149,16 +146,13 @@ def verdict(result: MMResult, better: Vector) -> list[tuple[str, str]]:
         share = f", {best / top:.2%} of λmax(A,B) = {top:.6g}" if top > 0.0 else f"; λmax(A,B) = {top:.6g}"
         lines += [("xᵀAx / xᵀBx", f"{value(pencil, result.x):.6g}"), ("renormalized", f"{best:.6g}{share}")]
     steps, solvers = console.count(result.n_iter, "MM step"), ", ".join(result.solvers) or "no solver"
+    measures = ("stationarity", "feasibility", "complementarity", "sandwich")
     return [
         *lines,
         ("status", result.status.value + (f": {result.message}" if result.message else "")),
         ("effort", f"{steps} by {solvers} in {sum(step.seconds for step in result.history):.2f} s"),
         ("f(x)", f"{result.f:.10g}"),
-        (
-            "certificate",
-            f"stationarity {console.tiny(c.stationarity)}, feasibility {console.tiny(c.feasibility)}, "
-            f"complementarity {console.tiny(c.complementarity)}, sandwich {console.tiny(c.sandwich)}",
-        ),
+        ("certificate", ", ".join(f"{name} {console.tiny(getattr(c, name))}" for name in measures)),
     ]
 
 
@@ -167,7 +161,8 @@ def record(result: MMResult, *, history: bool) -> dict[str, Any]:
     from ..certificates import value
 
     program: Any = result.program
-    pencil, better = program.pencil, renormalized(result)
+    pencil, better, x = program.pencil, renormalized(result), result.x
+    loadings = [{"index": i, "name": pencil.name(i), "x": x[i], "renormalized": better[i]} for i in result.support]
     made: dict[str, Any] = {
         "problem": {name: getattr(program, name) for name in ("rho", "rho_eps", "eps", "tau", "shift")}
         | {"n": pencil.n, "lambda_max": pencil.lambda_max},
@@ -178,9 +173,7 @@ def record(result: MMResult, *, history: bool) -> dict[str, Any]:
         "seconds": sum(step.seconds for step in result.history),
         "value": value(pencil, result.x) if result.support else math.nan,
         "renormalized_value": value(pencil, better) if result.support else math.nan,
-        "loadings": [
-            {"index": i, "name": pencil.name(i), "x": result.x[i], "renormalized": better[i]} for i in result.support
-        ],
+        "loadings": loadings,
         "certificate": asdict(result.certificate),
     }
     return made | ({"history": [asdict(step) for step in result.history]} if history else {})

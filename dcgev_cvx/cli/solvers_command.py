@@ -28,18 +28,15 @@ def run(args: argparse.Namespace) -> int:
     """Try every step with every installed solver and print which passed."""
     from ..steps.backend import INSTALL, installed_solvers
 
-    found: dict[str, Any] = {
-        solver: {"version": version_of(solver), "steps": solved(solver)} for solver in installed_solvers()
-    }
+    names = installed_solvers()
+    found: dict[str, Any] = {name: {"version": version_of(name), "steps": solved(name)} for name in names}
     missing = {solver: f"pip install {package}" for solver, package in INSTALL.items() if solver not in found}
     if args.json:
         print_json("solvers", {"installed": found, "missing": missing})
         return 0
     columns = ("solver", "version", "QCQP", "Lasso", "Linear", "MetricLasso", "Fisher")
-    rows = [
-        (solver, entry["version"], *("yes" if passed else "-" for passed in entry["steps"].values()))
-        for solver, entry in found.items()
-    ]
+    passed = {name: ["yes" if step else "-" for step in entry["steps"].values()] for name, entry in found.items()}
+    rows = [(name, entry["version"], *passed[name]) for name, entry in found.items()]
     show(
         table(columns, rows, words=(0, 1)),
         "\n  yes: solved, and the KKT residual recomputed from the data is small.\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from time import perf_counter
 from types import MappingProxyType
@@ -49,9 +50,11 @@ CVXPY_LIMIT = 300
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "dc-pca": Method("DC-PCA (closed form)", "lower", lower.dc_pca, needs=("B = I", "A ⪰ 0")),
-        "dc-cvxpy": Method("DC (CVXPY)", "lower", lower.dc_cvxpy, limit=CVXPY_LIMIT),
-        "dc-native": Method("DC (native)", "lower", lower.dc_native),
+        "dc-pca": Method(
+            "DC-PCA (closed form)", "lower", partial(lower.mm_run, engine="closed"), needs=("B = I", "A ⪰ 0")
+        ),
+        "dc-cvxpy": Method("DC (CVXPY)", "lower", partial(lower.mm_run, engine="cvxpy"), limit=CVXPY_LIMIT),
+        "dc-native": Method("DC (native)", "lower", partial(lower.mm_run, engine="native")),
         "solve": Method("solve", "lower", lower.solve, early=True, cubic=1e-9),
         "greedy": Method("greedy", "lower", lower.greedy, early=True),
         "rounded": Method("homogeneous SDP, rounded", "lower", lower.rounded, sdp=True),

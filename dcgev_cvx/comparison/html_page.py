@@ -55,17 +55,15 @@ def html_report(comparisons: Sequence[Comparison], *, title: str = "comparison",
     comparisons = checked_comparisons(comparisons)
     title, command = expect(title, str, "title", "a text"), expect(command, str, "command", "a text, or ''")
     parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8">',
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
         f"<title>dcgev compare: {escape(title)}</title><style>{STYLE}</style></head><body>",
         f"<h1>Sparse generalized eigenvalues: {escape(title)}</h1>",
         facts(comparisons, command),
         picture(comparisons),
-        *(section(comparison) for comparison in comparisons),
+        *map(section, comparisons),
         "<p>Vectors found: xᵀAx/xᵀBx is computed from the data. Bounds proved: they follow from the data and a dual "
         "matrix, rounding included, and trust no solver. KKT is the residual of the d.c. program behind a vector. "
-        "Grey rows do not count.</p>",
-        "</body></html>",
+        "Grey rows do not count.</p>\n</body></html>",
     ]
     return "\n".join(parts)
 

@@ -131,18 +131,12 @@ def draw_series(ax: Any, pairs: Sequence[tuple[int, Row]], shift: float) -> None
         ax.hlines(values, left, right, color=mark(row)[1], linewidth=0.8, linestyle="-" if row.valid else ":")
 
 
-def draw(
-    ax: Any, x: Sequence[float], y: Sequence[float], row: Row, *, label: str | None = None, size: int = 6
-) -> None:
+def draw(ax: Any, x: list[float], y: list[float], row: Row, *, label: str | None = None, size: int = 6) -> None:
     """Marks of one method, pale and hollow where they do not count; those of bounds are bold, having no area."""
     marker, color = mark(row)
-    fill, alpha, width = (
-        "full" if row.valid else "none",
-        1.0 if row.valid else 0.4,
-        1.6 if row.side == "upper" else 1.0,
-    )
-    look = {"color": color, "linestyle": "none", "markersize": size, "label": label}
-    ax.plot(x, y, marker, markeredgewidth=width, fillstyle=fill, alpha=alpha, **look)
+    fill, alpha = ("full", 1.0) if row.valid else ("none", 0.4)
+    look = {"color": color, "linestyle": "none", "fillstyle": fill, "alpha": alpha, "label": label}
+    ax.plot(x, y, marker, markersize=size, markeredgewidth=1.6 if row.side == "upper" else 1.0, **look)
 
 
 def mark(row: Row) -> tuple[str, str]:

@@ -16,23 +16,8 @@ from .general_solvers import by_dccp, by_uno
 from .rows import Row
 
 
-def dc_pca(context: Context, row: Row) -> Row:
-    """Algorithm 2, DC-PCA, for B = I and A ⪰ 0."""
-    return mm_run(context, row, "closed")
-
-
-def dc_cvxpy(context: Context, row: Row) -> Row:
-    """Algorithm 1 with every step solved by CVXPY."""
-    return mm_run(context, row, "cvxpy")
-
-
-def dc_native(context: Context, row: Row) -> Row:
-    """Algorithm 1 by the native engine."""
-    return mm_run(context, row, "native")
-
-
 def mm_run(context: Context, row: Row, engine: str) -> Row:
-    """A d.c. run at the ρ̃ that leaves k nonzeros.
+    """A d.c. run at the ρ̃ that leaves k nonzeros: Algorithm 1 by an engine, or DC-PCA in closed form.
 
     The value is that of the best loadings on the support; the KKT residual is that of x before it was renormalized,
     since renormalizing leaves the stationary point of the d.c. program on purpose.
@@ -110,12 +95,7 @@ def with_vector(context: Context, row: Row, x: Vector, status: str) -> Row:
     """The row of a vector; with more than k nonzeros it says nothing about k."""
     pencil, support = context.pencil, np.flatnonzero(x)
     count, valid = len(support), len(support) <= context.k
-    return replace(
-        row,
-        value=value(pencil, np.asarray(x)),
-        status=status if valid else f"has {count} nonzeros, more than {context.k}: not a lower value. {status}",
-        valid=valid,
-        ok=row.ok and valid,
-        cardinality=count,
-        support=tuple(pencil.name(int(i)) for i in support),
-    )
+    if not valid:
+        status = f"has {count} nonzeros, more than {context.k}: not a lower value. {status}"
+    row = replace(row, value=value(pencil, np.asarray(x)), status=status, valid=valid, ok=row.ok and valid)
+    return replace(row, cardinality=count, support=tuple(pencil.name(int(i)) for i in support))

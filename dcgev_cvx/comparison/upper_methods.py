@@ -29,10 +29,8 @@ def literal(context: Context, row: Row) -> Row:
 def entrywise_paper(context: Context, row: Row) -> Row:
     """The entrywise SDP with the paper's budget k², which is loose for B = I and may be too small for other B."""
     relaxed, _ = entrywise(context, "paper")
-    status = "valid here, k·λmin(B) ≥ 1"
-    if relaxed.valid_k < context.k:
-        status = "not a valid bound: k·λmin(B) < 1, so ‖x‖₁ ≤ k can cut off the optimum"
-    return with_bound(context, row, relaxed, status)
+    wrong = "not a valid bound: k·λmin(B) < 1, so ‖x‖₁ ≤ k can cut off the optimum"
+    return with_bound(context, row, relaxed, "valid here, k·λmin(B) ≥ 1" if relaxed.valid_k >= context.k else wrong)
 
 
 def entrywise_valid(context: Context, row: Row) -> Row:
@@ -66,19 +64,13 @@ def no_sdp(context: Context, row: Row) -> Row:
 def exact_bound(context: Context, row: Row) -> Row:
     """The bound of branch and bound, which holds also when the search was stopped."""
     found = context.exact
-    return replace(
-        row, value=found.upper_bound, status=found.status.value, valid=True, ok=found.optimal, seconds=found.seconds
-    )
+    row = replace(row, status=found.status.value, ok=found.optimal, seconds=found.seconds)
+    return replace(row, value=found.upper_bound, valid=True)
 
 
 def with_bound(context: Context, row: Row, relaxed: Relaxation, status: str) -> Row:
     """The row of a relaxation's proved bound; one that holds for smaller k only is not valid."""
     valid = relaxed.valid_k >= context.k
-    return replace(
-        row,
-        value=relaxed.upper_bound,
-        status=f"{status}; {relaxed.solver}: {relaxed.status}, worst DIMACS error {relaxed.dimacs.worst:.0e}",
-        valid=valid,
-        ok=valid,
-        seconds=relaxed.seconds,
-    )
+    status += f"; {relaxed.solver}: {relaxed.status}, worst DIMACS error {relaxed.dimacs.worst:.0e}"
+    row = replace(row, status=status, ok=valid, seconds=relaxed.seconds)
+    return replace(row, value=relaxed.upper_bound, valid=valid)

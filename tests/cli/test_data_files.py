@@ -91,7 +91,7 @@ HEADER += b"\n"
         ("a.csv", b"NA,0\n0,1\n1,1\n", "line 1: 'NA' among numbers is neither a header nor a row"),
         ("a.csv", b"1,\n0,1\n1,1\n", "line 1: '' among numbers is neither a header nor a row"),
         ("a.csv", b"r1,1,0\nr2,0,1\n", "line 1: 'r1' among numbers is neither a header nor a row"),
-        ("a.csv", b",u,v\nv,1,0\nu,0,1\n", "and the rows of A have the same labels in another order"),
+        ("a.csv", b",u,v\nv,1,0\nu,0,1\n", "and its rows have the same labels in another order"),
         ("a.csv", b"1,nan\nnan,1\n", "A has 2 entries that are NaN or infinite"),
         ("a.csv", b"1,2,3\n4,5,6\n", "holds 2×3 numbers; A must be square"),
         ("a.csv", b"1,2\n3,4\n", "A is not symmetric"),
