@@ -111,7 +111,7 @@ def judge_tau(answer: Any) -> Verdict:
 
 
 def judge_stuck(answer: Any) -> Verdict:
-    """X on pit props at ρ̃ = 4.84: stationary, two nonzeros, and worth less than the best two."""
+    """X on pit props at ρ̃ = 4.84: stationary, two nonzeros, and with a smaller value than the best two."""
     from ..exact import best_subset
 
     program = SparseGEV(pitprops(), 4.84)
@@ -123,7 +123,7 @@ def judge_stuck(answer: Any) -> Verdict:
     if np.count_nonzero(x) != 2:
         return Verdict(False, f"stationary, but with {np.count_nonzero(x)} nonzeros: two are asked for")
     found, best = value(program.pencil, renormalize(program.pencil, x)), best_subset(program.pencil, 2).value
-    return Verdict(found < best - 1e-3, f"stationary and worth {found:.6g}; the best two are worth {best:.6g}")
+    return Verdict(found < best - 1e-3, f"stationary with value {found:.6g}; the best two variables have {best:.6g}")
 
 
 def judge_corollary(answer: Any) -> Verdict:
@@ -201,7 +201,7 @@ SUSPECTS: Mapping[str, Callable[..., Vector]] = MappingProxyType({"a": suspect_a
 
 
 def judge_suspect(answer: Any) -> Verdict:
-    """(letter, A, B, y, rho, eps, tau) that convicts a suspect."""
+    """(letter, A, B, y, rho, eps, tau) on which a suspect is wrong."""
     letter, A, B, y, rho, eps, tau = answer
     if letter not in SUSPECTS:
         return Verdict(False, f"the suspects are {', '.join(SUSPECTS)}")

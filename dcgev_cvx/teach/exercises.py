@@ -168,7 +168,7 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
                 "stuck",
                 "Stationary is not optimal",
                 "Give x with two nonzeros that is stationary for pit props at ρ̃ = 4.84, ε at machine precision, but "
-                "whose two variables are worth less than the best two.",
+                "whose variables explain less variance than the best two.",
                 "Zeros are absorbing: start MM (dc_pca with x0=…) on two variables of your choice.",
                 "a vector of 13 numbers",
                 answer_checks.judge_stuck,
@@ -184,8 +184,8 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
             Exercise(
                 "bound",
                 "Prove an upper bound",
-                "Give a symmetric 13 × 13 matrix U for which bounds.homogeneous_bound(pitprops, 3, U) closes at "
-                "least half of the gap between λmax(A) and the best 3-sparse value.",
+                "Give a symmetric 13 × 13 matrix U for which relaxations.bounds.homogeneous_bound(pencil, 3, U) on pit "
+                "props closes at least half of the gap between λmax(A) and the best 3-sparse value.",
                 "Any U is allowed. The dual variable of relaxations.homogeneous_sdp(pencil, 3) is a good one.",
                 "a 13 × 13 matrix of numbers",
                 answer_checks.judge_bound,
@@ -200,7 +200,7 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
             ),
             Exercise(
                 "suspect",
-                "Convict a wrong solver",
+                "Find the wrong solver",
                 "teach.SUSPECTS holds three steps of (ALG) with a general B. One is wrong. Give (letter, A, B, y, "
                 "rho, eps, tau) on which its answer is not the minimiser.",
                 "All three are right when B is the identity. verify.check(suspect, 'step') finds it too.",

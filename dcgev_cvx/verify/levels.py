@@ -301,7 +301,7 @@ def tolerances(tol: Any) -> Tolerances:
     if isinstance(tol, str):
         if tol in PROFILES:
             return PROFILES[tol]
-        raise InvalidParameter(f"tol = {shown(tol)} is unknown; {nearest(tol, PROFILES)} A number is allowed too.")
+        raise InvalidParameter(f"tol = {shown(tol)} is unknown. Pass a number or a profile; {nearest(tol, PROFILES)}")
     if isinstance(tol, bool) or not isinstance(tol, (int, float, np.floating)) or not 1e-13 <= tol <= 0.1:
         raise InvalidParameter(f"tol = {shown(tol)} must be a profile's name or a number between 1e-13 and 0.1.")
     return Tolerances(f"{float(tol):g}", float(tol), "given by the caller")

@@ -1,4 +1,4 @@
-"""Exercise: convict a wrong solver. Fill in and run; `teach.hint("suspect")` helps."""
+"""Exercise: find the wrong solver. Fill in and run; `teach.hint("suspect")` helps."""
 
 import numpy as np
 

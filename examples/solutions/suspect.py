@@ -1,4 +1,4 @@
-"""Solution: convict a wrong solver."""
+"""Solution: find the wrong solver."""
 
 import numpy as np
 

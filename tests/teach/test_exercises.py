@@ -1,4 +1,4 @@
-"""The exercises judge: starters are not yet right, solutions are, and typical mistakes are named."""
+"""The exercises: starters are not yet right, solutions are, and typical mistakes are named."""
 
 import runpy
 from pathlib import Path
@@ -167,7 +167,7 @@ def test_stuck_wants_a_stationary_pair(pitprops):
     assert "6 nonzeros" in teach.check("stuck", dc_pca(pitprops, rho=4.84).x).why
 
 
-def test_the_right_suspects_cannot_be_convicted():
+def test_only_the_wrong_suspect_is_found_wrong():
     A, B = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([[1.0, 0.4], [0.4, 1.0]])
     y = np.array([0.5, 0.5])
     verdicts = {letter: teach.check("suspect", (letter, A, B, y, 0.5, 0.1, 1.0)).ok for letter in teach.SUSPECTS}
