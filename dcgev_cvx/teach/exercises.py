@@ -184,8 +184,8 @@ EXERCISES: Mapping[str, Exercise] = MappingProxyType(
             Exercise(
                 "bound",
                 "Prove an upper bound",
-                "Give a symmetric 13 × 13 matrix U for which relaxations.bounds.homogeneous_bound(pencil, 3, U) on pit "
-                "props closes at least half of the gap between λmax(A) and the best 3-sparse value.",
+                "Give a symmetric 13 × 13 matrix U for which relaxations.bounds.homogeneous_bound(pencil, 3, U) on "
+                "pit props closes at least half of the gap between λmax(A) and the best 3-sparse value.",
                 "Any U is allowed. The dual variable of relaxations.homogeneous_sdp(pencil, 3) is a good one.",
                 "a 13 × 13 matrix of numbers",
                 answer_checks.judge_bound,
