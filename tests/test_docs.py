@@ -12,6 +12,7 @@ from dcgev_cvx import models
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+FLAGS = re.DOTALL | re.MULTILINE
 
 # the labels of the paper's numbered equations in order, "-" where there is none: the position is the printed number
 NUMBERED = """
@@ -155,7 +156,7 @@ def snippets():
     """Every python block in the README and the docs, with the text block right below it: what it prints."""
     for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]:
         pattern = r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?"
-        blocks = re.findall(pattern, path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        blocks = re.findall(pattern, path.read_text(encoding="utf-8"), flags=FLAGS)
         for number, (code, printed) in enumerate(blocks, 1):
             yield pytest.param(code, printed, id=f"{path.name}-{number}")
 
@@ -167,11 +168,26 @@ def test_snippets_run_and_print_what_stands_below_them(code, printed, tmp_path, 
     assert not printed or capsys.readouterr().out == printed
 
 
+def imports_on_pages():
+    """Every line of a code cell that imports from the package; the cells themselves run when the site is built."""
+    pages = [path for path in DOCS.rglob("*.md") if not {"_build", "api", "gallery"} & set(path.parts)]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    cells = re.findall(r"^```\{code-cell\}.*?^```", text, flags=FLAGS)
+    return sorted(
+        {line for cell in cells for line in re.findall(r"^from dcgev_cvx.* import .*$", cell, re.MULTILINE)}
+    )
+
+
+@pytest.mark.parametrize("line", imports_on_pages())
+def test_the_imports_of_executed_pages_work(line):
+    exec(line, {})
+
+
 def test_links_between_documents_lead_somewhere():
     for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
         if "_build" in path.parts:
             continue
-        prose = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        prose = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=FLAGS)
         for target in re.findall(r"\]\(([^)#\s]+)", prose):
             assert target.startswith("https://") or (path.parent / target).exists(), f"{path.name}: {target}"
 
