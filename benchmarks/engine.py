@@ -12,7 +12,7 @@ import numpy as np
 from dcgev_cvx import MMResult, Pencil, SparseGEV, Stop, datasets, minimize, sparse_gev
 from dcgev_cvx._numerics.checks import Vector
 from dcgev_cvx.algorithms import native_run
-from dcgev_cvx.search.paths import rho_max
+from dcgev_cvx.search.path import rho_max
 from dcgev_cvx.steps.native import MetricStep, native_step
 from dcgev_cvx.steps.polish import surrogate_at
 

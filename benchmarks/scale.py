@@ -11,7 +11,7 @@ import scipy.linalg
 
 from dcgev_cvx import Gram, Pencil, SparseGEV, Stop, dc_pca, solve, sparse_gev
 from dcgev_cvx.algorithms import native_run
-from dcgev_cvx.search.paths import rho_max
+from dcgev_cvx.search.path import rho_max
 
 from .engine import cca_pencil_of
 from .report import Measure, Skipped, at_most, timed

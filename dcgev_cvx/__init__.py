@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from .mm import Iterate, MMResult, Status, Stop, iterate, minimize
     from .pencils import Gram, Pencil, cca_pencil, fda_pencil, fda_vectors, pca_pencil
     from .programs import ExponentialPenalty, L1Penalty, LogPenalty, SparseFDA, SparseGEV, card, card_eps
-    from .search.deflation import Components, components, deflate
+    from .search.components import Components, components
+    from .search.deflation import deflate
     from .search.fisher import FisherPath, fisher_path, fisher_solve, least_squares_form
-    from .search.paths import Path, path, rho_max, solve
+    from .search.path import Path, path, rho_max
+    from .search.solve import solve
     from .steps.backend import Backend
 
 __version__ = "0.1.0"
@@ -53,9 +55,11 @@ _NAMES = {
     "mm": ("Iterate", "MMResult", "Status", "Stop", "iterate", "minimize"),
     "pencils": ("Gram", "Pencil", "cca_pencil", "fda_pencil", "fda_vectors", "pca_pencil"),
     "programs": ("ExponentialPenalty", "L1Penalty", "LogPenalty", "SparseFDA", "SparseGEV", "card", "card_eps"),
-    "search.deflation": ("Components", "components", "deflate"),
+    "search.components": ("Components", "components"),
+    "search.deflation": ("deflate",),
     "search.fisher": ("FisherPath", "fisher_path", "fisher_solve", "least_squares_form"),
-    "search.paths": ("Path", "path", "rho_max", "solve"),
+    "search.path": ("Path", "path", "rho_max"),
+    "search.solve": ("solve",),
     "steps.backend": ("Backend",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

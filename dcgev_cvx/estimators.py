@@ -27,9 +27,10 @@ from .certificates import Solution, solution_of
 from .errors import DCGEVError, InvalidParameter
 from .pencils import Gram, Pencil, cca_pencil, pca_pencil
 from .programs import MACHINE_EPS
-from .search.deflation import Components, Deflation, components, deflate, rule_of
+from .search.components import Components, components
+from .search.deflation import Deflation, deflate, rule_of
 from .search.fisher import fisher_solve
-from .search.supports import EFFORTS
+from .search.solve import EFFORTS
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -40,7 +41,7 @@ except ImportError:
     raise
 
 if TYPE_CHECKING:
-    from .search.paths import Effort
+    from .search.solve import Effort
 
 
 class SparseInput:

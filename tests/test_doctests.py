@@ -17,7 +17,7 @@ MODULES = [
 
 
 def test_there_are_examples():
-    assert {"dcgev_cvx.algorithms", "dcgev_cvx.pencils", "dcgev_cvx.search.paths"} <= set(MODULES)
+    assert {"dcgev_cvx.algorithms", "dcgev_cvx.pencils", "dcgev_cvx.search.path"} <= set(MODULES)
 
 
 @pytest.mark.parametrize("name", MODULES)

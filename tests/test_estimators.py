@@ -31,7 +31,7 @@ from dcgev_cvx import (
     pca_pencil,
     sparse_gev,
 )
-from dcgev_cvx.search import explained
+from dcgev_cvx.search import explained_variance
 
 SKIPPED = {"check_array_api_input"}
 """Left out: the estimators do not claim array API support, and the check skips itself for that."""
@@ -84,9 +84,11 @@ def test_pca_score_on_the_training_data_is_the_projector_trace():
         model = DCPCA(3, k=[4, 2, 2], **settings).fit(X)
         assert model.score(X) == pytest.approx(model.projector_trace_[-1])
         pencil = pca_pencil(X, **settings)
-        assert model.projector_trace_[-1] == pytest.approx(explained.projector_trace(pencil, model.components_.T))
-        assert model.adjusted_[-1] == pytest.approx(explained.adjusted(pencil, model.components_.T))
-        assert model.plain_sum_[-1] == pytest.approx(explained.plain_sum(pencil, model.components_.T))
+        assert model.projector_trace_[-1] == pytest.approx(
+            explained_variance.projector_trace(pencil, model.components_.T)
+        )
+        assert model.adjusted_[-1] == pytest.approx(explained_variance.adjusted(pencil, model.components_.T))
+        assert model.plain_sum_[-1] == pytest.approx(explained_variance.plain_sum(pencil, model.components_.T))
 
 
 def test_pca_reconstruction_is_the_projection():

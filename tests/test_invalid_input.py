@@ -41,8 +41,8 @@ from dcgev_cvx import (
 )
 from dcgev_cvx.certificates import solution_of, value
 from dcgev_cvx.relaxations import bounds
-from dcgev_cvx.search import deflation, explained
-from dcgev_cvx.search.paths import on_path
+from dcgev_cvx.search import deflation, explained_variance
+from dcgev_cvx.search.path import on_path
 from dcgev_cvx.steps.closed import power_step, soft_threshold_step
 from dcgev_cvx.steps.conic import QCQPStep
 from dcgev_cvx.steps.native import NativeFisherStep, native_step
@@ -468,7 +468,7 @@ CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine f
     bounds.penalized_bound: {"pencil": PCA, "rho": 0.1, "U": A},
     bounds.largest_valid_k: {"pencil": PCA, "radius": 1.0},
     bounds.cheap_bound: {"pencil": PCA, "k": 2},
-    explained.projector_trace: {"pencil": PCA, "V": np.eye(3)[:, :2]},
+    explained_variance.projector_trace: {"pencil": PCA, "V": np.eye(3)[:, :2]},
     relaxations.homogeneous_sdp: {"pencil": PCA, "k": 2, "scale": "diagonal", "time_limit": 1.0, "force": False},
     relaxations.entrywise_sdp: {"pencil": PCA, "radius": 1.0, "k": None, "solver": None, "time_limit": 1.0},
     relaxations.literal_sdp: {"pencil": PCA, "radius": 1.0, "time_limit": 1.0},

@@ -26,7 +26,7 @@ from . import console
 
 if TYPE_CHECKING:
     from ..pencils import Pencil
-    from ..search.paths import Path, PathPoint
+    from ..search.path import Path, PathPoint
 
 
 def add(subparsers: Any) -> None:
@@ -47,7 +47,7 @@ def add(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compute, keep, draw and show the path; after an interrupt, the points that there are."""
     from ..programs import MACHINE_EPS
-    from ..search.paths import Path
+    from ..search.path import Path
     from .problem import read_problem
 
     args.eps = MACHINE_EPS if args.eps is None else args.eps
@@ -105,7 +105,7 @@ def grid(pencil: Pencil, a: Any, args: argparse.Namespace) -> list[float] | None
 
     from .._numerics.checks import as_number, as_whole
     from ..search.fisher import nu_max
-    from ..search.paths import MOST_POINTS, rho_max
+    from ..search.path import MOST_POINTS, rho_max
     from .data_files import is_number
 
     name, text = ("rho", args.rho) if a is None else ("nu", args.nu)
@@ -124,7 +124,7 @@ def grid(pencil: Pencil, a: Any, args: argparse.Namespace) -> list[float] | None
 def follow(pencil: Pencil, a: Any, values: Any, eps: float, keep: Callable[[PathPoint], None]) -> None:
     """The runs of the path, each kept as it ends."""
     from ..search.fisher import fisher_path
-    from ..search.paths import path_points, point_of
+    from ..search.path import path_points, point_of
 
     if a is not None:
         fisher_path(a, pencil.B, values, eps=eps, callback=lambda nu, run: keep(point_of(pencil, nu, run)))

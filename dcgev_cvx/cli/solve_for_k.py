@@ -17,7 +17,7 @@ from . import console
 if TYPE_CHECKING:
     from ..certificates import Solution
     from ..pencils import Pencil
-    from ..search.deflation import Components
+    from ..search.components import Components
 
 DEFLATIONS = ("orthogonalized-hotelling", "hotelling", "projection", "schur")
 DEFAULTS: dict[str, Any] = {"deflation": DEFLATIONS[0], "effort": "normal", "random_state": 0}
@@ -89,9 +89,9 @@ def cardinalities(text: str) -> list[int | tuple[int, ...]]:
 def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace, keep: Callable[[Solution], object]) -> Components:
     """The components; a single k is also looked for on the ρ̃ path."""
     from ..pencils import Gram
-    from ..search.deflation import Components, components
+    from ..search.components import Components, components
     from ..search.fisher import fisher_solve
-    from ..search.paths import solve
+    from ..search.solve import solve
 
     settings: Any = {"effort": args.effort, "random_state": args.random_state}
     if len(ks) > 1 or not isinstance(ks[0], int):
@@ -164,7 +164,7 @@ def verdict(found: Components) -> list[tuple[str, str]]:
 
 def shares(found: Components) -> list[tuple[str, str]]:
     """Three measures of explained variance, where A is a variance; none for CCA."""
-    from ..search.explained import is_variance
+    from ..search.explained_variance import is_variance
 
     if not is_variance(found.pencil):
         return []

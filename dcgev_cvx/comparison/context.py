@@ -8,6 +8,7 @@ from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
+from .._numerics.selection import parameter_for_count
 from ..pencils import Pencil
 from ..programs import smallest_tau
 
@@ -109,19 +110,21 @@ def rho_for(pencil: Pencil, k: int, engine: str, deadline: float) -> tuple[float
 
     The number of nonzeros falls as ρ̃ grows, not always by one: not every k is reached from the leading eigenvector.
     """
-    from ..search.paths import rho_max
+    from ..search.path import rho_max
 
-    low, high = 0.0, rho_max(pencil)
-    best: tuple[float, MMResult | None] = (high, None)
-    nearest = 0
-    for _ in range(HALVINGS if pencil.lambda_max > 0.0 else 0):  # else every run ends at x = 0
-        if nearest == k or high - low <= 1e-4 * high or perf_counter() > deadline:
-            break
-        rho = 0.5 * (low + high)
-        result = mm_run(pencil, rho, engine, deadline)
-        found = len(result.support)
+    top = rho_max(pencil)
+    runs: dict[float, MMResult] = {}
+
+    def count(rho: float) -> int | None:
+        if perf_counter() > deadline:
+            return None
+        runs[rho] = mm_run(pencil, rho, engine, deadline)
+        found = len(runs[rho].support)
         # a run that is not finished may pass k on its way to fewer nonzeros
-        if result.converged and nearest < found <= k:
-            best, nearest = (rho, result), found
-        low, high = (rho, high) if found > k else (low, rho)
-    return best
+        return found if runs[rho].converged or found != k else k - 1
+
+    if pencil.lambda_max > 0.0:  # else every run ends at x = 0
+        parameter_for_count(count, k, 0.0, top, tries=HALVINGS, width=1e-4)
+    below = [rho for rho, run in runs.items() if run.converged and 0 < len(run.support) <= k]
+    best = max(below, key=lambda rho: len(runs[rho].support), default=None)
+    return (top, None) if best is None else (best, runs[best])

@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from .._numerics.checks import Vector
-from ..certificates import renormalize, value
+from .._numerics.selection import keep_largest
+from ..certificates import on_support, renormalize, value
 from .context import Context
 from .general_solvers import by_dccp, by_uno
 from .rows import Row
@@ -38,7 +39,7 @@ def mm_run(context: Context, row: Row, engine: str) -> Row:
 
 def solve(context: Context, row: Row) -> Row:
     """solve(pencil, k); the status says what it did."""
-    from ..search.paths import solve
+    from ..search.solve import solve
 
     found = solve(context.pencil, context.k, random_state=context.random_state, check_path=False)
     row = with_vector(context, row, found.x, found.method)
@@ -47,9 +48,9 @@ def solve(context: Context, row: Row) -> Row:
 
 def greedy(context: Context, row: Row) -> Row:
     """Forward selection, the baseline."""
-    from ..search.paths import greedy
+    from ..search.constructions import forward_selection
 
-    x = renormalize(context.pencil, greedy(context.pencil, context.k))
+    x = on_support(context.pencil, forward_selection(context.pencil, context.k))
     return with_vector(context, row, x, "forward selection; no proof")
 
 
@@ -85,10 +86,7 @@ def exact(context: Context, row: Row) -> Row:
 
 def k_largest(context: Context, x: Vector) -> Vector:
     """x with all but its k largest entries, measured by |xᵢ|√Bᵢᵢ, set to zero."""
-    order = np.argsort(-np.abs(x) * np.sqrt(context.pencil.B_diagonal), kind="stable")
-    kept = x.copy()
-    kept[order[context.k :]] = 0.0
-    return kept
+    return keep_largest(x, context.k, np.abs(x) * context.pencil.B_roots)
 
 
 def with_vector(context: Context, row: Row, x: Vector, status: str) -> Row:

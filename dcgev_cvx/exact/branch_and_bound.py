@@ -23,11 +23,12 @@ import numpy as np
 
 from .._numerics.checks import Index, Vector, as_callback, as_number, as_vector, as_whole
 from .._numerics.proofs import times
+from .._numerics.selection import largest_first
 from ..certificates import checked_k
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil, expect_pencil
 from ..relaxations.bounds import SDP_LIMIT, Dual, cheap_bound, dual_of
-from ..search.swaps import support_values
+from ..search.exchange_table import support_values
 from .enumeration import finite, scaled_pencil, try_all
 from .node_bounds import Node, NodeBounds
 from .results import ExactSolution, ExactStatus, Progress, exact_from
@@ -178,7 +179,7 @@ def first_support(scaled: Pencil, k: int, limits: Limits) -> Index:
     x = scaled.leading_vector
     # `solve` looks at no clock: a tenth of a second a variable is more than its quick setting takes
     if limits.left >= max(1.0, 0.1 * scaled.n):
-        from ..search.paths import solve
+        from ..search.solve import solve
 
         x = solve(scaled, k, effort="quick", check_path=False).x
     return largest(scaled, x, k)
@@ -186,7 +187,7 @@ def first_support(scaled: Pencil, k: int, limits: Limits) -> Index:
 
 def largest(pencil: Pencil, x: Vector, k: int) -> Index:
     """The positions of the k largest |xᵢ|√Bᵢᵢ."""
-    return np.sort(np.argsort(-np.abs(x) * pencil.B_roots, kind="stable")[:k])
+    return np.sort(largest_first(np.abs(x) * pencil.B_roots, k))
 
 
 def root_dual(scaled: Pencil, k: int, limits: Limits, solver: Any) -> tuple[Dual | None, float, Index | None]:
@@ -324,7 +325,7 @@ class Search:
     def completed(self, included: Index, free: Index, vector: Vector) -> Index:
         """The node's support that the leading vector suggests: I and its k − p largest entries on F."""
         tail = np.abs(vector[len(included) :]) * self.pencil.B_roots[free]
-        chosen = free[np.argsort(-tail, kind="stable")[: self.k - len(included)]]
+        chosen = free[largest_first(tail, self.k - len(included))]
         return np.sort(np.concatenate([included, chosen]))
 
     def offer(self, support: Index) -> None:

@@ -20,7 +20,7 @@ from ..certificates import Solution, checked_k, solution_of
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, expect_pencil
 from ..relaxations.bounds import cheap_bound
-from ..search.swaps import support_values
+from ..search.exchange_table import support_values
 from ..steps.scaling import Scaling
 from .results import ExactSolution, exact_from
 

@@ -14,7 +14,7 @@ from .sheet import BLACK, BLUE, joint_legend, whole_numbers
 if TYPE_CHECKING:
     from ..mm import MMResult
     from ..search.fisher import FisherPath
-    from ..search.paths import Path
+    from ..search.path import Path
 
 
 def plot_history(result: MMResult, ax: Any = None) -> Any:
@@ -156,7 +156,7 @@ def as_points(path: Path | FisherPath) -> Path:
     from ..pencils import Gram, Pencil
     from ..programs import SparseFDA
     from ..search.fisher import FisherPath
-    from ..search.paths import Path, point_of
+    from ..search.path import Path, point_of
 
     if not isinstance(path, FisherPath):
         return expect(path, Path, "path", "see dcgev_cvx.path and dcgev_cvx.fisher_path")

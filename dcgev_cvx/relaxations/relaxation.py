@@ -12,6 +12,7 @@ import numpy as np
 
 from .._numerics.checks import Matrix, frozen
 from .._numerics.proofs import leading_pair
+from .._numerics.selection import largest_first
 from .._numerics.spectra import power_of_two
 from ..certificates import Solution, on_support, solution_of
 from ..pencils import Pencil
@@ -236,6 +237,5 @@ def round_off(pencil: Pencil, X: Matrix, k: int, name: str, seconds: float) -> S
     Entries are compared as |vᵢ|√Bᵢᵢ, so that the support does not depend on the variables' units.
     """
     _, vector = leading_pair(X * (pencil.B_roots[:, None] * pencil.B_roots))
-    # a stable sort gives ties to the first variable, on every machine
-    support = np.sort(np.argsort(-np.abs(vector), kind="stable")[:k])
+    support = np.sort(largest_first(np.abs(vector), k))
     return solution_of(pencil, on_support(pencil, support), f"{name}, rounded", seconds)

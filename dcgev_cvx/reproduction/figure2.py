@@ -16,7 +16,7 @@ from ..pencils import Pencil
 from ..rivals.greedy import path as greedy_path
 from ..rivals.gspca import forward
 from ..rivals.sparse_pca import factor
-from ..search.paths import solve
+from ..search.solve import solve
 from .dcpca_on_data import given_start
 from .findings import Experiment, Figure, Finding, Panel, Section, Table, agreement, own_claim
 from .running import Settings, Task

@@ -15,9 +15,9 @@ from ..exact import best_subset
 from ..pencils import Pencil
 from ..programs import smallest_tau
 from ..rivals.sparse_pca import Run, best_loadings, search_penalty
-from ..search import explained
+from ..search import explained_variance as explained
 from ..search.deflation import deflate, directions, orthonormal
-from ..search.paths import rho_max
+from ..search.path import rho_max
 
 CARDINALITIES: Mapping[str, tuple[int, ...]] = MappingProxyType(
     {

@@ -22,11 +22,11 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular, svd
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_number, is_whole, shown
 from .._numerics.compiled import compiled
 from .._numerics.data_tables import read_table
+from .._numerics.selection import keep_largest, largest_first
 from ..certificates import certify, checked_k
 from ..errors import InvalidParameter, InvalidPencil
 from ..pencils import Pencil
-from ..rivals.sparse_pca import trimmed
-from ..search.stationary import program_of, stationary_near
+from ..search.matching_program import program_of, stationary_near
 from ..steps.kernels import weighted_lasso
 
 RIDGE = 0.03
@@ -174,7 +174,7 @@ class DeflatedViews:
     def start(self) -> tuple[Vector, Vector, float]:
         """The leading pair within the span of the 40 dense pairs that are most correlated now (Rayleigh–Ritz)."""
         correlation = np.abs(np.einsum("ij,ij->j", self._scores_x, self._scores_y))
-        best = np.argsort(-correlation, kind="stable")[:40]
+        best = largest_first(correlation, 40)
         U, V = self.dense.U[:, best], self.dense.V[:, best]
         P, Q = self._scores_x[:, best], self._scores_y[:, best]
         pairs = canonical_pairs(P.T @ P + self.kx * (U.T @ U), Q.T @ Q + self.ky * (V.T @ V), P.T @ Q)
@@ -203,7 +203,7 @@ def supports(views: DeflatedViews, ks: tuple[int, int], u: Vector, v: Vector) ->
     for eps in (1.0, 1.0, 0.1, 0.1):  # relative to the largest loading
         u, rho_u = view_step(views.Sx, views.kx, views.C @ v, u, eps, ks[0], (zu, qu), rho_u)
         v, rho_v = view_step(views.Sy, views.ky, u @ views.C, v, eps, ks[1], (zv, qv), rho_v)
-    return np.flatnonzero(trimmed(u, ks[0])), np.flatnonzero(trimmed(v, ks[1]))
+    return np.flatnonzero(keep_largest(u, ks[0])), np.flatnonzero(keep_largest(v, ks[1]))
 
 
 def view_step(

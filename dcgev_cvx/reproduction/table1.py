@@ -11,7 +11,7 @@ import numpy as np
 from .. import datasets
 from .._numerics.checks import Matrix, Vector
 from ..algorithms import dc_pca
-from ..search import explained
+from ..search import explained_variance as explained
 from .findings import Experiment, Finding, Section, Table, Verdict, agreement, percent_finding
 from .pitprops_methods import CARDINALITIES, components_task, signed
 from .running import Settings, Task

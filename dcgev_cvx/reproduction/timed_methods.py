@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from .._numerics.checks import Vector
+from .._numerics.selection import keep_largest, largest_first
 from ..certificates import on_support, value
 from ..pencils import Gram, Pencil
 from ..rivals.gpower import ascend, gamma_max
-from ..rivals.sparse_pca import Run, factor, largest, search_penalty, trimmed
+from ..rivals.sparse_pca import Run, factor, search_penalty
 from ..rivals.spca import penalized
-from ..search.oneshot import Schedule, one_shot
+from ..search.one_shot import Schedule, one_shot
 from .dcpca_on_data import Start, descend, krylov_start, rho_max
 
 TOL = 1e-4
@@ -110,9 +111,9 @@ def prepared(pencil: Pencil, k: int, run: Callable[[float], Run], high: float, s
     found = search_penalty(run, high, k, pencil.n, slack=slack)
     total = clock() - begin
     near = abs(int(np.count_nonzero(found.run.x)) - k) <= slack
-    x = found.run.x if near else trimmed(found.run.x, k)
+    x = found.run.x if near else keep_largest(found.run.x, k)
     count = int(np.count_nonzero(x))
-    best = on_support(pencil, largest(np.abs(x), count)) if count else pencil.leading_vector
+    best = on_support(pencil, np.sort(largest_first(np.abs(x), count))) if count else pencil.leading_vector
     raw = value(pencil, x) if count else 0.0
     steps, passes = found.run.steps, found.run.passes
     answer = Answer(count, value(pencil, best), raw, 0.0, total, found.exact, steps, found.runs, passes)

@@ -12,7 +12,7 @@ from .._numerics.data_tables import read_table
 from .._numerics.extras import require
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, cca_pencil
-from ..search.deflation import components
+from ..search.components import components
 from .songs import Songs
 
 

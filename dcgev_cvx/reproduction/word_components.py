@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._numerics.checks import Index
+from .._numerics.selection import largest_first
 from ..errors import InvalidParameter
 from .corpora import Corpus
 from .sparse_pairs import Component, sparse_pairs
@@ -45,7 +46,7 @@ def varied(bags: Any, count: int) -> Index:
     """
     share = np.asarray(bags.mean(axis=0)).ravel()
     variance = np.where(share <= 0.25, share * (1.0 - share), 0.0)
-    best = np.argsort(-variance, kind="stable")[:count]
+    best = largest_first(variance, count)
     best = best[variance[best] > 0.0]
     if len(best) < 2:
         raise InvalidParameter(f"{len(best)} word(s) occur in at most 25 % of the documents: too few, add documents.")

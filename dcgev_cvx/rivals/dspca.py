@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from .._numerics.checks import as_flag
+from .._numerics.selection import keep_largest
 from ..certificates import Solution, renormalize
 from ..pencils import Pencil
-from .sparse_pca import finished, pca_problem, trimmed
+from .sparse_pca import finished, pca_problem
 
 
 def dspca(pencil: Pencil, k: int, *, renormalized: bool = True, solver: Any = None) -> Solution:
@@ -48,5 +49,5 @@ def dspca(pencil: Pencil, k: int, *, renormalized: bool = True, solver: Any = No
     as_flag(renormalized, "renormalized")
     begin = perf_counter()
     relaxed = entrywise_sdp(work, radius=math.sqrt(k), solver=solver)
-    x = trimmed(np.linalg.eigh(relaxed.X)[1][:, -1], k)
+    x = keep_largest(np.linalg.eigh(relaxed.X)[1][:, -1], k)
     return finished(pencil, renormalize(work, x) if renormalized else x, k, "dspca", begin)

@@ -7,10 +7,11 @@ from time import perf_counter
 import numpy as np
 
 from .._numerics.checks import as_flag, as_number, as_whole
+from .._numerics.selection import keep_largest
 from ..certificates import Solution, renormalize
 from ..pencils import Pencil
 from ..steps.closed import soft_threshold
-from .sparse_pca import Run, finished, pca_problem, search_penalty, trimmed
+from .sparse_pca import Run, finished, pca_problem, search_penalty
 
 
 def scotlass(
@@ -54,7 +55,7 @@ def scotlass(
     tol, max_iter = as_number(tol, "tol", high=1.0), as_whole(max_iter, "max_iter")
     begin = perf_counter()
     found = search_penalty(lambda rho: iterated(work, rho, tol, max_iter), rho_max(work), k, work.n)
-    x = trimmed(found.run.x if found.run.x.any() else work.leading_vector, k)
+    x = keep_largest(found.run.x if found.run.x.any() else work.leading_vector, k)
     x = renormalize(work, x) if renormalized else x
     return finished(pencil, x, k, "scotlass", begin, converged=found.run.converged, on_path=found.exact)
 

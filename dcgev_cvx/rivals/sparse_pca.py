@@ -10,20 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector
+from .._numerics.selection import largest_first, parameter_for_count
 from ..certificates import Solution, checked_k, on_support, solution_of
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, expect_pencil
 from ..programs import smallest_tau
-from ..search.paths import spread
+from ..search.constructions import spread
 from ..steps.scaling import Scaling
 
 SAFE_SIZE = 1e50
 """Variances between this and its inverse are taken as they are: their squares neither overflow nor vanish."""
-SEARCH_RUNS = 60
-"""The most runs of a search for k."""
-SEARCH_WIDTH = 1e-8
-"""Relative width of the parameter's interval below which the cardinality is taken to jump over k."""
 
 
 def pca_problem(pencil: Any, k: Any, rival: str) -> tuple[Pencil, int]:
@@ -91,38 +88,25 @@ def search_penalty(run: Callable[[float], Run], high: float, k: int, n: int, *, 
     Nothing is left at the penalty `high`; k = n is the run without a penalty. Where the cardinality jumps over k, the
     last run with more than k nonzeros is returned. It need not be monotone, and then a k may be missed.
     """
-    low, best, at, tried = 0.0, None, 0.0, 0
-    while k < n and tried < SEARCH_RUNS and high - low > SEARCH_WIDTH * high:
-        middle = 0.5 * (low + high)
-        found, tried = run(middle), tried + 1
-        count = int(np.count_nonzero(found.x))
-        if abs(count - k) <= slack:
-            return Found(found, middle, count == k, tried)
-        low, high = (low, middle) if count < k else (middle, high)
-        if count > k:
-            best, at = found, middle
-    # no run had more than k: k = n, or even the smallest penalty left too few
-    if best is None:
-        best, tried = run(0.0), tried + 1
-    return Found(best, at, int(np.count_nonzero(best.x)) == k, tried)
+    runs: dict[float, Run] = {}
 
+    def count(penalty: float) -> int:
+        runs[penalty] = run(penalty)
+        found = int(np.count_nonzero(runs[penalty].x))
+        return k if abs(found - k) <= slack else found
 
-def largest(score: Vector, k: int) -> Index:
-    """The positions of the k largest scores, in order of position; ties go to the first."""
-    return np.sort(np.argsort(-score, kind="stable")[:k])
-
-
-def trimmed(x: Vector, k: int) -> Vector:
-    """x with its k largest entries only; ties go to the first."""
-    kept = largest(np.abs(x), k)
-    out = np.zeros_like(x)
-    out[kept] = x[kept]
-    return out
+    at = parameter_for_count(count, k, 0.0, high) if k < n else None
+    if at is None:
+        # the last run with more than k; without a penalty if k = n, or if even the smallest penalty left too few
+        at = max((penalty for penalty in runs if np.count_nonzero(runs[penalty].x) > k), default=0.0)
+    if at not in runs:
+        runs[at] = run(at)
+    return Found(runs[at], at, int(np.count_nonzero(runs[at].x)) == k, len(runs))
 
 
 def best_loadings(pencil: Pencil, x: Vector, k: int) -> Vector:
     """The leading eigenvector on the k largest entries of x (variational renormalization)."""
-    return on_support(pencil, largest(np.abs(x), k))
+    return on_support(pencil, np.sort(largest_first(np.abs(x), k)))
 
 
 def finished(

@@ -14,11 +14,12 @@ import numpy as np
 
 from .._numerics.checks import Matrix, Vector, as_flag, as_number, as_numbers, as_whole
 from .._numerics.extras import require
+from .._numerics.selection import keep_largest, largest_first
 from ..certificates import Solution, renormalize
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil
 from ..steps.closed import soft_threshold
-from .sparse_pca import Run, factor, finished, largest, pca_problem, search_penalty, trimmed
+from .sparse_pca import Run, factor, finished, pca_problem, search_penalty
 
 Regression = Callable[[Vector, Vector], Vector]
 """β from α, given the last β to start from."""
@@ -72,7 +73,7 @@ def spca(
     else:
         run = alternate(work, counted(work, weight, k), tol, max_iter)
         on_path = int(np.count_nonzero(run.x)) == k
-    x = trimmed(run.x if run.x.any() else work.leading_vector, k)
+    x = keep_largest(run.x if run.x.any() else work.leading_vector, k)
     x = renormalize(work, x) if renormalized else x
     return finished(pencil, x, k, "spca", begin, converged=run.converged, on_path=on_path)
 
@@ -200,7 +201,7 @@ def soft(c: Vector, k: int) -> Vector:
     if k == len(c):
         return c
     size = np.abs(c)
-    kept, out = largest(size, k), np.zeros_like(c)
+    kept, out = largest_first(size, k), np.zeros_like(c)
     out[kept] = soft_threshold(c[kept], float(np.sort(size)[-k - 1]))
     return out
 

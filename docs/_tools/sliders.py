@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from IPython.display import HTML
 
 from dcgev_cvx import SparseGEV
-from dcgev_cvx.search.paths import Path
+from dcgev_cvx.search.path import Path
 
 BLACK, BLUE, ORANGE = "black", "#0072B2", "#D55E00"
 names = count(1)

@@ -3,13 +3,13 @@
 import json
 
 from dcgev_cvx import datasets, fda_pencil
-from dcgev_cvx.search import paths
+from dcgev_cvx.search import path as path_module
 
 
 def test_path_shows_what_it_reaches_and_what_not(run):
     code, out, err = run("path", "pitprops", "--points", 30)
     assert (code, err) == (0, "")
-    missing = paths.path(datasets.pitprops(), points=30).missing
+    missing = path_module.path(datasets.pitprops(), points=30).missing
     assert 3 in missing
     assert f"no ρ̃ tried gives k = {', '.join(map(str, missing))}; `dcgev solve -k` finds such vectors" in out
     assert "collapsed" in out
@@ -60,7 +60,7 @@ def test_path_refuses_the_other_price(run, files):
 
 
 def test_an_interrupted_path_leaves_its_points(run, tmp_path, monkeypatch):
-    points = paths.path_points
+    points = path_module.path_points
 
     def interrupted(*args, **settings):
         for i, point in enumerate(points(*args, **settings)):
@@ -68,7 +68,7 @@ def test_an_interrupted_path_leaves_its_points(run, tmp_path, monkeypatch):
                 raise KeyboardInterrupt
             yield point
 
-    monkeypatch.setattr(paths, "path_points", interrupted)
+    monkeypatch.setattr(path_module, "path_points", interrupted)
     code, out, err = run("path", "pitprops", "--out", tmp_path)
     assert (code, err) == (130, f"dcgev: interrupted after 3 of 40 points, kept in {tmp_path / 'path.jsonl'}.\n")
     assert sum(line.rstrip().endswith(("converged", "collapsed")) for line in out.splitlines()) == 3

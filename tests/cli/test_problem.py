@@ -7,10 +7,9 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from dcgev_cvx import cca_pencil, components, fda_pencil, pca_pencil
+from dcgev_cvx import cca_pencil, components, fda_pencil, pca_pencil, solve
 from dcgev_cvx.cli import problem as inputs
 from dcgev_cvx.errors import InvalidParameter, InvalidPencil
-from dcgev_cvx.search import paths
 
 A = np.array([[2.0, 0.5, 0.25], [0.5, 1.0, 0.125], [0.25, 0.125, 3.0]])
 B = np.array([[1.0, 0.25, 0.0], [0.25, 2.0, 0.0], [0.0, 0.0, 1.5]])
@@ -98,11 +97,11 @@ def test_starts(tmp_path):
 def test_pca_from_samples(run_json, files):
     folder, frame, _, _ = files
     made = run_json("solve", folder / "X.csv", "--task", "pca", "-k", 2, "--scale")
-    best = paths.solve(pca_pencil(frame, scale=True), 2)
+    best = solve(pca_pencil(frame, scale=True), 2)
     assert set(made["components"][0]["loadings"]) == {"red", "green"}
     assert made["components"][0]["value"] == pytest.approx(best.value)
     raw = run_json("solve", "--X", folder / "X.csv", "--task", "pca", "-k", 2, "--no-center")
-    assert raw["components"][0]["value"] == pytest.approx(paths.solve(pca_pencil(frame, center=False), 2).value)
+    assert raw["components"][0]["value"] == pytest.approx(solve(pca_pencil(frame, center=False), 2).value)
 
 
 def test_cca_from_two_files(run_json, files):
@@ -124,7 +123,7 @@ def test_fda_from_labels(run_json, files, source):
     data, y = ("labelled.csv", "kind") if source == "column" else ("X.csv", folder / source)
     made = run_json("solve", folder / data, "--task", "fda", "--y", y, "-k", 2)
     assert set(made["components"][0]["loadings"]) == {"red", "green"}
-    best = paths.solve(fda_pencil(frame, labels), 2)
+    best = solve(fda_pencil(frame, labels), 2)
     assert made["components"][0]["value"] == pytest.approx(best.value)
 
 

@@ -3,7 +3,7 @@
 import json
 
 from dcgev_cvx import components, datasets
-from dcgev_cvx.search import paths
+from dcgev_cvx.search import components as components_module
 
 
 def test_solve_for_a_cardinality(run):
@@ -33,7 +33,7 @@ def test_json_is_the_library_s_answer(run_json):
 
 
 def test_components_are_kept_as_they_are_found_and_an_interrupt_loses_none(run, tmp_path, monkeypatch):
-    solve, calls = paths.solve, []
+    solve, calls = components_module.solve, []
 
     def interrupted(*args, **settings):
         calls.append(args)
@@ -41,17 +41,17 @@ def test_components_are_kept_as_they_are_found_and_an_interrupt_loses_none(run, 
             raise KeyboardInterrupt
         return solve(*args, **settings)
 
-    monkeypatch.setattr(paths, "solve", interrupted)
+    monkeypatch.setattr(components_module, "solve", interrupted)
     folder = tmp_path / "kept"
     code, out, err = run("solve", "pitprops", "--components", "6,2,2", "--out", folder)
-    monkeypatch.setattr(paths, "solve", solve)
+    monkeypatch.setattr(components_module, "solve", solve)
     assert (code, err) == (130, f"dcgev: interrupted after 2 of 3 components, kept in {folder}.\n")
     expected = components(datasets.pitprops(), [6, 2]).solutions
     assert out.splitlines() == [f"{j}. {solution}" for j, solution in enumerate(expected, 1)]
     kept = sorted(path.name for path in (tmp_path / "kept").iterdir())
     assert kept == ["component-1.json", "component-2.json"]
     assert json.loads((tmp_path / "kept" / "component-1.json").read_text())["k"] == 6
-    monkeypatch.setattr(paths, "solve", interrupted)
+    monkeypatch.setattr(components_module, "solve", interrupted)
     calls.clear()
     code, out, err = run("solve", "pitprops", "--components", "6,2,2", "--json")
     assert (code, err) == (130, "dcgev: interrupted after 2 of 3 components.\n")

@@ -1,10 +1,10 @@
-"""What the rivals share: the penalty that gives k, the k largest loadings, a factor of A."""
+"""What the rivals share: the penalty that gives k, and a factor of A."""
 
 import numpy as np
 from numpy.testing import assert_allclose
 
 from dcgev_cvx import Pencil
-from dcgev_cvx.rivals.sparse_pca import Run, best_loadings, factor, largest, search_penalty, trimmed
+from dcgev_cvx.rivals.sparse_pca import Run, best_loadings, factor, search_penalty
 
 
 def test_search_says_when_a_cardinality_is_jumped_over():
@@ -18,12 +18,6 @@ def test_search_says_when_a_cardinality_is_jumped_over():
     assert hit.exact
     assert hit.parameter >= 0.5
     assert search_penalty(staircase, 1.0, 5, 5).parameter == 0.0
-
-
-def test_trimmed_and_largest_break_ties_by_position():
-    x = np.array([1.0, -2.0, 2.0, 1.0])
-    assert list(largest(np.abs(x), 3)) == [0, 1, 2]
-    assert list(trimmed(x, 3)) == [1.0, -2.0, 2.0, 0.0]
 
 
 def test_best_loadings_are_the_leading_eigenvector(pitprops):

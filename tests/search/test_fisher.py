@@ -24,7 +24,7 @@ from dcgev_cvx import (
     sparse_fda,
 )
 from dcgev_cvx.certificates import on_support, value
-from dcgev_cvx.search.fisher import FisherPath, exchanged, gains, losses, nu_max, ratio_of, trimmed
+from dcgev_cvx.search.fisher import FisherPath, nu_max
 
 common = settings(derandomize=True, deadline=None, max_examples=15)
 seeds = st.integers(0, 10_000)
@@ -38,44 +38,12 @@ def problem(seed=0, m=40, n=8):
     return X, y
 
 
+def ratio_of(a, B, S):
+    return float(a[S] @ np.linalg.solve(B[np.ix_(S, S)], a[S]))
+
+
 def best_ratio(a, B, k):
     return max(ratio_of(a, B, np.array(S)) for S in itertools.combinations(range(len(a)), k))
-
-
-@common
-@given(seeds)
-def test_gains_and_losses_are_exact(seed):
-    a, B = fda_vectors(*problem(seed))
-    support = np.array([1, 4, 6])
-    now = ratio_of(a, B, support)
-    for i, loss in enumerate(losses(a, B, support)):
-        assert now - ratio_of(a, B, np.delete(support, i)) == pytest.approx(loss, rel=1e-6, abs=1e-9 * now)
-    gain = gains(a, B, support)
-    assert (gain[support] == -1.0).all()
-    for j in (0, 2, 3, 5, 7):
-        assert ratio_of(a, B, np.array([1, 4, 6, j])) - now == pytest.approx(gain[j], rel=1e-6, abs=1e-9 * now)
-
-
-@common
-@given(seeds)
-def test_exchanges_end_where_no_single_one_helps(seed):
-    a, B = fda_vectors(*problem(seed))
-    start = np.array([5, 6, 7])
-    end = exchanged(a, B, start)
-    assert ratio_of(a, B, end) >= ratio_of(a, B, start)
-    for i in range(3):
-        for j in set(range(8)) - set(end):
-            assert ratio_of(a, B, np.append(np.delete(end, i), j)) <= ratio_of(a, B, end) * (1 + 1e-9)
-
-
-@common
-@given(seeds)
-def test_trimming_drops_the_cheapest_member_each_time(seed):
-    a, B = fda_vectors(*problem(seed))
-    support = np.arange(8)
-    for k in range(7, 0, -1):
-        support = np.delete(support, np.argmin(losses(a, B, support)))
-        assert np.array_equal(trimmed(a, B, np.arange(8), k), support)
 
 
 def test_the_ratio_of_a_support_is_its_generalized_eigenvalue():

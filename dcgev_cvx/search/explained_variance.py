@@ -1,20 +1,17 @@
-"""How much do sparse components explain? Three answers, each with its name, in the metric of B.
+"""How much sparse components explain: three measures, in the metric of B.
 
-Sparse components are neither orthogonal nor uncorrelated, so the three differ; for eigenvectors
-they agree. The total is tr(B⁻¹A), the sum of all generalized eigenvalues: tr(A) when B = I.
-
-For uncorrelated orthogonal components each counts its own eigenvalue once. As soon as they overlap, the plain
-sum counts the overlap twice, the adjusted variance gives it to the earlier component, and the projector
-trace asks what the span as a whole can reconstruct. A figure without its measure's name is therefore not
-comparable with another.
+For uncorrelated orthogonal components, such as eigenvectors, they agree. Sparse components overlap: the plain sum
+counts the overlap twice, the adjusted variance gives it to the earlier component, and the projector trace asks what
+the span as a whole can reconstruct. So a figure needs the name of its measure. The total is tr(B⁻¹A), the sum of
+all generalized eigenvalues: tr(A) when B = I.
 
 Examples
 --------
 >>> import numpy as np
 >>> from dcgev_cvx import Pencil
->>> from dcgev_cvx.search import explained
+>>> from dcgev_cvx.search import explained_variance as explained
 >>> pencil = Pencil(np.diag([3.0, 1.0]))
->>> twice = np.array([[1.0, 1.0], [0.0, 0.0]])  # the same component, named twice
+>>> twice = np.array([[1.0, 1.0], [0.0, 0.0]])  # the same component twice
 >>> [round(f(pencil, twice), 6) for f in (explained.projector_trace, explained.adjusted, explained.plain_sum)]
 [0.75, 0.75, 1.5]
 """
@@ -31,19 +28,8 @@ from ..pencils import Gram, Pencil, expect_pencil
 def projector_trace(pencil: Pencil, V: Matrix) -> float:
     """tr(P_V A)/tr(A), P_V the projector on the span of the loadings: the paper's 77.1 % (Section 4.4.1).
 
-    In the metric of B: tr(WᵀAW)/tr(B⁻¹A) with W a B-orthonormal basis of the span. It is what a
-    least-squares reconstruction from the components keeps, and never exceeds 1.
-
-    Parameters
-    ----------
-    V
-        n × r, one component per column, in any scaling; one vector counts as one column. Dependent columns
-        are allowed: only their span matters.
-
-    Returns
-    -------
-    float
-        Between 0 and 1; 1 when the span is the whole space or holds the range of B⁻¹A.
+    In the metric of B: tr(WᵀAW)/tr(B⁻¹A) with W a B-orthonormal basis of the span of V (n × r, a component per
+    column, in any scaling). It is what a least-squares reconstruction from the components keeps, between 0 and 1.
     """
     V = checked_loadings(pencil, V)
     whitened = V if pencil.cholesky is None else pencil.cholesky.T @ V
@@ -51,16 +37,14 @@ def projector_trace(pencil: Pencil, V: Matrix) -> float:
     kept = sizes > 1e-12 * sizes[0]
     # W = L⁻ᵀU = V·T·diag(1/sizes): no solve with L is needed
     W = V @ (T[kept].T / sizes[kept])
-    return float(np.trace(W.T @ A_times(pencil, W))) / total(pencil)
+    return float(np.trace(W.T @ times(pencil, W))) / total(pencil)
 
 
 def adjusted(pencil: Pencil, V: Matrix) -> float:
-    """Σ Rⱼⱼ²/tr(A), where the scores XV = QR: what earlier components told already is left out (Zou et al. 2006).
+    """Σ Rⱼⱼ²/tr(A), where the scores XV = QR: what earlier components explain already is left out (Zou et al. 2006).
 
-    R is the triangular factor of VᵀAV = RᵀR, columns of V scaled to unit B norm, in the given order.
-
-    Rⱼⱼ² is the squared norm of what Gram–Schmidt leaves of the j-th score. The square root of VᵀAV is taken by
-    eigenvalues, which a singular VᵀAV (fewer samples than components) does not trouble.
+    R is the triangular factor of VᵀAV = RᵀR, columns of V scaled to unit B norm, in the given order; Rⱼⱼ² is the
+    squared norm of what Gram–Schmidt leaves of the j-th score.
     """
     V = unit_columns(pencil, checked_loadings(pencil, V))
     # a square root by eigenvalues: Cholesky would stop where the scores are dependent
@@ -71,40 +55,20 @@ def adjusted(pencil: Pencil, V: Matrix) -> float:
 
 
 def plain_sum(pencil: Pencil, V: Matrix) -> float:
-    """Σ vⱼᵀAvⱼ/tr(A) over unit columns: counts what components share once for each of them, and may exceed 1.
-
-    Examples
-    --------
-    The same loadings by three measures:
-
-    >>> from dcgev_cvx import components, datasets
-
-    >>> from dcgev_cvx.search import explained
-    >>> pencil = datasets.pitprops()
-    >>> V = components(pencil, [6, 2, 2]).V
-    >>> measures = explained.projector_trace, explained.adjusted, explained.plain_sum
-    >>> [round(measure(pencil, V), 3) for measure in measures]
-    [0.54, 0.52, 0.571]
-    """
+    """Σ vⱼᵀAvⱼ/tr(A) over unit columns: counts what components share once for each of them, and may exceed 1."""
     V = unit_columns(pencil, checked_loadings(pencil, V))
     return float(np.trace(covariance(pencil, V))) / total(pencil)
 
 
 def is_variance(pencil: Pencil) -> bool:
-    """Is A positive semidefinite and not zero, so that shares of tr(A) mean something?
-
-    A CCA pencil is not: its A has eigenvalues ±λ and trace zero.
-    """
+    """Is A positive semidefinite and not zero, so that shares of tr(A) mean something? In CCA it is not."""
     if isinstance(expect_pencil(pencil).A, Gram):
         return pencil.A_scale > 0.0
     return pencil.A_scale > 0.0 and pencil.lambda_min_A >= -1e-10 * pencil.n * pencil.A_scale
 
 
 def total(pencil: Pencil) -> float:
-    """tr(B⁻¹A), or an error when A is no variance.
-
-    The denominator of all three measures. For A = CᵀC and B = LLᵀ it is ‖L⁻¹Cᵀ‖²_F and A is not formed.
-    """
+    """tr(B⁻¹A), or an error when A is not a variance; A = CᵀC is not formed."""
     if not is_variance(pencil):
         raise InvalidParameter(
             f"Explained variance needs A ⪰ 0 and A ≠ 0, but λmin(A) = {pencil.lambda_min_A:.3g} (a CCA pencil has "
@@ -119,10 +83,7 @@ def total(pencil: Pencil) -> float:
 
 
 def checked_loadings(pencil: Pencil, V: Matrix, what: str = "V") -> Matrix:
-    """An n × r matrix without zero columns; one vector counts as one column.
-
-    Raises InvalidParameter for another number of rows than n, for no columns, or for a zero column, by position.
-    """
+    """An n × r matrix without zero columns; one vector counts as one column."""
     expect_pencil(pencil)
     loadings = as_real(V, what, InvalidParameter)
     loadings = loadings[:, None] if loadings.ndim == 1 else loadings
@@ -142,15 +103,12 @@ def unit_columns(pencil: Pencil, V: Matrix) -> Matrix:
     return V / np.array([pencil.B_norm(v) for v in V.T])
 
 
-def A_times(pencil: Pencil, W: Matrix) -> Matrix:
+def times(pencil: Pencil, W: Matrix) -> Matrix:
     """AW."""
     return pencil.A.C.T @ (pencil.A.C @ W) if isinstance(pencil.A, Gram) else pencil.A @ W
 
 
 def covariance(pencil: Pencil, V: Matrix) -> Matrix:
     """VᵀAV, symmetric to the last bit."""
-    M = V.T @ A_times(pencil, V)
+    M = V.T @ times(pencil, V)
     return 0.5 * (M + M.T)
-
-
-__all__ = ["adjusted", "is_variance", "plain_sum", "projector_trace"]

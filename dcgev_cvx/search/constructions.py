@@ -1,0 +1,151 @@
+"""Supports without exchanges: forward selection, backward elimination, and supports cut or grown to fit."""
+
+from __future__ import annotations
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+
+from .._numerics.checks import Index, Vector
+from .._numerics.selection import largest_first
+from ..certificates import on_support, value
+from ..pencils import Gram, Pencil
+from ..steps.scaling import Scaling
+from .exchange_table import other_pairs, pair_value, sub_pencils
+
+Plan: TypeAlias = tuple[tuple[Index, int], ...]
+"""How many variables a support has from each of some groups, which are all variables together."""
+
+
+def forward_selection(pencil: Pencil, k: int) -> Index:
+    """From the best pair, add the variable whose 2 × 2 Rayleigh–Ritz value with the eigenvector so far is largest.
+
+    For k = 1 the best variable.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.search.constructions import forward_selection
+    >>> forward_selection(datasets.pitprops(), 4)
+    array([0, 1, 6, 9])
+    """
+    pencil = in_units(pencil)[0]
+    support = best_pair(pencil) if k > 1 else best_variable(pencil)
+    while len(support) < k:
+        support = np.sort(np.append(support, largest_first(entry_values(pencil, support), 1)))
+    return support
+
+
+def backward_elimination(pencil: Pencil, k: int) -> Index:
+    """From all n variables, drop three in ten of those left at a time, the cheapest ones, until there are k.
+
+    Without variable i the sub-pencil is worth λ − δ with δ = xᵢ²/Gᵢᵢ, G taken at λ − δ (`other_pairs`); those of
+    the smallest δ, taken at λ, go. In an ill-conditioned metric single variables say little, as large values come
+    from many together: there the way down is worth more than the way up.
+    """
+    support = np.arange(pencil.n)
+    while len(support) > k:
+        x = pencil.leading_vector if len(support) == pencil.n else on_support(pencil, support)
+        A, B = sub_pencils(pencil, support[None])
+        root = pencil.B_roots[support]
+        scale = root[:, None] * root
+        z = (x[support] * root)[None]
+        G = other_pairs(A / scale, None if B is None else B / scale, z, np.array([[[pencil.A_quad(x)]]]))
+        # Gᵢᵢ = 0 where variable i is an eigenvector by itself: without it nothing is left of λ, and it stays
+        loss = z[0] ** 2 / np.maximum(np.diagonal(G[0]), np.finfo(float).tiny)
+        support = np.sort(support[largest_first(loss, max(k, int(0.7 * len(support))))])
+    return support
+
+
+def fitted(pencil: Pencil, support: Index, plan: Plan) -> Index:
+    """A support with the planned number of variables of each group; itself when it has it.
+
+    Members go by their loadings |xᵢ|√Bᵢᵢ, the smallest first; outsiders come by the value of the pair of x and them.
+    """
+    if all(np.count_nonzero(np.isin(rows, support)) == k for rows, k in plan):
+        return support
+    score = rank(entry_values(pencil, support))
+    x = on_support(pencil, support) * pencil.B_roots
+    score[support] = pencil.n + rank(np.abs(x[support]))
+    return highest(score, plan)
+
+
+def highest(score: Vector, plan: Plan) -> Index:
+    """The planned number of variables of each group with the highest scores, ties to the lower position."""
+    return np.sort(np.concatenate([rows[largest_first(score[rows], k)] for rows, k in plan]))
+
+
+def group_labels(plan: Plan) -> Index | None:
+    """The number of its group for each variable; None for a single group."""
+    if len(plan) == 1:
+        return None
+    labels = np.zeros(sum(len(rows) for rows, _ in plan), dtype=np.intp)
+    for label, (rows, _) in enumerate(plan):
+        labels[rows] = label
+    return labels
+
+
+def best_variable(pencil: Pencil) -> Index:
+    """The variable with the largest Aᵢᵢ/Bᵢᵢ, the first of those equal but for rounding.
+
+    The diagonal of a correlation matrix is 1 but for rounding, and rounding must not choose the variable.
+    """
+    ratio = pencil.A_diagonal / pencil.B_diagonal
+    top = float(np.max(ratio))
+    return np.flatnonzero(ratio >= top - 1e-12 * abs(top))[:1]
+
+
+def best_pair(pencil: Pencil) -> Index:
+    """The pair with the largest value; for a factor, or beyond 1500 variables, the best pair with the best variable.
+
+    In CCA, where the diagonal of A is zero, nothing less than a pair has a value.
+    """
+    first = best_variable(pencil)
+    if isinstance(pencil.A, Gram) or pencil.n > 1500:
+        return np.sort(np.append(first, largest_first(entry_values(pencil, first), 1)))
+    a, b = pencil.A_diagonal, pencil.B_diagonal
+    off = np.zeros((pencil.n, pencil.n)) if pencil.B is None else pencil.B
+    pairs = pair_value(a[:, None], b[:, None], pencil.A, off, a[None, :], b[None, :])
+    np.fill_diagonal(pairs, -math.inf)
+    return np.sort(np.array(np.unravel_index(int(np.argmax(pairs)), pairs.shape)))
+
+
+def entry_values(pencil: Pencil, support: Index) -> Vector:
+    """For each variable the value of the pair of it and the leading eigenvector on a support; −inf for members."""
+    x = on_support(pencil, support)
+    found = pair_value(pencil.A_quad(x), 1.0, pencil.A_dot(x), pencil.B_dot(x), pencil.A_diagonal, pencil.B_diagonal)
+    found[support] = -math.inf
+    return found
+
+
+def spread(pencil: Pencil, x: Vector, k: int) -> Vector:
+    """x with k nonzeros where its eigenvalue is shared by other variables, so that more of them cost nothing."""
+    missing = k - int(np.count_nonzero(x))
+    if missing <= 0:
+        return x
+    unit, length, _ = in_units(pencil)
+    if unit is not pencil:
+        return length * spread(unit, x / length, k)
+    gain = pair_value(pencil.A_quad(x), 1.0, pencil.A_dot(x), pencil.B_dot(x), pencil.A_diagonal, pencil.B_diagonal)
+    gain[x != 0.0] = -math.inf
+    best, z = largest_first(gain, missing), x.copy()
+    z[best] = float(np.max(np.abs(x))) * np.sqrt(pencil.B_scale / pencil.B_diagonal[best])
+    old, new = value(pencil, x), value(pencil, z)
+    return z / pencil.B_norm(z) if new >= old - 1e-12 * abs(old) else x
+
+
+def in_units(pencil: Pencil) -> tuple[Pencil, float, float]:
+    """(pencil, unit of x, unit of λ): itself if its entries are of ordinary size, so that no square overflows."""
+    if all(2.0**-50 <= size <= 2.0**50 for size in (pencil.A_scale or 1.0, pencil.B_scale)):
+        return pencil, 1.0, 1.0
+    scaling = Scaling.of_pencil(pencil).uniform()
+    return scaling.pencil(pencil), float(scaling.u[0]), scaling.o
+
+
+def rank(values: Vector) -> Vector:
+    """The place of each value in ascending order, from 0; ties go to the higher place for the lower position."""
+    order = np.argsort(-values, kind="stable")
+    places = np.empty(len(values))
+    places[order] = np.arange(len(values), 0, -1) - 1.0
+    return places

@@ -1,0 +1,182 @@
+"""One-shot cardinality: MM steps whose ρ_ε is chosen at each step so that k coordinates survive (beyond the paper).
+
+Every step is an MM step of the program with that ρ_ε, so the limit is a stationary point of the last one.
+The paper names the missing a-priori sparsity as its open weakness; this answers it.
+
+Why it works: at fixed ε the survival score 2|cᵢ|(|yᵢ| + ε) does not depend on ρ_ε, so the ρ_ε that leaves k
+coordinates can be read off by sorting before the step is taken. Lowering ε gradually lets the first steps,
+where the penalty is nearly convex, choose the support and the last ones settle the loadings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._numerics.checks import Matrix, Vector, largest
+from .._numerics.selection import keep_largest
+from .._numerics.spectra import power_of_two
+from ..pencils import Gram, Pencil
+from ..programs import smallest_tau
+from ..steps.closed import soft_threshold
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """ε-continuation: levels of ε relative to max|x|, from loose to tight, and MM steps at each.
+
+    At ε of the size of x the penalty is nearly ℓ1 and coordinates may still come back; as ε falls, zeros become
+    absorbing and the support settles. `steps` is the most at each level, which ends once x moves by less than
+    `still`: what is wanted is the support.
+    """
+
+    levels: tuple[float, ...] = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.001)
+    steps: int = 40
+    still: float = 3e-3
+
+
+def one_shot(pencil: Pencil, k: int, x0: Vector, schedule: Schedule | None = None) -> tuple[Vector, float]:
+    """(x, ρ_ε) after the schedule from x0: at most k nonzeros, unit in the B norm.
+
+    With B = I coordinate i survives the step (ALG-S) exactly when 2|cᵢ|(|yᵢ| + ε) > ρ_ε, so the
+    (k+1)-th largest of these scores, taken as ρ_ε, keeps k. With another B the step is a LASSO, and the
+    ρ_ε at which k of its coordinates are nonzero is found by bisection.
+
+    Parameters
+    ----------
+    pencil : Pencil
+        (A, B).
+    k : int
+        The cardinality.
+    x0 : array
+        Any nonzero start; the leading eigenvector is a good one, 1/√n a bad one.
+    schedule : Schedule or None
+        The levels of ε and the steps at each.
+
+    Returns
+    -------
+    tuple
+        x and ρ_ε of the last step, which is 0 when k = n, where nothing is penalised. Fewer than k nonzeros are
+        possible when scores tie or when no ρ_ε of the LASSO leaves exactly k.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.search.one_shot import one_shot
+    >>> pencil = datasets.pitprops()
+    >>> x, _ = one_shot(pencil, 3, pencil.leading_vector)
+    >>> x.nonzero()[0].tolist(), round(pencil.A_quad(x), 3)
+    ([0, 1, 8], 2.475)
+    """
+    schedule = schedule or Schedule()
+    x = np.array(x0 / pencil.B_norm(x0))
+    if k == pencil.n:
+        return x, 0.0
+    if pencil.B is None and isinstance(pencil.A, Gram):
+        x, rho = factor_steps(pencil.A, k, x, schedule)
+    else:
+        # CᵀC needs no shift, and finding that out would cost an eigenvalue
+        tau = 0.0 if isinstance(pencil.A, Gram) else smallest_tau(pencil, "metric")
+        x, rho = (product_steps if pencil.B is None else lasso_steps)(pencil, tau, k, x, schedule)
+    # the LASSO may keep one more than k where two leave at the same ρ_ε, and no ρ_ε keeps k where all scores tie
+    return keep_largest(x, k, np.abs(x) * pencil.B_roots), rho
+
+
+def product_steps(pencil: Pencil, tau: float, k: int, x: Vector, schedule: Schedule) -> tuple[Vector, float]:
+    """The schedule for B = I through products with A."""
+    rho = 0.0
+    for level in schedule.levels:
+        x, rho, _ = settle(lambda y: pencil.A_dot(y) + tau * y, x, k, level, schedule.steps, schedule.still)
+    return x, rho
+
+
+def lasso_steps(pencil: Pencil, tau: float, k: int, x: Vector, schedule: Schedule) -> tuple[Vector, float]:
+    """The schedule for any B: compiled, as a step is a weighted LASSO for each of several ρ_ε."""
+    from ..steps.kernels import one_shot_gev
+
+    A, B = pencil.dense()
+    L = np.ascontiguousarray(pencil.cholesky)
+    # by the largest coordinate and not by the length: ten times as much, and a LASSO costs many products
+    still = 10.0 * schedule.still
+    rho = one_shot_gev(np.asarray(A), B, L, tau, k, x, np.array(schedule.levels), schedule.steps, still)
+    return x, float(rho)
+
+
+def factor_steps(A: Gram, k: int, x: Vector, schedule: Schedule) -> tuple[Vector, float]:
+    """The schedule for A = CᵀC and B = I on the rows of Cᵀ, one for each variable.
+
+    Each level begins with two steps over all rows; the others are steps of the same program restricted to the 3k
+    rows with the highest scores, which contain all that survived. What is decided here is a support, and its
+    value is computed elsewhere, so that single precision does for a large factor: half the memory to go through.
+    """
+    unit = power_of_two(largest(A.C))
+    R: Any = np.empty(A.C.T.shape, np.float64 if A.C.size <= 10**4 else np.float32)
+    np.divide(A.C.T, unit, out=R, casting="same_kind")
+    x, rho = x.astype(R.dtype), 0.0
+    # a pool of more than half the rows would save less than picking it out costs
+    whole = 6 * k > len(x)
+    for level in schedule.levels:
+        x, rho, still = settle(gram_product(R), x, k, level, schedule.steps if whole else 2, schedule.still)
+        if not whole and not still:
+            score = survival(gram_product(R)(x), x, level)
+            pool = np.flatnonzero((score > kth_largest(score, 3 * k + 1)) | (x != 0.0))
+            # where scores tie, the pool may hold no more than k rows: then there is nothing to choose from
+            if len(pool) > k:
+                part, rho, _ = settle(gram_product(R[pool]), x[pool], k, level, schedule.steps - 2, schedule.still)
+                x = np.zeros_like(x)
+                x[pool] = part
+    z = x.astype(np.float64)
+    return z / np.linalg.norm(z), rho * unit * unit
+
+
+def gram_product(R: Matrix) -> Callable[[Vector], Vector]:
+    """x ↦ RRᵀx, from the rows where x is nonzero when these are few of many."""
+
+    def product(x: Vector) -> Vector:
+        support = np.flatnonzero(x)
+        gather = R.size >= 10**5 and 2 * len(support) < len(x)
+        return R @ (x[support] @ R[support] if gather else x @ R)
+
+    return product
+
+
+def settle(
+    product: Callable[[Vector], Vector], x: Vector, k: int, level: float, steps: int, still: float
+) -> tuple[Vector, float, bool]:
+    """(x, ρ_ε, did x stop moving?) after at most `steps` steps at one level of ε; `product` is x ↦ (A + τI)x."""
+    rho = 0.0
+    for _ in range(steps):
+        z, rho = survivors(product(x), x, k, level)
+        moved, x = z - x, z
+        if moved @ moved <= still * still:
+            return x, rho, True
+    return x, rho, False
+
+
+def survivors(c: Vector, x: Vector, k: int, level: float) -> tuple[Vector, float]:
+    """(x⁺, ρ_ε): the step (ALG-S) from x with c = (A + τI)x that k coordinates survive; x itself if none does."""
+    score = survival(c, x, level)
+    rho = kth_largest(score, k + 1)
+    alive = (score > rho).nonzero()[0]
+    z = np.zeros(len(x), x.dtype)
+    # ½ρ_ε/(|xᵢ| + ε) = |cᵢ|ρ_ε/scoreᵢ
+    z[alive] = soft_threshold(c[alive], np.abs(c[alive]) * (rho / score[alive]))
+    norm = math.sqrt(float(z @ z))
+    return (z / norm if norm > 0.0 else x), rho
+
+
+def survival(c: Vector, x: Vector, level: float) -> Vector:
+    """The scores 2|cᵢ|(|xᵢ| + ε): i survives the step from x (ALG-S) when its score exceeds ρ_ε."""
+    size = np.abs(x)
+    size += level * size.max()
+    size *= 2.0
+    return size * np.abs(c)
+
+
+def kth_largest(values: Vector, k: int) -> float:
+    """The k-th largest value."""
+    return float(np.partition(values, len(values) - k)[len(values) - k])

@@ -1,0 +1,76 @@
+"""Forward selection, backward elimination, and supports made to fit."""
+
+import numpy as np
+import pytest
+import referee
+from families import cca, conditioned, value_on
+
+from dcgev_cvx import Pencil, datasets
+from dcgev_cvx.search.constructions import (
+    backward_elimination,
+    best_pair,
+    fitted,
+    forward_selection,
+    group_labels,
+    highest,
+    spread,
+)
+
+
+def test_elimination_keeps_what_carries_the_value():
+    """With noise far below the planted pencil the planted variables are left, for any k; k = n is all of them."""
+    A, B = referee.random_pencil(3, 5, cond=1e3)
+    rng = np.random.default_rng(0)
+    big = np.diag(rng.uniform(1e-6, 1e-5, 90))
+    big[20:25, 20:25] = A
+    metric = np.eye(90)
+    metric[20:25, 20:25] = B
+    pencil = Pencil(big, metric)
+    assert backward_elimination(pencil, 5).tolist() == [20, 21, 22, 23, 24]
+    assert set(range(20, 25)) <= set(backward_elimination(pencil, 30).tolist())
+    assert len(backward_elimination(pencil, 90)) == 90
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_forward_selection_and_spread_do_not_overflow(scale):
+    """Products of three entries leave floating point: the units are taken out first."""
+    rng = np.random.default_rng(0)
+    G = rng.standard_normal((9, 20))
+    plain = Pencil(G @ G.T, G @ G.T + np.eye(9))
+    pencil = Pencil(scale * plain.A, scale * plain.B)
+    root = np.sqrt(scale)
+    assert np.array_equal(forward_selection(pencil, 4), forward_selection(plain, 4))
+    flat = Pencil(scale * np.eye(4), scale * np.eye(4))
+    assert np.count_nonzero(spread(flat, np.array([1.0, 0.0, 0.0, 0.0]) / root, 3)) == 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_best_pair_is_the_best_of_all_pairs(seed):
+    pencil = cca(seed)
+    pairs = [(i, j) for i in range(14) for j in range(i)]
+    assert value_on(pencil, best_pair(pencil)) == pytest.approx(max(value_on(pencil, list(p)) for p in pairs))
+
+
+def test_forward_selection_on_the_pit_props():
+    pencil = datasets.pitprops()
+    assert forward_selection(pencil, 1).tolist() == [0]
+    assert forward_selection(pencil, 2).tolist() == [0, 1]
+    assert len(forward_selection(pencil, 13)) == 13
+
+
+def test_a_support_is_cut_by_loadings_and_grown_by_gains():
+    pencil = conditioned(0, 12, 1e2)
+    plan = ((np.arange(0, 6), 2), (np.arange(6, 12), 3))
+    assert fitted(pencil, np.array([0, 1, 6, 7, 8]), plan).tolist() == [0, 1, 6, 7, 8]
+    cut = fitted(pencil, np.arange(6), plan)
+    assert len(set(cut) & set(range(6))) == 2
+    assert len(cut) == 5
+    assert fitted(pencil, np.array([4]), plan)[0] <= 4
+    assert 4 in fitted(pencil, np.array([4]), plan)
+
+
+def test_the_highest_scores_of_each_group():
+    plan = ((np.array([0, 2, 4]), 1), (np.array([1, 3, 5]), 2))
+    assert highest(np.array([1.0, 5.0, 1.0, 5.0, 0.0, 5.0]), plan).tolist() == [0, 1, 3]
+    assert group_labels(plan).tolist() == [0, 1, 0, 1, 0, 1]
+    assert group_labels(plan[:1]) is None

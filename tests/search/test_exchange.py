@@ -1,0 +1,139 @@
+"""One battery for every data structure of the exchange search."""
+
+import numpy as np
+import pytest
+from families import conditioned, exchanged_values, factor, fisher, graded, pca, tied, value_on
+
+from dcgev_cvx import Gram, Pencil
+from dcgev_cvx.search.exchange import exchanges_for
+from dcgev_cvx.search.exchange_factor import FactorPool
+from dcgev_cvx.search.exchange_rank_one import RankOneTableau
+from dcgev_cvx.search.exchange_table import ExchangeTable
+
+EXHAUSTIVE = {
+    "table, dense A and B": (ExchangeTable, lambda seed: conditioned(seed, 16, 1e4)),
+    "table, B = I": (ExchangeTable, lambda seed: pca(seed, 16)),
+    "table, many ties": (ExchangeTable, lambda seed: tied(seed, 16)),
+    "table, A = CᵀC and B = I": (ExchangeTable, lambda seed: Pencil(factor(seed, 7, 20))),
+    "table, A = CᵀC and dense B": (
+        ExchangeTable,
+        lambda seed: Pencil(factor(seed, 7, 20), conditioned(seed, 20, 1e2).B),
+    ),
+    "table, A = aaᵀ": (ExchangeTable, lambda seed: fisher(seed, 16)),
+    "tableau, A = aaᵀ": (RankOneTableau, lambda seed: fisher(seed, 16)),
+}
+STRUCTURES = EXHAUSTIVE | {
+    "pool, A = CᵀC and B = I": (FactorPool, lambda seed: Pencil(factor(seed, 30, 100))),
+    "pool, more outsiders than fit": (FactorPool, lambda seed: Pencil(factor(seed, 10, 300))),
+}
+
+
+def made(name, seed, k=5):
+    structure, make = STRUCTURES[name]
+    return structure(make(seed), k)
+
+
+def starts(n, k, count, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.array([np.sort(rng.permutation(n)[:k]) for _ in range(count)])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_the_value_rises_k_is_kept_and_the_value_is_that_of_the_support(name, seed):
+    search = made(name, seed)
+    for start in starts(search.pencil.n, 5, 6, seed):
+        ends, values = made(name, seed).improve(start[None])
+        assert ends.shape == (1, 5)
+        assert np.all(np.diff(ends[0]) > 0)
+        truth = value_on(search.pencil, ends[0])
+        assert truth >= value_on(search.pencil, start) * (1 - 1e-9)
+        # a pool's values are attained by power steps, which need not have converged
+        assert truth * (1 - (1e-9 if search.exhaustive else 1e-2)) <= values[0] <= truth * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_no_single_exchange_improves_the_end(name, seed):
+    search = made(name, seed)
+    ends, values = search.improve(starts(search.pencil.n, 5, 8, seed))
+    assert len(ends)
+    for end, value in zip(ends, values, strict=True):
+        assert max(exchanged_values(search.pencil, end)) <= value * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_a_support_seen_before_ends_the_search(name):
+    search = made(name, 1)
+    table = starts(search.pencil.n, 5, 4)
+    first, _ = search.improve(table)
+    work = search.work
+    assert len(search.improve(np.vstack([table, first]))[0]) == 0
+    assert search.work == work
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_together_or_one_by_one_the_best_is_the_same(name):
+    table = starts(made(name, 2).pencil.n, 5, 12)
+    together = made(name, 2).improve(table)[1].max()
+    alone = max(made(name, 2).improve(start[None])[1].max() for start in table)
+    assert together == pytest.approx(alone, rel=1e-9) or name.startswith("table")
+    assert np.array_equal(made(name, 2).improve(table)[0], made(name, 2).improve(table)[0])
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_work_is_counted(name):
+    search = made(name, 0)
+    search.improve(starts(search.pencil.n, 5, 3))
+    assert search.work >= search.exchange_work > 0.0
+
+
+@pytest.mark.parametrize("k", [1, 15])
+@pytest.mark.parametrize("name", EXHAUSTIVE)
+def test_one_variable_and_all_but_one(name, k):
+    search = made(name, 0, k)
+    n = search.pencil.n
+    ends, values = search.improve(starts(n, k, 1))
+    assert max(exchanged_values(search.pencil, ends[0])) <= values[0] * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("structure", [ExchangeTable, FactorPool])
+@pytest.mark.parametrize(
+    "C",
+    [np.zeros((3, 30)), np.ones((3, 30)), np.eye(30), np.repeat(np.eye(6), 5, axis=1)],
+    ids=["zero", "all equal", "identity", "copies"],
+)
+def test_degenerate_factors(structure, C):
+    ends, values = structure(Pencil(Gram(C)), 4).improve(starts(30, 4, 3))
+    assert np.all(np.diff(ends, axis=1) > 0)
+    for end, value in zip(ends, values, strict=True):
+        assert value == pytest.approx(np.linalg.norm(C[:, end], 2) ** 2, abs=1e-9)
+
+
+def test_the_units_of_the_variables_do_not_matter():
+    """(DAD, DBD) has the same supports; D over six decades."""
+    A, B = conditioned(3, 16, 1e2).dense()
+    d = 10.0 ** np.random.default_rng(3).uniform(-3, 3, 16)
+    table = starts(16, 5, 6)
+    plain = ExchangeTable(Pencil(A, B), 5).improve(table)
+    scaled = ExchangeTable(Pencil(d[:, None] * A * d, d[:, None] * B * d), 5).improve(table)
+    assert np.array_equal(plain[0], scaled[0])
+    assert plain[1] == pytest.approx(scaled[1], rel=1e-9)
+
+
+def test_variables_are_exchanged_within_their_groups():
+    pencil, groups = graded(5), np.repeat([0, 1], 80)
+    for k, start in ((110, np.r_[0:60, 80:130]), (5, np.array([0, 1, 80, 81, 82]))):
+        ends, _ = exchanges_for(pencil, k, groups).improve(np.array([start, start + 10]))
+        assert len(ends)
+        for end in ends:
+            assert np.sum(groups[end] == 0) == np.sum(groups[start] == 0)
+            assert not np.array_equal(end, start)
+
+
+def test_the_structure_follows_the_pencil():
+    assert isinstance(exchanges_for(fisher(0, 12), 3), RankOneTableau)
+    assert isinstance(exchanges_for(fisher(0, 12), 3, np.arange(12) % 2), ExchangeTable)
+    assert isinstance(exchanges_for(Pencil(factor(0, 40, 150)), 5), ExchangeTable)
+    assert isinstance(exchanges_for(Pencil(Gram(np.ones((60, 4000)))), 200), FactorPool)
+    assert isinstance(exchanges_for(Pencil(np.eye(2000)), 500), ExchangeTable)

@@ -1,0 +1,96 @@
+"""The gain of every exchange from one inverse, and exchanges on large supports."""
+
+import numpy as np
+import pytest
+import referee
+from families import conditioned, exchanged_values, graded, pca, value_on
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import eigh
+
+from dcgev_cvx import Pencil
+from dcgev_cvx.search import exchange_table
+from dcgev_cvx.search.exchange_table import ExchangeTable, disjoint, leading, pair_value, support_values
+
+
+def gains_of(pencil, support):
+    table = ExchangeTable(pencil, len(support))
+    return table.gains(support[None], *leading(pencil, support[None]), np.arange(pencil.n))[0]
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 1000), st.integers(1, 9), st.sampled_from([1.0, 1e2, 1e4, 1e6]), st.sampled_from([0.0, 1.0, 1e-5])
+)
+def test_gains_are_positive_exactly_where_an_exchange_raises_the_value(seed, k, cond, shift):
+    rng = np.random.default_rng(seed)
+    A, B = referee.random_pencil(seed, 10, cond=cond, indefinite=True)
+    d = 10.0 ** rng.uniform(-2, 2, 10)
+    pencil = Pencil(d[:, None] * (A - shift * np.eye(10)) * d, d[:, None] * B * d)
+    support = np.sort(rng.permutation(10)[:k])
+    value, gains = value_on(pencil, support), gains_of(pencil, support)
+    assert not gains[:, support].any()
+    for i in range(k):
+        for j in np.setdiff1d(np.arange(10), support):
+            after = value_on(pencil, np.sort(np.append(np.delete(support, i), j)))
+            if abs(after - value) > 1e-6 * abs(value):
+                assert (gains[i, j] > 0.0) == (after > value)
+
+
+def test_exchanges_of_uncoupled_variables_are_seen():
+    """Diagonal A: x has one nonzero, and neither the bracket of x nor that of j tells anything."""
+    pencil = Pencil(np.diag([3.0, 1.0, 2.0, 5.0, 4.0]))
+    gains = gains_of(pencil, np.array([0, 1]))
+    assert (gains > 0.0).tolist() == [[False, False, False, True, True]] * 2
+    assert 3 in ExchangeTable(pencil, 2).improve(np.array([[0, 1]]))[0][0]
+    assert not gains_of(Pencil(np.zeros((3, 3))), np.arange(1)).any()
+
+
+def test_pair_value_is_the_larger_root():
+    top = eigh([[1.0, 0.3], [0.3, -2.0]], [[2.0, 0.1], [0.1, 1.0]], eigvals_only=True)[-1]
+    args = (1.0, 2.0, np.array([0.3]), np.array([0.1]), np.array([-2.0]), np.array([1.0]))
+    assert pair_value(*args)[0] == pytest.approx(top, rel=1e-12)
+
+
+def test_support_values_are_eigenvalues():
+    pencil = conditioned(2, 8, 1e3)
+    supports = np.array([[0, 3, 5], [1, 2, 7]])
+    for value, support in zip(support_values(pencil, supports), supports, strict=True):
+        assert value == pytest.approx(value_on(pencil, support), rel=1e-9)
+
+
+def test_disjoint_pairs_keep_their_order():
+    assert disjoint((np.array([2, 2, 0, 1, 0]), np.array([5, 6, 5, 6, 7]))).tolist() == [[2, 5], [1, 6], [0, 7]]
+
+
+def test_a_wrong_estimate_ends_the_search_and_lowers_nothing(monkeypatch):
+    monkeypatch.setattr(exchange_table, "exchange_gains", lambda A, B, C, *_: np.ones(C.shape))
+    pencil = pca(0, 9)
+    table = np.array([[0, 1, 2], [2, 5, 8], [1, 4, 6]])
+    ends, values = ExchangeTable(pencil, 3).improve(table)
+    assert values.max() >= max(value_on(pencil, start) for start in table)
+    assert values == pytest.approx([value_on(pencil, end) for end in ends])
+
+
+@pytest.mark.parametrize("metric", [True, False])
+@pytest.mark.parametrize("shortened", [True, False])
+def test_large_supports_end_where_no_exchange_helps(metric, shortened, monkeypatch):
+    """Also where only the most promising variables are looked at, on problems where these are nearly all."""
+    pencil = graded(0, 130, metric=metric)
+    if shortened:
+        monkeypatch.setattr(exchange_table, "TABLE", 0.9 * exchange_table.table_work(pencil, 105))
+    ends, values = ExchangeTable(pencil, 105).improve(np.arange(105)[None])
+    assert values[0] == pytest.approx(value_on(pencil, ends[0]), rel=1e-9)
+    assert max(exchanged_values(pencil, ends[0], every=7)) <= values[0] * (1.0 + 1e-9)
+
+
+def test_a_shortened_table_has_as_many_outsiders_as_members(monkeypatch):
+    monkeypatch.setattr(exchange_table, "TABLE", 1.0)
+    pencil = graded(1, 60)
+    table = ExchangeTable(pencil, 10)
+    support = np.arange(10)
+    columns = table.promising(support, *(part[0] for part in leading(pencil, support[None])))
+    assert len(columns) == 10
+    assert not set(columns) & set(support)
+    ends, values = table.improve(np.array([support, support + 5]))
+    assert values == pytest.approx([value_on(pencil, end) for end in ends])

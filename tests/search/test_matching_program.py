@@ -1,0 +1,31 @@
+"""A program with a stationary point on a given support."""
+
+import numpy as np
+import pytest
+import referee
+from families import factor
+
+from dcgev_cvx import Pencil, solve
+from dcgev_cvx.search import matching_program
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_a_certificate_passes_or_is_not_given(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 8))
+    A, B = referee.random_pencil(seed, n, cond=10.0 ** (seed % 7), indefinite=True)
+    found = solve(Pencil(A, B), 1 + seed % n, check_path=False)
+    assert (found.certificate is None) == np.isnan(found.rho)
+    assert found.certificate is None or found.certificate.passes()
+
+
+def test_matching_program_for_a_large_support(monkeypatch):
+    """Beyond Newton's reach ρ̃ is so small that x itself is stationary."""
+    pencil = Pencil(factor(0))
+    x = solve(pencil, 30, effort="quick").x
+    near = matching_program.matching_program(pencil, x)
+    monkeypatch.setattr(matching_program, "NEWTON_LIMIT", 0)
+    far = matching_program.matching_program(pencil, x)
+    assert 0.0 < far[0].rho < near[0].rho
+    assert near[1].passes()
+    assert far[1].passes()
