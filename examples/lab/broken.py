@@ -1,4 +1,4 @@
-"""Break the solver: three steps, at most one of them wrong; find the numbers that give it away."""
+"""Three solvers of one step, at most one of them wrong: find data for which its answer is not the minimiser."""
 
 import marimo
 

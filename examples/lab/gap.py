@@ -1,4 +1,4 @@
-"""SDP versus d.c.: what is attained, what is proved, and the gap between them, for every k on pit props."""
+"""Values of d.c. solutions, upper bounds and the gap between them, for every k on pit props."""
 
 import marimo
 

@@ -1,4 +1,4 @@
-"""Draw your own majoriser: is it one, where does it fail, and where does its minimiser lead?"""
+"""Draw a candidate for a majoriser, and see whether it is one, where it fails and where its minimiser lies."""
 
 import marimo
 

@@ -1,4 +1,4 @@
-"""Write one MM step yourself and put it on trial: which equation does it break, on which smallest example?"""
+"""Write one MM step yourself and check it: which equation does it violate, on which smallest example?"""
 
 import marimo
 

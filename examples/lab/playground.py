@@ -1,4 +1,4 @@
-"""Playground: a problem, ρ̃, ε, τ, a shift and a start; out come iterates, support and certificate."""
+"""Choose a problem, ρ̃, ε, τ, a shift and a start, and see the iterates, the support and the certificate."""
 
 import marimo
 
