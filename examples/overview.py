@@ -1,5 +1,5 @@
-"""One MM step, and the values and bounds of one problem
-=====================================================
+"""Learn what one MM step and the bounds of one problem look like
+==============================================================
 
 Left: the surrogate g(·, y) touches f at y, lies above it and is convex; its minimiser x lowers f. Right: pit props,
 for each number k of nonzeros: the value that DC-PCA finds from the leading eigenvector (with twelve ρ̃, which give

@@ -109,9 +109,9 @@ class Components:
     >>> from dcgev_cvx import components, datasets
     >>> found = components(datasets.pitprops(), [2, 2], effort="quick")
     >>> [solution.support for solution in found.solutions], found.V.shape
-    ([(0, 1), (5, 6)], (13, 2))
+    ([(0, 1), (2, 3)], (13, 2))
     >>> [round(float(share), 3) for share in found.projector_trace()]
-    [0.15, 0.29]
+    [0.15, 0.295]
     """
 
     pencil: Pencil

@@ -28,7 +28,7 @@ def forward_selection(pencil: Pencil, k: int) -> Index:
     >>> from dcgev_cvx import datasets
     >>> from dcgev_cvx.search.constructions import forward_selection
     >>> forward_selection(datasets.pitprops(), 4)
-    array([0, 1, 6, 9])
+    array([0, 1, 8, 9])
     """
     pencil = in_units(pencil)[0]
     support = best_pair(pencil) if k > 1 else best_variable(pencil)

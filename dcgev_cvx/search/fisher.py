@@ -157,7 +157,7 @@ class FisherPath:
     >>> from dcgev_cvx import datasets, fda_vectors, fisher_path
     >>> X, y, support = datasets.two_gaussians(8, 2)
     >>> [round(ratio, 2) for ratio in fisher_path(*fda_vectors(X, y), nus=[0.001, 0.1]).ratios]
-    [3.02, 2.59]
+    [2.29, 2.26]
     """
 
     nus: tuple[float, ...]
