@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,14 +21,12 @@ from ..errors import InvalidParameter, nearest
 from ..pencils import Gram, Pencil, cca_pencil, check_order, fda_pencil, pca_pencil
 from .data_files import SUFFIXES, is_number, read_arrays, read_labelled, read_labels, read_table, read_vector
 
-BUNDLED: Mapping[str, Callable[[], Pencil]] = MappingProxyType(
-    {
-        "pitprops": datasets.pitprops,
-        "planted-pca": lambda: datasets.planted_pca().pencil,
-        "planted-cca": lambda: datasets.planted_cca().pencil,
-        "indefinite": datasets.indefinite,
-    }
-)
+BUNDLED: Mapping[str, Callable[[], Pencil]] = {
+    "pitprops": datasets.pitprops,
+    "planted-pca": lambda: datasets.planted_pca().pencil,
+    "planted-cca": lambda: datasets.planted_cca().pencil,
+    "indefinite": datasets.indefinite,
+}
 """The names that stand for a pencil."""
 
 USES = {None: "A B", "pca": "X scale no_center", "cca": "X Y ridge", "fda": "X y ridge"}

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..errors import DataUnavailable, InvalidParameter
 WORD = r"(?u)\b[^\W\d_]{2,}\b"
 """Two letters or more, no digits: l', d' and qu' are cut off a French word."""
 LANGUAGES = ("en", "fr")
+Texts: TypeAlias = Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -97,23 +98,14 @@ def aligned_corpus(
     first, second = texts_in(as_path(source, "source")), texts_in(as_path(other, "other"))
     for here, there, folder in ((first, second, other), (second, first, source)):
         if single := sorted(set(here) - set(there)):
-            raise InvalidParameter(
-                f"{len(single)} file(s) have no partner in {folder}: {shortened(single)}. "
-                "Aligned documents have the same name in both folders."
-            )
+            raise InvalidParameter(f"{folder} has no partner for {shortened(single)}: add or remove files.")
     names = sorted(first)
-    english, french = ([texts[name] for name in names] for texts in (first, second))
-    return corpus_from_texts(english, french, names, f"{source} and {other}", languages=languages, least=least)
+    here, there = ([texts[name] for name in names] for texts in (first, second))
+    return corpus_from_texts(here, there, names, f"{source} and {other}", languages=languages, least=least)
 
 
 def corpus_from_texts(
-    english: Sequence[str],
-    french: Sequence[str],
-    documents: Sequence[str],
-    source: str,
-    *,
-    languages: tuple[str, str] = LANGUAGES,
-    least: int = 3,
+    first: Texts, second: Texts, names: Texts, source: str, *, languages: tuple[str, str] = LANGUAGES, least: int = 3
 ) -> Corpus:
     """Bags of words of two lists of texts, text i of both being the same document.
 
@@ -126,15 +118,13 @@ def corpus_from_texts(
     >>> corpus.words[0], corpus.E.toarray().astype(int).tolist()
     (('apples', 'fall', 'red'), [[1, 1, 1], [1, 0, 0], [0, 1, 1]])
     """
-    if not len(english) == len(french) == len(documents):
-        raise InvalidParameter(
-            f"{len(english)} texts, {len(french)} translations and {len(documents)} names: there must be one of each."
-        )
+    if not len(first) == len(second) == len(names):
+        given = f"{len(first)} texts, {len(second)} translations and {len(names)} names"
+        raise InvalidParameter(f"{given} were given: there must be one of each.")
     least = as_whole(least, "least", low=0)
-    (E, first), (F, second) = (
-        bag_of_words(texts, code, least) for texts, code in zip((english, french), languages, strict=True)
-    )
-    return checked(Corpus(E, F, (first, second), tuple(documents), source, languages))
+    E, E_words = bag_of_words(first, languages[0], least)
+    F, F_words = bag_of_words(second, languages[1], least)
+    return checked(Corpus(E, F, (E_words, F_words), tuple(names), source, languages))
 
 
 def bag_of_words(texts: Sequence[str], language: str, least: int) -> tuple[Any, tuple[str, ...]]:
@@ -176,9 +166,7 @@ def texts_in(folder: Path) -> dict[str, str]:
     if not texts:
         raise DataUnavailable(f"{folder} is not a folder that holds text files.")
     if empty := sorted(name for name, text in texts.items() if not any(map(str.isalpha, text))):
-        raise InvalidParameter(
-            f"files in {folder} have no letters: {shortened(empty)}. Remove them and their partners."
-        )
+        raise InvalidParameter(f"files in {folder} have no letters: {shortened(empty)}. Remove them in both folders.")
     return texts
 
 
@@ -215,10 +203,7 @@ def checked(corpus: Corpus) -> Corpus:
     """The corpus, if every document has a word in both languages."""
     for bags, language in zip((corpus.E, corpus.F), corpus.languages, strict=True):
         if names := [corpus.documents[i] for i in np.flatnonzero(np.diff(bags.indptr) == 0)]:
-            raise InvalidParameter(
-                f"{len(names)} document(s) have no {language} word left: {shortened(names)}. "
-                "Remove them, or lower `least`."
-            )
+            raise InvalidParameter(f"no {language} word is left of {shortened(names)}: remove them or lower `least`.")
     return corpus
 
 

@@ -16,12 +16,8 @@ from .findings import Effort, Experiment, Section
 from .report_writer import Report, versions, write
 from .running import Progress, ResultFolder, Results, Settings, checked_folder, checked_jobs, run, silent
 
-EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
-    {
-        module.EXPERIMENT.name: module.EXPERIMENT
-        for module in (table1, figure1, figure2, figure3, table2, tables34, table5, figure6)
-    }
-)
+MODULES = (table1, figure1, figure2, figure3, table2, tables34, table5, figure6)
+EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType({m.EXPERIMENT.name: m.EXPERIMENT for m in MODULES})
 """Every experiment, in the order of the report."""
 
 

@@ -89,9 +89,8 @@ def findings(methods: list[str], results: Mapping[str, Any]) -> list[Finding]:
 def cumulative_finding(rival: str, results: Mapping[str, Any]) -> Finding:
     """Six components of DC-PCA against a rival's by one measure; the paper compares numbers of two measures."""
     ours, theirs = (100 * results[f"components-{m}"]["projector"][-1] for m in ("DC-PCA", rival))
-    loadings = (
-        "are its own" if rival == "SPCA" else "are renormalised, as DC-PCA's are; the printed ones explain 75.5 %"
-    )
+    renormalised = "are renormalised, as DC-PCA's are; the printed ones explain 75.5 %"
+    loadings = "are its own" if rival == "SPCA" else renormalised
     return Finding(
         f"Figure 1a-b: DC-PCA explains more with fewer loadings than {rival}",
         "more variance, fewer loadings",

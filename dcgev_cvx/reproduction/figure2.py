@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from statistics import fmean, median
 from time import perf_counter
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +22,7 @@ from .running import Settings, Task
 from .timed_methods import Prepared, dc_pca, gaussian_pencil, gpower, spca, timed, trace
 
 Row: TypeAlias = dict[str, float]
+Average: TypeAlias = Callable[[Iterable[float]], float]
 Curve: TypeAlias = list[tuple[int, float]]
 """(k, number) for each cardinality."""
 
@@ -63,16 +63,14 @@ def row(k: int, variance: float, raw: float, seconds: float) -> Row:
     return {"k": k, "variance": variance, "raw": raw, "seconds": seconds}
 
 
-METHODS: Mapping[str, Callable[[Pencil, list[int]], list[Row]]] = MappingProxyType(
-    {
-        "SPCA": lambda pencil, ks: parameter_rows(pencil, ks, spca),
-        "GPower": lambda pencil, ks: parameter_rows(pencil, ks, gpower),
-        "greedy": lambda pencil, ks: path_rows(pencil, ks, greedy_path),
-        "GSPCA": lambda pencil, ks: path_rows(pencil, ks, lambda p: forward(p.dense()[0])),
-        "DC-PCA": lambda pencil, ks: parameter_rows(pencil, ks, dc_pca_leading),
-        "d.c. solve": solve_rows,
-    }
-)
+METHODS: Mapping[str, Callable[[Pencil, list[int]], list[Row]]] = {
+    "SPCA": lambda pencil, ks: parameter_rows(pencil, ks, spca),
+    "GPower": lambda pencil, ks: parameter_rows(pencil, ks, gpower),
+    "greedy": lambda pencil, ks: path_rows(pencil, ks, greedy_path),
+    "GSPCA": lambda pencil, ks: path_rows(pencil, ks, lambda p: forward(p.dense()[0])),
+    "DC-PCA": lambda pencil, ks: parameter_rows(pencil, ks, dc_pca_leading),
+    "d.c. solve": solve_rows,
+}
 
 
 def matrix_task(p: int, n: int, ks: list[int], seed: list[int]) -> dict[str, Any]:
@@ -84,10 +82,8 @@ def matrix_task(p: int, n: int, ks: list[int], seed: list[int]) -> dict[str, Any
 def tasks(settings: Settings) -> list[Task]:
     """One task per random matrix."""
     shared = {key: settings[key] for key in ("p", "n", "ks")}
-    return [
-        Task(f"matrix-{i:03d}", matrix_task, {**shared, "seed": [settings["seed"], i]})
-        for i in range(settings["matrices"])
-    ]
+    seeds = [[settings["seed"], i] for i in range(settings["matrices"])]
+    return [Task(f"matrix-{seed[1]:03d}", matrix_task, {**shared, "seed": seed}) for seed in seeds]
 
 
 def section(settings: Settings, results: Mapping[str, Any]) -> Section:
@@ -119,12 +115,7 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
     )
 
 
-def curve(
-    results: Mapping[str, Any],
-    method: str,
-    number: Callable[[Any, Row], float],
-    average: Callable[[Iterable[float]], float],
-) -> Curve:
+def curve(results: Mapping[str, Any], method: str, number: Callable[[Any, Row], float], average: Average) -> Curve:
     """(k, average of a number over the matrices that have k) of one method."""
     found: dict[int, list[float]] = {}
     for result in results.values():

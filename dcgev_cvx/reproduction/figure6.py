@@ -58,9 +58,8 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
     curves = {name: averaged([split[name] for split in splits]) for name in names}
     noisy = None if splits[0]["noisy left"] is None else averaged([split["noisy left"] for split in splits])
     left = ["-"] * len(sizes) if noisy is None else [f"{count:.1f}" for count in noisy]
-    rows = [
-        (str(size), *(f"{100 * curve[j]:.2f}" for curve in curves.values()), left[j]) for j, size in enumerate(sizes)
-    ]
+    shares = [[f"{100 * share:.2f}" for share in curve] for curve in curves.values()]
+    rows = zip(map(str, sizes), *shares, left, strict=True)
     columns = ("words", *curves, "noisy words left")
     points = {name: list(zip(sizes, curve, strict=True)) for name, curve in curves.items()}
     panel = Panel("test songs ranked for each word", "words in the vocabulary", "average AROC", points)
@@ -76,9 +75,7 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
     )
 
 
-def findings(
-    sizes: Sequence[int], curves: Mapping[str, Sequence[float]], noisy: Sequence[float] | None
-) -> list[Finding]:
+def findings(sizes: list[int], curves: Mapping[str, list[float]], noisy: list[float] | None) -> list[Finding]:
     """The claims of Figure 6, at the vocabulary of about half the words."""
     half = min(range(len(sizes)), key=lambda j: abs(sizes[j] - sizes[0] / 2))
     words, full = sizes[half], curves["random"][0]

@@ -100,8 +100,6 @@ def own_claim(holds: bool) -> Verdict:
     return Verdict.HOLDS if holds else Verdict.FAILS
 
 
-def percent_finding(
-    what: str, paper: float, ours: float, tol: float, remark: str = "", *, digits: int = 2
-) -> Finding:
+def percent_finding(what: str, paper: float, ours: float, tol: float, remark: str = "", digits: int = 2) -> Finding:
     """A printed per cent beside ours, which agrees within `tol`."""
     return Finding(what, f"{paper:g} %", f"{ours:.{digits}f} %", agreement(abs(ours - paper) < tol), remark)

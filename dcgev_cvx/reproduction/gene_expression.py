@@ -11,7 +11,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,10 +24,14 @@ from ..errors import DataUnavailable
 class Source:
     """A file at one commit of a public repository, its hash, and the licence of the package that carries it."""
 
-    file: str
     path: str
     sha256: str
     licence: str
+
+    @property
+    def file(self) -> str:
+        """The name of the file."""
+        return self.path.rpartition("/")[2]
 
     @property
     def url(self) -> str:
@@ -36,22 +39,18 @@ class Source:
         return f"https://raw.githubusercontent.com/{self.path}"
 
 
-SOURCES: Mapping[str, Source] = MappingProxyType(
-    {
-        "colon": Source(
-            file="Colon.rda",
-            path="cran/plsgenomics/8c770daf139b94f6dd073529a53863d6db902a98/data/Colon.rda",
-            sha256="c0138c39df533b6a122133ec4fe9f63cbced94e7462990262da33f2836cc2e06",
-            licence="GPL (>= 2), the licence of the R package plsgenomics that carries the data",
-        ),
-        "leukemia": Source(
-            file="golub.RData",
-            path="ramhiser/datamicroarray/a95f6f68ed3debf48ee54f198435fa12aa655b16/data/golub.RData",
-            sha256="594f5507597fb2352d210c803a88a218fbf6d1f2705372029e5738815216747b",
-            licence="MIT, the licence of the R package datamicroarray that carries the data",
-        ),
-    }
-)
+SOURCES: Mapping[str, Source] = {
+    "colon": Source(
+        path="cran/plsgenomics/8c770daf139b94f6dd073529a53863d6db902a98/data/Colon.rda",
+        sha256="c0138c39df533b6a122133ec4fe9f63cbced94e7462990262da33f2836cc2e06",
+        licence="GPL (>= 2), the licence of the R package plsgenomics that carries the data",
+    ),
+    "leukemia": Source(
+        path="ramhiser/datamicroarray/a95f6f68ed3debf48ee54f198435fa12aa655b16/data/golub.RData",
+        sha256="594f5507597fb2352d210c803a88a218fbf6d1f2705372029e5738815216747b",
+        licence="MIT, the licence of the R package datamicroarray that carries the data",
+    ),
+}
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from .. import datasets, rivals
 from .._numerics.checks import Matrix, Vector
+from .._numerics.spectra import positive
 from ..algorithms import dc_pca
 from ..exact import best_subset
 from ..pencils import Pencil
@@ -19,16 +19,14 @@ from ..search import explained_variance as explained
 from ..search.deflation import deflate, directions, orthonormal
 from ..search.path import rho_max
 
-CARDINALITIES: Mapping[str, tuple[int, ...]] = MappingProxyType(
-    {
-        "SCoTLASS": (6, 2, 2, 1, 1, 1),
-        "SPCA": (7, 4, 4, 1, 1, 1),
-        "DSPCA": (6, 2, 3, 1, 1, 1),
-        "GSPCA": (6, 2, 2, 1, 1, 1),
-        "GPower": (6, 2, 2, 1, 1, 1),
-        "DC-PCA": (6, 2, 2, 1, 1, 1),
-    }
-)
+CARDINALITIES: Mapping[str, tuple[int, ...]] = {
+    "SCoTLASS": (6, 2, 2, 1, 1, 1),
+    "SPCA": (7, 4, 4, 1, 1, 1),
+    "DSPCA": (6, 2, 3, 1, 1, 1),
+    "GSPCA": (6, 2, 2, 1, 1, 1),
+    "GPower": (6, 2, 2, 1, 1, 1),
+    "DC-PCA": (6, 2, 2, 1, 1, 1),
+}
 """The cardinalities of the six components by method, as printed (SCoTLASS is not in the paper's table)."""
 
 
@@ -65,7 +63,7 @@ def components_task(method: str, ks: list[int]) -> dict[str, Any]:
         V = deflated_components(method, pencil, ks)
     counts = range(1, V.shape[1] + 1)
     return {
-        "loadings": [signed(v).tolist() for v in V.T],
+        "loadings": [positive(v).tolist() for v in V.T],
         "projector": [explained.projector_trace(pencil, V[:, :j]) for j in counts],
         "adjusted": [explained.adjusted(pencil, V[:, :j]) for j in counts],
         "sum": [explained.plain_sum(pencil, V[:, :j]) for j in counts],
@@ -114,8 +112,3 @@ def path_task(points: int) -> list[list[float]]:
         x = dc_pca(pencil, rho=float(rho)).x
         rows.append([float(rho), int(np.count_nonzero(x)), pencil.A_quad(x) / pencil.n])
     return rows
-
-
-def signed(x: Vector) -> Vector:
-    """x or −x, so that the largest entry is positive."""
-    return x if x[np.argmax(np.abs(x))] > 0 else -x

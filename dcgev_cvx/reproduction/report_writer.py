@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
@@ -75,13 +75,9 @@ class Report:
 
 def versions() -> dict[str, str]:
     """Python and the packages whose version may change a number."""
-    found = {"python": platform.python_version()}
-    for package in ("dcgev-cvx", "numpy", "scipy", "scikit-learn", "cvxpy", "clarabel", "scs", "joblib", "rdata"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+    installed = {package.name: package.version for package in distributions()}
+    packages = ("dcgev-cvx", "numpy", "scipy", "scikit-learn", "cvxpy", "clarabel", "scs", "joblib", "rdata")
+    return {"python": platform.python_version()} | {name: installed.get(name, "not installed") for name in packages}
 
 
 def write(report: Report, out: Path) -> None:
@@ -223,10 +219,8 @@ def drawn(figure: Figure, ending: str) -> bytes:
         canvas = require("matplotlib.figure", "reproduce").Figure((5.6 * columns, 4.0 * rows), layout="constrained")
         for j, panel in enumerate(figure.panels):
             draw_panel(canvas.add_subplot(rows, columns, j + 1), panel)
-        # no date and no version, which would change the file
-        canvas.savefig(
-            content, format=ending, dpi=130, metadata={"png": {"Software": None}, "svg": {"Date": None}}[ending]
-        )
+        unknown = {"png": "Software", "svg": "Date"}[ending]  # a version or a date would change the file
+        canvas.savefig(content, format=ending, dpi=130, metadata={unknown: None})
     return content.getvalue()
 
 

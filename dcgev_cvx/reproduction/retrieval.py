@@ -80,9 +80,7 @@ def sparse_cca(
     return sparse_pairs(first.K, second.K, d, (k, k), ridge=ridge, known=known, callback=callback)
 
 
-def dense_cca(
-    first: KernelView, second: KernelView, d: int, *, ridge: float = RIDGE
-) -> tuple[Projection, Projection]:
+def dense_cca(first: KernelView, second: KernelView, d: int, *, ridge: float = RIDGE) -> tuple[Projection, ...]:
     """The first d canonical pairs of the two kernels, every loading nonzero, as one projection per language (Eq:CCA).
 
     All pairs are computed at once, in O(N³).

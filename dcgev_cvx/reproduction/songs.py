@@ -47,10 +47,7 @@ def cal500(folder: str | Path) -> Songs:
     names, is_label, rows = read_arff(path)
     found = (int(np.sum(~is_label)), int(np.sum(is_label)), len(rows))
     if found != (68, 174, 502):
-        raise DataUnavailable(
-            f"{path} has {found[0]} numeric attributes, {found[1]} labels and {found[2]} songs; CAL500 has 68, 174 "
-            "and 502."
-        )
+        raise DataUnavailable(f"{path} has (numbers, labels, songs) = {found}; CAL500 has (68, 174, 502).")
     if not np.all(np.isin(rows[:, is_label], (0.0, 1.0))):
         raise DataUnavailable(f"{path} has labels other than 0 and 1.")
     soft = path.with_name("softAnnotations.txt")
@@ -109,21 +106,14 @@ def read_numbers(path: Path, lines: list[str], shape: tuple[int | None, int]) ->
 
 
 def planted_songs(
-    songs: int = 500,
-    features: int = 40,
-    words: int = 120,
-    noisy: int = 50,
-    *,
-    factors: int = 8,
-    listeners: int = 4,
-    rng: int | np.random.Generator = 0,
+    songs: int = 500, features: int = 40, words: int = 120, noisy: int = 50, *, factors: int = 8, rng: int = 0
 ) -> Songs:
     """A replacement for CAL500 in which `noisy` of the words have nothing to do with the sound.
 
     The audio features mix latent factors with noise. A sound word is a threshold on one or two factors, a noisy word
-    a threshold on a trait that the audio does not contain. Each listener errs by a spread that belongs to the word,
-    so that agreement separates clear words from vague ones, which is not the same as sound words from noisy ones; a
-    tag is the majority of the answers.
+    a threshold on a trait that the audio does not contain. Each of four listeners errs by a spread that belongs to
+    the word, so that agreement separates clear words from vague ones, which is not the same as sound words from noisy
+    ones; a tag is the majority of the answers.
     """
     if not 0 <= noisy < words:
         raise InvalidParameter(f"noisy = {noisy} must lie between 0 and words = {words}, which is excluded.")
@@ -132,7 +122,7 @@ def planted_songs(
     audio = z @ generator.standard_normal((factors, features)) + 1.5 * generator.standard_normal((songs, features))
     is_noisy = np.zeros(words, dtype=bool)
     is_noisy[generator.choice(words, noisy, replace=False)] = True
-    agreement = answers(traits(z, is_noisy, generator), is_noisy, listeners, generator)
+    agreement = answers(traits(z, is_noisy, generator), is_noisy, generator)
     names = tuple(f"{'noise' if bad else 'sound'} {j + 1}" for j, bad in enumerate(is_noisy))
     return Songs(
         audio=frozen(audio),
@@ -155,10 +145,10 @@ def traits(z: Matrix, is_noisy: NDArray[np.bool_], generator: np.random.Generato
     return trait
 
 
-def answers(trait: Matrix, is_noisy: NDArray[np.bool_], listeners: int, generator: np.random.Generator) -> Matrix:
-    """The share of listeners to whom a word applies: each hears the trait with the word's spread."""
+def answers(trait: Matrix, is_noisy: NDArray[np.bool_], generator: np.random.Generator) -> Matrix:
+    """The share of four listeners to whom a word applies: each hears the trait with the word's spread."""
     words = len(is_noisy)
     spread = generator.uniform(0.3, 1.2, size=words) + 0.1 * is_noisy
     level = generator.uniform(0.2, 1.0, size=words)
-    heard = trait[None] + spread * generator.standard_normal((listeners, len(trait), words)) > level
+    heard = trait[None] + spread * generator.standard_normal((4, len(trait), words)) > level
     return heard.mean(axis=0)

@@ -102,9 +102,7 @@ def sparse_pairs(
         begin = perf_counter()
         u, v, correlation = views.start()
         if correlation <= 1e-6:  # rounding: the rank is used up
-            raise InvalidParameter(
-                f"No correlation is left after {len(found)} component(s): ask for d = {len(found)} at most."
-            )
+            raise InvalidParameter(f"no correlation is left after d = {len(found)} component(s): ask for no more.")
         component = stationary_pair(views, *supports(views, sizes, u, v))
         component = replace(component, seconds=perf_counter() - begin)
         found.append(component)
@@ -117,10 +115,8 @@ def sparse_pairs(
 def check_count(d: Any, rank: int) -> None:
     """1 ≤ d ≤ rank, a whole number."""
     if not is_whole(d) or not 1 <= d <= rank:
-        raise InvalidParameter(
-            f"d = {shown(d)} components were asked for: d must be a whole number between 1 and {rank}, the rank of "
-            "the cross-covariance."
-        )
+        allowed = f"a whole number between 1 and {rank}, the rank of the cross-covariance"
+        raise InvalidParameter(f"d = {shown(d)} components were asked for: d must be {allowed}.")
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,11 @@ import numpy as np
 
 from .. import datasets
 from .._numerics.checks import Matrix, Vector
+from .._numerics.spectra import positive
 from ..algorithms import dc_pca
 from ..search import explained_variance as explained
 from .findings import Experiment, Finding, Section, Table, Verdict, agreement, percent_finding
-from .pitprops_methods import CARDINALITIES, components_task, signed
+from .pitprops_methods import CARDINALITIES, components_task
 from .running import Settings, Task
 
 PAPER_VARIANCE = {"SPCA": 75.8, "GSPCA": 77.1, "GPower": 77.1, "DC-PCA": 77.1}
@@ -106,7 +107,7 @@ def unnormalized_finding(first: Vector) -> Finding:
     return Finding(
         "DC-PCA, component 1 before renormalisation, ρ̃ = 2.5",
         named(printed),
-        named(signed(np.array(found.x))),
+        named(positive(np.array(found.x))),
         agreement(found.converged and error <= 0.005),
         f"a stationary point on the same support has the printed digits (largest difference {error:.3f}); xᵀAx = "
         f"{pencil.A_quad(found.x):.4f}, renormalised {pencil.A_quad(first):.4f}",

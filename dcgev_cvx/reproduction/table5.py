@@ -35,13 +35,11 @@ def tasks(settings: Settings) -> list[Task]:
     path = Path(settings["corpus"])
     shared = {name: settings[name] for name in ("corpus", "train", "queries", "zeros", "ridge", "seed", "version")}
     shared["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    sparse = [(f"sparse-{d}", {"settings": shared, "d": d}) for d in settings["ds"]]
     return [
         Task("dense", dense_task, {"settings": shared, "ds": settings["ds"]}),
         Task("words", words_task, {"settings": shared}),
-        *(
-            Task(f"sparse-{d}", sparse_task, {"settings": shared, "d": d}, timed=True, saves_parts=True)
-            for d in settings["ds"]
-        ),
+        *(Task(key, sparse_task, arguments, timed=True, saves_parts=True) for key, arguments in sparse),
     ]
 
 
@@ -229,10 +227,8 @@ def panel(ds: Sequence[int], dense: Mapping[str, Any], sparse: Mapping[int, Any]
     """100 − AROC by d on a logarithmic axis: all curves lie near 100."""
     aroc = {name: [dense[name][str(d)][0] for d in ds] for name in ("CCA", "LSI")}
     aroc |= {"DC-CCA": [sparse[d]["deflated"][0] for d in ds], "DC-CCA, plain": [sparse[d]["plain"][0] for d in ds]}
-    curves = {
-        name: [(d, max(1e-3, 100 * (1 - number))) for d, number in zip(ds, numbers, strict=True)]
-        for name, numbers in aroc.items()
-    }
+    rest = {name: [max(1e-3, 100 * (1 - number)) for number in numbers] for name, numbers in aroc.items()}
+    curves = {name: list(zip(ds, numbers, strict=True)) for name, numbers in rest.items()}
     return Panel("difference from a perfect ranking", "components d", "100 − average AROC (%)", curves, log_y=True)
 
 

@@ -151,9 +151,7 @@ def share_finding(name: str, dense: Mapping[str, float]) -> Finding:
         training = f"the 38 training samples that the paper's Table 3 names give {100 * dense['train']:.2f} %"
         remark = f"all 72 samples, raw and uncentred; {training}"
     else:
-        remark = (
-            "the matrix of Ramaswamy et al. is not public in this form: a planted matrix of its shape replaces it"
-        )
+        remark = "the matrix of Ramaswamy et al. is not public in this form; a planted one of its shape replaces it"
         return Finding(what, f"{printed} %", f"{ours:.2f} %", Verdict.UNMATCHED, remark)
     return percent_finding(what, printed, ours, 0.01, remark, digits=3)
 

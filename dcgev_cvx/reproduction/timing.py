@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median_high
-from typing import Any
+from typing import Any, TypeAlias
 
 from .findings import Finding, Table, agreement, own_claim
 from .running import Settings, Task
@@ -24,6 +24,7 @@ HOW_TIMED = (
     "it is compared with GPower and its search, a bisection, at the same k."
 )
 
+Numbers: TypeAlias = Sequence[float]
 SIMILAR = 0.995
 """A mean ratio of variances from here on counts as similar."""
 
@@ -50,7 +51,7 @@ def of_size(results: Mapping[str, Any], size: Sequence[int]) -> list[Any]:
     return [result for key, result in results.items() if key.startswith(f"{size[0]}x{size[1]}-")]
 
 
-def average(results: Sequence[Any], method: str, what: str, weights: Sequence[float] | None = None) -> float:
+def average(results: Sequence[Any], method: str, what: str, weights: Numbers | None = None) -> float:
     """The mean of one number over the results that have the method, with equal weights by default."""
     chosen = [(i, result["methods"][method]) for i, result in enumerate(results) if method in result["methods"]]
     shares = None if weights is None else [weights[i] for i, _ in chosen]
@@ -63,9 +64,7 @@ def variance_ratios(results: Sequence[Any], ours: str, theirs: str = "GPower", w
     return [methods[ours]["variance"] / methods[theirs][what] for methods in found]
 
 
-def findings(
-    label: str, results: Sequence[Any], paper: Sequence[float], weights: Sequence[float] | None = None
-) -> list[Finding]:
+def findings(label: str, results: Sequence[Any], paper: Numbers, weights: Numbers | None = None) -> list[Finding]:
     """DC-PCA's time against GPower's and SPCA's, given the paper's seconds of SPCA, GPower and DC-PCA.
 
     Seconds depend on the machine, ratios of two methods in one run hardly do: the verdicts are on ratios.
@@ -80,14 +79,13 @@ def findings(
     ]
 
 
-def gpower_finding(
-    label: str, results: Sequence[Any], paper: Sequence[float], weights: Sequence[float] | None
-) -> Finding:
+def gpower_finding(label: str, results: Sequence[Any], paper: Numbers, weights: Numbers | None) -> Finding:
     """DC-PCA's time over GPower's, with steps, passes and variances: at most 1, or the paper's ratio, agrees."""
-    seconds, steps, passes = (
-        [average(results, method, what, weights) for method in ("DC-PCA", "GPower")]
-        for what in ("seconds", "steps", "passes")
-    )
+
+    def both(what: str) -> list[float]:
+        return [average(results, method, what, weights) for method in ("DC-PCA", "GPower")]
+
+    seconds, steps, passes = both("seconds"), both("steps"), both("passes")
     ratio, printed, variances = seconds[0] / seconds[1], paper[2] / paper[1], variance_ratios(results, "DC-PCA")
     remark = (
         f"{steps[0]:.1f} steps and {passes[0]:.1f} passes, GPower {steps[1]:.1f} and {passes[1]:.1f}; ratio of "
@@ -122,7 +120,7 @@ def one_shot_finding(label: str, results: Sequence[Any]) -> Finding:
     )
 
 
-def time_rows(label: str, results: Sequence[Any], paper: Sequence[float]) -> list[tuple[Any, ...]]:
+def time_rows(label: str, results: Sequence[Any], paper: Numbers) -> list[tuple[Any, ...]]:
     """Our times beside the paper's, a row per method that was run."""
     printed = dict(zip(PAPER, paper, strict=True))
     rows: list[tuple[Any, ...]] = []

@@ -37,9 +37,9 @@ def test_occurrences_are_counted_not_documents(tmp_path):
 def test_a_file_without_a_partner_is_named(tmp_path):
     en, fr = folders(tmp_path)
     (fr / "2.txt").unlink()
-    with pytest.raises(InvalidParameter, match=r"1 file\(s\) have no partner in .*fr: 2\.txt"):
+    with pytest.raises(InvalidParameter, match=r"fr has no partner for 2\.txt: add or remove"):
         aligned_corpus(en, fr)
-    with pytest.raises(InvalidParameter, match=r"have no partner in .*fr: 2\.txt"):
+    with pytest.raises(InvalidParameter, match=r"fr has no partner for 2\.txt"):
         aligned_corpus(fr, en)
 
 
@@ -50,7 +50,7 @@ def test_empty_documents_and_vocabularies_are_errors(tmp_path):
         aligned_corpus(en, fr)
     with pytest.raises(InvalidParameter, match="No en word is left of 2 document"):
         corpus_from_texts(["the and of", "one word"], ["navire navire navire", "navire"], ["a", "b"], "test")
-    with pytest.raises(InvalidParameter, match=r"1 document\(s\) have no fr word left: b"):
+    with pytest.raises(InvalidParameter, match="no fr word is left of b: remove"):
         corpus_from_texts(["ship ship", "ship"], ["navire navire navire", "rare"], ["a", "b"], "test")
     with pytest.raises(InvalidParameter, match="2 texts, 1 translations and 2 names"):
         corpus_from_texts(["a", "b"], ["c"], ["a", "b"], "test")

@@ -53,7 +53,7 @@ def test_soft_annotations_are_read_if_present(tmp_path):
         (lambda text: text + "1,2,3\n", "not a table of numbers: the number of columns changed from 242 to 3"),
         (lambda text: text + ",".join(["x"] * 242), "not a table of numbers: could not convert string 'x'"),
         (lambda text: text + ",".join(["nan"] * 242), "503 × 242 finite numbers"),
-        (lambda text: text + ",".join(["0.5"] * 242), "174 labels and 503 songs"),
+        (lambda text: text + ",".join(["0.5"] * 242), r"songs\) = \(68, 174, 503\)"),
         (
             lambda text: text[: text.index("@data")] + "@data\n" + ("0.5," * 241 + "0.5\n") * 502,
             "labels other than 0 and 1",

@@ -103,7 +103,7 @@ def test_more_components_than_the_rank_raise_an_error():
     rng = np.random.default_rng(0)
     z = rng.standard_normal((50, 2))
     X, Y = z @ rng.standard_normal((2, 6)), z @ rng.standard_normal((2, 5))
-    with pytest.raises(InvalidParameter, match=r"d must be a whole number between 1 and 2|No correlation is left"):
+    with pytest.raises(InvalidParameter, match=r"d must be a whole number between 1 and 2|no correlation is left"):
         sparse_pairs(X - X.mean(axis=0), Y - Y.mean(axis=0), 4, (6, 5))
 
 
