@@ -60,7 +60,7 @@ def small_steps(repeats: int) -> Iterator[Measure]:
     y = program.start()
     for step in (LinearStep(), QCQPStep(), MetricLassoStep()):
         seconds = timed(lambda step=step: step(program, y), max(20, repeats))
-        yield at_most(f"{type(step).__name__}, n = 13", 1e3 * seconds, "ms", 4.0)
+        yield at_most(f"{step.model.__name__} step, n = 13", 1e3 * seconds, "ms", 4.0)
 
 
 def overheads() -> Iterator[Measure]:
