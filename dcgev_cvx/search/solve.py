@@ -190,9 +190,9 @@ class Search:
     @property
     def method(self) -> str:
         """What was done, in words."""
-        names = [name for name in self.starts if name != "restarts"]
         count = sum(self.starts.values())
-        return f"{', '.join(names)} and exchanges from {count} start{'s' * (count > 1)}"
+        done = "one-shot MM and exchanges" if "one-shot MM" in self.starts else "exchanges"
+        return f"{done} from {count} start{'s' * (count > 1)}"
 
     def improve(self, kind: str, supports: Sequence[Index]) -> None:
         """Exchange from supports of one kind, and keep the best TOPS of all."""
