@@ -26,7 +26,7 @@ from scipy import sparse
 from ._numerics.checks import Vector, as_callback, as_vector, says_stop, shown
 from .certificates import Certificate, ratio
 from .errors import Infeasible, InvalidParameter, SolverFailed, Unbounded
-from .mm import Callback, Iterate, MMResult, Status, Stop, expect_stop, judge, minimize, result_of
+from .mm import Callback, Iterate, MMResult, Status, Stop, expect_stop, minimize, result_of
 from .steps.backend import Backend, LinearCostProblem, attempt
 from .steps.expressions import NoSubgradient, Tangent, flat, put, restored, split, split_constraints
 from .steps.step import StepOutput
@@ -325,9 +325,6 @@ class DCProgram:
         except NoSubgradient as failure:
             raise InvalidParameter(f"{failure} Start from a point inside the domain of v.") from failure
         return x, known
-
-
-judge.register(DCProgram, DCProgram.certify)
 
 
 @dataclass(frozen=True)

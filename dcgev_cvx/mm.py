@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,6 @@ from .errors import InvalidParameter, SolverFailed
 from .programs import Majorized
 from .steps.shrink import Restriction
 from .steps.step import StepOutput, expect_output, own_copy
-
-judge = singledispatch(certify)
-"""The certificate of a point: `certify` for the paper's programs; other kinds of programs register their own."""
 
 
 class Status(Enum):
@@ -337,6 +333,12 @@ def ended(program: Majorized, rule: Stop, history: Sequence[Iterate]) -> Status 
         if (after.x == before.x).all():
             return Status.STALLED
     return Status.OUT_OF_ITERATIONS if after.l >= rule.max_iter else None
+
+
+def judge(program: Any, x: Vector, history: Sequence[Iterate] = ()) -> Certificate:
+    """The program's own certificate where it has one, as a DCProgram does, else that of the paper's programs."""
+    own = getattr(program, "certify", None)
+    return certify(program, x, history) if own is None else own(x, history)
 
 
 def result_of(program: Majorized, history: Sequence[Iterate], status: Status, message: str = "") -> MMResult:

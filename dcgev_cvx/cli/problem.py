@@ -29,7 +29,7 @@ BUNDLED: Mapping[str, Callable[[], Pencil]] = {
 }
 """The names that stand for a pencil."""
 
-USES = {None: "A B", "pca": "X scale no_center", "cca": "X Y ridge", "fda": "X y ridge"}
+USES: dict[str | None, str] = {None: "A B", "pca": "X scale no_center", "cca": "X Y ridge", "fda": "X y ridge"}
 """Task → the options that belong to it."""
 
 

@@ -239,8 +239,8 @@ class Search:
     ticket: count[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
-        self.bounds = NodeBounds(self.pencil.dense()[0], self.pencil.B, self.k, self.dual)
-        self.reported = self.limits.begin
+        self.bounds: NodeBounds = NodeBounds(self.pencil.dense()[0], self.pencil.B, self.k, self.dual)
+        self.reported: float = self.limits.begin
 
     @property
     def threshold(self) -> float:

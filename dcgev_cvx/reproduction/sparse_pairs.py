@@ -162,8 +162,9 @@ class DeflatedViews:
         self.Sx: Matrix = self.X.T @ self.X
         self.Sy: Matrix = self.Y.T @ self.Y
         self.C: Matrix = self.X.T @ self.Y
-        self.kx, self.ky = (ridge * float(np.trace(S)) / len(S) for S in (self.Sx, self.Sy))
-        self.dense = canonical_pairs(ridged(self.Sx, self.kx), ridged(self.Sy, self.ky), self.C)
+        self.kx: float = ridge * float(np.trace(self.Sx)) / len(self.Sx)
+        self.ky: float = ridge * float(np.trace(self.Sy)) / len(self.Sy)
+        self.dense: Pairs = canonical_pairs(ridged(self.Sx, self.kx), ridged(self.Sy, self.ky), self.C)
         self._scores_x: Matrix = self.X @ self.dense.U
         self._scores_y: Matrix = self.Y @ self.dense.V
 

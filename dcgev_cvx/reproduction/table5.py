@@ -232,8 +232,8 @@ def panel(ds: Sequence[int], dense: Mapping[str, Any], sparse: Mapping[int, Any]
     return Panel("difference from a perfect ranking", "components d", "100 − average AROC (%)", curves, log_y=True)
 
 
-PLANTED = {"corpus": "planted", "train": 60, "queries": 30, "zeros": 0.8, "ridge": 0.03}
-MANPAGES = {"corpus": "manpages", "train": 1800, "queries": 500, "zeros": 0.88, "ridge": 0.03}
+PLANTED: Settings = {"corpus": "planted", "train": 60, "queries": 30, "zeros": 0.8, "ridge": 0.03}
+MANPAGES: Settings = {"corpus": "manpages", "train": 1800, "queries": 500, "zeros": 0.88, "ridge": 0.03}
 EXPERIMENT = Experiment(
     "table5",
     {

@@ -170,7 +170,7 @@ def curve_findings(name: str, points: list[Any]) -> list[Finding]:
     ]
 
 
-DATA = [["colon", 2000], ["leukemia", 7129], ["ramaswamy-shape", 16063]]
+DATA: list[list[Any]] = [["colon", 2000], ["leukemia", 7129], ["ramaswamy-shape", 16063]]
 EXPERIMENT = Experiment(
     "tables34",
     {

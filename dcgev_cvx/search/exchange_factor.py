@@ -58,8 +58,9 @@ class Pool:
     """
 
     def __init__(self, R: Matrix, diagonal: Vector, support: Index) -> None:
-        self.R, self.diagonal, self.members = R, diagonal, support.copy()
-        self.W = R[support]
+        self.R, self.diagonal = R, diagonal
+        self.members: Index = support.copy()
+        self.W: Matrix = R[support]
         start = self.W @ self.W[np.argmax(diagonal[support])]
         self.x, self.Cx, self.value = power_steps(self.W, start if start.any() else np.ones(len(support)), 12)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._numerics.checks import Index, Matrix, Vector
 from ..pencils import Gram, Pencil
@@ -66,12 +67,12 @@ class Tableau:
     def __init__(self, a: Vector, B: Matrix, support: Index) -> None:
         root = np.sqrt(np.diagonal(B))
         n = len(a)
-        self.whole = np.zeros((n + 1, n + 1))
+        self.whole: Matrix = np.zeros((n + 1, n + 1))
         self.whole[:n, :n] = B / (root[:, None] * root)
         self.whole[:n, n] = self.whole[n, :n] = a / root
-        self.inside = np.zeros(n, dtype=bool)
+        self.inside: NDArray[np.bool_] = np.zeros(n, dtype=bool)
         self.inside[support] = True
-        self.swept = 0
+        self.swept: int = 0
         self.refresh()
 
     @property
@@ -89,7 +90,7 @@ class Tableau:
         S, rest = self.support, np.flatnonzero(~np.append(self.inside, False))
         P = np.linalg.inv(self.whole[np.ix_(S, S)])
         across = P @ self.whole[np.ix_(S, rest)]
-        self.T = np.empty_like(self.whole)
+        self.T: Matrix = np.empty_like(self.whole)
         self.T[np.ix_(S, S)] = -0.5 * (P + P.T)
         self.T[np.ix_(S, rest)] = across
         self.T[np.ix_(rest, S)] = across.T

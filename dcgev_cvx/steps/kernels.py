@@ -8,6 +8,7 @@ run.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -20,7 +21,7 @@ SWEEPS_PER_RHO = 200
 HALVINGS = 40
 """The most values of ρ that the search for k nonzeros tries."""
 
-soft_threshold = compiled(plain_soft_threshold)
+soft_threshold: Callable[[Vector, Vector | float], Vector] = compiled(plain_soft_threshold)
 
 if COMPILED:
 

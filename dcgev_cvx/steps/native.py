@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import Vector, as_point
+from .._numerics.checks import Matrix, Vector, as_point
 from ..certificates import step_residuals
 from ..errors import InvalidParameter, SolverFailed
 from ..programs import Program, SparseFDA, SparseGEV
@@ -121,11 +121,12 @@ class Lasso:
     """
 
     def __init__(self, s: Surrogate, z: Vector) -> None:
-        pencil, self.v = s.B.pencil, s.B.v
-        self.B = np.eye(pencil.n) if pencil.B is None else pencil.B
-        self.p = s.p / self.v
-        self.w = self.v * z
-        self.q = pencil.B_dot(self.w).copy()
+        pencil = s.B.pencil
+        self.v: Vector = s.B.v
+        self.B: Matrix = np.eye(pencil.n) if pencil.B is None else pencil.B
+        self.p: Vector = s.p / self.v
+        self.w: Vector = self.v * z
+        self.q: Vector = pencil.B_dot(self.w).copy()
 
     @property
     def z(self) -> Vector:

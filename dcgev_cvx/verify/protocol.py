@@ -27,7 +27,7 @@ import numpy as np
 
 from .._numerics.checks import listed, shown
 from ..errors import InvalidParameter, SolverFailed
-from .levels import known_level, plain
+from .levels import Level, known_level, plain
 from .trial import TIME_LIMIT, as_time_limit
 
 PROTOCOL = 1
@@ -71,9 +71,9 @@ class ProcessSolver:
         words = split_command(command) if isinstance(command, str) else listed(command)
         if not words or not all(isinstance(word, str) for word in words):
             raise InvalidParameter(f"command = {shown(command)} must name a program, e.g. --cmd 'node impl.js'.")
-        self.level = known_level(level)
-        self.time_limit = as_time_limit(time_limit)
-        self.__name__ = " ".join(words)
+        self.level: Level = known_level(level)
+        self.time_limit: float = as_time_limit(time_limit)
+        self.__name__: str = " ".join(words)
         self._count = 0
         self._lost = self._cut = ""
         self._writing = False
