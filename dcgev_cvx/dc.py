@@ -12,7 +12,7 @@ change from step to step, and they are parameters. Algorithm 1 is the case
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -21,14 +21,24 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-from scipy import sparse
 
 from ._numerics.checks import Vector, as_callback, as_vector, says_stop, shown
 from .certificates import Certificate, ratio
 from .errors import Infeasible, InvalidParameter, SolverFailed, Unbounded
 from .mm import Callback, Iterate, MMResult, Status, Stop, expect_stop, minimize, result_of
-from .steps.backend import Backend, LinearCostProblem, attempt
-from .steps.expressions import NoSubgradient, Tangent, flat, put, restored, split, split_constraints
+from .steps.backend import Backend
+from .steps.expressions import (
+    NoSubgradient,
+    as_convex,
+    entry_name,
+    flat,
+    put,
+    real_variables,
+    restored,
+    split,
+    split_constraints,
+)
+from .steps.linearized import Answer, Linearized, Point
 from .steps.step import StepOutput
 
 FEASIBLE = 1e-6
@@ -68,7 +78,7 @@ class DCProgram:
         self.variables = real_variables([self.u, self.v, *constraints])
         self.n = sum(variable.size for variable in self.variables)
         self.penalty = 0.0
-        self._memory = Memory(self)
+        self._linearized = self._parts()
 
     @classmethod
     def from_problem(cls, problem: cp.Problem) -> DCProgram:
@@ -146,7 +156,6 @@ class DCProgram:
         """
         step = TangentStep(solver if isinstance(solver, Backend) else Backend(solver))
         rule = expect_stop(Stop(step=1e-8, decrease=1e-6) if stop is None else stop)
-        self._memory.forget()
         result = run(self, step, rule, as_callback(callback, "callback"))
         put(self.variables, result.x)
         return result
@@ -216,7 +225,7 @@ class DCProgram:
 
     def violation(self, x: Vector) -> float:
         """The largest violation of a constraint."""
-        return max(self.convex_violation(x), self.dc_violation(x))
+        return max(self.dc_violation(x), self.convex_violation(x))
 
     def convex_violation(self, x: Vector) -> float:
         """The largest violation of a convex constraint, or of an attribute of a variable such as nonneg."""
@@ -255,11 +264,7 @@ class DCProgram:
 
     def name(self, i: int) -> str:
         """The name of entry i of the stacked variables, such as x[0] or X[1, 2]."""
-        ends = np.cumsum([variable.size for variable in self.variables])
-        k = int(np.searchsorted(ends, i, side="right"))
-        variable = self.variables[k]
-        where = np.unravel_index(i - int(ends[k]) + variable.size, variable.shape, order="F")
-        return f"{variable.name()}[{', '.join(map(str, where))}]" if where else variable.name()
+        return entry_name(self.variables, i)
 
     def rise(self, before: Iterate, after: Iterate) -> float:
         """By how much a step breaks f(x⁺) ≤ g(x⁺, y) ≤ f(y), relative to the size of f (Eq:sandwich)."""
@@ -273,25 +278,33 @@ class DCProgram:
             answer = self.minimum(x, Backend())
         except (SolverFailed, Unbounded):
             return math.inf, math.inf
-        return max(0.0, self.f(x) - answer.lowest), abs(answer.gap)
+        # min g ≤ g(x, x) = f(x): where the bound lies above f(x), the solver failed by this much
+        return abs(self.f(x) - answer.lowest), abs(answer.gap)
+
+    def projected_residual(self, x: Vector) -> float | None:
+        """‖x − P(x − ∇f(x))‖ with P the projection on the constraints; None where u is not smooth."""
+        return self._linearized.projected_residual(x)
 
     # The surrogate at y, and the values that the variables have
 
     def point(self, x: Vector) -> Point:
         """The values of u, v, uⱼ, vⱼ at x and subgradients of v and vⱼ, or NoSubgradient."""
-        return self._memory.point(x)
+        return self._linearized.point(x)
 
     def minimum(self, y: Vector, backend: Backend) -> Answer:
         """The minimiser of g(·, y) over the convex constraints."""
-        return self._memory.answer(y, self.penalty, backend)
+        return self._linearized.minimum(y, self.penalty, backend)
+
+    def _parts(self) -> Linearized:
+        return Linearized([(self.u, self.v), *self.dc_constraints], self.constraints, self.variables)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: all but the compiled problem."""
-        return {name: value for name, value in vars(self).items() if name != "_memory"}
+        return {name: value for name, value in vars(self).items() if name != "_linearized"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._memory = Memory(self)
+        self._linearized = self._parts()
 
     def inside(self, x: Vector, y: Vector, back: float) -> Vector:
         """x, or a point a little way back towards y where v has no subgradient at x, as on the edge of its domain."""
@@ -378,172 +391,7 @@ class DCCertificate(Certificate):
     @cached_property
     def residual(self) -> float | None:
         """‖x − P(x − ∇f(x))‖ with P the projection on the convex constraints; None where that says nothing."""
-        return projected_residual(self.program, self.x)
-
-
-@dataclass(frozen=True)
-class Point:
-    """(u, u₁, …) and (v, v₁, …) at a point, and subgradients of the latter as the rows of a matrix."""
-
-    u: Vector
-    v: Vector
-    slopes: Any
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The minimiser of a surrogate, the dual's bound on its minimum, their difference, and the solver's name.
-
-    The bound is known from CLARABEL alone, and NaN from other solvers.
-    """
-
-    x: Vector
-    lowest: float
-    gap: float
-    solver: str
-
-
-class Memory:
-    """What is computed once for a program: the compiled surrogate, the points of a run and the last minimum."""
-
-    def __init__(self, program: DCProgram) -> None:
-        self.program = program
-        us, vs = zip((program.u, program.v), *program.dc_constraints, strict=True)
-        self.u, self.v = stacked(us), stacked(vs)
-        self.tangent = Tangent(self.v, program.variables)
-        self.surrogate: Surrogate | None = None
-        self.points: dict[bytes, Point] = {}
-        self.last: tuple[Any, Answer] | None = None
-
-    def forget(self) -> None:
-        """Drop the points of earlier runs, and what depends on the values of the user's parameters."""
-        self.points, self.last = {}, None
-        if self.v.parameters():
-            self.tangent = Tangent(self.v, self.program.variables)
-
-    def point(self, x: Vector) -> Point:
-        """The values and subgradients at x, or NoSubgradient."""
-        key = x.tobytes()
-        if key not in self.points:
-            v, slopes = self.tangent.at(x)
-            with restored(self.program.variables), np.errstate(all="ignore"):
-                put(self.program.variables, x)
-                u = flat(self.u.value)
-            while self.points and len(self.points) * (slopes.nnz + len(v)) > 10**7:
-                self.points.pop(next(iter(self.points)))  # the oldest
-            self.points[key] = Point(u, v, slopes)
-        return self.points[key]
-
-    def answer(self, y: Vector, penalty: float, backend: Backend) -> Answer:
-        """The minimiser of g(·, y)."""
-        key = (y.tobytes(), penalty, backend)
-        if self.last is None or self.last[0] != key:
-            self.last = key, self.covering(y).minimum(self.point(y), y, penalty, backend)
-        return self.last[1]
-
-    def covering(self, y: Vector) -> Surrogate:
-        """The compiled surrogate; compiled anew only if the slopes at y have nonzeros where it has none."""
-        slopes = self.point(y).slopes[1:]
-        if self.surrogate is None:
-            probes = self.probes(y) if slopes.shape[0] else ()
-            self.surrogate = Surrogate(self.program, sum((abs(probe) for probe in probes), abs(slopes)))
-        elif not self.surrogate.covers(slopes):
-            self.surrogate = Surrogate(self.program, self.surrogate.pattern + abs(slopes))
-        return self.surrogate
-
-    def probes(self, y: Vector) -> Iterator[Any]:
-        """The slopes of the vⱼ at two other points: an entry that is zero at y is seldom zero there."""
-        for noise in np.random.default_rng(0).standard_normal((2, len(y))):
-            try:
-                yield self.tangent.at(y + noise)[1][1:]
-            except NoSubgradient:
-                continue
-
-
-class KeepsGap(cp.Problem):
-    """A problem that keeps the duality gap of CLARABEL's last answer."""
-
-    duality_gap = math.nan
-
-    def unpack_results(self, solution: Any, chain: Any, inverse_data: Any) -> None:
-        """Keep the gap, then do what CVXPY does."""
-        self.duality_gap = getattr(solution, "obj_val", math.nan) - getattr(solution, "obj_val_dual", math.nan)
-        super().unpack_results(solution, chain, inverse_data)
-
-
-class LinearSurrogate(KeepsGap, LinearCostProblem):
-    """A surrogate whose tangents stand in the linear cost alone: only that is computed anew at each solve."""
-
-
-class Surrogate:
-    """min u(x) − cᵀx + penalty·Σsⱼ over the convex constraints, uⱼ(x) − (Jx + b)ⱼ ≤ sⱼ and s ≥ 0, compiled once.
-
-    c, the nonzeros of J, b and the penalty are parameters. x stacks the variables.
-    """
-
-    def __init__(self, program: DCProgram, pattern: Any) -> None:
-        self.variables, self.name, self.pattern = program.variables, program.name, pattern
-        self.rows, self.columns = pattern.nonzero()
-        x, m = stacked(program.variables), pattern.shape[0]
-        self.c, self.J = cp.Parameter(program.n, name="c"), cp.Parameter(len(self.rows), name="J")
-        self.b, self.penalty = cp.Parameter(m, name="b"), cp.Parameter(nonneg=True, name="penalty")
-        cost: Any = program.u - self.c @ x
-        constraints = [*program.constraints, *program.v.domain]
-        if m:
-            scatter = sparse.csr_array((np.ones(len(self.rows)), (self.rows, np.arange(len(self.rows)))))
-            slack = cp.Variable(m, nonneg=True, name="s")
-            tangents = scatter @ cp.multiply(self.J, x[self.columns]) + self.b
-            cost += self.penalty * cp.sum(slack)
-            constraints += [stacked(u for u, _ in program.dc_constraints) - tangents <= slack]
-            constraints += [limit for _, v in program.dc_constraints for limit in v.domain]
-        problem = cp.Problem(cp.Minimize(cost), constraints)
-        self.problem = KeepsGap(problem.objective, constraints) if m else LinearSurrogate(problem)
-
-    def entries(self, slopes: Any) -> Vector:
-        """The entries of a matrix in the places where J has parameters."""
-        return flat(slopes[self.rows, self.columns])
-
-    def covers(self, slopes: Any) -> bool:
-        """Has J a parameter for every nonzero of the slopes?"""
-        return np.count_nonzero(self.entries(slopes)) == slopes.count_nonzero()
-
-    def minimum(self, at: Point, y: Vector, penalty: float, backend: Backend) -> Answer:
-        """The minimiser with the tangents at y, or Unbounded, or SolverFailed with the reason of each solver."""
-        c, slopes = at.slopes[[0]].toarray().ravel(), at.slopes[1:]
-        # saved without CVXPY's checks of shape and sign, which take as long as a small solve
-        self.c.save_value(c)
-        self.J.save_value(self.entries(slopes))
-        self.b.save_value(at.v[1:] - slopes @ y)
-        self.penalty.save_value(penalty)
-        reasons: list[str] = []
-        for solver in backend.solvers:
-            try:
-                with restored(self.variables):
-                    backend.solve(self.problem, solver)
-                    x = np.concatenate([flat(variable.value) for variable in self.variables])
-                value: Any = self.problem.value
-                gap = self.problem.duality_gap
-                return Answer(x, float(value) - gap - at.v[0] + float(c @ y), gap, solver)
-            except SolverFailed as failure:
-                reasons.append(str(failure))
-                if "unbounded" in str(failure):
-                    self.check_bounded(y, failure)
-        raise SolverFailed("; then ".join(reasons))
-
-    def check_bounded(self, y: Vector, failure: SolverFailed) -> None:
-        """Raise Unbounded with the variables that reach the sides of a large box around y, if any do."""
-        x, side = stacked(self.variables), 1e4 * (1.0 + float(np.max(np.abs(y))))
-        boxed = cp.Problem(self.problem.objective, [*self.problem.constraints, cp.abs(x - y) <= side])
-        with restored(self.variables):
-            attempt(boxed, "CLARABEL", {})
-            moved = (flat(x.value) - y) / side
-        far = [i for i in np.argsort(-np.abs(moved))[:5] if abs(moved[i]) > 0.5]
-        if far:
-            directions = ", ".join(f"{self.name(i)} → {'+' if moved[i] > 0 else '−'}∞" for i in far)
-            raise Unbounded(
-                f"the surrogate falls for ever as {directions}. Add constraints that bound it, or add the same "
-                "convex term, such as cp.sum_squares(x), to u and to v."
-            ) from failure
+        return self.program.projected_residual(self.x)
 
 
 def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | None) -> MMResult:
@@ -583,7 +431,8 @@ def feasible_point(
     program: DCProgram, step: TangentStep, y: Vector, stop: Stop, callback: Callback | None
 ) -> MMResult:
     """MM on the sum of the violations, for a program whose objective is constant."""
-    start = y if program.convex_violation(y) <= FEASIBLE else phase_one_step(program, step, y)
+    ready = program.convex_violation(y) <= FEASIBLE and off_kinks(program, y) is y
+    start = y if ready else phase_one_step(program, step, y)
     result = minimize(program, step, start, stop=replace(stop, decrease=0.0), callback=callback)
     worst = program.dc_violation(result.x)
     if worst <= FEASIBLE:
@@ -605,6 +454,7 @@ def penalised(program: DCProgram, y: Vector) -> Iterator[DCProgram]:
 
 def phase_one_step(program: DCProgram, step: TangentStep, y: Vector) -> Vector:
     """The minimiser of the penalised surrogate, wherever y lies."""
+    y = off_kinks(program, y)
     try:
         # y may violate the constraints: at most this little of it is mixed in
         x = program.inside(program.minimum(y, step.backend).x, y, back=1e-9)
@@ -616,6 +466,16 @@ def phase_one_step(program: DCProgram, step: TangentStep, y: Vector) -> Vector:
     if not worst <= FEASIBLE:
         raise SolverFailed(f"the solver's answer violates a convex constraint by {worst:.2g}.")
     return x
+
+
+def off_kinks(program: DCProgram, y: Vector) -> Vector:
+    """y, or a point nearby where a violated vⱼ has slope 0 at y, as ‖x‖ has at 0: that tangent leads nowhere."""
+    at = program.point(y)
+    level = abs(at.slopes[1:]).sum(axis=1) == 0.0
+    if not np.any(level & (at.u[1:] - at.v[1:] > FEASIBLE)):
+        return y
+    noise = np.random.default_rng(0).standard_normal(program.n)
+    return program.inside(y + 1e-3 * (1.0 + np.abs(y)) * noise, y, back=0.5)
 
 
 def while_feasible(program: DCProgram, callback: Callback | None) -> Callback:
@@ -631,55 +491,3 @@ def ended_at(program: DCProgram, x: Vector, status: Status, message: str) -> MMR
     """The result of a run that ended in phase one, at x."""
     value = program.f(x)
     return result_of(program, [Iterate(0, x, value, value, program.penalty, 0.0)], status, message)
-
-
-def projected_residual(program: DCProgram, x: Vector) -> float | None:
-    """‖x − P(x − ∇f(x))‖, P the projection on the constraints, the vⱼ linearised at x; None where u is not smooth."""
-    if not getattr(program.u, "is_smooth", lambda: False)():
-        return None
-    at, z = program.point(x), stacked(program.variables)
-    gradient = (Tangent(program.u, program.variables).at(x)[1] - at.slopes[[0]]).toarray().ravel()
-    constraints = list(program.constraints)
-    if program.dc_constraints:
-        constraints += [stacked(u for u, _ in program.dc_constraints) <= at.v[1:] + at.slopes[1:] @ (z - x)]
-    with restored(program.variables):
-        attempt(cp.Problem(cp.Minimize(cp.sum_squares(z - (x - gradient))), constraints), "CLARABEL", {})
-        return float(np.linalg.norm(flat(z.value) - x))
-
-
-def stacked(expressions: Iterable[Any]) -> Any:
-    """Expressions as one vector, each column by column."""
-    return cp.hstack([cp.vec(e, order="F") for e in expressions])
-
-
-def as_convex(e: Any, what: str) -> Any:
-    """A real, scalar, convex CVXPY expression, or an error that says which of these it is not."""
-    if isinstance(e, (int, float, np.number)):
-        e = cp.Constant(e)
-    if not isinstance(e, cp.Expression) or e.size != 1 or e.is_complex():
-        raise InvalidParameter(f"{what} must be a real, scalar CVXPY expression; got {shown(e)}.")
-    if not e.is_convex():
-        raise InvalidParameter(
-            f"{what} = {shown(str(e))} must be convex by CVXPY's rules; its curvature is {e.curvature.lower()}. "
-            "DCProgram.from_problem splits sums of convex and concave terms by itself."
-        )
-    return cp.sum(e) if e.shape else e
-
-
-def real_variables(parts: Sequence[Any]) -> list[cp.Variable]:
-    """The variables of expressions and constraints, each once; integer and complex ones are not allowed."""
-    found = {variable.id: variable for part in parts for variable in part.variables()}
-    for variable in found.values():
-        if variable.attributes["boolean"] or variable.attributes["integer"]:
-            raise InvalidParameter(
-                f"variable {variable.name()} is integer; only continuous variables are allowed. "
-                "A variable with values −1 and 1 is a continuous one with cp.square(x) == 1."
-            )
-        if variable.is_complex():
-            raise InvalidParameter(
-                f"variable {variable.name()} is complex; only real variables are allowed. "
-                "Use two real variables for its real and imaginary parts."
-            )
-    if not found:
-        raise InvalidParameter("the program has no variables; u, v and the constraints are constant.")
-    return list(found.values())

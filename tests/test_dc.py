@@ -187,6 +187,61 @@ def test_user_parameters_may_change_between_runs():
         assert x.value == pytest.approx(value / 2, abs=1e-5)
 
 
+PLACES = {
+    "u": lambda x, p: DCProgram(p * cp.sum_squares(x), cp.norm1(x)),
+    "v": lambda x, p: DCProgram(cp.sum_squares(x), p * cp.norm1(x)),
+    "a convex constraint": lambda x, p: DCProgram(cp.sum_squares(x), cp.norm1(x), [cp.norm(x) <= p]),
+    "a d.c. constraint": lambda x, p: DCProgram(cp.sum_squares(x), cp.norm1(x), [cp.norm(x) >= p]),
+    "u, without DPP": lambda x, p: DCProgram(p * (p * cp.sum_squares(x)), cp.norm1(x)),
+}
+
+
+@pytest.mark.parametrize("make", PLACES.values(), ids=PLACES)
+def test_parameters_anywhere_are_read_at_each_use(make):
+    x, p = cp.Variable(3, name="x", value=[0.4, 0.3, 0.2]), cp.Parameter(nonneg=True, name="p")
+    program = make(x, p)
+    for use in (program.minimize, lambda: program.certify([0.4, 0.3, 0.2]), lambda: program.start([0.4, 0.3, 0.2])):
+        with pytest.raises(InvalidParameter, match=r"parameter p has no value; .* Set p\.value"):
+            use()
+    for value in (2.0, 0.5):
+        p.value = value
+        once = make(x, cp.Parameter(nonneg=True, value=value))
+        y = np.array([0.4, 0.3, 0.2])
+        assert program.g(y / 2, y) == once.g(y / 2, y)
+        assert program.certify(y).gap == pytest.approx(once.certify(y).gap, abs=1e-8)
+        assert program.minimize().converged
+
+
+def test_an_interrupt_leaves_the_start_in_the_variables():
+    class Interrupted(Backend):
+        def solve(self, problem, solver=None):
+            super().solve(problem, solver)
+            raise KeyboardInterrupt
+
+    program = random_program(0)
+    start = program.variables[0].value.copy()
+    with pytest.raises(KeyboardInterrupt):
+        program.minimize(solver=Interrupted())
+    assert np.array_equal(program.variables[0].value, start)
+
+
+def test_a_solver_that_fails_later_keeps_the_history_and_leaves_the_last_iterate():
+    class Flaky(Backend):
+        def solve(self, problem, solver=None):
+            calls.append(1)
+            if len(calls) > 3:
+                raise SolverFailed("no more answers")
+            return super().solve(problem, solver)
+
+    calls = []
+    program = random_program(0)
+    result = program.minimize(solver=Flaky())
+    assert result.status is Status.SOLVER_FAILED
+    assert result.n_iter == len(result.history) - 1 >= 1
+    assert np.array_equal(program.variables[0].value, result.x)
+    assert result.f < result.history[0].f
+
+
 def test_a_failed_solver_is_a_status_that_keeps_the_history():
     class Broken(Backend):
         def solve(self, problem, solver=None):
@@ -229,6 +284,22 @@ def test_phase_one_finds_a_feasible_point(seed):
     assert result.message.startswith("phase one took ")
     assert result.certificate.feasibility <= FEASIBLE
     assert 2.0 - 1e-6 <= result.f <= 2.3
+
+
+FROM_ZERO = {
+    "outside a ball": lambda x: cp.Problem(cp.Minimize(cp.sum_squares(x)), [cp.norm(x) >= 1]),
+    "on a sphere": lambda x: cp.Problem(cp.Minimize(0), [cp.norm(x) == 1]),
+    "boolean": lambda x: cp.Problem(cp.Minimize(cp.sum(x)), [cp.square(x) == 1]),
+}
+
+
+@pytest.mark.parametrize("make", FROM_ZERO.values(), ids=FROM_ZERO)
+def test_phase_one_leaves_a_kink_whose_slope_is_zero(make):
+    """At 0 CVXPY's subgradient of ‖x‖ is 0, and the tangent of ‖x‖ ≥ 1 would say 0 ≥ 1."""
+    x = cp.Variable(3, value=np.zeros(3))
+    result = DCProgram.from_problem(make(x)).minimize()
+    assert result.converged
+    assert result.certificate.feasibility <= FEASIBLE
 
 
 def test_nothing_feasible_is_a_status_and_no_slack_is_hidden():
@@ -301,6 +372,14 @@ def test_an_objective_that_falls_for_ever_inside_the_domain_does_not_converge():
     result = DCProgram(x, -cp.log(x), [x <= 5]).minimize()
     assert not result.converged
     assert x.value > 0
+
+
+def test_a_bound_that_a_solver_got_wrong_is_no_certificate():
+    """Near 0 the slopes of Σlog xᵢ exceed 1e15; Clarabel's "minimum" of g then lies above g(x, x) = f(x)."""
+    x = cp.Variable(3, pos=True, value=[0.1, 0.2, 0.3])
+    result = DCProgram(cp.sum_squares(x), -cp.sum(cp.log(x))).minimize()
+    assert not result.converged
+    assert result.certificate.stationarity > 1e-3
 
 
 # ---- the paper's programs -------------------------------------------------------------------------

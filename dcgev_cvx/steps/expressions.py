@@ -64,6 +64,8 @@ def split(e: Any) -> tuple[Any, Any]:
         return v, u
     if e.is_concave():
         return cp.Constant(np.zeros(e.shape)), -e
+    if isinstance(e, cp.QuadForm) and e.args[1].is_constant() and not e.args[1].parameters():
+        return split_quadratic(*e.args)
     product = isinstance(e, MulExpression | DivExpression | cp.multiply)
     if product and any(a.is_constant() for a in e.args):
         return split_product(e)
@@ -81,6 +83,14 @@ def total(terms: Iterable[Any]) -> Any:
     given = list(terms)
     kept = [term for term in given if not term.is_zero()] or given[:1]
     return sum(kept[1:], kept[0])
+
+
+def split_quadratic(x: Any, P: Any) -> tuple[Any, Any]:
+    """The split of xᵀPx: the positive and the negative eigenvalues of P are taken apart."""
+    values, vectors = np.linalg.eigh(dense(P.value))
+    parts = ((vectors * np.maximum(sign * values, 0.0)) @ vectors.T for sign in (1.0, -1.0))
+    u, v = (cp.quad_form(x, cp.psd_wrap((part + part.T) / 2)) for part in parts)
+    return u, v
 
 
 def split_product(e: Any) -> tuple[Any, Any]:
@@ -124,6 +134,39 @@ def split_constraints(constraints: Iterable[Any]) -> tuple[list[Any], list[tuple
             else:
                 pairs.append(split(half.args[0] - half.args[1]))
     return convex, pairs
+
+
+def as_convex(e: Any, what: str) -> Any:
+    """A real, scalar, convex CVXPY expression, or an error that says which of these it is not."""
+    if isinstance(e, (int, float, np.number)):
+        e = cp.Constant(e)
+    if not isinstance(e, cp.Expression) or e.size != 1 or e.is_complex():
+        raise InvalidParameter(f"{what} must be a real, scalar CVXPY expression; got {shown(e)}.")
+    if not e.is_convex():
+        raise InvalidParameter(
+            f"{what} = {shown(str(e))} must be convex by CVXPY's rules; its curvature is {e.curvature.lower()}. "
+            "DCProgram.from_problem splits sums of convex and concave terms by itself."
+        )
+    return cp.sum(e) if e.shape else e
+
+
+def real_variables(parts: Sequence[Any]) -> list[cp.Variable]:
+    """The variables of expressions and constraints, each once; integer and complex ones are not allowed."""
+    found = {variable.id: variable for part in parts for variable in part.variables()}
+    for variable in found.values():
+        if variable.attributes["boolean"] or variable.attributes["integer"]:
+            raise InvalidParameter(
+                f"variable {variable.name()} is integer; only continuous variables are allowed. "
+                "A variable with values −1 and 1 is a continuous one with cp.square(x) == 1."
+            )
+        if variable.is_complex():
+            raise InvalidParameter(
+                f"variable {variable.name()} is complex; only real variables are allowed. "
+                "Use two real variables for its real and imaginary parts."
+            )
+    if not found:
+        raise InvalidParameter("the program has no variables; u, v and the constraints are constant.")
+    return list(found.values())
 
 
 class NoSubgradient(SolverFailed):
@@ -229,6 +272,20 @@ def affine_map(e: Any, variables: Sequence[cp.Variable]) -> tuple[Any, Vector]:
         shift, slopes = flat(e.value), e.grad
     blocks = [as_sparse(slopes.get(variable, 0.0), variable.size, e.size) for variable in variables]
     return sparse.csr_array(sparse.vstack(blocks).T), shift
+
+
+def stacked(expressions: Iterable[Any]) -> Any:
+    """Expressions as one vector, each column by column."""
+    return cp.hstack([cp.vec(e, order="F") for e in expressions])
+
+
+def entry_name(variables: Sequence[cp.Variable], i: int) -> str:
+    """The name of entry i of the stacked variables, such as x[0] or X[1, 2]."""
+    ends = np.cumsum([variable.size for variable in variables])
+    k = int(np.searchsorted(ends, i, side="right"))
+    variable = variables[k]
+    where = np.unravel_index(i - int(ends[k]) + variable.size, variable.shape, order="F")
+    return f"{variable.name()}[{', '.join(map(str, where))}]" if where else variable.name()
 
 
 def put(variables: Iterable[cp.Variable], x: Vector) -> None:

@@ -91,6 +91,7 @@ SUMS = {
     "vector": lambda x, X, s: cp.square(x) - cp.abs(x),
     "mixed signs": lambda x, X, s: A @ (cp.square(x) - cp.abs(x)),
     "elementwise factors": lambda x, X, s: cp.multiply(A[0], cp.square(x)),
+    "indefinite quadratic": lambda x, X, s: cp.quad_form(x, A + A.T) - cp.exp(s),
     "stacked and summed": lambda x, X, s: cp.sum(cp.hstack([cp.exp(s), -cp.norm(x), s])[:2]),
     "index and reshape": lambda x, X, s: cp.reshape(cp.square(x) - cp.exp(x), (2, 3), order="F")[1, :],
 }
