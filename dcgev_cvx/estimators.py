@@ -20,7 +20,7 @@ from scipy.special import log_softmax, softmax
 
 from ._numerics import checks
 from ._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, frozen
-from ._numerics.data_tables import Labels, Table, as_table, class_means, read_labels, read_table, within
+from ._numerics.data_tables import Labels, Table, as_table, class_means, in_row_order, read_labels, read_table, within
 from ._numerics.extras import require
 from .algorithms import dc_pca, sparse_fda, sparse_gev
 from .certificates import Solution, solution_of
@@ -221,6 +221,8 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
         The full records.
     x_mean_, x_scale_, y_mean_, y_scale_ : ndarray
         What was subtracted from the columns, and what they were divided by.
+    y_names_ : tuple of str or None
+        The columns of the second view, if it is a pandas frame.
     n_components_ : int
         The number of pairs.
 
@@ -270,9 +272,10 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
         """Find the pairs for two views of the same samples; y may have one dimension, and is then one variable."""
         if y is None:
             raise InvalidParameter("DCCCA requires y to be passed, but the target y is None.")
-        x_table, y_table = checked_X(self, X, reset=True), second_view(y)
+        x_table, y_table = checked_X(self, X, reset=True), second_view(X, y)
         if x_table.m != y_table.m:
             raise InvalidParameter(f"X has {x_table.m} rows but y has {y_table.m}: both must have the same samples.")
+        self.y_names_: tuple[str, ...] | None = y_table.names
         self.x_mean_, self.x_scale_ = location_scale(x_table, self.scale)
         self.y_mean_, self.y_scale_ = location_scale(y_table, self.scale)
         pencil = cca_pencil(
@@ -295,9 +298,11 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
         x_scores = (table.X - self.x_mean_) / self.x_scale_ @ self.x_weights_
         if y is None:
             return x_scores
-        other = second_view(y)
+        other = second_view(X, y)
         if other.m != table.m or other.n != len(self.y_mean_):
             raise InvalidParameter(f"y is {other.m}×{other.n} where {table.m}×{len(self.y_mean_)} is expected.")
+        if None not in (other.names, self.y_names_) and other.names != self.y_names_:
+            raise InvalidParameter(f"y has the columns {other.names} where fit saw {self.y_names_}: pass the same.")
         return x_scores, (other.X - self.y_mean_) / self.y_scale_ @ self.y_weights_
 
     def score(self, X: Any, y: Any) -> float:
@@ -393,7 +398,7 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, Trans
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the discriminants of labelled samples."""
-        X, y = validated(self, X, y, ensure_min_samples=2)
+        X, y = validated(self, X, in_row_order(X, y, "X", "y"), ensure_min_samples=2)
         table = read_table(X)
         self.classes_, labels = class_labels(y, table.m)
         self.mean_, self.scale_ = location_scale(table, True)
@@ -428,6 +433,10 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, Trans
         """The class with the largest decision value; the first of those that tie."""
         best = np.argmax(self._log_densities(X), axis=1)  # first: it checks that the estimator is fitted
         return self.classes_[best]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of samples that are predicted right; a Series y is matched to a frame X by its labels."""
+        return float(super().score(X, in_row_order(X, y, "X", "y"), sample_weight))
 
     def predict_proba(self, X: Any) -> Matrix:
         """The posterior probabilities of the Gaussian model, columns in the order of classes_."""
@@ -524,8 +533,9 @@ def checked_X(estimator: Any, X: Any, *, reset: bool, least: int = 2) -> Table:
     return read_table(validated(estimator, X, reset=reset, ensure_min_samples=least), least=least)
 
 
-def second_view(y: Any) -> Table:
-    """The second view of CCA as a table; one dimension is one variable."""
+def second_view(X: Any, y: Any) -> Table:
+    """The second view of CCA as a table, its rows in the order of X's; one dimension is one variable."""
+    y = in_row_order(X, y, "X", "y")
     view = y if hasattr(y, "ndim") else checks.as_real(y, "y", InvalidParameter)
     return read_table(np.asarray(view)[:, None] if view.ndim == 1 else view, "y", least=1)
 

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from ._numerics import checks, spectra
 from ._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector, frozen, largest
-from ._numerics.data_tables import class_means, read_labels, read_table, with_ridge, within
+from ._numerics.data_tables import class_means, in_row_order, read_labels, read_table, with_ridge, within
 from ._numerics.factors import Factor, asymmetry
 from ._numerics.spectra import End, power_of_four, power_of_two
 from ._numerics.threads import same_bits
@@ -430,7 +430,7 @@ def cca_pencil(X: Any, Y: Any, *, ridge: float = 0.0) -> Pencil:
     X : array_like
         m samples × p variables, the first view.
     Y : array_like
-        The same m samples, in the same order, × q variables.
+        The same m samples × q variables; two pandas frames are matched by the labels of their rows.
     ridge : float
         At least 0; added to every variance. Needed with m ≤ p or m ≤ q; without one, m ≤ p + q gives correlations of
         one between unrelated data.
@@ -456,7 +456,7 @@ def cca_pencil(X: Any, Y: Any, *, ridge: float = 0.0) -> Pencil:
     >>> pencil.blocks, pencil.names, round(pencil.lambda_max, 3)
     ((2, 1), ('x1', 'x2', 'y1'), 0.953)
     """
-    tx, ty = read_table(X, "X"), read_table(Y, "Y")
+    tx, ty = read_table(X, "X"), read_table(in_row_order(X, Y, "X", "Y"), "Y")
     if tx.m != ty.m:
         raise InvalidParameter(f"X has {tx.m} rows but Y has {ty.m}: row i of both must be the same sample.")
     amount = checks.as_number(ridge, "ridge")
@@ -483,7 +483,8 @@ def fda_pencil(X: Any, y: Any, *, ridge: float = 0.0) -> Pencil:
     X : array_like
         m samples × n variables.
     y : sequence
-        The class labels of the samples, of any type that can be compared for equality.
+        The class labels of the samples, of any type that can be compared for equality; a pandas Series is matched to
+        a frame by the labels of the rows.
     ridge : float
         At least 0; added to the diagonal of B. Needed when m ≤ n.
 
@@ -507,7 +508,7 @@ def fda_pencil(X: Any, y: Any, *, ridge: float = 0.0) -> Pencil:
     True
     """
     table = read_table(X)
-    labels = read_labels(y, table.m)
+    labels = read_labels(in_row_order(X, y, "X", "y"), table.m)
     if len(labels.classes) == 2:
         a, B = fda_vectors(X, labels.codes, ridge=ridge)
         return Pencil(Gram(a[None, :]), B, table.names)
@@ -553,7 +554,7 @@ def fda_vectors(X: Any, y: Any, *, ridge: float = 0.0) -> tuple[Vector, Matrix]:
            [1., 2.]]))
     """
     table = read_table(X)
-    labels = read_labels(y, table.m)
+    labels = read_labels(in_row_order(X, y, "X", "y"), table.m)
     if len(labels.classes) != 2:
         raise InvalidParameter(f"y has {len(labels.classes)} classes where two are needed: use fda_pencil for more.")
     means = class_means(table, labels)
@@ -624,10 +625,19 @@ def symmetric(data: Any, what: str) -> Matrix:
 
 
 def check_order(names: tuple[str, ...] | None, others: Any, what: str, other: str) -> None:
-    """Raise when two pandas frames, or a frame's rows and columns, have the same labels in different orders."""
+    """Raise when two pandas frames, or a frame's rows and columns, have labels that do not belong together.
+
+    That is the same labels in another order, or some labels in common and others not; columns numbered 0, 1, … as
+    pandas does without names have no labels.
+    """
     labels = tuple(map(str, checks.listed(others)))
-    if names is not None and labels != names and sorted(labels) == sorted(names):
+    if names is None or labels == names or len(labels) != len(names):
+        return
+    if sorted(labels) == sorted(names):
         raise InvalidPencil(f"{what} and {other} have the same labels in another order: sort one by the other.")
+    if {*labels} & {*names} and tuple(map(str, range(len(names)))) not in (labels, names):
+        strange = next(label for label in labels if label not in names)
+        raise InvalidPencil(f"{what} and {other} have different labels ({strange!r}): give both the same.")
 
 
 def checked_blocks(blocks: Any, n: int, B: Matrix | None) -> tuple[int, ...] | None:

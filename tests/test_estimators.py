@@ -479,3 +479,19 @@ except dcgev_cvx.MissingPackage as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "pip install 'dcgev-cvx[estimators]'" in done.stdout
+
+
+def test_targets_are_matched_by_row_labels():
+    rng = np.random.default_rng(8)
+    z = rng.standard_normal((40, 1))
+    frame = pd.DataFrame(rng.standard_normal((40, 7)) + 2.0 * z, [f"s{i}" for i in range(40)], list("abcdpqr"))
+    X, Y, y, order = frame[list("abcd")], frame[list("pqr")], pd.Series(z[:, 0] > 0, frame.index), rng.permutation(40)
+    fda, cca = DCFDA(k=2).fit(X, y), DCCCA(kx=1, ky=1, effort="quick").fit(X, Y)
+    assert np.array_equal(DCFDA(k=2).fit(X, y.iloc[order]).components_, fda.components_)
+    assert fda.score(X, y.iloc[order]) == fda.score(X, y) == fda.score(X, y.to_numpy())
+    assert np.array_equal(DCCCA(kx=1, ky=1, effort="quick").fit(X, Y.iloc[order]).values_, cca.values_)
+    assert cca.score(X, Y.iloc[order]) == cca.score(X, Y)
+    with pytest.raises(InvalidParameter, match="different row labels"):
+        DCFDA(k=2).fit(X, y.set_axis(range(40)))
+    with pytest.raises(InvalidParameter, match=r"y has the columns \('q', 'p', 'r'\) where fit saw"):
+        cca.transform(X, Y[["q", "p", "r"]])

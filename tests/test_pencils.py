@@ -444,3 +444,29 @@ def test_fda_value_is_unmoved_by_linear_maps_and_class_names(seed):
 def test_blocks_are_whole_numbers_that_add_up(blocks):
     with pytest.raises(InvalidPencil, match="must be whole numbers of at least 1 that add up to n = 3"):
         Pencil(np.eye(3), blocks=blocks)
+
+
+def test_frames_are_matched_by_their_row_labels():
+    frame = pd.DataFrame(
+        np.random.default_rng(3).standard_normal((20, 5)), [f"s{i}" for i in range(20)], list("abcde")
+    )
+    X, Y, y = frame[["a", "b"]], frame[["c", "d", "e"]], frame["a"] + frame["c"] > 0
+    for other in (Y, y):
+        build = cca_pencil if other is Y else fda_pencil
+        order = np.random.default_rng(4).permutation(20)
+        assert build(X, other.iloc[order]).lambda_max == pytest.approx(build(X, other).lambda_max)
+        assert build(X, other.iloc[order].to_numpy()).lambda_max != pytest.approx(build(X, other).lambda_max)
+        with pytest.raises(
+            InvalidParameter, match=r"have different row labels \('s0' …\): give both the same labels"
+        ):
+            build(X, other.set_axis(range(20)))
+        with pytest.raises(InvalidParameter, match="have labels that repeat"):
+            build(X.set_axis(["s0"] * 19 + ["s1"]), other.set_axis(["s1"] * 19 + ["s0"]))
+
+
+def test_labels_of_A_and_B_that_differ_are_refused():
+    A = pd.DataFrame(np.eye(3), columns=list("abc"))
+    with pytest.raises(InvalidPencil, match=r"different labels \('d'\): give both the same"):
+        Pencil(A, pd.DataFrame(np.eye(3), columns=list("abd")))
+    assert Pencil(A, pd.DataFrame(np.eye(3))).names == ("a", "b", "c")
+    assert Pencil(np.eye(4), names=["a", "a", "a.1", "a"]).names == ("a", "a.2", "a.1", "a.3")

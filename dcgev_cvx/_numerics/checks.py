@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -95,7 +96,7 @@ def column_names(data: Any) -> tuple[str, ...] | None:
 
 
 def checked_names(names: Iterable[object] | None, n: int) -> tuple[str, ...] | None:
-    """One name per variable. Names may repeat: variables are identified by position."""
+    """One name per variable; a name that repeats becomes name.1, name.2, …, as in pandas, so that none is lost."""
     if names is None:
         return None
     found = tuple(map(str, listed(names)))
@@ -103,7 +104,17 @@ def checked_names(names: Iterable[object] | None, n: int) -> tuple[str, ...] | N
         raise InvalidPencil(f"names = {shown(names)} must list {n} names, one per variable.")
     if len(found) != n:
         raise InvalidPencil(f"{len(found)} names were given for {n} variables.")
-    return found
+    return found if len(set(found)) == n else unrepeated(found)
+
+
+def unrepeated(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, each once."""
+    used, made = set(names), list[str]()
+    for name in names:
+        fresh = name if name not in made else next(s for i in count(1) if (s := f"{name}.{i}") not in used)
+        used.add(fresh)
+        made.append(fresh)
+    return tuple(made)
 
 
 def as_vector(x: Any, n: int, what: str) -> Vector:

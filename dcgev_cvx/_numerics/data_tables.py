@@ -162,6 +162,41 @@ def read_labels(y: Any, m: int) -> Labels:
     return labels
 
 
+def row_labels(data: Any) -> list[Any] | None:
+    """The labels of a frame's or a Series's rows; None for data without any."""
+    return checks.listed(getattr(data, "index", None)) or None
+
+
+def row_order(first: Any, second: Any, what: str, other: str) -> list[int] | None:
+    """The rows of the second in the order of the first's labels; None where they are paired by position.
+
+    >>> import pandas as pd
+    >>> from dcgev_cvx._numerics.data_tables import row_order
+    >>> row_order(pd.Series([1, 2], ["a", "b"]), pd.Series([3, 4], ["b", "a"]), "X", "y")
+    [1, 0]
+    """
+    labels, others = row_labels(first), row_labels(second)
+    if labels is None or others is None or len(labels) != len(others) or labels == others:
+        return None
+    position = {label: i for i, label in enumerate(others)}
+    if len(position) < len(others) or set(position) != set(labels):
+        strange = next((label for label in labels if label not in position), None)
+        why = "labels that repeat" if strange is None else f"different row labels ({checks.shown(strange)} …)"
+        raise InvalidParameter(
+            f"{what} and {other} have {why}: give both the same labels, or drop them to pair rows by position "
+            "(reset_index(drop=True) or to_numpy() in pandas)."
+        )
+    return [position[label] for label in labels]
+
+
+def in_row_order(first: Any, second: Any, what: str, other: str) -> Any:
+    """The second with its rows in the order of the first's labels, as an array; itself where that is its order."""
+    order = row_order(first, second, what, other)
+    if order is None:
+        return second
+    return second.iloc[order] if hasattr(second, "iloc") else second[order]
+
+
 def label_list(y: Any) -> list[Any]:
     """The labels as a list of hashable values; a column (m, 1) is accepted, masked labels become None."""
     if hasattr(y, "__array__"):

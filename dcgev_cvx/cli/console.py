@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from .._numerics.text_tables import as_text
+from .._numerics.text_tables import as_text, printable
 from ..errors import DataUnavailable, InvalidParameter, MissingPackage
 
 SHOWN = 40
@@ -51,6 +51,7 @@ def add_problem(parser: argparse.ArgumentParser, *, samples: bool = True) -> Non
     )
     group.add_argument("--A", metavar="FILE", help="symmetric matrix A, instead of DATA")
     group.add_argument("--B", metavar="FILE", help="positive definite matrix B (default: the identity)")
+    parser.set_defaults(header=None, index_column=None)
     if not samples:
         return
     group = parser.add_argument_group("problem from a table of samples × variables")
@@ -62,6 +63,11 @@ def add_problem(parser: argparse.ArgumentParser, *, samples: bool = True) -> Non
     group.add_argument("--ridge", type=float, default=0.0, help="added to the diagonal of B (cca, fda; default: 0)")
     group.add_argument("--no-center", action="store_true", help="do not subtract the means of the columns (pca)")
     group.add_argument("--scale", action="store_true", help="divide columns by their standard deviation (pca)")
+    group = parser.add_argument_group(".csv files (by default the layout is recognised, and doubt is an error)")
+    rows = "the first line holds names, or numbers"
+    group.add_argument("--header", action=argparse.BooleanOptionalAction, default=None, help=rows)
+    column = "the column of row names, by name or number; none: every column is a variable"
+    group.add_argument("--index-column", metavar="COLUMN", help=column)
 
 
 def add_json(group: Any) -> None:
@@ -140,7 +146,12 @@ def write_json(path: Path, data: Any) -> None:
     path.write_text(json.dumps(finite(data), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
-# Progress on stderr, when a person is looking
+# Lines on stderr: notes always, progress when a person is looking
+
+
+def note(line: str) -> None:
+    """Print a line on how the input was understood."""
+    print(f"dcgev: {printable(line)}", file=sys.stderr, flush=True)
 
 
 def tell(line: str) -> None:

@@ -1,4 +1,4 @@
-"""Reading .npy, .npz, .csv and .mtx files: matrices with the names of their columns, vectors, class labels.
+"""Reading .npy, .npz, .csv and .mtx files: matrices with the names of their columns and rows, vectors, class labels.
 
 The ending of a file decides how it is read. Pickled arrays, which could execute code, are never loaded.
 
@@ -10,20 +10,17 @@ The ending of a file decides how it is read. Pickled arrays, which could execute
 
 from __future__ import annotations
 
-import csv
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 import numpy as np
-from scipy.io import mmread
-from scipy.sparse import load_npz
+from scipy.sparse import coo_array, load_npz
 
-from .._numerics.checks import as_path, shown
+from .._numerics.checks import MAX_BYTES, as_path, check_bytes, shown
 from ..errors import DCGEVError, InvalidParameter, nearest
+from .csv_files import Cells, Decisions, is_number, read_cells, rows_of
 
 SUFFIXES = (".npy", ".npz", ".csv", ".mtx")
 
@@ -35,27 +32,36 @@ class NamedArray(np.ndarray[Any, Any]):
     index: Sequence[str] | None = None
 
     @classmethod
-    def of(cls, array: Any, columns: Sequence[str], index: Sequence[str] | None = None) -> NamedArray:
+    def of(cls, array: Any, columns: Sequence[str] | None, index: Sequence[str] | None = None) -> NamedArray:
         """The array under these names."""
         named = np.asarray(array).view(cls)
         named.columns, named.index = columns, index
         return named
 
 
-def read_table(name: str) -> Any:
+def read_table(name: str, decisions: Decisions) -> Any:
     """The matrix in a file: an array, one with names, or a sparse matrix."""
     path = existing(name)
     readers: Mapping[str, Callable[[Path], Any]] = {
         ".npy": lambda path: np.load(path, allow_pickle=False),
         ".npz": lambda path: only_array(path, npz_arrays(path)),
-        ".csv": read_csv,
-        ".mtx": lambda path: mmread(path, spmatrix=False),
+        ".csv": lambda path: named_numbers(read_cells(path, decisions), decisions),
+        ".mtx": read_matrix_market,
     }
     suffix = path.suffix.lower()
     if suffix not in readers:
         ending = f"ends in {suffix!r}" if suffix else "has no ending"
         raise InvalidParameter(f"{name} {ending}; files are read by their ending: {', '.join(SUFFIXES)}.")
     return guarded(readers[suffix], path)
+
+
+def named_numbers(cells: Cells, decisions: Decisions) -> Any:
+    """The numbers of a .csv file under their names; what was decided is noted."""
+    matrix = cells.numbers()
+    decisions.notes.extend(f"{cells.path}: {note}." for note in cells.notes)
+    return (
+        matrix if cells.header is None and cells.index is None else NamedArray.of(matrix, cells.header, cells.index)
+    )
 
 
 def read_arrays(name: str) -> dict[str, Any]:
@@ -69,52 +75,57 @@ def read_arrays(name: str) -> dict[str, Any]:
     return {"A": only_array(path, arrays)}
 
 
-def read_vector(name: str) -> Any:
+def read_vector(name: str, decisions: Decisions) -> Any:
     """The one row or column of a file."""
-    matrix = read_table(name)
+    matrix = read_table(name, decisions)
+    if hasattr(matrix, "toarray"):
+        check_bytes(matrix.shape, name, "One row or one column is needed.")
     vector = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
     if vector.size != max(vector.shape, default=1):
         raise InvalidParameter(f"{name} holds an array of shape {vector.shape}; one row or one column is needed.")
     return vector.reshape(-1)
 
 
-def read_labels(name: str, m: int) -> list[Any]:
-    """The m labels in a file of one column, text or numbers; one line more than samples is a header."""
+def read_labels(name: str, m: int, decisions: Decisions) -> Any:
+    """The m labels in a file of one column, or two with row names first; one line more than samples is a header."""
     path = existing(name)
     if path.suffix.lower() not in (".csv", ".txt"):
-        return read_vector(name).tolist()
-    rows: list[list[str]] = guarded(
-        lambda path: list(csv.reader(path.read_text("utf-8-sig").rstrip().split("\n"))), path
-    )
-    if any(len(row) > 1 for row in rows):
-        raise InvalidParameter(f"{name} has rows of several entries; labels must be one column.")
-    labels = [row[0].strip() if row else "" for row in rows]
-    refuse_missing(labels, range(1, len(labels) + 1), name)
-    return labels[1:] if len(labels) == m + 1 else labels
+        return read_vector(name, decisions)
+    cells: Cells = guarded(lambda path: rows_of(path)[0], path)
+    if cells.width > 2 or {len(row) for row in cells.rows[1:]} > {cells.width}:
+        raise InvalidParameter(f"{name} has rows of several entries; labels must be one column, or follow row names.")
+    head = len(cells.rows) == m + 1 if decisions.header is None else decisions.header
+    rows, lines = cells.rows[head:], cells.lines[head:]
+    refuse_missing([row[-1] for row in rows], lines, name)
+    index = [row[0] for row in rows] if rows and len(rows[0]) == 2 else None
+    if index is not None:
+        if len(set(index)) < len(index):
+            raise InvalidParameter(f"{name}: the row names in its first column repeat; labels must be one column.")
+        decisions.notes.append(f"{name}: column 1 holds row names ({index[0]!r}, …).")
+    return NamedArray.of(np.array([row[-1] for row in rows], dtype=object), None, index)
 
 
-def read_labelled(name: str, column: str) -> tuple[NamedArray, list[str]]:
+def read_labelled(name: str, column: str, decisions: Decisions) -> tuple[Any, list[str]]:
     """The numbers of a .csv file and the labels in one of its named columns."""
     path = existing(name)
     if path.suffix.lower() != ".csv":
         raise InvalidParameter(f"--y {column}: no such file, and {name} has no named columns (only .csv has).")
-    text: Lines = guarded(Lines.of, path)
-    header = text.cells(0)
-    if column not in header:
-        raise InvalidParameter(f"{name} has no column {column!r}; {nearest(column, header)}")
+    cells: Cells = guarded(lambda path: read_cells(path, decisions, column), path)
+    header = cells.header
+    if header is None or column not in header:
+        raise InvalidParameter(f"{name} has no column {column!r}; {nearest(column, header or [])}")
     if header.count(column) > 1:
         raise InvalidParameter(f"{name} has {header.count(column)} columns named {column!r}: rename all but one.")
-    j = header.index(column)
-    matrix, labels = text.numbers(1, len(header), j)
-    refuse_missing(labels, [number for number, _ in text.lines[1:]], name)
-    return NamedArray.of(matrix, [*header[:j], *header[j + 1 :]]), labels
+    labels = cells.column(header.index(column))
+    refuse_missing(labels, cells.lines, name)
+    return named_numbers(cells.without(header.index(column)), decisions), labels
 
 
 def refuse_missing(labels: Sequence[str], lines: Sequence[int], name: str) -> None:
     """Raise for a label that is empty or NaN."""
     for number, label in zip(lines, labels, strict=True):
-        if not label or label.lower() == "nan":
-            raise InvalidParameter(f"{name}, line {number}: the label is missing.")
+        if label.lower() in ("", "nan", "na", "n/a", "#n/a", "<na>", "null", "none"):
+            raise InvalidParameter(f"{name}, line {number}: the label is missing: drop the sample.")
 
 
 # Files that are not there or cannot be read
@@ -135,24 +146,26 @@ def existing(name: str) -> Path:
 
 
 def guarded(reader: Callable[[Path], Any], path: Path) -> Any:
-    """What the reader returns; errors that a file can cause become one sentence."""
+    """What the reader returns; whatever a damaged file makes a library raise becomes one sentence."""
     try:
         return reader(path)
     except DCGEVError:
         raise
-    except (OSError, ValueError, ArithmeticError, EOFError, BadZipFile, KeyError, TypeError, csv.Error) as cause:
-        raise InvalidParameter(f"{path} could not be read as {path.suffix.lower()}: {reason(cause)}") from cause
     except MemoryError as cause:
         raise InvalidParameter(f"{path} does not fit in memory: {cause}.") from cause
+    except Exception as cause:  # zlib.error, RuntimeError, NotImplementedError, struct.error, SyntaxError, …
+        raise InvalidParameter(f"{path} could not be read as {path.suffix.lower()}: {reason(cause)}") from cause
 
 
 def reason(cause: Exception) -> str:
     """The first line of a reader's message, or a plainer sentence."""
     if isinstance(cause, UnicodeDecodeError):
-        return f"it is not UTF-8 text (byte {cause.start + 1}); save it as UTF-8."
+        return f"it is not {cause.encoding.upper()} text (byte {cause.start + 1}); save it as UTF-8."
     text = str(cause).strip()
     if "pickle" in text:  # NumPy takes any unknown file for a pickle, and tells how to run it
         return "it is not an array of numbers, or it holds pickled objects, which are never loaded."
+    if "password" in text or "encrypted" in text:
+        return "it is encrypted; save it without a password."
     return text.splitlines()[0] if text else type(cause).__name__
 
 
@@ -161,6 +174,10 @@ def reason(cause: Exception) -> str:
 
 def npz_arrays(path: Path) -> dict[str, Any]:
     """Every array of an .npz file; a matrix of scipy.sparse.save_npz counts as the array A."""
+    with ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > MAX_BYTES:
+        raise InvalidParameter(f"{path} unpacks to {size:,} bytes (> {MAX_BYTES:,}). Save fewer or smaller arrays.")
     with path.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     if "format" in arrays:
@@ -168,6 +185,8 @@ def npz_arrays(path: Path) -> dict[str, Any]:
         if hasattr(matrix, "check_format"):  # SciPy would write wherever the indices of a damaged file point
             matrix.check_format(full_check=True)
         return {"A": matrix}
+    if any(isinstance(array, bytes) for array in arrays.values()):
+        raise InvalidParameter(f"{path} holds files that are not arrays: save it with np.savez.")
     return arrays
 
 
@@ -179,113 +198,74 @@ def only_array(path: Path, arrays: Mapping[str, Any]) -> Any:
     return next(iter(arrays.values()))
 
 
-# .csv: np.loadtxt reads the numbers, after header and row names have been recognised
+# .mtx: a damaged file can end the process inside SciPy's reader, so that its numbers are read here
 
 
-def read_csv(path: Path) -> Any:
-    """The numbers of a .csv file, and the names in its header."""
-    text = Lines.of(path)
-    first, second = text.cells(0), text.cells(1) if len(text.lines) > 1 else []
-    if not has_header(first, len(text.lines) - 1):
-        return text.numbers(0, len(first))[0]
-    refuse_mixed(path, text.lines[0][0], first)
-    short = len(second) == len(first) + 1  # R leaves out the cell above the row names, pandas leaves it empty
-    if not second or not (short or first[0] == "" or not is_number(second[0])):
-        return NamedArray.of(text.numbers(1, len(first))[0], first)
-    names = first if short else first[1:]
-    matrix, rows = text.numbers(1, len(names) + 1, 0)
-    if not short and first[0] != "" and any(map(is_number, rows)):
-        raise InvalidParameter(text.not_a_number(1, 1, second[0]))
-    return NamedArray.of(matrix, names, rows)
+def read_matrix_market(path: Path) -> Any:
+    """The matrix of a Matrix Market file, an array or a sparse one; every entry is counted."""
+    head, _, text = path.read_text("utf-8").partition("\n")
+    words = head.lower().split()
+    if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
+        raise ValueError("its first line must be %%MatrixMarket matrix FORMAT FIELD SYMMETRY.")
+    form, kind, symmetry = words[2:]
+    if kind not in ("real", "double", "integer", "pattern") or symmetry == "hermitian":
+        raise ValueError(f"A is {kind}: only real numbers are supported.")
+    if symmetry not in ("general", "symmetric", "skew-symmetric") or form not in ("array", "coordinate"):
+        raise ValueError(f"its first line says {form} {symmetry}, which is unknown.")
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("%")]
+    sizes = [int(word) for word in lines[0].split()] if lines else []
+    if len(sizes) != (3 if form == "coordinate" else 2) or min(sizes) < 0 or 0 in sizes[:2]:
+        raise ValueError(f"its sizes are {sizes}: rows and columns (and entries) must be whole numbers above 0.")
+    entries = " ".join(lines[1:]).split()
+    make = sparse_entries if form == "coordinate" else dense_entries
+    return make(entries, sizes, kind, symmetry)
 
 
-@dataclass(frozen=True)
-class Lines:
-    """The lines of a .csv file with their numbers, blank ones left out."""
-
-    path: Path
-    separator: str
-    lines: list[tuple[int, str]]
-
-    @classmethod
-    def of(cls, path: Path) -> Lines:
-        """Read the lines; the separator is the mark that occurs most often in the first of them."""
-        with path.open(encoding="utf-8-sig", newline="") as handle:
-            lines = [(number, line) for number, line in enumerate(handle, 1) if line.strip(" ,;\t\r\n")]
-        if not lines:
-            raise InvalidParameter(f"{path} is empty.")
-        while lines[0][1].count('"') % 2:  # a name in the header may have line breaks
-            if len(lines) == 1:
-                raise InvalidParameter(f"{path} has a quotation mark that is opened and never closed.")
-            lines[:2] = [(lines[0][0], lines[0][1] + lines[1][1])]
-        return cls(path, max(",;\t", key=lines[0][1].count), lines)
-
-    def cells(self, i: int) -> list[str]:
-        """The cells of one line."""
-        return [cell.strip() for cell in next(csv.reader([self.lines[i][1]], delimiter=self.separator))]
-
-    def numbers(self, skip: int, width: int, text: int | None = None) -> tuple[Any, list[str]]:
-        """The cells after some lines as numbers, but those of one column as text; all lines must have one width."""
-        texts: list[str] = []
-        if len(self.lines) == skip:
-            raise InvalidParameter(f"{self.path} has a header and no numbers below it.")
-        if len(self.cells(skip)) != width:
-            raise InvalidParameter(self.wrong_width(skip, len(self.cells(skip)), width))
-        if width == (text is not None):
-            raise InvalidParameter(f"{self.path} has no column of numbers; separate them by comma, semicolon or tab.")
-        try:
-            matrix = np.loadtxt(
-                [line for _, line in self.lines[skip:]],
-                delimiter=self.separator,
-                quotechar='"',
-                comments=None,
-                converters=None if text is None else {text: lambda cell: texts.append(cell.strip()) or 0.0},
-                ndmin=2,
-            )
-        except ValueError as cause:
-            raise InvalidParameter(self.explained(str(cause), skip)) from cause
-        return matrix if text is None else np.delete(matrix, text, axis=1), texts
-
-    def explained(self, message: str, skip: int) -> str:
-        """What np.loadtxt could not read, with the number of the line in the file."""
-        if wrong := re.search(r"string '(.*)' to float64 at row (\d+), column (\d+)", message, re.DOTALL):
-            return self.not_a_number(skip + int(wrong[2]), int(wrong[3]), wrong[1])
-        if wrong := re.search(r"changed from (\d+) to (\d+) at row (\d+)", message):
-            return self.wrong_width(skip + int(wrong[3]) - 1, int(wrong[2]), int(wrong[1]))
-        return f"{self.path} could not be read as .csv: {message}"
-
-    def not_a_number(self, i: int, entry: int, cell: str) -> str:
-        """A cell that is text where a number is expected."""
-        hint = " Write decimals with a point." if is_number(cell.replace(",", ".")) else ""
-        return f"{self.path}, line {self.lines[i][0]}, entry {entry}: {shown(cell)} is not a number.{hint}"
-
-    def wrong_width(self, i: int, entries: int, width: int) -> str:
-        """A line with more or fewer entries than the others."""
-        return f"{self.path}, line {self.lines[i][0]}: {entries} entries where {width} are expected."
+def dense_entries(entries: list[str], sizes: list[int], kind: str, symmetry: str) -> Any:
+    """A matrix by columns; of a symmetric one the lower triangle, without the diagonal if skew."""
+    rows, columns = sizes
+    check_bytes((rows, columns), "A", "Pass fewer rows or columns.")
+    if kind == "pattern" or (symmetry != "general" and rows != columns):
+        raise ValueError(f"its first line says array {kind} {symmetry}, which has no meaning for {rows}×{columns}.")
+    if symmetry == "general":
+        counted(entries, rows * columns)
+        return numbers(entries).reshape(columns, rows).T
+    skew = symmetry == "skew-symmetric"
+    j, i = np.triu_indices(rows, int(skew))
+    counted(entries, len(i))
+    matrix = np.zeros((rows, rows))
+    matrix[i, j] = numbers(entries)
+    matrix[j, i] = -matrix[i, j] if skew else matrix[i, j]
+    return matrix
 
 
-def has_header(first: list[str], rows: int) -> bool:
-    """Is the first line names: not all numbers, or 0, 1, 2, … above a square, as pandas names columns?"""
-    if not all(map(is_number, first)):
-        return True
-    return rows == len(first) and first == [str(j) for j in range(len(first))]
+def sparse_entries(entries: list[str], sizes: list[int], kind: str, symmetry: str) -> Any:
+    """A matrix by (row, column, value), those of a symmetric one mirrored; entries given twice are added."""
+    width = 2 if kind == "pattern" else 3
+    counted(entries, sizes[2] * width)
+    table = numbers(entries).reshape(-1, width)
+    i, j = table[:, 0], table[:, 1]
+    if np.any((i < 1) | (i > sizes[0]) | (j < 1) | (j > sizes[1]) | (i % 1 != 0) | (j % 1 != 0)):
+        raise ValueError(f"an entry lies outside of its {sizes[0]}×{sizes[1]} numbers.")
+    value = table[:, 2] if width == 3 else np.ones(len(table))
+    i, j = i.astype(np.int64) - 1, j.astype(np.int64) - 1
+    if symmetry != "general":
+        if sizes[0] != sizes[1] or (np.any(i < j) and np.any(i > j)):
+            raise ValueError(f"its first line says {symmetry}: it must be square, with the entries of one triangle.")
+        off, sign = i != j, -1.0 if symmetry == "skew-symmetric" else 1.0
+        i, j, value = np.append(i, j[off]), np.append(j, i[off]), np.append(value, sign * value[off])
+    return coo_array((value, (i, j)), shape=(sizes[0], sizes[1]))
 
 
-def refuse_mixed(path: Path, number: int, first: list[str]) -> None:
-    """Raise for a first line of names and numbers, which may be a row with a gap: a header would drop it."""
-    cells = first[1:] if first[0] == "" else first
-    names = [cell for cell in cells if not is_number(cell)]
-    if 0 < len(names) < len(cells):
-        raise InvalidParameter(
-            f"{path}, line {number}: {shown(names[0])} among numbers is neither a header nor a row. Name every "
-            "column in the first line, or write a number in its place."
-        )
+def counted(entries: list[str], expected: int) -> None:
+    """Raise unless there are as many numbers as the header says."""
+    if len(entries) != expected:
+        raise ValueError(f"its header announces {expected} numbers, but {len(entries)} follow: it is cut or damaged.")
 
 
-def is_number(cell: str) -> bool:
-    """Does the cell read as a float? 1_000, which Python takes for 1000, does not."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell
+def numbers(entries: list[str]) -> Any:
+    """The entries as floats."""
+    bad = next((entry for entry in entries if not is_number(entry)), None)
+    if bad is not None:
+        raise ValueError(f"{shown(bad)} is not a number.")
+    return np.array([float(entry) for entry in entries])

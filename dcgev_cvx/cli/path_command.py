@@ -106,7 +106,7 @@ def grid(pencil: Pencil, a: Any, args: argparse.Namespace) -> list[float] | None
     from .._numerics.checks import as_number, as_whole
     from ..search.fisher import nu_max
     from ..search.path import MOST_POINTS, rho_max
-    from .data_files import is_number
+    from .csv_files import is_number
 
     name, text = ("rho", args.rho) if a is None else ("nu", args.nu)
     if text is not None and args.points is not None:

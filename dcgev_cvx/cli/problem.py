@@ -17,9 +17,12 @@ import numpy as np
 
 from .. import datasets
 from .._numerics.checks import Vector, as_path, column_names
+from .._numerics.data_tables import row_order
 from ..errors import InvalidParameter, nearest
 from ..pencils import Gram, Pencil, cca_pencil, check_order, fda_pencil, pca_pencil
-from .data_files import SUFFIXES, is_number, read_arrays, read_labelled, read_labels, read_table, read_vector
+from . import console
+from .csv_files import Decisions, is_number
+from .data_files import SUFFIXES, read_arrays, read_labelled, read_labels, read_table, read_vector
 
 BUNDLED: Mapping[str, Callable[[], Pencil]] = {
     "pitprops": datasets.pitprops,
@@ -34,16 +37,28 @@ USES: dict[str | None, str] = {None: "A B", "pca": "X scale no_center", "cca": "
 
 
 def read_problem(args: argparse.Namespace) -> Pencil:
-    """The pencil that the options describe."""
+    """The pencil that the options describe; how its files were understood is told once they were."""
     refuse_other_tasks(args)
-    if args.task is None:
-        return read_pencil(args.data, args.A, args.B)
+    rules = decisions(args)
+    pencil = read_pencil(args.data, args.A, args.B, rules) if args.task is None else read_samples(args, rules)
+    for line in rules.notes:
+        console.note(line)
+    return pencil
+
+
+def decisions(args: argparse.Namespace) -> Decisions:
+    """What the options decide about .csv files."""
+    return Decisions(args.header, args.index_column)
+
+
+def read_samples(args: argparse.Namespace, rules: Decisions) -> Pencil:
+    """--task pca, cca or fda."""
     source = args.X if args.X is not None else args.data
     if source is None:
         raise InvalidParameter(f"--task {args.task} needs the samples: give DATA or --X FILE.")
     if args.task == "pca":
-        return pca_pencil(read_table(source), center=not args.no_center, scale=args.scale)
-    return read_cca(args, source) if args.task == "cca" else read_fda(args, source)
+        return pca_pencil(read_table(source, rules), center=not args.no_center, scale=args.scale)
+    return read_cca(args, source, rules) if args.task == "cca" else read_fda(args, source, rules)
 
 
 def described(args: argparse.Namespace, pencil: Pencil) -> str:
@@ -67,24 +82,25 @@ def refuse_other_tasks(args: argparse.Namespace) -> None:
 # Matrices
 
 
-def read_pencil(data: str | None, A: str | None, B: str | None) -> Pencil:
+def read_pencil(data: str | None, A: str | None, B: str | None, rules: Decisions | None = None) -> Pencil:
     """The pencil of DATA, or of --A and --B; a --B beside DATA supplies the metric."""
     if data is not None and A is not None:
         raise InvalidParameter(f"DATA ({data}) and --A ({A}) were both given: give one of them.")
     if data is None and A is None:
         known = ", ".join(BUNDLED)
         raise InvalidParameter(f"no problem was given: name a bundled one ({known}), a file, or --A FILE [--B FILE].")
-    pencil = read_data(data) if data is not None else square(read_table(str(A)), str(A))
+    rules = rules or Decisions()
+    pencil = read_data(data, rules) if data is not None else square(read_table(str(A), rules), str(A))
     if B is None:
         return pencil
     if pencil.B is not None:
         raise InvalidParameter(f"the data have a B of their own: leave out --B {B}.")
-    metric = read_table(B)
+    metric = read_table(B, rules)
     check_order(pencil.names, column_names(metric), "the columns of A", f"those of {B}")
     return Pencil(pencil.A, metric, names=pencil.names or column_names(metric))
 
 
-def read_data(data: str) -> Pencil:
+def read_data(data: str, rules: Decisions) -> Pencil:
     """A bundled pencil by name, or the pencil in a file."""
     if data in BUNDLED:
         return BUNDLED[data]()
@@ -92,7 +108,7 @@ def read_data(data: str) -> Pencil:
     if not path.suffix and not path.exists():
         raise InvalidParameter(f"{data!r} is neither a bundled name nor a file; {nearest(data, BUNDLED)}")
     if path.suffix.lower() != ".npz":
-        return square(read_table(data), data)
+        return square(read_table(data, rules), data)
     arrays = read_arrays(data)
     names: Any = np.ravel(arrays["names"]) if "names" in arrays else None
     if "A" not in arrays:
@@ -111,7 +127,7 @@ def square(A: Any, name: str, B: Any = None, names: Any = None) -> Pencil:
     return Pencil(A, B, names=names)
 
 
-def read_start(text: str | None) -> Vector | None:
+def read_start(text: str | None, rules: Decisions | None = None) -> Vector | None:
     """A start x0: numbers separated by commas, or a file with one row or column."""
     if text is None:
         return None
@@ -120,25 +136,35 @@ def read_start(text: str | None) -> Vector | None:
         return np.array([float(cell) for cell in cells])
     if not Path(text).suffix:
         raise InvalidParameter(f"--x0 {text!r} must be numbers with commas, or a file ({', '.join(SUFFIXES)}).")
-    return read_vector(text)
+    return read_vector(text, rules or Decisions())
 
 
 # Samples
 
 
-def read_cca(args: argparse.Namespace, source: str) -> Pencil:
+def read_cca(args: argparse.Namespace, source: str, rules: Decisions) -> Pencil:
     """--task cca."""
     if args.Y is None:
         raise InvalidParameter("--task cca needs the second view: --Y FILE.")
-    return cca_pencil(read_table(source), read_table(args.Y), ridge=args.ridge)
+    X, Y = (read_table(name, rules) for name in (source, args.Y))
+    note_pairing(X, Y, args.Y, rules)
+    return cca_pencil(X, Y, ridge=args.ridge)
 
 
-def read_fda(args: argparse.Namespace, source: str) -> Pencil:
+def read_fda(args: argparse.Namespace, source: str, rules: Decisions) -> Pencil:
     """--task fda; the labels are a file, or else a column of the samples."""
     if args.y is None:
         raise InvalidParameter("--task fda needs the classes: --y COLUMN of the samples, or --y FILE.")
     if Path(args.y).suffix and Path(args.y).exists():
-        X = read_table(source)
-        return fda_pencil(X, read_labels(args.y, X.shape[0]), ridge=args.ridge)
-    X, labels = read_labelled(source, args.y)
+        X = read_table(source, rules)
+        labels = read_labels(args.y, X.shape[0], rules)
+        note_pairing(X, labels, args.y, rules)
+    else:
+        X, labels = read_labelled(source, args.y, rules)
     return fda_pencil(X, labels, ridge=args.ridge)
+
+
+def note_pairing(first: Any, second: Any, name: str, rules: Decisions) -> None:
+    """Say so when the rows of a second file are reordered to match the first."""
+    if row_order(first, second, "the samples", name) is not None:
+        rules.notes.append(f"{name}: rows are matched by their names, which are in another order.")

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     from ..algorithms import sparse_gev
     from ..mm import Stop
     from ..programs import MACHINE_EPS
-    from .problem import read_problem, read_start
+    from .problem import decisions, read_problem, read_start
 
     given = console.with_defaults(args, DEFAULTS | {"eps": MACHINE_EPS})
     pencil = read_problem(args)
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         pencil,
         rho=args.rho,
         tau=args.tau,
-        x0=read_start(args.x0),
+        x0=read_start(args.x0, decisions(args)),
         stop=Stop(max_iter=given.pop("max_iter")),
         callback=Trace(pencil) if args.trace and not args.json else None,
         **given,

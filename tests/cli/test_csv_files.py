@@ -1,0 +1,144 @@
+"""The layout of .csv files is recognised, told, and asked for where it is in doubt."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dcgev_cvx import cca_pencil, fda_pencil, pca_pencil
+from dcgev_cvx.cli.csv_files import Decisions, read_cells
+from dcgev_cvx.errors import InvalidParameter
+
+rng = np.random.default_rng(5)
+FRAME = pd.DataFrame(rng.standard_normal((12, 3)).round(3), columns=["u", "v", "w"])
+PLAIN = FRAME.to_csv(index=False)
+NAMED = FRAME.set_axis([f"s{i}" for i in range(12)])
+
+LAYOUTS = {
+    "plain": (PLAIN, ""),
+    "index of pandas": (FRAME.to_csv(), "column 1 without a name holds row names ('0', …)"),
+    "shuffled index": (FRAME.set_axis(rng.permutation(12)).to_csv(), "column 1 without a name holds row names"),
+    "read and written again": (FRAME.to_csv().replace(",u", "Unnamed: 0,u", 1), "'Unnamed: 0' holds row names"),
+    "row names": (NAMED.to_csv(), "column 1 without a name holds row names ('s0', …)"),
+    "named row names": (NAMED.to_csv(index_label="sample"), "column 1 'sample' holds row names ('s0', …)"),
+    "R": (NAMED.to_csv().replace(",u", "u", 1), "column 1 without a name holds row names ('s0', …)"),
+    "comment": ("# made by hand\n" + PLAIN, "lines that begin with # were left out"),
+    "savetxt": ("# " + PLAIN, "the comment above the numbers is the header"),
+    "byte order mark": ("\ufeff" + PLAIN, ""),
+    "Windows": (PLAIN.replace("\n", "\r\n"), ""),
+    "tabs": (PLAIN.replace(",", "\t"), ""),
+    "semicolons": (PLAIN.replace(",", ";"), ""),
+    "spaces": (PLAIN.replace(",", ", "), ""),
+    "trailing separators": (PLAIN.replace("\n", ",\n"), ""),
+    "trailing separators below": ("u,v,w\n" + PLAIN.partition("\n")[2].replace("\n", ",\n"), ""),
+    "empty rows at the end": (PLAIN + ",,\n,,\n\n", ""),
+    "blank lines": (PLAIN.replace("\n", "\n\n"), ""),
+    "quoted": (FRAME.to_csv(index=False, quoting=1), ""),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_gives_the_same_numbers(tmp_path, layout):
+    text, note = LAYOUTS[layout]
+    (tmp_path / "X.csv").write_bytes(text.encode())
+    cells = read_cells(tmp_path / "X.csv", Decisions())
+    assert np.array_equal(cells.numbers(), FRAME.to_numpy())
+    assert cells.header == ["u", "v", "w"]
+    assert note in ". ".join(cells.notes)
+    assert bool(cells.notes) == bool(note)
+
+
+@pytest.mark.parametrize("names", [[0, 1, 2], [2001, 2002, 2003], [1990, 2000, 2010]])
+@pytest.mark.parametrize("index", [True, False])
+def test_a_header_of_numbers_is_no_sample(tmp_path, names, index):
+    FRAME.set_axis(names, axis=1).to_csv(tmp_path / "X.csv", index=index)
+    cells = read_cells(tmp_path / "X.csv", Decisions())
+    assert np.array_equal(cells.numbers(), FRAME.to_numpy())
+    assert cells.header == [str(name) for name in names]
+    assert any("is the header" in note for note in cells.notes)
+
+
+def test_utf_16(tmp_path):
+    (tmp_path / "X.csv").write_text(PLAIN, encoding="utf-16")
+    assert np.array_equal(read_cells(tmp_path / "X.csv", Decisions()).numbers(), FRAME.to_numpy())
+
+
+COUNTS = "3,1,4\n1,5,9\n2,6,5\n3,5,8\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0,1,2\n" + COUNTS, "pass --header or --no-header"),
+        ("2001,2003,2008,2011\n1,2,3,4\n9,2,3,1\n", "pass --header or --no-header"),
+        ("7,3,5\n1.5,2.5,0.5\n3.5,0.1,2.5\n", "pass --header or --no-header"),
+        ("NA,NA\n1.5,2.5\n", "pass --header or --no-header"),
+        (",5,3\n1,2,4\n2,6,1\n2,1,1\n", "pass --header or --no-header"),
+        ("id,u\n1,1.5\n2,2.5\n3,0.5\n4,1.0\n", "--index-column 1, or --index-column none to keep it"),
+        ("0,1.5\n1,2.5\n2,0.5\n3,1.0\n", "--index-column 1, or --index-column none to keep it"),
+        (",u\n0.5,1.5\n0.7,2.5\n", "--index-column 1, or --index-column none to keep it"),
+        (",u\na,1.5\na,2.5\n", "--index-column 1, or --index-column none to keep it"),
+        ("kind,u\na,1.5\na,2.5\n", "as row names the entries repeat"),
+        ("x\n1,5\n2,5\n", "write decimals with a point, or name both columns"),
+        ("u,v\n1,2\n,\n3,4\n", "line 3: every entry is missing"),
+        ("u\n1\n\n3\n", "line 3: the entry is missing"),
+        ("u,v\n1,\n", "line 2, column 'v': '' is not a number. Drop the row or the column, or fill the gap"),
+        ("u,v\n1,True\n", "Write 1 and 0"),
+        ('u,v\n1,"1,234.5"\n', "no separators of thousands"),
+        ("u,v\n1,2\0\n", "NUL bytes"),
+        ("u,v\n", "has a header and no numbers below it"),
+    ],
+)
+def test_doubt_is_an_error(tmp_path, text, message):
+    (tmp_path / "X.csv").write_text(text)
+    with pytest.raises(InvalidParameter) as caught:
+        read_cells(tmp_path / "X.csv", Decisions()).numbers()
+    assert message in str(caught.value)
+
+
+def test_options_decide(tmp_path):
+    (tmp_path / "X.csv").write_text("0,1,2\n" + COUNTS)
+    assert read_cells(tmp_path / "X.csv", Decisions(header=True)).numbers().shape == (4, 3)
+    assert read_cells(tmp_path / "X.csv", Decisions(header=False)).numbers().shape == (5, 3)
+    (tmp_path / "Y.csv").write_text("id,u\n1,1.5\n2,2.5\n3,0.5\n4,1.0\n")
+    for chosen, width in (("id", 1), ("1", 1), ("none", 2)):
+        assert read_cells(tmp_path / "Y.csv", Decisions(index=chosen)).numbers().shape == (4, width)
+    with pytest.raises(InvalidParameter, match="has no column --index-column ix; did you mean 'id'"):
+        read_cells(tmp_path / "Y.csv", Decisions(index="ix"))
+
+
+def test_rows_are_matched_by_name(run, tmp_path):
+    Y = NAMED @ [[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]] + rng.standard_normal((12, 2))
+    order = rng.permutation(12)
+    NAMED.to_csv(tmp_path / "X.csv")
+    Y.iloc[order].to_csv(tmp_path / "Y.csv")
+    argv = ("solve", "--task", "cca", "--X", tmp_path / "X.csv", "--Y", tmp_path / "Y.csv", "--ridge", 0.1)
+    code, out, err = run(*argv, "-k", 2, "--json")
+    assert code == 0
+    assert "matched by their names" in err
+    found = json.loads(out)["problem"]["lambda_max"]
+    assert found == pytest.approx(cca_pencil(NAMED.to_numpy(), Y.to_numpy(), ridge=0.1).lambda_max)
+    Y.set_axis([f"t{i}" for i in range(12)]).to_csv(tmp_path / "Y.csv")
+    code, _, err = run(*argv, "-k", 2)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "have different row labels ('s0' …)" in err
+
+
+def test_labels_are_matched_by_name(run, tmp_path):
+    y = pd.Series(np.where(NAMED["u"] > 0, "high", "low"), index=NAMED.index, name="kind")
+    NAMED.to_csv(tmp_path / "X.csv")
+    y.iloc[rng.permutation(12)].to_csv(tmp_path / "y.csv")
+    argv = ("solve", tmp_path / "X.csv", "--task", "fda", "--y", tmp_path / "y.csv", "--ridge", 0.1, "-k", 2)
+    code, out, err = run(*argv, "--json")
+    assert code == 0, err
+    assert "matched by their names" in err
+    expected = fda_pencil(NAMED.to_numpy(), y.to_numpy(), ridge=0.1).lambda_max
+    assert json.loads(out)["problem"]["lambda_max"] == pytest.approx(expected)
+
+
+def test_no_loading_is_lost_under_repeated_names(run_json, tmp_path):
+    FRAME.set_axis(["u", "u", "u"], axis=1).to_csv(tmp_path / "X.csv", index=False)
+    found = run_json("solve", tmp_path / "X.csv", "--task", "pca", "-k", 3)["components"][0]
+    assert set(found["loadings"]) == {"u", "u.1", "u.2"}
+    assert found["value"] == pytest.approx(pca_pencil(FRAME).lambda_max)
