@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from scipy.special import log_softmax, softmax
@@ -197,9 +197,10 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
         Nonzeros in the first view: one for all pairs, or one for each; a tenth of its variables if None.
     ky : int or sequence of int, optional
         Nonzeros in the second view.
-    ridge : float
+    ridge : float or "auto"
         Added to the variances; a share of each variable's variance when scale is True. With fewer samples than
-        variables and no ridge some pair of directions correlates perfectly, whatever the data.
+        variables and no ridge some pair of directions correlates perfectly, whatever the data. "auto" lets the
+        samples determine it for each view (`cca_pencil`): much where correlations within a view are mostly noise.
     scale : bool
         Divide columns by their standard deviation, so that the answer does not depend on units.
     deflation : {"orthogonalized-hotelling", "hotelling", "projection", "schur"}
@@ -216,7 +217,9 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
     y_weights_ : ndarray of shape (q, n_components)
         The directions of the second view.
     values_ : ndarray
-        The (ridged) correlations of the training scores.
+        The correlations of the training scores, with the ridge counted as variance; `score` gives them without it.
+    shrinkage_ : tuple of float or None
+        With ridge="auto", the share by which the correlations within each view were shrunk.
     solutions_ : tuple of Solution
         The full records.
     x_mean_, x_scale_, y_mean_, y_scale_ : ndarray
@@ -253,7 +256,7 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
         kx: int | Sequence[int] | None = None,
         ky: int | Sequence[int] | None = None,
         *,
-        ridge: float = 0.1,
+        ridge: float | Literal["auto"] = "auto",
         scale: bool = True,
         deflation: Deflation = "orthogonalized-hotelling",
         effort: Effort = "normal",
@@ -262,7 +265,7 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
         self.n_components = n_components
         self.kx = kx
         self.ky = ky
-        self.ridge = ridge
+        self.ridge: float | Literal["auto"] = ridge
         self.scale = scale
         self.deflation = deflation
         self.effort = effort
@@ -286,6 +289,7 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
         found = components(pencil, list(zip(kx, ky, strict=True)), **search_settings(self))
         self.x_weights_, self.y_weights_ = view_weights(pencil, found)
         self.values_: Vector = np.array(found.values)
+        self.shrinkage_: tuple[float, ...] | None = pencil.shrinkage
         self.solutions_: tuple[Solution, ...] = found.solutions
         self.n_components_: int = len(kx)
         self._n_features_out: int = len(kx)

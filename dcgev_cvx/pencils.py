@@ -15,14 +15,14 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._numerics import checks, spectra
 from ._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector, frozen, largest
-from ._numerics.data_tables import class_means, in_row_order, read_labels, read_table, with_ridge, within
+from ._numerics.data_tables import class_means, in_row_order, read_labels, read_table, shrunk, with_ridge, within
 from ._numerics.factors import Factor, asymmetry
 from ._numerics.spectra import End, power_of_four, power_of_two
 from ._numerics.threads import same_bits
@@ -51,6 +51,8 @@ class Pencil:
         The names of the variables; the columns of a pandas frame A by default.
     blocks : sequence of int, optional
         The sizes of the views, such as (p, q) for CCA; B must be block diagonal in them.
+    shrinkage : tuple of float, optional
+        For the record: the share by which `cca_pencil` has shrunk the correlations within each view.
 
     Raises
     ------
@@ -72,6 +74,7 @@ class Pencil:
     B: Matrix | None = None
     names: tuple[str, ...] | None = None
     blocks: tuple[int, ...] | None = None
+    shrinkage: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         names = self.names if self.names is not None else checks.column_names(self.A)
@@ -87,7 +90,8 @@ class Pencil:
             check_ratio(self.A_scale, self.B_scale)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Pencil, (self.A if isinstance(self.A, Gram) else np.asarray(self.A), self.B, self.names, self.blocks))
+        A = self.A if isinstance(self.A, Gram) else np.asarray(self.A)
+        return (Pencil, (A, self.B, self.names, self.blocks, self.shrinkage))
 
     def __repr__(self) -> str:
         kind = "Gram" if isinstance(self.A, Gram) else "dense"
@@ -416,7 +420,7 @@ def pca_pencil(X: Any, *, center: bool = True, scale: bool = False) -> Pencil:
     return Pencil(Z.T @ Z, names=table.names)
 
 
-def cca_pencil(X: Any, Y: Any, *, ridge: float = 0.0) -> Pencil:
+def cca_pencil(X: Any, Y: Any, *, ridge: float | Literal["auto"] = 0.0) -> Pencil:
     """The pencil of CCA: A = [0 Σxy; Σyx 0], B = [Σxx 0; 0 Σyy] + ridge·I, blocks = (p, q) (Eq:CCA).
 
     At an eigenvector each view carries half of xᵀBx = 1, so that the value xᵀAx = 2wxᵀΣxy wy is the (ridged)
@@ -431,9 +435,10 @@ def cca_pencil(X: Any, Y: Any, *, ridge: float = 0.0) -> Pencil:
         m samples × p variables, the first view.
     Y : array_like
         The same m samples × q variables; two pandas frames are matched by the labels of their rows.
-    ridge : float
+    ridge : float or "auto"
         At least 0; added to every variance. Needed with m ≤ p or m ≤ q; without one, m ≤ p + q gives correlations of
-        one between unrelated data.
+        one between unrelated data. "auto" multiplies the variances of a view by 1/(1 − λ) instead, which shrinks its
+        correlations by the share λ of Schäfer and Strimmer (2005); the two shares are in `Pencil.shrinkage`.
 
     Returns
     -------
@@ -455,20 +460,37 @@ def cca_pencil(X: Any, Y: Any, *, ridge: float = 0.0) -> Pencil:
     >>> pencil = cca_pencil(np.column_stack([t, t**2]), (t + 0.5 * (-1.0) ** t)[:, None], ridge=0.01)
     >>> pencil.blocks, pencil.names, round(pencil.lambda_max, 3)
     ((2, 1), ('x1', 'x2', 'y1'), 0.953)
+    >>> rng = np.random.default_rng(0)
+    >>> pencil = cca_pencil(rng.standard_normal((20, 50)), rng.standard_normal((20, 3)), ridge="auto")
+    >>> [round(share, 2) for share in pencil.shrinkage]
+    [0.89, 0.95]
     """
     tx, ty = read_table(X, "X"), read_table(in_row_order(X, Y, "X", "Y"), "Y")
     if tx.m != ty.m:
         raise InvalidParameter(f"X has {tx.m} rows but Y has {ty.m}: row i of both must be the same sample.")
-    amount = checks.as_number(ridge, "ridge")
+    amount = checked_ridge(ridge)
     p, n = tx.n, tx.n + ty.n
     checks.check_bytes((n, n), "B", "Pass fewer columns.")
     U, V = tx.centred(), ty.centred()
     A, B = np.zeros((n, n)), np.zeros((n, n))
     A[:p, p:] = U.T @ V
     A[p:, :p] = A[:p, p:].T
-    B[:p, :p] = with_ridge(U.T @ U, amount, tx, "the covariance of X")
-    B[p:, p:] = with_ridge(V.T @ V, amount, ty, "the covariance of Y")
-    return Pencil(A, B, (*tx.labelled("x"), *ty.labelled("y")), (p, n - p))
+    names, shares = (*tx.labelled("x"), *ty.labelled("y")), None
+    if amount == "auto":
+        shares = tx.shrinkage(), ty.shrinkage()
+        B[:p, :p], B[p:, p:] = shrunk(U.T @ U, shares[0]), shrunk(V.T @ V, shares[1])
+    else:
+        B[:p, :p] = with_ridge(U.T @ U, amount, tx, "the covariance of X")
+        B[p:, p:] = with_ridge(V.T @ V, amount, ty, "the covariance of Y")
+    return Pencil(A, B, names, (p, n - p), shares)
+
+
+def checked_ridge(ridge: Any) -> float | Literal["auto"]:
+    """A number of at least 0, or "auto"."""
+    if isinstance(ridge, str):
+        checks.one_of(ridge, "ridge", ("auto",))
+        return "auto"
+    return checks.as_number(ridge, "ridge")
 
 
 def fda_pencil(X: Any, y: Any, *, ridge: float = 0.0) -> Pencil:

@@ -1,7 +1,8 @@
 """Learn how sparse CCA finds the few variables that two views share
 =================================================================
 
-And what misleads it when there are more variables than samples: too small a ridge.
+And what misleads it when there are more variables than samples: too small a ridge. The ridge "auto" is estimated from
+the training samples alone.
 """
 
 import numpy as np
@@ -25,7 +26,7 @@ try:
 except InvalidPencil as error:
     print("without a ridge:", error)
 
-for ridge in (0.02, 0.1, 0.5, 2.0, 8.0):
+for ridge in (0.02, 0.1, 0.5, 2.0, 8.0, "auto"):
     model = DCCCA(kx=5, ky=5, ridge=ridge, scale=False).fit(*train)
     found = np.flatnonzero(model.x_weights_[:, 0]), np.flatnonzero(model.y_weights_[:, 0])
     hits = sum(int(np.sum(view < 5)) for view in found)

@@ -24,6 +24,7 @@ from dcgev_cvx import (
     DCFDA,
     DCPCA,
     InvalidParameter,
+    cca_pencil,
     components,
     datasets,
     dc_pca,
@@ -278,6 +279,18 @@ def test_labels_and_names():
     assert set(model.predict(X)) == {"u", "v", "w"}
     assert list(model.get_feature_names_out()) == ["dcfda0", "dcfda1"]
     assert model.score(X, np.array(["u", "v", "w"])[y]) > 0.9
+
+
+def test_automatic_shrinkage_beats_a_small_and_a_large_ridge_on_average():
+    scores = []
+    for seed in range(200, 206):
+        X, Y = datasets.genes_and_lipids(528, rng=seed)
+        models = [DCCCA(kx=5, ky=5, ridge=ridge, effort="quick") for ridge in ("auto", 0.1, 1e3)]
+        scores.append([model.fit(X[:28], Y[:28]).score(X[28:], Y[28:]) for model in models])
+    auto, *others = np.mean(scores, axis=0)
+    assert auto >= max(others) - 0.02
+    assert models[0].shrinkage_ == pytest.approx(cca_pencil(X[:28], Y[:28], ridge="auto").shrinkage)
+    assert models[1].shrinkage_ is None
 
 
 # --- all of them

@@ -470,3 +470,30 @@ def test_labels_of_A_and_B_that_differ_are_refused():
         Pencil(A, pd.DataFrame(np.eye(3), columns=list("abd")))
     assert Pencil(A, pd.DataFrame(np.eye(3))).names == ("a", "b", "c")
     assert Pencil(np.eye(4), names=["a", "a", "a.1", "a"]).names == ("a", "a.2", "a.1", "a.3")
+
+
+@given(st.integers(0, 10**6), st.integers(3, 30), st.integers(2, 12))
+def test_automatic_ridge_is_the_shrinkage_of_schaefer_and_strimmer(seed, m, p):
+    """Their formulas written out: λ = Σ Var(rᵢⱼ)/Σ rᵢⱼ², Var(rᵢⱼ) = m/(m−1)³ Σ (wₖᵢⱼ − w̄ᵢⱼ)²."""
+    rng = np.random.default_rng(seed)
+    X = (rng.standard_normal((m, p)) + rng.standard_normal((m, 1))) * 10.0 ** rng.uniform(-3, 3, p)
+    pencil = cca_pencil(X, X[:, :1], ridge="auto")
+    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    w = Z[:, :, None] * Z[:, None, :]
+    off = ~np.eye(p, dtype=bool)
+    variance = m / (m - 1) ** 3 * np.sum((w - w.mean(axis=0)) ** 2, axis=0)[off].sum()
+    share = np.clip(variance / np.sum(np.corrcoef(X.T)[off] ** 2), 1 / m, 1 - 1 / m)
+    assert pencil.shrinkage == (pytest.approx(share, rel=1e-6), pytest.approx(1 / m))
+    S = np.cov(X.T, bias=True)
+    np.testing.assert_allclose(
+        (1 - share) * pencil.B[:p, :p], (1 - share) * S + share * np.diag(np.diag(S)), rtol=1e-6
+    )
+
+
+def test_automatic_ridge_accepts_constant_and_equal_columns():
+    t = np.tile([0.0, 1.0], 5)
+    pencil = cca_pencil(np.column_stack([t, t, np.ones(10)]), t[:, None], ridge="auto")
+    assert pencil.lambda_max <= 1.0
+    assert pickle.loads(pickle.dumps(pencil)).shrinkage == pencil.shrinkage
+    with pytest.raises(InvalidParameter, match="ridge = 'Auto' is unknown; did you mean 'auto'"):
+        cca_pencil(t[:, None], t[:, None], ridge="Auto")

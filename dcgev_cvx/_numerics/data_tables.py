@@ -55,6 +55,21 @@ class Table:
         mean, deviation = self.spread()
         return np.where(deviation > 0.0, self.X - mean, 0.0) / np.sqrt(self.m)
 
+    def shrinkage(self) -> float:
+        """The share λ by which the correlations are shrunk to zero for the least expected squared error.
+
+        λ = Σ Var(rᵢⱼ)/Σ rᵢⱼ² over i ≠ j (Schäfer and Strimmer 2005), the variances estimated from the samples. It is
+        kept between 1/m and 1 − 1/m: the first makes a singular matrix invertible, the second keeps λ/(1 − λ) finite.
+        """
+        mean, deviation = self.spread()
+        Z = (self.X - mean) / np.where(deviation > 0.0, deviation, np.inf)
+        squares = Z * Z
+        correlations = float(np.sum((Z @ Z.T) ** 2) - np.sum(np.sum(squares, axis=0) ** 2)) / self.m**2
+        products = float(np.sum(np.sum(squares, axis=1) ** 2) - np.sum(squares * squares))
+        rounding = self.m * UNIT_ROUNDOFF * self.n**2
+        share = (products / correlations / self.m - 1.0) / (self.m - 1.0) if correlations > rounding else 0.0
+        return float(np.clip(share, 1.0 / self.m, 1.0 - 1.0 / self.m))
+
     def labelled(self, letter: str) -> tuple[str, ...]:
         """The names of the variables, or such as x1, x2, … when they have none."""
         return self.names or tuple(f"{letter}{j + 1}" for j in range(self.n))
@@ -243,6 +258,16 @@ def within(table: Table, labels: Labels, weights: Vector, ridge: float) -> Matri
     root = np.sqrt(weights / labels.counts)
     residual = root[labels.codes, None] * (table.X - class_means(table, labels)[labels.codes])
     return with_ridge(residual.T @ residual, ridge, table, "the within-class scatter of X")
+
+
+def shrunk(S: Matrix, share: float) -> Matrix:
+    """S + λ/(1 − λ)·diag(S): up to the factor 1 − λ, S with its correlations shrunk to zero by the share λ.
+
+    A variable without variance is given the mean variance of the others.
+    """
+    variances = np.diagonal(S)
+    target = np.where(variances > 0.0, variances, np.mean(variances[variances > 0.0]) if np.any(variances) else 1.0)
+    return S + np.diag(share / (1.0 - share) * target)
 
 
 def with_ridge(S: Matrix, ridge: float, table: Table, what: str) -> Matrix:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .known_answers import Planted, indefinite, pitprops, planted_cca, planted_pca, two_gaussians
+from .known_answers import Planted, genes_and_lipids, indefinite, pitprops, planted_cca, planted_pca, two_gaussians
 
-__all__ = ["Planted", "indefinite", "pitprops", "planted_cca", "planted_pca", "two_gaussians"]
+__all__ = ["Planted", "genes_and_lipids", "indefinite", "pitprops", "planted_cca", "planted_pca", "two_gaussians"]

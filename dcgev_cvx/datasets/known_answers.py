@@ -213,6 +213,48 @@ def two_gaussians(
     return X, y, tuple(support.tolist())
 
 
+def genes_and_lipids(samples: int = 40, *, rng: int | np.random.Generator = 0) -> tuple[Matrix, Matrix]:
+    """Two views made like the nutrimouse data: 120 expressions of genes and 21 shares of fatty acids in mice.
+
+    Genotype (two) and diet (five) act through four factors on some variables of both views; two further factors act
+    on all genes. The fatty acids are shares of their sum in per cent. No number of the real data is in it.
+
+    Parameters
+    ----------
+    samples : int
+        The number of mice; the real data have 40.
+    rng : int or numpy.random.Generator
+        A seed or a generator. It determines the factors' loadings too: split one draw into training and test.
+
+    Returns
+    -------
+    tuple
+        X (samples × 120) and Y (samples × 21).
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> X, Y = datasets.genes_and_lipids(10)
+    >>> X.shape, Y.shape, Y.sum(axis=1).round(9).tolist() == [100.0] * 10
+    ((10, 120), (10, 21), True)
+    """
+    generator, samples = as_generator(rng), as_whole(samples, "samples", low=2)
+    check_bytes((samples, 141), "X and Y", "Take fewer samples.")
+    diets = generator.standard_normal((5, 3))
+    cause = np.column_stack([generator.choice([-1.0, 1.0], samples), diets[generator.integers(0, 5, samples)]])
+    cause += 0.4 * generator.standard_normal((samples, 4))
+
+    def respond(size: int, share: float) -> Matrix:
+        loadings = generator.standard_normal((4, size)) * (generator.random((4, size)) < share)
+        return 0.5 * cause @ loadings
+
+    X = respond(120, 0.15) + 0.5 * generator.standard_normal((samples, 2)) @ generator.standard_normal((2, 120))
+    X += 0.6 * generator.standard_normal((samples, 120))
+    logarithms = respond(21, 0.4) + generator.standard_normal(21) + 0.35 * generator.standard_normal((samples, 21))
+    amounts = np.exp(logarithms)
+    return X, 100.0 * amounts / amounts.sum(axis=1, keepdims=True)
+
+
 def indefinite(n: int = 10, *, dense_metric: bool = False, rng: int | np.random.Generator = 0) -> Pencil:
     """A random symmetric A with eigenvalues of both signs, so that Algorithm 1 needs τ > 0.
 

@@ -6,7 +6,7 @@ import referee
 
 from dcgev_cvx import InvalidParameter, SparseFDA, dc_pca, renormalize, sparse_fda, sparse_gev
 from dcgev_cvx.certificates import value
-from dcgev_cvx.datasets import indefinite, planted_cca, planted_pca, two_gaussians
+from dcgev_cvx.datasets import genes_and_lipids, indefinite, planted_cca, planted_pca, two_gaussians
 
 
 def test_pitprops_is_jeffers_matrix(pitprops):
@@ -80,6 +80,14 @@ def test_sampled_cca_has_the_covariances_blocks():
     assert not A[:4, :4].any()
     assert not B[:4, 4:].any()
     assert np.linalg.eigvalsh(B)[0] > 0.5
+
+
+def test_genes_and_lipids_share_factors():
+    X, Y = genes_and_lipids(400, rng=2)
+    np.testing.assert_allclose(Y.sum(axis=1), 100.0)
+    cross = np.abs(np.corrcoef(X.T, Y.T)[:120, 120:])
+    assert cross.max() > 0.5
+    assert np.median(cross) < 0.2
 
 
 def test_two_gaussians_differ_where_they_say():
