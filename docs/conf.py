@@ -24,6 +24,7 @@ logging.getLogger("traitlets").setLevel(logging.WARNING)
 
 import api  # noqa: E402
 import inventories  # noqa: E402
+import prose  # noqa: E402
 import sphinx.ext.autosummary  # noqa: E402
 from sphinx.util.inspect import TypeAliasForwardRef  # noqa: E402
 
@@ -48,7 +49,7 @@ templates_path = ["_templates"]
 html_theme = "furo"
 html_title = "dcgev_cvx"
 html_static_path = ["_static"]
-html_css_files = ["site.css"]
+html_css_files = ["site.css", "moving-picture.css"]
 html_show_sphinx = False
 
 # Pages
@@ -108,22 +109,30 @@ intersphinx_mapping = inventories.intersphinx_mapping(HERE / "_build" / "invento
 intersphinx_timeout = 5
 
 
-def copy_scripts(app: object, error: Exception | None) -> None:
-    """Copy MathJax and plotly.js from the installed packages, so that pages load nothing from other servers."""
-    import plotly
+SCRIPTS = {"moving-picture": ("mm.js", "contours.js", "moving-picture.js"), "moving-loadings": ("loadings.js",)}
+"""The scripts of _static that a page loads if it has an element of this class."""
 
+
+def copy_mathjax(app: object, error: Exception | None) -> None:
+    """Copy MathJax from the installed package, so that pages load nothing from other servers."""
     if error is None and app.builder.format == "html":  # type: ignore[attr-defined]
-        static = Path(app.outdir) / "_static"  # type: ignore[attr-defined]
         files = importlib.metadata.files("sphinx-mathjax-offline") or []
         mathjax = next(Path(str(file.locate())) for file in files if file.name == "tex-svg.js")
-        shutil.copyfile(mathjax, static / "tex-svg.js")
-        shutil.copyfile(Path(plotly.__file__).parent / "package_data" / "plotly.min.js", static / "plotly.min.js")
+        shutil.copyfile(mathjax, Path(app.outdir) / "_static" / "tex-svg.js")  # type: ignore[attr-defined]
 
 
-def link_equations(app: object, docname: str, source: list[str]) -> None:
-    """Turn the code names of the equation index into links to the API reference."""
-    if docname == "equation-index":
-        source[0] = api.with_links(source[0])
+def add_scripts(app: object, page: str, template: str, context: dict[str, str], doctree: object) -> None:
+    """Load the scripts of the moving pictures on the pages that have one."""
+    for kind, scripts in SCRIPTS.items():
+        if f'class="{kind}"' in context.get("body", ""):
+            for script in scripts:
+                app.add_js_file(script)  # type: ignore[attr-defined]
+
+
+def add_links(app: object, docname: str, source: list[str]) -> None:
+    """Add links and cited equations to the Markdown pages."""
+    if (HERE / f"{docname}.md").exists():
+        source[0] = prose.with_links(docname, source[0])
 
 
 def outdated(app: object, env: object, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
@@ -144,5 +153,6 @@ def setup(app: object) -> None:
     app.connect("autodoc-process-docstring", api.escape_docstring, priority=400)  # type: ignore[attr-defined]
     app.connect("autodoc-process-signature", api.plain_factory)  # type: ignore[attr-defined]
     app.connect("env-get-outdated", outdated)  # type: ignore[attr-defined]
-    app.connect("source-read", link_equations)  # type: ignore[attr-defined]
-    app.connect("build-finished", copy_scripts)  # type: ignore[attr-defined]
+    app.connect("html-page-context", add_scripts)  # type: ignore[attr-defined]
+    app.connect("source-read", add_links)  # type: ignore[attr-defined]
+    app.connect("build-finished", copy_mathjax)  # type: ignore[attr-defined]

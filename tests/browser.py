@@ -37,6 +37,12 @@ def open_browser():
     return webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
 
 
+def resize(driver, width, height=1000):
+    """Show pages at this width; Chromium itself has no window narrower than 500 pixels."""
+    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+
+
 def complaints(driver):
     """Errors on the console."""
     return [entry["message"] for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]

@@ -89,7 +89,7 @@ def line_through(program: Program, y: Vector, x: Vector, points: int) -> tuple[V
 
 
 def plot_majoriser_2d(program: Program, history: Sequence[Iterate], *, at: int = 0, ax: Any = None) -> Any:
-    """Draw level lines of f and of g(·, x⁽ˡ⁾) in the plane, with the iterates (Eq:majorize-f).
+    """Draw level lines of f and of g(·, x⁽ˡ⁾) in the plane, its minimiser and the iterates (Eq:majorize-f).
 
     Parameters
     ----------
@@ -119,25 +119,33 @@ def plot_majoriser_2d(program: Program, history: Sequence[Iterate], *, at: int =
     if not history:
         raise InvalidParameter("history is empty: give at least one iterate.")
     l = min(as_whole(at, "at", low=0), len(history) - 1)  # noqa: E741 - the paper's letter
-    ax = axes_of(ax, (5.0, 5.0))
-    y = history[l].x
-    f = np.where(inside, over_plane(program.f, first, second), np.nan)
-    g = np.where(inside, over_plane(lambda z: program.g(z, y), first, second), np.nan)
-    ax.contourf(first, second, f, levels=levels_of(f, inside), cmap="Greys_r", alpha=0.75, extend="both")
-    ax.contour(first, second, g, levels=levels_of(g, inside), colors=BLUE, linewidths=0.8, linestyles="--")
-    ax.plot(*on_boundary(program, np.linspace(0.0, 2.0 * np.pi, 241)), color=BLACK, linewidth=1.0)
-    points = np.array([point.x for point in history])
-    ax.plot(*points.T, "-o", color=ORANGE, markersize=4, label=r"$x^{(l)}$")
-    ax.plot(*y, "o", color=BLACK, markersize=9, label=rf"$y=x^{{({l})}}$")
+    ax = axes_of(ax, (6.6, 4.6))
+    y, grid = history[l].x, (first, second)
+    (edge,) = ax.fill(*on_boundary(program, np.linspace(0.0, 2.0 * np.pi, 361)), facecolor="none", edgecolor=BLACK)
+    level_lines(ax, grid, over_plane(program.f, *grid), inside, edge, colors="0.55", linestyles="-")
+    level_lines(ax, grid, over_plane(lambda z: program.g(z, y), *grid), inside, edge, colors=BLUE, linestyles="--")
+    ax.plot([], [], color="0.55", label=r"$f$")
     ax.plot([], [], color=BLUE, linestyle="--", label=r"$g(\cdot,y)$")
-    ax.plot([], [], color="0.6", linewidth=6, label=r"$f$, dark is low")
-    ax.set(xlabel=r"$x_1$", ylabel=r"$x_2$", aspect="equal")
+    ax.plot([], [], color=BLACK, label=r"boundary of $\Omega$")
+    ax.plot(*np.array([point.x for point in history]).T, "-o", color=ORANGE, markersize=4, label=r"$x^{(l)}$")
+    ax.plot(*y, "o", color=BLACK, markersize=8, label=rf"$y=x^{{({l})}}$")
+    ax.plot(*next_point(program, y), "v", color=BLUE, markersize=9, label=r"$\arg\min\,g(\cdot,y)$")
+    ax.set(xlabel=r"$x_1$", ylabel=r"$x_2$", aspect="equal", anchor="W")
     ax.locator_params(nbins=5)
-    ax.legend(frameon=True, fontsize=8, loc="lower left")
+    ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
 
 
-def plane(program: Program, points: int = 91) -> tuple[Matrix, Matrix, Any]:
+def level_lines(ax: Any, grid: tuple[Matrix, Matrix], values: Matrix, inside: Any, edge: Any, **look: Any) -> None:
+    """Labelled level lines of a function on the grid, cut off at the edge of Ω."""
+    low, high = np.quantile(values[inside], (0.02, 0.97))
+    lines = ax.contour(*grid, values, levels=np.linspace(low, high, 9), linewidths=0.8, **look)
+    lines.set_clip_path(edge)
+    for label in ax.clabel(lines, lines.levels[1::2], fontsize=7, fmt="%.2g"):
+        label.set_visible(edge.get_path().contains_point(1.12 * np.array(label.get_position())))
+
+
+def plane(program: Program, points: int = 121) -> tuple[Matrix, Matrix, Any]:
     """A grid over Ω for two variables, and which of its points lie inside."""
     if program.pencil.n != 2:
         raise InvalidParameter(f"the program must have two variables, this program has {program.pencil.n}.")
@@ -147,11 +155,6 @@ def plane(program: Program, points: int = 91) -> tuple[Matrix, Matrix, Any]:
     first, second = np.meshgrid(*(np.linspace(-1.05 * edge, 1.05 * edge, points) for edge in edges))
     inside = over_plane(program.slack, first, second) >= 0.0
     return first, second, inside
-
-
-def levels_of(values: Matrix, inside: Any) -> Vector:
-    """Twelve level lines that share the area inside Ω evenly."""
-    return np.unique(np.quantile(values[inside], np.linspace(0.04, 0.96, 12)))
 
 
 def over_plane(function: Callable[[Vector], float], first: Matrix, second: Matrix) -> Matrix:

@@ -81,32 +81,15 @@ def constant_docs(module: ModuleType, name: str) -> str:
     return ""
 
 
-def with_links(index: str) -> str:
-    """The equation index for the site: code names are links, and label and test stand below number and code."""
-    return "\n".join(map(linked_row, index.splitlines())) + "\n"
-
-
-def linked_row(line: str) -> str:
-    """A row of a table of the index; any other line unchanged."""
-    cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
-    if len(cells) not in (3, 6):
-        return line
-    if set(cells[0]) == {"-"}:
-        return "|---|---|---|---|" if len(cells) == 6 else "|---|---|"
-    first = [f"{cells[0]}<br>{cells[1]}", cells[2]] if len(cells) == 6 else cells[:1]
-    code, test, *page = cells[len(cells) // 2 :] if len(cells) == 6 else cells[1:]
-    names = re.sub(r"`([\w.]+)`", link, code)
-    return f"| {' | '.join([*first, f'{names}<br>{test}', *page])} |"
-
-
-def link(match: re.Match[str]) -> str:
-    """A reference to the place where a code name of the index is documented; a name without a page stays as it is."""
-    module, _, name = f"dcgev_cvx.{match[1]}".rpartition(".")
+def home_of(name: str) -> str | None:
+    """Where a name such as `steps.conic.QCQPStep` is documented; None for what has no page."""
+    if name.startswith(("_", "reproduction")):
+        return None
+    module, _, member = f"dcgev_cvx.{name}".rpartition(".")
     try:
-        target = home(importlib.import_module(module), name)
+        return home(importlib.import_module(module), member)
     except (ImportError, AttributeError):  # a method, or a module
-        target = f"{module}.{name}"
-    return match[0] if match[1].startswith(("_", "reproduction")) else f"{{py:obj}}`{match[1]} <{target}>`"
+        return f"{module}.{member}"
 
 
 def plain_factory(
@@ -143,4 +126,9 @@ def as_literal(block: str) -> str:
 def escaped(line: str) -> str:
     """The line with bars, stars and final underscores that mean themselves; code and roles stay as they are."""
     parts = re.split(r"(:\w+:`[^`]*`|``[^`]*``|`[^`]*`)", line)
-    return "".join(p if p.endswith("`") else re.sub(r"(?<!\\)([|*_](?!\w)|[|*])", r"\\\1", p) for p in parts)
+    return "".join(p if p.endswith("`") else plain(p) for p in parts)
+
+
+def plain(words: str) -> str:
+    """Escape what reStructuredText would read as markup, and let MathJax set ρ̃."""
+    return re.sub(r"(?<!\\)([|*_](?!\w)|[|*])", r"\\\1", words).replace("ρ̃", r"\ :math:`\tilde\rho`\ ")
