@@ -13,7 +13,7 @@ from dcgev_cvx import MMResult, Pencil, SparseGEV, Stop, datasets, minimize, spa
 from dcgev_cvx._numerics.checks import Vector
 from dcgev_cvx.algorithms import native_run
 from dcgev_cvx.search.path import rho_max
-from dcgev_cvx.steps.native import MetricStep, native_step
+from dcgev_cvx.steps.native import native_step
 from dcgev_cvx.steps.polish import surrogate_at
 
 from .report import Measure, Skipped, at_least, at_most, installed, timed
@@ -57,7 +57,7 @@ def against_cvxpy(n: int, repeats: int) -> Iterator[Measure]:
     slow = sparse_gev(pencil, rho=rho, shift="metric", stop=stop)
     seconds = perf_counter() - begin
     quick = sparse_gev(pencil, rho=rho, shift="metric", engine="native", stop=stop)
-    plain = minimize(program, native_step(program), stop=stop, shrink=True)
+    plain = minimize(program, native_step, stop=stop, shrink=True)
     detail = (
         f"CVXPY {seconds:.1f} s in {slow.n_iter} steps, f = {slow.f:.6g}; "
         f"native {fast:.3f} s in {quick.n_iter} steps, f = {quick.f:.6g}, {len(quick.support)} nonzeros"
@@ -74,13 +74,12 @@ def against_lars(n: int, repeats: int) -> Measure:
     program = SparseGEV(pencil, 0.002 * rho_max(pencil), shift="metric")
     y = program.start()
     sub = surrogate_at(program, y)
-    step = MetricStep()
     # weights are absorbed into the variables: zᵢ = uᵢ/pᵢ makes the penalty Σ|uᵢ|
     scale = 1.0 / np.maximum(sub.p, 1e-12)
     G = sub.B.sub(np.arange(n)) * np.outer(scale, scale)
     Xy = sub.c * scale
     lars = timed(lambda: lars_path_gram(Xy, G, n_samples=1, alpha_min=0.5, method="lasso"), 1)
-    ours = timed(lambda: step(program, y), repeats)
+    ours = timed(lambda: native_step(program, y), repeats)
     return Measure(
         f"LASSO n = {n}, lars_path_gram / kernel and walk", lars / ours, "×", detail=f"{1e3 * ours:.2f} ms"
     )

@@ -234,7 +234,7 @@ def step_of(program: SparseGEV | SparseFDA, engine: str, solver: Any) -> Step:
     if one_of(engine, "engine", ("cvxpy", "native")) == "native":
         from .steps.native import native_step
 
-        return native_step(program)
+        return native_step
     from .steps.backend import Backend
     from .steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep
 

@@ -12,7 +12,7 @@ from dcgev_cvx.steps.native import native_step
 
 pencil = datasets.pitprops()
 program = SparseGEV(pencil, rho=4.84, eps=0.01)
-steps = {"QCQP": QCQPStep(), "linear": LinearStep(), "closed": soft_threshold_step, "native": native_step(program)}
+steps = {"QCQP": QCQPStep(), "linear": LinearStep(), "closed": soft_threshold_step, "native": native_step}
 answers = {}
 for name, step in steps.items():
     out = step(program, pencil.leading_vector)

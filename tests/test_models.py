@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import Pencil, SparseFDA, SparseGEV, models, relaxations
-from dcgev_cvx.steps.backend import TIGHT, quiet
+from dcgev_cvx._numerics.threads import quiet
+from dcgev_cvx.steps.backend import TIGHT
 from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
 
 RNG = np.random.default_rng(0)
@@ -176,7 +177,7 @@ def step_programs(seed):
 def test_models_solved_as_they_stand_are_the_steps_of_the_package(seed):
     for step, program in step_programs(seed):
         problem = step.problem(program)
-        with quiet():  # near its limit Clarabel may call an accurate answer inaccurate
+        with quiet:  # near its limit Clarabel may call an accurate answer inaccurate
             problem.solve(solver="CLARABEL", **TIGHT["CLARABEL"])
         x = problem.var_dict[step.variable].value
         if step.variable == "z":

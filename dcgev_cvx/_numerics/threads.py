@@ -1,45 +1,50 @@
-"""BLAS on one thread: for short products, and where the last bits depend on the number of threads."""
+"""Settings of the whole process that several threads change for a while: BLAS on one thread, and no warnings."""
 
 from __future__ import annotations
 
 import threading
-from contextlib import AbstractContextManager, nullcontext
+import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import cache
 from typing import Any
 
 THREADED = 64
 """Matrices below this order are factored and multiplied by one thread in any case."""
 
 
-class OneThread:
-    """A context in which BLAS uses one thread; nested and concurrent contexts restore the setting before the first.
+class Shared:
+    """A context that the first of several threads enters and the last one leaves; it may be nested."""
 
-    NumPy's and SciPy's BLAS libraries each keep their threads busy for a while after a call, so that with products of
-    a tenth of a millisecond they mostly wait for each other.
-    """
-
-    def __init__(self) -> None:
-        self._lock, self._depth = threading.Lock(), 0
-        self._controller: Any = None
-        self._limit: Any = None
+    def __init__(self, made: Callable[[], AbstractContextManager[Any]]) -> None:
+        self._made, self._lock, self._depth, self._entered = made, threading.Lock(), 0, ExitStack()
 
     def __enter__(self) -> None:
         with self._lock:
             if self._depth == 0:
-                if self._controller is None:
-                    from threadpoolctl import ThreadpoolController
-
-                    self._controller = ThreadpoolController()
-                self._limit = self._controller.limit(limits=1, user_api="blas")
+                self._entered.enter_context(self._made())
             self._depth += 1
 
     def __exit__(self, *exception: object) -> None:
         with self._lock:
             self._depth -= 1
             if self._depth == 0:
-                self._limit.restore_original_limits()
+                self._entered.close()
 
 
-one_thread = OneThread()
+@cache
+def blas() -> Any:
+    """The BLAS libraries that are loaded; NumPy and SciPy each have their own."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+one_thread = Shared(lambda: blas().limit(limits=1, user_api="blas"))
+"""BLAS on one thread: its libraries keep their threads busy after a call, and short products wait for each other."""
+
+quiet = Shared(lambda: warnings.catch_warnings(action="ignore"))
+"""No warnings, where what they would say is in a status or measured by the caller."""
 
 
 def same_bits(order: int) -> AbstractContextManager[None]:

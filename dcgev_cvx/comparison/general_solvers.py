@@ -7,13 +7,13 @@ their row.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._numerics.checks import Vector
+from .._numerics.threads import quiet
 from ..errors import SolverFailed, SolverMissing
 from ..pencils import Pencil
 from ..relaxations.bounds import valid_radius
@@ -25,8 +25,7 @@ def by_dccp(pencil: Pencil, k: int) -> Vector:
 
     def solve(problem: Any) -> None:
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with quiet:
                 dccp(problem, solver="CLARABEL")
         except Exception as cause:  # whatever it raises is its row's status
             raise SolverFailed(f"dccp failed: {cause}") from cause

@@ -75,7 +75,7 @@ def next_point(program: Program, y: Vector) -> Vector:
     """The native step from y."""
     from ..steps.native import native_step
 
-    return native_step(program)(program, y).x
+    return native_step(program, y).x
 
 
 def line_through(program: Program, y: Vector, x: Vector, points: int) -> tuple[Vector, Vector, Vector, str]:

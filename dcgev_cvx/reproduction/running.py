@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 from .._numerics.checks import is_whole, shown
 from .._numerics.extras import require
+from .._numerics.threads import one_thread
 from ..errors import DataUnavailable, DCGEVError, InvalidParameter
 
 Settings: TypeAlias = Mapping[str, Any]
@@ -170,10 +171,8 @@ def outcome_of(task: Task, **extra: Path) -> Outcome:
 
     Errors of this package and arithmetic ones become the reason for a failure; anything else is a bug and is raised.
     """
-    from threadpoolctl import threadpool_limits
-
     try:
-        with threadpool_limits(limits=1):
+        with one_thread:
             return task.key, task.work(**task.arguments, **extra), ""
     except (DCGEVError, ArithmeticError, ValueError, MemoryError) as cause:
         return task.key, None, f"{type(cause).__name__}: {cause}"

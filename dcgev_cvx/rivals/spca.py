@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 from time import perf_counter
@@ -15,6 +14,7 @@ import numpy as np
 from .._numerics.checks import Matrix, Vector, as_flag, as_number, as_numbers, as_whole
 from .._numerics.extras import require
 from .._numerics.selection import keep_largest, largest_first
+from .._numerics.threads import quiet
 from ..certificates import Solution, renormalize
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil
@@ -162,18 +162,10 @@ def alternate(pencil: Pencil, regress: Regression, tol: float, max_iter: int) ->
 def elastic_net(C: Matrix, y: Vector, ridge: float, lasso: float, start: Vector) -> Vector:
     """argmin ‖y − Cβ‖² + ridge‖β‖² + lasso‖β‖₁ by coordinate descent; scikit-learn divides by 2·(rows of C)."""
     first, second = lasso / (2.0 * len(C)), ridge / len(C)
-    path = quietly(
-        linear_models().enet_path,
-        C,
-        y,
-        l1_ratio=first / (first + second),
-        alphas=[first + second],
-        coef_init=start,
-        precompute=False,
-        tol=1e-6,
-        check_input=False,
-        random_state=0,  # nothing is drawn by it, but None would move NumPy's global numbers
-    )
+    settings = {"l1_ratio": first / (first + second), "alphas": [first + second], "coef_init": start, "tol": 1e-6}
+    with quiet:
+        # nothing is drawn by random_state, but None would move NumPy's global numbers
+        path = linear_models().enet_path(C, y, precompute=False, check_input=False, random_state=0, **settings)
     return np.asarray(path[1], dtype=np.float64)[:, 0]
 
 
@@ -191,7 +183,8 @@ def lars(gram: Matrix, correlation: Vector, k: int) -> Vector:
     # a variable may leave the path and come back: twice as many steps as variables are allowed
     steps = 2 * k + 20
     path = linear_models().lars_path_gram
-    coefficients: Matrix = quietly(path, correlation, gram, n_samples=1, max_iter=steps, method="lasso")[2]
+    with quiet:
+        coefficients: Matrix = path(correlation, gram, n_samples=1, max_iter=steps, method="lasso")[2]
     reached = np.flatnonzero(np.count_nonzero(coefficients, axis=0) == k)
     return np.array(coefficients[:, reached[-1] if len(reached) else -1])
 
@@ -214,10 +207,3 @@ def linear_models() -> Any:
         return require("sklearn.linear_model", "reproduce")
     finally:
         random.setstate(state)
-
-
-def quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call without scikit-learn's warnings: what they say of convergence is measured by the caller."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return function(*args, **kwargs)

@@ -220,7 +220,7 @@ def on_path(pencil: Pencil, k: int, *, eps: float = MACHINE_EPS, tries: int = 24
         if card(run.x) != k:
             return card(run.x)
         # that run extrapolates and may stop on its way: Algorithm 1 itself decides
-        run = minimize(program.with_rho(rho), native_step(program), stop=Stop(max_iter=left), shrink=True)
+        run = minimize(program.with_rho(rho), native_step, stop=Stop(max_iter=left), shrink=True)
         left -= run.n_iter
         finished = run.status is not Status.OUT_OF_ITERATIONS
         return None if left < 1 or (card(run.x) == k and not finished) else card(run.x)

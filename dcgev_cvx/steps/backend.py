@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from time import perf_counter
@@ -20,6 +17,7 @@ from scipy.sparse import coo_array, issparse
 
 from .._numerics.checks import Vector, shown
 from .._numerics.extras import check_cvxpy
+from .._numerics.threads import quiet
 from ..errors import InvalidParameter, SolverFailed, SolverMissing, nearest
 
 check_cvxpy()
@@ -38,14 +36,7 @@ TIGHT: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 READS_ONLY = ("CLARABEL", "SCS", "OSQP")
 """Solvers that copy their data before they scale it; ECOS scales in place and back, which may lose a bit."""
 
-INSTALL = {
-    "CLARABEL": "clarabel",
-    "ECOS": "ecos",
-    "SCS": "scs",
-    "OSQP": "osqp",
-    "MOSEK": "mosek",
-    "GUROBI": "gurobipy",
-}
+INSTALL = {name: name.lower() for name in ("CLARABEL", "ECOS", "SCS", "OSQP", "MOSEK")} | {"GUROBI": "gurobipy"}
 
 
 @dataclass(frozen=True)
@@ -126,7 +117,7 @@ def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any], *, unfin
     """
     begin = perf_counter()
     try:
-        with quiet():
+        with quiet:
             # no warm start: an answer must not depend on earlier calls
             problem.solve(solver=name, warm_start=False, **options)
     except (KeyboardInterrupt, SystemExit):
@@ -154,7 +145,7 @@ def was_interrupted(cause: BaseException) -> bool:
 def foreign(problem: cp.Problem, **options: Any) -> None:
     """One call of problem.solve() for other packages (dccp, CVXPY's nonlinear interface), whatever their status."""
     try:
-        with quiet():
+        with quiet:
             problem.solve(**options)
     except Exception as cause:
         reason = str(cause).strip().splitlines()[0] if str(cause).strip() else ""
@@ -182,43 +173,6 @@ def known_solver(name: object) -> str:
             f"solver {upper} is not installed: pip install {package}. Installed: {', '.join(installed)}."
         )
     raise InvalidParameter(f"solver {shown(name)} is unknown; {nearest(name, every)}")
-
-
-class _Quiet:
-    """Turns warnings off while any thread solves; the last one to finish restores the filters."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._filters: warnings.catch_warnings[None] | None = None
-
-    def enter(self) -> None:
-        with self._lock:
-            if self._inside == 0:
-                self._filters = warnings.catch_warnings()
-                self._filters.__enter__()
-                warnings.simplefilter("ignore")
-            self._inside += 1
-
-    def leave(self) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0 and self._filters is not None:
-                self._filters.__exit__(None, None, None)
-                self._filters = None
-
-
-_quiet = _Quiet()
-
-
-@contextmanager
-def quiet() -> Generator[None]:
-    """No warnings during one solve: what they would say is in the status."""
-    _quiet.enter()
-    try:
-        yield
-    finally:
-        _quiet.leave()
 
 
 class LinearCostProblem(cp.Problem):

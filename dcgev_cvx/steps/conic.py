@@ -22,7 +22,7 @@ from .._numerics.checks import Vector, as_point
 from ..certificates import step_residuals
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil
-from ..programs import Program, SparseGEV
+from ..programs import Program, SparseGEV, expect_program
 from .backend import Backend, LinearCostProblem
 from .polish import Ball, Plane, Polished, Surrogate, polish, surrogate_at, value
 from .scaling import Scaling
@@ -161,7 +161,7 @@ def solve_and_polish(step: ConicStep, program: Program, y: Vector) -> StepOutput
     minimiser, or a residual above RESIDUAL_TOL.
     """
     begin = perf_counter()
-    y = as_point(y, program.pencil.n, "y")
+    y = as_point(y, expect_program(program).pencil.n, "y")
     s = surrogate_at(program, y)
     if isinstance(program, SparseGEV) and not s.c.any():
         return without_pull(program, y)

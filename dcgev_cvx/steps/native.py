@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector, as_point
 from ..certificates import step_residuals
-from ..errors import InvalidParameter, SolverFailed
-from ..programs import Program, SparseFDA, SparseGEV
+from ..errors import SolverFailed
+from ..programs import Program, SparseGEV, expect_program
 from .closed import soft_threshold, soft_threshold_step
 from .polish import Ball, Plane, Surrogate, polish, surrogate_at
 from .step import StepOutput, without_pull
@@ -30,73 +28,24 @@ WARM_SUPPORT = 400
 """Supports up to this size are tried before any coordinate descent, for one Cholesky factor."""
 
 
-@dataclass(frozen=True)
-class MetricStep:
-    """One MM step as one weighted LASSO with Gram matrix B, for τ xᵀBx or τ = 0 (beyond the paper).
-
-    z = argmin zᵀBz − 2cᵀz + pᵀ|z|, x = z/max(τ, ‖z‖_B).
-
-    Why no constraint is left: with μ the multiplier of xᵀBx ≤ 1 the KKT system of the step reads
-    2(τ + μ)Bx − 2c + p∘∂|x| ∋ 0, and z = (τ + μ)x solves 2Bz − 2c + p∘∂|z| ∋ 0, which does not know μ.
-    On the sphere τ + μ = ‖z‖_B; inside it μ = 0.
-    """
-
-    def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """argmin g(·, y) over Ω."""
-        if not isinstance(program, SparseGEV) or (program.shift == "identity" and program.tau > 0.0):
-            raise InvalidParameter('MetricStep needs a SparseGEV program with shift="metric" (or τ = 0).')
-        if program.pencil.B is None:
-            return soft_threshold_step(program, y)
-        return exact_step(program, y, metric_guess)
-
-
-@dataclass(frozen=True)
-class IdentityStep:
-    """One MM step of Algorithm 1 as printed, τ > 0: a LASSO inside a root in μ (ALG, Eq:weighted).
-
-    For fixed μ the step is a LASSO with Gram matrix τI + μB, and ‖x(μ)‖_B falls with μ: adding the optimality of x(μ)
-    and of x(μ') for μ < μ' gives (μ' − μ)(‖x(μ)‖²_B − ‖x(μ')‖²_B) ≥ 0.
-    """
-
-    def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """argmin g(·, y) over Ω."""
-        if not isinstance(program, SparseGEV) or program.shift != "identity":
-            raise InvalidParameter('IdentityStep needs a SparseGEV program with shift="identity".')
-        if program.pencil.B is None:
-            return soft_threshold_step(program, y)
-        return exact_step(program, y, metric_guess if program.tau == 0.0 else identity_guess)
-
-
-@dataclass(frozen=True)
-class NativeFisherStep:
-    """One MM step of sparse FDA: a LASSO inside a root in the multiplier of aᵀx = 1 (Eq:fdaiterative).
-
-    For fixed t, x(t) = argmin xᵀBx − 2t aᵀx + pᵀ|x| and aᵀx(t) rises with t from 0: one root, where aᵀx = 1.
-    """
-
-    def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """argmin g(·, y) over Ω."""
-        if not isinstance(program, SparseFDA):
-            raise InvalidParameter(f"NativeFisherStep minimises a SparseFDA program, not {type(program).__name__}.")
-        return exact_step(program, y, fisher_guess)
-
-
-def native_step(program: Program) -> MetricStep | IdentityStep | NativeFisherStep:
-    """The native step of a program."""
-    if isinstance(program, SparseFDA):
-        return NativeFisherStep()
-    metric = isinstance(program, SparseGEV) and program.shift == "metric"
-    return MetricStep() if metric else IdentityStep()
-
-
-def exact_step(program: Program, y: Vector, guess: Callable[[Any, Vector], Vector]) -> StepOutput:
+def native_step(program: Program, y: Vector) -> StepOutput:
     """The exact minimiser: from the sign pattern of y where that is nearly right, else from coordinate descent.
 
     Late in a run support and signs no longer change, and one small Cholesky factor is the whole step. Either way the
     answer is the unique minimiser, so that the choice affects the time alone.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import SparseGEV, datasets
+    >>> from dcgev_cvx.steps.native import native_step
+    >>> program = SparseGEV(datasets.planted_cca().pencil, rho=0.1)
+    >>> native_step(program, program.start()).residual < 1e-10
+    True
     """
+    if isinstance(program, SparseGEV) and program.pencil.B is None:
+        return soft_threshold_step(program, y)
     begin = perf_counter()
-    y = as_point(y, program.pencil.n, "y")
+    y = as_point(y, expect_program(program).pencil.n, "y")
     s = surrogate_at(program, y)
     if isinstance(program, SparseGEV) and not s.c.any():
         return without_pull(program, y)
@@ -112,6 +61,13 @@ def exact_step(program: Program, y: Vector, guess: Callable[[Any, Vector], Vecto
     residual, _ = step_residuals(program, y, x)
     value, seconds = program.g(x, y), perf_counter() - begin
     return StepOutput(x, value, result.mu * s.scaling.o, seconds, residual, correction=0.0, solver="native")
+
+
+def guess(s: Surrogate, y: Vector) -> Vector:
+    """Nearly the minimiser, by coordinate descent from y."""
+    if isinstance(s, Plane):
+        return fisher_guess(s, y)
+    return metric_guess(s, y) if s.metric_shift or s.tau == 0.0 else identity_guess(s, y)
 
 
 class Lasso:
@@ -143,7 +99,12 @@ class Lasso:
 
 
 def metric_guess(s: Ball, y: Vector) -> Vector:
-    """x = z/max(τ, ‖z‖_B) from the LASSO, warm-started at the best nonnegative multiple of y."""
+    """x = z/max(τ, ‖z‖_B) with z = argmin zᵀBz − 2cᵀz + pᵀ|z|, for τxᵀBx or τ = 0 (beyond the paper).
+
+    Why no constraint is left: with μ the multiplier of xᵀBx ≤ 1 the KKT system of the step reads
+    2(τ + μ)Bx − 2c + p∘∂|x| ∋ 0, and z = (τ + μ)x solves 2Bz − 2c + p∘∂|z| ∋ 0, which does not know μ. On the sphere
+    τ + μ = ‖z‖_B; inside it μ = 0. The LASSO is warm-started at the best nonnegative multiple of y.
+    """
     gain = 2.0 * float(s.c @ y) - float(s.p @ np.abs(y))
     square = float(y @ s.B.dot(y))
     z = max(0.0, 0.5 * gain / square) * y if square > 0.0 else y
@@ -153,20 +114,24 @@ def metric_guess(s: Ball, y: Vector) -> Vector:
 
 
 def identity_guess(s: Ball, y: Vector) -> Vector:
-    """x(μ) = argmin τxᵀx + μxᵀBx − 2cᵀx + pᵀ|x| at the root of ‖x(μ)‖_B = 1, or at μ = 0."""
+    """x(μ) = argmin τxᵀx + μxᵀBx − 2cᵀx + pᵀ|x| at the root of ‖x(μ)‖_B = 1, or at μ = 0 (ALG, Eq:weighted).
+
+    ‖x(μ)‖_B falls with μ: adding the optimality of x(μ) and of x(μ') for μ < μ' gives
+    (μ' − μ)(‖x(μ)‖²_B − ‖x(μ')‖²_B) ≥ 0. It is below 1 at μ = (cᵀB⁻¹c)^½.
+    """
     inside = soft_threshold(s.c, 0.5 * s.p) / s.tau
     if s.B.norm(inside) <= 1.0:
         return inside
     lasso = Lasso(s, y)
-    # ‖x(μ)‖_B falls with μ and is below 1 at μ = (cᵀB⁻¹c)^½
     falling_root(lambda mu: s.B.norm(lasso.solve(s.c, s.tau, mu, s.size)) - 1.0, s.size)
     return lasso.z
 
 
 def fisher_guess(s: Plane, y: Vector) -> Vector:
-    """x(t) = argmin xᵀBx − 2t aᵀx + pᵀ|x| at the root of aᵀx(t) = 1.
+    """x(t) = argmin xᵀBx − 2t aᵀx + pᵀ|x| at the root of aᵀx(t) = 1 (Eq:fdaiterative).
 
-    Times xᵀ the KKT system reads 2xᵀBx + pᵀ|x| = 2t: t is at most the surrogate's value at any feasible point.
+    aᵀx(t) rises with t from 0. Times xᵀ the KKT system reads 2xᵀBx + pᵀ|x| = 2t: t is at most the surrogate's value
+    at any feasible point.
     """
     x = s.project(y)
     x = x if x.any() else s.project(s.first_signs(np.zeros_like(y)))

@@ -87,7 +87,7 @@ def judge_problem(program: SparseGEV, y: Vector, build: Any) -> Verdict:
     except SolverFailed as failure:
         return Verdict(False, f"it could not be solved: {failure}")
     x = as_vector(found[0].value, program.pencil.n, "the solution x")
-    best = program.g(native_step(program)(program, y).x, y)
+    best = program.g(native_step(program, y).x, y)
     if program.violation(x) > 1e-6:
         return Verdict(False, f"its solution has xᵀBx = {program.pencil.B_quad(x):.6g} > 1")
     excess = program.g(x, y) - best
@@ -172,7 +172,7 @@ def suspect_a(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Vec
     from ..steps.native import native_step
 
     program = SparseGEV(Pencil(A, B), rho, eps, tau)
-    return native_step(program)(program, program.start(y)).x
+    return native_step(program, program.start(y)).x
 
 
 def suspect_b(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Vector:

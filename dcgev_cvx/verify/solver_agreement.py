@@ -56,16 +56,14 @@ def step_methods(program: SparseGEV, case: Instance) -> Iterator[tuple[str, Call
     from ..steps.backend import installed_solvers
     from ..steps.closed import soft_threshold_step
     from ..steps.conic import QCQPStep
-    from ..steps.native import MetricStep
+    from ..steps.native import native_step
 
     y = case.data["y"]
     yield "reference", lambda: certified(case).x
     yield "QCQPStep", lambda: QCQPStep()(program, y).x
     if program.pencil.B is None:
         yield "closed form", lambda: soft_threshold_step(program, y).x
-    if program.tau == 0.0 or program.pencil.B is None:
-        metric = SparseGEV(program.pencil, program.rho, program.eps, program.tau, shift="metric")
-        yield "native engine", lambda: MetricStep()(metric, y).x
+    yield "native engine", lambda: native_step(program, y).x
     for name in (name for name in installed_solvers() if name != "UNO"):  # UNO is for whole programs
         yield name, lambda name=name: plain_solve(surrogate(case), program, y, name)
 

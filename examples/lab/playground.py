@@ -64,7 +64,7 @@ def _(DCGEVError, SparseGEV, Stop, eps, extra, minimize, mo, native_step, np, pr
         program = SparseGEV(pencil, rho.value, least.eps, least.tau + extra.value, shift.value)
         first = {"all ones": np.ones(pencil.n), "e₁ + e₂": np.eye(pencil.n)[0] + np.eye(pencil.n)[1]}.get(start.value)
         x0 = np.zeros(pencil.n) if start.value == "zero" else None if first is None else first / pencil.B_norm(first)
-        result = minimize(program, native_step(program), x0, stop=Stop(max_iter=100))
+        result = minimize(program, native_step, x0, stop=Stop(max_iter=100))
     except (DCGEVError, ValueError) as error:  # or ε is no number
         failure = mo.callout(f"{type(error).__name__}: {error}", kind="danger")
     return failure, result

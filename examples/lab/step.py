@@ -56,7 +56,7 @@ def _(DCGEVError, SparseGEV, islice, iterate, log_eps, mo, native_step, problem,
     try:
         pencil, start = problems[problem.value]
         program = SparseGEV(pencil, rho.value, 10.0**log_eps.value, tau.value)
-        history = list(islice(iterate(program, native_step(program), start), 32))
+        history = list(islice(iterate(program, native_step, start), 32))
     except DCGEVError as error:
         failure = mo.callout(str(error), kind="danger")
     return failure, history, program

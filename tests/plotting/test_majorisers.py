@@ -32,7 +32,7 @@ def test_the_majoriser_touches_at_y_and_lies_above(program, ax, lines):
 def test_a_cusp_at_x_is_on_the_picture(pitprops, ax, lines):
     """At tiny ε f falls steeply to a point of fewer nonzeros, between any two points of an even grid."""
     program = SparseGEV(pitprops, 6.0, 1e-6, 3.0)
-    *_, y, x = (point.x for point in islice(iterate(program, native_step(program)), 5))
+    *_, y, x = (point.x for point in islice(iterate(program, native_step), 5))
     assert np.count_nonzero(x) < np.count_nonzero(y)
     plotting.plot_majoriser(program, y, x, ax=ax)
     assert lines(ax)["$f(x)$"][1].min() == program.f(x)
@@ -46,7 +46,7 @@ def test_a_step_that_does_not_move_has_no_line(ax):
 
 
 def test_the_plane_shows_the_iterates_inside_the_ellipse(ax, lines):
-    history = list(islice(iterate(PLANE, native_step(PLANE), [0.3, 0.35]), 10))
+    history = list(islice(iterate(PLANE, native_step, [0.3, 0.35]), 10))
     assert plotting.plot_majoriser_2d(PLANE, history, at=2, ax=ax) is ax
     drawn = lines(ax)
     assert np.allclose(drawn["$x^{(l)}$"].T, [point.x for point in history])
@@ -85,6 +85,6 @@ def test_basins_mark_every_start_and_limits_are_fixed_points(ax):
 
 def test_basins_of_an_ellipse_start_on_it(ax, lines):
     program = SparseGEV(Pencil(np.eye(2), np.array([[2.0, 0.3], [0.3, 1.0]])), rho=0.1, eps=0.1)
-    plotting.plot_basins(program, native_step(program), starts=8, ax=ax)
+    plotting.plot_basins(program, native_step, starts=8, ax=ax)
     starts = np.hstack([np.array(v) for label, v in lines(ax).items() if label.startswith("ends with")]) / 1.12
     assert np.allclose([program.pencil.B_norm(x) for x in starts.T], 1.0)

@@ -23,7 +23,7 @@ PLANE = SparseGEV(Pencil(np.array([[2.0, 0.8], [0.8, 1.2]])), rho=0.6, eps=0.1, 
 
 
 def test_steps_and_counts_have_no_halves(ax):
-    short = minimize(PLANE, native_step(PLANE), [0.3, 0.35], stop=Stop(max_iter=2))
+    short = minimize(PLANE, native_step, [0.3, 0.35], stop=Stop(max_iter=2))
     plotting.plot_history(short, ax)
     right = next(axes for axes in ax.figure.axes if axes is not ax)
     for ticks in (ax.get_xticks(), right.get_yticks()):

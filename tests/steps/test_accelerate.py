@@ -47,8 +47,8 @@ def test_shrinking_is_the_same_run(shift):
     """Iterate by iterate, on a smaller and smaller program."""
     A, B = cca()
     program = SparseGEV(Pencil(A, B), 0.3, shift=shift)
-    plain = list(islice(iterate(program, native_step(program)), 12))
-    small = minimize(program, native_step(program), stop=Stop(max_iter=11), shrink=True).history
+    plain = list(islice(iterate(program, native_step), 12))
+    small = minimize(program, native_step, stop=Stop(max_iter=11), shrink=True).history
     shares = []
     for a, b in zip(plain, small, strict=True):
         assert b.f == pytest.approx(a.f, rel=1e-12)
@@ -64,8 +64,8 @@ def test_a_shrunk_run_ends_as_the_whole_one_does():
     A, B = cca()
     program = SparseGEV(Pencil(A, B, names=[f"v{i}" for i in range(40)]), 0.3, shift="metric")
     seen = []
-    whole = minimize(program, native_step(program))
-    small = minimize(program, native_step(program), callback=lambda point: seen.append(point), shrink=True)
+    whole = minimize(program, native_step)
+    small = minimize(program, native_step, callback=lambda point: seen.append(point), shrink=True)
     assert small.status is whole.status
     assert [point.l for point in seen] == list(range(small.n_iter + 1))
     assert program.pencil.B_norm(small.x - whole.x) <= 1e-6
@@ -73,8 +73,8 @@ def test_a_shrunk_run_ends_as_the_whole_one_does():
     assert small.program is program
     assert small.certificate == certify(program, small.x, small.history)
     assert all(len(point.x) == 40 and not point.x.flags.writeable for point in small.history)
-    assert minimize(program, native_step(program), stop=Stop(max_iter=5), shrink=True).n_iter == 5
-    cut = minimize(program, native_step(program), callback=lambda point: point.l == 6, shrink=True)
+    assert minimize(program, native_step, stop=Stop(max_iter=5), shrink=True).n_iter == 5
+    cut = minimize(program, native_step, callback=lambda point: point.l == 6, shrink=True)
     assert (cut.n_iter, cut.status.name) == (6, "STOPPED")
 
 
@@ -128,9 +128,9 @@ def test_at_large_eps_a_zero_comes_back():
     y = referee.start(0, B, 40, zeros=35)
     face = Restriction.whole(program)
     assert face.shrunk(y) is face
-    run = minimize(program, native_step(program), y, stop=Stop(max_iter=1), shrink=True)
+    run = minimize(program, native_step, y, stop=Stop(max_iter=1), shrink=True)
     assert np.count_nonzero(run.x) > 5
-    assert program.pencil.B_norm(run.x - native_step(program)(program, y).x) == 0.0
+    assert program.pencil.B_norm(run.x - native_step(program, y).x) == 0.0
 
 
 @pytest.mark.parametrize("eps", [1.0, 1e-2, 2.2e-16])
@@ -139,8 +139,8 @@ def test_extrapolation_descends_and_certifies(eps, shift):
     """f never rises, every step's sandwich holds at its own origin, and the end is as stationary, sooner."""
     A, B = cca(seed=1)
     program = SparseGEV(Pencil(A, B), 0.05, eps, shift=shift)
-    plain = minimize(program, native_step(program))
-    quick = minimize(program, Accelerated(native_step(program)))
+    plain = minimize(program, native_step)
+    quick = minimize(program, Accelerated(native_step))
     assert quick.converged
     assert quick.certificate.passes()
     assert quick.certificate.sandwich == 0.0
@@ -187,7 +187,7 @@ def test_repetition_with_a_shift_and_of_no_other_step():
         SparseGEV(Pencil(Gram(C)), 1.0),
         SparseGEV(Pencil(C.T @ C), 1.0, penalty=L1Penalty()),
     ):
-        step = Repeated(native_step(other), least=1)
+        step = Repeated(native_step, least=1)
         assert all(it.work == 1.0 and it.origin is None for it in list(islice(iterate(other, step), 5))[1:])
 
 
@@ -205,7 +205,7 @@ def test_a_false_origin_is_seen():
     """An extrapolation that raised f would be found by the certificate, from the data."""
     A, B = cca(seed=2)
     program = SparseGEV(Pencil(A, B), 0.05, shift="metric")
-    run = minimize(program, Accelerated(native_step(program)))
+    run = minimize(program, Accelerated(native_step))
     from dataclasses import replace
 
     index = next(i for i, it in enumerate(run.history) if it.origin is not None)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import Backend, InvalidParameter, SolverFailed, SolverMissing
-from dcgev_cvx.steps.backend import INSTALL, TIGHT, installed_solvers, known_solver, quiet
+from dcgev_cvx._numerics.threads import quiet
+from dcgev_cvx.steps.backend import INSTALL, TIGHT, installed_solvers, known_solver
 
 
 def tiny():
@@ -146,12 +147,12 @@ def test_warning_filters_survive_overlapping_threads():
     inside, leave = threading.Barrier(2), threading.Event()
 
     def other():
-        with quiet():
+        with quiet:
             inside.wait()
             leave.wait()
 
     thread = threading.Thread(target=other)
-    with quiet():
+    with quiet:
         thread.start()
         inside.wait()
     try:

@@ -6,7 +6,8 @@ import pytest
 from scipy.sparse import coo_array
 
 from dcgev_cvx import Backend, SparseFDA, SparseGEV, datasets
-from dcgev_cvx.steps.backend import LinearCostProblem, quiet
+from dcgev_cvx._numerics.threads import quiet
+from dcgev_cvx.steps.backend import LinearCostProblem
 from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep, compiled
 from dcgev_cvx.steps.polish import surrogate_at
 
@@ -84,7 +85,7 @@ def test_options_are_not_mixed_up():
     problem = LinearCostProblem(QCQPStep().problem(CASES[0][1]))
     for parameter in problem.parameters():
         parameter.value = np.ones(6)
-    with quiet():  # one iteration is too few, and CVXPY says so
+    with quiet:  # one iteration is too few, and CVXPY says so
         problem.solve(solver="SCS", max_iters=1, warm_start=False)
         short = problem.solver_stats.num_iters
         problem.solve(solver="SCS", warm_start=False)

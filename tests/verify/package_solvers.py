@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dcgev_cvx import Pencil, SparseFDA, SparseGEV, Stop, dc_pca, sparse_fda, sparse_gev
+from dcgev_cvx.steps import native
 from dcgev_cvx.steps.conic import FisherStep, QCQPStep
-from dcgev_cvx.steps.native import IdentityStep
 
 RUN = Stop(max_iter=3000, step=1e-9, stationarity=1e-6)
 
@@ -16,7 +16,7 @@ def qcqp_step(A, B, y, rho, eps, tau):
 
 def native_step(A, B, y, rho, eps, tau):
     program = SparseGEV(Pencil(A, B), rho, eps, tau)
-    return IdentityStep()(program, program.start(y)).x
+    return native.native_step(program, program.start(y)).x
 
 
 def fisher_step(a, B, y, nu, eps):
