@@ -3,14 +3,15 @@
     from dcgev_cvx import teach
     print(teach.task("threshold"))
     print(teach.check("threshold", my_step))
+    print(teach.hint("threshold", 2))
 
 Starters are in `examples/exercises`, solutions apart in `examples/solutions`.
 """
 
 from __future__ import annotations
 
-from .answer_checks import SUSPECTS
 from .exercises import EXERCISES, Exercise, check, hint, task
+from .suspects import SUSPECTS
 from .verdicts import Verdict, judge_step, majorises
 
 __all__ = ["EXERCISES", "SUSPECTS", "Exercise", "Verdict", "check", "hint", "judge_step", "majorises", "task"]

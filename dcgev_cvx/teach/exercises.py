@@ -1,31 +1,56 @@
-"""The exercises by name: what is asked, a hint, and the check of an answer."""
+"""The exercises by name: what is asked, three hints, and the check of an answer; exercises.toml has the texts."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from .._numerics.checks import one_of
-from . import answer_checks
+from .._numerics.checks import as_number, as_whole, one_of, shown
+from .dcp_exercise import DCP, judge_dcp
+from .faults import Family
+from .guarded_calls import Unusable, guarded
+from .majoriser_exercise import MAJORISER, judge_majoriser
+from .step_exercises import THRESHOLD, judge_threshold
+from .suspects import judge_suspect, read_suspect
+from .value_exercises import (
+    BOUND,
+    TAU,
+    judge_bound,
+    judge_cardinality,
+    judge_corollary,
+    judge_stuck,
+    judge_tau,
+    read_cardinality,
+    read_corollary,
+    read_stuck,
+)
 from .verdicts import Verdict
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """An exercise with its hint and the check of an answer.
+    """An exercise with its hints and the check of an answer.
 
     Parameters
     ----------
     name, title : str
         The name by which it is called, and a heading.
-    task, hint : str
-        What is asked, and a push in the right direction.
+    task : str
+        What is asked.
+    hints : tuple of str
+        Three hints: where to look, the idea, and nearly the answer.
     wants : str
         The form of an answer.
+    read : callable
+        Returns what is judged: the values of a function at the test points, or a checked number, vector or matrix.
     judge : callable
-        Returns the verdict on an answer.
+        Returns the verdict on what was read.
+    family : Family, optional
+        The right answer and the typical wrong ones, with which a wrong answer is compared.
 
     Examples
     --------
@@ -37,13 +62,22 @@ class Exercise:
     name: str
     title: str
     task: str
-    hint: str
+    hints: tuple[str, ...]
     wants: str
+    read: Callable[[Any], Any]
     judge: Callable[[Any], Verdict]
+    family: Family | None = None
+
+    def judged(self, answer: Any) -> tuple[Any, Verdict]:
+        """What was read of an answer, and the verdict on it."""
+        found = self.read(answer)
+        return found, self.judge(found)
 
 
-def check(name: str, answer: Any) -> Verdict:
-    """Check an answer; an exception in the answer's own code becomes part of the verdict.
+def check(name: str, answer: Any, *, time_limit: float = 10.0) -> Verdict:
+    """Check an answer: is it right, which typical mistake is it, or which equation fails?
+
+    Whatever the answer's own code does (raise, loop, print, return nonsense) is said in the verdict.
 
     Parameters
     ----------
@@ -51,27 +85,32 @@ def check(name: str, answer: Any) -> Verdict:
         One of `EXERCISES`.
     answer : object
         What `EXERCISES[name].wants`: a function, a number, a vector, a matrix or a tuple.
+    time_limit : float
+        Seconds after which the answer's code is interrupted.
 
     Returns
     -------
     Verdict
-        True or not, with the number that shows why.
+        True or not, with the mistake and the numbers that show it.
 
     Examples
     --------
     >>> from dcgev_cvx import teach
-    >>> print(teach.check("cardinality", 9.0))
-    right: Algorithm 2 at ρ̃ = 9 ends with 5 nonzeros (converged)
+    >>> print(teach.check("cardinality", 0.5))
+    not yet: Algorithm 2 at ρ̃ = 0.5, ε = 0.01 ends with 7 nonzeros (converged). Take a larger ρ̃.
     >>> bool(teach.check("tau", 0.0))
     False
     """
-    exercise = named(name)
+    exercise, seconds = named(name), as_number(time_limit, "time_limit", strict=True, high=3600.0)
     if answer is None or answer is ...:
         return Verdict(False, f"no answer given. {exercise.task}")
     try:
-        return exercise.judge(answer)
-    except (Exception, SystemExit) as error:  # a student's code, even one that leaves: the lesson goes on
-        return Verdict(False, f"{type(error).__name__}: {error} (wanted: {exercise.wants})")
+        (found, verdict), printed = guarded(lambda: exercise.judged(answer), seconds)
+    except Unusable as problem:
+        return Verdict(False, f"{problem} (wanted: {exercise.wants})")
+    mistake = "" if verdict or exercise.family is None else exercise.family.diagnose(found)
+    says = f"{mistake} {verdict.why}".strip()
+    return Verdict(verdict.ok, f"{says} Your code printed {shown(printed)}." if printed else says)
 
 
 def task(name: str) -> str:
@@ -91,18 +130,20 @@ def task(name: str) -> str:
     --------
     >>> from dcgev_cvx import teach
     >>> teach.task("cardinality")
-    'Find ρ̃ for which Algorithm 2 on pit props ends with exactly five nonzeros.'
+    'Find ρ̃ for which Algorithm 2 with ε = 0.01 on pit props ends with exactly five nonzeros.'
     """
     return named(name).task
 
 
-def hint(name: str) -> str:
-    """Return the hint of an exercise.
+def hint(name: str, grade: int = 1) -> str:
+    """Return a hint.
 
     Parameters
     ----------
     name : str
         One of `EXERCISES`.
+    grade : int
+        1 says where to look, 2 gives the idea, 3 nearly the answer.
 
     Returns
     -------
@@ -113,9 +154,9 @@ def hint(name: str) -> str:
     --------
     >>> from dcgev_cvx import teach
     >>> teach.hint("cardinality")
-    'More ρ̃, fewer nonzeros: path(pencil) shows where each number is reached.'
+    'Try two values of ρ̃ and compare the numbers of nonzeros. Which way does the number go?'
     """
-    return named(name).hint
+    return named(name).hints[as_whole(grade, "grade", high=3) - 1]
 
 
 def named(name: object) -> Exercise:
@@ -123,91 +164,29 @@ def named(name: object) -> Exercise:
     return EXERCISES[one_of(name, "exercise", EXERCISES)]
 
 
-EXERCISES: Mapping[str, Exercise] = MappingProxyType(
+CHECKS: Mapping[str, dict[str, Any]] = MappingProxyType(
     {
-        exercise.name: exercise
-        for exercise in (
-            Exercise(
-                "majoriser",
-                "Write a majoriser",
-                "Write g(A, x, y, rho_eps, eps, tau) that majorises f(x) = rho_eps Σ log(eps + |xᵢ|) − xᵀAx, touches "
-                "it at y and is convex in x. A + τI ⪰ 0.",
-                "Keep τ‖x‖², replace the convex xᵀ(A + τI)x by its tangent at y, and log(eps + |xᵢ|), concave "
-                "in |xᵢ|, by its tangent in |xᵢ|.",
-                "a function g(A, x, y, rho_eps, eps, tau) that returns a number",
-                answer_checks.judge_majoriser,
-            ),
-            Exercise(
-                "threshold",
-                "One step of DC-PCA",
-                "Write step(A, y, rho, eps) that returns the minimiser of (ALG) for B = I and τ = 0: (ALG-S).",
-                "Soft-threshold Ay at ½ρ_ε wᵢ, then divide by the length. What if nothing is left?",
-                "a function step(A, y, rho, eps) that returns x",
-                answer_checks.judge_threshold,
-            ),
-            Exercise(
-                "dcp",
-                "Repair a problem that is not DCP",
-                "min τ‖x‖² − xᵀ(A + τI)x + ρ_ε Σ log(ε + |xᵢ|) s.t. xᵀBx ≤ 1 is not DCP. Write problem(A, B, y, "
-                'rho, eps, tau) → cp.Problem in cp.Variable(n, name="x") that is DCP and whose solution is the '
-                "MM step from y.",
-                "Two terms are concave. Replace each by its tangent at y: a linear function and a weighted ℓ1 norm.",
-                "a function problem(A, B, y, rho, eps, tau) that returns a cp.Problem",
-                answer_checks.judge_dcp,
-            ),
-            Exercise(
-                "tau",
-                "The smallest shift",
-                "Give the smallest τ, to four digits, for which g majorises f on datasets.indefinite(7), whatever "
-                "ρ̃ ≥ 0 is.",
-                "g(x, y) − f(x) contains (x − y)ᵀ(A + τI)(x − y), and at ρ̃ = 0 nothing else.",
-                "a number",
-                answer_checks.judge_tau,
-            ),
-            Exercise(
-                "stuck",
-                "Stationary is not optimal",
-                "Give x with two nonzeros that is stationary for pit props at ρ̃ = 4.84, ε at machine precision, but "
-                "whose variables explain less variance than the best two.",
-                "Zeros are absorbing: start MM (dc_pca with x0=…) on two variables of your choice.",
-                "a vector of 13 numbers",
-                answer_checks.judge_stuck,
-            ),
-            Exercise(
-                "corollary",
-                "A counterexample to Corollary 6",
-                "Give (A, x0), A ⪰ 0 and x0 ≠ 0, such that Algorithm 1 at ρ̃ = 0 does not end at λmax(A).",
-                "At ρ̃ = 0 the algorithm is the power method. Which starts does it never leave?",
-                "a pair (A, x0)",
-                answer_checks.judge_corollary,
-            ),
-            Exercise(
-                "bound",
-                "Prove an upper bound",
-                "Give a symmetric 13 × 13 matrix U for which relaxations.bounds.homogeneous_bound(pencil, 3, U) on "
-                "pit props closes at least half of the gap between λmax(A) and the best 3-sparse value.",
-                "Any U is allowed. The dual variable of relaxations.homogeneous_sdp(pencil, 3) is a good one.",
-                "a 13 × 13 matrix of numbers",
-                answer_checks.judge_bound,
-            ),
-            Exercise(
-                "cardinality",
-                "From ρ̃ to k",
-                "Find ρ̃ for which Algorithm 2 on pit props ends with exactly five nonzeros.",
-                "More ρ̃, fewer nonzeros: path(pencil) shows where each number is reached.",
-                "a number",
-                answer_checks.judge_cardinality,
-            ),
-            Exercise(
-                "suspect",
-                "Find the wrong solver",
-                "teach.SUSPECTS holds three steps of (ALG) with a general B. One is wrong. Give (letter, A, B, y, "
-                "rho, eps, tau) on which its answer is not the minimiser.",
-                "All three are right when B is the identity. verify.check(suspect, 'step') finds it too.",
-                "a tuple (letter, A, B, y, rho, eps, tau)",
-                answer_checks.judge_suspect,
-            ),
-        )
+        "tau": {"read": TAU.read, "judge": judge_tau, "family": TAU},
+        "majoriser": {"read": MAJORISER.read, "judge": judge_majoriser, "family": MAJORISER},
+        "threshold": {"read": THRESHOLD.read, "judge": judge_threshold, "family": THRESHOLD},
+        "dcp": {"read": DCP.read, "judge": judge_dcp, "family": DCP},
+        "cardinality": {"read": read_cardinality, "judge": judge_cardinality},
+        "stuck": {"read": read_stuck, "judge": judge_stuck},
+        "corollary": {"read": read_corollary, "judge": judge_corollary},
+        "bound": {"read": BOUND.read, "judge": judge_bound, "family": BOUND},
+        "suspect": {"read": read_suspect, "judge": judge_suspect},
     }
 )
+
+
+def loaded() -> dict[str, Exercise]:
+    """The exercises in the order of the file."""
+    texts = tomllib.loads((Path(__file__).parent / "exercises.toml").read_text(encoding="utf-8"))
+    return {
+        name: Exercise(name, t["title"], t["task"], tuple(t["hints"]), t["wants"], **CHECKS[name])
+        for name, t in texts.items()
+    }
+
+
+EXERCISES: Mapping[str, Exercise] = MappingProxyType(loaded())
 """Every exercise by name, from easy to hard."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._numerics.checks import Vector, as_generator, as_number, as_vector, as_whole, shown
+from .._numerics.checks import Matrix, Vector, as_generator, as_number, as_vector, as_whole, shown
 from ..certificates import step_residuals
 from ..errors import InvalidParameter
 from ..programs import SparseGEV, expect_program
@@ -74,26 +74,41 @@ def majorises(program: SparseGEV, g: Surrogate, *, trials: int = 200, random_sta
     >>> bool(teach.majorises(program, program.g))
     True
     """
-    generator = as_generator(random_state)
     expect_program(program)
+    points = trial_points(program, as_whole(trials, "trials", high=10**6), random_state)
     if not callable(g):
         raise InvalidParameter(f"g = {shown(g)} must be a function g(x, y).")
-    for trial in range(as_whole(trials, "trials", high=10**6)):
+    values = [[as_number(g(x, y), "g", low=-1e300) for x in (y, *others)] for y, *others in points]
+    return judge_values(program, points, np.array(values))
+
+
+def trial_points(program: SparseGEV, trials: int, random_state: int = 0) -> list[tuple[Vector, ...]]:
+    """Random (y, x, z, midpoint of x and z) in Ω, x near y and far from it."""
+    generator, points = as_generator(random_state), []
+    for trial in range(trials):
         y, x, z = (random_point(program, generator) for _ in range(3))
         x = frozen(y + 10.0 ** (-(trial % 4)) * (x - y))  # Ω is convex
-        at_y, at_x, at_z, middle = (as_number(g(p, y), "g", low=-1e300) for p in (y, x, z, frozen(0.5 * (x + z))))
+        points.append((y, x, z, frozen(0.5 * (x + z))))
+    return points
+
+
+def judge_values(program: SparseGEV, points: Sequence[tuple[Vector, ...]], values: Matrix) -> Verdict:
+    """The first of the three properties that fails, from the values of g(·, y) at the trial points."""
+    for (y, x, z, _), (at_y, at_x, at_z, middle) in zip(points, values, strict=True):
         slack = 1e-8 * (1.0 + program.size(y) + program.size(x))
-        below = program.f(x) - at_x
-        if abs(at_y - program.f(y)) > slack:
-            words = f"it does not touch: g(y, y) = {at_y:.6g}, f(y) = {program.f(y):.6g} at y = {text(y)}"
-        elif below > slack:
-            words = f"it cuts f: g(x, y) = {at_x:.6g} lies {below:.1g} below f(x) at x = {text(x)}, y = {text(y)}"
-        elif middle > 0.5 * (at_x + at_z) + slack:
-            words = f"it is not convex between x = {text(x)} and {text(z)}, y = {text(y)}"
+        f_y, f_x, mean = program.f(y), program.f(x), 0.5 * (at_x + at_z)
+        if not np.isfinite([at_y, at_x, at_z, middle]).all():
+            words = f"g returns {at_x:g} at x = {text(x)}, y = {text(y)}, which is not a finite number."
+        elif abs(at_y - f_y) > slack:
+            words = f"It does not touch: g(y, y) = {at_y:.6g}, but f(y) = {f_y:.6g} at y = {text(y)}."
+        elif f_x - at_x > slack:
+            words = f"It cuts f: g(x, y) = {at_x:.6g} < f(x) = {f_x:.6g} at x = {text(x)}, y = {text(y)}."
+        elif middle > mean + slack:
+            words = f"It is not convex: between x = {text(x)} and {text(z)} it takes {middle:.6g} > {mean:.6g}."
         else:
             continue
         return Verdict(False, words)
-    return Verdict(True, f"it touches, lies above and is convex in {trials} random trials")
+    return Verdict(True, f"it touches, lies above and is convex in {len(points)} random trials")
 
 
 def random_point(program: SparseGEV, generator: np.random.Generator) -> Vector:
@@ -145,11 +160,37 @@ def judge_step(program: SparseGEV, y: Vector, x: Any, tol: float = 1e-7) -> Verd
     """
     n = expect_program(program).pencil.n
     x, y, tol = as_vector(x, n, "x"), as_vector(y, n, "y"), as_number(tol, "tol")
+    where = f"from y = {text(y)}, ρ̃ = {program.rho:g}, ε = {program.eps:g}"
     if program.violation(x) > tol:
-        return Verdict(False, f"xᵀBx = {program.pencil.B_quad(x):.6g} > 1 from y = {text(y)}")
+        return Verdict(False, f"xᵀBx = {program.pencil.B_quad(x):.6g} > 1 {where}.")
     residual = max(step_residuals(program, y, x))
-    words = f"KKT residual {residual:.1e} from y = {text(y)}, ρ̃ = {program.rho:g}, ε = {program.eps:g}"
-    return Verdict(residual <= tol, words)
+    if residual <= tol:
+        return Verdict(True, f"KKT residual {residual:.1e} {where}")
+    return Verdict(False, f"{failing_row(program, y, x)} {where}.")
+
+
+def failing_row(program: SparseGEV, y: Vector, x: Vector) -> str:
+    """The row of the KKT conditions of the step from y that x violates most, with its numbers.
+
+    Rows: 2τxᵢ − 2cᵢ + 2μ(Bx)ᵢ + pᵢ sign xᵢ = 0 where xᵢ ≠ 0, and |2τxᵢ − 2cᵢ + 2μ(Bx)ᵢ| ≤ pᵢ where xᵢ = 0.
+    """
+    p, smooth = program.slopes(y), 2.0 * (program.H_dot(x) - program.linear(y))
+    inside = program.slack(x) > 1e-9
+    mu = 0.0 if inside else program.multiplier(x, smooth, p)
+    rest = smooth + 2.0 * mu * program.normal(x)
+    gaps = np.where(x != 0.0, np.abs(rest + p * np.sign(x)), np.maximum(0.0, np.abs(rest) - p))
+    i = int(np.argmax(gaps))
+    row = f"2τx{sub(i)} − 2c{sub(i)} + 2μ(Bx){sub(i)}"
+    if x[i] != 0.0:
+        equation = f"{row} + p{sub(i)} sign x{sub(i)} = {rest[i] + p[i] * np.sign(x[i]):.4g}, not 0"
+    else:
+        equation = f"|{row}| = {abs(rest[i]):.4g} > p{sub(i)} = {p[i]:.4g}"
+    return f"KKT row {i + 1} at x = {text(x)}: {equation} (μ = {mu:.4g}),"
+
+
+def sub(i: int) -> str:
+    """The index i + 1 as subscript digits."""
+    return str(i + 1).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
 def all_of(verdicts: Iterable[Verdict], words: str) -> Verdict:

@@ -35,7 +35,9 @@ def test_every_exercise_has_starter_and_solution_and_nothing_else():
 @pytest.mark.parametrize("name", NAMES)
 def test_tasks_and_hints_are_there_and_no_answer_is_no_answer(name):
     assert teach.task(name).endswith(".")
-    assert teach.hint(name)
+    hints = [teach.hint(name, grade) for grade in (1, 2, 3)]
+    assert len(set(hints)) == 3
+    assert all(hint.endswith((".", "?")) for hint in hints)
     assert not teach.check(name, None)
     assert "no answer" in str(teach.check(name, ...))
 
@@ -58,8 +60,31 @@ def test_an_answer_of_the_wrong_kind_is_told_what_is_wanted(name):
     assert f"(wanted: {teach.EXERCISES[name].wants})" in teach.check(name, "x").why
 
 
-def test_an_answer_that_leaves_python_does_not_end_the_lesson():
-    def leaves(*args):
-        raise SystemExit(3)
+@pytest.mark.parametrize("grade", [0, 4, 1.5, "2"])
+def test_there_are_three_grades_of_hints(grade):
+    with pytest.raises(InvalidParameter, match="grade"):
+        teach.hint("tau", grade)
 
-    assert "SystemExit: 3" in teach.check("threshold", leaves).why
+
+PAGES_BEFORE = ["README.md", "docs/index.md", "docs/tutorials/moving-majoriser.md", "docs/tutorials/rho-to-k.md"]
+"""What a student reads before the page of the exercises."""
+
+GIVEN_AWAY = {
+    "majoriser": ["exp(-", "Exponential"],
+    "tau": ["indefinite(7)"],
+    "dcp": ["cp.Problem("],
+    "threshold": ["0.5 * rho_eps", "soft-thresh", "soft thresh", "\\tfrac12\\rho"],
+    "cardinality": ["five nonzeros"],
+    "stuck": ["rho=4.84, x0"],
+    "corollary": ["diag([2", "orthogonal to the leading"],
+    "bound": ["homogeneous_sdp"],
+    "suspect": ["suspect"],
+}
+"""Strings that an answer to each exercise would contain."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_page_before_an_exercise_gives_its_answer_away(name):
+    for page in PAGES_BEFORE:
+        text = (FOLDER.parent / page).read_text(encoding="utf-8")
+        assert [words for words in GIVEN_AWAY[name] if words in text] == [], page
