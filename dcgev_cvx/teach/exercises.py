@@ -75,7 +75,7 @@ class Exercise:
 
 
 def check(name: str, answer: Any, *, time_limit: float = 10.0) -> Verdict:
-    """Check an answer: is it right, which typical mistake is it, or which equation fails?
+    """Check an answer, and say which typical mistake it is or which equation fails.
 
     Whatever the answer's own code does (raise, loop, print, return nonsense) is said in the verdict.
 
