@@ -11,6 +11,7 @@ from .report import Measure, Skipped, machine, page, show, store
 SECTIONS = {
     "speed": "CVXPY overhead, small steps, the native engine, UNO, dccp",
     "scale": "large pencils and data: time against eigh and passes over the data",
+    "dc": "d.c. programs written in CVXPY: descent, and dccp on its own problems",
     "quality": "solve(k) against exhaustive search and against peers",
     "exact": "bounds as theorems, proofs of optimality",
     "mutation": "the verification kit: wrong solvers caught, right ones passed",

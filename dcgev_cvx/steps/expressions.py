@@ -172,6 +172,11 @@ def real_variables(parts: Sequence[Any]) -> list[cp.Variable]:
 class NoSubgradient(SolverFailed):
     """A convex expression has no subgradient at a point, which lies outside its domain or on its boundary."""
 
+    @classmethod
+    def of(cls, atom: Any) -> NoSubgradient:
+        """The error for an atom at the values that its arguments have."""
+        return cls(f"{type(atom).__name__} has no subgradient at {shown(atom.args[0].value)}.")
+
 
 class Tangent:
     """The map x ↦ (e(x), a matrix of subgradients of e at x), for a convex expression e of the stacked variables.
@@ -253,16 +258,22 @@ def of_variables(e: Any, arguments: list[tuple[cp.Variable, Any]]) -> Any:
 
 def evaluated(atom: Any) -> tuple[Vector, dict[Any, Any]]:
     """The value of an atom, and its slopes by variable."""
-    problem = f"{type(atom).__name__} has no subgradient at {shown(atom.args[0].value)}."
     try:
         with np.errstate(all="ignore"):
-            value, slopes = flat(atom.value), atom.grad
+            value, slopes = flat(atom.value), gradient(atom)
     except (ValueError, ArithmeticError, np.linalg.LinAlgError) as cause:  # some atoms check their arguments
-        raise NoSubgradient(problem) from cause
+        raise NoSubgradient.of(atom) from cause
     entries = [slope.data if sparse.issparse(slope) else slope for slope in slopes.values() if slope is not None]
     if len(entries) < len(slopes) or not all(np.isfinite(entry).all() for entry in (value, *entries)):
-        raise NoSubgradient(problem)
+        raise NoSubgradient.of(atom)
     return value, slopes
+
+
+def gradient(atom: Any) -> dict[Any, Any]:
+    """CVXPY's `grad`, without its chain rule, which takes most of the time, where every argument is a variable."""
+    if all(isinstance(argument, cp.Variable) for argument in atom.args):
+        return dict(zip(atom.args, atom._grad([argument.value for argument in atom.args]), strict=True))
+    return atom.grad
 
 
 def affine_map(e: Any, variables: Sequence[cp.Variable]) -> tuple[Any, Vector]:

@@ -1,0 +1,286 @@
+"""`DCProgram` against dccp on dccp's own problems, and its descent and certificates on random programs.
+
+The problems are those of dccp's public examples and tests, written anew and at sizes that dccp solves in seconds.
+Both start from the same ten points, call Clarabel and may violate a constraint by 1e-6. Objectives and violations
+are computed from the variables' values, whatever the two call their answers. Seconds are processor seconds.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from time import process_time
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from dcgev_cvx import Backend, DCGEVError, DCProgram
+from dcgev_cvx.dc import FEASIBLE
+from dcgev_cvx.steps.backend import Solved, quiet
+
+from .report import Measure, Skipped, at_least, at_most, installed, of_the_tests
+
+STARTS = range(10, 20)
+"""Seeds of the starts; seeds 0 to 5 chose the growth of the penalty."""
+RANDOM_PROGRAMS = 1000
+
+# The nine examples: the data do not depend on the start, which the seed chooses
+
+
+def boolean_least_squares(seed: int, n: int = 100) -> cp.Problem:
+    """x ∈ {−1, 1}ⁿ with the least ‖Ax − b‖."""
+    data = np.random.default_rng(0)
+    A, planted = data.standard_normal((n, n)), data.choice([-1.0, 1.0], n)
+    x = started(n, seed)
+    return cp.Problem(cp.Minimize(cp.norm(A @ x - A @ planted - 2 * data.standard_normal(n))), [cp.square(x) == 1])
+
+
+def circle_packing(seed: int, n: int = 10) -> cp.Problem:
+    """The smallest square that holds n disjoint circles."""
+    radius = np.random.default_rng(0).uniform(1.0, 3.0, n)
+    centre = started((n, 2), seed, scale=5.0)
+    apart = [cp.norm(centre[i] - centre[j]) >= radius[i] + radius[j] for i, j in combinations(range(n), 2)]
+    return cp.Problem(cp.Minimize(cp.max(cp.max(cp.abs(centre), axis=1) + radius)), apart)
+
+
+def collision_avoidance(seed: int, steps: int = 50) -> cp.Problem:
+    """Two vehicles change places with the least fuel and keep their distance."""
+    positions = [started((steps + 1, 2), seed + 100 * i) for i in range(2)]
+    forces = [started((steps, 2), seed + 100 * i + 50) for i in range(2)]
+    ends = np.array([[[0.0, 0.0], [3.0, 3.0]], [[3.0, 0.5], [0.0, 2.5]]])
+    constraints: list[Any] = [cp.norm(positions[0][t] - positions[1][t]) >= 0.6 for t in range(steps + 1)]
+    for position, force, (begin, end) in zip(positions, forces, ends, strict=True):
+        velocity = cp.diff(position, axis=0)
+        constraints += [position[0] == begin, position[-1] == end, cp.abs(force) <= 0.5]
+        constraints += [cp.diff(velocity, axis=0) == 0.5 * force[1:] - 0.05 * velocity[:-1]]
+    return cp.Problem(cp.Minimize(sum(cp.sum(cp.abs(force)) for force in forces)), constraints)
+
+
+def filter_design(seed: int, n: int = 10, frequencies: int = 100) -> cp.Problem:
+    """A filter with a gain near 1 below one frequency and as little as possible above another."""
+    angles = np.outer(np.linspace(0.0, np.pi, frequencies), np.arange(n))
+    h, stop = started(n, seed), cp.Variable(value=1.0)
+    gains = [cp.norm(np.vstack([np.cos(a), np.sin(a)]) @ h) for a in angles]
+    low, high = frequencies // 3, frequencies // 2
+    constraints = [gain >= 0.9 for gain in gains[:low]] + [gain <= 1.1 for gain in gains[:high]]
+    return cp.Problem(cp.Minimize(stop), constraints + [gain <= stop for gain in gains[high:]])
+
+
+def gaussian_covariance(seed: int, n: int = 8, samples: int = 20) -> cp.Problem:
+    """The most likely covariance with known signs of its entries."""
+    data = np.random.default_rng(0)
+    truth = np.eye(n) + 0.6 * (np.eye(n, k=4) + np.eye(n, k=-4)) - 0.2 * (np.eye(n, k=2) + np.eye(n, k=-2))
+    X = data.multivariate_normal(np.zeros(n), truth, samples)
+    root = np.random.default_rng(seed).standard_normal((n, n))
+    S, t = cp.Variable((n, n), symmetric=True), cp.Variable(value=float(n))
+    S.value = np.eye(n) + 0.05 * root @ root.T
+    likely = cp.sum([cp.matrix_frac(row, S) for row in X]) / samples <= t
+    signs = [cp.multiply(truth > 0, S) >= 0, cp.multiply(truth < 0, S) <= 0, cp.multiply(truth == 0, S) == 0]
+    return cp.Problem(cp.Minimize(cp.log_det(S) + t), [likely, *signs])
+
+
+def path_planning(seed: int, n: int = 50) -> cp.Problem:
+    """The shortest path between two corners around five discs."""
+    discs = zip([2.0, 4.5, 6.0, 7.0, 8.5], [2.2, 5.0, 8.0, 6.0, 9.0], [1.0, 0.8, 0.4, 1.4, 0.5], strict=True)
+    line = np.linspace([0.0, 0.0], [10.0, 10.0], n + 1)
+    x, length = started((n + 1, 2), seed), cp.Variable(value=20.0)
+    x.value = line + x.value
+    constraints = [x[0] == line[0], x[n] == line[n], *(cp.norm(x[i] - x[i + 1]) <= length / n for i in range(n))]
+    outside = [cp.norm(x[i] - np.array([a, b])) >= r for a, b, r in discs for i in range(n)]
+    return cp.Problem(cp.Minimize(length), constraints + outside)
+
+
+def phase_retrieval(seed: int, n: int = 16) -> cp.Problem:
+    """A complex signal from the moduli of 6n inner products; feasible points are the answers."""
+    data = np.random.default_rng(0)
+    A, signal = (data.standard_normal((rows, n, 2)) @ [1.0, 1.0j] for rows in (6 * n, 1))
+    x = started(2 * n, seed)
+    z = [np.vstack([np.r_[a.real, -a.imag], np.r_[a.imag, a.real]]) @ x for a in A]
+    return cp.Problem(cp.Minimize(0), [cp.norm(e) == m for e, m in zip(z, np.abs(A @ signal[0]), strict=True)])
+
+
+def sparse_recovery(seed: int, n: int = 100, rows: int = 68, k: int = 38) -> cp.Problem:
+    """The sparsest nonnegative solution of Ax = b, by Σ√xᵢ."""
+    data = np.random.default_rng(0)
+    A, planted = data.standard_normal((rows, n)), np.zeros(n)
+    planted[:k] = np.abs(10.0 * data.standard_normal(k))
+    x = cp.Variable(n, nonneg=True, value=np.random.default_rng(seed).uniform(0.5, 1.5, n))
+    return cp.Problem(cp.Minimize(cp.sum(cp.sqrt(x))), [A @ x == A @ planted])
+
+
+def sparse_singular_vectors(seed: int, n: int = 10) -> cp.Problem:
+    """A unit vector of small ℓ1 norm with the least ‖Ax‖."""
+    A, x = np.random.default_rng(0).standard_normal((n, n)), started(n, seed)
+    return cp.Problem(cp.Minimize(cp.norm(A @ x)), [cp.norm(x) == 1, cp.norm1(x) <= 2])
+
+
+# The problems of dccp's tests
+
+
+def farthest_points(seed: int) -> cp.Problem:
+    """The two points of a square that lie farthest apart."""
+    x, y = started(2, seed), started(2, seed + 100)
+    return cp.Problem(cp.Maximize(cp.norm(x - y)), [x >= 0, x <= 1, y >= 0, y <= 1])
+
+
+def longest_in_a_box(seed: int) -> cp.Problem:
+    """The longest vector in a box."""
+    x = started(2, seed)
+    return cp.Problem(cp.Maximize(cp.norm(x)), [x >= 0, x <= 1])
+
+
+def least_logarithm(seed: int) -> cp.Problem:
+    """log x in an interval that is written with a logarithm."""
+    x = positive(seed)
+    return cp.Problem(cp.Minimize(cp.log(x)), [cp.log(x) <= 1, x >= 1])
+
+
+def root_at_its_edge(seed: int) -> cp.Problem:
+    """√x, whose minimum lies where its slope is infinite."""
+    x = positive(seed)
+    return cp.Problem(cp.Minimize(cp.sqrt(x)), [x >= -1])
+
+
+EXAMPLES = (
+    boolean_least_squares,
+    circle_packing,
+    collision_avoidance,
+    filter_design,
+    gaussian_covariance,
+    path_planning,
+    phase_retrieval,
+    sparse_recovery,
+    sparse_singular_vectors,
+    farthest_points,
+    longest_in_a_box,
+    least_logarithm,
+    root_at_its_edge,
+)
+
+
+def started(shape: Any, seed: int, scale: float = 1.0) -> cp.Variable:
+    """A variable with a random start."""
+    return cp.Variable(shape, value=scale * np.random.default_rng(seed).standard_normal(shape))
+
+
+def positive(seed: int) -> cp.Variable:
+    """A scalar variable with a positive start."""
+    return cp.Variable(1, value=np.random.default_rng(seed).uniform(1.0, 3.0, 1))
+
+
+# One run each
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The objective to minimise, infinite where a constraint is violated; seconds, and convex problems solved."""
+
+    f: float
+    violation: float
+    seconds: float
+    solves: int
+
+
+def outcome(problem: cp.Problem, seconds: float, solves: int) -> Outcome:
+    """What the values of the variables are worth."""
+    if any(variable.value is None for variable in problem.variables()):
+        return Outcome(np.inf, np.inf, seconds, solves)
+    violations = [float(np.max(constraint.violation(), initial=0.0)) for constraint in problem.constraints]
+    worst = max(violations, default=0.0)
+    value: Any = problem.objective.value
+    f = float(np.sum(value)) * (1.0 if isinstance(problem.objective, cp.Minimize) else -1.0)
+    return Outcome(f if worst <= 2 * FEASIBLE and np.isfinite(f) else np.inf, worst, seconds, solves)
+
+
+class Counting(Backend):
+    """A backend that counts its solves."""
+
+    def solve(self, problem: cp.Problem, solver: str | None = None) -> Solved:
+        """Solve as usual, and count."""
+        self.__dict__["solves"] = self.__dict__.get("solves", 0) + 1
+        return super().solve(problem, solver)
+
+
+def by_us(problem: cp.Problem) -> Outcome:
+    """`DCProgram.from_problem`, with the default stop rule and the certificate."""
+    backend, begin = Counting(), process_time()
+    try:
+        DCProgram.from_problem(problem).minimize(solver=backend)
+    except DCGEVError:
+        return Outcome(np.inf, np.inf, process_time() - begin, backend.__dict__.get("solves", 1))
+    return outcome(problem, process_time() - begin, backend.__dict__["solves"])
+
+
+def by_dccp(problem: cp.Problem) -> Outcome:
+    """dccp with its defaults, but for a slack of at most our tolerance."""
+    from dccp.problem import DCCP
+    from dccp.utils import DCCPSettings
+
+    begin, runs = process_time(), 1
+    try:
+        with quiet():  # dccp reads sparse values in a way that CVXPY discourages
+            run = DCCP(problem, settings=DCCPSettings(max_slack=FEASIBLE), solver="CLARABEL")
+            run()
+            runs = run.iter.k
+            return outcome(problem, process_time() - begin, runs)
+    except Exception:  # a failed solver, or a gradient that CVXPY does not have
+        return Outcome(np.inf, np.inf, process_time() - begin, runs)
+
+
+# The section
+
+
+def run(repeats: int) -> Iterator[Measure | Skipped]:
+    """Every measure of the section; the ten starts are its repeats."""
+    yield from descent()
+    if installed("dccp"):
+        yield from against_dccp()
+    else:
+        yield Skipped("dccp", "pip install '.[bench]'")
+
+
+def descent() -> Iterator[Measure]:
+    """Ascents, and false convergence, on random programs."""
+    random_program = of_the_tests("test_dc").random_program
+    results = [random_program(seed).minimize() for seed in range(1000, 1000 + RANDOM_PROGRAMS)]
+    ups = sum(after.f > before.f for r in results for before, after in pairwise(r.history))
+    converged = [r for r in results if r.converged]
+    detail = f"{RANDOM_PROGRAMS} programs, {sum(r.n_iter for r in results)} steps, {len(converged)} runs converged"
+    yield at_most("random programs: ascents", ups, "steps", 0, detail)
+    gap = max(r.certificate.gap / r.program.size(r.x) for r in converged)
+    yield at_most("random programs: largest f − min g of a converged run", gap, "of |u| + |v|", 1e-6)
+
+
+def against_dccp() -> Iterator[Measure]:
+    """Objectives and times of the two on each problem, and the medians over the problems."""
+    runs, steps = list[float](), list[float]()
+    for make in EXAMPLES:
+        ours, theirs = ([solve(make(seed)) for seed in STARTS] for solve in (by_us, by_dccp))
+        yield objective(make.__name__.replace("_", " "), ours, theirs)
+        runs.append(ratio(ours, theirs, lambda o: o.seconds))
+        steps.append(ratio(ours, theirs, lambda o: o.seconds / o.solves))
+        yield Measure(f"{make.__name__.replace('_', ' ')}: dccp's time per convex problem / ours", steps[-1], "×")
+        yield Measure(f"{make.__name__.replace('_', ' ')}: dccp's time per run / ours", runs[-1], "×")
+    yield at_least("median over the problems: time per convex problem", statistics.median(steps), "×", 3.0)
+    yield at_least("median over the problems: time per run", statistics.median(runs), "×", 3.0)
+
+
+def ratio(ours: list[Outcome], theirs: list[Outcome], cost: Callable[[Outcome], float]) -> float:
+    """The median cost of theirs over the median cost of ours."""
+    return statistics.median(map(cost, theirs)) / statistics.median(map(cost, ours))
+
+
+def objective(name: str, ours: list[Outcome], theirs: list[Outcome]) -> Measure:
+    """Median objectives, both infinite where half of the starts end outside the constraints."""
+    mine, other = (statistics.median(o.f for o in each) for each in (ours, theirs))
+    worse = 0.0 if mine == other else (mine - other) / max(1.0, abs(other)) if np.isfinite(other) else -np.inf
+    found = [sum(np.isfinite(o.f) for o in each) for each in (ours, theirs)]
+    solves = [statistics.median(o.solves for o in each) for each in (ours, theirs)]
+    detail = (
+        f"medians {mine:.6g} and {other:.6g} (dccp); feasible from {found[0]} and {found[1]} of {len(STARTS)} "
+        f"starts; {solves[0]:g} and {solves[1]:g} convex problems"
+    )
+    return at_most(f"{name}: median objective less dccp's", worse, "of its size", 1e-5, detail)
