@@ -12,10 +12,13 @@ Without arguments three small documents show the form.
 
 import sys
 import tempfile
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
-from dcgev_cvx.reproduction.corpora import aligned_corpus
-from dcgev_cvx.reproduction.translated_texts import laws_of_canada
+from dcgev_cvx.reproduction.corpora import aligned_corpus, corpus_from_texts
+
+FOLDERS = {"eng/acts": "fra/lois", "eng/regulations": "fra/reglements"}
+PREFIXES = {"SOR-": "DORS-", "SI-": "TR-", "C.R.C.,_c._": "C.R.C.,_ch._"}
 
 SMALL = {
     "eng/acts/A-1.xml": "The carrier shall keep a record of every ship. The record names the ship and the port.",
@@ -27,23 +30,31 @@ SMALL = {
 }
 
 
-def demonstration(folder):
-    """Three documents in both languages, in the folders of the public repository."""
-    for name, text in SMALL.items():
-        path = Path(folder) / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"<Statute><Body><Text>{text}</Text></Body></Statute>", encoding="utf-8")
-    return laws_of_canada(folder, least_words=10)
+def laws_of_canada(root, least_words=100):
+    """Every document of enough words in both languages; the XML is under the Open Government Licence – Canada."""
+    found = []
+    for folder, other in FOLDERS.items():
+        for path in sorted((Path(root) / folder).glob("*.xml")):
+            prefix = next((prefix for prefix in PREFIXES if path.name.startswith(prefix)), "")
+            partner = Path(root) / other / (PREFIXES.get(prefix, "") + path.name.removeprefix(prefix))
+            if partner.is_file():
+                texts = [" ".join(ET.parse(file).getroot().itertext()) for file in (path, partner)]
+                if min(len(text.split()) for text in texts) >= least_words:
+                    found.append((*texts, f"{folder}/{path.name}"))
+    if not found:
+        raise SystemExit(f"{root} holds no document in both languages: clone the repository, with eng and fra.")
+    return corpus_from_texts(*zip(*found, strict=True), "consolidated laws of Canada")
 
 
 if len(sys.argv) == 3 and sys.argv[2].endswith(".npz"):
     laws_of_canada(sys.argv[1]).save(sys.argv[2])
     print(aligned_corpus(sys.argv[2]))
 else:
-    with tempfile.TemporaryDirectory() as folder:
-        corpus = demonstration(folder)
-        corpus.save(Path(folder) / "small.npz")
-        print(aligned_corpus(Path(folder) / "small.npz"))
+    with tempfile.TemporaryDirectory() as root:
+        for name, text in SMALL.items():
+            (Path(root) / name).parent.mkdir(parents=True, exist_ok=True)
+            (Path(root) / name).write_text(f"<Statute><Text>{text}</Text></Statute>", encoding="utf-8")
+        corpus = laws_of_canada(root, least_words=10)
     for name, english, french in zip(corpus.documents, corpus.E, corpus.F, strict=True):
         words = (", ".join(corpus.words[side][j] for j in bag.indices) for side, bag in enumerate((english, french)))
         print(f"{name}: " + " | ".join(words))

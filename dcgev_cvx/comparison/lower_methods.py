@@ -1,19 +1,24 @@
 """The methods that look for a vector with at most k nonzeros: each fills an empty Row.
 
-The value of every vector is computed anew from the data, so that no method is trusted.
+The value of every vector is computed anew from the data, so that no method is trusted. dccp and CVXPY's nonlinear
+solver UNO are optional packages and know nothing of cardinality: they solve the problem with an ℓ1 ball.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from .._numerics.checks import Vector
 from .._numerics.selection import keep_largest
+from .._numerics.threads import quiet
 from ..certificates import on_support, renormalize, value
+from ..errors import SolverFailed, SolverMissing
+from ..relaxations.bounds import valid_radius
 from .context import Context
-from .general_solvers import by_dccp, by_uno
 from .rows import Row
 
 
@@ -62,19 +67,50 @@ def rounded(context: Context, row: Row) -> Row:
 
 
 def dccp(context: Context, row: Row) -> Row:
-    """dccp on the ℓ1 ball, for A ⪰ 0."""
-    return on_l1_ball(context, row, by_dccp(context.pencil, context.k))
+    """dccp on the ℓ1 ball, for A ⪰ 0, every subproblem solved by Clarabel."""
+    from dccp.problem import dccp  # pyright: ignore[reportMissingImports]
+
+    def solve(problem: Any) -> None:
+        try:
+            with quiet:
+                dccp(problem, solver="CLARABEL")
+        except Exception as cause:  # whatever it raises is its row's status
+            raise SolverFailed(f"dccp failed: {cause}") from cause
+
+    return on_l1_ball(context, row, solve, "dccp")
 
 
 def uno(context: Context, row: Row) -> Row:
     """CVXPY's nonlinear solver UNO on the ℓ1 ball."""
-    return on_l1_ball(context, row, by_uno(context.pencil, context.k))
+    from ..steps.backend import attempt, installed_solvers
+
+    if "UNO" not in installed_solvers():
+        raise SolverMissing("this CVXPY does not know UNO: pip install -U cvxpy unopy.")
+    return on_l1_ball(context, row, lambda p: attempt(p, "UNO", {"nlp": True, "logger": "SILENT"}), "UNO")
 
 
-def on_l1_ball(context: Context, row: Row, x: Vector) -> Row:
-    """A general solver's answer on the ℓ1 ball, its k largest entries, renormalized."""
+def on_l1_ball(context: Context, row: Row, solve: Callable[[Any], object], name: str) -> Row:
+    """A general solver's answer on the ℓ1 ball, which holds every k-sparse vector: its k largest entries (Eq:approx).
+
+    The problem is in numbers of size one; the solver starts at the leading eigenvector.
+    """
+    from ..models import l1_ball
+    from ..steps.scaling import Scaling
+
+    pencil = context.pencil
+    scaling, (A, B) = Scaling.of_pencil(pencil), pencil.dense()
+    unit = float(np.max(scaling.u))  # of ‖x‖₁ and the radius
+    radius = valid_radius(pencil, context.k) / unit
+    problem = l1_ball(scaling.objective_form(A), scaling.form(B), radius, scaling.u / unit)
+    x: Any = problem.var_dict["x"]
+    x.value = pencil.leading_vector / scaling.u
+    solve(problem)
+    answer: Any = x.value
+    found = np.zeros(pencil.n) if answer is None else scaling.vector(np.asarray(answer, dtype=np.float64))
+    if not np.all(np.isfinite(found)) or not found.any():
+        raise SolverFailed(f"{name} returned no vector.")
     status = "on the ℓ1 ball of radius √(k/λmin(B)), k largest entries, renormalized; no proof"
-    return with_vector(context, row, renormalize(context.pencil, k_largest(context, x)), status)
+    return with_vector(context, row, renormalize(pencil, k_largest(context, found)), status)
 
 
 def exact(context: Context, row: Row) -> Row:

@@ -99,7 +99,7 @@ def descend(C: Matrix, rho: float, start: Start, *, tol: float = 1e-4, max_iter:
     passes, settled, steps = start.passes + 1.0, False, 0
     while steps < max_iter and not settled:
         steps += 1
-        z = thresholded(np.abs(c), room, price)
+        z = np.maximum(np.abs(c) - (0.5 * price) / room, 0.0)
         kept = z.nonzero()[0]
         if not len(kept):
             return Run(np.zeros(n), steps, True, passes)
@@ -121,25 +121,9 @@ def descend(C: Matrix, rho: float, start: Start, *, tol: float = 1e-4, max_iter:
     return Run(x, steps, settled, passes)
 
 
-def thresholded(size: Vector, room: Vector, price: float) -> Vector:
-    """[|cᵢ| − ½ρ_ε/(|yᵢ| + ε)]₊: the step before its scaling (ALG-S)."""
-    z = (0.5 * price) / room
-    np.subtract(size, z, out=z)
-    return np.maximum(z, 0.0, out=z)
-
-
 def penalty(room: Vector, price: float) -> float:
     """ρ_ε Σ log(1 + |xᵢ|/ε) from |xᵢ| + ε (Eq:log)."""
-    return price * (log_sum(room) - len(room) * math.log(MACHINE_EPS)) if price > 0.0 else 0.0
-
-
-def log_sum(numbers: Vector, block: int = 16) -> float:
-    """Σ log of numbers between ε and 2, sixteen multiplied before a logarithm is taken: ε¹⁶ does not underflow."""
-    cut = len(numbers) // block * block
-    if cut < 32 * block:
-        return float(np.add.reduce(np.log(numbers)))
-    products = np.multiply.reduce(numbers[:cut].reshape(block, -1), axis=0)
-    return float(np.add.reduce(np.log(products))) + float(np.add.reduce(np.log(numbers[cut:])))
+    return price * (float(np.log(room).sum()) - len(room) * math.log(MACHINE_EPS)) if price > 0.0 else 0.0
 
 
 def rho_max(start: Start) -> float:

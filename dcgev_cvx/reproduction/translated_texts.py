@@ -1,11 +1,10 @@
-"""Three corpora of translated documents: the manual pages of this system, the laws of Canada, and planted topics."""
+"""Two corpora of translated documents: the manual pages of this system, and planted topics."""
 
 from __future__ import annotations
 
 import gzip
 import re
 import unicodedata
-import xml.etree.ElementTree as ET
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -85,43 +84,6 @@ def accented(match: re.Match[str]) -> str:
     """The letter with the accent of an escape such as ('e or ['e]."""
     accents = {"'": "\u0301", "`": "\u0300", "^": "\u0302", ":": "\u0308", ",": "\u0327"}
     return unicodedata.normalize("NFC", match[2] + accents[match[1]])
-
-
-def laws_of_canada(folder: str | Path, *, least_words: int = 100) -> Corpus:
-    """Every statute and regulation that a copy of github.com/justicecanada/laws-lois-xml has in both languages.
-
-    The XML is under the Open Government Licence – Canada. Documents are paired by their numbers: SOR is DORS, SI is
-    TR and "c." is "ch." in French. Shorter documents than `least_words` are left out.
-    """
-    pairs = law_pairs(as_path(folder, "folder"))
-    read = ((name, xml_text(english), xml_text(french)) for name, english, french in pairs)
-    kept = [entry for entry in read if min(len(text.split()) for text in entry[1:]) >= least_words]
-    if not kept:
-        raise DataUnavailable(
-            f"{folder} holds no document of {least_words} words in both languages: it must be a copy of "
-            "github.com/justicecanada/laws-lois-xml, with the folders eng and fra."
-        )
-    names, english, french = zip(*kept, strict=True)
-    return corpus_from_texts(english, french, names, "consolidated laws of Canada")
-
-
-def law_pairs(root: Path) -> Iterator[tuple[str, Path, Path]]:
-    """(name, English file, French file) of every document in both languages."""
-    prefixes = {"SOR-": "DORS-", "SI-": "TR-", "C.R.C.,_c._": "C.R.C.,_ch._"}
-    for folder, other in (("eng/acts", "fra/lois"), ("eng/regulations", "fra/reglements")):
-        for path in sorted((root / folder).glob("*.xml")):
-            english = next((prefix for prefix in prefixes if path.name.startswith(prefix)), "")
-            partner = root / other / (prefixes.get(english, "") + path.name.removeprefix(english))
-            if path.is_file() and partner.is_file():
-                yield f"{folder}/{path.name}", path, partner
-
-
-def xml_text(path: Path) -> str:
-    """All the text of an XML document."""
-    try:
-        return " ".join(" ".join(ET.parse(path).getroot().itertext()).split())
-    except (ET.ParseError, OSError) as cause:
-        raise DataUnavailable(f"{path} cannot be read as XML: {cause}") from cause
 
 
 def planted_translations(

@@ -1,4 +1,4 @@
-"""Manual pages without troff, laws paired by their numbers."""
+"""Manual pages without troff, and planted topics."""
 
 import gzip
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import DataUnavailable, InvalidParameter
-from dcgev_cvx.reproduction.translated_texts import laws_of_canada, manpages, planted_translations
+from dcgev_cvx.reproduction.translated_texts import manpages, planted_translations
 
 PAGE = r""".\" Copyright, not a word of the page
 .TH LS 1 "date"
@@ -45,35 +45,6 @@ def test_without_manual_pages_the_packages_are_named(tmp_path):
         manpages("fr", root=tmp_path)
     with pytest.raises(InvalidParameter, match="must be a code such as 'fr'"):
         manpages("../..", root=tmp_path)
-
-
-def test_laws_are_paired_by_their_numbers(tmp_path):
-    texts = {
-        "eng/acts/A-1.xml": "ship ship ship",
-        "fra/lois/A-1.xml": "navire navire navire",
-        "eng/regulations/SOR-99-1.xml": "ship port port port",
-        "fra/reglements/DORS-99-1.xml": "navire port port port",
-        "eng/regulations/C.R.C.,_c._7.xml": "port ship <b>ship</b>",
-        "fra/reglements/C.R.C.,_ch._7.xml": "port navire <b>navire</b>",
-        "eng/regulations/SI-1-1.xml": "ship without partner here",
-        "eng/acts/short.xml": "ship",
-        "fra/lois/short.xml": "navire",
-    }
-    for name, text in texts.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(f"<Statute><Text>{text}</Text></Statute>", encoding="utf-8")
-    corpus = laws_of_canada(tmp_path, least_words=3)
-    assert corpus.documents == (
-        "eng/acts/A-1.xml",
-        "eng/regulations/C.R.C.,_c._7.xml",
-        "eng/regulations/SOR-99-1.xml",
-    )
-    assert corpus.words == (("port", "ship"), ("navire", "port"))
-    with pytest.raises(DataUnavailable, match="no document of 100 words"):
-        laws_of_canada(tmp_path)
-    (tmp_path / "eng/acts/A-1.xml").write_text("<Statute>", encoding="utf-8")
-    with pytest.raises(DataUnavailable, match=r"A-1\.xml cannot be read as XML"):
-        laws_of_canada(tmp_path, least_words=3)
 
 
 def test_planted_translations_share_topics_and_take_small_integers():
