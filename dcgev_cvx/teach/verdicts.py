@@ -44,7 +44,9 @@ class Verdict:
         return f"{'right' if self.ok else 'not yet'}: {self.why}"
 
 
-def majorises(program: SparseGEV, g: Surrogate, *, trials: int = 200, random_state: int = 0) -> Verdict:
+def majorises(
+    program: SparseGEV, g: Surrogate, *, trials: int = 200, random_state: int = 0, name: str = "g"
+) -> Verdict:
     """Test whether g is a usable majoriser of f: g(y, y) = f(y), g(x, y) ≥ f(x), and convex in x (Eq:maj-step).
 
     It is tried on random points of Ω, some with zeros, x near y and far from it. This is no proof, but wrong ones
@@ -60,6 +62,8 @@ def majorises(program: SparseGEV, g: Surrogate, *, trials: int = 200, random_sta
         The number of random trials.
     random_state : int
         The seed of the random points.
+    name : str
+        What the verdict calls the function.
 
     Returns
     -------
@@ -79,7 +83,7 @@ def majorises(program: SparseGEV, g: Surrogate, *, trials: int = 200, random_sta
     if not callable(g):
         raise InvalidParameter(f"g = {shown(g)} must be a function g(x, y).")
     values = [[as_number(g(x, y), "g", low=-1e300) for x in (y, *others)] for y, *others in points]
-    return judge_values(program, points, np.array(values))
+    return judge_values(program, points, np.array(values), name)
 
 
 def trial_points(program: SparseGEV, trials: int, random_state: int = 0) -> list[tuple[Vector, ...]]:
@@ -92,17 +96,19 @@ def trial_points(program: SparseGEV, trials: int, random_state: int = 0) -> list
     return points
 
 
-def judge_values(program: SparseGEV, points: Sequence[tuple[Vector, ...]], values: Matrix) -> Verdict:
+def judge_values(
+    program: SparseGEV, points: Sequence[tuple[Vector, ...]], values: Matrix, name: str = "g"
+) -> Verdict:
     """The first of the three properties that fails, from the values of g(·, y) at the trial points."""
     for (y, x, z, _), (at_y, at_x, at_z, middle) in zip(points, values, strict=True):
         slack = 1e-8 * (1.0 + program.size(y) + program.size(x))
         f_y, f_x, mean = program.f(y), program.f(x), 0.5 * (at_x + at_z)
         if not np.isfinite([at_y, at_x, at_z, middle]).all():
-            words = f"g returns {at_x:g} at x = {text(x)}, y = {text(y)}, which is not a finite number."
+            words = f"{name} returns {at_x:g} at x = {text(x)}, y = {text(y)}, which is not a finite number."
         elif abs(at_y - f_y) > slack:
-            words = f"It does not touch: g(y, y) = {at_y:.6g}, but f(y) = {f_y:.6g} at y = {text(y)}."
+            words = f"It does not touch: {name}(y, y) = {at_y:.6g}, but f(y) = {f_y:.6g} at y = {text(y)}."
         elif f_x - at_x > slack:
-            words = f"It cuts f: g(x, y) = {at_x:.6g} < f(x) = {f_x:.6g} at x = {text(x)}, y = {text(y)}."
+            words = f"It cuts f: {name}(x, y) = {at_x:.6g} < f(x) = {f_x:.6g} at x = {text(x)}, y = {text(y)}."
         elif middle > mean + slack:
             words = f"It is not convex: between x = {text(x)} and {text(z)} it takes {middle:.6g} > {mean:.6g}."
         else:

@@ -2,6 +2,7 @@
 
 import marimo
 
+__generated_with = "0.25.2"
 app = marimo.App(width="medium", app_title="Break the solver")
 
 
@@ -18,7 +19,7 @@ def _():
 
 @app.cell
 def _(mo):
-    rho = mo.ui.slider(0.0, 3.0, step=0.1, value=0.5, label="ρ̃", show_value=True)
+    rho = mo.ui.slider(0.0, 10.0, step=0.1, value=0.5, label="ρ̃", show_value=True)
     log_eps = mo.ui.slider(-6.0, 0.0, step=0.5, value=-1.0, label="log₁₀ ε", show_value=True)
     tau = mo.ui.slider(0.5, 5.0, step=0.5, value=1.0, label="τ", show_value=True)
     diagonal = mo.ui.slider(0.25, 4.0, step=0.25, value=1.0, label="B₂₂", show_value=True)
@@ -56,6 +57,35 @@ def _(DCGEVError, Pencil, SUSPECTS, SparseGEV, angle, diagonal, judge_step, log_
             return mo.callout(f"{type(error).__name__}: {error}", kind="danger")
 
     shown()
+    return
+
+
+@app.cell
+def _(mo):
+    mo.vstack(
+        [
+            mo.md("## Predict, then try"),
+            mo.accordion(
+                {
+                    "With B₁₂ = 0 and B₂₂ = 2 all three agree. Is none of them wrong?": mo.md(
+                        "One is. A test on diagonal B cannot show it, since it is right there. Good test problems "
+                        "use every part of the data."
+                    ),
+                    "Set B₁₂ = 0.5. Which step fails first, and by how much?": mo.md(
+                        "Step b. It leaves Ω: xᵀBx is about 1.4. It ignores B₁₂ and treats each coordinate on its "
+                        "own."
+                    ),
+                    "Make ρ̃ large. Why are all three right again, whatever B is?": mo.md(
+                        "The penalty then leaves at most one nonzero, or none. With one nonzero B₁₂ plays no part."
+                    ),
+                    "B₂₂ = 0.25 and B₁₂ = 0.5: what is wrong with this problem?": mo.md(
+                        "B must be positive definite, B₁₂² < B₁₁B₂₂. Here it is singular, and Ω has no bound in "
+                        "one direction."
+                    ),
+                }
+            ),
+        ]
+    )
     return
 
 

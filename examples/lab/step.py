@@ -2,6 +2,7 @@
 
 import marimo
 
+__generated_with = "0.25.2"
 app = marimo.App(width="medium", app_title="MM, step by step")
 
 
@@ -17,14 +18,25 @@ def _():
     from dcgev_cvx.steps.native import native_step
 
     problems = {
-        "one variable": (Pencil(np.ones((1, 1))), [0.42]),
-        "two variables": (Pencil(np.array([[2.0, 0.8], [0.8, 1.2]])), [0.3, 0.35]),
-        "pit props, 13 variables": (datasets.pitprops(), None),
+        "one variable": Pencil(np.ones((1, 1))),
+        "two variables": Pencil(np.array([[2.0, 0.8], [0.8, 1.2]])),
+        "pit props, 13 variables": datasets.pitprops(),
     }
+
+    def direction(pencil, degrees):
+        """±1, a point of the circle, or one of the circle through the first two eigenvectors."""
+        cos, sin = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+        if pencil.n == 1:
+            return np.array([1.0 if cos >= 0.0 else -1.0])
+        frame = np.eye(2) if pencil.n == 2 else np.linalg.eigh(pencil.dense()[0])[1][:, [-1, -2]]
+        return frame @ np.array([cos, sin])
+
     sheet = Sheet(7.0, 4.6, (0.75, 0.55, 0.15, 0.3))
+    wide = Sheet(7.0, 4.6, (0.75, 0.55, 1.9, 0.3))
     return (
         DCGEVError,
         SparseGEV,
+        direction,
         islice,
         iterate,
         mo,
@@ -34,6 +46,7 @@ def _():
         plot_majoriser_2d,
         problems,
         sheet,
+        wide,
     )
 
 
@@ -41,29 +54,55 @@ def _():
 def _(mo, problems):
     problem = mo.ui.dropdown(list(problems), value="one variable", label="problem")
     at = mo.ui.slider(0, 30, value=0, label="step l", show_value=True)
+    radius = mo.ui.slider(0.0, 1.0, step=0.02, value=0.42, label="‖start‖ (1: on the sphere)", show_value=True)
+    angle = mo.ui.slider(0, 355, step=5, value=0, label="direction of the start, degrees", show_value=True)
     rho = mo.ui.slider(0.0, 6.0, step=0.05, value=0.5, label="ρ̃", show_value=True)
     log_eps = mo.ui.slider(-6.0, 0.5, step=0.25, value=-1.0, label="log₁₀ ε", show_value=True)
     tau = mo.ui.slider(0.0, 8.0, step=0.25, value=3.0, label="τ", show_value=True)
     mo.vstack(
-        [mo.md("# MM, step by step"), mo.hstack([problem, at], justify="start"), mo.hstack([rho, log_eps, tau])]
+        [
+            mo.md(
+                "# MM, step by step\nThe black curve is f, the dashed one is the surrogate g(·, y). MM goes from y "
+                "to the minimiser of g, and the step slider repeats this."
+            ),
+            mo.hstack([problem, at], justify="start"),
+            mo.hstack([radius, angle], justify="start"),
+            mo.hstack([rho, log_eps, tau]),
+        ]
     )
-    return at, log_eps, problem, rho, tau
+    return angle, at, log_eps, problem, radius, rho, tau
 
 
 @app.cell
-def _(DCGEVError, SparseGEV, islice, iterate, log_eps, mo, native_step, problem, problems, rho, tau):
+def _(
+    DCGEVError,
+    SparseGEV,
+    angle,
+    direction,
+    islice,
+    iterate,
+    log_eps,
+    mo,
+    native_step,
+    problem,
+    problems,
+    radius,
+    rho,
+    tau,
+):
     failure, program, history = None, None, []
     try:
-        pencil, start = problems[problem.value]
-        program = SparseGEV(pencil, rho.value, 10.0**log_eps.value, tau.value)
-        history = list(islice(iterate(program, native_step, start), 32))
+        _pencil = problems[problem.value]
+        program = SparseGEV(_pencil, rho.value, 10.0**log_eps.value, tau.value)
+        _start = radius.value * direction(_pencil, angle.value)
+        history = list(islice(iterate(program, native_step, _start), 32))
     except DCGEVError as error:
         failure = mo.callout(str(error), kind="danger")
     return failure, history, program
 
 
 @app.cell
-def _(failure, history, at, mo, np, plot_majoriser, plot_majoriser_2d, program, sheet):
+def _(failure, history, at, mo, np, plot_majoriser, plot_majoriser_2d, program, sheet, wide):
     def draw(figure):
         ax = figure.add_subplot()
         y, x = history[at.value].x, history[at.value + 1].x
@@ -84,10 +123,41 @@ def _(failure, history, at, mo, np, plot_majoriser, plot_majoriser_2d, program, 
         )
 
     def shown():
-        picture = mo.image(sheet(draw), alt="f and its surrogate at this step", width=700)
+        paper = wide if program.pencil.n == 2 else sheet
+        picture = mo.image(paper(draw), alt="f and its surrogate at this step", width=700)
         return mo.vstack([picture, words()])
 
     failure if failure is not None else shown()
+    return
+
+
+@app.cell
+def _(mo):
+    mo.vstack(
+        [
+            mo.md("## Predict, then try"),
+            mo.accordion(
+                {
+                    "One variable, start 0.42. Where does MM end from 0.2, and why not at the same point?": mo.md(
+                        "At 0. Between the two starts f has a local maximum. g touches f there with the same slope, "
+                        "so that its minimiser lies downhill on the same side."
+                    ),
+                    "You double τ. Does f change? Does g? Are there more steps or fewer?": mo.md(
+                        "f does not depend on τ. g becomes steeper, its minimiser lies closer to y, and MM needs "
+                        "more steps. So the smallest τ that is allowed is the best here."
+                    ),
+                    "Two variables, ρ̃ = 0. From which directions does MM not reach the leading eigenvector?": mo.md(
+                        "Only from the direction orthogonal to it: at ρ̃ = 0 the step is a power method on A + τI, "
+                        "which leaves a missing component at zero. With rounding errors it may get there after all."
+                    ),
+                    "Pit props at ρ̃ = 0, start at 90 degrees, the second eigenvector. What is f at the end?": mo.md(
+                        "−λ₂ = −2.378, not −λ₁ = −4.219: the start is orthogonal to the first eigenvector. The "
+                        "paper's Corollary 6 needs a start that is not."
+                    ),
+                }
+            ),
+        ]
+    )
     return
 
 
