@@ -50,6 +50,7 @@ __all__ = [
     "literal_sdp",
     "log_penalized",
     "metric_lasso",
+    "pairwise_sdp",
     "qcqp",
     "show",
 ]
@@ -230,6 +231,22 @@ def homogeneous_sdp(A: Array, B: Array | None, k: float, d: Array | None = None)
     return Model(cp.Maximize(term("tr(XA)", inner("A", A, X))), constraints)
 
 
+def pairwise_sdp(A: Array, B: Array | None, k: float) -> cp.Problem:
+    r"""A tighter relaxation, valid for every B: :math:`X = xx^T` and :math:`Y_{ij} = x_i^2` for j in the support.
+
+    .. math:: \max_{X,\,Y}\ \operatorname{tr}(XA) \quad\text{s.t.}\quad \operatorname{tr}(XB) = 1,\ X \succeq 0,\
+              X_{ij}^2 \le Y_{ij}Y_{ji},\ 0 \le Y_{ij} \le X_{ii},\ \sum_{j \ne i} Y_{ij} \le (k-1)X_{ii}
+
+    Beyond the paper. It implies the homogeneous relaxation for every d > 0.
+    """
+    X, Y = symmetric("X", A), cp.Variable(np.shape(A), nonneg=True, name="Y")
+    x, others = cp.diag(X), cp.sum(Y, axis=1) - cp.diag(Y)
+    below = term("Yᵢⱼ ≤ Xᵢᵢ", cp.outer(x, np.ones(len(A))) - Y >= 0)
+    rows = [below, term("Σ Yᵢⱼ ≤ (k−1)Xᵢᵢ", others <= (k - 1) * x)]
+    constraints = [semidefinite(X), unit_trace(X, B, equal=True), *pairs(X, Y), *rows]
+    return Model(cp.Maximize(term("tr(XA)", inner("A", A, X))), constraints)
+
+
 def dspca(A: Array, B: Array | None, rho: float, d: Array | None = None) -> cp.Problem:
     r"""DSPCA's penalised form (d'Aspremont et al. 2007; Section 4).
 
@@ -307,6 +324,14 @@ def moduli(X: cp.Variable, d: NDArray[np.float64]) -> cp.Expression:
         return cp.Constant(0.0)
     rows, columns = np.triu_indices(len(d), 1)
     return (2.0 * d[rows] * d[columns]) @ cp.abs(cp.vec(cp.upper_tri(X), order="F"))
+
+
+def pairs(X: cp.Variable, Y: cp.Variable) -> list[cp.Constraint]:
+    """Xᵢⱼ² ≤ YᵢⱼYⱼᵢ for i < j, as cones of three entries: |(2Xᵢⱼ, Yᵢⱼ − Yⱼᵢ)| ≤ Yᵢⱼ + Yⱼᵢ."""
+    if X.shape == (1, 1):
+        return []
+    x, upper, lower = (cp.vec(cp.upper_tri(M), order="F") for M in (X, Y, Y.T))
+    return [term("Xᵢⱼ² ≤ YᵢⱼYⱼᵢ", cp.SOC(upper + lower, cp.vstack([2 * x, upper - lower])))]
 
 
 def diagonal(X: cp.Variable, d: NDArray[np.float64]) -> cp.Expression:

@@ -44,6 +44,11 @@ PRINTED = {
         "maximize tr(XA)",
         ["X ⪰ 0", "tr(XB) = 1", "Σ dᵢdⱼ|Xᵢⱼ| ≤ k Σ dᵢ²Xᵢᵢ"],
     ),
+    "pairwise_sdp": (
+        models.pairwise_sdp(A, B, 2),
+        "maximize tr(XA)",
+        ["X ⪰ 0", "tr(XB) = 1", "Xᵢⱼ² ≤ YᵢⱼYⱼᵢ", "Yᵢⱼ ≤ Xᵢᵢ", "Σ Yᵢⱼ ≤ (k−1)Xᵢᵢ"],
+    ),
     "dspca": (models.dspca(A, B, 0.1), "maximize tr(XA) − ρ1ᵀ|X|1", ["X ⪰ 0", "tr(XB) ≤ 1"]),
 }
 

@@ -2,10 +2,11 @@
 
 1. Few supports in all: try every one of them (`enumeration`).
 2. A first support: the start that was given, or what `solve` finds.
-3. The root: one homogeneous SDP, whose dual matrix U bounds every node of the tree, and whose X is rounded.
-4. Take the open node with the largest bound; decide one free variable, which gives two children.
-5. Close a child by its bounds (`node_bounds`), or try all its supports if these are few; keep it open otherwise.
-6. Stop when no node is open, or at a limit. The optimum lies between the best value found and the largest of the
+3. A tree with cheap bounds only, for so few nodes that the relaxation would cost more.
+4. The pairwise relaxation (`root`): its dual bounds every node of a second tree, and removes variables.
+5. Take the open node with the largest bound; decide one free variable, which gives two children.
+6. Close a child by its bounds (`node_bounds`), or try all its supports if these are few; keep it open otherwise.
+7. Stop when no node is open, or at a limit. The optimum lies between the best value found and the largest of the
    bounds of open nodes and the threshold below which nodes were closed.
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from time import perf_counter
 from typing import Any
@@ -25,20 +26,20 @@ from .._numerics.checks import Index, Vector, as_callback, as_number, as_vector,
 from .._numerics.proofs import times
 from .._numerics.selection import largest_first
 from ..certificates import checked_k
-from ..errors import InvalidParameter, SolverFailed
+from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
-from ..relaxations.bounds import SDP_LIMIT, Dual, cheap_bound, dual_of
-from ..search.exchange_table import support_values
+from ..relaxations.bounds import cheap_bound
 from .enumeration import finite, scaled_pencil, try_all
 from .node_bounds import Node, NodeBounds
 from .results import ExactSolution, ExactStatus, Progress, exact_from
+from .root import CORE_ABOVE, RELAXED_LIMIT, first_support, largest, relaxed, threshold, value_of
 
-PRUNE_TOL = 1e-10
-"""A node is closed when its bound exceeds the best value by no more than this share: ties stay open otherwise."""
 LEAF_WORK = 40_000.0
 """A node whose supports cost less than this many units of `work` is enumerated: about what its bounds would cost."""
 ROOT_WORK = 4_000_000.0
-"""The same at the root, about 0.2 s, where enumeration saves the SDP."""
+"""The same at the root, about 0.2 s, where enumeration saves the relaxation."""
+CHEAP_NODES = 30
+"""Nodes of the first tree: a strong signal takes about 2k + 1 of them, the relaxation as long as hundreds."""
 HEAP_LIMIT = 20_000
 """Open nodes kept for best-first search; beyond, the search goes depth first and memory stays bounded."""
 DENSE_LIMIT = 5_000
@@ -54,7 +55,6 @@ def best_subset(
     time_limit: float | None = None,
     node_limit: int | None = None,
     start: Any = None,
-    solver: Any = None,
     progress: Callable[[Progress], object] | None = None,
 ) -> ExactSolution:
     """Return the best k-sparse vector and a proof: max xᵀAx s.t. xᵀBx = 1, ‖x‖₀ ≤ k (SGEV-P).
@@ -65,7 +65,7 @@ def best_subset(
     Parameters
     ----------
     pencil : Pencil
-        The pencil (A, B), n ≤ 5000. Up to n = 250 an SDP at the root sharpens the bounds.
+        The pencil (A, B), n ≤ 5000. Up to n = 2500 a relaxation at the root sharpens the bounds.
     k : int
         The cardinality, 1 … n. Supports of exactly k are searched: λmax only grows with the support.
     time_limit : float, optional
@@ -75,8 +75,6 @@ def best_subset(
         The largest number of nodes. Unlike a time limit it makes a stopped search reproducible.
     start : array_like or object with an attribute x, optional
         Its k largest |xᵢ|√Bᵢᵢ are the first support; `solve` finds one otherwise.
-    solver : str or Backend, optional
-        The solver of the root SDP.
     progress : callable, optional
         Called with a `Progress` about twice a second.
 
@@ -110,20 +108,26 @@ def best_subset(
         )
     limits = Limits.of(begin, time_limit, node_limit)
     first = None if start is None else as_vector(getattr(start, "x", start), pencil.n, "start")
-    listener, backend = as_callback(progress, "progress"), root_backend(pencil.n, solver)
+    listener = as_callback(progress, "progress")
     scaled, unit = scaled_pencil(pencil, k)
     if work(pencil.n, k, k) <= ROOT_WORK:
         return enumerated(pencil, scaled, unit, k, limits)
-    support = first_support(scaled, k, limits) if first is None else largest(pencil, first, k)
-    dual, root, rounded = root_dual(scaled, k, limits, backend)
-    search = Search(scaled, k, dual, limits, unit, root, listener)
-    for candidate in (support, rounded):
-        if candidate is not None:
-            search.offer(candidate)
-    stopped = search.run()
-    upper, seconds = times(search.upper, unit), perf_counter() - begin
+    search = Search(scaled, k, limits, unit, cheap_bound(scaled, k), listener)
+    search.offer(first_support(scaled, k, limits.left, "quick") if first is None else largest(pencil, first, k))
+    search.open(np.arange(pencil.n))
+    stopped = search.run(cheap_nodes(pencil.n))
+    if stopped is ExactStatus.OUT_OF_NODES and search.nodes < limits.nodes:
+        search.relax(first_support(scaled, k, limits.left, "normal") if first is None else search.support)
+        stopped = search.run()
     return exact_from(
-        pencil, search.support, upper, stopped, nodes=search.nodes, supports=search.supports, seconds=seconds
+        pencil,
+        search.support,
+        times(search.upper, unit),
+        stopped,
+        nodes=search.nodes,
+        supports=search.supports,
+        screened=search.screened,
+        seconds=perf_counter() - begin,
     )
 
 
@@ -148,13 +152,9 @@ class Limits:
         return self.deadline - perf_counter()
 
 
-def root_backend(n: int, solver: Any) -> Any:
-    """The Backend of the root SDP, checked before it is needed; None for the default, without importing CVXPY."""
-    if solver is None:
-        return None
-    from ..relaxations.solving import backend_for
-
-    return backend_for(n, solver)
+def cheap_nodes(n: int) -> float:
+    """How many nodes to try before the relaxation: none where it has a core of the variables and nodes have all."""
+    return CHEAP_NODES if n <= CORE_ABOVE else 0 if n <= RELAXED_LIMIT else math.inf
 
 
 def work(free: int, m: int, k: int) -> float:
@@ -174,44 +174,6 @@ def enumerated(pencil: Pencil, scaled: Pencil, unit: float, k: int, limits: Limi
     return exact_from(pencil, support, upper, stopped, supports=tried.count, seconds=seconds)
 
 
-def first_support(scaled: Pencil, k: int, limits: Limits) -> Index:
-    """The support of what `solve` finds at its quick setting; with little time the leading vector's k largest."""
-    x = scaled.leading_vector
-    # `solve` looks at no clock: a tenth of a second a variable is more than its quick setting takes
-    if limits.left >= max(1.0, 0.1 * scaled.n):
-        from ..search.solve import solve
-
-        x = solve(scaled, k, effort="quick", check_path=False).x
-    return largest(scaled, x, k)
-
-
-def largest(pencil: Pencil, x: Vector, k: int) -> Index:
-    """The positions of the k largest |xᵢ|√Bᵢᵢ."""
-    return np.sort(largest_first(np.abs(x) * pencil.B_roots, k))
-
-
-def root_dual(scaled: Pencil, k: int, limits: Limits, solver: Any) -> tuple[Dual | None, float, Index | None]:
-    """(the SDP's dual, the proved bound at the root, the rounded support); without the SDP where it does not fit.
-
-    The SDP gets 40 % of the time that is left, for the search can do without it: a failure costs the sharper bounds
-    and nothing else.
-    """
-    cheap = cheap_bound(scaled, k)
-    # loading CVXPY and compiling the SDP may take a second each
-    if scaled.n > SDP_LIMIT or limits.left < 2.0:
-        return None, cheap, None
-    from ..relaxations import homogeneous_sdp
-
-    seconds = None if math.isinf(limits.left) else 0.4 * limits.left
-    try:
-        relaxed = homogeneous_sdp(scaled, k, solver=solver, time_limit=seconds)
-    except SolverFailed:
-        return None, cheap, None
-    dual = dual_of(relaxed.U, scaled.B_roots, relaxed.b)
-    support = np.array(relaxed.rounded.support)
-    return dual, min(cheap, relaxed.upper_bound), support if len(support) == k else None
-
-
 @dataclass
 class Search:
     """The state of one branch and bound on a scaled pencil.
@@ -223,7 +185,6 @@ class Search:
 
     pencil: Pencil
     k: int
-    dual: Dual | None
     limits: Limits
     unit: float
     root: float
@@ -233,19 +194,20 @@ class Search:
     tried: float = -math.inf
     nodes: int = 0
     supports: int = 0
+    screened: int = 0
     cost: float = 0.0
     heap: list[tuple[float, int, Node]] = field(default_factory=list)
     stack: list[Node] = field(default_factory=list)
     ticket: count[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
-        self.bounds: NodeBounds = NodeBounds(self.pencil.dense()[0], self.pencil.B, self.k, self.dual)
+        self.bounds: NodeBounds = NodeBounds(self.pencil.dense()[0], self.pencil.B, self.k)
         self.reported: float = self.limits.begin
 
     @property
     def threshold(self) -> float:
         """A node whose supports cannot exceed this is closed."""
-        return self.value + PRUNE_TOL * abs(self.value)
+        return threshold(self.value)
 
     @property
     def upper(self) -> float:
@@ -254,13 +216,32 @@ class Search:
         bounds += [node.bound for node in self.stack]
         return min(self.root, max([self.threshold, self.tried, *bounds]))
 
-    def run(self) -> ExactStatus | None:
+    def relax(self, support: Index) -> None:
+        """Begin the tree again, with the dual of the relaxation and without the variables that it removes.
+
+        The relaxation gets 40 % of the time that is left: the search can do without it.
+        """
+        self.offer(support)
+        deadline = perf_counter() + 0.4 * self.limits.left
+        root = relaxed(self.pencil, self.k, self.support, self.upper, deadline)
+        self.offer(root.support)
+        # a support with a variable that was removed does not exceed the threshold
+        self.root = min(self.upper, max(self.threshold, root.bound))
+        self.screened = self.pencil.n - len(root.kept)
+        self.bounds = replace(self.bounds, dual=root.dual, kept=root.kept)
+        self.heap, self.stack = [], []
+        self.open(root.kept)
+
+    def open(self, variables: Index) -> None:
+        """The root of a tree: every support among the variables."""
+        self.visit_in_time(np.empty(0, dtype=np.intp), variables, self.root)
+
+    def run(self, nodes: float = math.inf) -> ExactStatus | None:
         """Search until no node is open (None) or a limit is met; best first, the depth-first stack before it."""
-        self.visit_in_time(np.empty(0, dtype=np.intp), np.arange(self.pencil.n), self.root)
         while self.heap or self.stack:
             if self.limits.left <= self.cost:
                 return ExactStatus.OUT_OF_TIME
-            if self.nodes >= self.limits.nodes:
+            if self.nodes >= min(nodes, self.limits.nodes):
                 return ExactStatus.OUT_OF_NODES
             self.report()
             node = self.stack.pop() if self.stack else heapq.heappop(self.heap)[2]
@@ -330,7 +311,7 @@ class Search:
 
     def offer(self, support: Index) -> None:
         """Keep a support if it is the best so far."""
-        value = float(support_values(self.pencil, support[None, :])[0])
+        value = value_of(self.pencil, support)
         if value > self.value:
             self.value, self.support = value, support
 

@@ -1,6 +1,6 @@
 """Proved upper bounds at a node of the search tree: variables are in, out or still free (beyond the paper).
 
-A dual matrix U of the homogeneous relaxation stays one on every principal sub-pencil. One SDP at the root therefore
+A dual (U, a) of the pairwise relaxation stays one on every principal sub-pencil. One relaxation at the root therefore
 bounds every node, for one small eigenvalue problem each.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
 from .._numerics.proofs import is_definite, leading_pair, lowering
-from ..relaxations.bounds import Dual, charged
+from ..relaxations.pairwise import PairDual, charges, top_sum
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,9 @@ class Node:
 
 @dataclass(frozen=True)
 class NodeBounds:
-    """Three bounds at the nodes of a scaled pencil; B is None for the identity, dual None without an SDP.
+    """Three bounds at the nodes of a scaled pencil; B is None for the identity.
+
+    `dual` belongs to the variables `kept`, in ascending order; None without a relaxation.
 
     They are tried in this order: `dual_bound` is usually the sharpest, `dominated` needs no eigenvalues,
     `interlacing` always works, and its vector suggests the next support.
@@ -45,26 +47,24 @@ class NodeBounds:
     A: Matrix
     B: Matrix | None
     k: int
-    dual: Dual | None
+    dual: PairDual | None = None
+    kept: Index | None = None
 
     def dual_bound(self, included: Index, free: Index) -> tuple[float, Vector] | None:
-        """λmax of A + U on T = I ∪ F with U_II = 0, plus b(k − p)d² on I and b(k − 1)d² on F, p = |I|.
+        """λmax of A + U + Diag(r) on T = I ∪ F with U_II = 0 and the charges r of the node's supports.
 
-        Proof. With s_I = Σ_I dᵢ|xᵢ|, q_I = Σ_I dᵢ²xᵢ² (F alike) and m = k − p: −Σ Uᵢⱼxᵢxⱼ over the pairs not
-        both in I is at most b(2s_I s_F + s_F² − q_F), and s_I² ≤ p·q_I, s_F² ≤ m·q_F, 2s_I s_F ≤ m·q_I + p·q_F
-        by Cauchy and Schwarz. The sum is b(m·q_I + (k − 1)q_F). With I = ∅ this is the homogeneous bound; the
-        difference (p − 1)b·D² + U_II between the two is diagonally dominant, so knowing I never hurts.
+        The proof is that of `relaxations.pairwise`, without the pairs in I, which are known to be in the support; for
+        I = ∅ it is the pairwise bound. Knowing I never hurts: on I the matrix falls by U_II + Diag(Σ_{j∈I} aᵢⱼ) at
+        least, a sum of the 2 × 2 matrices [[aᵢⱼ, Uᵢⱼ], [Uᵢⱼ, aⱼᵢ]] ⪰ 0.
         """
         if self.dual is None:
             return None
-        allowed = np.concatenate([included, free])
-        dual, p = self.dual[allowed], len(included)
+        allowed, p = np.concatenate([included, free]), len(included)
         A = self.A[np.ix_(allowed, allowed)]
-        M = charged(A, self.k, dual)
-        M[:p, :p] = A[:p, :p] + np.diag((self.k - p) * dual.b * dual.d[:p] ** 2)
-        # the moduli of all summands, with two units of the charge to spare
-        size = charged(np.abs(A), self.k + 2.0, Dual(np.abs(dual.U), dual.b, dual.d))
-        return self.leading(M, size, allowed)
+        dual = self.dual[allowed if self.kept is None else np.searchsorted(self.kept, allowed)]
+        U, r = dual.U, np.diag(charges(dual.a, p, self.k - p))
+        U[:p, :p] = 0.0
+        return self.leading(A + U + r, np.abs(A) + np.abs(U) + r, allowed)
 
     def dominated(self, lam: float, included: Index, free: Index) -> bool:
         """Is λB − A diagonally dominant on every support of the node? Then none of them reaches λ.
@@ -111,13 +111,3 @@ def proved(lam: float, M: Matrix, B: Matrix, size: Matrix) -> float:
         if is_definite(lam + factor * room, M, B, size):
             return lam + factor * room
     return np.inf
-
-
-def top_sum(rows: Matrix, m: int) -> Vector:
-    """The sum of the m largest entries of every row, or of all where there are fewer."""
-    width = rows.shape[1]
-    if m <= 0:
-        return np.zeros(len(rows))
-    if m >= width:
-        return np.sum(rows, axis=1)
-    return np.sum(np.partition(rows, width - m, axis=1)[:, width - m :], axis=1)

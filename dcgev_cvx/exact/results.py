@@ -56,6 +56,9 @@ class ExactSolution:
         Supports tried one by one; 0 where bounds alone closed every node.
     seconds : float
         The time it took.
+    screened : int
+        Variables removed before branching: no support that contains one of them exceeds value + 1e-10·|value|, by the
+        pairwise bound (`relaxations.pairwise`).
     names : tuple of str, optional
         The variables' names, from the pencil.
 
@@ -79,6 +82,7 @@ class ExactSolution:
     nodes: int
     supports: int
     seconds: float
+    screened: int = 0
     names: tuple[str, ...] | None = None
 
     @property
@@ -86,13 +90,18 @@ class ExactSolution:
         """The interval that holds the optimum."""
         return Gap(self.value, self.upper_bound)
 
+    @property
+    def screening(self) -> str:
+        """How many variables were removed, in words; empty for none."""
+        return f"; {self.screened} variables proved to be in no better support" if self.screened else ""
+
     def __str__(self) -> str:
         names = ", ".join(self.names[i] if self.names else f"x{i + 1}" for i in self.support[:12])
         return (
             f"{self.status.value}: value {self.value:.8g}, upper bound {self.upper_bound:.8g} "
             f"(gap {100.0 * self.gap.relative:.2g} %)\n"
             f"  {len(self.support)} nonzeros: {names}{' …' if len(self.support) > 12 else ''}\n"
-            f"  {self.nodes} nodes and {self.supports} supports in {self.seconds:.2f} s"
+            f"  {self.nodes} nodes and {self.supports} supports in {self.seconds:.2f} s{self.screening}"
         )
 
 
@@ -149,6 +158,7 @@ def exact_from(
     *,
     nodes: int = 0,
     supports: int,
+    screened: int = 0,
     seconds: float,
 ) -> ExactSolution:
     """The record of a search, optimal where its interval is closed, even if a limit stopped it."""
@@ -166,6 +176,7 @@ def exact_from(
         nodes=nodes,
         supports=supports,
         seconds=seconds,
+        screened=screened,
         names=pencil.names,
     )
 

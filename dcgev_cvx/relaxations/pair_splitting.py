@@ -1,0 +1,201 @@
+"""The best dual matrices (U, a) of the pairwise bound, by a first-order method without a conic solver.
+
+The relaxation behind the bound (`models.pairwise_sdp`) has X ≈ xxᵀ and Yᵢⱼ ≈ xᵢ²zⱼ, z being the indicator of the
+support:
+
+    max tr(XA)  s.t.  X ⪰ 0, tr(XB) = 1                              the spectrahedron
+                      Xᵢⱼ² ≤ YᵢⱼYⱼᵢ                                  the pairs
+                      0 ≤ Yᵢⱼ ≤ Xᵢᵢ, Σ_{j≠i} Yᵢⱼ ≤ (k − 1)Xᵢᵢ        the rows
+
+ADMM projects on the spectrahedron and the rows, then on the pairs. All three projections are exact and cheap: one
+eigenvalue problem of order n, one equation in one unknown per row, and eigenvalues of 2 × 2 matrices. The multipliers
+of the pairs are −U and −a. They obey Uᵢⱼ² ≤ aᵢⱼaⱼᵢ after every step, so that each step ends with a proved bound.
+"""
+
+from __future__ import annotations
+
+import math
+from time import perf_counter
+
+import numpy as np
+from scipy.linalg import LinAlgError, eigh
+
+from .._numerics.checks import Index, Matrix, Vector
+from .pairwise import PairDual, pair_dual
+
+RELAXATION = 1.6
+"""Over-relaxation of ADMM; 1.5 to 1.8 is the customary range (Eckstein)."""
+BALANCE_STEPS, BALANCE = 25, 3.0
+"""Every so many steps the penalty is doubled or halved if one residual exceeds the other by this factor."""
+TRACE_TOL = 1e-8
+"""How well tr(XB) = 1 is solved for a general B, before X is divided by what is left."""
+
+
+class PairSplitting:
+    """The state of ADMM on one pencil: copies (X, Y) that obey the pairs, and scaled multipliers (S, T, t).
+
+    It starts from the best vector known. `rho` is the penalty: xᵀAx − mean Aᵢᵢ/Bᵢᵢ over ‖xxᵀ‖², the size at which a
+    step and a multiplier weigh the same.
+    """
+
+    def __init__(self, A: Matrix, B: Matrix | None, k: int, x: Vector) -> None:
+        self.A, self.B, self.k, n = A, B, k, len(A)
+        gain = float(x @ A @ x - np.mean(np.diagonal(A) / (1.0 if B is None else np.diagonal(B))))
+        self.rho = max(gain, 1e-3 * float(np.max(np.abs(A)))) / float(x @ x) ** 2
+        self.X, self.Y = np.outer(x, x), np.zeros((n, n))
+        self.S, self.T, self.t = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
+        self.theta, self.level, self.steps = np.zeros(n), -math.inf, 0
+
+    def run(self, steps: int, deadline: float = math.inf) -> None:
+        """Up to so many steps, none begun after the deadline."""
+        for _ in range(steps):
+            if perf_counter() > deadline:
+                return
+            primal, dual = self.step()
+            self.steps += 1
+            if self.steps % BALANCE_STEPS == 0 and not 1.0 / BALANCE <= primal / max(dual, 1e-300) <= BALANCE:
+                self.rescale(2.0 if primal > dual else 0.5)
+
+    def step(self) -> tuple[float, float]:
+        """One step of ADMM, and the norms of its primal and dual residuals."""
+        X, Y, x = self.X, self.Y, np.diagonal(self.X).copy()
+        spectral, self.level = on_spectrahedron(X - self.S + self.A / self.rho, self.B, self.level)
+        diagonal, rows, self.theta = on_rows(x - self.t, Y - self.T, self.k - 1, self.theta)
+        ahead = [
+            RELAXATION * new + (1.0 - RELAXATION) * old for new, old in ((spectral, X), (rows, Y), (diagonal, x))
+        ]
+        S, T, t = ahead[0] + self.S, ahead[1] + self.T, ahead[2] + self.t
+        self.X, self.Y = on_pairs(S, T)
+        # the diagonal of X is in the spectrahedron and in the rows, and in no pair: the mean of both
+        x = 0.5 * (np.diagonal(S) + t)
+        np.fill_diagonal(self.X, x)
+        np.fill_diagonal(self.Y, 0.0)
+        self.S, self.T, self.t = S - self.X, T - self.Y, t - x
+        np.fill_diagonal(self.T, 0.0)
+        return norm(spectral - self.X, rows - self.Y, diagonal - x), norm(self.X - X, self.Y - Y)
+
+    def rescale(self, factor: float) -> None:
+        """Multiply the penalty, and keep the multipliers rho·(S, T, t)."""
+        self.rho *= factor
+        self.S, self.T, self.t = self.S / factor, self.T / factor, self.t / factor
+
+    def restrict(self, kept: Index) -> None:
+        """Go on with these variables only."""
+        rows = np.ix_(kept, kept)
+        self.A, self.B = self.A[rows], None if self.B is None else self.B[rows]
+        self.X, self.Y, self.S, self.T = self.X[rows], self.Y[rows], self.S[rows], self.T[rows]
+        self.t, self.theta = self.t[kept], self.theta[kept]
+
+    @property
+    def dual(self) -> PairDual | None:
+        """The multipliers as (U, a); None where they are not numbers."""
+        return pair_dual(-self.rho * self.S, -self.rho * self.T, len(self.A))
+
+
+def beyond(old: Matrix, new: Matrix) -> Matrix:
+    """The point on the way from old to new at RELAXATION times the distance."""
+    return RELAXATION * new + (1.0 - RELAXATION) * old
+
+
+def norm(*arrays: Matrix) -> float:
+    """The Euclidean norm of all entries."""
+    return math.sqrt(sum(float(np.vdot(array, array)) for array in arrays))
+
+
+def on_spectrahedron(V: Matrix, B: Matrix | None, level: float) -> tuple[Matrix, float]:
+    """The X ⪰ 0 with tr(XB) = 1 nearest to V: the positive part of V − θB; and θ, to start from the next time.
+
+    With B = I the eigenvalues are projected on the simplex. Otherwise Newton's method on tr(B(V − θB)₊) = 1, a
+    convex and decreasing function of θ: from the left it rises to the root, and one eigenvalue problem a step is
+    nearly always enough when θ comes from the step before.
+    """
+    if B is None:
+        values, Q = spectrum(V)
+        falling = values[::-1]
+        theta = float(np.max((np.cumsum(falling) - 1.0) / np.arange(1, len(V) + 1)))
+        return positive_part(values - theta, Q), theta
+    theta = level if math.isfinite(level) else float(eigh(V, B, eigvals_only=True, check_finite=False)[-1]) - 1.0
+    X, trace, jump = V, 0.0, 1.0
+    for _ in range(12):
+        values, Q = spectrum(V - theta * B)
+        X = positive_part(values, Q)
+        trace = float(np.sum(X * B))
+        if abs(trace - 1.0) <= TRACE_TOL:
+            break
+        slope = trace_slope(values, Q.T @ B @ Q) if trace > 0.1 else 0.0
+        # far to the right of the root the slope is no guide
+        theta, jump = (theta + (trace - 1.0) / slope, jump) if slope > 0.0 else (theta - jump, 2.0 * jump)
+    return (X / trace if trace > 0.0 else X), theta
+
+
+def trace_slope(values: Vector, W: Matrix) -> float:
+    """−d/dθ tr(B(V − θB)₊) = Σ ΩᵢⱼWᵢⱼ², Ω the divided differences of the positive part, W = QᵀBQ."""
+    plus = np.maximum(values, 0.0)
+    gaps = values[:, None] - values
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slopes = (plus[:, None] - plus) / gaps
+    omega = np.where(gaps != 0.0, slopes, (values > 0.0)[:, None])
+    return float(np.sum(omega * W * W))
+
+
+def spectrum(M: Matrix) -> tuple[Vector, Matrix]:
+    """All eigenpairs, in ascending order; divide and conquer is the fastest of LAPACK's here, and may fail."""
+    try:
+        return eigh(M, driver="evd", check_finite=False)
+    except LinAlgError:
+        return eigh(M, driver="ev", check_finite=False)
+
+
+def positive_part(values: Vector, Q: Matrix) -> Matrix:
+    """Q Diag(values₊) Qᵀ."""
+    chosen = values > 0.0
+    return (Q[:, chosen] * values[chosen]) @ Q[:, chosen].T
+
+
+def on_pairs(X: Matrix, Y: Matrix) -> tuple[Matrix, Matrix]:
+    """The nearest (X, Y) with [[Yᵢⱼ, Xᵢⱼ], [Xᵢⱼ, Yⱼᵢ]] ⪰ 0 for all pairs: negative eigenvalues are set to zero."""
+    mean, half = 0.5 * (Y + Y.T), 0.5 * (Y - Y.T)
+    radius = np.sqrt(half * half + X * X)
+    upper, lower = np.maximum(mean + radius, 0.0), np.maximum(mean - radius, 0.0)
+    shrink = 0.5 * (upper - lower) / np.maximum(radius, 1e-300)
+    return shrink * X, 0.5 * (upper + lower) + shrink * half
+
+
+def on_rows(x: Vector, Y: Matrix, s: int, theta: Vector) -> tuple[Vector, Matrix, Vector]:
+    """The nearest (x, Y) with 0 ≤ Yᵢⱼ ≤ xᵢ and Σⱼ Yᵢⱼ ≤ s·xᵢ in every row, and its multipliers θ.
+
+    Given the multiplier θ ≥ 0 of the sum, y = clip(Y − θ, 0, x), and x = x₀ + sθ + Σⱼ (Yⱼ − θ − x)₊ is the largest of
+    the means of x₀ + sθ and the c largest Yⱼ − θ. The excess Σ y − s·x falls with θ and is piecewise linear:
+    Newton's steps, halving where they leave the bracket, started from the θ given.
+    """
+    width = max(1, int(np.max(np.count_nonzero(Y > 0.0, axis=1))))
+    # only positive entries can be above θ
+    largest = -np.sort(-np.partition(Y, Y.shape[1] - width, axis=1)[:, Y.shape[1] - width :], axis=1)
+    sums, count = np.cumsum(np.pad(largest, ((0, 0), (1, 0))), axis=1), np.arange(width + 1)
+    low, high = np.zeros(len(x)), np.maximum(largest[:, 0], 0.0)
+    theta, found = np.minimum(theta, high), np.zeros(len(x))
+    rows = np.arange(len(x))
+    for _ in range(60):
+        at = theta[rows, None]
+        means = (x[rows, None] + s * at + sums[rows] - count * at) / (1.0 + count)
+        found[rows] = top = np.maximum(0.0, np.max(means, axis=1))
+        above = largest[rows] - at
+        capped = above >= top[:, None]
+        between = np.count_nonzero((above > 0.0) & ~capped, axis=1)
+        excess = np.sum(np.clip(above, 0.0, top[:, None]), axis=1) - s * top
+        low[rows] = np.where(excess > 0.0, theta[rows], low[rows])
+        high[rows] = np.where(excess < 0.0, theta[rows], high[rows])
+        capped = np.count_nonzero(capped, axis=1)
+        slope = between + np.where(top > 0.0, (s - capped) ** 2 / (1.0 + capped), 0.0)
+        guess = theta[rows] + excess / np.maximum(slope, 1e-300)
+        inside = (guess >= low[rows]) & (guess <= high[rows])
+        # a row without excess at θ = 0 has a slack sum
+        ended = (
+            (np.abs(excess) <= 1e-13) | ((excess < 0.0) & (theta[rows] == 0.0)) | (high[rows] - low[rows] <= 1e-15)
+        )
+        halved = np.where((excess < 0.0) & (low[rows] == 0.0) & (guess < 0.0), 0.0, 0.5 * (low[rows] + high[rows]))
+        theta[rows] = np.where(ended, theta[rows], np.where(inside, guess, halved))
+        rows = rows[~ended]
+        if len(rows) == 0:
+            break
+    return found, np.clip(Y - theta[:, None], 0.0, found[:, None]), theta
