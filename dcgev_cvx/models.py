@@ -240,7 +240,7 @@ def pairwise_sdp(A: Array, B: Array | None, k: float) -> cp.Problem:
     Beyond the paper. It implies the homogeneous relaxation for every d > 0.
     """
     X, Y = symmetric("X", A), cp.Variable(np.shape(A), nonneg=True, name="Y")
-    x, others = cp.diag(X), cp.sum(Y, axis=1) - cp.diag(Y)
+    x, others = diagonal_of(X), cp.sum(Y, axis=1) - diagonal_of(Y)
     below = term("Yᵢⱼ ≤ Xᵢᵢ", cp.outer(x, np.ones(len(A))) - Y >= 0)
     rows = [below, term("Σ Yᵢⱼ ≤ (k−1)Xᵢᵢ", others <= (k - 1) * x)]
     constraints = [semidefinite(X), unit_trace(X, B, equal=True), *pairs(X, Y), *rows]
@@ -324,6 +324,11 @@ def moduli(X: cp.Variable, d: NDArray[np.float64]) -> cp.Expression:
         return cp.Constant(0.0)
     rows, columns = np.triu_indices(len(d), 1)
     return (2.0 * d[rows] * d[columns]) @ cp.abs(cp.vec(cp.upper_tri(X), order="F"))
+
+
+def diagonal_of(X: cp.Variable) -> cp.Expression:
+    """The vector of the Xᵢᵢ, of a 1×1 matrix too."""
+    return cp.reshape(cp.diag(X), (X.shape[0],), order="F")
 
 
 def pairs(X: cp.Variable, Y: cp.Variable) -> list[cp.Constraint]:

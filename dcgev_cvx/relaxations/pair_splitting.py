@@ -188,12 +188,13 @@ def on_rows(x: Vector, Y: Matrix, s: int, theta: Vector) -> tuple[Vector, Matrix
         capped = np.count_nonzero(capped, axis=1)
         slope = between + np.where(top > 0.0, (s - capped) ** 2 / (1.0 + capped), 0.0)
         guess = theta[rows] + excess / np.maximum(slope, 1e-300)
-        inside = (guess >= low[rows]) & (guess <= high[rows])
+        # strictly: from the ends of the bracket Newton's steps may lead from one to the other for ever
+        inside = (guess > low[rows]) & (guess < high[rows])
         # a row without excess at θ = 0 has a slack sum
         ended = (
             (np.abs(excess) <= 1e-13) | ((excess < 0.0) & (theta[rows] == 0.0)) | (high[rows] - low[rows] <= 1e-15)
         )
-        halved = np.where((excess < 0.0) & (low[rows] == 0.0) & (guess < 0.0), 0.0, 0.5 * (low[rows] + high[rows]))
+        halved = np.where((excess < 0.0) & (low[rows] == 0.0) & (guess <= 0.0), 0.0, 0.5 * (low[rows] + high[rows]))
         theta[rows] = np.where(ended, theta[rows], np.where(inside, guess, halved))
         rows = rows[~ended]
         if len(rows) == 0:

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 
 from dcgev_cvx import Pencil
-from dcgev_cvx.exact.node_bounds import NodeBounds, top_sum
-from dcgev_cvx.relaxations.bounds import dual_of
+from dcgev_cvx.exact.node_bounds import NodeBounds
+from dcgev_cvx.relaxations.pairwise import pair_dual
 
 
 def test_node_bounds_hold_on_their_node_and_knowing_I_never_hurts():
@@ -15,8 +15,8 @@ def test_node_bounds_hold_on_their_node_and_knowing_I_never_hurts():
         n, k = 7, int(rng.integers(2, 6))
         G, H = rng.standard_normal((n, n)), rng.standard_normal((n, 2 * n))
         pencil = Pencil(G + G.T, H @ H.T / n)
-        d = np.sqrt(pencil.B_diagonal)
-        dual = dual_of(rng.standard_normal((n, n)) * 10.0 ** rng.uniform(-2, 1), d)
+        size = 10.0 ** rng.uniform(-2, 1)
+        dual = pair_dual(size * rng.standard_normal((n, n)), size * rng.uniform(size=(n, n)), n)
         bounds = NodeBounds(np.asarray(pencil.A), pencil.B, k, dual)
         order = rng.permutation(n)
         p = int(rng.integers(1, k))
@@ -29,8 +29,3 @@ def test_node_bounds_hold_on_their_node_and_knowing_I_never_hurts():
         assert known <= bounds.dual_bound(empty, np.concatenate([included, free]))[0] + 1e-10
         assert bounds.interlacing(np.concatenate([included, free]))[0] >= truth - 1e-10
         assert not bounds.dominated(truth - 1e-9, included, free)
-
-
-def test_top_sums():
-    rows = np.array([[3.0, 1.0, 2.0]])
-    assert [float(top_sum(rows, m)[0]) for m in (0, 1, 2, 3, 4)] == [0.0, 3.0, 5.0, 6.0, 6.0]

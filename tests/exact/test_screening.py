@@ -1,0 +1,109 @@
+"""What screening removes is in no support that reaches λ, whatever the dual; a dual of a part extends to all."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from small_problems import null, optimum, random_pencil
+
+from dcgev_cvx import Pencil
+from dcgev_cvx.datasets import planted_pca
+from dcgev_cvx.exact import best_subset, root
+from dcgev_cvx.exact.enumeration import scaled_pencil
+from dcgev_cvx.exact.screening import Screening, allowance, extended, promising
+from dcgev_cvx.relaxations.pair_splitting import PairSplitting
+from dcgev_cvx.relaxations.pairwise import pair_dual, pairwise_bound
+from dcgev_cvx.search.exchange_table import support_values
+
+
+def dual_for(rng, pencil, k, honest):
+    """Of the splitting, cut short, or wild."""
+    if honest:
+        splitting = PairSplitting(np.array(pencil.A), pencil.B, k, pencil.leading_vector)
+        splitting.run(int(rng.integers(5, 60)))
+        return splitting.dual
+    a = 10.0 ** rng.uniform(-2, 1) * rng.uniform(size=(pencil.n, pencil.n))
+    return pair_dual(rng.standard_normal((pencil.n, pencil.n)), a, pencil.n)
+
+
+def test_no_variable_of_a_better_support_is_removed():
+    rng, removed = np.random.default_rng(0), 0
+    for trial in range(120):
+        pencil, _ = random_pencil(rng)
+        if pencil.n < 4:
+            continue
+        k = int(rng.integers(2, pencil.n - 1))
+        scaled, _ = scaled_pencil(pencil, k)
+        supports = np.array(list(combinations(range(scaled.n), k)))
+        values = support_values(scaled, supports)
+        lam = float(np.max(values) + rng.choice([-0.05, 0.001, 0.1, 1.0]) * np.ptp(values))
+        dual = dual_for(rng, scaled, k, honest=trial % 2 == 0)
+        if dual is None:
+            continue
+        kept = Screening(np.asarray(scaled.A), scaled.B, k, dual, lam).kept(rng.uniform(size=scaled.n))
+        removed += scaled.n - len(kept)
+        for support in supports[values > lam + 1e-9 * abs(lam)]:
+            assert set(support) <= set(kept)
+    assert removed > 40
+
+
+def test_a_dual_of_a_part_extends_to_all_variables():
+    pencil, k = planted_pca(40, 3, samples=400, strength=4.0, rng=1).pencil, 3
+    found = best_subset(pencil, k)
+    support, lam = np.array(found.support), found.value * (1.0 + 1e-10)
+    core = promising(pencil, k, lam, support, 12)
+    assert set(support) <= set(core)
+    splitting = PairSplitting(np.array(pencil.A[np.ix_(core, core)]), None, k, found.x[core])
+    splitting.run(200)
+    dual = extended(pencil, k, lam, core, splitting.dual)
+    assert pairwise_bound(pencil, k, dual.U, dual.a) >= found.value
+    weights = np.zeros(40)
+    weights[core] = 1.0
+    assert len(Screening(np.asarray(pencil.A), None, k, dual, lam).kept(weights)) < 40
+
+
+def test_allowances_are_paid_whatever_the_support():
+    """In every support of k the rows of Z pay e per pair with W and |S| per pair within Z, and stay positive."""
+    rng = np.random.default_rng(2)
+    G, H = rng.standard_normal((9, 40)), rng.standard_normal((9, 60))
+    pencil, k, lam = Pencil(G @ G.T / 40, H @ H.T / 60), 4, 4.0
+    Z, W = np.arange(3, 9), np.arange(3)
+    e, S = allowance(lam, pencil, k, Z), lam * pencil.B - pencil.A
+    assert np.any(e > 0.0)
+    for support in combinations(range(9), k):
+        for j in set(support) & set(Z[e > 0.0]):
+            inside = sum(abs(S[j, i]) for i in support if i in Z and i != j)
+            assert inside + e[j - 3] * len(set(support) & set(W)) < S[j, j]
+
+
+@pytest.mark.parametrize("strength", [2.0, 6.0])
+def test_a_core_of_the_variables_leads_to_the_same_proof(strength, monkeypatch):
+    monkeypatch.setattr(root, "CORE", 15)
+    monkeypatch.setattr(root, "CORE_ABOVE", 20)
+    monkeypatch.setattr("dcgev_cvx.exact.branch_and_bound.CORE_ABOVE", 20)
+    pencil = planted_pca(60, 5, samples=300, strength=strength).pencil
+    found = best_subset(pencil, 5)
+    assert found.optimal
+    monkeypatch.undo()
+    assert found.support == best_subset(pencil, 5).support
+    if strength == 6.0:
+        assert found.screened >= 45
+        assert "proved to be in no better support" in str(found)
+
+
+def test_without_room_for_a_core_the_root_is_as_given():
+    pencil = null(30)
+    assert promising(pencil, 5, 1.0, np.arange(5), 10) is None
+    start = root.Root(np.arange(30), None, 9.0, np.arange(5))
+    assert root.reduced(pencil, 5, start, deadline=np.inf) is start
+
+
+def test_the_relaxation_alone_proves_a_small_null_problem(monkeypatch):
+    for constant in ("ROOT_WORK", "LEAF_WORK", "CHEAP_NODES"):
+        monkeypatch.setattr(f"dcgev_cvx.exact.branch_and_bound.{constant}", 0)
+    pencil = null(16)
+    found = best_subset(pencil, 3)
+    assert found.optimal
+    assert found.value == pytest.approx(optimum(pencil, 3), rel=1e-12)
+    assert found.screened > 0
+    assert found.nodes <= 3
