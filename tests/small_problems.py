@@ -51,3 +51,18 @@ def random_cca():
     A[:7, 7:], A[7:, :7] = X.T @ Y / m, Y.T @ X / m
     B[:7, :7], B[7:, 7:] = X.T @ X / m + 0.01 * np.eye(7), Y.T @ Y / m + 0.01 * np.eye(7)
     return Pencil(A, B)
+
+
+def cca(n=40, seed=0):
+    """(A, B) of two views of n/2 variables, of which two each share a factor."""
+    rng = np.random.default_rng(seed)
+    h = n // 2
+    Z = rng.standard_normal((3 * n, 1))
+    X = rng.standard_normal((3 * n, n))
+    X[:, [0, 1, h, h + 1]] += Z
+    S = np.cov(X.T)
+    A, B = S.copy(), S.copy()
+    A[:h, :h] = A[h:, h:] = 0.0
+    B[:h, h:] = 0.0
+    B[h:, :h] = 0.0
+    return A, B

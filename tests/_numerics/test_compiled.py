@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from dcgev_cvx._numerics.compiled import compiled
 
 WITHOUT_NUMBA = """
@@ -42,3 +44,12 @@ def test_without_numba_one_line_is_logged_once_for_large_problems():
     assert done.stderr.splitlines() == [
         "dcgev_cvx: numba is not installed; large problems are solved faster with it: pip install 'dcgev-cvx[fast]'."
     ]
+
+
+def test_without_a_folder_for_the_cache_functions_are_compiled_all_the_same():
+    numba = pytest.importorskip("numba", exc_type=ImportError)
+    names: dict = {}
+    exec("def twice(x):\n    return x + x", names)  # no file, so that numba finds no place for a cache
+    with pytest.raises(RuntimeError, match="cannot cache"):
+        numba.njit(cache=True)(names["twice"])
+    assert compiled(names["twice"])(1.5) == 3.0

@@ -311,19 +311,3 @@ def test_known_covariances_with_equal_eigenvalues_are_solved(name):
     }[name]
     pencil = population(left, right)
     assert solve(pencil, 9, check_path=False).value == pytest.approx(0.8, rel=1e-9)
-
-
-def test_one_blas_thread_ends_with_the_outermost_context_even_after_an_error():
-    from threadpoolctl import threadpool_info
-
-    from dcgev_cvx._numerics.threads import one_thread
-
-    def threads():
-        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-    before = threads()
-    with one_thread, one_thread:
-        assert set(threads()) == {1}
-    with pytest.raises(ZeroDivisionError), one_thread:
-        divmod(1, 0)
-    assert threads() == before

@@ -1,6 +1,5 @@
 """The one door to CVXPY's solvers."""
 
-import threading
 import warnings
 
 import cvxpy as cp
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import Backend, InvalidParameter, SolverFailed, SolverMissing
-from dcgev_cvx._numerics.threads import quiet
 from dcgev_cvx.steps.backend import INSTALL, TIGHT, installed_solvers, known_solver
 
 
@@ -139,28 +137,6 @@ def test_an_unknown_option_is_a_failure_that_names_the_solver():
     _, problem = tiny()
     with pytest.raises(SolverFailed, match="CLARABEL failed: "):
         Backend("CLARABEL", {"no_such_option": 1}).solve(problem)
-
-
-def test_warning_filters_survive_overlapping_threads():
-    """The first to enter must not put back filters that the last one still needs off."""
-    before = list(warnings.filters)
-    inside, leave = threading.Barrier(2), threading.Event()
-
-    def other():
-        with quiet:
-            inside.wait()
-            leave.wait()
-
-    thread = threading.Thread(target=other)
-    with quiet:
-        thread.start()
-        inside.wait()
-    try:
-        warnings.warn("silenced while the other thread is inside", stacklevel=1)
-    finally:
-        leave.set()
-        thread.join()
-    assert warnings.filters == before
 
 
 def test_ctrl_c_inside_scs_is_passed_on(monkeypatch):

@@ -1,0 +1,47 @@
+"""Proofs of λ ≥ λmax(M, B), checked in rational arithmetic."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import referee
+
+from dcgev_cvx._numerics.proofs import is_definite, lambda_max_bound, leading_pair, times
+
+
+def exactly_semidefinite(lam, M, B):
+    """Is λB − M ⪰ 0? By elimination in fractions, without rounding."""
+    S = [
+        [Fraction(lam) * Fraction(b) - Fraction(m) for m, b in zip(*rows, strict=True)]
+        for rows in zip(M, B, strict=True)
+    ]
+    for i in range(len(S)):
+        if S[i][i] < 0 or (S[i][i] == 0 and any(S[i][i:])):
+            return False
+        for j in range(i + 1, len(S)):
+            share = S[j][i] / S[i][i] if S[i][i] else Fraction(0)
+            S[j] = [a - share * b for a, b in zip(S[j], S[i], strict=True)]
+    return True
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_bound_holds_exactly_and_is_no_more_than_rounding_above(seed):
+    A, B = referee.random_pencil(seed, 5, cond=10.0 ** (seed % 6), indefinite=seed % 2 == 1)
+    bound = lambda_max_bound(A, B)
+    assert exactly_semidefinite(bound, A, B)
+    top = leading_pair(A, B)[0]
+    assert bound <= top + 1e-9 * (abs(top) + np.abs(A).max() / np.linalg.eigvalsh(B)[0])
+    below = top - 1e-9 * abs(top)
+    assert not exactly_semidefinite(below, A, B)
+    assert not is_definite(below, A, B, np.abs(A))
+
+
+def test_what_has_no_bound_is_bounded_by_infinity_and_zero_by_zero():
+    assert lambda_max_bound(np.full((2, 2), 1e300), 1e-300 * np.eye(2)) == math.inf
+    assert lambda_max_bound(np.zeros((3, 3)), None) == 0.0
+
+
+def test_powers_of_two_are_multiplied_upwards():
+    assert times(3.0, 0.5) == 1.5
+    assert times(1.25, 2.0**-1074) == 2.0**-1073

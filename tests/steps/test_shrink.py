@@ -1,0 +1,103 @@
+"""Shrinking changes the time that a run takes, not what it is."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+import referee
+from small_problems import cca
+
+from dcgev_cvx import Gram, Pencil, SparseFDA, SparseGEV, Stop, certify, dc_pca, iterate, minimize
+from dcgev_cvx.steps.native import native_step
+from dcgev_cvx.steps.shrink import Restriction, absorbing
+
+
+@pytest.mark.parametrize("shift", ["identity", "metric"])
+def test_shrinking_is_the_same_run(shift):
+    """Iterate by iterate, on a smaller and smaller program."""
+    A, B = cca()
+    program = SparseGEV(Pencil(A, B), 0.3, shift=shift)
+    plain = list(islice(iterate(program, native_step), 12))
+    small = minimize(program, native_step, stop=Stop(max_iter=11), shrink=True).history
+    shares = []
+    for a, b in zip(plain, small, strict=True):
+        assert b.f == pytest.approx(a.f, rel=1e-12)
+        assert b.f == pytest.approx(program.f(b.x), rel=1e-13)
+        assert program.pencil.B_norm(a.x - b.x) <= 1e-9
+        assert b.g == pytest.approx(a.g, rel=1e-12)
+        shares.append(b.work)
+    assert shares[-1] < 0.1 < shares[1] == 1.0
+
+
+def test_a_shrunk_run_ends_as_the_whole_one_does():
+    """Status, count, callback and certificate are those of the whole program; each iterate is told once."""
+    A, B = cca()
+    program = SparseGEV(Pencil(A, B, names=[f"v{i}" for i in range(40)]), 0.3, shift="metric")
+    seen = []
+    whole = minimize(program, native_step)
+    small = minimize(program, native_step, callback=lambda point: seen.append(point), shrink=True)
+    assert small.status is whole.status
+    assert [point.l for point in seen] == list(range(small.n_iter + 1))
+    assert program.pencil.B_norm(small.x - whole.x) <= 1e-6
+    assert small.support == whole.support
+    assert small.program is program
+    assert small.certificate == certify(program, small.x, small.history)
+    assert all(len(point.x) == 40 and not point.x.flags.writeable for point in small.history)
+    assert minimize(program, native_step, stop=Stop(max_iter=5), shrink=True).n_iter == 5
+    cut = minimize(program, native_step, callback=lambda point: point.l == 6, shrink=True)
+    assert (cut.n_iter, cut.status.name) == (6, "STOPPED")
+
+
+def test_a_part_of_a_pencil():
+    """Restricted matrices are those of the data, as a product while that is smaller; nothing is writeable."""
+    C = np.random.default_rng(0).standard_normal((20, 50))
+    wide, narrow = np.arange(0, 50, 2), np.array([1, 4, 7])
+    pencil = Pencil(Gram(C), names=[f"v{i}" for i in range(50)])
+    assert isinstance(pencil.restrict(wide).A, Gram)
+    small = pencil.restrict(narrow)
+    assert isinstance(small.A, np.ndarray)
+    for support in (wide, narrow):
+        part = pencil.restrict(support)
+        assert np.allclose(part.dense()[0], (C.T @ C)[np.ix_(support, support)], rtol=1e-13)
+        assert part.names == tuple(f"v{i}" for i in support)
+    assert not small.A.flags.writeable
+    A, B = cca()
+    part = Pencil(A, B).restrict(narrow)
+    assert np.allclose(part.cholesky @ part.cholesky.T, B[np.ix_(narrow, narrow)], rtol=1e-13)
+
+
+def test_shrinking_data():
+    """A = CᵀC: the passes over the data are counted by the columns still in play."""
+    C = np.random.default_rng(0).standard_normal((30, 300))
+    C[:, :5] *= 4.0
+    full = dc_pca(Gram(C), rho=900.0)
+    fast = dc_pca(Gram(C), rho=900.0, engine="native")
+    assert fast.converged
+    assert fast.certificate.passes()
+    assert fast.support == full.support
+    assert np.max(np.abs(fast.x - full.x)) <= 1e-6
+    assert fast.passes < 0.3 * full.passes
+
+
+def test_zeros_absorb_at_tiny_eps_only():
+    A, B = cca()
+    pencil = Pencil(A, B)
+    y = pencil.leading_vector
+    assert absorbing(SparseGEV(pencil, 0.3), y)
+    assert not absorbing(SparseGEV(pencil, 0.3, 1.0), y)
+    assert not absorbing(SparseGEV(pencil, 0.0), y)
+    fda = SparseFDA(A[0], B, 1.0)
+    assert absorbing(fda, fda.start())
+    assert not absorbing(SparseFDA(A[0], B, 1.0, 1.0), fda.start())
+
+
+def test_at_large_eps_a_zero_comes_back():
+    """Where zeros are not absorbing no variable is dropped: coordinates return as they do without shrinking."""
+    A, B = cca()
+    program = SparseGEV(Pencil(A, B), 1e-3, 1.0, shift="metric")
+    y = referee.start(0, B, 40, zeros=35)
+    face = Restriction.whole(program)
+    assert face.shrunk(y) is face
+    run = minimize(program, native_step, y, stop=Stop(max_iter=1), shrink=True)
+    assert np.count_nonzero(run.x) > 5
+    assert program.pencil.B_norm(run.x - native_step(program, y).x) == 0.0
