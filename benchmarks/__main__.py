@@ -14,6 +14,7 @@ SECTIONS = {
     "dc": "d.c. programs written in CVXPY: descent, and dccp on its own problems",
     "quality": "solve(k) against exhaustive search and against peers",
     "exact": "bounds as theorems, proofs of optimality",
+    "odd_inputs": "files and frames as people have them: right, or refused in one line",
     "mutation": "the verification kit: wrong solvers caught, right ones passed",
     "teaching": "the lab in a browser: first result, answer to a slider",
 }

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from .cli import main
+import sys
+from pathlib import Path
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:  # -m put the current folder first, where a file such as numpy.py would be imported
+        folder = sys.path.pop(0)
+        if Path(folder).resolve() == Path(__file__).resolve().parents[1]:  # a clone that is not installed
+            sys.path.append(folder)
+
+    from .cli import main
+
     raise SystemExit(main())

@@ -17,10 +17,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import __version__
 from .._numerics.extras import check_cvxpy
+from .._numerics.text_tables import printable
 from ..errors import DCGEVError
 
 COMMANDS = ("compare", "solve", "path", "reproduce", "solvers", "verify", "vectors", "agreement", "lab", "exercise")
@@ -70,9 +71,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors cannot steer the terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the message without control characters, and exit with code 2."""
+        super().error(printable(message))
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of `dcgev` with every command."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="dcgev",
         description="Sparse PCA, CCA and FDA by d.c. programming: each step a CVXPY problem, each answer certified.",
         epilog="`dcgev COMMAND --help` explains a command.",
@@ -87,7 +96,7 @@ def parser() -> argparse.ArgumentParser:
 def complain(sentence: str, code: int) -> int:
     """One line on stderr, whatever line breaks the message has, and the exit code."""
     with suppress(OSError):  # a full disk behind stderr: the exit code is still right
-        print(f"dcgev: {' '.join(sentence.split())}", file=sys.stderr, flush=True)
+        print(f"dcgev: {printable(' '.join(sentence.split()))}", file=sys.stderr, flush=True)
     return code
 
 

@@ -26,6 +26,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from .._numerics.output_files import write_file
 from .._numerics.text_tables import facts, table
 from ..errors import InvalidParameter
 from . import console
@@ -73,10 +74,10 @@ def run(args: argparse.Namespace) -> int:
     else:
         print_comparisons(found, described(args, pencil), several=len(ks) > 1, details=args.details)
     if plot is not None:
-        figure_of(found).savefig(plot, dpi=150)
+        console.draw(figure_of(found), plot)
     if html is not None:
         page = html_report(found, title=name, command=shlex.join(["dcgev", *sys.argv[1:]]))
-        html.write_text(page, encoding="utf-8")
+        write_file(html, page)
     if stopped is not None:
         raise KeyboardInterrupt(stopped)
     return 0

@@ -8,15 +8,16 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from .._numerics.output_files import output_file, output_folder, write_file
 from .._numerics.text_tables import as_text, printable
 from ..errors import DataUnavailable, InvalidParameter, MissingPackage
 
@@ -136,34 +137,39 @@ def print_json(command: str, data: Mapping[str, Any], *, ended: bool = True) -> 
     """One JSON document on stdout, with the command and the version; "ended" is false after an interrupt."""
     from .. import __version__
 
-    document = {"command": command, "version": __version__, **data, **({} if ended else {"ended": False})}
+    print(as_json({"command": command, "version": __version__, **data, **({} if ended else {"ended": False})}))
+
+
+def as_json(document: Any) -> str:
+    """The document as JSON, in which letters that steer a terminal, or that stdout cannot write, are escaped."""
     escaped = not (sys.stdout.encoding or "").lower().startswith("utf")
-    print(json.dumps(finite(document), ensure_ascii=escaped, indent=2, allow_nan=False))
+    text = json.dumps(finite(document), ensure_ascii=escaped, indent=2, allow_nan=False)
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def write_json(path: Path, data: Any) -> None:
     """One JSON document in a file."""
-    path.write_text(json.dumps(finite(data), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    write_file(path, json.dumps(finite(data), ensure_ascii=False, indent=2) + "\n")
 
 
 # Lines on stderr: notes always, progress when a person is looking
 
 
 def note(line: str) -> None:
-    """Print a line on how the input was understood."""
+    """Print a line that a person or a log should have, without letters that steer a terminal."""
     print(f"dcgev: {printable(line)}", file=sys.stderr, flush=True)
 
 
 def tell(line: str) -> None:
     """Print a line."""
     if sys.stderr.isatty():
-        print(line, file=sys.stderr, flush=True)
+        print(printable(line), file=sys.stderr, flush=True)
 
 
 def overwrite(line: str) -> None:
     """Print a line that the next one overwrites; "" takes it away."""
     if sys.stderr.isatty():
-        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+        print(f"\r\033[K{printable(line)}", end="", file=sys.stderr, flush=True)
 
 
 # Files are checked before the work, not after it
@@ -171,25 +177,14 @@ def overwrite(line: str) -> None:
 
 def as_output(option: str, name: str) -> Path:
     """The path of a file that can be written; a file that was there is not changed."""
-    from .._numerics.checks import as_path
-
-    file = as_path(name, option)
-    existed = file.exists()
-    try:
-        with file.open("a", encoding="utf-8"):
-            pass
-    except OSError as cause:
-        raise InvalidParameter(f"{option} {file}: cannot be written ({cause.strerror}).") from cause
-    if not existed:
-        file.unlink()
-    return file
+    return output_file(option, name)
 
 
 def as_picture(name: str | None) -> Path | None:
     """The path of a picture that can be drawn and written."""
     if name is None:
         return None
-    file = as_output("--plot", name)
+    file = output_file("--plot", name)
     if file.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise InvalidParameter(f"--plot {name}: the name must end in .png, .pdf or .svg.")
     if find_spec("matplotlib") is None:
@@ -197,18 +192,16 @@ def as_picture(name: str | None) -> Path | None:
     return file
 
 
+def draw(figure: Any, file: Path) -> None:
+    """Write a figure to its file, whole or not at all."""
+    content = BytesIO()
+    figure.savefig(content, format=file.suffix[1:].lower(), dpi=150)
+    write_file(file, content.getvalue())
+
+
 def as_folder(option: str, name: str) -> Path:
     """The path of a folder that can be written to, created where it does not exist."""
-    from .._numerics.checks import as_path
-
-    folder = as_path(name, option)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as cause:
-        raise InvalidParameter(f"{option} {name}: no such folder can be created ({cause.strerror}).") from cause
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise InvalidParameter(f"{option} {name}: this folder cannot be written to; choose another.")
-    return folder
+    return output_folder(option, name)
 
 
 # Scripts that come with the package

@@ -127,7 +127,7 @@ def rows_of(path: Path) -> tuple[Cells, list[str]]:
     mark = separator(text)
     table = [(line, row) for line, row in parsed(text, mark) if row]
     head = next((i for i, (_, row) in enumerate(table) if not row[0].startswith("#")), len(table))
-    comment = [cell.lstrip("# ") for cell in table[head - 1][1]] if head else []
+    comment = [cell.lstrip("#").strip(' "') for cell in table[head - 1][1]] if head else []
     kept = [(line, row) for line, row in table if not row[0].startswith("#")]
     notes = ("lines that begin with # were left out",) if len(kept) < len(table) else ()
     while kept and not any(kept[-1][1]):
@@ -185,10 +185,10 @@ def separator(text: str) -> str:
 def without_empty_end(cells: Cells) -> Cells:
     """Lines that all end with a separator lose the empty cell behind it; lines of other widths raise."""
     head, *body = cells.rows
-    while len(head) > 1 and body and not head[-1] and all(len(r) == len(head) and not r[-1] for r in body):
-        head, body = head[:-1], [row[:-1] for row in body]
-    if body and all(len(row) == len(head) + 1 and not row[-1] for row in body):
-        body = [row[:-1] for row in body]
+    while len(head) > 1 and body and not any(row[-1] for row in body):
+        if head[-1] and len(body[0]) <= len(head):
+            break
+        head, body = head if head[-1] else head[:-1], [row[:-1] for row in body]
     width = len(body[0]) if body else len(head)
     if len(head) not in (width, width - 1):
         raise InvalidParameter(wrong_width(cells.path, cells.lines[1], width, len(head)))
@@ -211,9 +211,12 @@ def wrong_width(path: Path, line: int, entries: int, width: int) -> str:
 def with_header(cells: Cells, comment: list[str], decisions: Decisions) -> Cells:
     """The cells below the header, if there is one."""
     first, body = cells.rows[0], cells.rows[1:]
-    named = 1 < len(comment) == len(first) and any(map(is_number, first)) and not any(map(is_number, comment))
-    if decisions.header is None and named:  # np.savetxt writes a header as a comment
-        return replace(cells, header=comment).noting("the comment above the numbers is the header")
+    if decisions.header is None and any(map(is_number, first)):  # np.savetxt writes a header as a comment
+        while len(comment) > len(first) and not comment[-1]:
+            comment = comment[:-1]
+        names = ["", *comment] if len(comment) == len(first) - 1 else comment
+        if 1 < len(names) == len(first) and (not any(map(is_number, names)) or numeric_header(names, cells.rows)):
+            return replace(cells, header=names).noting("the comment above the numbers is the header")
     if not has_header(cells, decisions.header):
         if body and len(first) != len(body[0]):
             raise InvalidParameter(wrong_width(cells.path, cells.lines[0], len(first), len(body[0])))
@@ -237,28 +240,41 @@ def has_header(cells: Cells, given: bool | None) -> bool:
     first, body = cells.rows[0], cells.rows[1:]
     if given is not None:
         return given
-    numeric = [is_number(cell) for cell in first]
-    if not any(numeric):
-        missing = [cell.lower() in MISSING for cell in first]
+    numeric = [j for j, cell in enumerate(first) if is_number(cell)]
+    missing = [cell.lower() in MISSING for cell in first]
+    if not numeric:
         if all(missing) or (first[0] == "" and any(missing[1:])):
             raise InvalidParameter(in_doubt(cells))
         return True
-    answer = numeric_header(first, body)
-    if not numeric[0] and all(numeric[1:]):
-        rest, below = first[1:], [row[1:] for row in body]
-        answer = None if first[0].lower() in MISSING[1:] else numeric_header(rest, below)
-        if first[0] == "" and answer is not True:
-            counted = all(map(is_whole, rest)) and len(set(rest)) == len(rest)
-            answer = True if counted and body and is_index(cells, [row[0] for row in body]) else None
-        if answer is False:
-            named = all(not is_number(row[0]) for row in body) and not all(map(is_whole, rest))
-            answer = False if named else None
-    elif not all(numeric):
-        names = [cell for cell in first if not is_number(cell)]
-        raise InvalidParameter(
-            f"{cells.path}, line {cells.lines[0]}: {shown(names[0])} among numbers is neither a header nor a row. "
-            "Name every column in the first line, or write a number in its place; --header and --no-header decide."
-        )
+    named = [cell for j, cell in enumerate(first) if j not in numeric]
+    rest = [first[j] for j in numeric]
+    answer = numeric_header(rest, [[row[j] for j in numeric] for row in body])
+    if not named:
+        return decided(cells, answer)
+    if named == first[:1]:
+        return decided(cells, under_a_corner(cells, answer))
+    if answer and not any(cell.lower() in MISSING for cell in named):
+        return True
+    raise InvalidParameter(
+        f"{cells.path}, line {cells.lines[0]}: {shown(named[0])} among numbers is neither a header nor a row. "
+        "Name every column in the first line, or write a number in its place; --header and --no-header decide."
+    )
+
+
+def under_a_corner(cells: Cells, answer: bool | None) -> bool | None:
+    """Is a first line of numbers behind one cell of text, or an empty one, a header?"""
+    (corner, *rest), body = cells.rows[0], cells.rows[1:]
+    if is_unnamed(corner):
+        counted = all(map(is_whole, rest)) and len(set(rest)) == len(rest)
+        return True if answer or (counted and body and is_index([row[0] for row in body])) else None
+    if corner.lower() in MISSING or answer:
+        return None if corner.lower() in MISSING else True
+    named = answer is False and not any(is_number(row[0]) for row in body) and not all(map(is_whole, rest))
+    return False if named else None
+
+
+def decided(cells: Cells, answer: bool | None) -> bool:
+    """The answer, if there is one."""
     if answer is None:
         raise InvalidParameter(in_doubt(cells))
     return answer
@@ -282,10 +298,11 @@ def numeric_header(first: list[str], body: list[list[str]]) -> bool | None:
         return False
     steps = {int(b) - int(a) for a, b in pairwise(first)}
     even, rising = len(steps) == 1 and min(steps) > 0, n > 1 and min(steps) > 0
-    counted = [int(cell) for cell in first] == list(range(n))
+    counted = [int(cell) for cell in first] in (list(range(n)), list(range(1, n + 1)))
+    outliers = all(abs(int(cell)) > 3.0 * max(abs(float(r[j])) for r in body) for j, cell in enumerate(first))
     if not any(all(map(is_whole, row)) for row in body):
-        return None if n == 1 and counted else n > 1 and (True if even else None)
-    return None if counted or (even and n > 2) or (rising and n > 3) else False
+        return (True if even else None) if n > 1 else None if first == ["0"] or outliers else False
+    return None if (counted and n > 1) or (even and n > 2) or (rising and n > 3) or outliers else False
 
 
 # Row names
@@ -298,10 +315,10 @@ def index_column(cells: Cells, decisions: Decisions, label: str | None) -> int |
     column, header = cells.column(0), cells.header
     if (header is not None and header[0] == label) or cells.width == 1:
         return None
-    unnamed = header is not None and (header[0] == "" or header[0].startswith("Unnamed: "))
-    if unnamed and is_index(cells, column):
+    unnamed = header is not None and is_unnamed(header[0])
+    if unnamed and is_index(column):
         return 0
-    if unnamed or (len(column) > 3 and is_count(column) and not is_symmetric(cells.rows)):
+    if unnamed or (is_count(column) and not is_symmetric(cells.rows)):
         raise InvalidParameter(
             f"{cells.path}: the first column ({', '.join(column[:3])}, …) may be row names or a variable: pass "
             "--index-column 1, or --index-column none to keep it."
@@ -328,7 +345,12 @@ def chosen_column(cells: Cells, name: str) -> int | None:
     raise InvalidParameter(f"{cells.path} has no column --index-column {name}; {hint}")
 
 
-def is_index(cells: Cells, column: Sequence[str]) -> bool:
+def is_unnamed(name: str) -> bool:
+    """Is it the name of a column without a name, which pandas writes as nothing and reads as Unnamed: 0?"""
+    return name == "" or name.startswith("Unnamed: ")
+
+
+def is_index(column: Sequence[str]) -> bool:
     """Are the entries all whole numbers or all text, none missing and none twice?"""
     kinds = {is_number(cell) for cell in column}
     whole = kinds == {False} or all(map(is_whole, column))
@@ -336,11 +358,17 @@ def is_index(cells: Cells, column: Sequence[str]) -> bool:
 
 
 def is_count(column: Sequence[str]) -> bool:
-    """Is it 0, 1, 2, … or 1, 2, 3, …?"""
-    if not all(map(is_whole, column)):
+    """Are four numbers or more counted: 0, 1, 2, … or 1, 2, 3, … in any order or with repetitions, or equal steps?"""
+    if len(column) < 4 or not all(map(is_number, column)):
         return False
-    start = int(column[0])
-    return start in (0, 1) and [int(cell) for cell in column] == list(range(start, start + len(column)))
+    values = [float(cell) for cell in column]
+    steps = [b - a for a, b in pairwise(values)]
+    if max(steps) - min(steps) <= 1e-9 * abs(steps[0]) and steps[0]:
+        return True
+    if not all(map(is_whole, column)) or min(values) not in (0, 1):
+        return False
+    in_order = set(steps) <= {0.0, 1.0} and values[-1] - values[0] > 1
+    return in_order or sorted(values) == [min(values) + i for i in range(len(values))]
 
 
 def is_symmetric(rows: list[list[str]]) -> bool:

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
+from .._numerics.output_files import write_file
 from .._numerics.text_tables import table
 from ..errors import InvalidParameter
 from . import console
@@ -40,7 +41,7 @@ def add(subparsers: Any) -> None:
     grid.add_argument("--eps", type=float, help="ε of the approximation ‖x‖_ε (default: machine precision)")
     output = parser.add_argument_group("output")
     console.add_plot(output)
-    output.add_argument("--out", metavar="DIR", help="append each point to DIR/path.jsonl as soon as it is computed")
+    output.add_argument("--out", metavar="DIR", help="write each point to DIR/path.jsonl as soon as it is computed")
     console.add_json(output)
 
 
@@ -55,19 +56,19 @@ def run(args: argparse.Namespace) -> int:
     pencil = read_problem(args)
     a = mean_difference(args, pencil)
     parameter = "rho" if a is None else "nu"
-    file = None if args.out is None else console.as_folder("--out", args.out) / "path.jsonl"
+    folder = None if args.out is None else console.as_folder("--out", args.out)
+    file = None if folder is None else console.as_output("--out", str(folder / "path.jsonl"))
     values = grid(pencil, a, args)
     total = "" if values is None else f" of {len(values)}"
     points: list[PathPoint] = []
-    if file is not None:
-        file.write_text("", encoding="utf-8")
+    lines: list[str] = []
 
     def keep(point: PathPoint) -> None:
         points.append(point)
         one = Path(pencil, (point,), parameter)
         if file is not None:
-            with file.open("a", encoding="utf-8") as handle:
-                handle.write(json.dumps(console.finite(one.to_rows()[0]), ensure_ascii=False) + "\n")
+            lines.append(json.dumps(console.finite(one.to_rows()[0]), ensure_ascii=False) + "\n")
+            write_file(file, "".join(lines))
         nonzeros = console.count(point.k, "nonzero")
         console.tell(f"{len(points)}{total}: {one.symbol} = {point.rho:.4g}, {nonzeros}")
 
@@ -154,4 +155,4 @@ def draw(found: Path, file: File) -> None:
 
     figure = new_figure((7.0, 4.2), layout="constrained")
     plot_path(found, figure.add_subplot())
-    figure.savefig(file, dpi=150)
+    console.draw(figure, file)

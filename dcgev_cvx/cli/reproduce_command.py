@@ -47,27 +47,24 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run, report, and return 1 when a result could not be computed."""
-    from .._numerics.checks import as_path
-    from ..errors import InvalidParameter
+    from .._numerics.output_files import output_file, output_folder, write_file
     from ..reproduction import reproduce
     from ..reproduction.report_writer import markdown
-    from ..reproduction.running import checked_folder, write_atomically
 
-    page = None if args.page is None else as_path(args.page, "--page")
-    if page is not None:
-        if page.is_dir():
-            raise InvalidParameter(f"--page {page} is a folder: give the name of a file.")
-        checked_folder(page.parent, "--page")
+    page = None
+    if args.page is not None:
+        output_folder("--page", Path(args.page).parent)
+        page = output_file("--page", args.page)
     data = {name: value for name in ("corpus", "songs") if (value := getattr(args, name)) is not None}
     settings: Any = {name: getattr(args, name) for name in ("effort", "seed", "jobs", "dask")}
     with ProgressBars() as progress:
         report = reproduce(args.names, args.out, data=data, progress=progress, **settings)
     if page is not None:
-        write_atomically(page, markdown(report, figures=False))
+        write_file(page, markdown(report, figures=False))
     for section in report.sections:
         found = [f"  {f.verdict.value:8}  {f.what}: paper {f.paper}, ours {f.ours}" for f in section.findings]
-        print(section.title, *found, *(f"  not computed: {sentence}" for sentence in section.missing), sep="\n")
-    print(f"\n{report.summary}. Report: {Path(args.out) / 'report.html'}")
+        console.show(section.title, *found, *(f"  not computed: {sentence}" for sentence in section.missing))
+    console.show(f"\n{report.summary}. Report: {Path(args.out) / 'report.html'}")
     return 1 if any(section.missing for section in report.sections) else 0
 
 
@@ -91,7 +88,7 @@ class ProgressBars:
         if not self._bars.disable:  # some versions of rich print an empty line even then
             self._bars.stop()
         if exception[0] is KeyboardInterrupt:
-            print("dcgev: finished results are saved: the same command continues from here.", file=sys.stderr)
+            console.note("finished results are saved: the same command continues from here.")
 
     def __call__(self, name: str, finished: int, total: int, message: str) -> None:
         """Move the experiment's bar and print the message, if there is one."""
@@ -99,4 +96,4 @@ class ProgressBars:
             self._tasks[name] = self._bars.add_task(name, total=total)
         self._bars.update(self._tasks[name], completed=finished)
         if message:
-            print(f"dcgev: {name}: {message}", file=sys.stderr)
+            console.note(f"{name}: {message}")

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -188,5 +187,5 @@ def report_end(result: MMResult) -> int:
         "STALLED": "try another --x0",
     }
     remedy = remedies.get(result.status.name)
-    print(f"dcgev: {result.status.value}{f'; {remedy}' if remedy else ''}.", file=sys.stderr)
+    console.note(f"{result.status.value}{f'; {remedy}' if remedy else ''}.")
     return 1

@@ -41,6 +41,10 @@ def run(args: argparse.Namespace) -> int:
     pencil = read_problem(args)
     ks = [args.k] if args.k is not None else cardinalities(args.components)
     folder = None if args.out is None else console.as_folder("--out", args.out)
+    names = [*(f"component-{j + 1}" for j in range(len(ks))), "components"]
+    if folder is not None:
+        for name in names:
+            console.as_output("--out", str(folder / f"{name}.json"))
     kept: list[Solution] = []
 
     def keep(solution: Solution) -> None:

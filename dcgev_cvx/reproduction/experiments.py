@@ -10,11 +10,12 @@ from types import MappingProxyType
 from .. import __version__
 from .._numerics.checks import as_path, as_whole, listed, one_of
 from .._numerics.extras import require
+from .._numerics.output_files import output_folder
 from ..errors import DataUnavailable, InvalidParameter
 from . import figure1, figure2, figure3, figure6, table1, table2, table5, tables34
 from .findings import Effort, Experiment, Section
 from .report_writer import Report, versions, write
-from .running import Progress, ResultFolder, Results, Settings, checked_folder, checked_jobs, run, silent
+from .running import Progress, ResultFolder, Results, Settings, checked_jobs, run, silent
 
 MODULES = (table1, figure1, figure2, figure3, table2, tables34, table5, figure6)
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType({m.EXPERIMENT.name: m.EXPERIMENT for m in MODULES})
@@ -78,10 +79,11 @@ def reproduce(
     """
     require("matplotlib", "reproduce")  # for the figures: better to fail before the work than after it
     chosen = named(names)
-    seed, jobs = as_whole(seed, "seed", low=0, high=10**18), checked_jobs(jobs)
+    seed = as_whole(seed, "seed", low=0, high=10**18)
+    jobs = checked_jobs(jobs, lambda line: progress(chosen[0].name, 0, 0, line))
     check_data(data or {}, chosen)
     settings = {name: settings_of(each, effort, seed, data or {}) for name, each in EXPERIMENTS.items()}
-    out = checked_folder(as_path(out, "out"))
+    out = output_folder("--out", out)
     folders = {name: ResultFolder.of(out, name, settings[name]) for name in EXPERIMENTS}
     for experiment in chosen:
         folders[experiment.name].prepare(settings[experiment.name])

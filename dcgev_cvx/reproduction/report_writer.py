@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from .._numerics.extras import require
+from .._numerics.output_files import write_file
 from .findings import Figure, Finding, Panel, Section, Table, Verdict
-from .running import write_atomically
 
 METHOD_STYLES = {
     "DC-PCA": ("#0072b2", "o", "-"),
@@ -90,8 +90,8 @@ def write(report: Report, out: Path) -> None:
     if all((out / name).exists() for name in files) and numbers.exists() and numbers.read_text("utf-8") == content:
         return
     for name, make in files.items():
-        write_atomically(out / name, make())
-    write_atomically(numbers, content)
+        write_file(out / name, make())
+    write_file(numbers, content)
 
 
 def report_files(report: Report) -> dict[str, Callable[[], str | bytes]]:

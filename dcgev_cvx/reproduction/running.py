@@ -11,12 +11,15 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any, TypeAlias
 
 from .._numerics.checks import is_whole, shown
 from .._numerics.extras import require
+from .._numerics.output_files import write_file
 from .._numerics.threads import one_thread
 from ..errors import DataUnavailable, DCGEVError, InvalidParameter
 
@@ -28,6 +31,10 @@ Outcome: TypeAlias = tuple[str, Any, str]
 
 Progress: TypeAlias = Callable[[str, int, int, str], None]
 """Called as progress(experiment, finished, total, message) at the beginning and after every task."""
+
+
+QUIET = 30.0
+"""Seconds without a result after which a line says what is waited for."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +81,15 @@ class ResultFolder:
         name = self.path.name.rpartition("-")[0]
         for other in sorted(self.path.parent.glob(f"{name}-*/settings.json")):
             if other.parent != self.path:
-                found = json.loads(other.read_text(encoding="utf-8"))
+                try:
+                    there = differences(json.loads(other.read_text(encoding="utf-8")), settings)
+                except (OSError, ValueError, AttributeError, RecursionError):
+                    there = "its settings cannot be read"
                 raise InvalidParameter(
-                    f"{self.path.parent.parent} holds results of {name} with other settings "
-                    f"({differences(found, settings)}): choose another --out, or delete {other.parent}."
+                    f"{self.path.parent.parent} holds results of {name} with other settings ({there}): "
+                    f"choose another --out, or delete {other.parent}."
                 )
-        write_atomically(self.path / "settings.json", json.dumps(dict(settings), indent=2, sort_keys=True))
+        write_file(self.path / "settings.json", json.dumps(dict(settings), indent=2, sort_keys=True))
 
     def load(self, key: str, arguments: Settings) -> Saved:
         """The result saved under a key, if the file is whole and belongs to these arguments."""
@@ -89,7 +99,7 @@ class ResultFolder:
                 return Saved(True, content["result"])
         except FileNotFoundError:
             return Saved(False)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):  # RecursionError: brackets without end
             pass
         return Saved(False, damaged=True)
 
@@ -97,7 +107,7 @@ class ResultFolder:
         """Write a result; the file is either whole or absent, even after a power failure."""
         check = fingerprint(key, arguments, result)
         content = {"key": key, "arguments": dict(arguments), "result": result, "check": check}
-        write_atomically(self.path / f"{key}.json", json.dumps(content, indent=1))
+        write_file(self.path / f"{key}.json", json.dumps(content, indent=1))
 
 
 @dataclass(frozen=True)
@@ -137,7 +147,13 @@ def run(
         progress(name, loaded, total, f"the saved result {key} is damaged; it is computed again.")
     todo = {task.key: task for task in tasks if task.key not in results}
     failures: dict[str, str] = {}
-    for key, result, failure in outcomes(list(todo.values()), folder, jobs, dask):
+
+    def waiting() -> None:
+        left = len(todo) - len(failures) - (len(results) - loaded)
+        where = f"Dask at {dask}" if dask is not None else f"{jobs} workers" if jobs != 1 else "this process"
+        progress(name, len(results), total, f"{QUIET:g} s without a result; waiting for {left} from {where}.")
+
+    for key, result, failure in noisily(outcomes(list(todo.values()), folder, jobs, dask), waiting):
         if failure:
             failures[key] = failure
         else:
@@ -156,9 +172,7 @@ def outcomes(tasks: Sequence[Task], folder: ResultFolder, jobs: int, dask: str |
     if dask is not None and untimed:
         yield from on_dask(untimed, dask)
     elif jobs != 1 and len(untimed) > 1:
-        joblib = require("joblib", "reproduce")
-        parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
-        yield from parallel(joblib.delayed(outcome_of)(task) for task in untimed)
+        yield from on_workers(untimed, jobs)
     else:
         yield from map(outcome_of, untimed)
     for task in tasks:
@@ -178,56 +192,78 @@ def outcome_of(task: Task, **extra: Path) -> Outcome:
         return task.key, None, f"{type(cause).__name__}: {cause}"
 
 
+def noisily(found: Iterator[Outcome], waiting: Callable[[], None]) -> Iterator[Outcome]:
+    """The outcomes; `waiting` is called whenever none has come for QUIET seconds."""
+    came, ended = Event(), Event()
+
+    def watch() -> None:
+        while not ended.is_set():
+            if not came.wait(QUIET) and not ended.is_set():
+                waiting()
+            came.clear()
+
+    Thread(target=watch, daemon=True).start()
+    try:
+        for outcome in found:
+            came.set()
+            yield outcome
+    finally:
+        ended.set()
+        came.set()
+
+
+def on_workers(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
+    """Outcomes from worker processes; when one is killed, the tasks without a result are failures."""
+    joblib = require("joblib", "reproduce")
+    left = {task.key for task in tasks}
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"  # workers must not import files of the current folder
+    try:
+        parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+        for outcome in parallel(joblib.delayed(outcome_of)(task) for task in tasks):
+            left.discard(outcome[0])
+            yield outcome
+    except BrokenExecutor:
+        reason = "a worker process was killed, perhaps for lack of memory: run the same command with fewer --jobs"
+        yield from ((key, None, reason) for key in sorted(left))
+    finally:
+        os.environ.pop("PYTHONSAFEPATH") if before is None else os.environ.update(PYTHONSAFEPATH=before)
+
+
 def on_dask(tasks: Sequence[Task], address: str) -> Iterator[Outcome]:
-    """Outcomes from the Dask cluster at an address; DataUnavailable when no scheduler answers in ten seconds."""
+    """Outcomes from the Dask cluster at an address; DataUnavailable when no scheduler answers in ten seconds.
+
+    Dask computes the tasks of a worker that is lost on another one; what is lost with the scheduler is a failure.
+    """
     distributed = require("distributed", "dask")
     try:
         client = distributed.Client(address, timeout=10)
     except (OSError, ValueError) as cause:
         raise DataUnavailable(f"no Dask scheduler answers at {address} ({cause}): check the address.") from cause
     with client:
-        futures = [client.submit(outcome_of, task, pure=False) for task in tasks]
-        for _, outcome in distributed.as_completed(futures, with_results=True):
-            yield outcome
+        keys = {client.submit(outcome_of, task, pure=False): task.key for task in tasks}
+        lost = (CancelledError, OSError, TimeoutError, distributed.KilledWorker)
+        for future in distributed.as_completed(keys):
+            try:
+                yield future.result()
+            except lost as cause:
+                reason = f"the Dask cluster lost it ({type(cause).__name__}): run the same command again"
+                yield keys[future], None, reason
 
 
-def checked_jobs(jobs: Any) -> int:
-    """A number of processes: at least 1, or -1 for all cores."""
+def checked_jobs(jobs: Any, tell: Callable[[str], object] = lambda line: None) -> int:
+    """A number of processes: at least 1, or -1 for all cores; at most one for each core."""
     if not is_whole(jobs) or jobs == 0 or jobs < -1:
         raise InvalidParameter(f"jobs = {shown(jobs)} must be a whole number of at least 1, or -1 for all cores.")
-    return int(jobs)
+    cores = usable_cores()
+    if jobs > cores:
+        tell(f"{jobs} jobs were asked for; {cores} run, one for each core.")
+    return min(int(jobs), cores)
 
 
-def checked_folder(path: Path, option: str = "--out") -> Path:
-    """The folder, created and tested with a small file, so that a run does not fail after hours."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        trial = path / f".trial-{os.getpid()}"
-        trial.write_text("", encoding="utf-8")
-        trial.unlink()
-    except OSError as cause:
-        raise InvalidParameter(
-            f"cannot write to {path} ({cause.strerror or cause}): choose another folder with {option}."
-        ) from cause
-    return path
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write to a file beside, flush it to disk, then rename: a kill leaves the old file or the new one."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("wb") as handle:
-            handle.write(content.encode() if isinstance(content, str) else content)
-            handle.flush()
-            os.fsync(handle.fileno())
-        beside.replace(path)
-    except OSError as cause:
-        beside.unlink(missing_ok=True)
-        raise DataUnavailable(
-            f"{path} could not be written ({cause.strerror or cause}); finished results are intact. "
-            "Free some space and run the same command again: it continues from here."
-        ) from cause
+def usable_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def fingerprint(key: str, arguments: Settings, result: Any) -> str:

@@ -101,7 +101,7 @@ def test_every_command_has_the_two_functions_and_examples_on_lines_of_their_own(
         ("verify leaves.py:step --level step", "leaves.py could not be imported: SystemExit: 3"),
         ("verify own.py:step --level step --html no/page.html", "--html no/page.html: cannot be written"),
         ("verify own.py:step --level step --html=", "--html = '' must be the path of a file or folder"),
-        ("vectors export own.py --level step --quick", "DIR own.py: no such folder can be created"),
+        ("vectors export own.py --level step --quick", "DIR own.py: this folder cannot be written to"),
         ("vectors check . ", "ANSWERS.json = '' must be the path of a file or folder"),
         ("lab step --port 99999", "--port = 99999 must be a whole number of at least 1 and at most 65535"),
     ],
@@ -116,3 +116,28 @@ def test_what_cannot_be_done_is_said_before_the_work(run, monkeypatch, tmp_path,
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_files_of_the_current_folder_are_not_imported(in_a_new_process, tmp_path):
+    for name in ("numpy", "rich", "cvxpy", "scipy"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('imported')")
+    done = in_a_new_process("-m", "dcgev_cvx", "solve", "pitprops", "-k", "2", "--json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_control_characters_do_not_reach_the_terminal(run, tmp_path):
+    evil = "\x1b[2Jred\x9b31m\u202e"
+    header = f"{evil},b\n2,1\n1,3\n"
+    (tmp_path / "a.csv").write_text(header)
+    for argv in (
+        ("solve", tmp_path / "a.csv", "-k", 1),
+        ("solve", tmp_path / "a.csv", "-k", 1, "--json"),
+        ("solve", tmp_path / "a.csv", "--rho", 0.1, "--trace"),
+        ("compare", tmp_path / "a.csv", "-k", 1, "--methods", "exact,solve"),
+        ("path", tmp_path / "a.csv", "--points", 2),
+        ("solve", f"{evil}.csv", "-k", 1),
+        ("solve", "pitprops", "-k", 1, f"--{evil}"),
+        ("solve", "pitprops", "-k", 1, "--out", f"{tmp_path / 'a.csv'}/{evil}"),
+    ):
+        _, out, err = run(*argv)
+        assert not {"\x1b", "\x9b", "\u202e"} & {*out, *err}, argv

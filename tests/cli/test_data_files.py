@@ -98,7 +98,7 @@ HEADER += b"\n"
         ("a.csv", b",u,v\nv,1,0\nu,0,1\n", "and its rows have the same labels in another order"),
         ("a.csv", b"1,nan\nnan,1\n", "A has 2 entries that are NaN or infinite"),
         ("a.csv", b"1,2,4\n4,5,6\n", "holds 2×3 numbers; A must be square"),
-        ("a.csv", b"1,2\n3,4\n", "A is not symmetric"),
+        ("a.csv", b"1,3\n2,4\n", "A is not symmetric"),
         ("a.npy", b"not numpy", "it is not an array of numbers, or it holds pickled objects, which are never loaded"),
         ("a.npy", HEADER, "does not fit in memory: Unable to allocate"),
         ("a.npz", b"not a zip", "could not be read as .npz"),

@@ -41,7 +41,7 @@ def test_bad_settings_raise_before_anything_is_computed(tmp_path, name, wrong):
 
 def test_an_unwritable_folder_raises_before_anything_is_computed(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InvalidParameter, match="choose another folder with --out"):
+    with pytest.raises(InvalidParameter, match="this folder cannot be written to"):
         reproduce(["table1"], tmp_path / "file", effort="tiny")
 
 

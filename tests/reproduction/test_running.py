@@ -16,11 +16,9 @@ from dcgev_cvx.reproduction import EXPERIMENTS, reproduce, running
 from dcgev_cvx.reproduction.running import (
     ResultFolder,
     Task,
-    checked_folder,
     checked_jobs,
     differences,
     digest,
-    write_atomically,
 )
 
 
@@ -148,18 +146,8 @@ def test_kill_9_and_resume(tmp_path):
     assert table.findings == fresh.sections[0].findings
 
 
-def test_write_atomically_leaves_nothing_behind(tmp_path):
-    write_atomically(tmp_path / "a", "one")
-    write_atomically(tmp_path / "a", "two")
-    assert (tmp_path / "a").read_text() == "two"
-    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+def test_the_order_of_keys_changes_no_hash():
     assert digest({"b": 1, "a": 2}) == digest({"a": 2, "b": 1})
-
-
-def test_an_unwritable_folder_is_refused(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InvalidParameter, match=r"cannot write to .*choose another folder with --out"):
-        checked_folder(tmp_path / "file" / "below")
 
 
 # ---- workers
@@ -216,3 +204,37 @@ def test_a_timed_task_runs_in_this_process(tmp_path):
 def test_bad_number_of_jobs(jobs):
     with pytest.raises(InvalidParameter, match="at least 1, or -1"):
         checked_jobs(jobs)
+
+
+def killed():
+    os.kill(os.getpid(), 9)
+
+
+def test_a_killed_worker_costs_its_tasks_and_no_others(tmp_path):
+    tasks = [Task("first", os.getpid, {}), Task("last", killed, {})]
+    found = running.run("toy", tasks, ResultFolder(tmp_path), jobs=2)
+    assert "a worker process was killed" in found.failures["last"]
+    again = running.run("toy", [Task("last", os.getpid, {})], ResultFolder(tmp_path), jobs=2)
+    assert again.results
+
+
+def test_silence_is_broken(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "QUIET", 0.05)
+    said = []
+    tasks = [Task("slow", time.sleep, {}), Task("next", os.getpid, {})]
+    monkeypatch.setattr(running, "outcome_of", lambda task, **_: (task.key, time.sleep(0.2), ""))
+    running.run("toy", tasks, ResultFolder(tmp_path), progress=lambda *now: said.append(now[-1]))
+    assert any("0.05 s without a result; waiting for 2 from this process" in line for line in said)
+
+
+def test_more_jobs_than_cores_are_capped():
+    said = []
+    assert checked_jobs(10**6, said.append) == running.usable_cores()
+    assert said[0].startswith("1000000 jobs were asked for;")
+    assert checked_jobs(-1, said.append) == -1
+    assert len(said) == 1
+
+
+def test_a_result_nested_without_end_is_damaged(tmp_path):
+    (tmp_path / "x.json").write_text("[" * 100_000)
+    assert ResultFolder(tmp_path).load("x", {}).damaged
