@@ -149,7 +149,7 @@ def page(results: dict[str, Sequence[Measure | Skipped]], command: str) -> str:
         "# Benchmarks",
         "",
         f"Made by `{command}` on {about['cpu']}, {about['cores']} cores, Python {about['python']}; {versions}.",
-        "Ratios are medians of one run, warm-up excluded; a target is what the project promises itself.",
+        "Ratios are medians of one run, warm-up excluded; a target is the goal of this project.",
     ]
     for section, measures in results.items():
         lines += ["", f"## {section}", "", "| measure | value | unit | target | verdict |", "|---|---|---|---|---|"]

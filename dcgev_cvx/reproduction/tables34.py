@@ -118,7 +118,7 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
         setup="colon: 62×2000, each gene standardised; leukemia: all 72×7129, raw, uncentred; ramaswamy-shape: "
         "127×16063, planted, not Ramaswamy's data. No single preparation gives both of the paper's shares. k ± 2 %. "
         "Ratios of times are of means over all cardinalities from 1 to n, as in the paper, where a measured one "
-        "stands for those that are nearest to it; the table gives the measured ones equal weights. SPCA has its own "
+        "represents those that are nearest to it; the table gives the measured ones equal weights. SPCA has its own "
         f"loadings, the others are renormalised. {timing.HOW_TIMED}",
         tables=(timing.time_table("table4_times", "Average time over the cardinalities", rows),),
         findings=tuple(findings),
