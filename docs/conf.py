@@ -74,11 +74,12 @@ EXAMPLES = HERE / "_build" / "examples"
 EXAMPLES.mkdir(parents=True, exist_ok=True)
 for script in (HERE.parent / "examples").glob("*.py"):
     shutil.copy2(script, EXAMPLES)
-(EXAMPLES / "GALLERY_HEADER.rst").write_text("Gallery\n=======\n\nThe scripts in ``examples``, with their output.\n")
+(EXAMPLES / "GALLERY_HEADER.rst").write_text(
+    "Gallery\n=======\n\nEach script asks a question and answers it with code and a picture.\n"
+)
 sphinx_gallery_conf = {
     "examples_dirs": "_build/examples",
     "gallery_dirs": "gallery",
-    "default_thumb_file": str(HERE / "_static" / "overview.png"),
     "filename_pattern": r"\.py$",
     "plot_gallery": only is None or "gallery" in only.split(","),
     "abort_on_example_error": True,

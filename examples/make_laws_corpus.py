@@ -1,13 +1,15 @@
-"""Learn how the corpus of Table 5 is made
-=======================================
+"""The corpus of Table 5 from public XML
+=====================================
 
-The consolidated laws of Canada, from public XML to bags of words::
+**Question.** How is a corpus of documents in two languages made?
+
+The paper's corpus was not available. The closest public one is the consolidated laws of Canada. To make it::
 
     git clone https://github.com/justicecanada/laws-lois-xml
     python examples/make_laws_corpus.py laws-lois-xml laws.npz
     dcgev reproduce table5 --full --corpus laws.npz
 
-Without arguments three small documents show the form.
+Without arguments, the script does the same with three small documents.
 """
 
 import sys
@@ -15,11 +17,15 @@ import tempfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+
 from dcgev_cvx.reproduction.corpora import aligned_corpus, corpus_from_texts
 
 FOLDERS = {"eng/acts": "fra/lois", "eng/regulations": "fra/reglements"}
 PREFIXES = {"SOR-": "DORS-", "SI-": "TR-", "C.R.C.,_c._": "C.R.C.,_ch._"}
 
+# %%
+# Three documents in both languages, in the folders of the public repository:
 SMALL = {
     "eng/acts/A-1.xml": "The carrier shall keep a record of every ship. The record names the ship and the port.",
     "fra/lois/A-1.xml": "Le transporteur tient un registre des navires. Le registre nomme le navire et le port.",
@@ -46,6 +52,8 @@ def laws_of_canada(root, least_words=100):
     return corpus_from_texts(*zip(*found, strict=True), "consolidated laws of Canada")
 
 
+# %%
+# Each document becomes a bag of words: stop words are removed, the others are counted.
 if len(sys.argv) == 3 and sys.argv[2].endswith(".npz"):
     laws_of_canada(sys.argv[1]).save(sys.argv[2])
     print(aligned_corpus(sys.argv[2]))
@@ -58,3 +66,13 @@ else:
     for name, english, french in zip(corpus.documents, corpus.E, corpus.F, strict=True):
         words = (", ".join(corpus.words[side][j] for j in bag.indices) for side, bag in enumerate((english, french)))
         print(f"{name}: " + " | ".join(words))
+
+    # how often each English word occurs in each document
+    figure, ax = plt.subplots(figsize=(6.4, 3.0), layout="constrained")
+    ax.imshow(corpus.E.toarray(), cmap="Greys")
+    ax.set_xticks(range(corpus.E.shape[1]), corpus.words[0], rotation=60)
+    ax.set_yticks(range(corpus.E.shape[0]), corpus.documents)
+    figure.savefig("make_laws_corpus.png")
+
+# %%
+# **Conclusion.** A corpus is two matrices of word counts with the same rows. ``aligned_corpus`` reads it back.

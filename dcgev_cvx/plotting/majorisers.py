@@ -61,9 +61,9 @@ def plot_majoriser(program: Program, y: Any, x: Any = None, *, ax: Any = None, p
     ax.plot(grid, values, color=BLACK, label=r"$f(x)$")
     ax.plot(grid, [program.g(z, y) for z in line], color=BLUE, linestyle="--", label=r"$g(x, y)$")
     at_y, at_x = (y[0], x[0]) if program.pencil.n == 1 else (0.0, 1.0)
-    ax.plot(at_y, program.f(y), "o", color=BLACK, markersize=8, label=r"$y$: they touch", zorder=3)
+    ax.plot(at_y, program.f(y), "o", color=BLACK, markersize=8, label=r"$y$: $g$ touches $f$", zorder=3)
     ax.plot(at_x, program.g(x, y), "v", color=BLUE, markersize=9, label=r"$x=\arg\min\,g(\cdot,y)$", zorder=3)
-    ax.plot(at_x, program.f(x), "s", color=ORANGE, markersize=8, label=r"$f(x)$, lower still", zorder=3)
+    ax.plot(at_x, program.f(x), "s", color=ORANGE, markersize=8, label=r"$f$ at $x$", zorder=3)
     spread = max(values) - min(values)
     ax.set_ylim(min(values) - 0.1 * spread, max(values) + spread)  # g may rise far above f away from y
     ax.set_xlabel(label)

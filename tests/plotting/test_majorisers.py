@@ -23,10 +23,10 @@ def test_the_majoriser_touches_at_y_and_lies_above(program, ax, lines):
     f, g = drawn["$f(x)$"], drawn["$g(x, y)$"]
     assert np.array_equal(f[0], g[0])
     assert np.all(g[1] >= f[1] - 1e-12)
-    touch, least = drawn["$y$: they touch"], drawn[r"$x=\arg\min\,g(\cdot,y)$"]
+    touch, least = drawn["$y$: $g$ touches $f$"], drawn[r"$x=\arg\min\,g(\cdot,y)$"]
     assert touch[1, 0] == pytest.approx(program.f(y))
     assert least[1, 0] <= g[1].min() + 1e-9
-    assert drawn["$f(x)$, lower still"][1, 0] <= least[1, 0] <= touch[1, 0]
+    assert drawn["$f$ at $x$"][1, 0] <= least[1, 0] <= touch[1, 0]
 
 
 def test_a_cusp_at_x_is_on_the_picture(pitprops, ax, lines):
