@@ -18,8 +18,9 @@ import cvxpy as cp
 import numpy as np
 
 from dcgev_cvx import Backend, DCGEVError, DCProgram
+from dcgev_cvx._numerics.threads import quiet
 from dcgev_cvx.dc import FEASIBLE
-from dcgev_cvx.steps.backend import Solved, quiet
+from dcgev_cvx.steps.backend import Solved
 
 from .report import Measure, Skipped, at_least, at_most, installed, of_the_tests
 
@@ -221,7 +222,7 @@ def by_dccp(problem: cp.Problem) -> Outcome:
 
     begin, runs = process_time(), 1
     try:
-        with quiet():  # dccp reads sparse values in a way that CVXPY discourages
+        with quiet:  # dccp reads sparse values in a way that CVXPY discourages
             run = DCCP(problem, settings=DCCPSettings(max_slack=FEASIBLE), solver="CLARABEL")
             run()
             runs = run.iter.k

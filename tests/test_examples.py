@@ -14,6 +14,14 @@ STORIES = [path for path in EXAMPLES if not path.stem.startswith("dc_")]
 
 SHOWS = {
     "choose_k": "the sparsest within one standard error: k = 6",
+    "dc_boolean_least_squares": "noise 1.0: wrong bits 12 rounded, 0 by MM",
+    "dc_circle_packing": "f stopped decreasing at a stationary point",
+    "dc_clipped_regression": "from least absolute values: x = [0.985 0.812]",
+    "dc_collision_avoidance": "least distance 0.8000",
+    "dc_max_cut": "d.c. program: median",
+    "dc_phase_retrieval": "converged",
+    "dc_sparse_pca": "radius √4: variance 3.0172 of 13, 5 nonzeros, converged",
+    "dc_two_way_partitioning": "best of all splits -66.322, of ours -66.322",
     "invalid_data": "columns 'weight' and 'twin' are the same up to scale",
     "pitprops_components": "orthogonalized-hotelling  projector trace 77.05%",
     "sparse_cca_two_views": "ridge  2.0: 10 of 10 right",
