@@ -297,12 +297,14 @@ def weights_moved(rng: Random, count: int) -> Iterator[Pair]:
 
 
 def moved(value: Any) -> Any:
-    """Every entry a little nearer to 0, by LAST_DIGITS and up to twice that: symmetric stays symmetric, y in Ω."""
+    """Every entry a little nearer to 0, by LAST_DIGITS and up to twice that: semidefinite stays so, and y in Ω."""
     if not isinstance(value, np.ndarray):
         return value * (1.0 - LAST_DIGITS)
-    place = np.arange(len(value))
-    turn = np.cos(place) ** 2 if value.ndim == 1 else np.cos(np.add.outer(place, place)) ** 2
-    return value * (1.0 - LAST_DIGITS * (1.0 + turn))
+    turn = 1.0 + np.cos(np.arange(len(value))) ** 2
+    if value.ndim == 1:
+        return value * (1.0 - LAST_DIGITS * turn)
+    root = 1.0 - 0.5 * LAST_DIGITS * turn  # DAD with a diagonal D: of the rank and the signs of A
+    return value * np.outer(root, root)
 
 
 def resolved(base: Instance, asked: Instance, x: Vector) -> bool:
