@@ -313,7 +313,7 @@ def may_cancel(pencil: Pencil, x: Vector, a: float, b: float) -> bool:
     The terms are at most max|Aᵢⱼ|·‖x‖₁² and, B being positive definite, (Σ √Bᵢᵢ|xᵢ|)².
     """
     support = np.flatnonzero(x)
-    rows = pencil.A.C.shape[0] if isinstance(pencil.A, Gram) else len(support)
+    rows = pencil.A.rows if isinstance(pencil.A, Gram) else len(support)
     if not pencil.A_scale or len(support) * max(rows, len(support)) > EXACT_ENTRIES:
         return False
     moduli = np.abs(x)
@@ -325,7 +325,7 @@ def exact_value(pencil: Pencil, support: Index, x: Vector) -> float:
     """xᵀAx/xᵀBx in integers, rounded once at the end: every double is an integer times a power of two."""
     z, _ = as_integers(x[support])
     B, down = as_integers(pencil.B_sub(support))
-    if isinstance(pencil.A, Gram):
+    if isinstance(pencil.A, Gram) and pencil.A.implicit is None:
         C, up = as_integers(pencil.A.C[:, support])
         a, up = sum((C @ z) ** 2), 2 * up
     else:

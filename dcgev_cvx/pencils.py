@@ -12,24 +12,35 @@ Every covariance is divided by the number of samples m, not m − 1.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ._numerics import checks, spectra
 from ._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector, frozen, largest
-from ._numerics.data_tables import class_means, in_row_order, read_labels, read_table, shrunk, with_ridge, within
+from ._numerics.data_tables import (
+    class_means,
+    in_row_order,
+    read_labels,
+    read_table,
+    shrunk,
+    some_of,
+    with_ridge,
+    within,
+)
 from ._numerics.factors import Factor, asymmetry
+from ._numerics.implicit_factors import ImplicitFactor, RowBlocks, implicit_factor
 from ._numerics.spectra import End, power_of_four, power_of_two
 from ._numerics.threads import same_bits
 from .errors import InvalidParameter, InvalidPencil
 
 SMALL = 500
 """Below this n a full product costs less than looking for zeros in x."""
+LARGEST_FORMED = 1000
+"""Of data that are not arrays in memory A is formed up to this n: 8 MB."""
 LARGEST_SUM = 1e305
 """n·max |A| may reach this: traces, row sums and twice an eigenvalue are then finite."""
 
@@ -114,7 +125,7 @@ class Pencil:
 
     @cached_property
     def _leading(self) -> tuple[float, Vector]:
-        if isinstance(self.A, Gram) and self.A.C.shape[0] < self.n:
+        if isinstance(self.A, Gram) and self.A.implicit is None and self.A.rows < self.n:
             value, x = leading_of_factor(self, self.A.C)
         else:
             value, x = extreme(self, "upper")
@@ -123,7 +134,7 @@ class Pencil:
     @cached_property
     def lambda_min(self) -> float:
         """λmin(A, B); −λmax(A, B) for the two views of CCA, 0 when A = CᵀC has fewer rows than columns."""
-        if isinstance(self.A, Gram) and self.A.C.shape[0] < self.n:
+        if isinstance(self.A, Gram) and self.A.rows < self.n:
             return 0.0
         return -self.lambda_max if self.split is not None else extreme(self, "lower")[0]
 
@@ -144,7 +155,7 @@ class Pencil:
         """Ax, from the columns where x is nonzero when these are few."""
         support = few(x)
         if isinstance(self.A, Gram):
-            return self.A @ x if support is None else self.A.C.T @ (self.A.C[:, support] @ x[support])
+            return self.A.transposed_dot(self.A.dot(x, support))
         if support is not None:
             return x[support] @ self.A[support]
         h = self.split if self.n > SMALL else None
@@ -154,7 +165,7 @@ class Pencil:
         """xᵀAx."""
         support = few(x)
         if isinstance(self.A, Gram):
-            u = self.A.C @ x if support is None else self.A.C[:, support] @ x[support]
+            u = self.A.dot(x, support)
             return float(u @ u)
         z, A = (x, self.A) if support is None else (x[support], self.A_sub(support))
         return float(z @ (A @ z))
@@ -162,17 +173,16 @@ class Pencil:
     def A_inner(self, u: Vector, v: Vector) -> float:
         """uᵀAv, from the columns where u or v is nonzero when these are few."""
         support = few(np.abs(u) + np.abs(v))
-        if support is not None:
-            u, v = u[support], v[support]
         if isinstance(self.A, Gram):
-            C = self.A.C if support is None else self.A.C[:, support]
-            return float((C @ u) @ (C @ v))
-        return float(u @ ((self.A if support is None else self.A_sub(support)) @ v))
+            return float(self.A.dot(u, support) @ self.A.dot(v, support))
+        if support is None:
+            return float(u @ (self.A @ v))
+        return float(u[support] @ (self.A_sub(support) @ v[support]))
 
     def A_sub(self, support: Index) -> Matrix:
         """The principal submatrix of A on a support."""
         if isinstance(self.A, Gram):
-            return self.A.columns(support).toarray()
+            return self.A.sub(np.asarray(support))
         return self.A[np.asarray(support)[:, None], support]
 
     def B_dot(self, x: Vector) -> Vector:
@@ -252,7 +262,7 @@ class Pencil:
     @property
     def A_entries(self) -> int:
         """How many numbers a product with A reads: n² of a matrix, 2pn of a factor used twice."""
-        return 2 * self.A.C.size if isinstance(self.A, Gram) else self.A.size
+        return 2 * self.A.entries if isinstance(self.A, Gram) else self.A.size
 
     @cached_property
     def A_scale(self) -> float:
@@ -275,9 +285,13 @@ class Pencil:
         A = CᵀC is multiplied out if that is cheaper: ½ps² for the matrix saves 2ps − s² at each product. A part of
         a checked pencil is not checked again.
         """
-        s, p = len(support), len(self.A.C) if isinstance(self.A, Gram) else 0
-        if isinstance(self.A, Gram) and (s > p or 0.5 * p * s > products * (2 * p - s)):
-            A = self.A.columns(support)
+        A, s = self.A, len(support)
+        if (
+            isinstance(A, Gram)
+            and A.implicit is None
+            and (s > A.rows or 0.5 * s * A.rows > products * (2 * A.rows - s))
+        ):
+            A = A.columns(support)
         else:
             A = frozen(self.A_sub(support))
         smaller = object.__new__(Pencil)
@@ -302,56 +316,100 @@ class Pencil:
 class Gram:
     """A = CᵀC given by its factor C (p × n); A itself is not formed.
 
-    For p samples of n ≫ p variables, a product costs 2pn operations and the memory is that of the data.
+    For p samples of n ≫ p variables, a product costs 2pn operations and the memory is that of the data. A sparse
+    matrix, a memory-mapped array, a Dask array or a LinearOperator is not copied and never made dense: products and
+    small Gram matrices are computed by blocks of rows. It must not change while it is in use.
 
     Parameters
     ----------
-    C : array_like
-        The factor, such as a centred data matrix divided by √m.
+    C : array_like, sparse matrix, numpy.memmap, dask.array.Array or LinearOperator
+        The factor, such as a centred data matrix divided by √m; see `pca_pencil` for data that are not centred.
 
     Raises
     ------
     InvalidPencil
-        If C is empty, not a matrix of finite numbers, or its squares overflow.
+        If C is empty, not a matrix of finite numbers, or its squares overflow; for a Dask array with unknown chunks,
+        or a LinearOperator without rmatvec.
 
     Examples
     --------
-    >>> import numpy as np
+    >>> import numpy as np, scipy.sparse
     >>> from dcgev_cvx import Gram
     >>> G = Gram(np.arange(6.0).reshape(2, 3))
     >>> G @ np.array([1.0, 0.0, -1.0])
     array([ -6., -10., -14.])
     >>> G.trace(), G.shape
     (55.0, (3, 3))
+    >>> Gram(scipy.sparse.csr_array(G.C))
+    Gram(C of shape 2×3, not formed)
     """
 
-    def __init__(self, C: ArrayLike) -> None:
-        factor = checks.as_real(C, "C", InvalidPencil, order="F")  # a support selects columns
-        if factor.ndim != 2 or 0 in factor.shape:
-            raise InvalidPencil(f"C must be a non-empty p × n matrix, got shape {factor.shape}.")
-        size = largest(factor)
-        if size and not 1e-150 <= size <= 1e150:
-            raise InvalidPencil(f"max |C| = {size:.3g}: its square leaves the range of doubles. Divide C by it.")
-        self.C: Matrix = frozen(factor)
+    implicit: ImplicitFactor | None
+
+    def __init__(self, C: Any) -> None:
+        self.implicit = implicit_factor(C)
+        if self.implicit is None:
+            vars(self)["C"] = frozen(checked_factor(C))
+
+    @classmethod
+    def of(cls, C: Matrix | ImplicitFactor) -> Gram:
+        """The Gram matrix of a factor that was checked before."""
+        made = object.__new__(cls)
+        vars(made).update({"implicit": None, "C": frozen(C)} if isinstance(C, np.ndarray) else {"implicit": C})
+        return made
+
+    @cached_property
+    def C(self) -> Matrix:
+        """The factor as an array; an error where that would not fit."""
+        p, n = self.rows, self.shape[0]
+        checks.check_bytes((p, n), "C as a dense matrix", "Restrict the pencil to fewer variables.", InvalidPencil)
+        assert self.implicit is not None
+        return frozen(self.implicit.dot(np.eye(n)) if n <= p else self.implicit.transposed_dot(np.eye(p)).T)
+
+    @property
+    def rows(self) -> int:
+        """p, the number of rows of C."""
+        return self.C.shape[0] if self.implicit is None else self.implicit.shape[0]
+
+    @property
+    def entries(self) -> int:
+        """How many numbers a product with C reads."""
+        return self.C.size if self.implicit is None else self.implicit.entries
 
     def columns(self, support: Index) -> Gram:
         """The principal part on a support, as a product, not checked again."""
-        part = object.__new__(Gram)
-        part.C = frozen(self.C[:, support])
-        return part
+        return Gram.of(self.C[:, support])
+
+    def sub(self, support: Index) -> Matrix:
+        """The principal submatrix of A on a support."""
+        if self.implicit is not None:
+            return self.implicit.gram(support)
+        C = self.C[:, support]
+        return C.T @ C
 
     @property
     def shape(self) -> tuple[int, int]:
         """(n, n), the shape of A."""
-        return (self.C.shape[1], self.C.shape[1])
+        n = self.C.shape[1] if self.implicit is None else self.implicit.shape[1]
+        return (n, n)
 
-    def __matmul__(self, x: Vector) -> Vector:
+    def dot(self, x: Matrix, support: Index | None = None) -> Matrix:
+        """Cx, from the columns where x is nonzero if these are given."""
+        if self.implicit is not None:
+            return self.implicit.dot(x)
+        return self.C @ x if support is None else self.C[:, support] @ x[support]
+
+    def transposed_dot(self, u: Matrix) -> Matrix:
+        """Cᵀu."""
+        return self.C.T @ u if self.implicit is None else self.implicit.transposed_dot(u)
+
+    def __matmul__(self, x: Matrix) -> Matrix:
         """Ax = Cᵀ(Cx)."""
-        return self.C.T @ (self.C @ x)
+        return self.transposed_dot(self.dot(x))
 
     def diagonal(self) -> Vector:
         """The squared norms of C's columns."""
-        return np.einsum("ij,ij->j", self.C, self.C)
+        return np.einsum("ij,ij->j", self.C, self.C) if self.implicit is None else self.implicit.squares()
 
     def trace(self) -> float:
         """tr A = ‖C‖²_F."""
@@ -359,24 +417,37 @@ class Gram:
 
     def toarray(self) -> Matrix:
         """A itself, n × n."""
-        return self.C.T @ self.C
+        checks.check_bytes(self.shape, "A", "Restrict the pencil to fewer variables.", InvalidPencil)
+        return self.sub(np.arange(self.shape[0])) if self.implicit is not None else self.C.T @ self.C
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Gram, (np.asarray(self.C),))
+        return (Gram.of, (np.asarray(self.C) if self.implicit is None else self.implicit,))
 
     def __repr__(self) -> str:
-        return f"Gram(C of shape {self.C.shape[0]}×{self.C.shape[1]})"
+        return f"Gram(C of shape {self.rows}×{self.shape[0]}{', not formed' if self.implicit is not None else ''})"
+
+
+def checked_factor(C: Any) -> Matrix:
+    """C as an array of finite numbers whose squares are numbers too."""
+    factor = checks.as_real(C, "C", InvalidPencil, order="F")  # a support selects columns
+    if factor.ndim != 2 or 0 in factor.shape:
+        raise InvalidPencil(f"C must be a non-empty p × n matrix, got shape {factor.shape}.")
+    size = largest(factor)
+    if size and not 1e-150 <= size <= 1e150:
+        raise InvalidPencil(f"max |C| = {size:.3g}: its square leaves the range of doubles. Divide C by it.")
+    return factor
 
 
 def pca_pencil(X: Any, *, center: bool = True, scale: bool = False) -> Pencil:
     """The pencil of PCA: A = XᵀX/m of the centred data, B = I (Section 1, item a).
 
-    With fewer samples than variables A stays Gram(X/√m) and is not formed.
+    With fewer samples than variables A stays Gram(X/√m) and is not formed. Data that are not arrays in memory are
+    centred without being made dense, and A is not formed for more than 1000 variables either.
 
     Parameters
     ----------
-    X : array_like
-        m samples × n variables: an array, pandas frame (whose column names are kept) or SciPy sparse matrix.
+    X : array_like, sparse matrix, numpy.memmap or dask.array.Array
+        m samples × n variables; the column names of a pandas frame are kept.
     center : bool
         Subtract the means. Without it A is the matrix of second moments, and a large mean becomes the leading
         component.
@@ -404,20 +475,38 @@ def pca_pencil(X: Any, *, center: bool = True, scale: bool = False) -> Pencil:
     Gram(C of shape 2×3)
     """
     center, scale = checks.as_flag(center, "center"), checks.as_flag(scale, "scale")
-    table = read_table(X, least=2 if center or scale else 1)
+    table = row_blocks(X) or read_table(X, least=2 if center or scale else 1)
     mean, deviation = table.spread()
     if scale and not np.all(deviation):
+        constant = some_of(np.flatnonzero(deviation == 0.0).tolist(), checks.column_names(X))
         raise InvalidParameter(
-            f"X has constant column(s): {table.list_of(np.flatnonzero(deviation == 0.0))}. They cannot be scaled "
-            "to unit variance: drop them, or pass scale=False."
+            f"X has constant column(s): {constant}. They cannot be scaled to unit variance: drop them, or pass "
+            "scale=False."
         )
-    Z = (table.X - mean if center else table.X) / (deviation if scale else 1.0) / np.sqrt(table.m)
-    if not np.any(deviation if center else Z):
+    shift = mean if center else np.zeros_like(mean)
+    if not np.any(deviation) and not np.any(mean - shift):
         raise InvalidParameter("X has no variance: every column is constant.")
+    if isinstance(table, RowBlocks):
+        return implicit_pencil(table, shift, deviation if scale else np.ones_like(mean))
+    Z = (table.X - shift) / (deviation if scale else 1.0) / np.sqrt(table.m)
     if table.m < table.n:
         return Pencil(Gram(Z), names=table.names)
     checks.check_bytes((table.n, table.n), "A", "Pass fewer columns.")
     return Pencil(Z.T @ Z, names=table.names)
+
+
+def row_blocks(X: Any) -> RowBlocks | None:
+    """Data that are read by blocks of rows; None for arrays in memory."""
+    rows = None if hasattr(X, "rmatvec") else implicit_factor(X, "X", InvalidParameter)
+    return rows if isinstance(rows, RowBlocks) else None
+
+
+def implicit_pencil(rows: RowBlocks, shift: Vector, deviation: Vector) -> Pencil:
+    """The pencil of PCA of data that are read by blocks of rows; A is formed if it is small."""
+    m, n = rows.shape
+    C = replace(rows, shift=shift, scale=1.0 / (deviation * math.sqrt(m)))
+    vars(C)["moments"] = rows.moments  # those of X, which need not be computed again
+    return Pencil(C.gram(np.arange(n)) if n <= min(m, LARGEST_FORMED) else Gram.of(C))
 
 
 def cca_pencil(X: Any, Y: Any, *, ridge: float | Literal["auto"] = 0.0) -> Pencil:

@@ -3,5 +3,16 @@
 from __future__ import annotations
 
 from .known_answers import Planted, genes_and_lipids, indefinite, pitprops, planted_cca, planted_pca, two_gaussians
+from .word_counts import WordCounts, word_counts
 
-__all__ = ["Planted", "genes_and_lipids", "indefinite", "pitprops", "planted_cca", "planted_pca", "two_gaussians"]
+__all__ = [
+    "Planted",
+    "WordCounts",
+    "genes_and_lipids",
+    "indefinite",
+    "pitprops",
+    "planted_cca",
+    "planted_pca",
+    "two_gaussians",
+    "word_counts",
+]

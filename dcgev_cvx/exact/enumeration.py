@@ -190,4 +190,4 @@ def forming_error(pencil: Pencil, k: int) -> Vector:
     """
     if not isinstance(pencil.A, Gram):
         return np.zeros(pencil.n)
-    return (pencil.A.C.shape[0] + 2) * UNIT_ROUNDOFF * k * (pencil.A_diagonal + TINY)
+    return (pencil.A.rows + 2) * UNIT_ROUNDOFF * k * (pencil.A_diagonal + TINY)

@@ -136,7 +136,7 @@ def dense_bound(pencil: Pencil) -> float:
     """
     expect_pencil(pencil)
     # CᵀC and CCᵀ have the same largest eigenvalue: of a wide factor the smaller matrix is bounded
-    if isinstance(pencil.A, Gram) and pencil.B is None and pencil.A.C.shape[0] < pencil.n:
+    if isinstance(pencil.A, Gram) and pencil.B is None and pencil.A.rows < pencil.n:
         return dense_bound(Pencil(Gram(pencil.A.C.T)))
     A, size = entries(pencil)
     lead = pencil.lambda_max, pencil.leading_vector  # kept by the pencil, for others ask for it too
@@ -439,7 +439,7 @@ def entries(pencil: Pencil) -> tuple[Matrix, Matrix]:
     if isinstance(pencil.A, Gram):
         A = pencil.A.toarray()
         norms = np.sqrt(pencil.A.diagonal() + TINY)
-        return A, max(1.0, pencil.A.C.shape[0] / 4.0) * norms[:, None] * norms
+        return A, max(1.0, pencil.A.rows / 4.0) * norms[:, None] * norms
     return pencil.A, np.abs(pencil.A)
 
 

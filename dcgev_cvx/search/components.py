@@ -15,6 +15,7 @@ from ..pencils import Pencil, expect_pencil
 from . import explained_variance
 from .deflation import Deflation, deflate, directions, orthonormal, rule_of
 from .per_view import checked_ks, solve_per_view
+from .screening import WorkingSet, working_set
 from .solve import Effort, solve
 
 
@@ -66,6 +67,10 @@ def components(
     wanted = checked_cardinalities(expect_pencil(pencil), ks)
     rule_of(deflation)
     listener = as_callback(callback, "callback")
+    if (screened := working_set(pencil, max(checked_k(k, pencil.n) for k in wanted))) is not None:
+        return on_working_set(
+            screened, wanted, listener, deflation=deflation, effort=effort, random_state=random_state
+        )
     current, found, V = pencil, np.zeros((pencil.n, 0)), np.zeros((pencil.n, 0))
     solutions: list[Solution] = []
     inner: list[float] = []
@@ -82,6 +87,24 @@ def components(
         if listener is not None and says_stop(listener(solutions[-1])):
             break
     return Components(pencil, tuple(solutions), frozen(V), tuple(inner), deflation)
+
+
+def on_working_set(
+    screened: WorkingSet, ks: list[int], listener: Callable[[Solution], Any] | None, **settings: Any
+) -> Components:
+    """The components of the sub-pencil on a working set, as components of the whole.
+
+    For vectors that are zero outside the working set, deflating the sub-pencil is deflating the whole.
+    """
+    found = components(
+        screened.pencil,
+        ks,
+        callback=None if listener is None else lambda solution: listener(screened.embed(solution)),
+        **settings,
+    )
+    solutions = tuple(map(screened.embed, found.solutions))
+    V = np.column_stack([solution.x for solution in solutions])
+    return Components(screened.whole, solutions, frozen(V), found.deflated_values, found.deflation)
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def unit_columns(pencil: Pencil, V: Matrix) -> Matrix:
 
 def times(pencil: Pencil, W: Matrix) -> Matrix:
     """AW."""
-    return pencil.A.C.T @ (pencil.A.C @ W) if isinstance(pencil.A, Gram) else pencil.A @ W
+    return pencil.A @ W
 
 
 def covariance(pencil: Pencil, V: Matrix) -> Matrix:

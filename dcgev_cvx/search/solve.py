@@ -47,6 +47,7 @@ from .exchange_table import CHUNK, support_values
 from .matching_program import matched_solution
 from .one_shot import one_shot
 from .path import on_path
+from .screening import working_set
 
 Effort: TypeAlias = Literal["quick", "normal", "high"]
 
@@ -84,7 +85,8 @@ def solve(
     Parameters
     ----------
     pencil : Pencil
-        (A, B), A of any sign; A = CᵀC is never formed.
+        (A, B), A of any sign; A = CᵀC is never formed. If C is not an array in memory (see `Gram`), the search is on
+        the variables of the largest variance, and `Solution.method` says whether that is proved to be enough.
     k : int
         The number of nonzeros. Fewer come back only when more would lower the value, as for a diagonal A.
     effort : {"quick", "normal", "high"}
@@ -113,6 +115,10 @@ def solve(
     begin = perf_counter()
     k = checked_k(k, expect_pencil(pencil).n)
     one_of(effort, "effort", EFFORTS)
+    if (screened := working_set(pencil, k)) is not None:
+        part = solve(screened.pencil, k, effort=effort, random_state=random_state, check_path=False)
+        method = f"{screened.verdict(part)}; {part.method}"
+        return matched_solution(pencil, screened.embed(part).x, method, begin)
     unit, length, _ = in_units(pencil)
     generator = as_generator(random_state)
     with thin_products(unit):

@@ -1,0 +1,109 @@
+r"""Fewer variables before the search: of data that are not arrays in memory, only a working set W is looked at.
+
+The working set has the variables of the largest variance. A = CᵀC ⪰ 0 and B = I allow a proof that no better support
+has a variable outside W: for a support S with r ≥ 1 variables outside,
+
+    λmax(A_SS) ≤ λmax(A on S ∩ W) + λmax(A on S \ W) ≤ bound_W(k − r) + (the r largest variances outside W),
+
+and if that is at most the value found for every r ≤ k, the variables outside are removed for good. The first
+inequality holds for every positive semidefinite matrix in two blocks, the second because λmax ≤ tr.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._numerics.checks import Index, Matrix, Vector
+from .._numerics.selection import largest_first
+from ..certificates import Solution, solution_of
+from ..pencils import Gram, Pencil
+
+WORKING_SET = 500
+"""Variables kept, or 10k if that is more: one pass over the data and a small dense matrix."""
+PROBES = 16
+"""Random directions that rank variables of equal variance."""
+ROUNDING = 1e-9
+"""Relative margin of the proof: the rounding of sums of up to a million terms."""
+
+
+@dataclass(frozen=True)
+class WorkingSet:
+    """The variables that are kept, and the sub-pencil on them as a matrix."""
+
+    whole: Pencil
+    kept: Index
+    pencil: Pencil
+
+    def embed(self, found: Solution) -> Solution:
+        """A solution of the sub-pencil as one of the whole, without its certificate, which judges the part alone."""
+        x = np.zeros(self.whole.n)
+        x[self.kept] = found.x
+        return solution_of(self.whole, x, f"{self.description}; {found.method}", found.seconds)
+
+    @property
+    def description(self) -> str:
+        """How many variables were kept, in words."""
+        n, size = self.whole.n, len(self.kept)
+        return f"all {n} variables" if size == n else f"{size} of {n} variables kept"
+
+    def verdict(self, found: Solution) -> str:
+        """The description, and whether keeping so few is proved to lose nothing against the solution found."""
+        if len(self.kept) == self.whole.n:
+            return self.description
+        proof = (
+            "proved: no better support has another"
+            if self.proves(found.k, found.value)
+            else "not proved to be enough"
+        )
+        return f"{self.description} ({proof})"
+
+    def proves(self, k: int, value: float) -> bool:
+        """Is a vector of this value at least as good as all with a removed variable?"""
+        if self.whole.B is not None or not isinstance(self.whole.A, Gram):
+            return False
+        outside = np.delete(self.whole.A_diagonal, self.kept)
+        largest = np.cumsum(-np.sort(-outside)[:k])
+        inside = subset_bounds(np.asarray(self.pencil.dense()[0]), k)
+        bound = max(inside[k - r] + largest[r - 1] for r in range(1, len(largest) + 1))
+        return bool(bound * (1.0 + ROUNDING) <= value)
+
+
+def working_set(pencil: Pencil, k: int) -> WorkingSet | None:
+    """The variables worth looking at for supports of size k; None for data in memory, which need no selection."""
+    if not isinstance(pencil.A, Gram) or pencil.A.implicit is None:
+        return None
+    kept = np.sort(largest_first(scores(pencil, size := min(pencil.n, max(WORKING_SET, 10 * k))), size))
+    return WorkingSet(pencil, kept, pencil.restrict(kept))
+
+
+def scores(pencil: Pencil, size: int) -> Vector:
+    """By what variables are kept: Aᵢᵢ/Bᵢᵢ, or where it hardly differs the length of row i of A, by random directions.
+
+    The rows are those of A²Z for a random Z, which weigh the leading eigenvectors most.
+    """
+    variances = pencil.A_diagonal / pencil.B_diagonal
+    if size >= pencil.n or -np.sort(-variances)[size] < 0.5 * variances.max() or not isinstance(pencil.A, Gram):
+        return variances
+    Z = np.random.default_rng(0).standard_normal((pencil.n, PROBES))
+    Q = np.linalg.qr(pencil.A @ Z)[0]
+    return np.linalg.norm(pencil.A @ Q, axis=1) / pencil.B_roots
+
+
+def subset_bounds(A: Matrix, k: int) -> list[float]:
+    """Upper bounds on λmax of principal submatrices of size 0, …, k, by Gershgorin's rows and by the trace."""
+    off = np.abs(A) - np.diag(np.abs(np.diagonal(A)))
+    largest = -np.sort(-off, axis=1)[:, : max(0, k - 1)]
+    rows = np.diagonal(A)[:, None] + np.cumsum(np.hstack([np.zeros((len(A), 1)), largest]), axis=1)
+    traces = np.cumsum(-np.sort(-np.diagonal(A)))
+    bounds = [min(float(rows[:, j].max()), float(traces[j])) for j in range(min(k, len(A)))]
+    return [0.0, *bounds, *[bounds[-1]] * (k - len(bounds))]
+
+
+def affordable(pencil: Pencil, rho: float) -> Index:
+    """The variables that a support of max xᵀAx − ρ̃‖x‖₀ may have, B = I and A = CᵀC (SGEV-R): Aᵢᵢ ≥ ρ̃.
+
+    Proof. λmax(A_SS) ≤ λmax(A on S without i) + Aᵢᵢ: with Aᵢᵢ < ρ̃ the support without i is worth more.
+    """
+    return np.flatnonzero(pencil.A_diagonal >= rho * (1.0 - ROUNDING))
