@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .known_answers import Planted, genes_and_lipids, indefinite, pitprops, planted_cca, planted_pca, two_gaussians
-from .word_counts import WordCounts, word_counts
+from .zipf_documents import WordCounts, word_counts
 
 __all__ = [
     "Planted",

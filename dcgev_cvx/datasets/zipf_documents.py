@@ -22,7 +22,7 @@ class WordCounts(NamedTuple):
 def word_counts(
     documents: int, words: int, *, topics: int = 5, length: int = 50, rng: int | np.random.Generator = 0
 ) -> WordCounts:
-    """Documents of about `length` words: Zipf's law, and in one document of ten the ten words of a topic, three times each.
+    """Documents of words drawn by Zipf's law; one in ten also has the ten words of a topic, three times each.
 
     Word i has a frequency proportional to 1/(i + 10). The words of topic j are j, j + topics, …, among the hundred
     after the twenty most frequent words.
@@ -36,7 +36,7 @@ def word_counts(
     topics : int
         The number of topics, at most 10.
     length : int
-        Words per document, repetitions included.
+        Words per document, repetitions included, without those of its topic.
     rng : int or numpy.random.Generator
         The seed.
 
