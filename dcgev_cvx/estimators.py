@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -25,11 +26,12 @@ from ._numerics.extras import require
 from .algorithms import dc_pca, sparse_fda, sparse_gev
 from .certificates import Solution, solution_of
 from .errors import DCGEVError, InvalidParameter
-from .pencils import Gram, Pencil, cca_pencil, pca_pencil
+from .pencils import Gram, Pencil, cca_pencil, pca_pencil, row_blocks
 from .programs import MACHINE_EPS
-from .search.components import Components, components
+from .search.components import Components, components, embedded
 from .search.deflation import Deflation, deflate, rule_of
 from .search.fisher import fisher_solve
+from .search.screening import affordable
 from .search.solve import EFFORTS
 
 try:
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 
 
 class SparseInput:
-    """Tells scikit-learn that sparse matrices are accepted; they are made dense, since centring fills them anyway."""
+    """Tells scikit-learn that sparse matrices are accepted; DCPCA alone does not make them dense."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # pyright: ignore[reportAttributeAccessIssue]
@@ -137,17 +139,18 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the components of X (samples × variables); y is not used."""
-        table = checked_X(self, X, reset=True)
-        pencil = pca_pencil(table.X, center=self.center, scale=self.scale)
+        data = validated(self, X, reset=True, ensure_min_samples=2)
+        table = row_blocks(data) or read_table(data)
+        pencil = pca_pencil(data, center=self.center, scale=self.scale)
         check_one_given(k=self.k, rho=self.rho)
-        settings, ks = search_settings(self), per_component(self.k, self.n_components, table.n)
+        settings, ks = search_settings(self), per_component(self.k, self.n_components, pencil.n)
         if self.rho is None:
             found = components(pencil, ks, **settings)
         else:
             found = by_algorithm_2(pencil, len(ks), self.rho, settings["deflation"])
         mean, deviation = table.spread()
-        self.mean_: Vector = mean if self.center else np.zeros(table.n)
-        self.scale_: Vector = deviation if self.scale else np.ones(table.n)
+        self.mean_: Vector = mean if self.center else np.zeros(pencil.n)
+        self.scale_: Vector = deviation if self.scale else np.ones(pencil.n)
         self.components_: Matrix = np.ascontiguousarray(found.V.T)
         self.values_: Vector = np.array(found.values)
         self.projector_trace_: Vector = found.projector_trace()
@@ -160,6 +163,10 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
 
     def transform(self, X: Any) -> Matrix:
         """The scores (X − mean)V. Sparse components are not orthogonal, so that the scores are correlated."""
+        check_is_fitted(self)
+        rows = row_blocks(validated(self, X, reset=False)) if hasattr(X, "tocsr") else None
+        if rows is not None:
+            return replace(rows, shift=self.mean_, scale=1.0 / self.scale_).dot(self.components_.T)
         return self._standardized(X) @ self.components_.T
 
     def inverse_transform(self, Z: Any) -> Matrix:
@@ -484,6 +491,8 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, Trans
 
 def by_algorithm_2(pencil: Pencil, count: int, rho: float, deflation: Deflation) -> Components:
     """Components by Algorithm 2; by Algorithm 1 where deflation makes A indefinite."""
+    if (screened := affordable(pencil, checks.as_number(rho, "rho"))) is not None:
+        return embedded(screened, by_algorithm_2(screened.pencil, count, rho, deflation))
     current, V = pencil, np.zeros((pencil.n, 0))
     solutions: list[Solution] = []
     inner: list[float] = []

@@ -164,6 +164,19 @@ def test_sparse_input_gives_the_same_answer(kind):
     np.testing.assert_allclose(one.x_weights_, two.x_weights_, atol=1e-12)
 
 
+@pytest.mark.parametrize("setting", [{"k": 3}, {"rho": 0.5}])
+def test_wide_sparse_input_is_never_made_dense(setting, monkeypatch):
+    X = np.where(np.abs(planted(60, 1200)) > 1, planted(60, 1200), 0.0)
+    kept = X.var(axis=0) >= setting.get("rho", 0.0)  # no other variable pays its price
+    dense = DCPCA(2, deflation="projection", **setting).fit(X[:, kept])
+    monkeypatch.setattr("dcgev_cvx._numerics.checks.MAX_BYTES", 0)
+    model = DCPCA(2, deflation="projection", **setting).fit(sp.csr_array(X))
+    np.testing.assert_allclose(model.values_, dense.values_, rtol=1e-6)
+    np.testing.assert_allclose(model.mean_[kept], dense.mean_, atol=1e-14)
+    scores = (X - model.mean_) @ model.components_.T
+    np.testing.assert_allclose(model.transform(sp.csr_array(X)), scores, atol=1e-12)
+
+
 def test_more_variables_than_samples():
     X = planted(20, 300)
     model = DCPCA(3, k=5, deflation="projection").fit(X)

@@ -91,9 +91,10 @@ class RowBlocks:
         rows = cls(X, np.zeros(X.shape[1]), np.ones(X.shape[1]))
         bad = rows.moments.bad
         if bad.any():
+            columns = ", ".join(map(str, np.flatnonzero(bad)[:10]))
             raise error(
-                f"{what} has {int(bad.sum())} entries that are NaN or infinite, the first in column "
-                f"{int(np.flatnonzero(bad)[0])}: drop those rows or columns, or fill the gaps."
+                f"{what} has {int(bad.sum())} entries that are NaN or infinite, in column(s) {columns}: drop those "
+                "rows or columns, or fill the gaps."
             )
         size = math.sqrt(float(np.max(rows.squares())))
         if size and not 10.0**-LARGEST_POWER <= size <= 10.0**LARGEST_POWER:

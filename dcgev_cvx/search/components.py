@@ -67,10 +67,13 @@ def components(
     wanted = checked_cardinalities(expect_pencil(pencil), ks)
     rule_of(deflation)
     listener = as_callback(callback, "callback")
-    if (screened := working_set(pencil, max(checked_k(k, pencil.n) for k in wanted))) is not None:
-        return on_working_set(
-            screened, wanted, listener, deflation=deflation, effort=effort, random_state=random_state
-        )
+    if (screened := working_set(pencil, max(sum(k) if per_view(k) else k for k in wanted))) is not None:
+
+        def tell(solution: Solution) -> Any:
+            return None if listener is None else listener(screened.embed(solution))
+
+        settings: Any = {"deflation": deflation, "effort": effort, "random_state": random_state, "callback": tell}
+        return embedded(screened, components(screened.pencil, ks, **settings))
     current, found, V = pencil, np.zeros((pencil.n, 0)), np.zeros((pencil.n, 0))
     solutions: list[Solution] = []
     inner: list[float] = []
@@ -89,19 +92,11 @@ def components(
     return Components(pencil, tuple(solutions), frozen(V), tuple(inner), deflation)
 
 
-def on_working_set(
-    screened: WorkingSet, ks: list[int], listener: Callable[[Solution], Any] | None, **settings: Any
-) -> Components:
-    """The components of the sub-pencil on a working set, as components of the whole.
+def embedded(screened: WorkingSet, found: Components) -> Components:
+    """The components of the sub-pencil on a working set as components of the whole.
 
     For vectors that are zero outside the working set, deflating the sub-pencil is deflating the whole.
     """
-    found = components(
-        screened.pencil,
-        ks,
-        callback=None if listener is None else lambda solution: listener(screened.embed(solution)),
-        **settings,
-    )
     solutions = tuple(map(screened.embed, found.solutions))
     V = np.column_stack([solution.x for solution in solutions])
     return Components(screened.whole, solutions, frozen(V), found.deflated_values, found.deflation)

@@ -18,6 +18,7 @@ import numpy as np
 from .._numerics.checks import Index, Matrix, Vector
 from .._numerics.selection import largest_first
 from ..certificates import Solution, solution_of
+from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil
 
 WORKING_SET = 500
@@ -101,9 +102,15 @@ def subset_bounds(A: Matrix, k: int) -> list[float]:
     return [0.0, *bounds, *[bounds[-1]] * (k - len(bounds))]
 
 
-def affordable(pencil: Pencil, rho: float) -> Index:
-    """The variables that a support of max xᵀAx − ρ̃‖x‖₀ may have, B = I and A = CᵀC (SGEV-R): Aᵢᵢ ≥ ρ̃.
+def affordable(pencil: Pencil, rho: float) -> WorkingSet | None:
+    """The variables that an optimal support of max xᵀAx − ρ̃‖x‖₀ may have (SGEV-R): Aᵢᵢ ≥ ρ̃; None for data in memory.
 
-    Proof. λmax(A_SS) ≤ λmax(A on S without i) + Aᵢᵢ: with Aᵢᵢ < ρ̃ the support without i is worth more.
+    Proof, for B = I and A ⪰ 0: λmax(A_SS) ≤ λmax(A on S without i) + Aᵢᵢ, so that for Aᵢᵢ < ρ̃ the support without i
+    is worth more.
     """
-    return np.flatnonzero(pencil.A_diagonal >= rho * (1.0 - ROUNDING))
+    if not isinstance(pencil.A, Gram) or pencil.A.implicit is None:
+        return None
+    kept = np.flatnonzero(pencil.A_diagonal >= rho * (1.0 - ROUNDING))
+    if not len(kept):
+        raise InvalidParameter(f"rho = {rho:g} exceeds every variance (largest {pencil.A_scale:.6g}): lower rho.")
+    return WorkingSet(pencil, kept, pencil.restrict(kept))

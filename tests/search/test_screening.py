@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcgev_cvx import Pencil, components, datasets, pca_pencil, solve
+from dcgev_cvx import Gram, Pencil, components, datasets, errors, pca_pencil, solve
 from dcgev_cvx.search import screening
 from dcgev_cvx.search.screening import WorkingSet, affordable, scores, subset_bounds, working_set
 
@@ -35,7 +35,7 @@ def test_data_in_memory_are_searched_whole():
 @given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([0.3, 0.6, 0.9]))
 def test_a_proved_removal_removes_no_variable_of_an_optimum(seed, k, decay):
     A = pca_pencil(data(seed, 9, decay), center=False).dense()[0]
-    pencil = Pencil(screening.Gram(sp.csr_array(np.linalg.cholesky(A + 1e-12 * np.eye(9)).T)))
+    pencil = Pencil(Gram(sp.csr_array(np.linalg.cholesky(A + 1e-12 * np.eye(9)).T)))
     kept = np.sort(np.argsort(-np.diagonal(A), kind="stable")[:5])
     value, support = best(A, k)
     if WorkingSet(pencil, kept, pencil.restrict(kept)).proves(k, best(A[np.ix_(kept, kept)], k)[0]):
@@ -98,8 +98,13 @@ def test_equal_variances_are_ranked_by_what_variables_share(few):
 
 def test_variables_that_cost_more_than_they_are_worth():
     A = pca_pencil(data(1, 8), center=False).dense()[0]
-    pencil, rho = Pencil(A), 0.3 * float(A.max())
+    pencil, rho = Pencil(Gram(sp.csr_array(np.linalg.cholesky(A).T))), 0.3 * float(A.max())
+    kept = affordable(pencil, rho)
     values = [best(A, k)[0] - rho * k for k in range(1, 9)]
     support = best(A, 1 + int(np.argmax(values)))[1]
-    assert set(support) <= set(affordable(pencil, rho).tolist())
-    assert len(affordable(pencil, rho)) < 8
+    assert kept is not None
+    assert set(support) <= set(kept.kept.tolist())
+    assert len(kept.kept) < 8
+    assert affordable(Pencil(A), rho) is None
+    with pytest.raises(errors.InvalidParameter, match=r"rho = 100 exceeds every variance \(largest .*: lower rho"):
+        affordable(pencil, 100.0)
