@@ -13,7 +13,21 @@ BLOCK = 100_000
 
 
 class WordCounts(NamedTuple):
-    """X, documents × words in CSR form, and the words of each planted topic, one row per topic."""
+    """Word counts and the topics planted in them.
+
+    Parameters
+    ----------
+    X : sparse array
+        Documents × words, in CSR form.
+    topics : array
+        The columns of each topic's ten words, one row per topic.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> datasets.word_counts(100, 200, topics=2).topics[0]
+    array([20, 22, 24, 26, 28, 30, 32, 34, 36, 38])
+    """
 
     X: Any
     topics: Index

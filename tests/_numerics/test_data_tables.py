@@ -106,7 +106,7 @@ def test_duplicate_names_are_reported_by_name():
 def test_too_large_a_matrix_raises_with_its_bytes():
     wide = sp.csr_array((10, 2**28))
     with pytest.raises(InvalidParameter, match=r"takes 21,474,836,480 bytes"):
-        pca_pencil(wide)
+        read_table(wide)
     with pytest.raises(InvalidParameter, match=r"B is 20002×20002 and takes 3,200,640,032 bytes"):
         cca_pencil(np.random.default_rng(0).standard_normal((3, 20_000)), data(0, 3, 2), ridge=1.0)
     assert checks.MAX_BYTES == 2 * 1024**3
