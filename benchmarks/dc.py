@@ -47,7 +47,7 @@ def circle_packing(seed: int, n: int = 10) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.max(cp.max(cp.abs(centre), axis=1) + radius)), apart)
 
 
-def collision_avoidance(seed: int, steps: int = 50) -> cp.Problem:
+def collision_avoidance(seed: int, steps: int = 30) -> cp.Problem:
     """Two vehicles change places with the least fuel and keep their distance."""
     positions = [started((steps + 1, 2), seed + 100 * i) for i in range(2)]
     forces = [started((steps, 2), seed + 100 * i + 50) for i in range(2)]
@@ -83,7 +83,7 @@ def gaussian_covariance(seed: int, n: int = 8, samples: int = 20) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.log_det(S) + t), [likely, *signs])
 
 
-def path_planning(seed: int, n: int = 50) -> cp.Problem:
+def path_planning(seed: int, n: int = 25) -> cp.Problem:
     """The shortest path between two corners around five discs."""
     discs = zip([2.0, 4.5, 6.0, 7.0, 8.5], [2.2, 5.0, 8.0, 6.0, 9.0], [1.0, 0.8, 0.4, 1.4, 0.5], strict=True)
     line = np.linspace([0.0, 0.0], [10.0, 10.0], n + 1)
