@@ -4,7 +4,7 @@
 Random hyperplanes round the SDP relaxation of max-cut to cuts. Can a d.c. program round better?
 
 A cut x ∈ {−1, 1}ⁿ weighs (1ᵀw1 − xᵀwx)/4. Since w has a zero diagonal, xᵀwx is linear in each xᵢ, and its minimum
-over the box |xᵢ| ≤ 1 lies at a vertex: the d.c. program needs no other constraint.
+over the box ``|xᵢ| ≤ 1`` lies at a vertex: the d.c. program needs no other constraint.
 """
 
 import cvxpy as cp

@@ -1,10 +1,10 @@
 """Learn to recover a signal from magnitudes alone
 ===============================================
 
-Which complex signal z has the magnitudes |aᵢᴴz| = bᵢ, when their phases are lost?
+Which complex signal z has the magnitudes ``|aᵢᴴz| = bᵢ``, when their phases are lost?
 
-The misfit Σ ||aᵢᴴz| − bᵢ| is a difference of convex functions: |s − b| = 2 max(s, b) − (s + b), and s = |aᵢᴴz| is a
-norm of two real numbers.
+The misfit ``Σ |sᵢ − bᵢ|`` with ``sᵢ = |aᵢᴴz|`` is a difference of convex functions: ``|s − b| = 2 max(s, b) − (s + b)``,
+and ``|aᵢᴴz|`` is a norm of two real numbers.
 """
 
 import cvxpy as cp
@@ -41,7 +41,7 @@ print(result)
 print(f"relative error: {np.linalg.norm(found - z) / np.linalg.norm(z):.1e}")
 
 # %%
-# Other tools take the magnitudes as constraints, |aᵢᴴz| = bᵢ:
+# Other tools take the magnitudes as constraints, ``|aᵢᴴz| = bᵢ``:
 x.value = start
 for name, reached in reached_by_others(cp.Problem(cp.Minimize(0), [s == b])).items():
     print(f"{name}: {reached}")
