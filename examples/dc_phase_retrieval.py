@@ -3,8 +3,8 @@
 
 Which complex signal z has the magnitudes ``|aᵢᴴz| = bᵢ``, when their phases are lost?
 
-The misfit ``Σ |sᵢ − bᵢ|`` with ``sᵢ = |aᵢᴴz|`` is a difference of convex functions: ``|s − b| = 2 max(s, b) − (s + b)``,
-and ``|aᵢᴴz|`` is a norm of two real numbers.
+The misfit ``Σ |sᵢ − bᵢ|`` with ``sᵢ = |aᵢᴴz|`` is a difference of convex functions,
+``|s − b| = 2 max(s, b) − (s + b)``, and ``|aᵢᴴz|`` is a norm of two real numbers.
 """
 
 import cvxpy as cp
