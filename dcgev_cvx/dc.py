@@ -77,12 +77,17 @@ class DCProgram:
     (True, -3.5139, 1.301)
     """
 
+    u: Any
+    v: Any
+    constraints: list[Any]
+    dc_constraints: list[tuple[Any, Any]]
+
     def __init__(self, u: Any, v: Any, constraints: Sequence[Any] = ()) -> None:
         self.u, self.v = as_convex(u, "u"), as_convex(v, "v")
         self.constraints, self.dc_constraints = split_constraints(constraints)
-        self.variables = real_variables([self.u, self.v, *constraints])
-        self.n = sum(variable.size for variable in self.variables)
-        self.penalty = 0.0
+        self.variables: list[cp.Variable] = real_variables([self.u, self.v, *constraints])
+        self.n: int = sum(variable.size for variable in self.variables)
+        self.penalty: float = 0.0
         self._linearized = self._parts()
 
     @classmethod

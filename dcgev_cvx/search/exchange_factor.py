@@ -57,6 +57,10 @@ class Pool:
     the two. After an exchange the pool stays one: who left may come back.
     """
 
+    x: Vector
+    Cx: Vector
+    value: float
+
     def __init__(self, R: Matrix, diagonal: Vector, support: Index) -> None:
         self.R, self.diagonal = R, diagonal
         self.members: Index = support.copy()
@@ -83,8 +87,8 @@ class Pool:
         Ax = self.R @ self.Cx
         gain = larger_eigenvalue(self.value, Ax, self.diagonal)
         gain[self.members] = -math.inf
-        self.places = largest_first(self.kept(np.arange(len(self.members)), Ax[self.members]), POOL)
-        self.adds = largest_first(gain, min(POOL, len(gain) - len(self.members)))
+        self.places: Index = largest_first(self.kept(np.arange(len(self.members)), Ax[self.members]), POOL)
+        self.adds: Index = largest_first(gain, min(POOL, len(gain) - len(self.members)))
         self.G = self.W[self.places] @ self.R[self.adds].T
 
     def kept(self, places: Index, Ax: Vector) -> Vector:

@@ -8,7 +8,7 @@ The tangents' coefficients are parameters of one CVXPY problem, so that a step f
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ import cvxpy as cp
 import numpy as np
 from scipy import sparse
 
-from .._numerics.checks import Vector
+from .._numerics.checks import Index, Vector
 from ..errors import InvalidParameter, SolverFailed, Unbounded
 from .backend import Backend, LinearCostProblem, attempt
 from .expressions import NoSubgradient, Tangent, entry_name, flat, put, restored, stacked
@@ -61,12 +61,17 @@ class Linearized:
         The variables, in the order in which x stacks them.
     """
 
+    u: Any
+    v: Any
+
     def __init__(
         self, pairs: Sequence[tuple[Any, Any]], constraints: Sequence[Any], variables: Sequence[cp.Variable]
     ) -> None:
         self.pairs, self.constraints, self.variables = pairs, constraints, variables
         self.u, self.v = (stacked(side) for side in zip(*pairs, strict=True))
-        self.parameters = {p.id: p for part in (self.u, self.v, *constraints) for p in part.parameters()}.values()
+        self.parameters: Collection[Any] = {
+            p.id: p for part in (self.u, self.v, *constraints) for p in part.parameters()
+        }.values()
         self._seen: bytes | None = None
         self._surrogate: Surrogate | None = None
 
@@ -138,7 +143,7 @@ class Linearized:
 class KeepsGap(cp.Problem):
     """A problem that keeps the duality gap of CLARABEL's last answer."""
 
-    duality_gap = math.nan
+    duality_gap: float = math.nan
 
     def unpack_results(self, solution: Any, chain: Any, inverse_data: Any) -> None:
         """Keep the gap, then do what CVXPY does."""
@@ -156,12 +161,18 @@ class Surrogate:
     c, the nonzeros of J, b and the penalty are parameters. x stacks the variables.
     """
 
+    rows: Index
+    columns: Index
+
     def __init__(self, parts: Linearized, pattern: Any) -> None:
-        self.variables, self.pattern = parts.variables, pattern
+        self.variables: Sequence[cp.Variable] = parts.variables
+        self.pattern: Any = pattern
         self.rows, self.columns = pattern.nonzero()
         x, m = stacked(parts.variables), pattern.shape[0]
-        self.c, self.J = cp.Parameter(x.size, name="c"), cp.Parameter(len(self.rows), name="J")
-        self.b, self.penalty = cp.Parameter(m, name="b"), cp.Parameter(nonneg=True, name="penalty")
+        self.c: cp.Parameter = cp.Parameter(x.size, name="c")
+        self.J: cp.Parameter = cp.Parameter(len(self.rows), name="J")
+        self.b: cp.Parameter = cp.Parameter(m, name="b")
+        self.penalty: cp.Parameter = cp.Parameter(nonneg=True, name="penalty")
         cost: Any = parts.pairs[0][0] - self.c @ x
         constraints = [*parts.constraints, *(limit for _, v in parts.pairs for limit in v.domain)]
         if m:
@@ -173,7 +184,7 @@ class Surrogate:
             cost += self.penalty * cp.sum(slack)
             constraints += [stacked(u for u, _ in parts.pairs[1:]) - tangents <= slack]
         problem = cp.Problem(cp.Minimize(cost), constraints)
-        self.problem = KeepsGap(problem.objective, constraints) if m else LinearSurrogate(problem)
+        self.problem: KeepsGap = KeepsGap(problem.objective, constraints) if m else LinearSurrogate(problem)
 
     def entries(self, slopes: Any) -> Vector:
         """The entries of a matrix in the places where J has parameters."""
