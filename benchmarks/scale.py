@@ -9,12 +9,13 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.linalg
 
-from dcgev_cvx import Gram, Pencil, SparseGEV, Stop, dc_pca, solve, sparse_gev
+from dcgev_cvx import Gram, Pencil, SparseGEV, Stop, components, dc_pca, pca_pencil, solve, sparse_gev
 from dcgev_cvx.algorithms import native_run
+from dcgev_cvx.datasets import word_counts as word_count_data
 from dcgev_cvx.search.path import rho_max
 
 from .engine import cca_pencil_of
-from .report import Measure, Skipped, at_most, timed
+from .report import Measure, Skipped, at_least, at_most, installed, timed
 
 
 def run(repeats: int) -> Iterator[Measure | Skipped]:
@@ -25,6 +26,7 @@ def run(repeats: int) -> Iterator[Measure | Skipped]:
     yield from growth((250, 500, 1000, 2000, 4000, 8000))
     yield retrieval_size()
     yield from wide_data()
+    yield from word_counts(1_000_000, 100_000)
 
 
 def against_eigh(n: int) -> Iterator[Measure]:
@@ -105,3 +107,26 @@ def wide_data() -> Iterator[Measure]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     yield at_most("127×16063, solve(k = 50)", seconds, "s", 3.0)
     yield Measure("peak memory of the whole section", peak, "MiB")
+
+
+def word_counts(documents: int, words: int) -> Iterator[Measure | Skipped]:
+    """Five sparse components of word counts that stay sparse, against scikit-learn's TruncatedSVD."""
+    X, topics = word_count_data(documents, words)
+    size = (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) / 2**20
+    tracemalloc.start()
+    found = components(pca_pencil(X), [10] * 5)
+    peak = tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+    seconds = timed(lambda: components(pca_pencil(X), [10] * 5), 1)
+    name = f"word counts {documents}×{words}, {X.nnz:.1e} nonzeros, five components"
+    right = len({s.support for s in found.solutions} & {tuple(topic) for topic in topics.tolist()})
+    yield at_least(f"{name}: planted topics found", right, "of 5", 5)
+    yield at_most(f"{name}: time", seconds, "s", 60.0)
+    yield at_most(f"{name}: memory beside the data / data", peak / size, "×", 1.0, f"data {size:.0f} MB")
+    if not installed("scikit-learn"):
+        yield Skipped("TruncatedSVD", "pip install scikit-learn")
+        return
+    from sklearn.decomposition import TruncatedSVD
+
+    dense = timed(lambda: TruncatedSVD(5, random_state=0).fit(X), 1)
+    yield at_most(f"{name}: time / TruncatedSVD(5)", seconds / dense, "×", 1.0, f"TruncatedSVD {dense:.1f} s")

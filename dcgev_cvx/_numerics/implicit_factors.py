@@ -23,8 +23,8 @@ Block: TypeAlias = Any
 Work: TypeAlias = Callable[..., Any]
 """A function of a block, and of the same rows of a vector where one is given; picklable, for Dask."""
 
-BLOCK = 1 << 22
-"""Numbers read at a time: 32 MB, enough to hide the cost of a call, and little on any machine."""
+BLOCK = 1 << 20
+"""Numbers read at a time: 8 MB, enough to hide the cost of a call, and little on any machine."""
 DENSE_SHARE = 0.1
 """A sparse block with more nonzeros than this is multiplied as an array, which is then faster."""
 
