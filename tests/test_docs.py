@@ -122,6 +122,21 @@ def test_nothing_is_listed_that_the_paper_does_not_have():
     assert set(EQUATIONS) == set(PRINTED)
 
 
+def pages():
+    return [
+        path for path in DOCS.rglob("*.md") if not {"_build", "api", "gallery"} & set(path.relative_to(DOCS).parts)
+    ]
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_every_label_that_a_page_cites_is_in_the_index_and_follows_its_number(page):
+    prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=FLAGS)
+    for before, label in re.findall(r"(.{0,30})`(Eq:[\w-]+)`", prose, flags=re.DOTALL):
+        assert label in EQUATIONS
+        number = EQUATIONS[label].number
+        assert number == "–" or number in before or page.name == "equation-index.md", f"{label} without its number"
+
+
 def test_every_model_stands_in_the_index():
     listed = {name for row in [*EQUATIONS.values(), *BEYOND] for name in names_in(row.code)}
     assert {f"models.{name}" for name in models.__all__} - {"models.show"} <= listed

@@ -52,7 +52,7 @@ def sentences(path):
 @pytest.mark.parametrize("path", [ROOT / "README.md", *PAGES], ids=lambda path: path.name)
 def test_the_median_sentence_has_at_most_twenty_words(path):
     lengths = [len(one.split()) for one in sentences(path)]
-    assert path.name in PRINTED or median(lengths or [0]) <= 20
+    assert median(lengths or [0]) <= 20
 
 
 @pytest.mark.parametrize("path", [ROOT / "README.md", *PAGES], ids=lambda path: path.name)

@@ -135,6 +135,22 @@ def test_every_code_name_of_the_equation_index_is_a_link(site):
     assert unlinked == set()
 
 
+def test_a_page_typesets_every_equation_that_it_cites(site):
+    from prose import PLAIN, anchor, equations_cited
+
+    for source in DOCS.rglob("*.md"):
+        name = source.relative_to(DOCS).with_suffix("").as_posix()
+        cited = equations_cited(source.read_text(encoding="utf-8"))
+        if name in PLAIN or name.split("/")[0] in MADE or not cited:
+            continue
+        page = (site / f"{name}.html").read_text(encoding="utf-8")
+        section = page[page.index('<section id="equations-cited">') :]
+        for row in cited:
+            place = section[section.index(f'id="{anchor(row)}"') :].split("</tr>")[0]
+            assert row[0] in place, f"{name}: {row[0]} without its number"
+            assert 'class="math' in place, f"{name}: {row[0]} is not typeset"
+
+
 def test_the_models_page_shows_formula_source_and_printed_problem(site):
     page = (site / "reference" / "models.html").read_text(encoding="utf-8")
     for name in set(dcgev_cvx.models.__all__) - {"show"}:
@@ -272,6 +288,14 @@ def test_in_a_browser_every_slider_of_the_picture_answers_the_keyboard(site, dri
     step.send_keys(Keys.SPACE)
     assert len(looks(driver, number)[2]) == rows + 2
     assert complaints(driver) == []
+
+
+def test_in_a_browser_the_picture_computes_what_the_package_computes(site, driver):
+    from test_moving_picture import COMPUTE, cases, compare
+
+    opened(driver, site / "tutorials" / "moving-majoriser.html", 1400)
+    given = list(cases())
+    compare(given, driver.execute_script(f"const data = arguments[0]; return {COMPUTE.strip()}", given))
 
 
 def test_in_a_browser_the_path_slider_moves_the_loadings(site, driver):

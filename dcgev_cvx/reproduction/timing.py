@@ -11,17 +11,17 @@ from .running import Settings, Task
 from .timed_methods import PAPER, compared, gaussian_pencil
 
 HOW_TIMED = (
-    "Time is CPU time of one run at the parameter that was found, start included: the median of a few runs taken in "
-    "turn with the other methods, each after an untimed one (SPCA: a single run), with one BLAS thread. Passes count "
-    "how often a run reads the data; a product with some of the columns counts as that share of a pass. GPower and "
-    "DC-PCA are plain NumPy and both start at the longest column; DC-PCA takes that of a sample of the columns where "
-    "it explains half of the sample's variance, and up to 1.3 p^⅓ power steps where it explains less than a quarter "
-    "of tr A. GPower stops, as in its authors' program, when its objective rises by less than 1e-4 of itself, DC-PCA "
-    "when its own rises by less than 1e-4 of xᵀAx; the paper does not state its stopping rule. The parameter of the "
-    "d.c. methods is searched for the cardinality that GPower reached, within half a per cent; where the cardinality "
-    "jumps over it, the largest loadings of the last run with more are kept, and that run is timed. SPCA's "
-    "regression is scikit-learn's compiled one. `d.c. one-shot` keeps k loadings at every step and needs no search: "
-    "it is compared with GPower and its search, a bisection, at the same k."
+    "Time is the CPU time of one run at the parameter that was found, start included. It is the median of a few "
+    "runs with one BLAS thread, taken in turn with the other methods, each after an untimed one (SPCA: a single "
+    "run). Passes count how often a run reads the data; a product with some of the columns counts as that share of "
+    "a pass. GPower and DC-PCA are plain NumPy. Both start at the longest column. DC-PCA uses a sample of the "
+    "columns if that explains half of the sample's variance, and up to 1.3 p^⅓ power steps if it explains less than "
+    "a quarter of tr A. As in its authors' program, GPower stops when its objective rises by less than 1e-4 of "
+    "itself. DC-PCA stops when its own rises by less than 1e-4 of xᵀAx. The paper does not state its stopping rule. "
+    "The parameter of the d.c. methods is searched for the cardinality that GPower reached, within half a per cent. "
+    "If the cardinality jumps over it, the largest loadings of the last run with more are kept, and that run is "
+    "timed. SPCA's regression is scikit-learn's compiled one. `d.c. one-shot` keeps k loadings at every step and "
+    "needs no search. It is compared with GPower and its search, a bisection, at the same k."
 )
 
 Numbers: TypeAlias = Sequence[float]
