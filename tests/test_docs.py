@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import re
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from dcgev_cvx import models
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 FLAGS = re.DOTALL | re.MULTILINE
+sys.path.insert(0, str(DOCS / "_tools"))
 
 # the labels of the paper's numbered equations in order, "-" where there is none: the position is the printed number
 NUMBERED = """
@@ -135,6 +137,16 @@ def test_every_label_that_a_page_cites_is_in_the_index_and_follows_its_number(pa
         assert label in EQUATIONS
         number = EQUATIONS[label].number
         assert number == "–" or number in before or page.name == "equation-index.md", f"{label} without its number"
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_the_links_that_the_site_adds_leave_code_and_formulas_alone(page):
+    prose = pytest.importorskip("prose")
+    text, name = page.read_text(encoding="utf-8"), page.relative_to(DOCS).with_suffix("").as_posix()
+    added = prose.with_links(name, text)
+    for kept in (r"^```.*?^```$", r"\$\$.*?\$\$", r"^#.*?$"):
+        before, after = (re.findall(kept, one, flags=FLAGS) for one in (text, added))
+        assert after[: len(before)] == before or name == "equation-index"
 
 
 def test_every_model_stands_in_the_index():
