@@ -1,5 +1,5 @@
 """With a tiny ε the start decides
-==============================
+===============================
 
 **Question.** MM converges to a stationary point. Does it matter where it starts?
 

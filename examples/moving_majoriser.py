@@ -1,5 +1,5 @@
 """MM step by step, as an animation
-==============================
+================================
 
 **Question.** How can a function that is not convex be minimised with convex problems only?
 
