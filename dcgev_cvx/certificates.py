@@ -116,11 +116,12 @@ def certify(program: Program, x: Vector, history: Sequence[Visited] = (), *, tol
     """
     x = as_vector(x, expect_program(program).pencil.n, "x")
     check_history(history, program.pencil.n)
-    kept = snap(program, x, as_number(tol, "tol"))
-    stationarity, complementarity = kkt_residuals(program, kept, (program.gradient(kept),), program.slopes(kept))
+    exact, lost = carefully(program, x)
+    kept = snap(exact, x, as_number(tol, "tol"))
+    stationarity, complementarity = kkt_residuals(exact, kept, (exact.gradient(kept),), exact.slopes(kept))
     return Certificate(
-        feasibility=program.violation(x),
-        stationarity=stationarity,
+        feasibility=exact.violation(x) + lost,
+        stationarity=stationarity + lost,
         complementarity=complementarity,
         sandwich=sandwich_violation(program, history),
         snapped=int(np.count_nonzero(x) - np.count_nonzero(kept)),
@@ -157,6 +158,7 @@ def renormalize(pencil: Pencil, x: Vector) -> Vector:
     if not len(support):
         raise InvalidParameter("x = 0 has no support to renormalize on: lower rho.")
     z = on_support(pencil, support)
+    z = z / length(pencil, z)
     return z if float(pencil.B_dot(z) @ x) >= 0.0 else -z
 
 
@@ -253,7 +255,7 @@ def solution_of(
 ) -> Solution:
     """The Solution of any nonzero vector: scaled to unit B norm, its value computed from the data."""
     x = as_vector(x, expect_pencil(pencil).n, "x")
-    norm = pencil.B_norm(x)
+    norm = length(pencil, x)
     if norm == 0.0:
         raise InvalidParameter("x = 0 is not a direction: it has no value xᵀAx/xᵀBx.")
     x = frozen(x / norm)
@@ -319,6 +321,69 @@ def may_cancel(pencil: Pencil, x: Vector, a: float, b: float) -> bool:
     moduli = np.abs(x)
     l1, length = float(np.sum(moduli)), float(moduli @ pencil.B_roots)
     return not TINY < pencil.A_scale * l1 * l1 <= CANCELLATION * abs(a) or length * length > CANCELLATION * b
+
+
+def B_cancels(pencil: Pencil, x: Vector) -> bool:
+    """Have the terms of xᵀBx more than CANCELLATION times their sum? Only for an ill-conditioned B."""
+    if pencil.B is None or not x.any():
+        return False
+    z = x / power_of_two(float(np.max(np.abs(x))))
+    return float(np.abs(z) @ pencil.B_roots) ** 2 > CANCELLATION * pencil.B_quad(z)
+
+
+def length(pencil: Pencil, x: Vector) -> float:
+    """‖x‖_B, in exact integers where its sum cancels."""
+    exact = B_cancels(pencil, x) and np.count_nonzero(x) ** 2 <= EXACT_ENTRIES
+    return (ExactPencil.of(pencil) if exact else pencil).B_norm(x)
+
+
+def carefully(program: Any, x: Vector) -> tuple[Any, float]:
+    """The program, with exact products where xᵀBx cancels at x; where that is too large, what may be lost."""
+    if not B_cancels(program.pencil, x):
+        return program, 0.0
+    if np.count_nonzero(x) * program.pencil.n > EXACT_ENTRIES:
+        return program, program.pencil.n * program.pencil.rounding(x)
+    exact = object.__new__(type(program))
+    vars(exact).update(vars(program) | {"pencil": ExactPencil.of(program.pencil)})
+    return exact, 0.0
+
+
+class ExactPencil(Pencil):
+    """A pencil whose products with A and B are computed in integers and rounded once."""
+
+    @staticmethod
+    def of(pencil: Pencil) -> ExactPencil:
+        """The same matrices."""
+        made = object.__new__(ExactPencil)
+        vars(made).update(vars(pencil))
+        return made
+
+    def A_dot(self, x: Vector) -> Vector:
+        """Ax."""
+        if isinstance(self.A, Gram):
+            return super().A_dot(x) if self.A.implicit is not None else rounded(self.A.C.T, self.A.C, x)
+        return rounded(self.A, x)
+
+    def B_dot(self, x: Vector) -> Vector:
+        """Bx."""
+        return x if self.B is None else rounded(self.B, x)
+
+    def B_quad(self, x: Vector) -> float:
+        """xᵀBx."""
+        support = np.flatnonzero(x)
+        return float(rounded(x[None, support], self.B_sub(support), x[support])[0])
+
+
+def rounded(*factors: Matrix) -> Vector:
+    """The product of matrices and a vector, the last, in integers; each entry is rounded once."""
+    *matrices, x = factors
+    support = np.flatnonzero(x)
+    z, exponent = as_integers(x[support])
+    for M in reversed(matrices):
+        whole, shift = as_integers(M[:, support] if M is matrices[-1] else M)
+        z, exponent = whole @ z, exponent + shift
+    unit = Fraction(2) ** exponent
+    return np.array([float(Fraction(entry) * unit) for entry in z])
 
 
 def exact_value(pencil: Pencil, support: Index, x: Vector) -> float:

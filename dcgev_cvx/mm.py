@@ -349,7 +349,17 @@ def result_of(program: Majorized, history: Sequence[Iterate], status: Status, me
     if certificate.sandwich > 1e-9 and status in (Status.SMALL_STEP, Status.SMALL_DECREASE):
         status = Status.ASCENT
     converged = status in (Status.SMALL_STEP, Status.SMALL_DECREASE)
+    if status in (Status.STALLED, Status.OUT_OF_ITERATIONS):
+        message = message or lost_digits(program, last.x)
     return MMResult(last.x, last.f, status, converged, last.l, tuple(history), program, certificate, message)
+
+
+def lost_digits(program: Any, x: Vector) -> str:
+    """Why a certificate cannot pass: xᵀBx has too few digits at x. Empty where it has enough."""
+    lost = program.pencil.rounding(x) if hasattr(program, "pencil") and x.any() else 0.0
+    if lost <= 1e-7:
+        return ""
+    return f"B is so ill-conditioned that xᵀBx is known to {max(lost, 1e-16):.0e} only: add a ridge to B"
 
 
 # The iterates, each with the program and the last two iterates that the stop rule judges

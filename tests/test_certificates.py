@@ -19,6 +19,7 @@ from dcgev_cvx import (
     SparseFDA,
     SparseGEV,
     Stop,
+    certificates,
     certify,
     dc_pca,
     renormalize,
@@ -26,9 +27,12 @@ from dcgev_cvx import (
 )
 from dcgev_cvx.certificates import (
     Certificate,
+    ExactPencil,
+    carefully,
     checked_k,
     on_support,
     ratio,
+    rounded,
     sandwich_violation,
     snap,
     solution_of,
@@ -347,3 +351,50 @@ def test_cardinality_in_range(k):
 def test_cardinality_out_of_range(k):
     with pytest.raises(InvalidParameter, match=r"k = .*between 1 and n = 5"):
         checked_k(k, 5)
+
+
+# ---- an ill-conditioned B
+
+
+def nearly_singular(rng, n, digits):
+    Q, _ = np.linalg.qr(rng.standard_normal((n, n)))
+    B = (Q * 10.0 ** np.append(np.zeros(n - 1), -digits)) @ Q.T
+    return Pencil(np.eye(n), 0.5 * (B + B.T))
+
+
+def exact_form(M, x):
+    parts = [Fraction(float(v)) for v in x]
+    return sum(parts[i] * Fraction(float(M[i, j])) * parts[j] for i in range(len(x)) for j in range(len(x)))
+
+
+@pytest.mark.parametrize("digits", [9.0, 11.0, 13.0])
+def test_norms_and_certificates_are_exact_where_the_metric_cancels(digits):
+    rng = np.random.default_rng(int(digits))
+    pencil = nearly_singular(rng, 6, digits)
+    x = renormalize(pencil, np.ones(6))
+    found = solution_of(pencil, 3.0 * x, "test", 0.0)
+    for unit in (x, found.x):
+        assert abs(float(exact_form(pencil.B, unit) - 1)) < 1e-8
+    program = SparseGEV(pencil, 0.0)
+    for scale in (1.0, 1.1):
+        truth = float(max(Fraction(0), exact_form(pencil.B, scale * x) - 1))
+        assert certify(program, scale * x).feasibility == pytest.approx(truth, rel=1e-9, abs=1e-15)
+    exact = [
+        float(sum(Fraction(float(b)) * Fraction(float(v)) for b, v in zip(row, x, strict=True))) for row in pencil.B
+    ]
+    assert rounded(pencil.B, x).tolist() == exact
+    gram = Gram(rng.standard_normal((3, 6)))
+    both = ExactPencil.of(Pencil(gram, pencil.B))
+    assert both.A_dot(x) == pytest.approx(gram.toarray() @ x, rel=1e-9, abs=1e-9 * float(np.abs(x).max()))
+
+
+def test_what_cannot_be_computed_exactly_is_charged_to_the_certificate(monkeypatch):
+    pencil = nearly_singular(np.random.default_rng(0), 6, 13.0)
+    program, x = SparseGEV(pencil, 0.0), renormalize(pencil, np.ones(6))
+    assert certify(program, x).feasibility < 1e-8
+    monkeypatch.setattr(certificates, "EXACT_ENTRIES", 10)
+    charged = certify(program, x)
+    assert min(charged.feasibility, charged.stationarity) > 1e-6
+    assert not charged.passes()
+    easy = SparseGEV(Pencil(np.eye(6)), 0.0)
+    assert carefully(easy, np.ones(6)) == (easy, 0.0)
