@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .checks import Index, Vector
+from .checks import Index, Matrix, Vector
 
 
 def largest_first(values: Vector, k: int) -> Index:
@@ -29,6 +29,22 @@ def largest_first(values: Vector, k: int) -> Index:
     else:
         chosen = np.arange(len(values))
     return chosen[np.argsort(-values[chosen], kind="stable")]
+
+
+def top_sum(rows: Matrix, m: int) -> Vector:
+    """The sum of the m largest entries of every row, or of all where there are fewer.
+
+    >>> import numpy as np
+    >>> from dcgev_cvx._numerics.selection import top_sum
+    >>> top_sum(np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]]), 2)
+    array([5., 9.])
+    """
+    width = rows.shape[1]
+    if m <= 0:
+        return np.zeros(len(rows))
+    if m >= width:
+        return np.sum(rows, axis=1)
+    return np.sum(np.partition(rows, width - m, axis=1)[:, width - m :], axis=1)
 
 
 def keep_largest(x: Vector, k: int, sizes: Vector | None = None) -> Vector:

@@ -32,7 +32,16 @@ from ..relaxations.bounds import cheap_bound
 from .enumeration import finite, scaled_pencil, try_all
 from .node_bounds import Node, NodeBounds
 from .results import ExactSolution, ExactStatus, Progress, exact_from
-from .root import CORE_ABOVE, RELAXED_LIMIT, first_support, largest, relaxed, threshold, value_of
+from .root import (
+    CORE_ABOVE,
+    RELAXED_LIMIT,
+    first_support,
+    largest,
+    quick_bound,
+    relaxed,
+    threshold,
+    value_of,
+)
 
 LEAF_WORK = 40_000.0
 """A node whose supports cost less than this many units of `work` is enumerated: about what its bounds would cost."""
@@ -70,7 +79,7 @@ def best_subset(
         The cardinality, 1 … n. Supports of exactly k are searched: λmax only grows with the support.
     time_limit : float, optional
         Seconds. A node that would end after the limit, judging by the last ones, is not begun. At 0 the answer is
-        what the leading vector suggests, with the bound of `bounds.cheap_bound`; these two are always computed.
+        the k largest entries of one row of A, with the bound of `bounds.row_sum_bound`; these are always computed.
     node_limit : int, optional
         The largest number of nodes. Unlike a time limit it makes a stopped search reproducible.
     start : array_like or object with an attribute x, optional
@@ -109,10 +118,16 @@ def best_subset(
     limits = Limits.of(begin, time_limit, node_limit)
     first = None if start is None else as_vector(getattr(start, "x", start), pencil.n, "start")
     listener = as_callback(progress, "progress")
+    if limits.left < set_up_seconds(pencil.n):
+        support = first_support(pencil, k, 0.0, "quick") if first is None else largest(pencil, first, k)
+        upper, seconds = quick_bound(pencil, k, 0.0), perf_counter() - begin
+        return exact_from(pencil, support, upper, ExactStatus.OUT_OF_TIME, seconds=seconds)
     scaled, unit = scaled_pencil(pencil, k)
     if work(pencil.n, k, k) <= ROOT_WORK:
         return enumerated(pencil, scaled, unit, k, limits)
-    search = Search(scaled, k, limits, unit, cheap_bound(scaled, k), listener)
+    before, bound = perf_counter(), quick_bound(scaled, k, limits.left)
+    # a node is bounded by much the same work as the problem itself
+    search = Search(scaled, k, limits, unit, bound, listener, cost=perf_counter() - before)
     search.offer(first_support(scaled, k, limits.left, "quick") if first is None else largest(pencil, first, k))
     search.open(np.arange(pencil.n))
     stopped = search.run(cheap_nodes(pencil.n))
@@ -155,6 +170,11 @@ class Limits:
 def cheap_nodes(n: int) -> float:
     """How many nodes to try before the relaxation: none where it has a core of the variables and nodes have all."""
     return CHEAP_NODES if n <= CORE_ABOVE else 0 if n <= RELAXED_LIMIT else math.inf
+
+
+def set_up_seconds(n: int) -> float:
+    """What scaling, bounding and one node take at least on a machine of today: some n² and one factorisation."""
+    return 1e-7 * n**2 + 6e-11 * n**3
 
 
 def work(free: int, m: int, k: int) -> float:

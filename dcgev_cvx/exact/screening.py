@@ -7,8 +7,10 @@ k − 1 largest. Where λB − A − U − Diag(charges) ≻ 0 no such support r
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from time import perf_counter
 
 import numpy as np
 
@@ -31,11 +33,11 @@ class Screening:
     dual: PairDual
     lam: float
 
-    def kept(self, weights: Vector) -> Index:
+    def kept(self, weights: Vector, deadline: float = math.inf) -> Index:
         """The variables that are left: the k, 2k, 4k, … of the largest weight, as soon as all others are excluded."""
         order, size = np.argsort(-weights, kind="stable"), self.k
         while size < len(order) and not self.excluded(order[size:]):
-            size *= 2
+            size = 2 * size if perf_counter() < deadline else len(order)
         return np.sort(order[:size])
 
     def excluded(self, Z: Index) -> bool:

@@ -39,6 +39,7 @@ from .._numerics.checks import (
     one_of,
 )
 from .._numerics.proofs import ATTEMPTS, TINY, lambda_max_bound, up
+from .._numerics.selection import top_sum
 from ..certificates import checked_k
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, expect_pencil
@@ -64,6 +65,8 @@ CLOSED_TOL = 1e-9
 """The relative gap at which a value counts as proved optimal; rounding margins stay below it up to n ≈ 1000."""
 FORGIVEN = 64.0 * UNIT_ROUNDOFF
 """n times this share of radius² may be missing from k/λmin(B): `largest_valid_k` forgives it, `radius_bound` pays."""
+BLOCK = 1 << 18
+"""Numbers worked on at a time, 2 MB, which stay in a cache."""
 SDP_LIMIT = 250
 """The largest n for which an SDP is built without force=True; beyond it takes gigabytes and minutes."""
 
@@ -151,7 +154,7 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
     diagonal, hence positive definite: λ > λmax of the sub-pencil. For B = I this is Gershgorin's theorem on
     k-subsets. +inf when B's rows allow no such λ.
 
-    The variables are first scaled to Bᵢᵢ = 1, which makes the answer independent of units. What a row has left,
+    For other B the variables are scaled to Bᵢᵢ = 1, which makes the answer independent of units. What a row has left,
     λ − Aᵢᵢ − Σ …, is concave and piecewise linear in λ: Newton's steps from max Aᵢᵢ/Bᵢᵢ, each to where the last row's
     tangent reaches zero, never pass the smallest λ there is, and a few of them are enough. A row whose tangent falls
     there reaches zero nowhere.
@@ -165,17 +168,20 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
     """
     k = checked_k(k, expect_pencil(pencil).n)
     A, size = entries(pencil)
-    B = np.eye(pencil.n) if pencil.B is None else pencil.B
-    # no powers of two here: the last bits that this changes are among the units that `dominance` takes off
-    outer = 1.0 / pencil.B_roots[:, None] * (1.0 / pencil.B_roots)
-    A, B, size = A * outer, B * outer, size * outer
+    if pencil.B is None:
+        top = float(np.max(np.diagonal(A) + beside(A, k)))
+        # twice the units that `dominance` takes off; a zero matrix needs none
+        return top + 32.0 * (k + 2) * UNIT_ROUNDOFF * (abs(top) + float(np.max(size)))
     if not A.any():
         return 0.0
-    lam = float(np.max(np.diagonal(A)))
-    nudge = max(UNIT_ROUNDOFF * float(np.max(np.abs(A))), TINY)
+    # no powers of two here: the last bits that this changes are among the units that `dominance` takes off
+    units = 1.0 / pencil.B_roots
+    scaled = ScaledRows(A, pencil.B, units, np.max(size * units, axis=1) * units)
+    lam = float(np.max(np.diagonal(A) * units**2))
+    nudge = max(UNIT_ROUNDOFF * float(np.max(scaled.sizes)), TINY)
     everyone = rows = np.arange(pencil.n)
     for _ in range(ATTEMPTS):
-        left, slope = dominance(lam, A, B, size, k, rows)
+        left, slope = scaled.dominance(lam, k, rows)
         short = ~(left > 0.0)
         if not np.any(short) and len(rows) == pencil.n:
             return lam
@@ -443,23 +449,49 @@ def entries(pencil: Pencil) -> tuple[Matrix, Matrix]:
     return pencil.A, np.abs(pencil.A)
 
 
-def dominance(lam: float, A: Matrix, B: Matrix, size: Matrix, k: int, rows: Index) -> tuple[Vector, Vector]:
-    """(what is left of λBᵢᵢ − Aᵢᵢ beside the k − 1 largest |Aᵢⱼ − λBᵢⱼ|, rounding taken off; its slope in λ), by row.
+def beside(A: Matrix, k: int) -> Vector:
+    """The sum of the k − 1 largest |Aᵢⱼ|, j ≠ i, of every row, by blocks of rows that stay in a cache."""
+    sums, step = np.zeros(len(A)), max(1, BLOCK // len(A))
+    for start in range(0, len(A), step):
+        block = np.abs(A[start : start + step])
+        at = np.arange(len(block))
+        block[at, start + at] = 0.0
+        sums[start : start + step] = top_sum(block, k - 1)
+    return sums
 
-    Where it is positive in every row, every k × k principal submatrix of λB − A is strictly diagonally dominant.
-    Both sides carry rounding: λBᵢⱼ − Aᵢⱼ to two units each and the sum of k of them to k more; 16(k + 2) units are
-    taken off.
-    """
-    n, at = len(A), np.arange(len(rows))
-    part, metric = (A, B) if len(rows) == n else (A[rows], B[rows])
-    S = lam * metric - part
-    left, slope = S[at, rows], metric[at, rows]
-    if k > 1:
-        S[at, rows] = 0.0
-        # a row of a k × k submatrix holds k − 1 entries beside its diagonal
-        top = np.argpartition(np.abs(S), n - k + 1, axis=1)[:, n - k + 1 :]
-        beside = np.take_along_axis(S, top, axis=1)
-        left = left - np.sum(np.abs(beside), axis=1)
-        slope = slope - np.sum(np.sign(beside) * np.take_along_axis(metric, top, axis=1), axis=1)
-    largest = abs(lam) * np.max(np.abs(metric), axis=1) + np.max(size[rows], axis=1)
-    return left - 16.0 * (k + 2) * UNIT_ROUNDOFF * largest, slope
+
+@dataclass(frozen=True)
+class ScaledRows:
+    """A and B in units in which Bᵢᵢ = 1, a block of rows at a time; `sizes` are the largest moduli in A's rows."""
+
+    A: Matrix
+    B: Matrix
+    units: Vector
+    sizes: Vector
+
+    def dominance(self, lam: float, k: int, rows: Index) -> tuple[Vector, Vector]:
+        """What λBᵢᵢ − Aᵢᵢ has left beside the k − 1 largest |Aᵢⱼ − λBᵢⱼ|, rounding taken off, and its slope in λ.
+
+        Where it is positive in every row, every k × k principal submatrix of λB − A is strictly diagonally dominant.
+        Both sides carry rounding: λBᵢⱼ − Aᵢⱼ to two units each and the sum of k of them to k more; 16(k + 2) units
+        are taken off.
+        """
+        step = max(1, BLOCK // len(self.A))
+        parts = [self.block(lam, k, rows[at : at + step]) for at in range(0, len(rows), step)]
+        return np.concatenate([left for left, _ in parts]), np.concatenate([slope for _, slope in parts])
+
+    def block(self, lam: float, k: int, rows: Index) -> tuple[Vector, Vector]:
+        """The same for a few rows."""
+        n, at, outer = len(self.A), np.arange(len(rows)), self.units[rows, None] * self.units
+        metric = self.B[rows] * outer
+        S = lam * metric - self.A[rows] * outer
+        left, slope = S[at, rows], metric[at, rows]
+        if k > 1:
+            S[at, rows] = 0.0
+            # a row of a k × k submatrix holds k − 1 entries beside its diagonal
+            top = np.argpartition(np.abs(S), n - k + 1, axis=1)[:, n - k + 1 :]
+            beside = np.take_along_axis(S, top, axis=1)
+            left = left - np.sum(np.abs(beside), axis=1)
+            slope = slope - np.sum(np.sign(beside) * np.take_along_axis(metric, top, axis=1), axis=1)
+        largest = abs(lam) * np.max(np.abs(metric), axis=1) + self.sizes[rows]
+        return left - 16.0 * (k + 2) * UNIT_ROUNDOFF * largest, slope

@@ -20,6 +20,7 @@ import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, as_real
 from .._numerics.proofs import TINY, lambda_max_bound
+from .._numerics.selection import top_sum
 from ..certificates import checked_k
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
@@ -106,13 +107,3 @@ def charges(a: Matrix, p: int, m: int) -> Vector:
     """
     r = np.concatenate([top_sum(a[:p, p:], m), np.sum(a[p:, :p], axis=1) + top_sum(a[p:, p:], m - 1)])
     return r * (1.0 + 4.0 * (p + m + 2) * UNIT_ROUNDOFF)
-
-
-def top_sum(rows: Matrix, m: int) -> Vector:
-    """The sum of the m largest entries of every row, or of all where there are fewer."""
-    width = rows.shape[1]
-    if m <= 0:
-        return np.zeros(len(rows))
-    if m >= width:
-        return np.sum(rows, axis=1)
-    return np.sum(np.partition(rows, width - m, axis=1)[:, width - m :], axis=1)

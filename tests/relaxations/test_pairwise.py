@@ -7,9 +7,10 @@ import pytest
 from small_problems import optimum, random_pencil
 
 from dcgev_cvx import Gram, Pencil
+from dcgev_cvx._numerics.selection import top_sum
 from dcgev_cvx.datasets import pitprops
 from dcgev_cvx.relaxations.bounds import dense_bound, dual_of, homogeneous_bound
-from dcgev_cvx.relaxations.pairwise import charges, pair_dual, pairwise_bound, top_sum
+from dcgev_cvx.relaxations.pairwise import charges, pair_dual, pairwise_bound
 
 
 def random_dual(rng, n, size):

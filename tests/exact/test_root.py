@@ -1,0 +1,66 @@
+"""What is known before branching: bounds that fit into the time, first supports, and the relaxation's end."""
+
+import numpy as np
+import pytest
+from small_problems import null, optimum, random_cca
+
+from dcgev_cvx import Gram, Pencil, solve
+from dcgev_cvx.exact import ExactStatus, best_subset, root
+from dcgev_cvx.exact.enumeration import scaled_pencil
+
+C = np.random.default_rng(0).standard_normal((5, 12))
+PENCILS = {"dense": null(12), "metric": random_cca(), "wide factor": Pencil(Gram(C))}
+
+
+@pytest.mark.parametrize("name", PENCILS)
+def test_out_of_time_the_interval_holds_the_optimum(name, monkeypatch):
+    monkeypatch.setattr(root, "QUICK_LIMIT", 0)
+    pencil = PENCILS[name]
+    truth = optimum(pencil, 4)
+    found = best_subset(pencil, 4, time_limit=0)
+    assert found.value <= truth * (1.0 + 1e-12)
+    assert truth <= found.upper_bound
+    assert found.status is ExactStatus.OUT_OF_TIME
+    assert len(found.support) == 4
+
+
+def test_without_time_no_eigenvalue_of_a_large_problem_is_computed(monkeypatch):
+    """At n = 3000 a factorisation would take longer than the tolerance of the time limit."""
+
+    def computed(*_):
+        raise AssertionError("λmax was bounded")
+
+    monkeypatch.setattr(root, "QUICK_LIMIT", 0)
+    monkeypatch.setattr(root, "dense_bound", computed)
+    assert best_subset(null(40), 8, time_limit=0).upper_bound < np.inf
+
+
+def test_a_bound_without_row_sums_falls_back_to_the_eigenvalue(monkeypatch):
+    monkeypatch.setattr(root, "QUICK_LIMIT", 0)
+    B = 0.1 * np.eye(6) + 0.9  # no λ makes λB − A diagonally dominant
+    pencil = Pencil(np.eye(6), B)
+    assert root.quick_bound(pencil, 4, 0.0) == pytest.approx(10.0, rel=1e-9)
+
+
+def test_the_first_support_is_at_least_what_solve_finds():
+    pencil = null(60, rng=3)
+    support = root.first_support(pencil, 6, np.inf, "normal")
+    assert root.value_of(pencil, support) == pytest.approx(solve(pencil, 6).value, rel=1e-12)
+    assert best_subset(pencil, 6, time_limit=60.0).value >= solve(pencil, 6).value * (1.0 - 1e-12)
+
+
+def test_the_relaxation_ends_at_the_deadline_and_when_it_stalls(monkeypatch):
+    scaled, _ = scaled_pencil(null(30, rng=1), 5)
+    support = root.first_support(scaled, 5, np.inf, "quick")
+    late = root.relaxed(scaled, 5, support, 9.0, deadline=0.0)
+    assert late.dual is None
+    assert len(late.kept) == 30
+    steps = []
+    plain = root.PairSplitting.run
+    monkeypatch.setattr(root.PairSplitting, "run", lambda self, n, end: steps.append(n) or plain(self, n, end))
+    monkeypatch.setattr(
+        root, "PROGRESS", 1.0
+    )  # no check closes all of the gap: the first two after the first are slow
+    stalled = root.relaxed(scaled, 5, support, 9.0, deadline=np.inf)
+    assert len(steps) <= 3
+    assert root.value_of(scaled, support) <= stalled.bound <= 9.0
