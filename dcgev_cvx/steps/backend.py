@@ -213,16 +213,17 @@ class LinearCostProblem(cp.Problem):
             if not ours or not all(constant(tensor) for tensor in fixed):
                 return None
             # the map is trusted only after it gave CVXPY's own cost vector, bit for bit
-            expected = cost_of(compiled.q, self._parameter_vector(compiled))
+            slopes = cost_map(compiled)
+            expected = cost_of(slopes, self._parameter_vector(compiled))
             if not np.array_equal(expected, data[cost]):
                 return None
-            return StandardForm(ready_for(chain.solver.name(), data, expected.size), chain, inverse, cost, compiled.q)
+            return StandardForm(ready_for(chain.solver.name(), data, expected.size), chain, inverse, cost, slopes)
         except (AttributeError, KeyError, TypeError, ValueError, IndexError):
             return None
 
     def _parameter_vector(self, compiled: Any) -> Vector:
         """The parameters' values in the order of the compiled problem, and the 1 of its constant part."""
-        vector = np.zeros(compiled.q.shape[1])
+        vector = np.zeros(cost_map(compiled).shape[1])
         vector[-1] = 1.0
         for parameter in self._own:
             begin = compiled.param_id_to_col[parameter.id]
@@ -253,6 +254,11 @@ class StandardForm:
 def constant(tensor: Any) -> bool:
     """Is a part of the compiled problem free of parameters? Their columns come first, the constant's last."""
     return tensor is None or tensor.tocsc()[:, :-1].count_nonzero() == 0
+
+
+def cost_map(compiled: Any) -> Any:
+    """The sparse matrix that maps (θ, 1) to the cost and its constant; before CVXPY 1.7.4 it is called c."""
+    return compiled.q if hasattr(compiled, "q") else compiled.c
 
 
 def cost_of(slopes: Any, parameters: Vector) -> Vector:

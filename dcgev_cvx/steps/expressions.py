@@ -261,7 +261,7 @@ def evaluated(atom: Any) -> tuple[Vector, dict[Any, Any]]:
     try:
         with np.errstate(all="ignore"):
             value, slopes = flat(atom.value), gradient(atom)
-    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as cause:  # some atoms check their arguments
+    except (ValueError, IndexError, ArithmeticError, np.linalg.LinAlgError) as cause:  # atoms check their arguments
         raise NoSubgradient.of(atom) from cause
     entries = [slope.data if sparse.issparse(slope) else slope for slope in slopes.values() if slope is not None]
     if len(entries) < len(slopes) or not all(np.isfinite(entry).all() for entry in (value, *entries)):

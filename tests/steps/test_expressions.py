@@ -36,7 +36,7 @@ CONVEX = {
     "huber": lambda x, X, s: cp.sum(cp.huber(x)),
     "nuclear norm": lambda x, X, s: cp.normNuc(X),
     "matrix_frac": lambda x, X, s: cp.matrix_frac(x[:3], X),
-    "sum_largest": lambda x, X, s: cp.sum_largest(x, 2),
+    "sum_largest": lambda x, X, s: cp.sum_largest(X, 2),
     "total variation": lambda x, X, s: cp.tv(x),
     "affine": lambda x, X, s: x + 2,
     "constant": lambda x, X, s: cp.Constant(3.0),
@@ -76,7 +76,7 @@ def test_kinks_have_one_subgradient_that_depends_on_the_point_alone():
 @pytest.mark.parametrize("point", [0.0, -1.0])
 def test_no_subgradient_outside_the_domain_or_on_its_boundary(point):
     x = cp.Variable()
-    with pytest.raises(NoSubgradient, match=r"Power|Sqrt"):
+    with pytest.raises(NoSubgradient, match=r"(?i)power|sqrt"):
         Tangent(-cp.sqrt(x), [x]).at(np.array([point]))
 
 
