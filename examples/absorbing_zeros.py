@@ -29,9 +29,9 @@ for pair in ((0, 1), (2, 3), (6, 9), (11, 12)):
 # %%
 # Each run ends on the pair on which it started:
 plot_loadings(pencil, limits).figure.savefig("absorbing_zeros.png")
+assert len(limits) == 4
 
 # %%
 # **Conclusion.** All four limits are stationary points, and their values differ. A certificate that passes does
 # not mean that the point is optimal. To depend less on the start, begin with a large ε and decrease it, as
 # ``solve`` does.
-assert len(limits) == 4

@@ -44,8 +44,8 @@ ax.axhline(mean[best] - error[best], color="#0072B2", linestyle="--", label="one
 ax.set(xlabel="$k$", ylabel="held-out explained variance")
 ax.legend(frameon=False)
 figure.savefig("choose_k.png")
+assert k == 6
 
 # %%
 # **Conclusion.** The curve rises up to the six variables that share the factor and is flat beyond. The rule finds
 # exactly these variables.
-assert k == 6

@@ -47,8 +47,8 @@ bars = ax.barh(list(scores), list(scores.values()), color=["0.6", "#0072B2", "#D
 ax.bar_label(bars, fmt="%.3f", padding=3)
 ax.set(xlabel="AROC on new documents", xlim=(0.5, 1.05))
 figure.savefig("cross_language_retrieval.png")
+assert scores["dense CCA"] > scores["sparse CCA,\ndeflated scores"] > scores["sparse CCA,\nplain loadings"]
 
 # %%
 # **Conclusion.** Sparse CCA is nearly as accurate as dense CCA and compares a query with fewer documents. The
 # deflated scores rank better than the plain loadings.
-assert scores["dense CCA"] > scores["sparse CCA,\ndeflated scores"] > scores["sparse CCA,\nplain loadings"]

@@ -31,8 +31,8 @@ print("largest distance between two of them:", apart)
 # %%
 # The four vectors, side by side:
 plot_loadings(pencil, answers).figure.savefig("four_steps.png")
+assert apart < 1e-12
 
 # %%
 # **Conclusion.** The four steps agree to rounding error. A conic solver alone is accurate to about its tolerance;
 # the package uses its answer to find the support, and then computes the exact minimiser on that support.
-assert apart < 1e-12

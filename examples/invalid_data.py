@@ -42,7 +42,7 @@ figure, ax = plt.subplots(figsize=(5.2, 2.2), layout="constrained")
 ax.table([[name, kind] for name, kind in raised.items()], colLabels=["fault", "error"], loc="center")
 ax.set_axis_off()
 figure.savefig("invalid_data.png")
+assert set(raised) == set(attempts)
 
 # %%
 # **Conclusion.** All errors are subclasses of ``DCGEVError`` and are raised before anything is computed.
-assert set(raised) == set(attempts)

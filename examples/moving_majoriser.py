@@ -49,6 +49,7 @@ def draw(l):  # noqa: E741 - the paper's letter
 
 
 FuncAnimation(figure, draw, frames=8).save("mm.gif", PillowWriter(fps=1.2), dpi=72)
+assert all(np.diff([point.f for point in run]).max() <= 0 for run in runs.values())
 
 # %%
 # **Conclusion.** Every step solves a convex problem and lowers f. In the plane the iterates first move to the
@@ -56,4 +57,3 @@ FuncAnimation(figure, draw, frames=8).save("mm.gif", PillowWriter(fps=1.2), dpi=
 #
 # .. image:: /_static/mm.gif
 #    :alt: MM in one and in two variables
-assert all(np.diff([point.f for point in run]).max() <= 0 for run in runs.values())

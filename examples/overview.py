@@ -40,9 +40,9 @@ curves = {
 figure, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
 plot_tradeoff({name: sorted(values.items()) for name, values in curves.items()}, ax=ax)
 figure.savefig("overview.png")
+assert set(ks) - set(found) == {4}
 
 # %%
 # **Conclusion.** On these data DC-PCA finds the optimum for every k that it reaches. From this start no penalty
 # tried gives k = 4. As printed, the SDP of Section 3 returns the largest eigenvalue for every k; the homogeneous
 # SDP is close to the optimum.
-assert set(ks) - set(found) == {4}

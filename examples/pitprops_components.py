@@ -30,8 +30,8 @@ for solution in found.solutions:
 # The first three as a picture:
 three = {f"component {i}": solution.x for i, solution in enumerate(found.solutions[:3], 1)}
 plot_loadings(pencil, three).figure.savefig("pitprops_components.png")
+assert found.plain_sum()[-1] > found.projector_trace()[-1] > found.adjusted()[-1]
 
 # %%
 # **Conclusion.** The deflation methods explain nearly the same share, but the three definitions of that share
 # differ by several percent. Always say which one is meant. The paper's number is the projector trace.
-assert found.plain_sum()[-1] > found.projector_trace()[-1] > found.adjusted()[-1]

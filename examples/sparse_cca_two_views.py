@@ -49,9 +49,9 @@ for (name, style), values in zip({"training": "ks--", "new": "C0o-"}.items(), zi
 ax.set(xlabel="ridge", ylabel="correlation")
 ax.legend(frameon=False)
 figure.savefig("sparse_cca_two_views.png")
+assert scores[0][0] == max(train for train, _ in scores)
+assert scores[0][1] == min(new for _, new in scores)
 
 # %%
 # **Conclusion.** A small ridge gives the largest correlation on the training samples and the smallest on new
 # ones. Choose the ridge on held-out samples, or let it be estimated.
-assert scores[0][0] == max(train for train, _ in scores)
-assert scores[0][1] == min(new for _, new in scores)

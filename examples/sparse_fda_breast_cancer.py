@@ -38,7 +38,7 @@ ax.semilogx(list(accuracy), list(accuracy.values()), "ko-", fillstyle="none")
 ax.set_xticks(list(accuracy), list(accuracy))
 ax.set(xlabel="number of variables $k$", ylabel="accuracy, cross-validated")
 figure.savefig("sparse_fda_breast_cancer.png")
+assert round(accuracy[3], 3) >= round(accuracy[30], 3)
 
 # %%
 # **Conclusion.** Three variables reach the accuracy of all thirty on these data.
-assert round(accuracy[3], 3) >= round(accuracy[30], 3)

@@ -34,8 +34,8 @@ image = ax.imshow(np.abs(found.V[:100].T), aspect="auto", cmap="Greys", vmin=0.0
 ax.set(xlabel="word, by frequency", ylabel="component", yticks=range(5), yticklabels=range(1, 6))
 figure.colorbar(image, label="absolute loading")
 figure.savefig("topics_in_word_counts.png")
+planted = {tuple(topic) for topic in topics.tolist()}
+assert {solution.support for solution in found.solutions} == planted
 
 # %%
 # **Conclusion.** The five components are the five planted topics.
-planted = {tuple(topic) for topic in topics.tolist()}
-assert {solution.support for solution in found.solutions} == planted

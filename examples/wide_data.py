@@ -37,7 +37,7 @@ for i, (solution, style) in enumerate(zip(found.solutions, ("ko", "C0s"), strict
 ax.set(xlabel="variable", ylabel="absolute loading")
 ax.legend(frameon=False)
 figure.savefig("wide_data.png")
+assert all(not solution.x[100:].any() for solution in found.solutions)
 
 # %%
 # **Conclusion.** Both groups of variables are found exactly, and A is never formed.
-assert all(not solution.x[100:].any() for solution in found.solutions)
