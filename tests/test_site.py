@@ -331,6 +331,8 @@ def test_in_a_browser_no_page_is_wider_than_the_screen(site, driver, width):
     cut = {}
     for page in pages:
         driver.get(page.as_uri())
+        driver.execute_async_script("window.MathJax ? MathJax.startup.promise.then(arguments[0]) : arguments[0]()")
+        assert not driver.find_elements("css selector", "mjx-merror, [data-mml-node=merror]"), page.name
         over, elements = driver.execute_script(CLIPPED)
         if over > 0 or (elements and width != 390):
             cut[page.name] = over, elements
