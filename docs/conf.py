@@ -24,6 +24,7 @@ logging.getLogger("traitlets").setLevel(logging.WARNING)
 
 import api  # noqa: E402
 import inventories  # noqa: E402
+import notebooks  # noqa: E402
 import prose  # noqa: E402
 import sphinx.ext.autosummary  # noqa: E402
 from sphinx.util.inspect import TypeAliasForwardRef  # noqa: E402
@@ -44,7 +45,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "_tools", "_templates", "gallery/*.ipynb"]
+exclude_patterns = ["_build", "_tools", "_templates", "gallery/*.ipynb", "teaching/slides"]
 templates_path = ["_templates"]
 html_theme = "furo"
 html_title = "dcgev_cvx"
@@ -68,6 +69,8 @@ myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 mathjax_path = "tex-svg.js"
 mathjax3_config = {"options": {"enableMenu": False}}
+
+notebooks.build()  # the pages offer them for download
 
 # Gallery: the scripts run in a copy of examples/, because some of them save files
 EXAMPLES = HERE / "_build" / "examples"

@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-MADE = {"_build", "api", "gallery"}
+MADE = {"_build", "api", "gallery", "slides"}
 PAGES = [path for path in sorted(DOCS.rglob("*.md")) if not MADE & set(path.relative_to(DOCS).parts)]
 PRINTED = {"benchmarks.md", "reproduction.md"}
 """Pages that a command writes."""

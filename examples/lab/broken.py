@@ -29,7 +29,13 @@ def _(mo):
         "# Break the solver\nThree programs for one MM step (ALG), on A = [2 ½; ½ 1] and B = [1 B₁₂; B₁₂ B₂₂]. "
         "At most one of them is wrong. Move the sliders until the KKT conditions give it away."
     )
-    mo.vstack([_task, mo.hstack([rho, log_eps, tau]), mo.hstack([diagonal, off, angle])])
+    mo.vstack(
+        [
+            _task,
+            mo.hstack([rho, log_eps, tau], justify="start", wrap=True),
+            mo.hstack([diagonal, off, angle], justify="start", wrap=True),
+        ]
+    )
     return angle, diagonal, log_eps, off, rho, tau
 
 

@@ -36,7 +36,7 @@ def _(mo):
                 "# DCP repair\nmin τ‖x‖² + second term + third term, subject to a constraint. Replace parts until "
                 "CVXPY accepts the problem and its solution is the MM step."
             ),
-            mo.hstack([quadratic, penalty, constraint], justify="start"),
+            mo.hstack([quadratic, penalty, constraint], justify="start", wrap=True),
         ]
     )
     return constraint, penalty, quadratic

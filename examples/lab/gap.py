@@ -44,7 +44,7 @@ def _(mo, pencil):
         "found shows that a value is **attained**. A bound proves that no vector has **more**. The optimum lies "
         "between them, in the coloured band."
     )
-    mo.vstack([_words, mo.hstack([k, exact], justify="start")])
+    mo.vstack([_words, mo.hstack([k, exact], justify="start", wrap=True)])
     return exact, k
 
 
@@ -57,7 +57,7 @@ def _(comparison, comparison_plot, exact, k, mo, names, sheet):
 
     found = comparison(k.value, exact.value)
     picture = mo.image(sheet(draw), alt="what each method attains or proves", width=800)
-    mo.vstack([picture, mo.md(f"**{found.verdict}**; gap {100 * found.gap.relative:.2f} %")])
+    mo.vstack([picture, mo.md(f"**{found.verdict}**")])
     return
 
 

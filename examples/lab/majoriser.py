@@ -36,8 +36,8 @@ def _(mo):
                 "curvature·(x − y)² + kink·(|x| − |y| − sign(y)(x − y)). Make it a majoriser: it touches f at y, "
                 "lies above f, and is convex. Then try y = 0."
             ),
-            mo.hstack([y, curvature]),
-            mo.hstack([slope, height, kink]),
+            mo.hstack([y, curvature], justify="start", wrap=True),
+            mo.hstack([slope, height, kink], justify="start", wrap=True),
         ]
     )
     return curvature, height, kink, slope, y

@@ -51,7 +51,12 @@ def _(mo, problems):
     extra = mo.ui.slider(0.0, 5.0, step=0.25, value=0.0, label="τ above the least", show_value=True)
     k = mo.ui.number(value=6, step=1, label="k for solve(pencil, k)")
     mo.vstack(
-        [mo.md("# Playground"), mo.hstack([problem, shift, start]), mo.hstack([rho, extra]), mo.hstack([eps, k])]
+        [
+            mo.md("# Playground"),
+            mo.hstack([problem, shift, start], justify="start", wrap=True),
+            mo.hstack([rho, extra], justify="start", wrap=True),
+            mo.hstack([eps, k], justify="start", wrap=True),
+        ]
     )
     return eps, extra, k, problem, rho, shift, start
 

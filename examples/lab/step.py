@@ -65,9 +65,9 @@ def _(mo, problems):
                 "# MM, step by step\nThe black curve is f, the dashed one is the surrogate g(·, y). MM goes from y "
                 "to the minimiser of g, and the step slider repeats this."
             ),
-            mo.hstack([problem, at], justify="start"),
-            mo.hstack([radius, angle], justify="start"),
-            mo.hstack([rho, log_eps, tau]),
+            mo.hstack([problem, at], justify="start", wrap=True),
+            mo.hstack([radius, angle], justify="start", wrap=True),
+            mo.hstack([rho, log_eps, tau], justify="start", wrap=True),
         ]
     )
     return angle, at, log_eps, problem, radius, rho, tau
