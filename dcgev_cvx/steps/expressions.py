@@ -253,6 +253,8 @@ def of_variables(e: Any, arguments: list[tuple[cp.Variable, Any]]) -> Any:
     if e.is_affine():
         arguments.append((cp.Variable(e.shape), e))
         return arguments[-1][0]
+    if isinstance(e, cp.norm_inf):  # CVXPY has no gradient of it
+        e = cp.max(cp.abs(e.args[0]), axis=e.axis, keepdims=e.keepdims)
     return e.copy([of_variables(argument, arguments) for argument in e.args])
 
 
@@ -261,6 +263,11 @@ def evaluated(atom: Any) -> tuple[Vector, dict[Any, Any]]:
     try:
         with np.errstate(all="ignore"):
             value, slopes = flat(atom.value), gradient(atom)
+    except NotImplementedError as cause:
+        name = type(atom).__name__
+        raise InvalidParameter(
+            f"CVXPY has no gradient of {name}, which v needs. Write {name} in other atoms."
+        ) from cause
     except (ValueError, IndexError, ArithmeticError, np.linalg.LinAlgError) as cause:  # atoms check their arguments
         raise NoSubgradient.of(atom) from cause
     entries = [slope.data if sparse.issparse(slope) else slope for slope in slopes.values() if slope is not None]

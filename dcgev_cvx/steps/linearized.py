@@ -174,7 +174,8 @@ class Surrogate:
         self.b: cp.Parameter = cp.Parameter(m, name="b")
         self.penalty: cp.Parameter = cp.Parameter(nonneg=True, name="penalty")
         cost: Any = parts.pairs[0][0] - self.c @ x
-        constraints = [*parts.constraints, *(limit for _, v in parts.pairs for limit in v.domain)]
+        domain = [limit for _, v in parts.pairs for limit in v.domain if limit.is_dcp() and limit.variables()]
+        constraints = [*parts.constraints, *domain]
         if m:
             scatter = sparse.csr_array(
                 (np.ones(len(self.rows)), (self.rows, np.arange(len(self.rows)))), (m, self.J.size)

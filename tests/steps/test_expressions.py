@@ -73,6 +73,25 @@ def test_kinks_have_one_subgradient_that_depends_on_the_point_alone():
     assert all(np.array_equal(slopes[0], other) for other in slopes)
 
 
+def test_the_largest_absolute_value_which_has_no_gradient_in_cvxpy():
+    x = cp.Variable((2, 2))
+    value, slopes = Tangent(cp.norm_inf(x) + cp.norm(cp.vec(x, order="F"), "inf"), [x]).at(
+        np.array([1.0, -3.0, 2.0, 0.0])
+    )
+    assert value == [6.0]
+    assert slopes.toarray().tolist() == [[0.0, -2.0, 0.0, 0.0]]
+
+
+def test_an_atom_without_a_gradient_is_named(monkeypatch):
+    def missing(self, values):
+        raise NotImplementedError
+
+    x = cp.Variable(2)
+    monkeypatch.setattr(cp.log_sum_exp, "_grad", missing)
+    with pytest.raises(InvalidParameter, match="CVXPY has no gradient of log_sum_exp"):
+        Tangent(cp.log_sum_exp(x), [x]).at(np.zeros(2))
+
+
 @pytest.mark.parametrize("point", [0.0, -1.0])
 def test_no_subgradient_outside_the_domain_or_on_its_boundary(point):
     x = cp.Variable()
