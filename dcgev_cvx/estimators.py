@@ -31,8 +31,8 @@ from .programs import MACHINE_EPS
 from .search.components import Components, components, embedded
 from .search.deflation import Deflation, deflate, rule_of
 from .search.fisher import fisher_solve
-from .search.screening import affordable
 from .search.solve import EFFORTS
+from .search.working_set import affordable
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin

@@ -15,8 +15,8 @@ from ..pencils import Pencil, expect_pencil
 from . import explained_variance
 from .deflation import Deflation, deflate, directions, orthonormal, rule_of
 from .per_view import checked_ks, solve_per_view
-from .screening import WorkingSet, working_set
 from .solve import Effort, solve
+from .working_set import WorkingSet, working_set
 
 
 def components(

@@ -47,7 +47,7 @@ from .exchange_table import CHUNK, support_values
 from .matching_program import matched_solution
 from .one_shot import one_shot
 from .path import on_path
-from .screening import working_set
+from .working_set import working_set
 
 Effort: TypeAlias = Literal["quick", "normal", "high"]
 

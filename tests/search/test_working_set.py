@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcgev_cvx import Gram, Pencil, components, datasets, errors, pca_pencil, solve
-from dcgev_cvx.search import screening
-from dcgev_cvx.search.screening import WorkingSet, affordable, scores, subset_bounds, working_set
+from dcgev_cvx.search import working_set as module
+from dcgev_cvx.search.working_set import WorkingSet, affordable, scores, subset_bounds, working_set
 
 
 def best(A: np.ndarray, k: int) -> tuple[float, tuple[int, ...]]:
@@ -19,7 +19,7 @@ def best(A: np.ndarray, k: int) -> tuple[float, tuple[int, ...]]:
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(screening, "WORKING_SET", 6)
+    monkeypatch.setattr(module, "WORKING_SET", 6)
 
 
 def data(seed: int, n: int = 12, decay: float = 0.7) -> sp.csr_array:
