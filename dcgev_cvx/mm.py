@@ -94,9 +94,9 @@ class Iterate:
 class Stop:
     """When to stop: ‖x⁽ˡ⁺¹⁾ − x⁽ˡ⁾‖ ≤ step·‖x⁽ˡ⁺¹⁾‖, or f decreasing by no more than `decrease` of its size.
 
-    Either counts as convergence only when the certificate of x passes at `stationarity`; if not,
-    the run goes on. A run that creeps (steps of 1e-6 with a residual of 1e-3) is therefore never
-    called converged, and one that no longer moves without being stationary is called stalled.
+    Either counts as convergence only when the certificate of x passes at `stationarity`; if not, the run continues. A
+    slow run (steps of 1e-6 with a residual of 1e-3) is therefore never called converged, and one that no longer moves
+    without being stationary is called stalled.
 
     Parameters
     ----------
@@ -375,23 +375,23 @@ def whole(program: Majorized, step: AnyStep, x0: Any) -> Iterator[tuple[Majorize
 
 def shrinking(program: Any, step: AnyStep, x0: Any) -> Iterator[tuple[Majorized, list[Iterate], Iterate]]:
     """The same iterates, with the variables that stay zero removed on the way; the last is the whole point."""
-    run, face, local = iterate(program, step, x0), Restriction.whole(program), list[Iterate]()
+    run, restricted, local = iterate(program, step, x0), Restriction.whole(program), list[Iterate]()
     while True:
         local = [*local[-1:], next(run)]
-        yield face.part, local, lifted(face, local[-1])
-        smaller = face.shrunk(local[-1].x)
-        if smaller is not face:
+        yield restricted.part, local, lifted(restricted, local[-1])
+        smaller = restricted.shrunk(local[-1].x)
+        if smaller is not restricted:
             run = steps_from(smaller.part, step, frozen(local[-1].x[local[-1].x != 0.0]), local[-1].l)
-            face, local = smaller, [next(run)]
+            restricted, local = smaller, [next(run)]
 
 
-def lifted(face: Restriction, point: Iterate) -> Iterate:
+def lifted(restricted: Restriction, point: Iterate) -> Iterate:
     """The same iterate in the whole space."""
-    if face.part is face.whole_program:
+    if restricted.part is restricted.whole_program:
         return point
-    origin = None if point.origin is None else face.lift(point.origin)
-    f, g, work = point.f + face.constant, point.g + face.constant, point.work * face.share
-    return replace(point, x=face.lift(point.x), f=f, g=g, origin=origin, work=work)
+    origin = None if point.origin is None else restricted.lift(point.origin)
+    f, g, work = point.f + restricted.constant, point.g + restricted.constant, point.work * restricted.share
+    return replace(point, x=restricted.lift(point.x), f=f, g=g, origin=origin, work=work)
 
 
 def steps_from(program: Majorized, step: AnyStep, y: Vector, l: int = 0) -> Iterator[Iterate]:  # noqa: E741

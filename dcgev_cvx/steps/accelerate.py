@@ -112,7 +112,7 @@ class Accelerated:
         length = min(self._stride, BOUNDARY * room(images[-1], moves[-1]))
         z = embedded(program, images[-1] + length * moves[-1], support)
         lower = program.f(z) < lowest
-        # grown while it pays; after a failure half as bold, but never shorter than the step itself
+        # doubled after a success, halved after a failure, but never shorter than the step itself
         self._stride = 2.0 * self._stride if lower else max(1.0, 0.5 * length)
         return z if lower else None
 
@@ -124,7 +124,7 @@ def combined(images: Matrix, moves: Matrix) -> Vector | None:
     # moves that are nearly parallel say the same thing: uncut, their small differences would get huge coefficients
     gamma = np.linalg.lstsq((moves[1:] - moves[:-1]).T, moves[-1], rcond=1e-10)[0]
     ahead = images[-1] - gamma @ (images[1:] - images[:-1])
-    # a changed sign would leave the face on which the extrapolation is valid
+    # the MM map is smooth only where no sign changes
     return ahead if np.all(np.sign(ahead) * images[-1] > 0.0) else None
 
 

@@ -32,7 +32,7 @@ class Scaling:
         """Units in which B̂ has a diagonal in [1, 4) and max |Âᵢⱼ| lies in [½, 2)."""
         scaling = cls(unit_lengths(pencil), 1.0)
         with np.errstate(over="ignore"):
-            # the largest entry of CᵀC stands on its diagonal: the matrix need not be formed
+            # the largest entry of CᵀC lies on its diagonal: the matrix need not be formed
             form = pencil.A_diagonal * scaling.u**2 if isinstance(pencil.A, Gram) else scaling.form(pencil.A)
             size = float(np.max(np.abs(form)))
         if not math.isfinite(size):

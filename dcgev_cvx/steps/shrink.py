@@ -42,8 +42,8 @@ class Restriction:
         return cls(program, program, np.arange(program.pencil.n), 0.0)
 
     def shrunk(self, y: Vector) -> Restriction:
-        """The restriction to y's support, or this one where that would not pay or a zero might come back."""
-        # restricting copies a submatrix, which pays only when the support has shrunk by much
+        """The restriction to y's support, or this one where little would be saved or a zero might come back."""
+        # restricting copies a submatrix, which takes longer than it saves unless the support has shrunk by much
         if not 0 < np.count_nonzero(y) < 0.7 * len(y) or not absorbing(self.part, y):
             return self
         kept = np.flatnonzero(y)
