@@ -398,3 +398,9 @@ def test_what_cannot_be_computed_exactly_is_charged_to_the_certificate(monkeypat
     assert not charged.passes()
     easy = SparseGEV(Pencil(np.eye(6)), 0.0)
     assert carefully(easy, np.ones(6)) == (easy, 0.0)
+
+
+def test_the_snap_measures_entries_in_the_metric():
+    program = SparseGEV(Pencil(np.eye(3), np.diag([1.0, 1e4, 1e-4])), 0.1)
+    x = np.array([1.0, 5e-11, 1e-8])  # |xᵢ|√Bᵢᵢ: 1, 5e-9, 1e-10
+    assert snap(program, x, 1e-9).tolist() == [1.0, 5e-11, 0.0]

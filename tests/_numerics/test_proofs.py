@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import referee
 
-from dcgev_cvx._numerics.proofs import is_definite, lambda_max_bound, leading_pair, times
+from dcgev_cvx._numerics.proofs import is_definite, lambda_max_bound, leading_pair, lowering, times, up
 
 
 def exactly_semidefinite(lam, M, B):
@@ -45,3 +45,20 @@ def test_what_has_no_bound_is_bounded_by_infinity_and_zero_by_zero():
 def test_powers_of_two_are_multiplied_upwards():
     assert times(3.0, 0.5) == 1.5
     assert times(1.25, 2.0**-1074) == 2.0**-1073
+
+
+def test_the_margin_is_what_the_proof_charges():
+    B, size = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([[1.0, 3.0], [3.0, 0.25]])
+    u = 2.0**-52
+    rows = max(4.0 * 2.5 + 4.0, 4.0 * 1.5 + 3.25)
+    assert lowering(-4.0, np.array([7.0, 3.0]), B, size) == pytest.approx(
+        [2.0 * (5 * u * 10.0 + 8.0 * u * rows)], rel=1e-15
+    )
+    assert up(1.0) == 1.0 + u
+    assert up(-1.0) > -1.0
+
+
+def test_the_sizes_behind_a_sum_are_charged():
+    M = np.array([[1.0, 0.0], [0.0, -1.0]])
+    assert lambda_max_bound(M, None, np.full((2, 2), 1e8)) >= 1.0 + 1e8 * 2.0**-52
+    assert lambda_max_bound(M, None) <= 1.0 + 1e-13

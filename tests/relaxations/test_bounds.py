@@ -346,3 +346,9 @@ def test_a_dual_is_cut_and_symmetrised():
 def test_the_referee_does_not_import_cvxpy():
     code = "import sys, dcgev_cvx.relaxations.bounds, dcgev_cvx.exact; sys.exit('cvxpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_rounding_of_a_radius_is_forgiven_in_proportion_to_n():
+    pencil, u = Pencil(np.eye(8)), 2.0**-52
+    assert largest_valid_k(pencil, 2.0 * (1.0 - 28.0 * 8 * u)) == 4
+    assert largest_valid_k(pencil, 2.0 * (1.0 - 40.0 * 8 * u)) == 3

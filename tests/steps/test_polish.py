@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcgev_cvx import Pencil, SolverFailed, SparseFDA, SparseGEV
+from dcgev_cvx.steps import polish as steps_polish
 from dcgev_cvx.steps.polish import Polished, in_ball, in_shifted_ball, on_plane, polish, surrogate_at
 from dcgev_cvx.steps.scaling import Metric
 
@@ -199,3 +200,52 @@ def test_a_step_takes_at_most_four_matrices(shift):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak <= 4 * 8 * n * n
+
+
+# ---- each correction, from a start that is wrong in the sixth digit: a wrong sign would double the error
+
+
+@pytest.fixture
+def wrong_factor(monkeypatch):
+    """Factorisations of a matrix that is off by 1e-6, which one refinement turns into 1e-12."""
+    true = steps_polish.cho_factor
+
+    def off(M, **settings):
+        return true(M * (1.0 + 1e-6), **settings)
+
+    monkeypatch.setattr(steps_polish, "cho_factor", off)
+
+
+def exact_ball(B, h, tau):
+    z = np.linalg.solve(B, h)
+    norm = np.sqrt(z @ B @ z)
+    return z / max(tau, norm), max(0.0, norm - tau)
+
+
+@pytest.mark.parametrize("tau", [1e-3, 50.0])
+def test_refinement_corrects_a_wrong_factor_in_the_ball(wrong_factor, tau):
+    B, h = referee.random_pencil(3, 5, cond=10.0)[1], np.arange(1.0, 6.0)
+    x, mu = in_ball(B, h, tau)
+    exact, multiplier = exact_ball(B, h, tau)
+    assert np.abs(x - exact).max() <= 1e-10 * np.abs(exact).max()
+    assert mu == pytest.approx(multiplier, rel=1e-10, abs=1e-12)
+
+
+def test_the_second_round_corrects_a_wrong_factor_on_the_plane(wrong_factor):
+    B, h, a = referee.random_pencil(4, 5, cond=10.0)[1], np.arange(1.0, 6.0), np.array([1.0, -2.0, 0.5, 3.0, 1.0])
+    x, mu = on_plane(B, h, a)
+    z, z_a = np.linalg.solve(B, h), np.linalg.solve(B, a)
+    multiplier = (a @ z - 1.0) / (a @ z_a)
+    assert np.abs(x - (z - multiplier * z_a)).max() <= 1e-10 * np.abs(x).max()
+    assert mu == pytest.approx(multiplier, rel=1e-10)
+
+
+def test_the_last_newton_step_corrects_both_unknowns():
+    B, h, tau = referee.random_pencil(5, 4, cond=10.0)[1], np.arange(1.0, 5.0), 0.7
+    x, mu = in_shifted_ball(B, h, tau)
+    assert np.abs(tau * x + mu * B @ x - h).max() <= 1e-14 * np.abs(h).max() * 10.0
+    assert abs(x @ B @ x - 1.0) <= 1e-14
+    for near in ((x * (1.0 + 1e-6), mu), (x, mu * (1.0 - 1e-6)), (x + 1e-6 * np.array([1, -1, 1, -1]), mu + 1e-6)):
+        better, multiplier = steps_polish.refined(B, h, tau, *near)
+        assert np.abs(better - x).max() <= 1e-10
+        assert multiplier == pytest.approx(mu, rel=1e-10)

@@ -1,0 +1,234 @@
+"""How many random faults in the core the tests of the faulty module alone detect.
+
+A fault changes one operator, comparison, sign, constant, or min/max of one module; then the module's own test file
+runs. A fault that no test detects is printed with its line. EQUIVALENT lists those that change nothing, with the
+reason. The package is copied to a temporary folder: the work tree is not touched.
+
+python -m benchmarks tests_mutation                  200 faults of seed 1
+python -m benchmarks.tests_mutation 7 40 search      seed, number, and modules whose name contains a word
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .report import Measure, at_least
+
+SEED, FAULTS, SECONDS = 1, 200, 300.0
+ROOT = Path(__file__).parent.parent
+CORE = (
+    *("programs", "mm", "algorithms", "certificates", "models", "_numerics/proofs", "relaxations/bounds"),
+    *("steps/polish", "steps/closed", "steps/conic", "steps/scaling", "steps/shrink", "steps/accelerate"),
+    *("exact/*", "search/*"),
+)
+SWAPS: dict[type, type] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+NAMES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
+EQUIVALENT: dict[tuple[str, str], str] = {}
+"""(module, the faulty line) → why no test can detect the fault."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One change of one module: its line, before and after, and the whole faulty source."""
+
+    module: str
+    line: int
+    before: str
+    after: str
+    source: str
+
+    @property
+    def equivalent(self) -> bool:
+        """Is it listed as one that changes nothing?"""
+        return (self.module, self.after) in EQUIVALENT
+
+
+def run(repeats: int) -> Iterator[Measure]:
+    yield from measures(SEED, FAULTS)
+
+
+def measures(seed: int, number: int, word: str = "") -> Iterator[Measure]:
+    counts: Counter[str] = Counter()
+    chosen = [fault for fault in faults(seed, number, word) if not fault.equivalent]
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder) / "dcgev_cvx"
+        shutil.copytree(ROOT / "dcgev_cvx", package, ignore=shutil.ignore_patterns("__pycache__"))
+        for fault in chosen:
+            detected = is_detected(fault, package)
+            counts["detected" if detected else "missed"] += 1
+            if not detected:
+                print(f"  missed: {fault.module}:{fault.line}: {fault.before}  →  {fault.after}", flush=True)
+    share = 100.0 * counts["detected"] / max(1, len(chosen))
+    detail = f"{counts['detected']} of {len(chosen)}; seed {seed}; {number - len(chosen)} equivalent left out"
+    yield at_least("faults in the core that its tests detect", share, "%", 90.0, detail)
+
+
+def modules(word: str = "") -> list[str]:
+    """The modules of the core that have a test file of their own."""
+    found = [file for name in CORE for file in sorted((ROOT / "dcgev_cvx").glob(f"{name}.py"))]
+    names = [file.relative_to(ROOT / "dcgev_cvx").with_suffix("").as_posix() for file in found]
+    return [name for name in names if word in name and test_of(name).exists()]
+
+
+def test_of(module: str) -> Path:
+    """The test file of a module."""
+    folder, _, name = module.rpartition("/")
+    return ROOT / "tests" / folder / f"test_{name}.py"
+
+
+def faults(seed: int, number: int, word: str = "") -> list[Fault]:
+    """Random faults, each site of the core equally likely."""
+    rng = np.random.default_rng(seed)
+    places = [(module, i) for module in modules(word) for i in range(len(sites(tree_of(module))))]
+    picked = rng.choice(len(places), min(number, len(places)), replace=False)
+    return [fault_at(*places[i]) for i in picked]
+
+
+def tree_of(module: str) -> ast.Module:
+    return ast.parse((ROOT / "dcgev_cvx" / f"{module}.py").read_text(encoding="utf-8"))
+
+
+def sites(tree: ast.AST) -> list[ast.AST]:
+    """The nodes that can be changed; not in messages, annotations, docstrings or lists of names."""
+    found: list[ast.AST] = []
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.Raise | ast.JoinedStr | ast.arg) or (
+            isinstance(tree, ast.AnnAssign | ast.FunctionDef)
+            and child in (getattr(tree, "annotation", 0), getattr(tree, "returns", 0))
+        ):
+            continue
+        if is_site(child):
+            found.append(child)
+        found += sites(child)
+    return found
+
+
+def is_site(node: ast.AST) -> bool:
+    if isinstance(node, ast.BinOp | ast.BoolOp | ast.AugAssign):
+        return type(node.op) in SWAPS
+    if isinstance(node, ast.Compare):
+        return type(node.ops[0]) in SWAPS
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.USub | ast.Not)
+    if isinstance(node, ast.Constant):
+        return type(node.value) in (bool, int, float)
+    return (isinstance(node, ast.Name) and node.id in NAMES) or (
+        isinstance(node, ast.Attribute) and node.attr in NAMES
+    )
+
+
+def fault_at(module: str, index: int) -> Fault:
+    """The module with one site changed."""
+    tree = tree_of(module)
+    node = sites(tree)[index]
+    line = getattr(node, "lineno", 0)
+    statement = innermost_statement(tree, node)
+    before = ast.unparse(statement).partition("\n")[0]
+    change(tree, node)
+    after = ast.unparse(statement).partition("\n")[0]
+    return Fault(module, line, before, after, ast.unparse(tree))
+
+
+def innermost_statement(tree: ast.AST, node: ast.AST) -> ast.AST:
+    """The statement of a node, for the report."""
+    holders = [stmt for stmt in ast.walk(tree) if isinstance(stmt, ast.stmt) and node in ast.walk(stmt)]
+    return holders[-1]
+
+
+def change(tree: ast.AST, node: ast.AST) -> None:
+    """Change one node in place."""
+    if isinstance(node, ast.BinOp | ast.BoolOp | ast.AugAssign):
+        node.op = SWAPS[type(node.op)]()
+    elif isinstance(node, ast.Compare):
+        node.ops[0] = SWAPS[type(node.ops[0])]()
+    elif isinstance(node, ast.Name):
+        node.id = NAMES[node.id]
+    elif isinstance(node, ast.Attribute):
+        node.attr = NAMES[node.attr]
+    elif isinstance(node, ast.Constant):
+        value = node.value
+        node.value = (
+            not value
+            if isinstance(value, bool)
+            else value + 1
+            if isinstance(value, int)
+            else 2.0 * value + (value == 0.0)
+        )
+    elif isinstance(node, ast.UnaryOp):
+        replace_child(tree, node, node.operand)
+
+
+def replace_child(tree: ast.AST, old: ast.AST, new: ast.AST) -> None:
+    """Put one node in the place of another."""
+    for parent in ast.walk(tree):
+        for name, value in ast.iter_fields(parent):
+            if value is old:
+                setattr(parent, name, new)
+            elif isinstance(value, list) and any(item is old for item in value):
+                setattr(parent, name, [new if item is old else item for item in value])
+
+
+def is_detected(fault: Fault, package: Path) -> bool:
+    """Does the module's own test file fail, or not end in time? The file is restored afterwards."""
+    file = package / f"{fault.module}.py"
+    before = deepcopy(file.read_text(encoding="utf-8"))
+    settings = {"PYTHONPATH": str(package.parent), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    words = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-n",
+        "0",
+        "-p",
+        "no:cacheprovider",
+        str(test_of(fault.module)),
+    ]
+    file.write_text(fault.source, encoding="utf-8")
+    try:
+        done = subprocess.run(
+            words, cwd=ROOT / "tests", env=os.environ | settings, capture_output=True, timeout=SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return True
+    finally:
+        file.write_text(before, encoding="utf-8")
+    return done.returncode != 0
+
+
+def main() -> int:
+    seed, number = (int(word) for word in sys.argv[1:3]) if len(sys.argv) > 2 else (SEED, FAULTS)
+    made = list(measures(seed, number, sys.argv[3] if len(sys.argv) > 3 else ""))
+    for measure in made:
+        print(measure)
+    return 1 if any(measure.met is False for measure in made) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
