@@ -48,7 +48,11 @@ SWAPS: dict[type, type] = {
     ast.Or: ast.And,
 }
 NAMES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
-EQUIVALENT: dict[tuple[str, str], str] = {}
+FASTER = "decides how soon something happens, not what is computed"
+EQUIVALENT: dict[tuple[str, str], str] = {
+    ("steps/shrink", "if not 0 < np.count_nonzero(y) < 1.4 * len(y) or not absorbing(self.part, y):"): FASTER,
+    ("_numerics/proofs", "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))"): FASTER,
+}
 """(module, the faulty line) → why no test can detect the fault."""
 
 

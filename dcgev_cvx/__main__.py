@@ -11,6 +11,11 @@ if __name__ == "__main__":
         if Path(folder).resolve() == Path(__file__).resolve().parents[1]:  # a clone that is not installed
             sys.path.append(folder)
 
-    from .cli import main
+    try:
+        from .cli import main
 
-    raise SystemExit(main())
+        code = main()
+    except KeyboardInterrupt:  # while the command was being imported
+        print("dcgev: interrupted.", file=sys.stderr)
+        code = 130
+    raise SystemExit(code)

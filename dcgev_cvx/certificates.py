@@ -19,6 +19,7 @@ import numpy as np
 from ._numerics.checks import Index, Matrix, Vector, as_number, as_point, as_vector, frozen, is_whole, shown
 from ._numerics.proofs import TINY
 from ._numerics.spectra import power_of_two
+from ._numerics.text_tables import count
 from .errors import InvalidParameter, InvalidPencil
 from .pencils import Gram, Pencil, expect_pencil
 from .programs import Program, expect_program
@@ -238,7 +239,7 @@ class Solution:
     def __str__(self) -> str:
         loadings = ", ".join(f"{self._name(i)} {self.x[i]:+.3f}" for i in self.support[:12])
         more = " …" if self.k > 12 else ""
-        return f"{self.method}: value {self.value:.6g} with {self.k} nonzeros: {loadings}{more}"
+        return f"{self.method}: value {self.value:.6g} with {count(self.k, 'nonzero')}: {loadings}{more}"
 
 
 def solution_of(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ._numerics.checks import Vector, as_callback, as_flag, as_number, as_whole, frozen, says_stop, shown
+from ._numerics.text_tables import count
 from .certificates import Certificate, certify
 from .errors import InvalidParameter, SolverFailed
 from .programs import Majorized
@@ -206,7 +207,8 @@ class MMResult:
         more = " …" if len(self.support) > 12 else ""
         return (
             f"{self.status.value}{': ' + self.message if self.message else ''}\n"
-            f"  f = {self.f:.10g} after {self.n_iter} iterations, {len(self.support)} nonzeros: {names}{more}\n"
+            f"  f = {self.f:.10g} after {count(self.n_iter, 'iteration')}, "
+            f"{count(len(self.support), 'nonzero')}: {names}{more}\n"
             f"  certificate: {self.certificate}"
         )
 

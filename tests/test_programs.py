@@ -22,7 +22,7 @@ from dcgev_cvx import (
     card,
     card_eps,
 )
-from dcgev_cvx.programs import MACHINE_EPS, log_scale, rho_eps, smallest_tau
+from dcgev_cvx.programs import FEASIBILITY_SLACK, MACHINE_EPS, log_scale, rho_eps, smallest_tau
 
 epsilons = st.sampled_from([1.0, 1e-2, 1e-4, 1e-8, 2.2e-16])
 SHIFTS = ["identity", "metric"]
@@ -378,3 +378,10 @@ def test_exponential_tends_to_the_cardinality():
     x = np.array([0.5, 0.0, -1.0])
     assert ExponentialPenalty().value(x, 1e-3) == pytest.approx(card(x), abs=1e-12)
     assert ExponentialPenalty().weights(np.array([1.0]), 1e-6)[0] > 0
+
+
+def test_a_start_may_exceed_the_ball_by_the_slack_and_no_more():
+    program = SparseGEV(Pencil(np.ones((1, 1))), 0.1)
+    assert program.start([1.0 + FEASIBILITY_SLACK]) == pytest.approx([1.0])
+    with pytest.raises(InvalidParameter):
+        program.start([1.0 + 1.01 * FEASIBILITY_SLACK])

@@ -62,3 +62,8 @@ def as_text(*parts: Any, width: int = 80) -> str:
 def printable(text: str) -> str:
     """The text with control characters, which could steer a terminal, replaced."""
     return "".join(letter if letter.isprintable() or letter == "\n" else "·" for letter in text)
+
+
+def count(number: int, noun: str) -> str:
+    """1 nonzero, 2 nonzeros."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

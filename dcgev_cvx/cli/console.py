@@ -107,11 +107,6 @@ def tiny(value: float) -> str:
     return "0" if value == 0.0 else f"{value:.1e}"
 
 
-def count(number: int, noun: str) -> str:
-    """1 nonzero, 2 nonzeros."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 # JSON
 
 

@@ -21,7 +21,7 @@ from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 from .._numerics.output_files import write_file
-from .._numerics.text_tables import table
+from .._numerics.text_tables import count, table
 from ..errors import InvalidParameter
 from . import console
 
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         if file is not None:
             lines.append(json.dumps(console.finite(one.to_rows()[0]), ensure_ascii=False) + "\n")
             write_file(file, "".join(lines))
-        nonzeros = console.count(point.k, "nonzero")
+        nonzeros = count(point.k, "nonzero")
         console.tell(f"{len(points)}{total}: {one.symbol} = {point.rho:.4g}, {nonzeros}")
 
     stopped = None

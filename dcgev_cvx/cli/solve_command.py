@@ -20,7 +20,7 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from .._numerics.text_tables import facts, table
+from .._numerics.text_tables import count, facts, table
 from ..errors import InvalidParameter
 from . import console, solve_for_k
 
@@ -144,7 +144,7 @@ def verdict(result: MMResult, better: Vector) -> list[tuple[str, str]]:
         best, top = value(pencil, better), pencil.lambda_max
         share = f", {best / top:.2%} of λmax(A,B) = {top:.6g}" if top > 0.0 else f"; λmax(A,B) = {top:.6g}"
         lines += [("xᵀAx / xᵀBx", f"{value(pencil, result.x):.6g}"), ("renormalized", f"{best:.6g}{share}")]
-    steps, solvers = console.count(result.n_iter, "MM step"), ", ".join(result.solvers) or "no solver"
+    steps, solvers = count(result.n_iter, "MM step"), ", ".join(result.solvers) or "no solver"
     measures = ("stationarity", "feasibility", "complementarity", "sandwich")
     return [
         *lines,

@@ -8,6 +8,7 @@ from enum import Enum
 import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Vector, frozen
+from .._numerics.text_tables import count
 from ..certificates import on_support, value
 from ..pencils import Gram, Pencil
 from ..relaxations.bounds import Gap
@@ -100,7 +101,7 @@ class ExactSolution:
         return (
             f"{self.status.value}: value {self.value:.8g}, upper bound {self.upper_bound:.8g} "
             f"(gap {100.0 * self.gap.relative:.2g} %)\n"
-            f"  {len(self.support)} nonzeros: {names}{' …' if len(self.support) > 12 else ''}\n"
+            f"  {count(len(self.support), 'nonzero')}: {names}{' …' if len(self.support) > 12 else ''}\n"
             f"  {self.nodes} nodes and {self.supports} supports in {self.seconds:.2f} s{self.screening}"
         )
 

@@ -139,6 +139,8 @@ def plot_majoriser_2d(program: Program, history: Sequence[Iterate], *, at: int =
 def level_lines(ax: Any, grid: tuple[Matrix, Matrix], values: Matrix, inside: Any, edge: Any, **look: Any) -> None:
     """Labelled level lines of a function on the grid, cut off at the edge of Ω."""
     low, high = np.quantile(values[inside], (0.02, 0.97))
+    if high - low <= 1e-12 * max(abs(low), abs(high)):  # the same everywhere, up to rounding: there are no lines
+        return
     lines = ax.contour(*grid, values, levels=np.linspace(low, high, 9), linewidths=0.8, **look)
     lines.set_clip_path(edge)
     for label in ax.clabel(lines, lines.levels[1::2], fontsize=7, fmt="%.2g"):

@@ -14,6 +14,7 @@ from .._numerics.checks import Matrix, frozen
 from .._numerics.proofs import leading_pair
 from .._numerics.selection import largest_first
 from .._numerics.spectra import power_of_two
+from .._numerics.text_tables import count
 from ..certificates import Solution, on_support, solution_of
 from ..pencils import Pencil
 from .bounds import Gap
@@ -126,7 +127,7 @@ class Relaxation:
         return (
             f"{self.name}: value {self.value:.6g} ({self.solver}: {self.status}), proved upper bound "
             f"{self.upper_bound:.6g}\n"
-            f"  {self.rank_in_words}; rounded to {self.rounded.k} nonzeros: {self.rounded.value:.6g}\n"
+            f"  {self.rank_in_words}; rounded to {count(self.rounded.k, 'nonzero')}: {self.rounded.value:.6g}\n"
             f"  worst DIMACS error {self.dimacs.worst:.1e}, {self.seconds:.2f} s"
         )
 

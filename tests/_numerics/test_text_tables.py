@@ -1,6 +1,6 @@
 """Tables as text: compact, aligned, and no number is cut."""
 
-from dcgev_cvx._numerics.text_tables import as_text, facts, printable, table
+from dcgev_cvx._numerics.text_tables import as_text, count, facts, printable, table
 
 
 def test_words_are_set_left_and_numbers_right():
@@ -29,3 +29,7 @@ def test_long_values_wrap_beside_their_names():
 def test_text_is_printed_as_it_is_and_cannot_steer_a_terminal():
     assert as_text("[red]no markup[/red] :smile: " + 80 * "x") == "[red]no markup[/red] :smile: " + 80 * "x"
     assert printable("\x1b[31mred\ttab\nline") == "·[31mred·tab\nline"
+
+
+def test_one_of_a_kind_is_singular():
+    assert [count(number, "nonzero") for number in (0, 1, 2)] == ["0 nonzeros", "1 nonzero", "2 nonzeros"]

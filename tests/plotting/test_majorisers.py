@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from dcgev_cvx import InvalidParameter, Pencil, SparseFDA, SparseGEV, iterate, plotting
+from dcgev_cvx import InvalidParameter, Iterate, Pencil, SparseFDA, SparseGEV, iterate, plotting
 from dcgev_cvx.plotting.majorisers import over_plane, plane
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.native import native_step
@@ -88,3 +88,9 @@ def test_basins_of_an_ellipse_start_on_it(ax, lines):
     plotting.plot_basins(program, native_step, starts=8, ax=ax)
     starts = np.hstack([np.array(v) for label, v in lines(ax).items() if label.startswith("ends with")]) / 1.12
     assert np.allclose([program.pencil.B_norm(x) for x in starts.T], 1.0)
+
+
+def test_a_flat_function_has_no_level_lines(ax):
+    flat = SparseGEV(Pencil(np.zeros((2, 2))), 0.0, 1.0)
+    point = Iterate(0, np.array([0.5, 0.5]), 0.0, 0.0, 0.0, 0.0)
+    assert plotting.plot_majoriser_2d(flat, (point,), ax=ax) is ax

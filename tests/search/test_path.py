@@ -1,10 +1,13 @@
 """The ρ̃ path, its end, and the cardinalities on it."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from families import cca, pca
 
-from dcgev_cvx import InvalidParameter, Pencil, path, rho_max, solve, sparse_gev
+from dcgev_cvx import InvalidParameter, Pencil, Status, path, rho_max, solve, sparse_gev
 from dcgev_cvx.search.path import on_path
 
 
@@ -53,3 +56,18 @@ def test_passing_k_is_not_being_on_the_path():
     A = rng.standard_normal((8, 8))
     M = rng.standard_normal((20, 8))
     assert solve(Pencil(A + A.T, M.T @ M / 20), 1).on_path is False
+
+
+def test_the_runs_of_on_path_share_one_budget(monkeypatch):
+    limits = []
+
+    def spent(program, step, *, stop, shrink):
+        limits.append(stop.max_iter)
+        return SimpleNamespace(x=np.ones(4), n_iter=1600, status=Status.SMALL_STEP)
+
+    module = sys.modules["dcgev_cvx.search.path"]  # the name is also that of a function
+    monkeypatch.setattr(module, "minimize", spent)
+    two = SimpleNamespace(x=np.array([1.0, 1.0, 0.0, 0.0]))
+    monkeypatch.setattr(module, "native_run", lambda program, **_: two)
+    assert not on_path(Pencil(np.diag([4.0, 3.0, 2.0, 1.0])), 2)
+    assert limits == [3000, 1400]
