@@ -34,7 +34,6 @@ from .steps.expressions import (
     flat,
     put,
     real_variables,
-    restored,
     split,
     split_constraints,
 )
@@ -239,11 +238,7 @@ class DCProgram:
 
     def convex_violation(self, x: Vector) -> float:
         """The largest violation of a convex constraint, or of an attribute of a variable such as nonneg."""
-        with restored(self.variables), np.errstate(all="ignore"):
-            put(self.variables, x)
-            given = [float(np.max(constraint.violation(), initial=0.0)) for constraint in self.constraints]
-            attributes = [float(np.max(np.abs(flat(w.project(w.value)) - flat(w.value)))) for w in self.variables]
-        return max(*given, *attributes, 0.0)
+        return self._linearized.convex_violation(x)
 
     def dc_violation(self, x: Vector) -> float:
         """The largest of uⱼ(x) − vⱼ(x), or 0."""

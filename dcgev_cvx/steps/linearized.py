@@ -126,6 +126,14 @@ class Linearized:
             except NoSubgradient:
                 continue
 
+    def convex_violation(self, x: Vector) -> float:
+        """The largest violation of a convex constraint, or of an attribute of a variable such as nonneg."""
+        with restored(self.variables), np.errstate(all="ignore"):
+            put(self.variables, x)
+            given = [float(np.max(constraint.violation(), initial=0.0)) for constraint in self.constraints]
+            attributes = [float(np.max(np.abs(flat(w.project(w.value)) - flat(w.value)))) for w in self.variables]
+        return max(*given, *attributes, 0.0)
+
     def projected_residual(self, x: Vector) -> float | None:
         """‖x − P(x − ∇f(x))‖, P the projection on the constraints, the vⱼ linearised; None where u is not smooth."""
         u = self.pairs[0][0]
