@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .._numerics.checks import Index, Vector
+from .._numerics.checks import Index, Matrix, Vector
 from .._numerics.selection import largest_first
 from ..certificates import on_support, value
 from ..pencils import Gram, Pencil
 from ..steps.scaling import Scaling
-from .exchange_table import other_pairs, pair_value, sub_pencils
+from .exchange_table import CHUNK, other_pairs, pair_value, sub_pencils
 
 Plan: TypeAlias = tuple[tuple[Index, int], ...]
 """How many variables a support has from each of some groups, which are all variables together."""
@@ -56,6 +56,35 @@ def backward_elimination(pencil: Pencil, k: int) -> Index:
         loss = z[0] ** 2 / np.maximum(np.diagonal(G[0]), np.finfo(float).tiny)
         support = np.sort(support[largest_first(loss, max(k, int(0.7 * len(support))))])
     return support
+
+
+def column_supports(pencil: Pencil, plan: Plan, columns: Index, count: int) -> list[Index]:
+    """The largest entries of `count` columns of A, each with its own variable.
+
+    The columns are those whose k largest |Aᵢⱼ|/√(BᵢᵢBⱼⱼ) have the largest sums, without those of variables that a
+    support already has. On a correlation matrix the diagonal says nothing; this says where variables go together.
+    """
+    k = sum(k for _, k in plan)
+    sums = np.empty(len(columns))
+    size = max(1, CHUNK // pencil.n)
+    for at in range(0, len(columns), size):
+        sizes = scaled_columns(pencil, columns[at : at + size])
+        sums[at : at + size] = np.partition(sizes, pencil.n - k, axis=1)[:, pencil.n - k :].sum(axis=1)
+    found: list[Index] = []
+    taken = np.zeros(pencil.n, dtype=bool)
+    for column in columns[largest_first(sums, len(columns))]:
+        if len(found) < count and not taken[column]:
+            sizes = scaled_columns(pencil, np.array([column]))[0]
+            sizes[column] = math.inf
+            found.append(highest(sizes, plan))
+            taken[found[-1]] = True
+    return found
+
+
+def scaled_columns(pencil: Pencil, columns: Index) -> Matrix:
+    """Columns of |Aᵢⱼ|/√(BᵢᵢBⱼⱼ) as rows."""
+    A = pencil.A.C[:, columns].T @ pencil.A.C if isinstance(pencil.A, Gram) else pencil.A[columns]
+    return np.abs(A) / (pencil.B_roots[columns, None] * pencil.B_roots)
 
 
 def fitted(pencil: Pencil, support: Index, plan: Plan) -> Index:

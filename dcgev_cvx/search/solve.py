@@ -2,14 +2,16 @@
 
 1. Look at every support if that takes at most a twentieth of the budget.
 2. Construct supports by one-shot MM from the leading eigenvector, backward elimination and forward selection, each if
-   its work fits into the budget; if none does, take the largest entries of the leading eigenvector.
-3. From each, exchange one variable for another while λmax rises (`exchange`). Effort "quick" ends here.
+   its work fits into the budget; if none does, take the largest entries of the leading eigenvector. To these come the
+   largest entries of some columns of A, those with the largest sums, of as many as can be looked at.
+3. From each, exchange one variable for another while λmax rises (`exchange`).
 4. Restart in rounds: exchange from the best supports so far, perturbed or crossed, and from random ones. Where only
    some exchanges can be looked at, exchange from one-shot MM of columns of A and of random directions instead.
 5. Stop after `patience` rounds without a better support, and as many more as it took to find the best; or when the
-   budget is used up.
+   budget is used up. A round does not count if more than an eighth of its starts end at local optima not met before:
+   there are then many more of them.
 
-Work is counted in multiplications, about 10⁹ in a second, so that the answer does not depend on the machine. An
+Work is counted in multiplications, one or two 10⁹ in a second, so that the answer does not depend on the machine. An
 effort is a budget and a patience. It begins where the one before it ended, so that more effort is never worse.
 """
 
@@ -19,6 +21,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations, islice, product
 from time import perf_counter
 from typing import Literal, NamedTuple, TypeAlias
@@ -26,7 +29,6 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from .._numerics.checks import Index, Vector, as_flag, as_generator, one_of
-from .._numerics.selection import largest_first
 from .._numerics.threads import one_thread
 from ..certificates import Solution, checked_k, on_support
 from ..pencils import Gram, Pencil, expect_pencil
@@ -34,6 +36,7 @@ from .constructions import (
     Plan,
     backward_elimination,
     best_variable,
+    column_supports,
     fitted,
     forward_selection,
     group_labels,
@@ -59,7 +62,7 @@ class Limits(NamedTuple):
     patience: int
 
 
-EFFORTS: dict[Effort, Limits] = {"quick": Limits(2e8, 0), "normal": Limits(1e9, 3), "high": Limits(4e10, 20)}
+EFFORTS: dict[Effort, Limits] = {"quick": Limits(2e8, 1), "normal": Limits(2e9, 3), "high": Limits(4e10, 20)}
 """About 0.2 s, 1 s and 40 s at most, and far less on small problems, where patience ends the search."""
 ROUND = 32
 """Restarts of a round: treated together, as arrays, they take a fifth of the time that they take one by one."""
@@ -181,6 +184,7 @@ class Search:
     generator: np.random.Generator
     tops: dict[bytes, float] = field(default_factory=dict[bytes, float])
     starts: dict[str, int] = field(default_factory=dict[str, int])
+    scanned: int = 0
 
     @property
     def k(self) -> int:
@@ -200,13 +204,15 @@ class Search:
         done = "one-shot MM and exchanges" if "one-shot MM" in self.starts else "exchanges"
         return f"{done} from {count} start{'s' * (count > 1)}"
 
-    def improve(self, kind: str, supports: Sequence[Index]) -> None:
-        """Exchange from supports of one kind, and keep the best TOPS of all."""
+    def improve(self, kind: str, supports: Sequence[Index]) -> int:
+        """Exchange from supports of one kind, and keep the best TOPS of all; how many ends are new."""
+        ends: Index = np.empty((0, self.k), dtype=np.intp)
         if len(supports):
             self.starts[kind] = self.starts.get(kind, 0) + len(supports)
             ends, values = self.exchanges.improve(np.array([fitted(self.pencil, S, self.plan) for S in supports]))
             self.tops |= {end.tobytes(): float(value) for end, value in zip(ends, values, strict=True)}
             self.tops = {S.tobytes(): self.tops[S.tobytes()] for S in self.ranked[:TOPS]}
+        return len(ends)
 
     def construct(self, budget: float) -> None:
         """Step 2, for the constructions that were not made yet."""
@@ -217,6 +223,7 @@ class Search:
         if not self.tops:
             sizes = np.abs(self.pencil.leading_vector) * self.pencil.B_roots
             self.improve("the leading eigenvector cut", [highest(sizes, self.plan)])
+        self.scan(budget)
 
     def constructions(self) -> dict[str, tuple[float, Callable[[], Index]]]:
         """The constructions by name, with their work and how to make them."""
@@ -236,18 +243,45 @@ class Search:
         """Multiplications of one-shot MM: some twenty products, or with a matrix B a LASSO for each of many ρ_ε."""
         return 20.0 * self.pencil.A_entries if self.pencil.B is None else 5e3 * self.k * self.pencil.n
 
+    def scan(self, budget: float) -> None:
+        """Exchange from columns of A, those of a large diagonal first; a quarter of the budget chooses them."""
+        columns = self.column_order[self.scanned : self.scanned + int(0.25 * budget / self.column_work)]
+        count = min(TOPS, self.affordable(budget - len(columns) * self.column_work))
+        if count and len(columns) and not isinstance(self.exchanges, RankOneTableau):
+            self.scanned += len(columns)
+            self.exchanges.work += len(columns) * self.column_work
+            self.improve("columns of A", column_supports(self.pencil, self.plan, columns, count))
+
+    def affordable(self, budget: float) -> int:
+        """How many starts may be made within the budget, if each takes k exchanges."""
+        return max(0, int((budget - self.exchanges.work) / (self.k * self.exchanges.exchange_work)))
+
+    @cached_property
+    def column_order(self) -> Index:
+        """The variables by Aᵢᵢ/Bᵢᵢ, in random order where these are equal but for rounding."""
+        diagonal = self.pencil.A_diagonal / self.pencil.B_diagonal
+        ratio = diagonal / (float(np.max(np.abs(diagonal))) or 1.0)
+        return np.lexsort((self.generator.random(self.pencil.n), -ratio.astype(np.float32)))
+
+    @property
+    def column_work(self) -> float:
+        """Multiplications of a column's k largest entries: eight for each, a tenth of the products of a factor."""
+        rows = len(self.pencil.A.C) if isinstance(self.pencil.A, Gram) else 0
+        return self.pencil.n * (8.0 + 0.1 * rows)
+
     def one_shot_support(self, x0: Vector) -> Index:
         """The support that one-shot MM reaches from x0."""
         return np.flatnonzero(one_shot(self.pencil, self.k, x0)[0])
 
     def restart(self, budget: float, patience: int) -> None:
         """Steps 4 and 5."""
-        rounds = last = 0
-        while rounds < patience + last and self.exchanges.work < budget:
+        idle = last = 0
+        while idle < patience + last and self.exchanges.work < budget:
             before = max(self.tops.values())
-            self.improve("restarts", [self.next_start(i) for i in range(ROUND if self.exchanges.exhaustive else 1)])
-            rounds += 1
-            last = rounds if max(self.tops.values()) > before + 1e-12 * abs(before) else last
+            count = max(1, min(ROUND, self.affordable(budget))) if self.exchanges.exhaustive else 1
+            new = self.improve("restarts", [self.next_start(i) for i in range(count)])
+            idle += 8 * new <= count or not self.exchanges.exhaustive
+            last = idle if max(self.tops.values()) > before + 1e-12 * abs(before) else last
 
     def next_start(self, i: int) -> Index:
         """The i-th start of a round: two of five perturb a support, two cross two supports, one is random.
@@ -269,11 +303,8 @@ class Search:
         return highest(votes, self.plan)
 
     def next_direction(self) -> Vector:
-        """By turns the column of A with the largest Aᵢᵢ/Bᵢᵢ that was not taken yet, and a random direction."""
+        """By turns the next column of A, those of a large diagonal first, and a random direction."""
         pencil, count = self.pencil, self.starts.get("restarts", 0)
         direction = self.generator.standard_normal(pencil.n) / pencil.B_roots
-        if count % 2 == 0:
-            ranked = largest_first(pencil.A_diagonal / pencil.B_diagonal, count // 2 + 1)
-            column = pencil.A_dot(np.eye(1, pencil.n, ranked[-1])[0])
-            direction = column if column.any() else direction
-        return direction
+        column = pencil.A_dot(np.eye(1, pencil.n, self.column_order[count // 2 % pencil.n])[0])
+        return column if count % 2 == 0 and column.any() else direction

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from dcgev_cvx import Gram, InvalidParameter, Pencil, solve
 from dcgev_cvx.search import solve as solve_module
+from dcgev_cvx.search.exchange import exchanges_for
 from dcgev_cvx.search.exchange_table import support_values
 from dcgev_cvx.search.solve import EFFORTS
 
@@ -227,7 +228,8 @@ def test_degenerate_factors(name, k):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_search_alone_is_exact_in_an_ill_conditioned_metric(seed, cond, monkeypatch):
     monkeypatch.setattr(solve_module, "best_of_all", lambda *_: pytest.fail("all supports"))
-    monkeypatch.setitem(EFFORTS, "normal", EFFORTS["normal"]._replace(work=1e6))
+    for effort in ("quick", "normal"):  # too little to look at every support
+        monkeypatch.setitem(EFFORTS, effort, EFFORTS[effort]._replace(work=6e6))
     pencil = conditioned(seed, 13, cond)
     for k in (3, 6, 9):
         best, _ = referee.best_subset(*pencil.dense(), k)
@@ -311,3 +313,31 @@ def test_known_covariances_with_equal_eigenvalues_are_solved(name):
     }[name]
     pencil = population(left, right)
     assert solve(pencil, 9, check_path=False).value == pytest.approx(0.8, rel=1e-9)
+
+
+def wide(seed, n=700, m=40):
+    """A correlation matrix of groups of six related variables among unrelated ones, in factor form."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, n))
+    for group in rng.permutation(n)[:30].reshape(5, 6):
+        X[:, group] = rng.standard_normal((m, 1)) + rng.uniform(0.1, 0.4) * X[:, group]
+    X -= X.mean(axis=0)
+    return Pencil(Gram(X / np.linalg.norm(X, axis=0)))
+
+
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_small_groups_in_wide_standardised_data_are_found(seed):
+    """Not below exchanges from the k largest entries of every column of A."""
+    pencil = wide(seed)
+    for k, effort in ((3, "quick"), (5, "quick"), (6, "normal")):
+        sizes = np.abs(pencil.A.toarray())
+        starts = np.sort(np.argsort(-sizes, axis=1)[:, :k], axis=1)
+        scan = np.max(exchanges_for(pencil, k).improve(starts)[1])
+        assert solve(pencil, k, effort=effort, check_path=False).value >= (1.0 - 1e-9) * scan
+
+
+@pytest.mark.parametrize("seed", range(100, 103))
+def test_quick_effort_in_an_ill_conditioned_metric(seed):
+    pencil = conditioned(seed, 24, 1e6)
+    quick, normal = (solve(pencil, 5, effort=effort, check_path=False).value for effort in ("quick", "normal"))
+    assert 0.9 * normal <= quick <= normal
