@@ -10,6 +10,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+from equations import anchor, equations
 from sphinx.pycode import ModuleAnalyzer
 
 import dcgev_cvx
@@ -130,5 +131,13 @@ def escaped(line: str) -> str:
 
 
 def plain(words: str) -> str:
-    """Escape what reStructuredText would read as markup, and let MathJax set ρ̃."""
-    return re.sub(r"(?<!\\)([|*_](?!\w)|[|*])", r"\\\1", words).replace("ρ̃", r"\ :math:`\tilde\rho`\ ")
+    """Escape what reStructuredText would read as markup, let MathJax set ρ̃, and link the labels of equations."""
+    text = re.sub(r"(?<!\\)([|*_](?!\w)|[|*])", r"\\\1", words).replace("ρ̃", r"\ :math:`\tilde\rho`\ ")
+    return re.sub(r"\bEq:[\w-]+", equation_link, text)
+
+
+def equation_link(match: re.Match[str]) -> str:
+    """The printed number and the label of an equation, as a link to the index (API pages are in folders)."""
+    row = equations().get(match[0])
+    number = "" if row is None or row[0] == "–" else f"{row[0]} "
+    return f"`{number}{match[0]} <../equation-index.html#{anchor(row)}>`__" if row else match[0]

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from api import home_of
+from equations import anchor, cells_of, equations
 
 DOCS = Path(__file__).parent.parent
 PLAIN = ("equation-index", "glossary", "reproduction", "benchmarks")
@@ -37,33 +38,11 @@ def with_links(docname: str, text: str) -> str:
 # ---------------------------------------------------------------------------------------------------- equations
 
 
-@cache
-def equations() -> dict[str, list[str]]:
-    """The rows of the equation index, by label and by printed number or tag."""
-    found: dict[str, list[str]] = {}
-    for line in (DOCS / "equation-index.md").read_text(encoding="utf-8").splitlines():
-        cells = cells_of(line)
-        if len(cells) == 6 and cells[0] not in ("no.", "---"):
-            for key in filter(None, (cells[1].strip("`"), cells[0].strip("()"))):
-                found.setdefault(key, cells)
-    return found
-
-
-def cells_of(line: str) -> list[str]:
-    """The cells of a row of a Markdown table; none for any other line."""
-    return [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
-
-
 def equations_cited(text: str) -> list[list[str]]:
     """The rows of the index that a page cites outside of its code, in the order of the paper."""
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
     keys = {label or number for label, number in CITED.findall(prose)}
     return list({id(row): row for key, row in equations().items() if key in keys}.values())
-
-
-def anchor(row: list[str]) -> str:
-    """The id of an equation on a page."""
-    return "equation-" + re.sub(r"\W+", "-", row[1] or row[0]).strip("-").lower()
 
 
 def label_links(text: str, cited: list[list[str]]) -> str:
