@@ -11,9 +11,9 @@ from .._numerics.checks import Matrix, Vector, shown
 from ..certificates import snap
 from ..errors import DCGEVError
 from ..programs import SparseGEV
-from .faults import Family, Fault
+from .faults import Family, faults_of
 from .guarded_calls import Unusable, called, returned_vector
-from .step_exercises import PENALTY_FAULTS, PRICES, WEIGHTS, judge_steps, step_points
+from .step_exercises import PRICES, WEIGHTS, judge_steps, step_points
 from .verdicts import Verdict
 
 TERMS = {"CONVEX", "AFFINE", "CONSTANT"}
@@ -107,17 +107,4 @@ def judge_dcp(found: Matrix) -> Verdict:
     return judge_steps(dcp_points(), found, "it is DCP, and its solution is the MM step", tol=1e-4)
 
 
-DCP = Family(
-    partial(partial, repaired),
-    dcp_row,
-    4,
-    (
-        Fault({"factor": 0.5}, "The factor 2 is missing: the tangent of xᵀMx at y is 2xᵀMy plus a constant."),
-        Fault({"factor": -1.0}, "The sign of the linear term is wrong: −xᵀMx becomes −2xᵀMy plus a constant."),
-        Fault({"shift": 0.0}, "The linear term has A where A + τI belongs."),
-        Fault({"square": 0.0}, "τ‖x‖² is missing."),
-        Fault({"ball": "I"}, "The constraint is xᵀx ≤ 1; the problem has xᵀBx ≤ 1."),
-        *(fault for fault in PENALTY_FAULTS if fault.change.get("weights") not in ("signed", "log", "no eps")),
-    ),
-    tol=1e-4,
-)
+DCP = Family(partial(partial, repaired), dcp_row, 4, faults_of("dcp", "penalty"), tol=1e-4)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from .._numerics.checks import as_number, as_whole, one_of, shown
 from .dcp_exercise import DCP, judge_dcp
-from .faults import Family
+from .faults import Family, texts
 from .guarded_calls import Unusable, guarded
 from .majoriser_exercise import MAJORISER, judge_majoriser
 from .step_exercises import THRESHOLD, judge_threshold
@@ -179,14 +177,11 @@ CHECKS: Mapping[str, dict[str, Any]] = MappingProxyType(
 )
 
 
-def loaded() -> dict[str, Exercise]:
-    """The exercises in the order of the file."""
-    texts = tomllib.loads((Path(__file__).parent / "exercises.toml").read_text(encoding="utf-8"))
-    return {
-        name: Exercise(name, t["title"], t["task"], tuple(t["hints"]), t["wants"], **CHECKS[name])
-        for name, t in texts.items()
+EXERCISES: Mapping[str, Exercise] = MappingProxyType(
+    {
+        name: Exercise(name, text["title"], text["task"], tuple(text["hints"]), text["wants"], **CHECKS[name])
+        for name, text in texts().items()
+        if name in CHECKS
     }
-
-
-EXERCISES: Mapping[str, Exercise] = MappingProxyType(loaded())
+)
 """Every exercise by name, from easy to hard."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,18 @@ class Fault:
 
     change: Mapping[str, Any]
     says: str
+
+
+@cache
+def texts() -> dict[str, dict[str, Any]]:
+    """What exercises.toml says of each exercise, and of the penalty."""
+    return tomllib.loads((Path(__file__).parent / "exercises.toml").read_text(encoding="utf-8"))
+
+
+def faults_of(*names: str) -> tuple[Fault, ...]:
+    """The faults of these entries of exercises.toml."""
+    rows = [dict(row) for name in names for row in texts()[name]["faults"]]
+    return tuple(Fault(says=row.pop("says"), change=row) for row in rows)
 
 
 @dataclass(frozen=True, eq=False)

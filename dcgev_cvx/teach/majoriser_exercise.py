@@ -11,7 +11,7 @@ import numpy as np
 from .._numerics.checks import Matrix, Vector
 from ..pencils import Pencil
 from ..programs import ExponentialPenalty, SparseGEV
-from .faults import Family, Fault
+from .faults import Family, faults_of
 from .guarded_calls import called, returned_number
 from .step_exercises import SMALL
 from .verdicts import Verdict, all_of, judge_values, trial_points
@@ -88,27 +88,4 @@ def judge_majoriser(values: Matrix) -> Verdict:
     return all_of(verdicts, "it touches, lies above and is convex on three programs")
 
 
-MAJORISER = Family(
-    partial(partial, surrogate),
-    majoriser_row,
-    3 * TRIALS,
-    (
-        Fault({"quadratic": "kept"}, "−xᵀAx is still in it. It is concave wherever A has positive curvature."),
-        Fault({"penalty": "kept"}, "The penalty itself is still in it, and it is concave in |xᵢ|: take its tangent."),
-        Fault({"penalty": "none"}, "The penalty is missing."),
-        Fault({"penalty": "signed"}, "This is the tangent in xᵢ. Take it in |xᵢ|, in which the penalty is concave."),
-        Fault(
-            {"penalty": "no constant"}, "The penalty's tangent lacks its constant: at x = y it must be the penalty."
-        ),
-        Fault({"penalty": "no 1/eps"}, "The slope of 1 − exp(−t/ε) has a factor 1/ε, by the chain rule."),
-        Fault({"penalty": "logarithm"}, "This is the slope of the logarithm; here the penalty is 1 − exp(−|xᵢ|/ε)."),
-        Fault({"shift": 0.0, "square": 0.0}, "τ is missing: the tangent of −xᵀAx lies above it only if A ⪰ 0."),
-        Fault({"square": 0.0}, "τ‖x‖² is missing: f = τ‖x‖² − xᵀ(A + τI)x + penalty."),
-        Fault({"shift": 0.0}, "You took the tangent of xᵀAx; with τ‖x‖² in g it must be that of xᵀ(A + τI)x."),
-        Fault({"factor": 1.0}, "The factor 2 is missing: the tangent of xᵀMx at y is 2xᵀMy − yᵀMy."),
-        Fault({"factor": -2.0, "constant": -1.0}, "The tangent of xᵀ(A + τI)x must be subtracted, and you added it."),
-        Fault({"constant": 0.0}, "The constant yᵀ(A + τI)y is missing: without it g(y, y) is not f(y)."),
-        Fault({"constant": -1.0}, "The sign of yᵀ(A + τI)y is wrong: the tangent of xᵀMx at y is 2xᵀMy − yᵀMy."),
-        Fault({"swapped": True}, "x and y are exchanged: y is the point where g touches f."),
-    ),
-)
+MAJORISER = Family(partial(partial, surrogate), majoriser_row, 3 * TRIALS, faults_of("majoriser"))

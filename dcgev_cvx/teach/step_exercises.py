@@ -12,7 +12,7 @@ import numpy as np
 from .._numerics.checks import Matrix, Vector
 from ..pencils import Pencil
 from ..programs import SparseGEV
-from .faults import Family, Fault
+from .faults import Family, faults_of
 from .guarded_calls import called, returned_vector
 from .verdicts import Verdict, all_of, frozen, judge_step, random_point, text
 
@@ -49,17 +49,6 @@ WEIGHTS: Mapping[str, Callable[[Vector, float], Vector]] = MappingProxyType(
         "signed": lambda y, eps: 1.0 / (y + eps),
         "log": lambda y, eps: np.log(np.abs(y) + eps),
     }
-)
-PENALTY_FAULTS = (
-    Fault({"price": "none"}, "The penalty is missing: this is the step at ρ̃ = 0."),
-    Fault({"price": "rho"}, "You used ρ̃ where ρ_ε = ρ̃ / log(1 + 1/ε) belongs."),
-    Fault({"price": "log(1/eps)"}, "ρ_ε is ρ̃ / log(1 + 1/ε), and you divided by log(1/ε)."),
-    Fault({"price": "times"}, "ρ_ε is ρ̃ divided by log(1 + 1/ε), and you multiplied."),
-    Fault({"weights": "one"}, "The weights are missing: every |xᵢ| has the same price, as in the LASSO."),
-    Fault({"weights": "no eps"}, "ε is missing in the weights, so that they are infinite where yᵢ = 0."),
-    Fault({"weights": "inverse"}, "You multiplied by |yᵢ| + ε; the slope of log(ε + |yᵢ|) is its reciprocal."),
-    Fault({"weights": "signed"}, "The weights contain yᵢ where |yᵢ| belongs."),
-    Fault({"weights": "log"}, "The weights are log(ε + |yᵢ|); a tangent needs the slope of the logarithm."),
 )
 
 
@@ -119,29 +108,7 @@ def judge_steps(points: list[tuple[SparseGEV, Vector]], found: Matrix, words: st
     return all_of((verdict(program, y, x) for (program, y), x in zip(points, found, strict=True)), words)
 
 
-THRESHOLD = Family(
-    partial(partial, closed_step),
-    threshold_row,
-    20,
-    (
-        Fault({"half": 1.0}, "This is the step without the factor ½: the threshold is ½ρ_ε wᵢ."),
-        Fault({"half": 2.0}, "The threshold is ½ρ_ε wᵢ, not 2ρ_ε wᵢ."),
-        *PENALTY_FAULTS,
-        Fault({"shrink": "hard"}, "This is a hard threshold: what survives must also be made smaller by ½ρ_ε wᵢ."),
-        Fault({"shrink": "unclipped"}, "Entries below the threshold must become 0; here they change their sign."),
-        Fault({"shrink": "unsigned"}, "The signs are lost: multiply by sign (Ay)ᵢ."),
-        Fault({"shrink": "subtracted"}, "The threshold is subtracted from (Ay)ᵢ; it belongs to |(Ay)ᵢ|, then [·]₊."),
-        Fault({"shrink": "one-sided"}, "Negative (Ay)ᵢ are lost: threshold |(Ay)ᵢ| and keep the sign."),
-        Fault({"source": "y"}, "You thresholded y, and A plays no part."),
-        Fault({"source": "unit"}, "You divided Ay by its length before the threshold; do it afterwards."),
-        Fault({"source": "minus"}, "The sign is wrong: the objective contains −2xᵀAy, so x goes along +Ay."),
-        Fault({"norm": "none"}, "The step is not yet scaled: without τ the minimiser has length 1."),
-        Fault({"norm": "square"}, "You divided by ‖z‖², not by ‖z‖."),
-        Fault({"norm": "sum"}, "You divided by ‖z‖₁; the constraint is on the Euclidean length."),
-        Fault({"empty": "nan"}, "When nothing survives the threshold this is 0/0. Which x is the minimiser then?"),
-        Fault({"empty": "y"}, "When nothing survives the threshold, y is not the minimiser. Which x is?"),
-    ),
-)
+THRESHOLD = Family(partial(partial, closed_step), threshold_row, 20, faults_of("threshold", "penalty"))
 
 
 def judge_threshold(found: Matrix) -> Verdict:

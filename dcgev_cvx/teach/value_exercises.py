@@ -12,7 +12,7 @@ from ..certificates import certify, renormalize, value
 from ..errors import DCGEVError, InvalidParameter
 from ..pencils import Pencil
 from ..programs import SparseGEV, smallest_tau
-from .faults import Family, Fault
+from .faults import Family, faults_of
 from .guarded_calls import Unusable, checked, returned_number
 from .verdicts import Verdict, failing_row, text
 
@@ -75,25 +75,7 @@ def judge_tau(found: Vector) -> Verdict:
     return Verdict(False, f"{words}: the surrogate cuts f.")
 
 
-TAU = Family(
-    shifts,
-    tau_row,
-    1,
-    (
-        Fault({"wrong": "sign"}, "This is λmin(A) itself, which is negative: which τ makes λmin(A) + τ ≥ 0?"),
-        Fault({"wrong": "zero"}, "τ = 0 is enough only if A ⪰ 0, and this A has negative eigenvalues."),
-        Fault(
-            {"wrong": "norm"}, "This is the largest modulus of an eigenvalue. Which eigenvalue does A + τI ⪰ 0 need?"
-        ),
-        Fault({"wrong": "Frobenius"}, "This is the Frobenius norm of A, a bound that is too large."),
-        Fault({"wrong": "half"}, "This is half of it: there is no factor ½ in (x − y)ᵀ(A + τI)(x − y)."),
-        Fault({"wrong": "twice"}, "This is twice as much as needed: where did the factor 2 come from?"),
-        Fault({"wrong": "diagonal"}, "This looks at the diagonal of A only; its eigenvalues decide."),
-        Fault({"wrong": "Gershgorin"}, "This is Gershgorin's bound: safe, but not the smallest."),
-        Fault({"wrong": "entry"}, "This is the smallest entry of A; its eigenvalues decide."),
-    ),
-    tol=2e-4,
-)
+TAU = Family(shifts, tau_row, 1, faults_of("tau"), tol=2e-4)
 
 
 # Stationary is not optimal
@@ -197,22 +179,7 @@ def judge_bound(found: Matrix) -> Verdict:
     return Verdict(False, f"{words[0].upper()}{words[1:]}. A bound of at most {target:.5g} is asked for.")
 
 
-BOUND = Family(
-    duals,
-    bound_row,
-    1,
-    (
-        Fault({"wrong": "zero"}, "U = 0 proves λmax(A), whatever k is."),
-        Fault({"wrong": "A"}, "U = A makes A + U larger. U must lower λmax(A + U) with small entries."),
-        Fault(
-            {"wrong": "minus A"},
-            "U = −A proves k·max|Aᵢⱼ|, for correlations k. Remove less of A, and pay less.",
-        ),
-        Fault({"wrong": "identity"}, "U = I shifts all eigenvalues alike."),
-        Fault({"wrong": "minus"}, "This is the dual matrix with the wrong sign: the bound is λmax(A + U + k·b·I)."),
-    ),
-    tol=1e-3,
-)
+BOUND = Family(duals, bound_row, 1, faults_of("bound"), tol=1e-3)
 
 
 # From ρ̃ to k
