@@ -10,9 +10,6 @@ from types import SimpleNamespace
 import pytest
 from browser import answer_seconds, complaints, open_browser, outside_requests, served, sliders, wait_for
 
-from dcgev_cvx.cli import lab_command as lab
-from dcgev_cvx.cli import main
-
 FOLDER = Path(__file__).parent.parent / "examples" / "lab"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
 marimo = pytest.importorskip("marimo", reason="NO LAB TEST: marimo is not installed (pip install '.[lab]')")
@@ -214,28 +211,6 @@ def test_every_slider_is_answered_within_half_a_second(name):
         else:
             slow[str(values)] = seconds
     assert slow == {}
-
-
-def test_the_command_lists_refuses_and_builds(capsys, tmp_path, monkeypatch):
-    assert main(["lab"]) == 0
-    listed = capsys.readouterr().out
-    assert all(f"dcgev lab {name}" in listed for name in NAMES)
-    assert main(["lab", "stp"]) == 2
-    assert "did you mean 'step'?" in capsys.readouterr().err
-    monkeypatch.chdir(tmp_path)
-    args = SimpleNamespace(edit=True, port=4711, headless=True)
-    words = lab.command(args, FOLDER / "step.py")
-    assert words[1:5] == ["-m", "marimo", "edit", "step.py"]
-    assert words[5:] == ["--token", "--port", "4711", "--headless"]
-    (tmp_path / "step.py").write_text("mine", encoding="utf-8")
-    lab.command(args, FOLDER / "step.py")
-    assert (tmp_path / "step.py").read_text(encoding="utf-8") == "mine"
-
-
-def test_without_marimo_the_remedy_is_named(monkeypatch, capsys):
-    monkeypatch.setattr(lab, "find_spec", lambda name: None)
-    assert main(["lab", "step"]) == 2
-    assert "pip install 'dcgev-cvx[lab]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("name", "slider", "seen"), [("step", 0, "l = 1"), ("gap", 0, "k = 5: the optimum")])

@@ -1,0 +1,39 @@
+"""The pool of exchanges for A = CᵀC and B = I; tests/search/test_exchange.py has what all structures share."""
+
+import numpy as np
+import pytest
+
+from dcgev_cvx import Gram, Pencil
+from dcgev_cvx.search.exchange_factor import FactorPool, Pool, power_steps
+
+
+def pool(seed, p=8, n=60, k=5):
+    R = np.random.default_rng(seed).standard_normal((n, p))
+    return Pool(R, np.vecdot(R, R), np.arange(k)), R
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_value_is_attained_and_rises_with_every_exchange(seed):
+    found, R = pool(seed)
+    found.choose()
+    values = [found.value]
+    while found.exchange() and len(values) < 100:
+        values.append(found.value)
+        assert np.array_equal(found.W, R[found.members])
+        assert found.value == pytest.approx(float(np.linalg.norm(found.x @ found.W)) ** 2)
+    assert np.all(np.diff(values) > 0.0)
+    assert len(set(found.members.tolist())) == 5
+
+
+def test_power_steps_rise_to_the_largest_singular_value():
+    W = np.random.default_rng(0).standard_normal((4, 7))
+    values = [power_steps(W, np.ones(4), steps)[2] for steps in (0, 1, 3, 200)]
+    assert np.all(np.diff(values) >= 0.0)
+    assert values[-1] == pytest.approx(np.linalg.norm(W, 2) ** 2)
+    assert power_steps(np.zeros((2, 3)), np.ones(2), 5)[2] == 0.0
+
+
+def test_work_is_counted():
+    search = FactorPool(Pencil(Gram(np.random.default_rng(1).standard_normal((6, 40)))), 4)
+    search.improve(np.arange(4)[None, :])
+    assert search.work >= 2 * search.exchange_work

@@ -1,0 +1,40 @@
+"""The surrogates of a d.c. program written in CVXPY: above f, compiled once, computed anew for other parameters."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from dcgev_cvx import InvalidParameter
+from dcgev_cvx.steps.backend import Backend
+from dcgev_cvx.steps.linearized import Linearized
+
+
+def parts(weight=1.0):
+    x = cp.Variable(2, name="x", value=[0.5, -0.2])
+    w = cp.Parameter(nonneg=True, name="w", value=weight)
+    u, v = w * cp.sum_squares(x), cp.norm(x - 1)
+    return x, w, Linearized([(u, v)], [cp.abs(x) <= 2], [x])
+
+
+def test_the_minimum_is_that_of_the_convex_problem_with_the_tangent():
+    x, _, linearized = parts()
+    y = np.array([0.5, -0.2])
+    at = linearized.point(y)
+    answer = linearized.minimum(y, 0.0, Backend())
+    slope = (y - 1) / np.linalg.norm(y - 1)
+    assert at.slopes.toarray() == pytest.approx(slope[None, :])
+    assert answer.x == pytest.approx(slope / 2, abs=1e-7)
+    assert abs(answer.gap) < 1e-6
+    assert x.value.tolist() == [0.5, -0.2]
+
+
+def test_what_is_kept_belongs_to_the_values_of_the_parameters():
+    _, w, linearized = parts()
+    y = np.array([0.5, -0.2])
+    first = linearized.minimum(y, 0.0, Backend())
+    assert linearized.minimum(y, 0.0, Backend()) is first
+    w.value = 2.0
+    assert linearized.minimum(y, 0.0, Backend()).x == pytest.approx(first.x / 2, abs=1e-7)
+    w.value = None
+    with pytest.raises(InvalidParameter, match="parameter w has no value"):
+        linearized.point(y)
