@@ -48,10 +48,12 @@ SWAPS: dict[type, type] = {
     ast.Or: ast.And,
 }
 NAMES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
+FLAGS = ("check_finite", "lower", "overwrite_a", "overwrite_b", "copy", "strict")
 FASTER = "decides how soon something happens, not what is computed"
 EQUIVALENT: dict[tuple[str, str], str] = {
     ("steps/shrink", "if not 0 < np.count_nonzero(y) < 1.4 * len(y) or not absorbing(self.part, y):"): FASTER,
     ("_numerics/proofs", "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))"): FASTER,
+    ("search/exchange_table", "if self.exchange_work >= TABLE:"): FASTER,
 }
 """(module, the faulty line) → why no test can detect the fault."""
 
@@ -118,13 +120,12 @@ def tree_of(module: str) -> ast.Module:
 
 
 def sites(tree: ast.AST) -> list[ast.AST]:
-    """The nodes that can be changed; not in messages, annotations, docstrings or lists of names."""
+    """The nodes that can be changed; not in messages, annotations, docstrings, decorators or flags of LAPACK."""
     found: list[ast.AST] = []
+    apart = [getattr(tree, name, None) for name in ("annotation", "returns")] + getattr(tree, "decorator_list", [])
     for child in ast.iter_child_nodes(tree):
-        if isinstance(child, ast.Raise | ast.JoinedStr | ast.arg) or (
-            isinstance(tree, ast.AnnAssign | ast.FunctionDef)
-            and child in (getattr(tree, "annotation", 0), getattr(tree, "returns", 0))
-        ):
+        flag = isinstance(child, ast.keyword) and child.arg in FLAGS
+        if flag or child in apart or isinstance(child, ast.Raise | ast.JoinedStr | ast.arg):
             continue
         if is_site(child):
             found.append(child)

@@ -31,7 +31,7 @@ from ._numerics.checks import (
 )
 from ._numerics.spectra import power_of_two
 from .errors import Infeasible, InvalidParameter, InvalidPencil
-from .pencils import Gram, Pencil, expect_pencil
+from .pencils import Gram, Pencil, check_order, expect_pencil
 
 Shift: TypeAlias = Literal["identity", "metric"]
 
@@ -184,6 +184,7 @@ class SparseGEV:
         """x⁽⁰⁾ ∈ Ω: the leading eigenvector unless one is given."""
         if x0 is None:
             return self.pencil.leading_vector.copy()
+        check_order(self.pencil.names, getattr(x0, "index", None), "the variables", "x0")
         x = as_vector(x0, self.pencil.n, "x0")
         unit = power_of_two(float(np.max(np.abs(x))))  # xᵀBx may overflow, its root does not
         norm = unit * self.pencil.B_norm(x / unit)
@@ -341,6 +342,7 @@ class SparseFDA:
         if x0 is None:
             z = self.pencil.B_solve(self.a)
             return z / float(self.a @ z)
+        check_order(self.pencil.names, getattr(x0, "index", None), "the variables", "x0")
         x = as_vector(x0, self.pencil.n, "x0")
         with np.errstate(over="ignore", invalid="ignore"):
             ax, size = float(self.a @ x), float(np.abs(self.a) @ np.abs(x))

@@ -4,6 +4,7 @@ import math
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import referee
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from dcgev_cvx import (
     Gram,
     Infeasible,
     InvalidParameter,
+    InvalidPencil,
     L1Penalty,
     LogPenalty,
     Pencil,
@@ -385,3 +387,23 @@ def test_a_start_may_exceed_the_ball_by_the_slack_and_no_more():
     assert program.start([1.0 + FEASIBILITY_SLACK]) == pytest.approx([1.0])
     with pytest.raises(InvalidParameter):
         program.start([1.0 + 1.01 * FEASIBILITY_SLACK])
+
+
+def test_the_multiplier_solves_the_optimality_system_times_x():
+    rng = np.random.default_rng(2)
+    B = referee.random_pencil(3, 4, cond=10.0)[1]
+    x, p = rng.standard_normal(4), rng.uniform(0.1, 1.0, 4)
+    ball, plane = SparseGEV(Pencil(np.eye(4), B), 0.1), SparseFDA(rng.standard_normal(4), B, 0.1)
+    for program, gradient in ((ball, -5.0 * B @ x), (plane, 2.0 * B @ x)):
+        mu = program.multiplier(x, gradient, p)
+        assert mu != 0.0
+        assert x @ (gradient + 2.0 * mu * program.normal(x)) + p @ np.abs(x) == pytest.approx(0.0, abs=1e-12)
+    assert ball.multiplier(x, 5.0 * B @ x, p) == 0.0
+
+
+def test_a_labelled_start_in_another_order_is_refused():
+    program = SparseGEV(Pencil(np.eye(3), names=["u", "v", "w"]), 0.1)
+    x0 = pd.Series([0.5, 0.25, 0.0], ["u", "v", "w"])
+    assert program.start(x0).tolist() == [0.5, 0.25, 0.0]
+    with pytest.raises(InvalidPencil, match="the variables and x0 have the same labels in another order"):
+        program.start(x0.iloc[::-1])

@@ -40,7 +40,13 @@ def read_problem(args: argparse.Namespace) -> Pencil:
     """The pencil that the options describe; how its files were understood is told once they were."""
     refuse_other_tasks(args)
     rules = decisions(args)
-    pencil = read_pencil(args.data, args.A, args.B, rules) if args.task is None else read_samples(args, rules)
+    if args.task is None:
+        return read_pencil(args.data, args.A, args.B, rules)
+    return told(read_samples(args, rules), rules)
+
+
+def told(pencil: Pencil, rules: Decisions) -> Pencil:
+    """The pencil, after the lines on how its files were understood."""
     for line in rules.notes:
         console.note(line)
     return pencil
@@ -92,12 +98,12 @@ def read_pencil(data: str | None, A: str | None, B: str | None, rules: Decisions
     rules = rules or Decisions()
     pencil = read_data(data, rules) if data is not None else square(read_table(str(A), rules), str(A))
     if B is None:
-        return pencil
+        return told(pencil, rules)
     if pencil.B is not None:
         raise InvalidParameter(f"the data have a B of their own: leave out --B {B}.")
     metric = read_table(B, rules)
     check_order(pencil.names, column_names(metric), "the columns of A", f"those of {B}")
-    return Pencil(pencil.A, metric, names=pencil.names or column_names(metric))
+    return told(Pencil(pencil.A, metric, names=pencil.names or column_names(metric)), rules)
 
 
 def read_data(data: str, rules: Decisions) -> Pencil:

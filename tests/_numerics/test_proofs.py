@@ -62,3 +62,12 @@ def test_the_sizes_behind_a_sum_are_charged():
     M = np.array([[1.0, 0.0], [0.0, -1.0]])
     assert lambda_max_bound(M, None, np.full((2, 2), 1e8)) >= 1.0 + 1e8 * 2.0**-52
     assert lambda_max_bound(M, None) <= 1.0 + 1e-13
+
+
+def test_a_known_pair_gives_the_same_bound():
+    for seed in range(5):
+        A, B = referee.random_pencil(seed, 5, cond=100.0)
+        lead = leading_pair(A, B)
+        bound = lambda_max_bound(A, B, lead=lead)
+        assert exactly_semidefinite(bound, A, B)
+        assert bound == pytest.approx(lambda_max_bound(A, B), rel=1e-9)

@@ -352,3 +352,9 @@ def test_the_rounding_of_a_radius_is_forgiven_in_proportion_to_n():
     pencil, u = Pencil(np.eye(8)), 2.0**-52
     assert largest_valid_k(pencil, 2.0 * (1.0 - 28.0 * 8 * u)) == 4
     assert largest_valid_k(pencil, 2.0 * (1.0 - 40.0 * 8 * u)) == 3
+
+
+def test_the_penalized_bound_takes_the_better_of_its_two_duals():
+    pencil = Pencil(np.ones((3, 3)))
+    assert penalized_bound(pencil, 0.5, -0.5 * np.ones((3, 3))) == pytest.approx(1.5)  # λmax of ½·ones
+    assert penalized_bound(pencil, 0.5, np.ones((3, 3))) == pytest.approx(2.5)  # U = 0 off the diagonal
