@@ -42,12 +42,14 @@ class Screening:
 
     def excluded(self, Z: Index) -> bool:
         """Is every support with a variable of Z proved to stay below λ?"""
-        n, a = len(self.A), self.dual.a
-        saved = np.maximum(0.0, self.last - np.max(a[:, Z], axis=1))
+        B = np.eye(len(self.A)) if self.B is None else self.B
+        return is_definite(self.lam, self.A + self.dual.U + np.diag(self.charges_with(Z)), B, self.size)
+
+    def charges_with(self, Z: Index) -> Vector:
+        """The charges of the supports that hold a variable of Z: one of the k − 1 others of a row is in Z."""
+        saved = np.maximum(0.0, self.last - np.max(self.dual.a[:, Z], axis=1))
         saved[Z] = 0.0  # a row of Z may be the only one of Z in the support
-        r = self.charges - saved * (1.0 - 4.0 * UNIT_ROUNDOFF)
-        B = np.eye(n) if self.B is None else self.B
-        return is_definite(self.lam, self.A + self.dual.U + np.diag(r), B, self.size)
+        return self.charges - saved * (1.0 - 4.0 * UNIT_ROUNDOFF)
 
     @cached_property
     def charges(self) -> Vector:

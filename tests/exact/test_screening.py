@@ -47,6 +47,19 @@ def test_no_variable_of_a_better_support_is_removed():
     assert removed > 40
 
 
+def test_charges_with_a_variable_of_Z_cover_every_support_and_no_more():
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        n, k = 7, int(rng.integers(2, 6))
+        dual = pair_dual(np.zeros((n, n)), rng.uniform(size=(n, n)), n)
+        Z = rng.permutation(n)[: int(rng.integers(1, 4))]
+        needed = np.zeros(n)
+        for S in combinations(range(n), k):
+            for j in S if set(S) & set(Z) else ():
+                needed[j] = max(needed[j], sum(dual.a[j, i] for i in S if i != j))
+        assert Screening(np.eye(n), None, k, dual, 2.0).charges_with(Z) == pytest.approx(needed, rel=1e-12)
+
+
 def test_a_dual_of_a_part_extends_to_all_variables():
     pencil, k = planted_pca(40, 3, samples=400, strength=4.0, rng=1).pencil, 3
     found = best_subset(pencil, k)
