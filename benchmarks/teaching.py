@@ -33,7 +33,7 @@ def lab(browser: Any, driver: Any, name: str, repeats: int) -> Iterator[Measure]
     with browser.served(name) as address:
         driver.get(address)
         browser.wait_for(driver, browser.has_result, 60)
-        yield at_most(f"dcgev lab {name}: first result", perf_counter() - begin, "s", 10.0)
+        yield at_most(f"dcgev lab {name}: first result", perf_counter() - begin, "s", 8.0)
         right = "\ue014"  # the key as WebDriver names it
         medians = [
             statistics.median(browser.answer_seconds(driver, thumb, right) for _ in range(repeats))

@@ -1,4 +1,4 @@
-"""Exercise: write a majoriser of the d.c. objective. Fill in and run; `teach.hint("majoriser")` helps."""
+"""Exercise: write a majoriser. Fill in and run; `teach.hint("majoriser")` helps."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Solution: write a majoriser of the d.c. objective."""
+"""Solution: write a majoriser."""
 
 import numpy as np
 
