@@ -170,7 +170,10 @@ def test_odd_containers_give_the_same_bits(place, kind):
     data, call = PLACES[place]
     odd = ODD[kind](data)
     before = snapshot(odd)
-    assert np.array_equal(call(odd), plain_answer(place))
+    if place == "C" and scipy.sparse.issparse(odd):  # stays sparse, and is multiplied in another order
+        assert np.allclose(call(odd), plain_answer(place), rtol=1e-12)
+    else:
+        assert np.array_equal(call(odd), plain_answer(place))
     assert same(odd, before)
 
 
@@ -458,7 +461,6 @@ CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine f
         "time_limit": 1.0,
         "node_limit": 9,
         "start": None,
-        "solver": None,
         "progress": None,
     },
     exact.brute_force: {"pencil": PCA, "k": 2},
@@ -496,6 +498,7 @@ TAKEN = {  # (argument, value) that are in order somewhere
     *((name, "matrix") for name in ("A", "X", "Y", "T")),
     ("known", "empty"),
     ("start", "none"),
+    ("X", "sparse"),
 }
 
 
