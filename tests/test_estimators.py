@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -277,6 +277,27 @@ def test_a_few_variables_tell_breast_cancer():
     X, y = load_breast_cancer(return_X_y=True)
     assert cross_val_score(DCFDA(k=5), X, y, cv=5).mean() > 0.93
     assert np.count_nonzero(DCFDA(k=5).fit(X, y).components_) == 5
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_predictions_are_those_of_linear_discriminant_analysis_on_the_chosen_variables(load):
+    X, y = load(return_X_y=True)
+    model = DCFDA(k=2, effort="quick").fit(X[::2], y[::2])
+    chosen = model.components_.any(axis=0)
+    plain = LinearDiscriminantAnalysis(solver="eigen").fit(X[::2, chosen], y[::2])
+    np.testing.assert_allclose(
+        model.predict_proba(X[1::2]), plain.predict_proba(X[1::2, chosen]), rtol=1e-6, atol=1e-9
+    )
+    assert not model.coef_[:, ~chosen].any()
+
+
+def test_without_refit_only_the_scores_count():
+    X, y = load_wine(return_X_y=True)
+    model = DCFDA(k=2, effort="quick", refit=False).fit(X, y)
+    directions = model.components_.T
+    assert np.linalg.matrix_rank(np.column_stack([directions, model.coef_.T])) == directions.shape[1]
+    with pytest.raises(InvalidParameter, match="refit"):
+        DCFDA(refit=2).fit(X, y)
 
 
 def test_nu_is_the_other_way_to_sparsity():
