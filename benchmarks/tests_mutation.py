@@ -54,6 +54,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("steps/shrink", "if not 0 < np.count_nonzero(y) < 1.4 * len(y) or not absorbing(self.part, y):"): FASTER,
     ("_numerics/proofs", "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))"): FASTER,
     ("search/exchange_table", "if self.exchange_work >= TABLE:"): FASTER,
+    (
+        "relaxations/bounds",
+        "largest = abs(lam) / np.max(np.abs(metric), axis=1) + self.sizes[rows]",
+    ): "the largest entry of such a row is its diagonal, one",
 }
 """(module, the faulty line) → why no test can detect the fault."""
 

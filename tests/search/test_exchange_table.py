@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
 
-from dcgev_cvx import Pencil
+from dcgev_cvx import Gram, Pencil
 from dcgev_cvx.search import exchange_table
 from dcgev_cvx.search.exchange_table import ExchangeTable, disjoint, leading, pair_value, support_values
 
@@ -94,3 +94,8 @@ def test_a_shortened_table_has_as_many_outsiders_as_members(monkeypatch):
     assert not set(columns) & set(support)
     ends, values = table.improve(np.array([support, support + 5]))
     assert values == pytest.approx([value_on(pencil, end) for end in ends])
+
+
+def test_the_work_of_a_table_is_counted():
+    assert exchange_table.table_work(Pencil(np.eye(10)), 3) == 3 * 10 * (50.0 + 0.25 * 3)
+    assert exchange_table.table_work(Pencil(Gram(np.eye(8, 10))), 3) == 3 * 10 * (50.0 + 0.25 * 8)

@@ -29,3 +29,11 @@ def test_matching_program_for_a_large_support(monkeypatch):
     assert 0.0 < far[0].rho < near[0].rho
     assert near[1].passes()
     assert far[1].passes()
+
+
+def test_the_penalty_starts_below_a_tenth_of_what_the_smallest_loading_bears():
+    pencil = Pencil(np.array([[3.0, 1.0], [1.0, 1.0]]), np.diag([1.0, 2.0]))
+    x0 = pencil.leading_vector
+    x, rho_eps = matching_program.stationary_near(pencil, x0)
+    assert 0.0 < rho_eps <= 0.2 * pencil.lambda_max * float(np.min(pencil.B_diagonal * x0**2)) * (1.0 + 1e-12)
+    assert np.array_equal(np.sign(x), np.sign(x0))

@@ -19,7 +19,7 @@ from dcgev_cvx import (
     sparse_gev,
 )
 from dcgev_cvx.programs import L1Penalty
-from dcgev_cvx.steps.accelerate import Accelerated, Repeated
+from dcgev_cvx.steps.accelerate import Accelerated, Repeated, combined
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.native import native_step
 
@@ -134,3 +134,9 @@ def test_pca_natively(pitprops):
     assert fast.support == slow.support
     assert np.max(np.abs(fast.x - slow.x)) <= 1e-6
     assert fast.n_iter < slow.n_iter
+
+
+def test_two_images_are_enough_to_combine():
+    images, moves = np.array([[1.0, 1.0], [1.5, 1.4]]), np.array([[1.0, 0.8], [0.5, 0.4]])
+    assert combined(images, moves) == pytest.approx([2.0, 1.8])  # a geometric series, summed
+    assert combined(images[:1], moves[:1]) is None

@@ -249,3 +249,11 @@ def test_the_last_newton_step_corrects_both_unknowns():
         better, multiplier = steps_polish.refined(B, h, tau, *near)
         assert np.abs(better - x).max() <= 1e-10
         assert multiplier == pytest.approx(mu, rel=1e-10)
+
+
+def test_the_multiplier_of_a_point_inside_is_zero():
+    program = SparseGEV(Pencil(np.eye(2), np.diag([1.0, 2.0])), 0.0, tau=0.5)
+    ball = surrogate_at(program, np.array([0.1, 0.1]))
+    x = np.array([0.3, 0.2])
+    assert ball.multiplier(x, ball.B.dot(x)) == 0.0
+    assert ball.multiplier(x, -6.0 * ball.B.dot(x)) == pytest.approx(3.0)
