@@ -143,12 +143,14 @@ def wrong_proofs(trials: int) -> Iterator[Measure]:
     begin, below, nodes, lost, removed, excess = perf_counter(), 0, 0, 0, 0, []
     for trial in range(trials):
         pencil, k = random_pencil(rng, 9 if trial % 20 == 0 else 6)
+        while k < 2:  # one variable makes no pair
+            pencil, k = random_pencil(rng, 6)
         values = values_of(pencil, k)
         truth = max(values.values())
         slack = rounding(pencil, truth)
         scaled, unit = scaled_pencil(pencil, k)
         dual = pair_dual_for(rng, scaled, k, honest=trial % 2 == 0)
-        if dual is None or k < 2:
+        if dual is None:
             continue
         bound = unit * pairwise_bound(scaled, k, dual.U, dual.a)
         below += bound < truth - slack
