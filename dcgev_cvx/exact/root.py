@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Literal
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from .._numerics.checks import Index, Vector
 from .._numerics.proofs import lambda_max_bound
@@ -133,7 +134,10 @@ def descended(scaled: Pencil, k: int, root: Root, deadline: float, *, screen: bo
     splitting = PairSplitting(np.array(part.A), part.B, k, x)
     best, slow = math.inf, 0
     while splitting.steps < MAX_STEPS and slow < 2 and perf_counter() < deadline:
-        splitting.run(CHECK_STEPS, deadline)
+        try:
+            splitting.run(CHECK_STEPS, deadline)
+        except LinAlgError:  # LAPACK failed: what was proved so far stands
+            break
         root, bound = checked(scaled, k, root, splitting, best, screen)
         value = value_of(scaled, root.support)
         if root.bound <= threshold(value) or len(root.kept) <= k:

@@ -368,10 +368,6 @@ class Dual:
     b: float
     d: Vector
 
-    def __getitem__(self, support: Any) -> Dual:
-        """The same on a principal sub-pencil, where |Uᵢⱼ| ≤ b·dᵢdⱼ still holds."""
-        return Dual(self.U[np.ix_(support, support)], self.b, self.d[support])
-
     def scaled(self, t: float) -> Dual:
         """(tU, tb), also dual for every t ≥ 0."""
         return Dual(t * self.U, t * self.b, self.d)

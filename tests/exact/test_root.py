@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import LinAlgError
 from small_problems import null, optimum, random_cca
 
 from dcgev_cvx import Gram, Pencil, solve
@@ -64,3 +65,16 @@ def test_the_relaxation_ends_at_the_deadline_and_when_it_stalls(monkeypatch):
     stalled = root.relaxed(scaled, 5, support, 9.0, deadline=np.inf)
     assert len(steps) <= 3
     assert root.value_of(scaled, support) <= stalled.bound <= 9.0
+
+
+def test_a_failure_of_lapack_costs_the_relaxation_and_nothing_else(monkeypatch):
+    def fails(*_):
+        raise LinAlgError("no convergence")
+
+    monkeypatch.setattr(root.PairSplitting, "run", fails)
+    for constant in ("ROOT_WORK", "CHEAP_NODES"):
+        monkeypatch.setattr(f"dcgev_cvx.exact.branch_and_bound.{constant}", 0)
+    pencil = null(14)
+    found = best_subset(pencil, 4)
+    assert found.optimal
+    assert found.value == pytest.approx(optimum(pencil, 4), rel=1e-12)

@@ -109,3 +109,10 @@ def test_an_ill_conditioned_metric_gives_a_loose_bound_and_no_error():
     splitting.run(60)
     U, a = (splitting.dual.U, splitting.dual.a) if splitting.dual else (None, None)
     assert pairwise_bound(pencil, 3, U, a) <= pencil.lambda_max * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize("A", [np.zeros((5, 5)), np.diag([1.0, 2.0, 3.0, 4.0, 5.0])], ids=["zero", "diagonal"])
+def test_a_zero_start_and_a_zero_matrix_are_no_obstacle(A):
+    splitting = PairSplitting(A.copy(), None, 2, np.zeros(5))
+    splitting.run(100)
+    assert pairwise_bound(Pencil(A), 2, splitting.dual.U, splitting.dual.a) == pytest.approx(A[-1, -1], abs=1e-6)
