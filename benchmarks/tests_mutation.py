@@ -55,6 +55,18 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("_numerics/proofs", "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))"): FASTER,
     ("search/exchange_table", "if self.exchange_work >= TABLE:"): FASTER,
     (
+        "search/solve",
+        "return 20.0 * self.pencil.A_entries if self.pencil.B is None else 10000.0 * self.k * self.pencil.n",
+    ): FASTER,
+    (
+        "search/constructions",
+        "if all((2.0 ** (-50) <= size <= 4.0 ** 50 for size in (pencil.A_scale or 1.0, pencil.B_scale))):",
+    ): "scaling by powers of two rounds nothing",
+    (
+        "mm",
+        "run = steps_from(smaller.part, step, frozen(local[-1].x[local[1].x != 0.0]), local[-1].l)",
+    ): "there are two iterates, and the second is the last",
+    (
         "relaxations/bounds",
         "largest = abs(lam) / np.max(np.abs(metric), axis=1) + self.sizes[rows]",
     ): "the largest entry of such a row is its diagonal, one",
