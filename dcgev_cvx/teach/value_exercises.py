@@ -97,8 +97,8 @@ def judge_stuck(x: Vector) -> Verdict:
         if program.violation(x) > 1e-9:
             return Verdict(False, f"xᵀx = {x @ x:.6g} > 1: divide x by its length.")
         return Verdict(False, f"Not stationary. With y = x: {failing_row(program, x, x)} τ = {program.tau:g}.")
-    if np.count_nonzero(x) != 2:
-        return Verdict(False, f"Stationary, but with {np.count_nonzero(x)} nonzeros: two are asked for.")
+    if (count := int(np.count_nonzero(x))) != 2:
+        return Verdict(False, f"Stationary, but with {count} nonzero{'' if count == 1 else 's'}: two are asked for.")
     found, best = value(program.pencil, renormalize(program.pencil, x)), best_subset(program.pencil, 2).value
     if found < best - 1e-3:
         return Verdict(True, f"stationary with value {found:.6g}; the best two variables have {best:.6g}")

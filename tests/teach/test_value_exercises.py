@@ -51,7 +51,7 @@ def test_stuck_wants_a_stationary_pair_that_is_not_the_best(pitprops):
     pair[[0, 1]] = np.sqrt(0.5)
     assert "these are the best two variables" in teach.check("stuck", pair).why
     assert "Not stationary. With y = x: KKT row" in teach.check("stuck", np.full(13, 13**-0.5)).why
-    assert "1 nonzeros" in teach.check("stuck", np.eye(13)[0]).why
+    assert "with 1 nonzero: two" in teach.check("stuck", np.eye(13)[0]).why
     assert "6 nonzeros" in teach.check("stuck", dc_pca(pitprops, rho=4.84).x).why
     assert "divide x by its length" in teach.check("stuck", 2 * pair).why
     assert "no nonzeros" in teach.check("stuck", np.zeros(13)).why
