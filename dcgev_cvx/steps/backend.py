@@ -13,7 +13,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 from cvxpy.settings import SOLVERS as KNOWN
-from scipy.sparse import coo_array, issparse
+from scipy.sparse import coo_array, csc_array, issparse
 
 from .._numerics.checks import Vector, shown
 from .._numerics.extras import check_cvxpy
@@ -175,13 +175,13 @@ def known_solver(name: object) -> str:
     raise InvalidParameter(f"solver {shown(name)} is unknown; {nearest(name, every)}")
 
 
-class LinearCostProblem(cp.Problem):
-    """A problem with its parameters in the linear cost alone, compiled once for many solves.
+class CompiledProblem(cp.Problem):
+    """A problem with parameters in its linear cost and its constraints, compiled once for many solves.
 
-    CVXPY's standard form of it is min ½xᵀPx + q(θ)ᵀx over fixed cones, with q affine in the parameters θ. P, A and b
-    are kept and q is multiplied out, which gives the same data bit for bit; CVXPY multiplies out every matrix at each
-    solve, which at n = 13 takes longer than the solver does. Where CVXPY's internals are not as expected, in an older
-    or newer version, every solve is CVXPY's own.
+    CVXPY's standard form of it is min ½xᵀPx + q(θ)ᵀx over b(θ) − A(θ)x in fixed cones, with q, A and b affine in the
+    parameters θ. P is kept, and A and b where they are fixed; the others are multiplied out, which gives the same
+    data bit for bit. CVXPY multiplies out every matrix at each solve, which at n = 13 takes longer than the solver
+    does. Where CVXPY's internals are not as expected, in an older or newer version, every solve is CVXPY's own.
     """
 
     def __init__(self, problem: cp.Problem) -> None:
@@ -204,20 +204,21 @@ class LinearCostProblem(cp.Problem):
         return form.at(self._parameter_vector(form.data["param_prob"])), form.chain, form.inverse
 
     def _understood(self, data: dict[str, Any], chain: Any, inverse: Any) -> StandardForm | None:
-        """The standard form, if its cost is the map that we take it for; None leaves the solves to CVXPY."""
+        """The standard form, if its data are the maps that we take them for; None leaves the solves to CVXPY."""
         compiled: Any = data.get("param_prob")
         cost = "c" if "c" in data else "q"
         try:
-            fixed = (compiled.A, compiled.P, *(getattr(compiled, name, None) for name in ("lb_tensor", "ub_tensor")))
+            fixed = (compiled.P, *(getattr(compiled, name, None) for name in ("lb_tensor", "ub_tensor")))
             ours = set(compiled.param_id_to_col) - {-1} == {parameter.id for parameter in self._own}
             if not ours or not all(constant(tensor) for tensor in fixed):
                 return None
-            # the map is trusted only after it gave CVXPY's own cost vector, bit for bit
-            slopes = cost_map(compiled)
-            expected = cost_of(slopes, self._parameter_vector(compiled))
-            if not np.array_equal(expected, data[cost]):
-                return None
-            return StandardForm(ready_for(chain.solver.name(), data, expected.size), chain, inverse, cost, slopes)
+            kept = ready_for(chain.solver.name(), data, data[cost].size)
+            rows = None if constant(compiled.A) else RowMap.of(compiled.reduced_A)
+            form = StandardForm(kept, chain, inverse, cost, cost_map(compiled), rows)
+            # the maps are trusted only after they gave CVXPY's own data, bit for bit
+            expected = form.at(self._parameter_vector(compiled))
+            changed = (cost,) if rows is None else (cost, "A", "b")
+            return form if all(same(expected[name], data[name]) for name in changed) else None
         except (AttributeError, KeyError, TypeError, ValueError, IndexError):
             return None
 
@@ -236,7 +237,7 @@ class StandardForm:
     """What CVXPY made of the problem for one solver.
 
     cost is the key of the cost vector in the data, "c" or "q" by solver interface; slopes is the sparse matrix that
-    maps (θ, 1) to (q, constant).
+    maps (θ, 1) to (q, constant); rows gives A and b, and is None where they are fixed.
     """
 
     data: dict[str, Any]
@@ -244,11 +245,45 @@ class StandardForm:
     inverse: Any
     cost: str
     slopes: Any
+    rows: RowMap | None
 
     def at(self, parameters: Vector) -> dict[str, Any]:
         """The solver's data with the cost of these parameters; arrays are copied where a solver may write."""
         kept = self.data if self.chain.solver.name() in READS_ONLY else {k: own_copy(v) for k, v in self.data.items()}
-        return kept | {self.cost: cost_of(self.slopes, parameters)}
+        changed = {} if self.rows is None else self.rows.at(parameters)
+        return kept | changed | {self.cost: cost_of(self.slopes, parameters)}
+
+
+@dataclass(frozen=True)
+class RowMap:
+    """The affine map from (θ, 1) to A and b, which CVXPY keeps as the nonzeros of (−A, b) by columns."""
+
+    slopes: Any
+    indices: Any
+    starts: Any
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, reduced: Any) -> RowMap:
+        """The map of a compiled problem."""
+        indices, starts, (m, n) = reduced.problem_data_index
+        return cls(reduced.reduced_mat, indices.astype(np.int32), starts[:-1].astype(np.int32), (int(m), int(n) - 1))
+
+    def at(self, parameters: Vector) -> dict[str, Any]:
+        """A and b by their names in the solver's data."""
+        values, end = self.slopes @ parameters, self.starts[-1]
+        b = np.zeros(self.shape[0])
+        b[self.indices[end:]] = values[end:]
+        return {"A": csc_array((-values[:end], self.indices[:end], self.starts), shape=self.shape), "b": b}
+
+
+def same(ours: Any, given: Any) -> bool:
+    """Are two arrays or sparse matrices equal, bit for bit and in the places of their entries?"""
+    if not issparse(given):
+        return np.array_equal(ours, given)
+    return ours.shape == given.shape and all(
+        np.array_equal(getattr(ours, part), getattr(given, part)) for part in ("data", "indices", "indptr")
+    )
 
 
 def constant(tensor: Any) -> bool:

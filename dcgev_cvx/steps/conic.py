@@ -23,7 +23,7 @@ from ..certificates import step_residuals
 from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil
 from ..programs import Program, SparseGEV, expect_program
-from .backend import Backend, LinearCostProblem
+from .backend import Backend, CompiledProblem
 from .polish import Ball, Plane, Polished, Surrogate, polish, surrogate_at, value
 from .scaling import Scaling
 from .step import StepOutput, without_pull
@@ -204,7 +204,7 @@ def compiled(step: ConicStep, pencil: Pencil, s: Surrogate) -> cp.Problem:
     key = (step.model, s.scaling.u.tobytes(), fixed)
     problems = _kept.problems.setdefault(pencil, {})
     if key not in problems:
-        problems[key] = LinearCostProblem(step.model(s))
+        problems[key] = CompiledProblem(step.model(s))
     for name, parameter in problems[key].param_dict.items():
         # without CVXPY's checks of shape and sign, which take as long as the solver
         parameter.save_value(s.c if name == "c" else s.p)

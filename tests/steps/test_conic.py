@@ -280,7 +280,7 @@ def test_steps_say_when_they_do_not_apply():
 def counts(monkeypatch):
     """How many problems were written down, and how often CVXPY worked out how to solve one."""
     seen = {"built": 0, "chains": 0}
-    built, chain = conic.LinearCostProblem, cp.Problem._construct_chain
+    built, chain = conic.CompiledProblem, cp.Problem._construct_chain
 
     def counted_build(*args, **kwargs):
         seen["built"] += 1
@@ -290,7 +290,7 @@ def counts(monkeypatch):
         seen["chains"] += 1
         return chain(self, *args, **kwargs)
 
-    monkeypatch.setattr(conic, "LinearCostProblem", counted_build)
+    monkeypatch.setattr(conic, "CompiledProblem", counted_build)
     monkeypatch.setattr(cp.Problem, "_construct_chain", counted_chain)
     return seen
 

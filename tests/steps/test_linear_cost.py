@@ -7,7 +7,7 @@ from scipy.sparse import coo_array
 
 from dcgev_cvx import Backend, SparseFDA, SparseGEV, datasets
 from dcgev_cvx._numerics.threads import quiet
-from dcgev_cvx.steps.backend import LinearCostProblem
+from dcgev_cvx.steps.backend import CompiledProblem
 from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep, compiled
 from dcgev_cvx.steps.polish import surrogate_at
 
@@ -72,17 +72,32 @@ def test_solving_does_not_wear_the_kept_matrices(solver):
     assert (matrix != before).nnz == 0
 
 
-def test_a_parameter_elsewhere_is_left_to_cvxpy():
-    x, b = cp.Variable(2), cp.Parameter(2)
-    problem = LinearCostProblem(cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= b]))
-    for value in (1.0, 2.0, 3.0):
-        b.value = np.full(2, value)
+@pytest.mark.parametrize("solver", ["CLARABEL", "SCS", "ECOS", "OSQP"])
+def test_parameters_in_the_constraints_give_cvxpys_own_data(solver):
+    x, (b, w, q) = cp.Variable(3), (cp.Parameter(3) for _ in range(3))
+    cost, constraints = cp.Minimize(cp.sum_squares(x) + q @ x), [cp.multiply(w, x) >= b, w[:2] @ x[1:] == 1.0]
+    problem = CompiledProblem(cp.Problem(cost, constraints))
+    for scale in (1.0, 0.0, -2.0):
+        for parameter, value in ((b, [-1.0, 0.5, -2.0]), (w, [1.0, 2.0, 3.0]), (q, [0.3, -0.1, 0.0])):
+            parameter.value = scale * np.array(value)
+        ours, given = problem.get_problem_data(solver)[0], cp.Problem(cost, constraints).get_problem_data(solver)[0]
+        for name in set(ours) & set("AbcqFGhP"):
+            expected, found = (e.toarray() if hasattr(e, "toarray") else e for e in (given[name], ours[name]))
+            assert np.array_equal(expected, found), name
+    assert bool(problem._kept) == (solver in ("CLARABEL", "SCS"))
+
+
+def test_a_parameter_in_the_quadratic_cost_is_left_to_cvxpy():
+    x, p = cp.Variable(2), cp.Parameter(nonneg=True)
+    problem = CompiledProblem(cp.Problem(cp.Minimize(p * cp.sum_squares(x) - cp.sum(x))))
+    for p.value in (1.0, 2.0, 4.0):
         problem.solve(solver="CLARABEL")
-        assert x.value == pytest.approx(np.full(2, value), abs=1e-6)
+        assert x.value == pytest.approx(np.full(2, 0.5 / p.value), abs=1e-6)
+    assert not problem._kept
 
 
 def test_options_are_not_mixed_up():
-    problem = LinearCostProblem(QCQPStep().problem(CASES[0][1]))
+    problem = CompiledProblem(QCQPStep().problem(CASES[0][1]))
     for parameter in problem.parameters():
         parameter.value = np.ones(6)
     with quiet:  # one iteration is too few, and CVXPY says so
@@ -104,7 +119,7 @@ def test_other_internals_leave_the_solve_to_cvxpy(hidden, monkeypatch):
         return {**data, "param_prob": Without(data["param_prob"], hidden.split())}, chain, inverse
 
     monkeypatch.setattr(cp.Problem, "get_problem_data", without)
-    problem = LinearCostProblem(QCQPStep().problem(CASES[0][1]))
+    problem = CompiledProblem(QCQPStep().problem(CASES[0][1]))
     problem.get_problem_data("CLARABEL")
     assert not problem._kept
     data, _, _ = problem.get_problem_data("CLARABEL")
