@@ -5,6 +5,7 @@ import pytest
 from small_problems import null, random_cca
 
 from dcgev_cvx import Pencil, models
+from dcgev_cvx._numerics.threads import quiet
 from dcgev_cvx.datasets import pitprops
 from dcgev_cvx.relaxations import homogeneous_sdp
 from dcgev_cvx.relaxations.pair_splitting import PairSplitting, on_pairs, on_rows, on_spectrahedron
@@ -72,7 +73,8 @@ def test_the_bound_reaches_the_value_of_the_model(pencil, k):
     splitting.run(600)
     dual = splitting.dual
     bound = pairwise_bound(pencil, k, dual.U, dual.a)
-    value = models.pairwise_sdp(A, pencil.B, k).solve(solver="CLARABEL")
+    with quiet:  # on some platforms Clarabel calls an accurate answer inaccurate
+        value = models.pairwise_sdp(A, pencil.B, k).solve(solver="CLARABEL")
     assert bound == pytest.approx(value, rel=2e-4)
     assert bound <= homogeneous_sdp(pencil, k).upper_bound * (1.0 + 1e-6)
 

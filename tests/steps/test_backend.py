@@ -58,7 +58,7 @@ def test_missing_solvers_say_how_to_install_them(monkeypatch):
 
 
 def test_core_solvers_are_installed():
-    assert set(TIGHT) <= set(installed_solvers())
+    assert set(TIGHT) - {"ECOS"} <= set(installed_solvers())  # ECOS has no wheel for every Python
 
 
 def test_fallbacks_are_a_tuple_of_names():
