@@ -244,7 +244,12 @@ class Search:
         return 20.0 * self.pencil.A_entries if self.pencil.B is None else 5e3 * self.k * self.pencil.n
 
     def scan(self, budget: float) -> None:
-        """Exchange from columns of A, those of a large diagonal first; a quarter of the budget chooses them."""
+        """Exchange from columns of A, those of a large diagonal first; a quarter of the budget chooses them.
+
+        Not for A = CᵀC with k or fewer rows: any k columns of C then span all of them, and no group stands out.
+        """
+        if isinstance(self.pencil.A, Gram) and self.pencil.A.rows <= self.k:
+            return
         columns = self.column_order[self.scanned : self.scanned + int(0.25 * budget / self.column_work)]
         count = min(TOPS, self.affordable(budget - len(columns) * self.column_work))
         if count and len(columns) and not isinstance(self.exchanges, RankOneTableau):
@@ -266,7 +271,7 @@ class Search:
     @property
     def column_work(self) -> float:
         """Multiplications of a column's k largest entries: eight for each, a tenth of the products of a factor."""
-        rows = len(self.pencil.A.C) if isinstance(self.pencil.A, Gram) else 0
+        rows = self.pencil.A.rows if isinstance(self.pencil.A, Gram) else 0
         return self.pencil.n * (8.0 + 0.1 * rows)
 
     def one_shot_support(self, x0: Vector) -> Index:
