@@ -31,8 +31,8 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Ask every solver and print the distances."""
-    from ..verify.solver_agreement import agreement
     from .problem import read_pencil
+    from .solver_agreement import agreement
 
     name = args.data if args.data or args.A else "pitprops"
     pencil = read_pencil(name, args.A, args.B)

@@ -1,9 +1,9 @@
 """`dcgev verify`: check a solver: which equation fails, on which smallest example.
 
 The answers of the solver are judged by equations computed from the data; a failure comes with the equation and the
-smallest example that shows it. A Python function is imported from the current folder, the installed packages, or a
-file; a program in any language is started once and asked in JSON lines. The exit code is 0 if it passed, 1 if it
-failed.
+smallest example that shows it. A Python function is imported from the installed packages, the current folder, or a
+file, and called in a process of its own; a program in any language is started once and asked in JSON lines. The exit
+code is 0 if it passed, 1 if it failed.
 
 Usage:
 
@@ -20,6 +20,7 @@ import importlib
 import importlib.util
 import json
 import operator
+import signal
 import sys
 import threading
 from collections.abc import Generator
@@ -47,6 +48,7 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--tol", help="standard (default), interior-point, closed, or a number")
     parser.add_argument("--time-limit", type=float, default=10.0, metavar="S", help="seconds per call (default: 10)")
     parser.add_argument("--html", metavar="FILE", help="also write the report as a page")
+    parser.add_argument("--in-process", action="store_true", help="call the function in this process, for debugging")
     add_json(parser)
 
 
@@ -65,12 +67,18 @@ def run(args: argparse.Namespace) -> int:
 def checked(args: argparse.Namespace) -> Report:
     """The report on a function, or on a program that is started for it."""
     from ..verify import ProcessSolver
+    from .solver_process import FunctionProcess
 
     if not args.json:
         tell(f"running {args.target or args.cmd}")
-    if args.target is not None:
-        return check(args, loaded(args.target))
-    with ProcessSolver(args.cmd, args.level, time_limit=args.time_limit) as solver:
+    if args.in_process and args.target is not None:
+        with watchdog(2.0 * args.time_limit + 10.0):
+            return check(args, loaded(args.target))
+    settings: Any = {"level": args.level, "time_limit": args.time_limit}
+    with (
+        ended_by_signals(),
+        FunctionProcess(args.target, **settings) if args.target else ProcessSolver(args.cmd, **settings) as solver,
+    ):
         report = check(args, solver)
         if not report.ok and solver.stderr:
             print(f"the program's stderr:\n{solver.stderr}", file=sys.stderr)
@@ -85,16 +93,15 @@ def check(args: argparse.Namespace, solver: Any) -> Report:
         if not args.json:
             overwrite(f"{calls:>5} calls, {name}")
 
-    with watchdog(2.0 * args.time_limit + 10.0):
-        return verify.check(
-            solver,
-            args.level,
-            seed=args.seed,
-            effort="full" if args.full else "quick",
-            tol=tolerance(args.tol),
-            time_limit=args.time_limit,
-            progress=progress,
-        )
+    return verify.check(
+        solver,
+        args.level,
+        seed=args.seed,
+        effort="full" if args.full else "quick",
+        tol=tolerance(args.tol),
+        time_limit=args.time_limit,
+        progress=progress,
+    )
 
 
 def tolerance(text: str | None) -> Any:
@@ -103,6 +110,23 @@ def tolerance(text: str | None) -> Any:
         return None if text is None else float(text)
     except ValueError:
         return text
+
+
+@contextmanager
+def ended_by_signals() -> Generator[None]:
+    """SIGTERM and SIGHUP leave the command by an exception, so that the process of the solver is ended too."""
+
+    def leave(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    signals = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    main = threading.current_thread() is threading.main_thread()
+    before = [signal.signal(number, leave) for number in signals] if main else []
+    try:
+        yield
+    finally:
+        for number, handler in zip(signals, before, strict=False):
+            signal.signal(number, handler)
 
 
 @contextmanager
@@ -137,7 +161,7 @@ def loaded(target: str) -> Any:
     if not module or not name:
         raise InvalidParameter(f"{target!r} does not name a function: write MODULE:FUNCTION or FILE.py:FUNCTION.")
     if "" not in sys.path:
-        sys.path.insert(0, "")
+        sys.path.append("")  # at the end: a file in the current folder does not replace an installed package
     try:
         with redirect_stdout(sys.stderr):  # stdout is for the report
             found = from_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)

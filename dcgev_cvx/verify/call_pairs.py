@@ -1,4 +1,4 @@
-"""Pairs of calls whose answers must both be right: transformed, repeated, interleaved, laid out otherwise in memory.
+"""Calls that depend on those before them: repeated, interleaved, changed in one place, in reused arrays.
 
 The second question has a reference of its own; the two answers are never compared with each other, since both may be
 right and different (a tie, another stationary point).
@@ -57,7 +57,7 @@ def usable(instance: Instance) -> bool:
             return reference(instance).kkt >= 0.0
         if instance.level in RUNS:
             return settles(instance, QUICK_RUN)
-        return bool(np.isfinite(optimum(instance).value)) and bool(instance.data["A"].any())
+        return bool(np.isfinite(optimum(instance).value))
     except (DCGEVError, np.linalg.LinAlgError, FloatingPointError):
         return False
 
@@ -112,32 +112,6 @@ def scaled_variables(instance: Instance, s: float) -> Instance:
     return instance.changed(f"variables × {1.0 / s:g}", **values)
 
 
-def permutations(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """PAPᵀ, PBPᵀ, Py: detects loops over the wrong axis and state kept by position."""
-    return (Pair(base, permuted(base, rng.permutation(base.n))) for base in bases)
-
-
-def sign_flips(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """SAS, SBS, Sy with S diagonal, ±1, not all +1: detects signs taken from A instead of from c."""
-    for base in bases:
-        signs = rng.choice([-1.0, 1.0], size=base.n)
-        signs[int(rng.integers(base.n))] = -1.0
-        yield Pair(base, flipped(base, signs))
-
-
-def objective_scales(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """The objective times 1e±6, and 10 for profiles with narrow limits: detects absolute tolerances and ridges."""
-    return (Pair(base, scaled_objective(base, s)) for base in bases for s in (1e-6, 1e6, 10.0))
-
-
-def beyond_single(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """A and ρ̃ times 2¹⁴⁰ at the level pca: exact in float64, infinite in float32.
-
-    It is the only level at which single precision leaves no other trace: A ⪰ 0 and xᵀAx cannot cancel.
-    """
-    return (Pair(base, scaled_objective(base, 2.0**140)) for base in bases[:2] if base.level == "pca")
-
-
 def variable_scales(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
     """Units 1e±6 (B from 1e-12 to 1e12), and 3 for narrow profiles: detects tolerances on |x|, not |x|√Bᵢᵢ."""
     scaled = ((base, scaled_variables(base, s)) for base in bases if base.level != "pca" for s in (1e-6, 1e6, 3.0))
@@ -153,53 +127,108 @@ def repetitions(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
 
 
 def interleavings(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """The same call again after others, one of the same size: detects caches keyed by size and warm starts."""
+    """The same call again after others, of other sizes and of the same: detects caches keyed by size, warm starts."""
     for base in bases:
-        others = tuple(other for other in bases if other.n != base.n)[:1]
+        others = tuple(other for other in bases if other.n != base.n)[:2]
         mirrored = (flipped(base, -np.ones(base.n)), permuted(base, np.arange(base.n)[::-1]))
-        yield Pair(base, base, before=(*others, *mirrored))
+        yield Pair(base, base, before=(*others, *mirrored), how="after other calls")
 
 
 def single_changes(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """One argument changed and the others kept: detects values remembered from the last call."""
-    for base in bases[-3:]:
-        changes = [
-            (with_change(base, name), f"{name} changed, the rest kept") for name in LEVELS[base.level].arguments
-        ]
-        for asked, how in (*changes, (nudged(base), "every number moved by a thousandth")):
-            if asked is not None and usable(asked):
+    """One argument, one symmetric pair of entries or one entry changed and all the rest kept.
+
+    Detects values remembered from an earlier call by a key that is a part of the data: the other arguments, the
+    shape, the trace or the diagonal, the sum, a row, rounded numbers.
+    """
+    for base in bases:
+        for asked, how in changes(base):
+            if worthwhile(base, asked):
                 yield Pair(base, asked, before=(base,), how=how)
 
 
-def nudged(base: Instance) -> Instance:
-    """Every array changed by a thousandth of itself, y kept in Ω: detects a cache keyed by rounded numbers."""
-    d = 1.0 + 1e-3 * np.cos(np.arange(base.n))
+def changes(base: Instance) -> Iterator[tuple[Instance, str]]:
+    """(the changed question, what was changed): entries, numbers, everything a little, order and signs."""
+    for name in LEVELS[base.level].arguments:
+        value = base.data[name]
+        if name == "k":
+            yield base.changed("another k", k=another_k(base)), "k changed alone"
+        elif isinstance(value, np.ndarray):
+            for moved_to, how in entry_changes(base, name):
+                yield with_start(base, name, moved_to), f"{how} changed alone"
+        else:
+            for factor in (1.7, 1.001):
+                grown = value * factor + (0.05 * (factor > 1.5) if name == "tau" else 0.0)
+                yield base.changed(f"{name} × {factor:g}", **{name: grown}), f"{name} changed alone"
+    for size in (1e-2, 1e-3, 1e-4):
+        yield nudged(base, size), f"every number changed by {size:g} of itself"
+    order = np.roll(np.arange(base.n), 1)
+    yield permuted(base, order), "the variables in another order, which keeps trace, sum and spectrum"
+    signs = np.where(np.arange(base.n) == 0, -1.0, 1.0)
+    yield flipped(base, signs), "one variable with the other sign, which keeps the diagonal"
+
+
+def entry_changes(base: Instance, name: str) -> Iterator[tuple[Any, str]]:
+    """An array with one entry, one symmetric pair, or two that keep the sum changed; with what was changed."""
+    value, n = base.data[name], base.n
+    if value.ndim == 1:
+        for i in range(n):
+            yield value + 0.05 * float(np.max(np.abs(value))) * np.eye(n)[i], f"{name}[{i}]"
+        yield value[::-1].copy(), f"{name} reversed"
+        return
+    units = np.sqrt(np.abs(np.outer(np.diagonal(value), np.diagonal(value))))
+    units = np.where(units > 0.0, units, np.max(np.abs(value)))
+    sizes = large_changes(base, name) if base.level == "bound" else 0.03 * units
+    for i, j in zip(*np.triu_indices(n), strict=True):
+        yield value + sizes[i, j] * pair_of_entries(n, i, j), f"{name}[{i}, {j}]"
+    if n > 2 and base.level != "bound":
+        trade = sizes[0, 0] * (pair_of_entries(n, 0, 0) - pair_of_entries(n, 1, 1))
+        yield value + trade, f"{name}[0, 0] and {name}[1, 1], the trace kept,"
+        trade = sizes[0, 1] * (pair_of_entries(n, 0, 1) - pair_of_entries(n, 1, 2))
+        yield value + trade, f"{name}[0, 1] and {name}[1, 2], the sum kept,"
+
+
+def pair_of_entries(n: int, i: int, j: int) -> Matrix:
+    """eᵢeⱼᵀ + eⱼeᵢᵀ, or eᵢeᵢᵀ."""
+    E = np.zeros((n, n))
+    E[i, j] = E[j, i] = 1.0
+    return E
+
+
+def large_changes(base: Instance, name: str) -> Matrix:
+    """Changes of single entries that raise the optimum above what was a valid bound before."""
+    B, diag = base.B, np.sqrt(np.diagonal(base.B))
+    if name == "A":
+        return 6.0 * optimum(base).radius * np.outer(diag, diag)
+    return np.where(np.eye(base.n, dtype=bool), -0.97 * B, 0.995 * np.outer(diag, diag) - B)
+
+
+def with_start(base: Instance, name: str, value: Any) -> Instance:
+    """The base with one array replaced; y or x0 is brought back into Ω, and for FDA onto aᵀy = 1."""
+    data = {**base.data, name: value}
+    for start in ("y", "x0"):
+        if start in data and base.level == "fda":
+            data[start] = data[start] / float(data["a"] @ data[start])
+        elif start in data:
+            data[start] = inside(data.get("B", np.eye(base.n)), data[start])
+    return base.changed(f"{name} changed", **data)
+
+
+def worthwhile(base: Instance, asked: Instance) -> bool:
+    """Can the changed question be judged, and would the old answer be wrong? A bound must fall below the optimum."""
+    if not all(np.all(np.isfinite(value)) for value in asked.data.values()):
+        return False
+    if base.level == "bound":
+        before = optimum(base).lambda_max if asked.data["k"] == base.data["k"] else optimum(base).value
+        return usable(asked) and optimum(asked).value > before + 0.02 * abs(before)
+    if base.level == "cardinality":
+        return usable(asked) and (asked.data["k"] < base.data["k"] or not np.array_equal(asked.B, base.B))
+    return usable(asked)
+
+
+def nudged(base: Instance, size: float) -> Instance:
+    """Every array changed by a small share of itself, y kept in Ω: detects a cache keyed by rounded numbers."""
+    d = 1.0 + size * np.cos(np.arange(base.n))
     return base.changed("nudged", **stretched(base, d, np.ones(base.n) if base.level == "pca" else 1.0 / d))
-
-
-def with_change(base: Instance, name: str) -> Instance | None:
-    """The base with one argument changed to another valid value: τ only grows, y stays in Ω, k stays in range."""
-    value, data = base.data[name], base.data
-    if name == "A":  # plus a positive semidefinite matrix, a tenth of its size
-        v = np.cos(np.arange(base.n))
-        return base.changed("A + bulge", A=value + 0.1 * float(np.max(np.abs(value))) * np.outer(v, v))
-    if name == "B" and base.level == "bound":
-        return base.changed("B/2", B=0.5 * value)  # a larger B leaves an old bound valid
-    if name == "B":
-        grown = value + np.diag(np.linspace(0.1, 0.7, base.n) * np.diagonal(value))
-        starts = {key: inside(grown, data[key]) for key in ("y", "x0") if key in data and base.level != "fda"}
-        return base.changed("B changed", B=grown, **starts)
-    if name in ("y", "x0"):
-        turned = value[::-1].copy()
-        moved = turned / float(data["a"] @ turned) if base.level == "fda" else inside(base.B, turned)
-        return base.changed(f"{name} reversed", **{name: moved}) if np.all(np.isfinite(moved)) else None
-    if name == "k":
-        return base.changed("another k", k=another_k(base))
-    if name == "a":
-        a = value * np.linspace(0.5, 1.5, base.n)
-        return base.changed("another a", a=a, y=data["y"] / float(a @ data["y"]))
-    factor = {"rho": 0.6, "nu": 0.5, "eps": 2.0, "tau": 1.7}[name]
-    return base.changed(f"{name} × {factor:g}", **{name: value * factor + (0.05 if name == "tau" else 0.0)})
 
 
 def another_k(base: Instance) -> int:
@@ -214,35 +243,15 @@ def inside(B: Matrix, v: Vector) -> Vector:
 
 
 def reused_arrays(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """New numbers in the same arrays, B = I included: detects caches keyed by id()."""
-    for base in bases[:3]:
+    """New numbers in the same arrays, in one of them or in all, B = I included: detects caches keyed by id()."""
+    for base in bases:
         signs = np.where(np.arange(base.n) % 2 == 0, -1.0, 1.0)
-        asked = nudged(permuted(flipped(base, signs), np.arange(base.n)[::-1]))
-        if usable(asked):
-            yield Pair(base, asked, reused=True)
-
-
-# Memory layout and precision
-
-
-def strided(array: Any) -> Any:
-    """Every second entry of a larger array, backwards; the gaps are NaN, which detects reading beyond the view."""
-    wide = np.full([2 * size for size in array.shape], np.nan)
-    view = wide[tuple(slice(None, None, -2) for _ in array.shape)]
-    view[...] = array
-    return view
-
-
-def read_only(array: Any) -> Any:
-    """The array with writing forbidden."""
-    array.flags.writeable = False
-    return array
-
-
-def layouts(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
-    """The same numbers in Fortran order, strided and read-only."""
-    named = {"Fortran order": np.asfortranarray, "strided": strided, "read-only": read_only}
-    return (Pair(base, base, layout=layout, how=how) for base in bases[-3:] for how, layout in named.items())
+        arrays = [name for name in LEVELS[base.level].arguments if isinstance(base.data[name], np.ndarray)]
+        every = nudged(permuted(flipped(base, signs), np.arange(base.n)[::-1]), 1e-2)
+        alone = [(with_start(base, name, list(entry_changes(base, name))[1][0]), name) for name in arrays]
+        for asked, how in ((every, "every array"), *alone):
+            if worthwhile(base, asked):
+                yield Pair(base, asked, reused=True, how=f"{how} overwritten in place")
 
 
 def single_precision(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
@@ -251,7 +260,7 @@ def single_precision(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
         data = {k: single(v) if isinstance(v, np.ndarray) else v for k, v in base.data.items()}
         if "tau" in data:
             data["tau"] = max(float(data["tau"]), -1.01 * lowest(data["A"]))
-        asked = question(base.level, f"{base.name}, float32", base.flags, data)
+        asked = question(base.level, f"{base.name}, float32", (), data)
         if usable(asked):
             yield Pair(base, asked, layout=lambda v: v.astype(np.float32), single=True, how="float32 data")
 
@@ -268,14 +277,20 @@ def single(array: Any) -> Any:
 def last_digits(base: Instance) -> Iterator[Pair]:
     """One argument changed by 1e-12 of itself: if no bit of the answer changes, the argument was rounded."""
     for name in LEVELS[base.level].arguments:
-        if name in ("x0", "k") or (name == "eps" and base.level in RUNS):
-            continue
+        if name in ("x0", "k") or (name == "eps" and base.level in RUNS) or (name == "B" and nearly_diagonal(base.B)):
+            continue  # code may treat a B as diagonal that is so to rounding
         value = moved(base.data[name])
         value = value / float(base.data["a"] @ value) if base.level == "fda" and name == "y" else value
         asked = base.changed(f"{name} moved by 1e-12 of itself", **{name: value})
         if base.level in RUNS or usable(asked):
             x = exact_run(base, QUICK_RUN).x if base.level in RUNS else reference(base).x
             yield from [Pair(base, asked, how=name)] if resolved(base, asked, x) else []
+
+
+def nearly_diagonal(B: Matrix) -> bool:
+    """Is every entry beside the diagonal below a hundredth of it?"""
+    scaled = B / np.sqrt(np.outer(np.diagonal(B), np.diagonal(B)))
+    return bool(np.max(np.abs(scaled - np.diag(np.diagonal(scaled)))) < 1e-2)
 
 
 def weights_moved(rng: Random, count: int) -> Iterator[Pair]:
@@ -341,16 +356,11 @@ def limit_move(base: Instance, asked: Instance, x: Vector) -> Vector:
 
 PAIRS: Mapping[str, tuple[Callable[[Sequence[Instance], Random], Iterator[Pair]], str]] = MappingProxyType(
     {
-        "permutation": (permutations, "the variables in another order give the same answer in that order"),
-        "sign flips": (sign_flips, "flipping variables flips the answer"),
-        "scale of the objective": (objective_scales, "A, ρ̃, τ times 1e±6 change nothing but the value"),
-        "range of float64": (beyond_single, "A and ρ̃ times 2¹⁴⁰, too large for float32, change nothing"),
         "units of the variables": (variable_scales, "x in other units (B from 1e-12 to 1e12) is the same x"),
         "the same call twice": (repetitions, "a second call is as right as the first"),
         "calls interleaved": (interleavings, "no state is left over from calls of other sizes and numbers"),
-        "one argument changed": (single_changes, "nothing is remembered of the other arguments"),
+        "one part changed": (single_changes, "nothing is remembered when one argument or one entry changes"),
         "reused arrays": (reused_arrays, "new numbers in the same arrays are seen"),
-        "memory layout": (layouts, "Fortran order, strides and read-only arrays hold the same numbers"),
         "float32 data": (single_precision, "float32 numbers are read as numbers"),
     }
 )

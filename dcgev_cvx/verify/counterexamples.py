@@ -1,44 +1,34 @@
-"""Counterexamples: a failing case made as small as possible, and a search for failures beyond the suite.
+"""Counterexamples: a failing case made as small as possible.
 
 A failure on two variables with one-digit numbers can be checked by hand. Shrinking is greedy: a simpler instance is
-kept if the solver still fails on it and if it can still be judged. The search lets hypothesis draw problems of one to
-four variables whose entries are halves and quarters.
+kept if the solver still fails on it and if it can still be judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from random import Random as PlainRandom
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import Matrix, Vector
-from ..programs import MACHINE_EPS, log_scale
-from .call_pairs import RUNS, inside, picked, usable
-from .levels import LEVELS, Instance, lost, plain, question
-from .pencil_cases import leading, optimum
+from .call_pairs import inside, picked, usable
+from .levels import LEVELS, Instance, plain, question
+from .pencil_cases import optimum
 from .reference_answers import reference
-from .run_cases import QUICK_RUN, useful_run
-from .step_cases import collapse, lowest, through
-from .trial import Check, Finding, Outcome, Trial
+from .trial import Finding, Outcome, Trial
 
 CONTEXT: Mapping[str, str] = MappingProxyType(
     {
         "the same call twice": "the same call comes before it",
         "calls interleaved": "other calls come before it",
-        "one argument changed": "a call that differs in one argument comes before it",
+        "one part changed": "a call that differs in one place comes before it",
         "reused arrays": "a call with other numbers in the same arrays comes before it",
         "answers kept": "its answer is read again after later calls",
         "inputs unchanged": "its arguments are read again after it",
         "last digits": "its answer is compared with that of a neighbour",
-        "memory layout": "the arrays are laid out otherwise",
         "float32 data": "the arrays are float32",
     }
 )
@@ -177,115 +167,3 @@ def rough(value: Any) -> str:
     if value is None:
         return "nothing that can be judged"
     return "[" + ", ".join(f"{v:.10g}" for v in value) + "]" if np.ndim(value) else f"{float(value):.12g}"
-
-
-# The search beyond the suite
-
-
-def search_available() -> bool:
-    """Is hypothesis installed?"""
-    return find_spec("hypothesis") is not None
-
-
-def search_check(level: str, seed: int) -> Check:
-    """No problem of a few small numbers makes the solver miss an equation."""
-
-    def findings(trial: Trial) -> list[Finding]:
-        seen: list[Finding] = []
-
-        def fails(case: Instance | None) -> bool:
-            answer = trial.session.call(case, case.arguments()) if case is not None else None
-            if case is None or answer is None or not answer.asked:
-                return False
-            seen.append(trial.judged(case, answer))
-            return seen[-1].failed
-
-        found = searched(level, seed, fails)
-        worst = fresh_failure(trial, found) if found is not None else None
-        return seen if worst is None else [worst]
-
-    return Check("search", "", "no counterexample among problems of small whole numbers", findings)
-
-
-def searched(level: str, seed: int, fails: Callable[[Instance | None], bool]) -> Instance | None:
-    """The smallest problem on which the solver fails, or None; the same for the same seed. Whole runs cost more."""
-    from hypothesis import HealthCheck, Phase, find, settings
-    from hypothesis.errors import NoSuchExample
-
-    quiet = settings(
-        max_examples=60 if level in RUNS else 200,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=(HealthCheck.filter_too_much, HealthCheck.too_slow, HealthCheck.data_too_large),
-    )
-    try:
-        with temporary_home():
-            return find(problems(level), fails, settings=quiet, random=PlainRandom(seed))
-    except NoSuchExample:
-        return None
-
-
-@contextmanager
-def temporary_home() -> Generator[None]:
-    """Hypothesis keeps its notes in a temporary folder, and not in the caller's."""
-    from hypothesis import configuration
-
-    before = getattr(configuration, "__hypothesis_home_directory", None)
-    with TemporaryDirectory() as folder:
-        configuration.set_hypothesis_home_dir(folder)
-        try:
-            yield
-        finally:
-            configuration.set_hypothesis_home_dir(before)
-
-
-def problems(level: str) -> Any:
-    """A strategy for problems of a level; None is returned for draws that cannot be judged."""
-    from hypothesis import strategies
-
-    @strategies.composite
-    def one(draw: Callable[[Any], Any]) -> Instance | None:
-        halves, n = strategies.integers(-4, 4), draw(strategies.integers(1, 4))
-
-        def numbers(count: int) -> Vector:
-            return 0.5 * np.array(draw(strategies.lists(halves, min_size=count, max_size=count)), dtype=np.float64)
-
-        M, N = numbers(n * n).reshape(n, n), numbers(n * n).reshape(n, n)
-        A = M @ M.T if level == "pca" else 0.5 * (M + M.T)
-        B = np.eye(n) + (0.25 * N @ N.T if level != "pca" and draw(strategies.booleans()) else 0.0)
-        if level in ("bound", "cardinality"):
-            return judgeable(level, {"A": A, "B": B, "k": draw(strategies.integers(1, n))})
-        eps = draw(strategies.sampled_from((1.0, 0.1, 1e-2, 1e-4, MACHINE_EPS)))
-        share = draw(strategies.sampled_from((0.0, 0.1, 0.3, 0.6, 0.9)))
-        shift = draw(strategies.sampled_from((0.0, 0.5, 4.0)))
-        return judgeable(level, penalised(level, A, B, numbers(n), eps, share, shift))
-
-    return one()
-
-
-def penalised(level: str, A: Matrix, B: Matrix, v: Vector, *drawn: float) -> dict[str, Any]:
-    """The arguments of a step or a run from small numbers: v becomes y, x0 or a, ρ̃ a share of what matters."""
-    eps, share, shift = drawn
-    if level == "fda":
-        a = np.where(v == 0.0, 1.0, v)
-        return {"a": a, "B": B, "y": through(a, A[0] + a), "nu": share * log_scale(eps), "eps": eps}
-    if level == "step":
-        tau, y = max(0.0, -float(np.floor(2.0 * lowest(A)) / 2.0)) + shift, inside(B, v)
-        return {"A": A, "B": B, "y": y, "rho": share * collapse(A, y, eps, tau), "eps": eps, "tau": tau}
-    top = leading(A, B)
-    rho = 0.1 * share * max(0.0, float(top @ A @ top))
-    return {"A": A, "B": B, "rho": rho, "eps": eps, "x0": inside(B, top + 0.5 * v)}
-
-
-def judgeable(level: str, data: dict[str, Any]) -> Instance | None:
-    """The question, if it can be judged with certainty: not where c is rounding, on which no two programs agree."""
-    kept = {name: data[name] for name in LEVELS[level].arguments}
-    case = question(level, f"n = {len(data['B'])}, search", (), kept)
-    if level in RUNS:
-        return case if useful_run(case, QUICK_RUN) is not None else None
-    if level == "step" and data["y"].any():
-        c = data["A"] @ data["y"] + data["tau"] * data["y"]
-        if not c.any() or lost(case) >= 1e6:
-            return None
-    return case if usable(case) else None

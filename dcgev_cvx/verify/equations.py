@@ -312,14 +312,14 @@ def pulled(problem: Surrogate, x: Vector) -> Vector:
 
 
 def objective(instance: Instance, x: Vector) -> float:
-    """f(x) = ρ_ε Σ log(ε + |xᵢ|) − xᵀAx (Eq:f), written anew so that a mistake in the package's f cannot hide.
+    """f(x) − f(0) = ρ_ε Σ log(1 + |xᵢ|/ε) − xᵀAx (Eq:f), written anew.
 
-    For FDA f(x) = xᵀBx + ν_ε Σ log(1 + |xᵢ|/ε) (Eq:fdastudent).
+    A mistake in the package's f cannot hide here. Measured from f(0), it has no constant in which a small difference
+    would be lost. For FDA f(x) = xᵀBx + ν_ε Σ log(1 + |xᵢ|/ε) (Eq:fdastudent).
     """
-    if instance.level == "fda":
-        return spread(instance, x)
-    penalty = float(np.sum(np.log(instance.data["eps"] + np.abs(x))))
-    return instance.coefficient * penalty - float(x @ instance.data["A"] @ x)
+    penalty = instance.coefficient * float(np.sum(np.log1p(np.abs(x) / instance.data["eps"])))
+    fda = instance.level == "fda"
+    return penalty + (float(x @ instance.B @ x) if fda else -float(x @ instance.data["A"] @ x))
 
 
 def spread(instance: Instance, x: Vector) -> float:

@@ -79,6 +79,25 @@ LEVELS: Mapping[str, Level] = MappingProxyType(
 )  # fmt: skip
 
 
+def strided(array: Any) -> Any:
+    """Every second entry of a larger array, backwards; the gaps are NaN, which detects reading beyond the view."""
+    wide = np.full([2 * size for size in array.shape], np.nan)
+    view = wide[tuple(slice(None, None, -2) for _ in array.shape)]
+    view[...] = array
+    return view
+
+
+LAYOUTS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
+    {
+        "C order": np.copy,
+        "Fortran order": lambda array: np.array(array, order="F"),
+        "strided": strided,
+        "read-only": lambda array: frozen(np.copy(array)),
+    }
+)
+"""How the arrays of a call lie in memory."""
+
+
 def known_level(name: object) -> Level:
     """The level of that name; InvalidParameter names the nearest one."""
     return LEVELS[one_of(name, "level", LEVELS)]
@@ -132,9 +151,10 @@ class Instance:
         return float(self.data["nu" if self.level == "fda" else "rho"]) / log_scale(float(self.data["eps"]))
 
     def arguments(self) -> list[Any]:
-        """Fresh writeable copies in the level's order: what the solver is given."""
+        """Fresh copies in the level's order, laid out in memory as the flags say: what the solver is given."""
         values = [self.data[name] for name in LEVELS[self.level].arguments]
-        return [value.copy() if isinstance(value, np.ndarray) else value for value in values]
+        layout = next((LAYOUTS[f[7:]] for f in self.flags if f.startswith("layout=")), np.copy)
+        return [layout(value) if isinstance(value, np.ndarray) else value for value in values]
 
     def changed(self, name: str, **values: Any) -> Instance:
         """The same question with some arguments replaced; the flags describe the original and are dropped."""
@@ -248,17 +268,6 @@ class Tolerances:
     def at(self, instance: Instance) -> float:
         """The accuracy asked at an instance: not below what rounding leaves there."""
         return max(self.accuracy, rounding(instance))
-
-    def admits(self, instance: Instance) -> bool:
-        """Is the instance one that this profile is for?
-
-        Tiny weights are asked only without a limit on ε. A B of condition 1e8 in a random basis is asked only at 1e-8
-        and below, since no first-order method could answer it.
-        """
-        easy = "tiny-weights" not in instance.flags or self.smallest_eps == 0.0
-        mild = "basis-1e8" not in instance.flags or self.accuracy <= 1e-8
-        eps = instance.data.get("eps", 1.0)
-        return easy and mild and eps >= self.smallest_eps and condition(instance) <= self.largest_condition
 
 
 PROFILES: Mapping[str, Tolerances] = MappingProxyType(

@@ -1,32 +1,38 @@
-"""Families of pencils (A, B), and the questions of (SGEV-P), which are a pencil and a k.
+"""Kinds of A and of B, and the questions of (SGEV-P), which are a pencil and a k.
 
-A family's docstring names the mistake that it detects, where there is a typical one. Entries are of size one
-and drawn from an explicit generator. Pencils of (SGEV-P) are small enough to look at every support.
+The docstring of a kind names the mistake that it detects, where there is a typical one. Pencils of (SGEV-P) are small
+enough, or their k is, to look at every support.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, cycle
+from itertools import combinations
 from types import MappingProxyType
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
-from .levels import Instance, question
+from .case_space import Row, Space
+from .levels import LAYOUTS, Instance, question
 
 Random: TypeAlias = np.random.Generator
-T = TypeVar("T")
 
-# Families of A
+# Kinds of A, with entries of size one
 
 
 def covariance(n: int, rng: Random) -> Matrix:
     """CᵀC/m of Gaussian data with 2n + 2 rows."""
     C = rng.standard_normal((2 * n + 2, n))
     return C.T @ C / len(C)
+
+
+def short_gram(n: int, rng: Random) -> Matrix:
+    """CᵀC of fewer rows than variables: singular."""
+    C = rng.standard_normal(((n + 1) // 2, n))
+    return C.T @ C / n
 
 
 def planted(n: int, rng: Random) -> Matrix:
@@ -40,7 +46,7 @@ def planted(n: int, rng: Random) -> Matrix:
 def indefinite(n: int, rng: Random) -> Matrix:
     """A symmetric Gaussian matrix: eigenvalues of both signs."""
     M = rng.standard_normal((n, n)) / np.sqrt(n)
-    return 0.5 * (M + M.T) + (0.3 if n == 1 else 0.0) * np.eye(n)
+    return 0.5 * (M + M.T) if n > 1 else np.array([[-0.7]])
 
 
 def negative(n: int, rng: Random) -> Matrix:
@@ -51,7 +57,7 @@ def negative(n: int, rng: Random) -> Matrix:
 def large_negative(n: int, rng: Random) -> Matrix:
     """A covariance whose most negative eigenvalue has the largest modulus: without τ a power iteration follows it."""
     u = rng.standard_normal(n)
-    return covariance(n, rng) - 4.0 * np.outer(u, u) / float(u @ u)
+    return covariance(n, rng) - 6.0 * np.outer(u, u) / float(u @ u)
 
 
 def rank_one(n: int, rng: Random) -> Matrix:
@@ -61,10 +67,18 @@ def rank_one(n: int, rng: Random) -> Matrix:
 
 
 def diagonal(n: int, rng: Random) -> Matrix:
-    """A diagonal matrix with entries of both signs, the first the largest."""
-    d = rng.uniform(-1.0, 1.0, size=n)
-    d[0] = 1.3
-    return np.diag(d)
+    """A diagonal matrix with positive entries."""
+    return np.diag(rng.uniform(0.2, 1.3, size=n))
+
+
+def signed_diagonal(n: int, rng: Random) -> Matrix:
+    """A diagonal matrix with entries of both signs, the first the least."""
+    return np.diag(np.append(-0.9, rng.uniform(-0.8, 1.3, size=n - 1)))
+
+
+def multiple(n: int, rng: Random) -> Matrix:
+    """A multiple of I: every vector is an eigenvector."""
+    return float(rng.uniform(0.5, 2.0)) * np.eye(n)
 
 
 def graded(n: int, rng: Random) -> Matrix:
@@ -74,7 +88,7 @@ def graded(n: int, rng: Random) -> Matrix:
 
 
 def exchangeable(n: int, rng: Random) -> Matrix:
-    """(1 − r)I + r11ᵀ: every variable ties with every other."""
+    """(1 − r)I + r11ᵀ: every variable ties with every other, and every entry is positive."""
     return 0.6 * np.eye(n) + 0.4
 
 
@@ -97,22 +111,32 @@ def constant_variables(n: int, rng: Random) -> Matrix:
     return A
 
 
-def cca(n: int, rng: Random) -> tuple[Matrix, Matrix]:
-    """(A, B) of CCA from Gaussian data with one shared factor: A has no diagonal blocks, B no others (Eq:CCA).
-
-    A ridge of 0.05 keeps B well-conditioned. The spectrum is symmetric, so that A is indefinite and τ > 0.
-    """
-    p, m = max(1, n // 2), 3 * n + 4
-    Z = rng.standard_normal((m, n)) + rng.standard_normal((m, 1)) * rng.uniform(-1.0, 1.0, size=n)
-    S = Z.T @ Z / m
-    A, B = S.copy(), S.copy()
-    A[:p, :p] = A[p:, p:] = 0.0
-    B[:p, p:] = 0.0
-    B[p:, :p] = 0.0
-    return A, B + 0.05 * np.eye(n)
+def zero_diagonal(n: int, rng: Random) -> Matrix:
+    """A symmetric matrix whose diagonal and trace are 0."""
+    A = indefinite(n, rng)
+    np.fill_diagonal(A, 0.0 if n > 1 else -0.7)
+    return A
 
 
-# Families of B
+def cross_covariance(n: int, rng: Random) -> Matrix:
+    """The A of CCA: no diagonal blocks, a symmetric spectrum (Eq:CCA)."""
+    p, A = max(1, n // 2), indefinite(n, rng)
+    A[:p, :p] = A[p:, p:] = 0.0 if n > 1 else -0.7
+    return A
+
+
+def banded(n: int, rng: Random) -> Matrix:
+    """A tridiagonal positive definite matrix."""
+    off = rng.uniform(-0.45, 0.45, size=n - 1)
+    return np.diag(rng.uniform(1.0, 1.5, size=n)) + np.diag(off, 1) + np.diag(off, -1)
+
+
+def zero(n: int, rng: Random) -> Matrix:
+    """0."""
+    return np.zeros((n, n))
+
+
+# Kinds of B, with diagonal entries of size one
 
 
 def identity(n: int, rng: Random) -> Matrix:
@@ -120,15 +144,52 @@ def identity(n: int, rng: Random) -> Matrix:
     return np.eye(n)
 
 
+def scaled_identity(n: int, rng: Random) -> Matrix:
+    """βI with β ≠ 1."""
+    return float(rng.choice([0.3, 0.7, 1.6, 3.0])) * np.eye(n)
+
+
 def uneven(n: int, rng: Random) -> Matrix:
     """A diagonal B with entries between 1/10 and 10."""
     return np.diag(10.0 ** rng.uniform(-1.0, 1.0, size=n))
+
+
+def correlation(n: int, rng: Random) -> Matrix:
+    """A dense B with a unit diagonal: code that looks at the diagonal takes it for I."""
+    return unit_diagonal(dense(n, rng)) if n > 1 else np.array([[1.0]])
+
+
+def nearly_diagonal(n: int, rng: Random) -> Matrix:
+    """A diagonal B with entries of 1e-4 to 1e-2 beside it, more than rounding and less than a threshold may ask."""
+    d = np.sqrt(np.diagonal(uneven(n, rng)))
+    return off_diagonal(n, rng) * np.outer(d, d) + np.diag(d * d)
+
+
+def nearly_identity(n: int, rng: Random) -> Matrix:
+    """I and entries of 1e-4 to 1e-2 everywhere: not equal to I within any tolerance of rounding."""
+    E = off_diagonal(n, rng)
+    return np.eye(n) + E + np.diag(np.max(np.abs(E), axis=0, initial=1e-3) * rng.choice([-1.0, 1.0], size=n))
+
+
+def blocks(n: int, rng: Random) -> Matrix:
+    """Two dense blocks, the B of CCA; with odd n they differ in size."""
+    p, B = max(1, n // 2), dense(n, rng)
+    B[:p, p:] = 0.0
+    B[p:, :p] = 0.0
+    return B
 
 
 def dense(n: int, rng: Random) -> Matrix:
     """A well-conditioned B with every entry nonzero."""
     N = rng.standard_normal((n, 2 * n + 1))
     return N @ N.T / (2 * n + 1) + 0.1 * np.eye(n)
+
+
+def last_column(n: int, rng: Random) -> Matrix:
+    """A diagonal B but for the last row and column: code that looks at one corner takes it for diagonal."""
+    B = np.diag(rng.uniform(0.5, 2.0, size=n))
+    B[-1, :-1] = B[:-1, -1] = rng.choice([-0.5, 0.5], size=n - 1) / np.sqrt(n)
+    return B
 
 
 def two_values(n: int, rng: Random) -> Matrix:
@@ -156,11 +217,6 @@ def rotated_1e8(n: int, rng: Random) -> Matrix:
     return rotated(np.logspace(0.0, -8.0 if n > 1 else 0.0, n) + 1e-15, rng)
 
 
-def small_metric(n: int, rng: Random) -> Matrix:
-    """About 0.01·I: unit vectors have ℓ1 norm 10 and more, where ‖x‖₁ ≤ k does not follow from ‖x‖₀ ≤ k."""
-    return 0.01 * dense(n, rng)
-
-
 def rotated(values: Vector, rng: Random) -> Matrix:
     """A symmetric matrix with these eigenvalues in a random basis."""
     Q, _ = np.linalg.qr(rng.standard_normal((len(values), len(values))))
@@ -168,25 +224,68 @@ def rotated(values: Vector, rng: Random) -> Matrix:
     return 0.5 * (B + B.T)
 
 
-OBJECTIVES: Mapping[str, Callable[[int, Random], Matrix]] = MappingProxyType(
+def unit_diagonal(B: Matrix) -> Matrix:
+    """D⁻¹BD⁻¹ with a diagonal of exact ones."""
+    d = np.sqrt(np.diagonal(B))
+    C = B / np.outer(d, d)
+    np.fill_diagonal(C, 1.0)
+    return C
+
+
+def off_diagonal(n: int, rng: Random) -> Matrix:
+    """A symmetric matrix without a diagonal, entries between 1e-4 and 1e-2, at most 1/2 in a row."""
+    E = np.triu(rng.choice([-1.0, 1.0], (n, n)) * 10.0 ** rng.uniform(-4.0, -2.0, (n, n)), 1)
+    return (E + E.T) * min(1.0, 20.0 / n)
+
+
+KINDS: Mapping[str, Callable[[int, Random], Matrix]] = MappingProxyType(
     {
-        f.__name__.replace("_", "-"): f
-        for f in (covariance, planted, indefinite, negative, large_negative, rank_one, diagonal, graded, exchangeable,
-                  repeated, constant_variables)
+        f.__name__.replace("_", " "): f
+        for f in (covariance, short_gram, planted, rank_one, diagonal, multiple, graded, exchangeable, repeated,
+                  constant_variables, banded, zero, indefinite, negative, large_negative, signed_diagonal,
+                  zero_diagonal, cross_covariance)
     }
 )  # fmt: skip
+INDEFINITE = frozenset(
+    ("indefinite", "negative", "large negative", "signed diagonal", "zero diagonal", "cross covariance")
+)
 METRICS: Mapping[str, Callable[[int, Random], Matrix]] = MappingProxyType(
-    {"identity": identity, "uneven": uneven, "dense": dense, "two-values": two_values, "cond-1e3": rotated_1e3,
-     "cond-1e8": graded_1e8, "small": small_metric}
+    {"I": identity, "βI": scaled_identity, "diagonal": uneven, "unit diagonal": correlation,
+     "nearly diagonal": nearly_diagonal, "nearly I": nearly_identity, "blocks": blocks, "dense": dense,
+     "last column": last_column, "two eigenvalues": two_values, "cond 1e3": rotated_1e3, "cond 1e8": graded_1e8,
+     "basis 1e8": rotated_1e8}
 )  # fmt: skip
 
 
-def pencil(objective: str, metric: str, n: int, rng: Random) -> tuple[Matrix, Matrix]:
-    """(A, B) of two named families; "cca" brings its own B. A is symmetric to the last bit."""
-    if objective == "cca":
-        return cca(n, rng) if n > 1 else (np.eye(1), np.eye(1))
-    A = OBJECTIVES[objective](n, rng)
-    return 0.5 * (A + A.T), METRICS[metric](n, rng)
+def pencil(kind: str, metric: str, n: int, rng: Random) -> tuple[Matrix, Matrix]:
+    """(A, B) of two named kinds, symmetric to the last bit."""
+    A, B = KINDS[kind](n, rng), METRICS[metric](n, rng)
+    return 0.5 * (A + A.T), 0.5 * (B + B.T)
+
+
+SPECIAL_METRICS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {f"B={kind}": ("size of B=1e-4", "size of B=1e4") for kind in ("I", "unit diagonal", "nearly I")}
+)
+"""Kinds of B that another size would make something else."""
+
+
+def sized(level: str, rng: Random) -> float:
+    """A factor of the size that a level names, up to a factor of 2 either way; "1" is exact."""
+    if level == "1":
+        return 1.0
+    return float(level) * 2.0 ** float(rng.uniform(-1.0, 1.0))
+
+
+def size_levels(spread: Mapping[str, Sequence[int]]) -> Callable[[str, Random], int]:
+    """A function that draws n for a level, each of its sizes equally often."""
+    waiting: dict[str, list[int]] = {}
+
+    def draw(level: str, rng: Random) -> int:
+        if not waiting.get(level):
+            waiting[level] = [int(n) for n in rng.permutation(spread[level])]
+        return waiting[level].pop()
+
+    return draw
 
 
 def unit(B: Matrix, x: Vector) -> Vector:
@@ -201,30 +300,51 @@ def leading(A: Matrix, B: Matrix) -> Vector:
     return eigh(A, B, subset_by_index=[len(A) - 1, len(A) - 1])[1][:, 0]
 
 
-def balanced(rng: Random, values: Sequence[T], count: int) -> list[T]:
-    """Every value equally often, in random order: none is left out by chance."""
-    return [values[int(i) % len(values)] for i in rng.permutation(count)]
-
-
 # Questions of (SGEV-P)
 
+FEW_SIZES = {"1": (1,), "2": (2,), "3": (3,), "4, 6, 8": (4, 6, 8), "5, 7": (5, 7), "9, 11": (9, 11), "10": (10,)}
+MANY_SIZES = {"13 … 24": (13, 14, 17, 24), "41, 60": (41, 60)}
+"""Sizes at which k is near 1 or n, so that there are few supports."""
+SUBSET_SPACE = Space(
+    {
+        "n": (*FEW_SIZES, *MANY_SIZES),
+        "A": tuple(KINDS),
+        "size of A": ("1e-6", "1", "1e6"),
+        "B": tuple(METRICS),
+        "size of B": ("1e-4", "1", "1e4"),
+        "k": ("1", "2", "half", "n − 1", "n"),
+        "layout": tuple(LAYOUTS),
+    },
+    {
+        "n=1": ("k=2", "k=half", "k=n − 1", "k=n", *(f"B={kind}" for kind in METRICS if kind not in
+                ("I", "βI", "diagonal"))),
+        "n=2": ("k=half", "k=n − 1"),
+        "n=3": ("k=half",),
+        **{f"n={level}": ("k=half", "B=cond 1e8") for level in MANY_SIZES},
+        **SPECIAL_METRICS,
+    },
+)  # fmt: skip
+"""Every dimension of (SGEV-P)."""
 
-def subset_cases(level: str, seed: int, count: int) -> list[Instance]:
-    """Random pencils of all families at every share of k, then those that random draws seldom bring.
 
-    n ≤ 11, or few supports, so that every support can be looked at.
-    """
-    makers: tuple[tuple[int, Callable[[str, Random, int], Iterator[Instance]], int], ...] = (
-        (8, random_pencils, count),
-        (9, misleading_pencils, max(3, count // 12)),
-        (10, tight_pencils, max(4, count // 6)),
-        (20, correlated_pencils, count // 20),
-        (18, ill_conditioned_pencils, count // 30),
-        (17, wide_pencils, 4),
-        (19, zero_pencils, 2),
-    )
-    found = (make(level, random_stream(seed, stream, level), many) for stream, make, many in makers)
-    return [case for cases in found for case in cases]
+def subset_build(level: str) -> Callable[[Row, Random], Instance]:
+    """How a row of SUBSET_SPACE becomes a pencil and a k."""
+    size = size_levels({**FEW_SIZES, **MANY_SIZES})
+
+    def build(row: Row, rng: Random) -> Instance:
+        n = size(row["n"], rng)
+        A, B = pencil(row["A"], row["B"], n, rng)
+        k = {"1": 1, "2": 2, "half": n // 2, "n − 1": n - 1, "n": n}[row["k"]]
+        flags = tuple(f"{name}={value}" for name, value in row.items())
+        return pencil_case(level, sized(row["size of A"], rng) * A, sized(row["size of B"], rng) * B, k, flags)
+
+    return build
+
+
+def hard_subsets(level: str, seed: int, count: int) -> Iterator[Instance]:
+    """Pencils whose best support greedy search does not find, and pencils at which a relaxation has no room."""
+    for stream, make in ((9, misleading_pencils), (10, tight_pencils), (20, correlated_pencils)):
+        yield from make(level, random_stream(seed, stream, level), count)
 
 
 def random_stream(seed: int, family: int, level: str) -> Random:
@@ -232,47 +352,9 @@ def random_stream(seed: int, family: int, level: str) -> Random:
     return np.random.default_rng([seed, family, len(level)])
 
 
-def random_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
-    """Every family of A, of B but the worst-conditioned, of n, and every place of k, equally often."""
-    kinds = balanced(rng, (*OBJECTIVES, "cca"), count)
-    metrics = balanced(rng, [name for name in METRICS if name != "cond-1e8"], count)
-    sizes = balanced(rng, (1, 2, 3, 4, 4, 5, 5, 6, 7, 8, 9, 10, 11), count)
-    places = balanced(rng, ("one", "two", "half", "most", "all"), count)
-    for kind, metric, n, place in zip(kinds, metrics, sizes, places, strict=True):
-        yield subset_case(level, *pencil(kind, metric, n, rng), place, (kind, metric))
-
-
-def ill_conditioned_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
-    """cond(B) = 1e8, few and the small n first: first-order conic solvers take seconds there."""
-    sizes, places = cycle((2, 3, 4, 3, 5, 6, 7, 8, 9, 10)), cycle(("all", "most", "half", "two", "one"))
-    for kind, n, place in zip(balanced(rng, tuple(OBJECTIVES), count), sizes, places, strict=False):
-        yield subset_case(level, *pencil(kind, "cond-1e8", n, rng), place, (kind, "cond-1e8"))
-
-
-def wide_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
-    """Many variables with k near 1 or n, where there are few supports; relaxations of more are slow."""
-    for n in (13, 17, 24) if level == "bound" else (13, 24, 41, 60):
-        for metric, place in (("identity", "one"), ("dense", "two"), ("uneven", "most"), ("dense", "all"))[:count]:
-            kind = str(rng.choice(["covariance", "indefinite"]))
-            yield subset_case(level, *pencil(kind, metric, n, rng), place, ("wide", metric))
-
-
-def zero_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
-    """A = 0, where the optimum is 0 at every k: dividing by a norm of A is 0/0."""
-    for n in (1, 4)[:count]:
-        yield subset_case(level, np.zeros((n, n)), dense(n, rng), "two", ("zero-A", "dense"))
-
-
-def subset_case(level: str, A: Matrix, B: Matrix, place: str, flags: tuple[str, ...]) -> Instance:
-    """A pencil with a k named by its place between 1 and n."""
-    n = len(A)
-    k = {"one": 1, "two": min(2, n), "half": max(1, n // 2), "most": max(1, n - 1), "all": n}[place]
-    return pencil_case(level, A, B, k, (*flags, f"k-{place}"), ", ".join((*flags, f"k-{place}")))
-
-
-def pencil_case(level: str, A: Matrix, B: Matrix, k: int, flags: tuple[str, ...], words: str) -> Instance:
+def pencil_case(level: str, A: Matrix, B: Matrix, k: int, flags: tuple[str, ...]) -> Instance:
     """The question (A, B, k)."""
-    return question(level, f"n = {len(A)}, k = {k}, {words}", flags, {"A": A, "B": B, "k": k})
+    return question(level, f"n = {len(A)}, k = {k}, {', '.join(flags)}", flags, {"A": A, "B": B, "k": k})
 
 
 def shuffled(A: Matrix, rng: Random) -> Matrix:
@@ -299,7 +381,7 @@ def isolated_variable(level: str, rng: Random) -> Instance:
     noise = 0.02 * rng.standard_normal((n, n))
     A = shuffled(A + noise + noise.T, rng)
     B = np.eye(n) if rng.random() < 0.5 else 0.1 * dense(n, rng) + np.eye(n)
-    return pencil_case(level, A, B, k, ("greedy-fails",), "isolated variable")
+    return pencil_case(level, A, B, k, ("greedy-fails", "isolated variable"))
 
 
 def three_blocks(level: str, rng: Random) -> Instance:
@@ -312,7 +394,7 @@ def three_blocks(level: str, rng: Random) -> Instance:
     A = 0.01 * np.eye(4 * k)
     for start, block in zip((0, k, 2 * k), blocks, strict=True):
         A[start : start + len(block), start : start + len(block)] = block
-    return pencil_case(level, shuffled(A, rng), np.eye(4 * k), k, ("greedy-fails",), "three blocks")
+    return pencil_case(level, shuffled(A, rng), np.eye(4 * k), k, ("greedy-fails", "three blocks"))
 
 
 def greedy_failure(level: str, rng: Random) -> Instance | None:
@@ -326,7 +408,7 @@ def greedy_failure(level: str, rng: Random) -> Instance | None:
         A, B = 0.5 * (M + M.T), np.eye(n)
         best = enumerated(A, B, k)
         if best.value - max(greedy_from(A, B, k, i) for i in range(n)) > 1e-3 * best.radius:
-            return pencil_case(level, A, B, k, ("greedy-fails",), "greedy search fails")
+            return pencil_case(level, A, B, k, ("greedy-fails",))
     return None
 
 
@@ -353,7 +435,7 @@ def tight_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
         v[rng.permutation(n)[:k]] = rng.choice([-1.0, 1.0], size=k) * rng.uniform(0.5, 1.0, size=k)
         A = np.outer(v, v) + (0.3 * np.eye(n) if index % 2 else 0.0)
         B = np.eye(n) * float(rng.choice([1.0, 0.01, 100.0])) if index % 3 else np.diag(rng.uniform(0.3, 3.0, size=n))
-        yield pencil_case(level, A, B, (k, k, max(1, k - 1), min(n, k + 1))[index % 4], ("tight",), "tight")
+        yield pencil_case(level, A, B, (k, k, max(1, k - 1), min(n, k + 1))[index % 4], ("tight",))
 
 
 def correlated_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
@@ -367,7 +449,7 @@ def correlated_pencils(level: str, rng: Random, count: int) -> Iterator[Instance
         B = (0.1 * np.eye(n) + 0.9) * np.outer(d, d)
         v = np.zeros(n)
         v[rng.permutation(n)[:k]] = rng.uniform(0.5, 1.0, k)
-        yield pencil_case(level, np.outer(B @ v, B @ v), B, k, ("tight", "dense"), "correlated")
+        yield pencil_case(level, np.outer(B @ v, B @ v), B, k, ("tight", "correlated"))
 
 
 # The exact optimum of (SGEV-P)

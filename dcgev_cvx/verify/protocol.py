@@ -3,7 +3,8 @@
     kit      {"type": "hello", "protocol": 1, "level": "pca", "arguments": ["A", "rho", "eps", "x0"], "returns": "x"}
     program  {"type": "hello", "protocol": 1, "name": "my solver"}
     kit      {"type": "request", "id": 1, "A": [[…], …], "rho": 0.1, "eps": 0.01, "x0": […]}
-    program  {"id": 1, "x": […]}        or {"id": 1, "bound": 1.5}        or {"id": 1, "error": "why not"}
+    program  {"id": 1, "x": […]}  or {"id": 1, "bound": 1.5}  or {"id": 1, "error": "why not"}
+             or {"id": 1, "unsupported": "τ = 0"} for what the solver does not claim to do
 
 One request per line, one answer per line; at the end the kit closes the program's input.
 """
@@ -101,6 +102,8 @@ class ProcessSolver:
         self._count += 1
         named = zip(self.level.arguments, map(plain, arguments), strict=True)
         answer = self._exchange({"type": "request", "id": self._count, **dict(named)})
+        if "unsupported" in answer:
+            raise NotImplementedError(shown(answer["unsupported"], 200))
         if "error" in answer:
             raise SolverFailed(f"the program answered with an error: {shown(answer['error'], 400)}")
         if answer.get("id") != self._count:
@@ -152,8 +155,13 @@ class ProcessSolver:
                 f'the program must answer {{"type": "hello", "protocol": {PROTOCOL}}} first; it said {shown(answer)}.'
             )
 
-    def _exchange(self, message: dict[str, Any]) -> dict[str, Any]:
-        if self._lost:  # a program that hung once is not waited for again
+    @property
+    def lost(self) -> str:
+        """Why the program cannot be called again, or nothing."""
+        return self._lost
+
+    def _exchange(self, message: dict[str, Any], seconds: float | None = None) -> dict[str, Any]:
+        if self._lost:  # a program that hung or ended is not called again
             raise SolverFailed(self._lost)
         stream = self._process.stdin
         try:
@@ -166,9 +174,10 @@ class ProcessSolver:
         except (OSError, ValueError):
             raise SolverFailed(self._ending()) from None
         try:
-            line = self._lines.get(timeout=self.time_limit)
+            line = self._lines.get(timeout=seconds or self.time_limit)
         except queue.Empty:
-            self._lost = f"no line within {self.time_limit:g} s.{self._complaint()}"
+            waited = f"no line within {seconds or self.time_limit:g} s; flush the output after every line."
+            self._lost = f"{waited}{self._complaint()}"
             raise SolverFailed(self._lost) from None
         if not line:
             raise SolverFailed(self._ending())
@@ -180,7 +189,8 @@ class ProcessSolver:
             code = self._process.wait(timeout=1.0)  # its output may end a moment before it does
             self._readers[1].join(timeout=1.0)  # and the last lines of its stderr may not have been read
         ended = "closed its output" if code is None else f"ended with exit code {code}"
-        return f"the program {f'was ended: {self._cut}' if self._cut else ended}.{self._complaint()}"
+        self._lost = f"the program {f'was ended: {self._cut}' if self._cut else ended}.{self._complaint()}"
+        return self._lost
 
     def _complaint(self) -> str:
         return f" It wrote to stderr: {self.stderr}" if self.stderr else ""

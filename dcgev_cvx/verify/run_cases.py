@@ -16,11 +16,24 @@ import numpy as np
 
 from .._numerics.checks import Matrix, Vector
 from ..programs import MACHINE_EPS
+from .case_space import Row, Space
 from .equations import objective, proximal_residual, spread, tangent
-from .levels import Instance, question
-from .pencil_cases import Random, balanced, leading, pencil, random_stream, unit
+from .levels import LAYOUTS, Instance, question
+from .pencil_cases import (
+    INDEFINITE,
+    KINDS,
+    METRICS,
+    SPECIAL_METRICS,
+    Random,
+    leading,
+    pencil,
+    random_stream,
+    size_levels,
+    sized,
+    unit,
+)
 from .reference_answers import Surrogate, feature_sign_search
-from .step_cases import eps_flag, shifted
+from .step_cases import flags_of, pattern, shifted, within
 
 QUICK_RUN = 120
 """The steps in which the exact iteration settles on a case, unless it is one of the slow ones."""
@@ -28,41 +41,94 @@ SETTLED = 1e-9
 """A run is settled when its last step moved x by no more, in the B norm."""
 
 
-def run_cases(level: str, seed: int, count: int) -> list[Instance]:
-    """Runs over all families, then slow ones, better starts and collapsing ones; draws of no use are left out."""
-    rng, pca = random_stream(seed, 4, level), level == "pca"
-    kinds = "covariance planted graded rank-one exchangeable repeated constant-variables"
-    if not pca:
-        kinds = "covariance indefinite large-negative cca planted graded repeated constant-variables"
-    large = (17, 20, 24, 32, 33, 41, 48, 60, 64, 65, 97)
-    columns = (
-        kinds.split(),
-        ("identity",) if pca else ("dense", "uneven", "identity", "two-values", "cond-1e3", "small"),
-        (*range(2, 17), *range(2, 17), *large) if pca else (*range(2, 13), 20),
-        (30.0, 4.0, 1.0, 0.1, 1e-2, 1e-4, 1e-6, 1e-8, MACHINE_EPS),
-        (0.0, 0.003, 0.01, 0.03, 0.08),
-        ("eigen", "near", "zeros", "interior", "dense"),
-    )
-    rows = zip(*(balanced(rng, column, count) for column in columns), strict=True)
-    drawn = [first_good(lambda row=row: draw_run(level, rng, *row), QUICK_RUN) for row in rows]
-    special = [
-        *slow_runs(level, seed, 2 + count // 40),
-        *long_runs(level, seed, 2 + count // 60),
-        *small_entries(level, seed, 2 + count // 30),
-        *better_starts(level, seed, 3 + count // 20 if pca else 2 + count // 30),
-        *sparse_starts(level, seed, 2 + count // 60),
-    ]
-    return [case for case in (*drawn, *special, *edge_runs(level, seed)) if case is not None]
+RUN_SIZES = {"1": (1,), "2": (2,), "3": (3,), "4, 6, 8": (4, 6, 8), "5, 7, 9": (5, 7, 9), "10, 12": (10, 12),
+             "11, 13": (11, 13), "16 … 33": (16, 17, 20, 24, 31, 32, 33)}  # fmt: skip
+MANY = {"48 … 66": (41, 48, 55, 60, 63, 64, 65, 66), "97, 129": (97, 129)}
+RUN_EPSILONS = {
+    "30 … 100": (30.0, 100.0), "1 … 30": (1.01, 30.0), "1": (1.0, 1.0), "0.1 … 1": (0.1, 0.99), "1e-2": (1e-2, 0.1),
+    "1e-3": (1e-3, 1e-2), "1e-4": (1e-4, 1e-3), "1e-6": (1e-6, 1e-4), "1e-8": (1e-8, 1e-6), "1e-12": (1e-12, 1e-8),
+    "rounding": (MACHINE_EPS, MACHINE_EPS),
+}  # fmt: skip
+RUN_SHARES = {"0": (0.0, 0.0), "1e-4": (1e-5, 1e-3), "1e-3": (1e-3, 0.01), "0.01 … 0.03": (0.01, 0.03),
+              "0.03 … 0.1": (0.03, 0.1), "0.1 … 0.3": (0.1, 0.3), "collapse": (20.0, 100.0)}  # fmt: skip
+"""ρ̃ as a share of max |λ(A, B)|."""
+RUN_LENGTHS = {"1e-3": 1e-3, "0.05": 0.05, "0.6": 0.6, "1": 1.0}
+RUN_SPACE = Space(
+    {
+        "n": (*RUN_SIZES, *MANY),
+        "A": tuple(KINDS),
+        "size of A": ("1e-6", "1", "1e6"),
+        "B": tuple(kind for kind in METRICS if "1e8" not in kind),
+        "size of B": ("1e-4", "1", "1e4"),
+        "ρ": tuple(RUN_SHARES),
+        "ε": tuple(RUN_EPSILONS),
+        "x0": ("eigenvector", "near it", "dense", "positive", "third zero", "one nonzero"),
+        "norm of x0": tuple(RUN_LENGTHS),
+        "layout": tuple(LAYOUTS),
+    },
+    {
+        "n=1": ("x0=third zero", "x0=near it", "x0=dense", *(f"B={kind}" for kind in METRICS if kind not in
+                ("I", "βI", "diagonal"))),
+        "A=zero": ("x0=eigenvector", "x0=near it", "ρ=0"),
+        "A=negative": ("ρ=0",),  # the limit has zeros, and a run only tends to it
+        "A=diagonal": ("ρ=0",),
+        **SPECIAL_METRICS,
+    },
+    frozenset(("ρ=collapse",)),
+)  # fmt: skip
+"""Every dimension of a run of Algorithm 1."""
+PCA_SPACE = Space(
+    {
+        **{name: levels for name, levels in RUN_SPACE.dimensions.items() if name not in ("B", "size of B")},
+        "A": tuple(kind for kind in KINDS if kind not in INDEFINITE),
+        "size of A": ("1e-6", "1", "1e6", "1e40"),  # 1e40 is infinite in single precision
+    },
+    RUN_SPACE.apart,
+    RUN_SPACE.hiding,
+)
+"""Algorithm 2: no B, and A ⪰ 0."""
+ALGORITHM_SPACE = RUN_SPACE.without(
+    *(f"n={level}" for level in MANY),
+    *(f"A={kind}" for kind in ("multiple", "repeated", "banded", "signed diagonal")),
+)
 
 
-def draw_run(
-    level: str, rng: Random, kind: str, metric: str, n: int, eps: float, share: float, start: str
-) -> Instance:
-    """One run of the named families; ρ̃ is a share of λmax(A, B)."""
-    A, B = pencil(kind, metric, n, rng)
-    top = leading(A, B)
-    flags = (kind, "cca" if kind == "cca" else metric, eps_flag(eps), start, f"rho-{share:g}")
-    return run_case(level, A, B, share * float(top @ A @ top), eps, run_start(B, top, start, rng), flags)
+def run_build(level: str) -> Callable[[Row, Random], Instance | None]:
+    """How a row becomes a run: the first of a few draws that is useful, otherwise one that can be judged."""
+    size = size_levels({**RUN_SIZES, **MANY})
+
+    def build(row: Row, rng: Random) -> Instance | None:
+        n, spare = size(row["n"], rng), None
+        for _ in range(3):
+            case = draw_run(level, row, n, rng)
+            if useful_run(case, QUICK_RUN) is not None:
+                return case
+            spare = spare or (case if judgeable_run(case, QUICK_RUN) else None)
+        return spare
+
+    return build
+
+
+def draw_run(level: str, row: Row, n: int, rng: Random) -> Instance:
+    """One run of the named levels."""
+    factor = sized(row["size of A"], rng)
+    A, B = pencil(row["A"], row.get("B", "I"), n, rng)
+    A, B = factor * A, sized(row["size of B"], rng) * B if "B" in row else B
+    top = leading(A, B) if A.any() else pattern("dense", A, B, rng)
+    noise = unit(B, rng.standard_normal(n) / np.sqrt(np.diagonal(B)))
+    start = top + {"near it": 0.3, "dense": 0.8, "third zero": 0.1}.get(row["x0"], 0.0) * noise
+    start[np.argsort(np.abs(top))[: n // 3]] *= 0.0 if row["x0"] == "third zero" else 1.0
+    start = pattern(row["x0"], A, B, rng) if row["x0"] in ("one nonzero", "positive") else start
+    radius = float(np.max(np.abs(np.linalg.eigvals(np.linalg.solve(B, A))))) or factor
+    rho, eps = within(RUN_SHARES[row["ρ"]], rng) * radius, within(RUN_EPSILONS[row["ε"]], rng)
+    return run_case(level, A, B, rho, eps, RUN_LENGTHS[row["norm of x0"]] * unit(B, start), flags_of(row))
+
+
+def hard_runs(level: str, seed: int, count: int) -> Iterator[Instance]:
+    """Slow runs, small entries, starts that matter."""
+    makers = (slow_runs, long_runs, small_entries, better_starts, sparse_starts)
+    found = (case for make in makers for case in make(level, seed, count))
+    yield from (case for case in found if case is not None)
 
 
 def run_case(
@@ -74,13 +140,8 @@ def run_case(
 
 
 def run_start(B: Matrix, top: Vector, start: str, rng: Random) -> Vector:
-    """A start near the leading eigenvector, with a third of its entries zero, inside Ω, or dense and far."""
-    noise = unit(B, rng.standard_normal(len(top)))
-    if start == "zeros":
-        keep = np.argsort(-np.abs(top))[: max(2, (2 * len(top)) // 3)]
-        return unit(B, np.where(np.isin(np.arange(len(top)), keep), top + 0.1 * noise, 0.0))
-    mixed = top + {"near": 0.3, "dense": 0.8}.get(start, 0.0) * noise
-    return unit(B, mixed) * (0.6 if start == "interior" else 1.0)
+    """A start near the leading eigenvector, or dense and far."""
+    return unit(B, top + {"near": 0.3, "dense": 0.8}[start] * unit(B, rng.standard_normal(len(top))))
 
 
 # Which cases are useful
@@ -103,6 +164,14 @@ def useful_run(case: Instance, limit: int) -> Run | None:
     run = exact_run(case, limit) if below_trivial(case) and settles(case, limit) else None
     good = run is not None and run.settled and np.count_nonzero(run.x) >= 2 and without_tie(case, run.x)
     return run if good else None
+
+
+def judgeable_run(case: Instance, limit: int) -> bool:
+    """Does the exact run settle in time at 0, or at a point without a tie?"""
+    if not settles(case, limit):
+        return False
+    x = exact_run(case, limit).x
+    return without_tie(case, x) if x.any() else case.coefficient > 0.0 or not case.data["A"].any()
 
 
 def below_trivial(case: Instance) -> bool:
@@ -162,11 +231,11 @@ def exact_step(instance: Instance, metric: bool) -> Callable[[Vector], Vector]:
     """y ↦ argmin g(·, y): soft thresholding for B = I, otherwise by feature-sign search from the support of y."""
     A, B, eps, price = instance.data["A"], instance.B, instance.data["eps"], instance.coefficient
     if instance.level == "pca":
-        tau = shifted(A, "least")
+        tau = shifted(A)
         return lambda y: soft_threshold_step(A @ y + tau * y, price / (np.abs(y) + eps), tau)
     L = np.linalg.cholesky(B)
     whitened = np.linalg.solve(L, np.linalg.solve(L, A).T)
-    H = shifted(whitened, "least") * B if metric else shifted(A, "least") * np.eye(len(A))
+    H = shifted(whitened) * B if metric else shifted(A) * np.eye(len(A))
     spectra: dict[bytes, Any] = {}
     return lambda y: feature_sign_search(Surrogate(H, A @ y + H @ y, price / (np.abs(y) + eps), B, None, spectra), y)[
         0
@@ -201,7 +270,7 @@ def slow_runs(level: str, seed: int, count: int) -> list[Instance]:
         eps, share = float(rng.choice([1.0, 0.1])), float(rng.choice([0.0, 0.002, 0.005]))
         top = leading(A, B)
         x0 = run_start(B, top, "dense", rng)
-        return run_case(level, A, B, share * float(top @ A @ top), eps, x0, ("slow", metric, eps_flag(eps)))
+        return run_case(level, A, B, share * float(top @ A @ top), eps, x0, ("slow", metric))
 
     found = [first_good(draw, 420, least=130, rates=(0.9, 0.97)) for _ in range(3 * count)]
     return [case for case in found if case is not None][:count]
@@ -209,7 +278,7 @@ def slow_runs(level: str, seed: int, count: int) -> list[Instance]:
 
 def metric_of(level: str, rng: Random) -> str:
     """The identity for Algorithm 2, the identity or a dense B for Algorithm 1."""
-    return "identity" if level == "pca" else str(rng.choice(["identity", "dense"]))
+    return "I" if level == "pca" else str(rng.choice(["I", "dense"]))
 
 
 def long_runs(level: str, seed: int, count: int) -> Iterator[Instance]:
@@ -229,12 +298,12 @@ def long_run(level: str, rng: Random) -> Instance:
 
     A ⪰ 0, so that τ = 0 is allowed and both splits take the same steps.
     """
-    n, eps, metric = int(rng.integers(3, 7)), float(rng.choice([1.0, 0.1])), "identity" if level == "pca" else "dense"
+    n, eps, metric = int(rng.integers(3, 7)), float(rng.choice([1.0, 0.1])), "I" if level == "pca" else "dense"
     A, B = pencil("covariance", metric, n, rng)
     A = slowed(A, B, float(rng.uniform(0.97, 0.977)))
     top = leading(A, B)
     rho = float(rng.choice([0.0, 0.0, 1e-3])) * float(top @ A @ top) if level == "pca" else 0.0
-    return run_case(level, A, B, rho, eps, run_start(B, top, "dense", rng), ("slow", metric, eps_flag(eps)))
+    return run_case(level, A, B, rho, eps, run_start(B, top, "dense", rng), ("slow", metric))
 
 
 def residual_after(case: Instance, steps: int) -> float:
@@ -255,7 +324,7 @@ def small_entries(level: str, seed: int, count: int) -> Iterator[Instance]:
         B = pencil("covariance", metric, n, rng)[1]
         v = unit(B, rng.permutation(np.logspace(0.0, -4.0, n) * rng.choice([-1.0, 1.0], n)))
         A = 0.4 * B + 1.6 * np.outer(B @ v, B @ v)
-        flags = ("small-entries", metric, eps_flag(eps), "rho-0")
+        flags = ("small-entries", metric)
         yield run_case(level, 0.5 * (A + A.T), B, 0.0, eps, run_start(B, v, "near", rng), flags)
 
 
@@ -288,7 +357,7 @@ def better_start(level: str, rng: Random) -> Instance | None:
     ends = [end.x for end in map(run, starts) if end.settled and np.count_nonzero(end.x) >= 2]
     if not ends:
         return None
-    flags = ("better-start", metric, eps_flag(eps))
+    flags = ("better-start", metric)
     best = min(ends, key=lambda x: objective(run_case(level, A, B, rho, eps, x, ()), x))
     case = run_case(level, A, B, rho, eps, unit(B, best * (1.0 + 0.02 * rng.standard_normal(n))), flags)
     x0, usual = case.data["x0"], min(objective(case, run(start).x) for start in (top, unit(B, np.ones(n))))
@@ -318,39 +387,4 @@ def sparse_start(level: str, rng: Random) -> Instance:
     d = np.ones(n) if level == "pca" else rng.uniform(0.8, 1.25, n)
     order = rng.permutation(n)
     A, d, v = (A * np.outer(d, d))[np.ix_(order, order)], d[order], v[order]
-    return run_case(level, A, np.diag(d * d), 0.0018, MACHINE_EPS, v / d, ("better-start", "sparse", "eps=2e-16"))
-
-
-def edge_runs(level: str, seed: int) -> Iterator[Instance | None]:
-    """One variable, a penalty above collapse, for Algorithm 1 a negative definite A (x = 0 there), and large n."""
-    rng, metric = random_stream(seed, 7, level), "identity" if level == "pca" else "dense"
-    B = np.array([[1.0 if level == "pca" else 2.5]])
-    yield run_case(level, np.array([[1.7]]), B, 0.1, 0.1, 1.0 / np.sqrt(B[0]), ("one-variable",))
-    A, B = pencil("covariance", metric, 4, rng)
-    top = leading(A, B)
-    for eps, factor in ((0.1, 20.0), (MACHINE_EPS, 60.0)):
-        yield run_case(level, A, B, factor * float(top @ A @ top), eps, top, ("collapse", eps_flag(eps)))
-    if level == "algorithm":
-        A, B = pencil("negative", "dense", 4, rng)
-        x0 = 0.7 * unit(B, rng.standard_normal(4))
-        yield run_case(level, A, B, 0.2, 0.1, x0, ("collapse", "negative", "eps=1e-01"))
-        for n in (24, 41):
-            for row in (("planted", "dense", n, 0.1), ("covariance", "two-values", n, 1.0)):
-                yield first_good(lambda row=row: draw_run(level, rng, *row, 0.003, "near"), QUICK_RUN, least=8)
-    else:
-        found = [factor_run(n, eps, rng) for n, eps in ((55, 1e-3), (66, 0.1), (129, 1e-2))]
-        yield from (case for case in found if useful_run(case, QUICK_RUN) is not None)
-
-
-def factor_run(n: int, eps: float, rng: Random) -> Instance:
-    """½I + 2vvᵀ with entries of v between ½ and 3/2 times a common size, a third of them 0.
-
-    A limit of equal entries would not depend on ρ̃, and a penalty that is off for many variables alone would pass.
-    """
-    v = rng.choice([-1.0, 1.0], n) * rng.uniform(0.5, 1.5, n)
-    v[rng.permutation(n)[: n // 3]] = 0.0
-    v = unit(np.eye(n), v)
-    x0 = run_start(np.eye(n), v, "near", rng)
-    return run_case(
-        "pca", 0.5 * np.eye(n) + 2.0 * np.outer(v, v), np.eye(n), 0.01, eps, x0, ("factor", eps_flag(eps))
-    )
+    return run_case(level, A, np.diag(d * d), 0.0018, MACHINE_EPS, v / d, ("better-start", "sparse"))

@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from .._numerics.checks import as_flag
 from ..errors import DCGEVError, InvalidParameter
-from .counterexamples import Counterexample, counterexample, search_available
+from .counterexamples import Counterexample, counterexample
+from .failure_conditions import Condition, failure_condition, unsupported_condition
 from .level_checks import checks, is_remote
 from .levels import LEVELS, Tolerances, known_level, tolerances
 from .suite import Effort, Suite, suite
@@ -81,21 +84,32 @@ def check(
     if progress is not None and not callable(progress):
         raise InvalidParameter(f"progress = {progress!r} is not callable; it is called as progress(check, calls).")
     begin, profile, session = perf_counter(), tolerances(tol), Session(solver, as_time_limit(time_limit))
-    found = suite(level, seed, effort).limited(profile)
+    found = suite(level, seed, effort, profile)
     trial, outcomes = Trial(session, found, profile), list[Outcome]()
-    for item in checks(level, found, remote=is_remote(solver), search=search_seed(seed, effort)):
+    for item in checks(level, found, remote=is_remote(solver)):
         if progress is not None:
             progress(item.name, session.calls)
         outcomes.append(item.run(trial))
     name = getattr(solver, "__name__", None) or type(solver).__name__
+    with np.errstate(all="ignore"):
+        where, refused = failure_condition(trial), unsupported_condition(trial)
     example = counterexample(trial, outcomes)
+    coverage = f"{found.space.asked} of {found.space.pairs} pairs of levels ({found.space.share:.0%})"
     counts = (session.calls, len(found.cases), found.left_out, session.seconds, perf_counter() - begin)
-    return Report(level, str(name), seed, effort, profile, tuple(outcomes), *counts, example, is_remote(solver))
-
-
-def search_seed(seed: int, effort: Effort) -> int | None:
-    """The seed of the search with hypothesis, or None where there is none."""
-    return seed if effort == "full" and search_available() else None
+    return Report(
+        level,
+        str(name),
+        seed,
+        effort,
+        profile,
+        tuple(outcomes),
+        *counts,
+        example,
+        is_remote(solver),
+        where,
+        refused,
+        coverage,
+    )
 
 
 def parametrize_with_checks(
@@ -137,9 +151,9 @@ def parametrize_with_checks(
     import pytest
 
     profile = tolerances(tol)
-    found = suite(level, seed, effort).limited(profile)
+    found = suite(level, seed, effort, profile)
     bench = Bench(found, profile, as_time_limit(time_limit))
-    made = checks(level, found, remote=as_flag(remote, "remote"), search=search_seed(seed, effort))
+    made = checks(level, found, remote=as_flag(remote, "remote"))
     return pytest.mark.parametrize("check", [BoundCheck(c, bench) for c in made if c.kind == "contract"], ids=str)
 
 
@@ -216,11 +230,14 @@ class Report:
     checks: tuple[Outcome, ...]
     calls: int
     cases: int
-    left_out: int
+    left_out: tuple[str, ...]
     solver_seconds: float
     seconds: float
     counterexample: Counterexample | None
     remote: bool = False
+    condition: Condition | None = None
+    unsupported: Condition | None = None
+    coverage: str = ""
 
     @property
     def contract(self) -> tuple[Outcome, ...]:
@@ -238,6 +255,12 @@ class Report:
         return bool(self.contract) and all(outcome.passed for outcome in self.contract)
 
     @property
+    def supported(self) -> float:
+        """The share of the cases that the solver answered without raising NotImplementedError."""
+        refused = self.unsupported.failing if self.unsupported is not None else 0
+        return 1.0 - refused / self.cases
+
+    @property
     def failed(self) -> tuple[Outcome, ...]:
         """The contract checks that failed."""
         return tuple(outcome for outcome in self.contract if outcome.status == "failed")
@@ -252,8 +275,9 @@ class Report:
     def headline(self) -> str:
         """One line: the verdict with the number of checks, cases and calls behind it."""
         counts = Counter(outcome.status for outcome in self.contract)
+        part = "" if self.unsupported is None or not self.ok else f" on what it supports ({self.supported:.0%})"
         return (
-            f"{'PASSED' if self.ok else 'FAILED'}: {self.solver} as {self.level} ({LEVELS[self.level].tag}): "
+            f"{'PASSED' if self.ok else 'FAILED'}{part}: {self.solver} as {self.level} ({LEVELS[self.level].tag}): "
             f"{counts['passed']} checks passed, {counts['failed']} failed, {counts['blocked']} blocked; "
             f"{self.cases} cases, {self.calls} calls, {self.seconds:.1f} s ({self.solver_seconds:.1f} in the solver)"
         )
@@ -264,15 +288,33 @@ class Report:
         profile = self.tolerances
         parts = [f"seed {self.seed}, effort {self.effort}, tolerance {profile.name} = {profile.accuracy:g}"]
         if self.left_out:
-            parts.append(f"{self.left_out} cases left out by this profile ({profile.reason})")
-        if self.effort == "full" and all(outcome.name != "search" for outcome in self.checks):
-            parts.append("no search, since hypothesis is not installed")
+            parts.append(f"{', '.join(self.left_out)} left out by this profile ({profile.reason})")
+        parts.append(self.coverage)
+        if self.unsupported is not None:
+            words = " and ".join(self.unsupported.words) or "no property in common"
+            parts.append(f"{self.unsupported.failing} cases unsupported ({words})")
         if self.remote:
             parts.append("memory layout, float32 and in-place checks do not apply to a program")
         return "; ".join(parts)
 
+    @property
+    def direction(self) -> tuple[str, ...]:
+        """The equation of the first failure, and what all failing cases share; nothing where none failed."""
+        if not self.failed:
+            return ()
+        first = self.failed[0]
+        tag = f" ({first.tag})" if first.tag else ""
+        where = str(self.condition) if self.condition else f"fails only in this check: {first.note}"
+        return (f"{first.name}{tag}: {where}",)
+
     def __str__(self) -> str:
-        lines = [self.headline, self.setting, "", row("check", "tag", "", "cases", "worst", "allowed")]
+        lines = [
+            self.headline,
+            *self.direction,
+            self.setting,
+            "",
+            row("check", "tag", "", "cases", "worst", "allowed"),
+        ]
         lines += [line(outcome) for outcome in self.contract]
         lines += ["advisory (reported, does not decide)", *(line(outcome) for outcome in self.advisory)]
         if self.counterexample is not None:
@@ -286,6 +328,7 @@ class Report:
             "command": "verify",
             "ok": self.ok,
             **{name: getattr(self, name) for name in names},
+            "condition": None if self.condition is None else str(self.condition),
             "tolerance": {"name": self.tolerances.name, "accuracy": self.tolerances.accuracy},
             "checks": [record(outcome) for outcome in self.checks],
             "counterexample": None if self.counterexample is None else finite(vars(self.counterexample)),

@@ -1,11 +1,12 @@
-"""Everything that is asked at a level: the cases in order of size, the pairs of calls, and the families of cases.
+"""Everything that is asked at a level: a covering array of its case space, hard cases, and sequences of calls.
 
-The suite of a level, seed and effort is the same for every solver, on every machine up to the last bits of LAPACK.
+The suite of a level, seed, effort and profile is the same for every solver, on every machine up to the last bits of
+LAPACK.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -16,93 +17,207 @@ import numpy as np
 from .._numerics.checks import as_whole, one_of
 from .._numerics.threads import one_thread
 from .call_pairs import PAIRS, RUNS, Pair, another_k, last_digits, usable, variable_scales, weights_moved
-from .levels import LEVELS, Instance, Tolerances, condition, known_level
-from .pencil_cases import optimum, subset_cases
+from .case_space import Covered, Row, Space, covered
+from .levels import PROFILES, Instance, Tolerances, condition, known_level
+from .pencil_cases import (
+    SUBSET_SPACE,
+    Random,
+    hard_subsets,
+    leading,
+    optimum,
+    pencil,
+    pencil_case,
+    subset_build,
+    unit,
+)
 from .reference_answers import reference
-from .run_cases import run_cases
-from .step_cases import fda_cases, step_cases
+from .run_cases import (
+    ALGORITHM_SPACE,
+    PCA_SPACE,
+    QUICK_RUN,
+    hard_runs,
+    run_build,
+    run_case,
+    run_start,
+    useful_run,
+)
+from .step_cases import (
+    EPSILONS,
+    FDA_SPACE,
+    STEP_SPACE,
+    fda_build,
+    hard_steps,
+    means,
+    step_build,
+    step_case,
+    step_question,
+)
 
+TELLING = 300
+"""Rows that are tried for the second array, of cases in which every argument has a part in the answer."""
 Effort: TypeAlias = Literal["quick", "full"]
+SPACES: Mapping[str, Space] = MappingProxyType(
+    {
+        "step": STEP_SPACE,
+        "fda": FDA_SPACE,
+        "algorithm": ALGORITHM_SPACE,
+        "pca": PCA_SPACE,
+        "bound": SUBSET_SPACE.without("n=41, 60"),  # a relaxation takes long there
+        "cardinality": SUBSET_SPACE,
+    }
+)
 
 
 @dataclass(frozen=True)
 class Suite:
-    """The cases in order of size, the pairs by the name of their check, and the number left out by a profile.
+    """The cases in order of size, the pairs by the name of their check, and the levels left out by a profile.
 
-    ladder holds pairs (k, k + 1) on one pencil, for the level bound.
+    ladder holds pairs (k, k + 1) on one pencil, for the level bound; space is what the cases cover.
     """
 
     level: str
     cases: tuple[Instance, ...]
     pairs: Mapping[str, tuple[Pair, ...]]
+    space: Covered
     ladder: tuple[tuple[Instance, Instance], ...] = ()
-    left_out: int = 0
-
-    def limited(self, tol: Tolerances) -> Suite:
-        """The cases and pairs that a tolerance profile is for; left_out counts the others."""
-        cases = tuple(case for case in self.cases if tol.admits(case))
-        pairs = {name: tuple(p for p in found if admitted(p, tol)) for name, found in self.pairs.items()}
-        gone = len(self.cases) - len(cases) + sum(len(self.pairs[k]) - len(pairs[k]) for k in pairs)
-        return Suite(self.level, cases, MappingProxyType(pairs), self.ladder, gone)
+    left_out: tuple[str, ...] = ()
 
 
-def admitted(pair: Pair, tol: Tolerances) -> bool:
-    """Are both questions of a pair within the profile, and the sizes of A and B within its scale?"""
-    questions = (pair.base, pair.asked)
-    sizes = [float(np.max(np.abs(M))) for case in questions for M in (case.data.get("A", case.B), case.B)]
-    scale = max(max(size, 1.0 / size) for size in sizes if size > 0.0)
-    return all(map(tol.admits, questions)) and scale <= tol.largest_scale
-
-
-def suite(level: str, seed: int, effort: Effort) -> Suite:
-    """Everything that is asked at a level for a seed; InvalidParameter for a level, seed or effort out of range."""
-    return made_suite(*checked(level, seed, effort))
-
-
-def cases(level: str, seed: int, effort: Effort) -> tuple[Instance, ...]:
-    """The cases alone, as they are written as test vectors. Raises as `suite` does."""
-    return made_cases(*checked(level, seed, effort))
-
-
-def checked(level: str, seed: int, effort: Effort) -> tuple[str, int, Effort]:
-    """The three arguments, or an error that names the wrong one."""
+def suite(level: str, seed: int, effort: Effort, tol: Tolerances = PROFILES["standard"]) -> Suite:
+    """Everything that is asked at a level; InvalidParameter for a level, seed or effort out of range."""
     one_of(effort, "effort", ("quick", "full"))
-    return known_level(level).name, as_whole(seed, "seed", low=0), effort
+    name = known_level(level).name
+    return made_suite(name, as_whole(seed, "seed", low=0), effort, left_out_by(tol, SPACES[name]))
+
+
+def left_out_by(tol: Tolerances, space: Space) -> tuple[str, ...]:
+    """The levels of a space that a profile is not for."""
+    gone = ["B=basis 1e8"] if tol.accuracy > 1e-8 else []
+    gone += ["B=cond 1e8"] if tol.largest_condition < 1e8 else []
+    gone += [f"ε={level}" for level, ends in EPSILONS.items() if ends[0] < tol.smallest_eps]
+    if tol.largest_scale < np.inf:
+        gone += [
+            f"size of {M}={size}"
+            for M in "ABa"
+            for size in ("1e-6", "1e-4", "1e-3", "1e-2", "1e2", "1e3", "1e4", "1e6", "1e40")
+        ]
+        gone += ["τ=huge", "norm of y=1e-8", "norm of y=1e-4"]
+    return tuple(level for level in gone if level in space.levels)
 
 
 @lru_cache(maxsize=64)
-def made_suite(level: str, seed: int, effort: Effort) -> Suite:
-    """The cases, and the pairs made of a few of them, of which whole runs are fewer since they cost more."""
-    found, rng = made_cases(level, seed, effort), np.random.default_rng([seed, 11])
-    count = {"quick": (5, 3), "full": (9, 6)}[effort][level in RUNS]
-    mild = [case for case in found if is_mild(case)]
-    bases, moving = chosen(mild, count), chosen([case for case in mild if every_argument_matters(case)], count)
-    remembering = ("one argument changed", "reused arrays")
+def made_suite(level: str, seed: int, effort: Effort, left_out: tuple[str, ...]) -> Suite:
+    """The cases, and the sequences of calls made of some of them."""
+    space, found = made_cases(level, seed, effort, left_out)
+    rng, count = np.random.default_rng([seed, 11]), {"quick": (5, 3), "full": (9, 6)}[effort][level in RUNS]
     with one_thread:
-        pairs = {
-            name: tuple(make(moving if name in remembering else bases, rng)) for name, (make, _) in PAIRS.items()
-        }
-        pairs["last digits"] = most_telling(found, count)
+        mild = chosen([case for case in found if is_mild(case)], count)
+        bases = state_bases(level, rng, 1 if effort == "quick" else 2)
+        used = {"units of the variables": mild, "float32 data": mild}
+        pairs = {name: tuple(make(used.get(name, bases), rng)) for name, (make, _) in PAIRS.items()}
+        pairs["last digits"] = most_telling((*bases, *found), count)
         pairs["last digits"] += tuple(weights_moved(rng, count)) if level == "step" else ()
         ties = [case for case in found if "near-tie" in case.flags][:4]
         pairs["units of the variables"] += tuple(variable_scales(ties, rng))
+        narrow = any(gone.startswith("size") for gone in left_out)
+        pairs["units of the variables"] = () if narrow else pairs["units of the variables"]
         kept = {name: tuple(p for p in made if level in RUNS or usable(p.asked)) for name, made in pairs.items()}
     ladder = tuple(steps_in_k(found)) if level == "bound" else ()
-    return Suite(level, found, MappingProxyType({name: made for name, made in kept.items() if made}), ladder)
+    some = MappingProxyType({name: made for name, made in kept.items() if made})
+    return Suite(level, found, some, space, ladder, left_out)
 
 
 @lru_cache(maxsize=64)
-def made_cases(level: str, seed: int, effort: Effort) -> tuple[Instance, ...]:
-    """The cases that can be judged, in order of size; a step without a certified reference is not asked."""
-    counts = {"step": (320, 960), "fda": (200, 500), "pca": (120, 300), "algorithm": (36, 90),
-              "bound": (160, 400), "cardinality": (140, 340)}  # fmt: skip
-    count = counts[level][effort == "full"]
+def made_cases(
+    level: str, seed: int, effort: Effort, left_out: tuple[str, ...]
+) -> tuple[Covered, tuple[Instance, ...]]:
+    """(the covering array, all cases in order of size); a step without a certified reference is not asked."""
+    rng, many = np.random.default_rng([seed, len(level)]), 4 if effort == "quick" else 10
     with one_thread:
-        if level in ("step", "fda"):
-            drawn = [case for case in (step_cases if level == "step" else fda_cases)(seed, count) if usable(case)]
-        else:
-            drawn = (run_cases if level in RUNS else subset_cases)(level, seed, count)
-    return tuple(sorted(drawn, key=lambda case: case.n))
+        space = covered(
+            SPACES[level].without(*left_out),
+            builder(level),
+            rng,
+            triples=effort == "full",
+        )
+        more = covered(telling_part(SPACES[level].without(*left_out)), telling_builder(level), rng, attempts=TELLING)
+        hard = hard_steps(seed, many) if level == "step" else hard_runs(level, seed, many) if level in RUNS else ()
+        hard = hard_subsets(level, seed, 2 * many) if level in ("bound", "cardinality") else hard
+        kept = [case for case in hard if level in RUNS or judged(case)]
+    return space, tuple(sorted((*space.cases, *more.cases, *kept), key=lambda case: case.n))
+
+
+def builder(level: str) -> Callable[[Row, Random], Instance | None]:
+    """How a row of the level's space becomes a case; None where it cannot be judged."""
+    makers: dict[str, Callable[[], Callable[..., Instance | None]]] = {"step": step_build, "fda": fda_build}
+    build = makers.get(level, lambda: (run_build if level in RUNS else subset_build)(level))()
+    return lambda row, rng: case if (case := build(row, rng)) is not None and judged(case) else None
+
+
+def telling_part(space: Space) -> Space:
+    """The space without the levels at which the answer is 0, or is so whatever most arguments are."""
+    inside = ("τ=moderate", "τ=large", "τ=huge", "norm of y=1e-8", "norm of y=1e-4", "norm of y=0.02")
+    few = ("n=1", "ρ=0", "ρ=0.6 … 0.9", "ρ=0.9 … 1", "ν=0", "ν=20", "A=zero", "A=negative")
+    slow = ("n=33 … 66", "n=97, 129", "n=13 … 24", "n=41, 60", "n=16 … 33", "n=48 … 66")
+    return space.without(*space.hiding, *inside, *few, *slow)
+
+
+def telling_builder(level: str) -> Callable[[Row, Random], Instance | None]:
+    """As `builder`, for cases in which every argument has a part."""
+    build = builder(level)
+    return lambda row, rng: case if (case := build(row, rng)) is not None and is_telling(case) else None
+
+
+def is_telling(case: Instance) -> bool:
+    """Does the answer have two nonzeros or more, and lie on the boundary of Ω, without a tie?"""
+    if case.level in RUNS:
+        return useful(case)
+    if case.level not in ("step", "fda"):
+        return 1 < case.data["k"] < case.n
+    x = reference(case).x
+    binding = case.level == "fda" or float(x @ case.B @ x) > 1.0 - 1e-9
+    return binding and bool(np.count_nonzero(x) >= 2)
+
+
+def judged(case: Instance) -> bool:
+    """Can the case be judged? Runs are chosen so."""
+    return case.level in RUNS or usable(case)
+
+
+def state_bases(level: str, rng: Random, count: int) -> list[Instance]:
+    """Small questions in which every argument moves the answer: otherwise a remembered one would be right.
+
+    B is dense, diagonal or I and τ is 0 or not, since each may have a branch, and a cache, of its own.
+    """
+    found: list[Instance] = []
+    plans = (("dense", 1.0), ("I", 0.7), ("dense", 0.0), ("diagonal", 0.4)) * count
+    for number, (metric, shift) in enumerate(plans):
+        drawn = (state_base(level, metric, shift, 3 + (number + 1) % 3, rng) for _ in range(40))
+        found += [case for case in drawn if every_argument_matters(case)][:1] if level != "pca" else []
+    if level == "pca":
+        drawn = (state_base(level, "I", 0.0, 3 + i % 3, rng) for i in range(60))
+        found = [case for case in drawn if every_argument_matters(case)][: 2 * count]
+    return found
+
+
+def state_base(level: str, metric: str, shift: float, n: int, rng: Random) -> Instance:
+    """A question of moderate numbers at a level."""
+    A, B = pencil("covariance", metric, n, rng)
+    B = B + 0.3 * np.eye(n) if metric == "dense" else B
+    y, eps = unit(B, rng.standard_normal(n)), float(rng.choice([0.1, 0.3, 1.0]))
+    flags = ("state", f"B={metric}")
+    if level == "step":
+        return step_case(A, B, y, float(rng.uniform(0.05, 0.2)), eps, shift, flags)
+    if level == "fda":
+        a = means("dense", n, rng)
+        fisher = np.linalg.solve(B, a) / float(a @ np.linalg.solve(B, a))
+        y = fisher * (1.0 + 0.2 * rng.standard_normal(n))
+        data = {"a": a, "B": B, "y": y / float(a @ y), "nu": 0.1 * float(fisher @ B @ fisher), "eps": eps}
+        return step_question(data, flags)
+    if level in RUNS:
+        top = leading(A, B)
+        return run_case(level, A, B, 0.02 * float(top @ A @ top), eps, run_start(B, top, "near", rng), flags)
+    return pencil_case(level, A, B, max(2, n - 1) if level == "cardinality" else 2, flags)
 
 
 def is_mild(case: Instance) -> bool:
@@ -111,12 +226,22 @@ def is_mild(case: Instance) -> bool:
     Pairs are about consistency, and a hard base would blame rounding. A conic relaxation takes long in other units,
     so that pencils for bounds are smaller.
     """
-    hard = {"slow", "collapse", "small", "better-start", "small-entries", "cancelling", "zero-A"}
-    most = 8 if case.level in ("bound", "cardinality") else 13
-    easy = 2 <= case.n <= most and case.data.get("eps", 1.0) >= 1e-4 and condition(case) <= 1e4
-    if not easy or hard & set(case.flags):
+    data, most = case.data, 8 if case.level in ("bound", "cardinality") else 13
+    sizes = [float(np.max(np.abs(M))) for M in (data.get("A", case.B), case.B)]
+    if not (2 <= case.n <= most and all(1e-2 <= size <= 1e2 for size in sizes) and condition(case) <= 1e4):
         return False
+    if not 1e-4 <= data.get("eps", 1.0) <= 10.0 or {"slow", "small-entries", "cancelling", "better-start"} & set(
+        case.flags
+    ):
+        return False
+    if case.level in RUNS:
+        return useful(case)
     return case.level not in ("step", "fda") or (reference(case).nondegenerate and bool(reference(case).x.any()))
+
+
+def useful(case: Instance) -> bool:
+    """Does the exact run end at two nonzeros or more?"""
+    return useful_run(case, QUICK_RUN) is not None
 
 
 def every_argument_matters(case: Instance) -> bool:
@@ -127,16 +252,23 @@ def every_argument_matters(case: Instance) -> bool:
     """
     if case.level in ("bound", "cardinality"):
         return another_k(case) != case.data["k"] and (case.level == "cardinality" or optimum(case).value > 0.0)
-    if not is_weighty(case) or case.level in RUNS:
-        return is_weighty(case)
+    if case.level in RUNS:
+        return is_weighty(case) and useful(case)
+    if not usable(case):
+        return False
     x = reference(case).x
-    return bool(np.count_nonzero(x) >= 2) and (case.level == "fda" or float(x @ case.B @ x) > 1.0 - 1e-9)
+    return (
+        reference(case).nondegenerate
+        and bool(np.count_nonzero(x) >= 2)
+        and (case.level == "fda" or float(x @ case.B @ x) > 1.0 - 1e-9)
+    )
 
 
 def is_weighty(case: Instance) -> bool:
     """Is there a penalty, a shift, and an ε that is not lost beside |y|?"""
     data = case.data
-    return data.get("rho", data.get("nu", 0.0)) > 0.0 and data["eps"] >= 1e-2 and data.get("tau", 1.0) > 0.0
+    shift = data.get("tau", 1.0) > 0.01 * float(np.max(np.abs(data.get("A", 1.0))))
+    return data.get("rho", data.get("nu", 0.0)) > 0.0 and data["eps"] >= 1e-2 and shift
 
 
 def most_telling(found: Sequence[Instance], count: int) -> tuple[Pair, ...]:
@@ -163,58 +295,3 @@ def steps_in_k(found: Sequence[Instance]) -> Iterator[tuple[Instance, Instance]]
     """(k, k + 1) on the same pencil."""
     for case in chosen([case for case in found if case.data["k"] < case.n], 30):
         yield case, case.changed("k + 1", k=case.data["k"] + 1)
-
-
-@dataclass(frozen=True)
-class Family:
-    """A family of cases with the mistake that it detects: one check, and one file of test vectors."""
-
-    name: str
-    tag: str
-    mistake: str
-    levels: tuple[str, ...]
-    flags: tuple[str, ...]
-    sizes: range = range(0)
-
-    @property
-    def group(self) -> str:
-        """The name as part of a file name."""
-        return self.name.lower().replace("ε", "eps").replace(" ", "-")
-
-    def holds(self, case: Instance) -> bool:
-        """Does the case belong to the family at its level?"""
-        return case.level in self.levels and (bool(set(self.flags) & set(case.flags)) or case.n in self.sizes)
-
-
-STEPS, SUBSETS = ("step", "fda"), ("bound", "cardinality")
-FAMILIES = tuple(
-    Family(name, tag, mistake, levels, tuple(flags.split()), *sizes)
-    for name, tag, mistake, levels, flags, *sizes in (
-        ("interior optimum", "ALG", "x normalised although the constraint is slack", ("step",), "interior-optimum"),
-        ("nearly active", "ALG", "x normalised, or only scaled, near the boundary", ("step",), "nearly-active"),
-        ("near ties", "ALG", "small entries cut off, or kept", ("step",), "near-tie"),
-        ("weights at 0", "Eq:log", "a weight of 0, or a clipped one, at y = 0", STEPS, "zero-weights tiny-weights"),
-        ("cancellation", "ALG", "data or sums in single precision", ("step",), "cancelling"),
-        ("small entries", "Eq:power", "entries below 1e-3 cut off", RUNS, "small-entries"),
-        ("A is zero", "ALG", "A divided by its size; y taken for the answer", ("step", *SUBSETS), "zero-A"),
-        ("equal means", "Eq:fdaiterative", "variables with aᵢ = 0 left out", ("fda",), "equal-means"),
-        ("constant variables", "ALG", "variables without variance left out, or divided by it",
-         ("step", *RUNS, *SUBSETS), "constant-variables"),
-        ("one variable", "", "n = 1 forgotten", tuple(LEVELS), "", range(1, 2)),
-        ("collapse", "ALG-S", "0/0 where x = 0 is the answer", ("step", *RUNS), "rho-1.001 rho-3 collapse zero-y"),
-        ("no penalty", "Eq:power", "ρ̃ = 0 is not the problem without a penalty", (*STEPS, *RUNS), "rho-0 nu-0"),
-        ("x0 matters", "SGEV-A", "x0 ignored: the answer lies above it", RUNS, "better-start"),
-        ("slow runs", "Eq:min-step", "stopped early", RUNS, "slow"),
-        ("tight relaxations", "SGEV-P", "a bound that trusts a solver or drops a term", SUBSETS, "tight k-all k-one"),
-        ("greedy search fails", "SGEV-P", "a greedy value taken for a bound", SUBSETS, "greedy-fails"),
-        ("ill-conditioned B", "ALG", "single precision, B inverted, a ridge added", STEPS, "cond-1e8 cond-1e3"),
-        ("tiny ε", "SGEV-A", "ε clipped, weights overflow", (*STEPS, *RUNS), "eps=2e-16 eps=1e-12 eps=1e-08"),
-        ("large ε", "SGEV-A", "log(1/ε) for log(1 + 1/ε)", (*STEPS, *RUNS), "eps=1e+00 eps=4e+00 eps=3e+01"),
-        ("indefinite A", "Eq:tau", "τ missing, doubled or on one side only; A ⪰ 0 assumed",
-         ("step", "algorithm", *SUBSETS), "indefinite negative large-negative diagonal cca"),
-        ("B not the identity", "", "B taken for diagonal or for the identity", ("step", "fda", "algorithm", *SUBSETS),
-         "dense uneven small two-values cond-1e3 cond-1e8 cca"),
-        ("many variables", "", "wrong beyond a size", (*STEPS, *RUNS), "", range(31, 10**6)),
-    )
-)  # fmt: skip
-"""From the most special to the most general: a test vector is written into the file of the first that holds."""

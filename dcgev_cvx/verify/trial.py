@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from .._numerics.checks import Vector, as_number
+from ..errors import SolverFailed
 from .equations import Limits, over, worst
 from .levels import LEVELS, Instance, Tolerances
 from .suite import Suite
@@ -76,7 +77,8 @@ class Session:
 
     The solver runs in one worker thread: a call that never returns is left behind, as Python cannot end a thread, and
     no further call is made. Output and warnings are caught during the call. written holds the calls during which an
-    argument was changed, of that call or of one of the three before it.
+    argument was changed, of that call or of one of the three before it; unsupported those that raised
+    NotImplementedError, which are not judged.
     """
 
     solver: Solver
@@ -84,6 +86,8 @@ class Session:
     calls: int = 0
     seconds: float = 0.0
     hung: str = ""
+    refused: bool = False
+    unsupported: dict[Instance, str] = field(default_factory=dict[Instance, str])
     answers: dict[Instance, Answer] = field(default_factory=dict[Instance, Answer])
     written: list[tuple[Instance, str]] = field(default_factory=list[tuple[Instance, str]])
     watched: deque[Handed] = field(default_factory=lambda: deque[Handed](maxlen=4))
@@ -104,6 +108,10 @@ class Session:
         with warnings.catch_warnings(record=True) as caught, redirect_stdout(output), redirect_stderr(sys.stderr):
             warnings.simplefilter("always")
             raw, failure = self._run(arguments)
+        if self.refused:
+            self.refused = False
+            self.unsupported.setdefault(instance, failure)
+            return Answer(None, failure, asked=False)
         self.calls += 1
         self.seconds += perf_counter() - begin
         self._look()
@@ -127,7 +135,11 @@ class Session:
         except queue.Empty:
             self.hung = f"no answer within {self.time_limit:g} s; the solver was not called again"
             return None, self.hung
-        return raw, f"raised {type(error).__name__}: {first_line(error)}" if error is not None else ""
+        if error is None or isinstance(error, SolverFailed):  # it comes from another process, and says all
+            self.hung = getattr(self.solver, "lost", "")
+            return raw, first_line(error) if error is not None else ""
+        self.refused = isinstance(error, NotImplementedError)
+        return raw, f"{'unsupported' if self.refused else f'raised {type(error).__name__}'}: {first_line(error)}"
 
 
 def first_line(error: BaseException) -> str:

@@ -22,7 +22,7 @@ from .equations import Limits, worst
 from .levels import LEVELS, Instance, Level, Tolerances, known_level, plain, question, tolerances
 from .pencil_cases import optimum
 from .reference_answers import reference, surrogate
-from .suite import FAMILIES, Effort, cases
+from .suite import Effort, suite
 from .trial import Answer, first_line, number_of, vector_of
 
 SCHEMA_VERSION = 1
@@ -50,8 +50,10 @@ def export(
     """Write one file per group of vectors, replacing files of the same name; returns the numbers of vectors."""
     about, profile, target = known_level(level), tolerances(tol), Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    drawn = (case for s in range(seed, seed + as_whole(seeds, "seeds")) for case in cases(level, s, effort))
-    records = [(group_of(case), case_record(case, profile)) for case in drawn if profile.admits(case)]
+    drawn = (
+        case for s in range(seed, seed + as_whole(seeds, "seeds")) for case in suite(level, s, effort, profile).cases
+    )
+    records = [("cases", case_record(case, profile)) for case in drawn]
     records += [("invalid", invalid_record(words, data)) for words, data in invalid_questions(level)]
     groups: dict[str, list[dict[str, Any]]] = {}
     for number, (group, record) in enumerate(records, start=1):
@@ -63,24 +65,10 @@ def export(
     return {name: len(vectors) for name, vectors in sorted(groups.items())}
 
 
-def group_of(case: Instance) -> str:
-    """The group of the first family that the case belongs to, or "plain"."""
-    return next((family.group for family in FAMILIES if family.holds(case)), "plain")
-
-
-def mistake_of(group: str, level: str) -> str:
-    """The mistake that a group of vectors detects."""
-    rest = {
-        "invalid": "numbers returned where there is no answer",
-        "plain": "factors of 2, the wrong logarithm, wrong signs",
-    }
-    return rest.get(group) or next(f.mistake for f in FAMILIES if f.group == group and level in f.levels)
-
-
 def file_content(about: Level, group: str, vectors: list[dict[str, Any]]) -> dict[str, Any]:
     """What a vector file holds."""
     head = {"schema_version": SCHEMA_VERSION, "level": about.name, "group": group}
-    note = f"catches: {mistake_of(group, about.name)}"
+    note = "questions that have no answer" if group == "invalid" else "every pair of levels of the case space"
     asked = {name: getattr(about, name) for name in ("verdict", "task", "arguments", "returns")}
     return {**head, "note": note, **asked, "vectors": vectors}
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dcgev_cvx.verify.call_pairs import flipped, permuted, scaled_objective, scaled_variables, strided
+from dcgev_cvx.verify.call_pairs import flipped, permuted, scaled_objective, scaled_variables
+from dcgev_cvx.verify.levels import strided
 from dcgev_cvx.verify.reference_answers import reference
 from dcgev_cvx.verify.suite import suite
 

@@ -31,7 +31,7 @@ def test_a_right_solver_passes(entry):
 
 def misses(solver, level, tol=None, every=6):
     """The contract checks that fail on a sixth of the cases and one pair of each kind."""
-    found = suite(level, 0, "quick").limited(tolerances(tol))
+    found = suite(level, 0, "quick", tolerances(tol))
     pairs = MappingProxyType({name: pairs[:1] for name, pairs in found.pairs.items()})
     few = replace(found, cases=found.cases[::every], pairs=pairs)
     trial = Trial(Session(solver, time_limit=60.0), few, tolerances(tol))
@@ -63,7 +63,7 @@ def test_the_packages_own_solvers_pass(solver, level):
 def test_a_conic_solver_at_default_accuracy_passes_at_its_tolerance():
     report = verify.check(catalogue.cvxpy_step("CLARABEL"), "step", tol="interior-point")
     assert report.ok, str(report)
-    assert report.left_out > 0
+    assert "B=cond 1e8" in report.left_out
     assert "left out by this profile" in str(report)
 
 
@@ -79,41 +79,24 @@ def some(level, every):
 
 WRONG = [*some("step", 11), *some("pca", 6), *some("fda", 5), *some("bound", 4), *some("cardinality", 4)]
 NEEDED = {
-    "y rounded to float32": "cancellation",
-    "answer remembered by two decimals of the data": "one argument changed",
+    "y rounded to float32": "last digits",
+    "answer remembered by two decimals of the data": "one part changed",
     "the same array handed out again": "answers kept",
-    "200 steps": "slow runs",
-    "entries below 1e-3 cut": "small entries",
-    "A rounded to float32": "range of float64",
-    "ε clipped at 1e-12 in the weights": "weights at 0",
-    "the best of three searches": "greedy search fails",
+    "200 steps": "stationarity",
     "text": "valid answer",
     "τ in single precision": "last digits",
     "answers remembered by ten digits": "last digits",
     "B remembered by its identity": "reused arrays",
-    "y returned where A = 0": "A is zero",
-    "variables with aᵢ = 0 left out": "equal means",
-    "zeros of x0 filled with 1e-3": "x0 matters",
     "the first call returns its start": "stationarity",
-    "penalty off where λmax is repeated": "stationarity",
-    "too small beyond 12 variables": "validity",
-    "unit 2-norm beyond 40 variables": "unit norm",
-    "variables without variance left out": "constant variables",
-    "divided by the standard deviations": "constant variables",
-    "normalised when the norm is above 0.999": "nearly active",
     "x0 written to at the next call": "inputs unchanged",
     "B overwritten in Fortran order": "inputs unchanged",
     "two arrays handed out in turn": "answers kept",
-    "0 where A = 0": "A is zero",
-    "penalty off where a has one nonzero": "equal means",
-    "entries of y below 1e-8 weighed as zeros": "weights at 0",
     "weights in single precision": "last digits",
-    "the k largest entries of a row of the whitened A": "tight relaxations",
-    "remembered without B": "one argument changed",
-    "remembered without k": "one argument changed",
+    "remembered without B": "one part changed",
+    "remembered without k": "one part changed",
     "infinite": "not vacuous",
 }
-"""Faults that one family or one pair alone brings to light, by the check that must fail."""
+"""Faults that one check alone brings to light."""
 
 
 @pytest.mark.parametrize(("name", "check"), NEEDED.items())
@@ -142,17 +125,6 @@ def test_the_catalogue_is_large_enough():
     assert len(catalogue.WRONG) >= 40
     assert len(catalogue.RIGHT) >= 8
     assert {e.level for e in catalogue.WRONG} == set(verify.LEVELS) == {e.level for e in catalogue.RIGHT}
-
-
-def names_of(level):
-    return {check.name for check in checks(level, suite(level, 0, "quick"))}
-
-
-def test_every_level_has_the_special_families():
-    families = {"weights at 0", "interior optimum", "collapse", "near ties", "tiny ε", "one variable"}
-    assert families <= names_of("step")
-    assert {"x0 matters", "slow runs"} <= names_of("pca")
-    assert {"tight relaxations", "greedy search fails", "monotone in k"} <= names_of("bound")
 
 
 @pytest.mark.parametrize("level", verify.LEVELS)

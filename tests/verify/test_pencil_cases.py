@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from dcgev_cvx.verify.pencil_cases import METRICS, OBJECTIVES, enumerated, pencil
+from dcgev_cvx.verify.pencil_cases import KINDS, METRICS, enumerated, pencil
 from dcgev_cvx.verify.suite import suite
 
 
@@ -21,11 +21,11 @@ def test_the_optimum_by_enumeration_matches_the_eigensolver():
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("objective", [*OBJECTIVES, "cca"])
+@pytest.mark.parametrize("objective", KINDS)
 def test_every_family_gives_a_symmetric_pencil_with_a_definite_metric(objective, metric):
     for n in (1, 2, 7):
         A, B = pencil(objective, metric, n, np.random.default_rng(n))
         assert A.shape == B.shape == (n, n)
         np.testing.assert_array_equal(A, A.T)
-        np.testing.assert_allclose(B, B.T, rtol=0.0, atol=1e-16)
+        np.testing.assert_allclose(B, B.T, rtol=0.0, atol=0.0)
         assert np.linalg.eigvalsh(B)[0] > 0.0

@@ -1,27 +1,72 @@
-"""The questions: every size, no trivial answers, pairs whose arguments matter."""
+"""The questions: every pair of levels, every size, no trivial answers."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from dcgev_cvx import verify
+from dcgev_cvx.verify.case_space import Space, covered
 from dcgev_cvx.verify.equations import objective, proximal_residual, tangent
+from dcgev_cvx.verify.levels import PROFILES, question
 from dcgev_cvx.verify.run_cases import exact_run
-from dcgev_cvx.verify.suite import suite
+from dcgev_cvx.verify.suite import SPACES, is_telling, suite
 
 
-def test_a_first_order_relaxation_has_few_hopeless_pencils():
-    steep = {e: [c.n for c in suite("bound", 0, e).cases if "cond-1e8" in c.flags] for e in ("quick", "full")}
-    assert 5 <= len(steep["quick"]) <= 8  # each may cost its solver seconds
-    assert max(steep["quick"]) <= 6
-    assert max(steep["full"]) >= 9
-    for pairs in suite("bound", 0, "quick").pairs.values():
-        assert max(pair.asked.n for pair in pairs) <= 8
+@pytest.mark.parametrize("level", verify.LEVELS)
+def test_the_cases_hold_every_pair_of_levels(level):
+    found = suite(level, 0, "quick")
+    assert found.space.share == 1.0
+    assert found.space.missing == ()
+    space = SPACES[level].without(*found.left_out)
+    rows = [{flag for flag in case.flags if "=" in flag} for case in found.space.cases]
+    for a, b in np.argwhere(np.triu(space.sensible)):
+        assert any({space.levels[a], space.levels[b]} <= row for row in rows)
 
 
-def test_no_trivial_point_passes_for_the_end_of_a_run():
-    for case in suite("pca", 0, "quick").cases:
-        if {"collapse", "one-variable"} & set(case.flags):
-            continue
+def test_a_profile_covers_its_own_space():
+    found = suite("step", 0, "quick", PROFILES["interior-point"])
+    assert found.space.share == 1.0
+    assert all(case.data["eps"] >= 1e-4 for case in found.space.cases)
+
+
+def test_a_hiding_level_stands_in_for_no_other_pair():
+    space = Space({"a": "12", "b": "12", "c": "12"}, {}, frozenset(("a=2",)))
+    data = {"A": np.eye(1), "B": np.eye(1), "k": 1}
+
+    def build(row, rng):
+        return question("bound", "", tuple(f"{k}={v}" for k, v in row.items()), data)
+
+    rows = [set(case.flags) for case in covered(space, build, np.random.default_rng(0), triples=True).cases]
+    plain = [row for row in rows if "a=1" in row]
+    assert all(any({f"b={i}", f"c={j}"} <= row for row in plain) for i in "12" for j in "12")
+    assert sum("a=2" in row for row in rows) == 2
+
+
+def test_levels_that_contradict_each_other_do_not_meet_and_what_cannot_be_built_is_missing():
+    space = Space({"a": "12", "b": "12"}, {"a=1": ("b=1",)})
+    data = {"A": np.eye(1), "B": np.eye(1), "k": 1}
+
+    def build(row, rng):
+        return None if row == {"a": "2", "b": "2"} else question("bound", "", tuple(row.values()), data)
+
+    found = covered(space, build, np.random.default_rng(0), attempts=50)
+    assert found.pairs == 3
+    assert found.missing == (("a=2", "b=2"),)
+    assert found.share == pytest.approx(2 / 3)
+    assert not space.allows({"a": "1", "b": "1"})
+
+
+def test_many_steps_depend_on_every_argument():
+    cases = suite("step", 0, "quick").cases
+    assert sum(map(is_telling, cases)) > 100
+    assert {case.n for case in cases} >= set(range(1, 33))
+
+
+def test_no_trivial_point_passes_for_the_end_of_a_useful_run():
+    telling = [case for case in suite("pca", 0, "quick").cases if is_telling(case)]
+    assert len(telling) > 40
+    for case in telling:
         x0 = case.data["x0"]
         # a trivial point is told from an answer: it lies above the start, or it is not stationary
         for corner in (np.zeros(case.n), *np.eye(case.n)):

@@ -7,7 +7,7 @@ import json
 import numpy as np
 
 from dcgev_cvx import Pencil, cli
-from dcgev_cvx.verify.solver_agreement import agreement
+from dcgev_cvx.cli.solver_agreement import agreement
 
 
 def test_agreement_on_pit_props(capsys):

@@ -14,9 +14,9 @@ from .._numerics.checks import Vector
 from ..errors import DCGEVError, SolverFailed
 from ..pencils import Pencil
 from ..programs import SparseGEV
-from .equations import excess, proximal_residual, share, tangent
-from .levels import Instance, question
-from .reference_answers import Surrogate, certified, reference, surrogate
+from ..verify.equations import excess, proximal_residual, share, tangent
+from ..verify.levels import Instance, question
+from ..verify.reference_answers import Surrogate, certified, reference, surrogate
 
 
 @dataclass(frozen=True)
