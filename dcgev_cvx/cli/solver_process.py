@@ -3,8 +3,8 @@
 The parent speaks the protocol of `verify.protocol` over pipes that the function cannot reach by printing: in the
 child the file descriptors 0 and 1 lead nowhere. Arrays travel as bytes with their layout, so that strides, Fortran
 order, read-only and reused arrays are what they would be in one process. What the function did beside answering
-(arguments or earlier answers overwritten, warnings, printing) is reported with the answer and repeated on the parent's
-copies.
+(arguments or earlier answers overwritten, warnings, printing) is reported with the answer and repeated on the copies
+of the parent.
 """
 
 from __future__ import annotations
@@ -137,14 +137,11 @@ def unpacked(value: dict[str, Any], strided: Any = None) -> Any:
         return {"int": int, "float": float}.get(value["type"], float)(value["number"])
     if "list" in value:
         return unpacked(value["list"]).tolist()
-    return value["other"] if "other" in value else Unknown(value["unknown"])
+    return value["other"] if "other" in value else type(value["unknown"], (Unknown,), {})()
 
 
 class Unknown:
     """An answer that is no number, of which the parent knows the type's name only."""
-
-    def __init__(self, name: str) -> None:
-        self.__class__ = type(name, (Unknown,), {})
 
 
 # The child

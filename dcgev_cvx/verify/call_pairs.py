@@ -178,7 +178,7 @@ def entry_changes(base: Instance, name: str) -> Iterator[tuple[Any, str]]:
     units = np.sqrt(np.abs(np.outer(np.diagonal(value), np.diagonal(value))))
     units = np.where(units > 0.0, units, np.max(np.abs(value)))
     sizes = large_changes(base, name) if base.level == "bound" else 0.03 * units
-    for i, j in zip(*np.triu_indices(n), strict=True):
+    for i, j in ((i, j) for i in range(n) for j in range(i, n)):
         yield value + sizes[i, j] * pair_of_entries(n, i, j), f"{name}[{i}, {j}]"
     if n > 2 and base.level != "bound":
         trade = sizes[0, 0] * (pair_of_entries(n, 0, 0) - pair_of_entries(n, 1, 1))

@@ -22,7 +22,7 @@ from .suite import SPACES, builder
 from .trial import Trial
 
 Properties: TypeAlias = dict[str, float]
-PROBES = 150
+PROBES = 100
 """Calls that are made to tell the properties that matter from those that do not."""
 
 

@@ -27,7 +27,7 @@ from typing import IO, Any
 import numpy as np
 
 from .._numerics.checks import listed, shown
-from ..errors import InvalidParameter, SolverFailed
+from ..errors import DCGEVError, InvalidParameter, SolverFailed
 from .levels import Level, known_level, plain
 from .trial import TIME_LIMIT, as_time_limit
 
@@ -87,7 +87,7 @@ class ProcessSolver:
             reader.start()
         try:
             self._greet()
-        except SolverFailed:
+        except DCGEVError:
             self.close()
             raise
 

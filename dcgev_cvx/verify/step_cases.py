@@ -137,9 +137,9 @@ def fda_build() -> Callable[[Row, Random], Instance]:
         n = size(row["n"], rng)
         B = sized(row["size of B"], rng) * pencil("zero", row["B"], n, rng)[1]
         a = sized(row["size of a"], rng) * means(row["a"], n, rng)
-        fisher = np.linalg.solve(B, a)
+        fisher: Vector = np.linalg.solve(B, a)
         value = 1.0 / float(a @ fisher)
-        y = fisher * value if row["y"] == "fisher" else through(a, pattern(row["y"], B, B, rng))
+        y: Vector = value * fisher if row["y"] == "fisher" else through(a, pattern(row["y"], B, B, rng))
         eps = within(EPSILONS[row["ε"]], rng)
         pull = 2.0 * value * np.abs(a) + 1e-300
         nu = (

@@ -332,6 +332,12 @@ class Outcome:
         return self.status == "passed"
 
 
+def awkwardness(instance: Instance) -> float:
+    """How far the sizes of the arguments are from 1, in powers of ten: a small example should be plain as well."""
+    sizes = (float(np.max(np.abs(value))) for value in instance.data.values())
+    return sum(abs(math.log10(size)) for size in sizes if size > 0.0)
+
+
 @dataclass(frozen=True)
 class Check:
     """One line of the report: what is judged, what it means, and the words where there is nothing to judge."""
@@ -352,6 +358,6 @@ class Check:
             return Outcome(*about, "blocked", 0, note=f"blocked: {self.blocked}")
         failing = [finding for finding in found if finding.failed]
         top = max(found, key=lambda f: f.ratio)
-        shown = min(failing, key=lambda f: f.instance.n) if failing else top
+        shown = min(failing, key=lambda f: (f.instance.n, awkwardness(f.instance))) if failing else top
         status, rest = "failed" if failing else "passed", (shown.instance, shown.x, shown.note)
         return Outcome(*about, status, len(found), len(failing), top.violation, top.limit, *rest)

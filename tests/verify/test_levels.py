@@ -7,6 +7,7 @@ import pytest
 
 from dcgev_cvx.errors import InvalidParameter
 from dcgev_cvx.verify.levels import PROFILES, Tolerances, question, tolerances
+from dcgev_cvx.verify.suite import SPACES, left_out_by
 
 
 def test_a_question_is_copied_and_read_only():
@@ -28,12 +29,9 @@ def test_a_tolerance_is_a_profile_a_number_or_the_standard():
         tolerances("close")
 
 
-def test_a_profile_says_which_cases_it_is_for():
-    data = {"A": np.eye(2), "B": np.diag([1.0, 1e-4]), "y": np.ones(2), "rho": 0.1, "eps": 1e-6, "tau": 0.0}
-    hard, mild = (
-        question("step", "hard", (), data),
-        question("step", "mild", (), {**data, "B": np.eye(2), "eps": 0.1}),
-    )
-    assert PROFILES["standard"].admits(hard)
-    assert not PROFILES["interior-point"].admits(hard)
-    assert PROFILES["interior-point"].admits(mild)
+def test_a_profile_says_which_levels_it_is_not_for():
+    left_out = left_out_by(PROFILES["interior-point"], SPACES["step"])
+    assert {"ε=1e-5", "B=cond 1e8", "size of A=1e6", "τ=huge"} <= set(left_out)
+    assert "ε=1e-4" not in left_out
+    assert left_out_by(PROFILES["standard"], SPACES["step"]) == ("B=basis 1e8",)
+    assert left_out_by(PROFILES["closed"], SPACES["step"]) == ()
