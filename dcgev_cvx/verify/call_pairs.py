@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 from types import MappingProxyType
 from typing import Any
 
@@ -178,7 +179,7 @@ def entry_changes(base: Instance, name: str) -> Iterator[tuple[Any, str]]:
     units = np.sqrt(np.abs(np.outer(np.diagonal(value), np.diagonal(value))))
     units = np.where(units > 0.0, units, np.max(np.abs(value)))
     sizes = large_changes(base, name) if base.level == "bound" else 0.03 * units
-    for i, j in ((i, j) for i in range(n) for j in range(i, n)):
+    for i, j in combinations_with_replacement(range(n), 2):
         yield value + sizes[i, j] * pair_of_entries(n, i, j), f"{name}[{i}, {j}]"
     if n > 2 and base.level != "bound":
         trade = sizes[0, 0] * (pair_of_entries(n, 0, 0) - pair_of_entries(n, 1, 1))

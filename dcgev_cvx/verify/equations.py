@@ -95,10 +95,11 @@ def feasible(instance: Instance, x: Vector, limits: Limits) -> Measured:
 def conditions(instance: Instance, x: Vector, limits: Limits) -> Measured:
     """How far one proximal step moves x; the conditions are those of a convex program, hence sufficient.
 
-    The limit is five times that of x: the rows are 2-Lipschitz in x in their units, and μ is recovered from x.
+    The limit is five times that of x, which under a gap follows from the gap: the rows are 2-Lipschitz in x in their
+    units, and μ is recovered from x.
     """
     accuracy = limits.accuracy(instance)
-    allowed = 5.0 * min(accuracy, limits.distance(instance))
+    allowed = 5.0 * (limits.distance(instance) if limits.tol.gap > 0.0 else accuracy)
     return proximal_residual(surrogate(instance), x, accuracy), allowed
 
 
@@ -120,7 +121,8 @@ def step_descent(instance: Instance, x: Vector, limits: Limits) -> Measured:
     """f(x) ≤ f(y), whichever majoriser led there."""
     y, limit = instance.data["y"], limits.accuracy(instance)
     rise = ascent(instance, snapped(surrogate(instance), x, limit), x, y)
-    return share(rise, max(spread(instance, y), spread(instance, x))), limit
+    size = max(spread(instance, y), spread(instance, x))
+    return share(rise, size), max(limit, share(limits.tol.gap * (1.0 + size), size))
 
 
 def stays(instance: Instance, x: Vector, limits: Limits) -> Measured:

@@ -137,7 +137,7 @@ def fda_build() -> Callable[[Row, Random], Instance]:
         n = size(row["n"], rng)
         B = sized(row["size of B"], rng) * pencil("zero", row["B"], n, rng)[1]
         a = sized(row["size of a"], rng) * means(row["a"], n, rng)
-        fisher: Vector = np.linalg.solve(B, a)
+        fisher = np.linalg.solve(B, a).astype(np.float64)
         value = 1.0 / float(a @ fisher)
         y: Vector = value * fisher if row["y"] == "fisher" else through(a, pattern(row["y"], B, B, rng))
         eps = within(EPSILONS[row["ε"]], rng)

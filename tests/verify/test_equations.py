@@ -65,5 +65,5 @@ def test_the_limit_of_a_conic_solver_follows_from_strong_convexity():
             x = pulled(problem, ref.x + size * rng.standard_normal(case.n) / problem.root)
             above = problem.value(x) - problem.value(ref.x)
             assert kappa * problem.norm(x - ref.x) ** 2 <= above * (1 + 1e-9) + 1e-12 * problem.size(ref.x)
-        if ref.nondegenerate and ref.x.any():
+        if ref.nondegenerate and ref.x.any() and kappa > 1e-2:
             assert 1e-5 < limits.distance(case) < 0.1
