@@ -17,31 +17,23 @@ from dcgev_cvx.verify.reference_answers import reference
 from dcgev_cvx.verify.suite import suite
 from dcgev_cvx.verify.trial import Session, Trial
 
-FAST_RIGHT = [e for e in catalogue.RIGHT if "CVXPY" not in e.name and e.level not in ("step", "algorithm")]
-RIGHT_STEPS = [e for e in catalogue.RIGHT if "CVXPY" not in e.name and e.level in ("step", "algorithm")]
-
-
-@pytest.mark.parametrize("entry", FAST_RIGHT, ids=lambda e: f"{e.level}-{e.name}")
-def test_a_right_solver_passes(entry):
-    report = verify.check(entry.make(), entry.level, tol=entry.tol)
-    assert report.ok, str(report)
-    assert report.cases > 30
-    assert report.calls > report.cases
+RIGHT = [e for e in catalogue.RIGHT if "CVXPY" not in e.name]
 
 
 def misses(solver, level, tol=None, every=6):
     """The contract checks that fail on a sixth of the cases and one pair of each kind."""
     found = suite(level, 0, "quick", tolerances(tol))
     pairs = MappingProxyType({name: pairs[:1] for name, pairs in found.pairs.items()})
-    few = replace(found, cases=found.cases[::every], pairs=pairs)
+    fixed = [case for case in found.cases if "fixed-point" in case.flags]
+    few = replace(found, cases=(*found.cases[::every], *fixed[:1]), pairs=pairs)
     trial = Trial(Session(solver, time_limit=60.0), few, tolerances(tol))
     outcomes = [item.run(trial) for item in checks(level, few)]
     assert sum(outcome.cases for outcome in outcomes) > 100
     return [f"{o.name}: {o.note}" for o in outcomes if o.kind == "contract" and not o.passed]
 
 
-@pytest.mark.parametrize("entry", RIGHT_STEPS, ids=lambda e: f"{e.level}-{e.name}")
-def test_a_right_step_or_run_passes(entry):
+@pytest.mark.parametrize("entry", RIGHT, ids=lambda e: f"{e.level}-{e.name}")
+def test_a_right_solver_passes(entry):
     assert misses(entry.make(), entry.level, entry.tol) == []
 
 
@@ -77,7 +69,7 @@ def some(level, every):
     return [e for e in catalogue.WRONG if e.level == level and "SDP" not in e.name][::every]
 
 
-WRONG = [*some("step", 11), *some("pca", 6), *some("fda", 5), *some("bound", 4), *some("cardinality", 4)]
+WRONG = [*some("step", 30), *some("pca", 15), *some("fda", 10), *some("bound", 10), *some("cardinality", 6)]
 NEEDED = {
     "y rounded to float32": "last digits",
     "answer remembered by two decimals of the data": "one part changed",
@@ -115,7 +107,7 @@ def test_a_wrong_solver_is_caught(entry):
         report.raise_if_failed()
 
 
-@pytest.mark.parametrize("name", ["τ forgotten", "stops at 1e-4", "x0 ignored"])
+@pytest.mark.parametrize("name", ["τ forgotten", "x0 ignored"])
 def test_a_wrong_run_is_caught(name):
     entry = next(e for e in catalogue.WRONG if e.level == "algorithm" and e.name == name)
     assert not verify.check(entry.make(), "algorithm").ok

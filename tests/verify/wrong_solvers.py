@@ -575,7 +575,7 @@ def general_run(A, B, rho, eps, x0, *, steps=3000, stop=1e-11, shift="identity",
     x = np.array(x0, float)
     for _ in range(steps):
         if not program.linear(x).any():
-            return x
+            return 0.0 * x if rho > 0.0 else x
         sub = surrogate_at(program, x)
         if change is not None:
             sub = change(sub)
@@ -619,7 +619,7 @@ def listed_pca(A, rho, eps, x0):
 
 @right("pca", "proximal gradient steps")
 def proximal_pca(A, rho, eps, x0):
-    L, half, x = np.linalg.eigvalsh(A)[-1], 0.5 * rho_eps(rho, eps), np.array(x0, float)
+    L, half, x = np.linalg.eigvalsh(A)[-1] or rho or 1.0, 0.5 * rho_eps(rho, eps), np.array(x0, float)
     for _ in range(20000):
         v = x + A @ x / L
         z = np.sign(v) * np.maximum(0, np.abs(v) - half / (np.abs(x) + eps) / L)
@@ -637,7 +637,7 @@ def minus_pca(A, rho, eps, x0):
 
 @right("pca", "Algorithm 2 with a shift τ > 0")
 def shifted_pca(A, rho, eps, x0):
-    tau = 0.3 * np.linalg.eigvalsh(A)[-1]
+    tau = 0.3 * np.linalg.eigvalsh(A)[-1] or rho
     r, x = rho_eps(rho, eps), np.array(x0, float)
     for _ in range(6000):
         c = A @ x + tau * x
