@@ -51,7 +51,7 @@ def run_export(args: argparse.Namespace) -> int:
         overwrite("")
         total += sum(counts.values())
         for group, count in counts.items():
-            print(f"  {level}-{group}.json: {count} vectors, catches {vectors.mistake_of(group, level)}")
+            print(f"  {level}-{group}.json: {count} vectors")
     print(f"{total} vectors written to {folder}")
     return 0
 

@@ -358,6 +358,10 @@ class Check:
             return Outcome(*about, "blocked", 0, note=f"blocked: {self.blocked}")
         failing = [finding for finding in found if finding.failed]
         top = max(found, key=lambda f: f.ratio)
-        shown = min(failing, key=lambda f: (f.instance.n, awkwardness(f.instance))) if failing else top
+        shown = (
+            min(failing, key=lambda f: (f.instance.n, f.x is not None and awkwardness(f.instance)))
+            if failing
+            else top
+        )
         status, rest = "failed" if failing else "passed", (shown.instance, shown.x, shown.note)
         return Outcome(*about, status, len(found), len(failing), top.violation, top.limit, *rest)
