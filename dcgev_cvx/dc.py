@@ -27,16 +27,7 @@ from .certificates import Certificate, ratio
 from .errors import Infeasible, InvalidParameter, SolverFailed, Unbounded
 from .mm import Callback, Iterate, MMResult, Status, Stop, expect_stop, minimize, result_of
 from .steps.backend import Backend
-from .steps.expressions import (
-    NoSubgradient,
-    as_convex,
-    entry_name,
-    flat,
-    put,
-    real_variables,
-    split,
-    split_constraints,
-)
+from .steps.expressions import NoSubgradient, as_convex, entry_name, flat, put, split, split_constraints, variables_of
 from .steps.linearized import Answer, Linearized, Point
 from .steps.step import StepOutput
 
@@ -84,7 +75,7 @@ class DCProgram:
     def __init__(self, u: Any, v: Any, constraints: Sequence[Any] = ()) -> None:
         self.u, self.v = as_convex(u, "u"), as_convex(v, "v")
         self.constraints, self.dc_constraints = split_constraints(constraints)
-        self.variables: list[cp.Variable] = real_variables([self.u, self.v, *constraints])
+        self.variables: list[cp.Variable] = variables_of([self.u, self.v, *constraints])
         self.n: int = sum(variable.size for variable in self.variables)
         self.penalty: float = 0.0
         self._linearized = self._parts()
@@ -482,7 +473,7 @@ def off_kinks(program: DCProgram, y: Vector) -> Vector:
     """y, or a point nearby where the tangent of a violated vⱼ is level, as that of ‖x‖ is at 0: it leads nowhere."""
     at, reach = program.point(y), 1e3 * (1.0 + float(np.max(np.abs(y))))
     violations = at.u[1:] - at.v[1:]
-    if not np.any((violations > FEASIBLE) & (reach * abs(at.slopes[1:]).sum(axis=1) < violations)):
+    if not np.any((violations > FEASIBLE) & (reach * abs(at.slopes).sum(axis=1)[1:] < violations)):
         return y
     seed = int(np.float64(program.penalty).view(np.int64))  # another direction at each penalty
     noise = np.random.default_rng(seed).standard_normal(program.n)

@@ -150,7 +150,7 @@ def as_convex(e: Any, what: str) -> Any:
     return cp.sum(e) if e.shape else e
 
 
-def real_variables(parts: Sequence[Any]) -> list[cp.Variable]:
+def variables_of(parts: Sequence[Any]) -> list[cp.Variable]:
     """The variables of expressions and constraints, each once; integer and complex ones are not allowed."""
     found = {variable.id: variable for part in parts for variable in part.variables()}
     for variable in found.values():
@@ -206,7 +206,7 @@ class Tangent:
         n = sum(variable.size for variable in variables)
         atoms: list[tuple[cp.Variable, Any]] = []
         outer, self._constant = affine_map(without_atoms(expression, atoms), [*variables, *(t for t, _ in atoms)])
-        self._direct, self._weights = outer[:, :n], outer[:, n:]
+        self.direct, self.weights = outer[:, :n], outer[:, n:]
         arguments: list[tuple[cp.Variable, Any]] = []
         self._others: list[tuple[int, Any, int, list[cp.Variable]]] = []
         norms: list[tuple[int, int, int]] = []
@@ -223,12 +223,22 @@ class Tangent:
         self._norm_rows = np.concatenate([np.zeros(0, int), *(np.full(size, i) for i, _, size in norms)])
         self._norm_columns = np.concatenate([np.zeros(0, int), *(j + np.arange(size) for _, j, size in norms)])
         maps = [affine_map(argument, variables) for _, argument in arguments]
-        self._inner = sparse.vstack([sparse.csr_array((0, n)), *(matrix for matrix, _ in maps)], format="csr")
+        self.inner = sparse.vstack([sparse.csr_array((0, n)), *(matrix for matrix, _ in maps)], format="csr")
         self._shift = np.concatenate([np.zeros(0), *(shift for _, shift in maps)])
 
     def at(self, x: Vector) -> tuple[Vector, Any]:
         """(e(x), the sparse matrix of the subgradients of its entries at x), or NoSubgradient."""
-        w = self._inner @ x + self._shift
+        return self.from_atoms(x, *self.atoms_at(x))
+
+    def from_atoms(self, x: Vector, values: Vector, slopes: Any) -> tuple[Vector, Any]:
+        """e(x) and its subgradients, from the values and slopes of its atoms."""
+        value = self.direct @ x + self.weights @ values + self._constant
+        through = self.weights @ (slopes @ self.inner)
+        return value, self.direct + through if self.direct.nnz else through
+
+    def atoms_at(self, x: Vector) -> tuple[Vector, Any]:
+        """(the atoms' values, the sparse matrix of their slopes in their arguments inner·x + shift)."""
+        w = self.inner @ x + self._shift
         values, blocks = self._norms_at(w)
         for row, atom, column, arguments in self._others:
             put(arguments, w[column:])
@@ -239,9 +249,7 @@ class Tangent:
                 blocks.append((block.data, block.col + row, block.row + column))
                 column += argument.size
         data, rows, columns = (np.concatenate(part) for part in zip(*blocks, strict=True))
-        slopes = sparse.csr_array((data, (rows, columns)), shape=self._shape)
-        value = self._direct @ x + self._weights @ values + self._constant
-        return value, self._direct + self._weights @ (slopes @ self._inner)
+        return values, sparse.csr_array((data, (rows, columns)), shape=self._shape)
 
     def _norms_at(self, w: Vector) -> tuple[Vector, list[tuple[Any, Any, Any]]]:
         """The values of the Euclidean norms, with 0 for other atoms, and their slopes; all at once, for speed."""

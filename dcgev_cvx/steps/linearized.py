@@ -26,11 +26,45 @@ from .expressions import NoSubgradient, Tangent, entry_name, flat, put, restored
 
 @dataclass(frozen=True)
 class Point:
-    """(u, u₁, …) and (v, v₁, …) at a point, and subgradients of the latter as the rows of a matrix."""
+    """(u, u₁, …) and (v, v₁, …) at a point, and subgradients of the latter as the rows of a matrix.
+
+    inner is the factor S of the subgradients of v₁, … that changes from point to point; see Factors.
+    """
 
     u: Vector
     v: Vector
     slopes: Any
+    inner: Any
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The subgradients of the vⱼ are D + WSM with S the slopes of their atoms, which alone depend on the point.
+
+    For ‖Cx‖ with two rows S has two nonzeros, however long x is: few parameters make a problem that compiles fast.
+    Where the user's parameters may change D, W and M, these are 0, I and I.
+    """
+
+    D: Any
+    W: Any
+    M: Any
+    used: Index | None
+
+    @classmethod
+    def of(cls, tangent: Tangent, *, fixed: bool) -> Factors:
+        """The factors of a tangent's rows but the first."""
+        D, W = tangent.direct[1:], tangent.weights[1:]
+        if not fixed:
+            m, n = D.shape
+            return cls(sparse.csr_array((m, n)), sparse.eye_array(m), sparse.eye_array(n, format="csr"), None)
+        used = np.flatnonzero(abs(W).sum(axis=0))
+        return cls(D, W[:, used], tangent.inner, used)
+
+    def inner(self, slopes: Any, atoms: Any) -> Any:
+        """S, from the subgradients of (v, v₁, …) and the slopes of all atoms."""
+        if self.used is None:
+            return slopes[1:]
+        return atoms if len(self.used) == atoms.shape[0] else atoms[self.used]
 
 
 @dataclass(frozen=True)
@@ -78,6 +112,8 @@ class Linearized:
 
     def _refresh(self) -> None:
         """Drop what was computed for other values of the user's parameters."""
+        if self._seen is not None and not self.parameters:
+            return
         for parameter in self.parameters:
             if parameter.value is None:
                 name = parameter.name()
@@ -85,6 +121,7 @@ class Linearized:
         seen = b"".join(flat(parameter.value).tobytes() for parameter in self.parameters)
         if seen != self._seen:
             self._seen, self._tangent = seen, Tangent(self.v, self.variables)
+            self._factors = Factors.of(self._tangent, fixed=not self.v.parameters())
             self._points: dict[bytes, Point] = {}
             self._last: tuple[Any, Answer] | None = None
 
@@ -93,14 +130,20 @@ class Linearized:
         self._refresh()
         key = x.tobytes()
         if key not in self._points:
-            v, slopes = self._tangent.at(x)
+            v, slopes, inner = self._slopes(x)
             with restored(self.variables), np.errstate(all="ignore"):
                 put(self.variables, x)
                 u = flat(self.u.value)
             while self._points and len(self._points) * (slopes.nnz + len(v)) > 10**6:
                 self._points.pop(next(iter(self._points)))  # the oldest
-            self._points[key] = Point(u, v, slopes)
+            self._points[key] = Point(u, v, slopes, inner)
         return self._points[key]
+
+    def _slopes(self, x: Vector) -> tuple[Vector, Any, Any]:
+        """(v, v₁, …) at x, their subgradients, and S."""
+        values, atoms = self._tangent.atoms_at(x)
+        v, slopes = self._tangent.from_atoms(x, values, atoms)
+        return v, slopes, self._factors.inner(slopes, atoms)
 
     def minimum(self, y: Vector, penalty: float, backend: Backend) -> Answer:
         """The minimiser of g(·, y) plus the penalty times the violations of the d.c. constraints."""
@@ -110,20 +153,20 @@ class Linearized:
         return self._last[1]
 
     def _covering(self, y: Vector, at: Point) -> Surrogate:
-        """The compiled surrogate; compiled anew only if the slopes at y have nonzeros where it has none."""
-        slopes = at.slopes[1:]
+        """The compiled surrogate; compiled anew only if S at y has nonzeros where it has none."""
         if self._surrogate is None:
-            probes = self._probes(y) if slopes.shape[0] else ()
-            self._surrogate = Surrogate(self, sum((abs(probe) for probe in probes), abs(slopes)))
-        elif not self._surrogate.covers(slopes):
-            self._surrogate = Surrogate(self, self._surrogate.pattern + abs(slopes))
+            probes = self._probes(y) if len(at.v) > 1 else ()
+            pattern = sum((abs(probe) for probe in probes), abs(at.inner))
+            self._surrogate = Surrogate(self, self._factors, pattern)
+        elif not self._surrogate.covers(at.inner):
+            self._surrogate = Surrogate(self, self._factors, self._surrogate.pattern + abs(at.inner))
         return self._surrogate
 
     def _probes(self, y: Vector) -> Iterator[Any]:
-        """The slopes of the vⱼ at two other points: an entry that is zero at y is seldom zero there."""
+        """S at two other points: an entry that is zero at y is seldom zero there."""
         for noise in np.random.default_rng(0).standard_normal((2, len(y))):
             try:
-                yield self._tangent.at(y + noise)[1][1:]
+                yield self._slopes(y + noise)[2]
             except NoSubgradient:
                 continue
 
@@ -164,51 +207,60 @@ class KeepsGap(CompiledProblem):
 
 
 class Surrogate:
-    """min u(x) − cᵀx + penalty·Σsⱼ over the convex constraints, uⱼ(x) − (Jx + b)ⱼ ≤ sⱼ and s ≥ 0, compiled once.
+    """min u(x) − cᵀx + penalty·Σtⱼ over the convex constraints, uⱼ(x) − (Dx + WSMx + b)ⱼ ≤ tⱼ and t ≥ 0.
 
-    c, the nonzeros of J, b and the penalty are parameters. x stacks the variables.
+    It is compiled once. c, the nonzeros of S, b and the penalty are parameters. x stacks the variables.
     """
 
     rows: Index
     columns: Index
 
-    def __init__(self, parts: Linearized, pattern: Any) -> None:
+    def __init__(self, parts: Linearized, factors: Factors, pattern: Any) -> None:
         self.variables: Sequence[cp.Variable] = parts.variables
-        self.pattern: Any = pattern
-        self.rows, self.columns = pattern.nonzero()
-        x, m = stacked(parts.variables), pattern.shape[0]
+        self.pattern: Any = sparse.csr_array(pattern)
+        self.pattern.eliminate_zeros()
+        self.pattern.sort_indices()
+        self.rows, self.columns = self.pattern.nonzero()
+        x, m = stacked(parts.variables), factors.D.shape[0]
         self.c: cp.Parameter = cp.Parameter(x.size, name="c")
-        self.J: cp.Parameter = cp.Parameter(len(self.rows), name="J")
+        self.S: cp.Parameter = cp.Parameter(len(self.rows), name="S")
         self.b: cp.Parameter = cp.Parameter(m, name="b")
         self.penalty: cp.Parameter = cp.Parameter(nonneg=True, name="penalty")
         cost: Any = parts.pairs[0][0] - self.c @ x
         domain = [limit for _, v in parts.pairs for limit in v.domain if limit.is_dcp() and limit.variables()]
         constraints = [*parts.constraints, *domain]
         if m:
-            scatter = sparse.csr_array(
-                (np.ones(len(self.rows)), (self.rows, np.arange(len(self.rows)))), (m, self.J.size)
-            )
-            slack = cp.Variable(m, nonneg=True, name="s")
-            tangents = scatter @ cp.multiply(self.J, x[self.columns]) + self.b
+            k = len(self.rows)
+            scatter = sparse.csr_array((np.ones(k), (self.rows, np.arange(k))), (pattern.shape[0], k))
+            slack = cp.Variable(m, nonneg=True, name="t")
+            changing = factors.W @ scatter @ cp.multiply(self.S, factors.M[self.columns] @ x)
+            tangents = factors.D @ x + changing + self.b
             cost += self.penalty * cp.sum(slack)
             constraints += [stacked(u for u, _ in parts.pairs[1:]) - tangents <= slack]
         self.problem: KeepsGap = KeepsGap(cp.Problem(cp.Minimize(cost), constraints))
 
     def entries(self, slopes: Any) -> Vector:
-        """The entries of a matrix in the places where J has parameters."""
-        return flat(slopes[self.rows, self.columns])
+        """The entries of a matrix in the places where S has parameters."""
+        return slopes.data if self.has_pattern(slopes) else flat(slopes[self.rows, self.columns])
+
+    def has_pattern(self, slopes: Any) -> bool:
+        """Are the entries of the matrix stored in the places and the order of the parameters?"""
+        ours = self.pattern
+        return np.array_equal(slopes.indptr, ours.indptr) and np.array_equal(slopes.indices, ours.indices)
 
     def covers(self, slopes: Any) -> bool:
-        """Has J a parameter for every nonzero of the slopes?"""
-        return np.count_nonzero(self.entries(slopes)) == slopes.count_nonzero()
+        """Has S a parameter for every nonzero of the slopes?"""
+        return self.has_pattern(slopes) or np.count_nonzero(self.entries(slopes)) == slopes.count_nonzero()
 
     def minimum(self, at: Point, y: Vector, penalty: float, backend: Backend) -> Answer:
         """The minimiser with the tangents at y, or Unbounded, or SolverFailed with the reason of each solver."""
-        c, slopes = at.slopes[[0]].toarray().ravel(), at.slopes[1:]
+        c = np.zeros(len(y))
+        end = at.slopes.indptr[1]
+        c[at.slopes.indices[:end]] = at.slopes.data[:end]  # the first row; scipy's own indexing takes longer
         # saved without CVXPY's checks of shape and sign, which take as long as a small solve
         self.c.save_value(c)
-        self.J.save_value(self.entries(slopes))
-        self.b.save_value(at.v[1:] - slopes @ y)
+        self.S.save_value(self.entries(at.inner))
+        self.b.save_value((at.v - at.slopes @ y)[1:])
         self.penalty.save_value(penalty)
         reasons: list[str] = []
         for solver in backend.solvers:

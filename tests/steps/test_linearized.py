@@ -38,3 +38,26 @@ def test_what_is_kept_belongs_to_the_values_of_the_parameters():
     w.value = None
     with pytest.raises(InvalidParameter, match="parameter w has no value"):
         linearized.point(y)
+
+
+def test_a_parameter_inside_v_changes_the_compiled_tangents_of_constraints():
+    x, w = cp.Variable(2, name="x", value=[0.5, -0.2]), cp.Parameter(nonneg=True, name="w", value=1.0)
+    linearized = Linearized([(cp.sum_squares(x), cp.norm(x - 1)), (cp.Constant(1.0), w * cp.norm(3 * x))], [], [x])
+    y, surrogates = np.array([0.5, -0.2]), set()
+    for w.value in (1.0, 2.0, 0.5):
+        answer = linearized.minimum(y, 10.0, Backend())
+        surrogates.add(id(linearized._surrogate))
+        slope, norm = (y - 1) / np.linalg.norm(y - 1), 3 * w.value * np.linalg.norm(y)
+        z, tangent = cp.Variable(2), w.value * 9 * y / np.linalg.norm(3 * y)
+        short = cp.pos(1 - norm - tangent @ (z - y))
+        cp.Problem(cp.Minimize(cp.sum_squares(z) - slope @ z + 10 * short)).solve(solver="CLARABEL")
+        assert answer.x == pytest.approx(z.value, abs=1e-6)
+    assert len(surrogates) == 1
+
+
+def test_fixed_atoms_give_one_parameter_for_each_of_their_slopes():
+    x = cp.Variable(20, name="x", value=np.linspace(-1.0, 1.0, 20))
+    C = np.random.default_rng(0).standard_normal((2, 20))
+    linearized = Linearized([(cp.sum_squares(x), cp.norm(x)), (cp.Constant(1.0), cp.norm(C @ x) + x[0])], [], [x])
+    linearized.minimum(x.value, 1.0, Backend())
+    assert linearized._surrogate.S.size == 2
