@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from time import process_time
 from typing import Any
+from unittest.mock import patch
 
 import cvxpy as cp
 import numpy as np
@@ -196,23 +197,21 @@ def outcome(problem: cp.Problem, seconds: float, solves: int) -> Outcome:
     return Outcome(f if worst <= 2 * FEASIBLE and np.isfinite(f) else np.inf, worst, seconds, solves)
 
 
-class Counting(Backend):
-    """A backend that counts its solves."""
-
-    def solve(self, problem: cp.Problem, solver: str | None = None) -> Solved:
-        """Solve as usual, and count."""
-        self.__dict__["solves"] = self.__dict__.get("solves", 0) + 1
-        return super().solve(problem, solver)
-
-
 def by_us(problem: cp.Problem) -> Outcome:
-    """`DCProgram.from_problem`, with the default stop rule and the certificate."""
-    backend, begin = Counting(), process_time()
-    try:
-        DCProgram.from_problem(problem).minimize(solver=backend)
-    except DCGEVError:
-        return Outcome(np.inf, np.inf, process_time() - begin, backend.__dict__.get("solves", 1))
-    return outcome(problem, process_time() - begin, backend.__dict__["solves"])
+    """`DCProgram.from_problem`, with the default solver and stop rule and the certificate."""
+    solve, solves = Backend.solve, list[str]()
+
+    def counted(self: Backend, surrogate: cp.Problem, solver: str | None = None) -> Solved:
+        solves.append(self.solver)
+        return solve(self, surrogate, solver)
+
+    begin = process_time()
+    with patch.object(Backend, "solve", counted):
+        try:
+            DCProgram.from_problem(problem).minimize()
+        except DCGEVError:
+            return Outcome(np.inf, np.inf, process_time() - begin, max(1, len(solves)))
+    return outcome(problem, process_time() - begin, len(solves))
 
 
 def by_dccp(problem: cp.Problem) -> Outcome:

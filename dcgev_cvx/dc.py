@@ -43,6 +43,9 @@ stationary points in one of these problems each; (1e-3, 1.2) took nearly twice a
 SLOW, PENALTIES, HIGHEST = 60, 100, 1e9
 """After this many penalties the growth is 4; the most penalties tried; and the highest, where the size of f is 1."""
 
+PHASE_ONE = {"CLARABEL": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8}}
+"""Tolerances of phase one, which are CVXPY's own: its points are only starts. Tight ones take more iterations."""
+
 
 class DCProgram:
     """A d.c. program: minimise u(x) − v(x) subject to constraints, with u and v convex CVXPY expressions.
@@ -455,10 +458,12 @@ def penalised(program: DCProgram, y: Vector) -> Iterator[DCProgram]:
 
 def phase_one_step(program: DCProgram, step: TangentStep, y: Vector) -> Vector:
     """The minimiser of the penalised surrogate, wherever y lies."""
-    y = off_kinks(program, y)
+    y, backend = off_kinks(program, y), step.backend
+    if type(backend) is Backend and not backend.options:
+        backend = replace(backend, options=PHASE_ONE.get(backend.solver, {}))
     try:
         # y may violate the constraints: at most this little of it is mixed in
-        x = program.inside(program.minimum(y, step.backend).x, y, back=1e-9)
+        x = program.inside(program.minimum(y, backend).x, y, back=1e-9)
     except SolverFailed as failure:
         if "infeasible" in str(failure):
             raise Infeasible("the convex constraints have no common point. Relax some of them.") from failure
