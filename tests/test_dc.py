@@ -262,6 +262,25 @@ def circles(n=4):
     return cp.Problem(cp.Minimize(cp.max(cp.abs(centres)) + 1), apart), centres
 
 
+@pytest.mark.parametrize("options", [{}, {"tol_feas": 1e-9}], ids=["default", "given"])
+def test_only_phase_one_runs_at_default_tolerances_and_given_options_hold_throughout(options, monkeypatch):
+    seen, solve = [], cp.Problem.solve
+
+    def recorded(self, **settings):
+        seen.append(settings["tol_feas"])
+        return solve(self, **settings)
+
+    monkeypatch.setattr(cp.Problem, "solve", recorded)
+    problem, centres = circles()
+    centres.value = np.random.default_rng(1).standard_normal((4, 2))
+    result = DCProgram.from_problem(problem).minimize(solver=Backend("CLARABEL", options))
+    first = int(result.message.split()[3])  # "phase one took 12 steps"
+    assert result.converged
+    assert first >= 2
+    assert seen[:first] == [options.get("tol_feas", 1e-8)] * first
+    assert seen[first : first + result.n_iter] == [options.get("tol_feas", 1e-10)] * result.n_iter
+
+
 @pytest.mark.parametrize("spread", [3.0, 10.0])
 def test_every_iterate_is_feasible_from_a_feasible_start(spread):
     problem, centres = circles()
