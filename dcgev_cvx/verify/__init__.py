@@ -12,8 +12,8 @@ Any minimiser, any stationary point below the start and any valid bound passes, 
 
 Reading order of the files: `levels` (what is asked); `case_space` (how cases cover the dimensions of a level);
 `pencil_cases`, `step_cases`, `run_cases`, `call_pairs` and `suite` (the questions); `reference_answers` and
-`equations` (how answers are judged); `trial`, `level_checks`, `failure_conditions`, `counterexamples` and
-`solver_report` (how a solver is tried); `protocol` and `vector_files` (other languages).
+`equations` (how answers are judged); `trial`, `level_checks`, `counterexamples` and `solver_report` (how a solver
+is tried); `protocol` and `vector_files` (other languages).
 """
 
 from __future__ import annotations

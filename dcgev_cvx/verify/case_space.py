@@ -12,7 +12,7 @@ pairs of this level alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -24,25 +24,26 @@ from .levels import Instance
 
 Row: TypeAlias = dict[str, str]
 Build: TypeAlias = Callable[[Row, np.random.Generator], "Instance | None"]
-CANDIDATES = 6
-"""Rows that are tried before the one with the most new pairs is taken; more make the array a few rows shorter."""
-ATTEMPTS = 4000
-"""Rows that are tried at most, those included that cannot be judged."""
-FEW = 10
-"""A dimension with at most so many levels takes part in the triples of the effort "full"."""
+Levels: TypeAlias = Mapping[str, Any] | Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
 class Space:
     """Dimensions with their levels; a level is written "dimension=level".
 
-    apart     pairs of levels that contradict each other, as {level: levels}
-    hiding    levels at which the answer is 0 whatever the rest is
+    dimensions  names of levels, or what is drawn at each level by its name
+    apart       pairs of levels that contradict each other, as {level: levels}
+    hiding      levels at which the answer is 0 whatever the rest is
     """
 
-    dimensions: Mapping[str, tuple[str, ...]]
+    dimensions: Mapping[str, Levels]
     apart: Mapping[str, Iterable[str]] = field(default_factory=dict[str, Iterable[str]])
     hiding: frozenset[str] = frozenset()
+
+    def at(self, name: str, level: str) -> Any:
+        """What is drawn at a level of a dimension that says so: sizes, the ends of a range, or a number."""
+        levels = self.dimensions[name]
+        return levels[level] if isinstance(levels, Mapping) else level
 
     def without(self, *levels: str) -> Space:
         """The space with some levels left out."""
@@ -102,9 +103,12 @@ class Covered:
 
 
 def covered(
-    space: Space, build: Build, rng: np.random.Generator, *, triples: bool = False, attempts: int = ATTEMPTS
+    space: Space, build: Build, rng: np.random.Generator, *, triples: bool = False, attempts: int = 4000
 ) -> Covered:
-    """Cases until every pair is held; `build` returns None for a row that cannot be judged, and another is tried."""
+    """Cases until every pair is held; `build` returns None for a row that cannot be judged, and another is tried.
+
+    attempts bounds the rows that are tried, those included that cannot be judged.
+    """
     wanted, third = space.sensible.copy(), wanted_triples(space) if triples else None
     pairs, cases, budget = int(wanted.sum()) // 2, list[Instance](), attempts
     while budget > 0 and (wanted.any() or (third is not None and third.any())):
@@ -129,19 +133,17 @@ def counted_pairs(space: Space, chosen: list[int]) -> Iterator[tuple[int, int]]:
 
 
 def wanted_triples(space: Space) -> Any:
-    """Which triples of levels are asked for: sensible, without hiding ones, of dimensions with few levels."""
+    """Which triples of levels are asked for: sensible, without hiding ones, of dimensions with at most ten levels."""
     sizes = np.array([len(values) for values in space.dimensions.values()])
-    few = (sizes[space.owner] <= FEW) & ~space.hides
+    few = (sizes[space.owner] <= 10) & ~space.hides
     pair = space.sensible & few[:, None] & few[None, :]
     return pair[:, :, None] & pair[:, None, :] & pair[None, :, :]
 
 
 def best_row(space: Space, wanted: Any, third: Any, rng: np.random.Generator) -> list[int]:
-    """The best of some rows, each grown from a pair or triple that is still wanted."""
+    """The best of six rows, each grown from a pair or triple that is still wanted; more rows save few cases."""
     goals = np.argwhere(wanted) if wanted.any() else np.argwhere(third)
-    rows = (
-        grown(space, [int(i) for i in goals[rng.integers(len(goals))]], wanted, third, rng) for _ in range(CANDIDATES)
-    )
+    rows = (grown(space, [int(i) for i in goals[rng.integers(len(goals))]], wanted, third, rng) for _ in range(6))
     return max(rows, key=lambda row: row[0])[1]
 
 

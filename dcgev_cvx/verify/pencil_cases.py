@@ -276,13 +276,13 @@ def sized(level: str, rng: Random) -> float:
     return float(level) * 2.0 ** float(rng.uniform(-1.0, 1.0))
 
 
-def size_levels(spread: Mapping[str, Sequence[int]]) -> Callable[[str, Random], int]:
+def size_levels(space: Space) -> Callable[[str, Random], int]:
     """A function that draws n for a level, each of its sizes equally often."""
     waiting: dict[str, list[int]] = {}
 
     def draw(level: str, rng: Random) -> int:
         if not waiting.get(level):
-            waiting[level] = [int(n) for n in rng.permutation(spread[level])]
+            waiting[level] = [int(n) for n in rng.permutation(space.at("n", level))]
         return waiting[level].pop()
 
     return draw
@@ -302,12 +302,11 @@ def leading(A: Matrix, B: Matrix) -> Vector:
 
 # Questions of (SGEV-P)
 
-FEW_SIZES = {"1": (1,), "2": (2,), "3": (3,), "4, 6, 8": (4, 6, 8), "5, 7": (5, 7), "9, 11": (9, 11), "10": (10,)}
-MANY_SIZES = {"13 … 24": (13, 14, 17, 24), "41, 60": (41, 60)}
-"""Sizes at which k is near 1 or n, so that there are few supports."""
 SUBSET_SPACE = Space(
     {
-        "n": (*FEW_SIZES, *MANY_SIZES),
+        "n": {"1": (1,), "2": (2,), "3": (3,), "4, 6, 8": (4, 6, 8), "5, 7": (5, 7), "9, 11": (9, 11), "10": (10,),
+              # here k is near 1 or n, so that there are few supports
+              "13 … 24": (13, 14, 17, 24), "41, 60": (41, 60)},
         "A": tuple(KINDS),
         "size of A": ("1e-6", "1", "1e6"),
         "B": tuple(METRICS),
@@ -320,7 +319,7 @@ SUBSET_SPACE = Space(
                 ("I", "βI", "diagonal"))),
         "n=2": ("k=half", "k=n − 1"),
         "n=3": ("k=half",),
-        **{f"n={level}": ("k=half", "B=cond 1e8") for level in MANY_SIZES},
+        **{f"n={level}": ("k=half", "B=cond 1e8") for level in ("13 … 24", "41, 60")},
         **SPECIAL_METRICS,
     },
 )  # fmt: skip
@@ -329,7 +328,7 @@ SUBSET_SPACE = Space(
 
 def subset_build(level: str) -> Callable[[Row, Random], Instance]:
     """How a row of SUBSET_SPACE becomes a pencil and a k."""
-    size = size_levels({**FEW_SIZES, **MANY_SIZES})
+    size = size_levels(SUBSET_SPACE)
 
     def build(row: Row, rng: Random) -> Instance:
         n = size(row["n"], rng)

@@ -39,31 +39,23 @@ QUICK_RUN = 120
 """The steps in which the exact iteration settles on a case, unless it is one of the slow ones."""
 SETTLED = 1e-9
 """A run is settled when its last step moved x by no more, in the B norm."""
-
-
-RUN_SIZES = {"1": (1,), "2": (2,), "3": (3,), "4, 6, 8": (4, 6, 8), "5, 7, 9": (5, 7, 9), "10, 12": (10, 12),
-             "11, 13": (11, 13), "16 … 33": (16, 17, 20, 24, 31, 32, 33)}  # fmt: skip
-MANY = {"48 … 66": (41, 48, 55, 60, 63, 64, 65, 66), "97, 129": (97, 129)}
-RUN_EPSILONS = {
-    "30 … 100": (30.0, 100.0), "1 … 30": (1.01, 30.0), "1": (1.0, 1.0), "0.1 … 1": (0.1, 0.99), "1e-2": (1e-2, 0.1),
-    "1e-3": (1e-3, 1e-2), "1e-4": (1e-4, 1e-3), "1e-6": (1e-6, 1e-4), "1e-8": (1e-8, 1e-6), "1e-12": (1e-12, 1e-8),
-    "rounding": (MACHINE_EPS, MACHINE_EPS),
-}  # fmt: skip
-RUN_SHARES = {"0": (0.0, 0.0), "1e-4": (1e-5, 1e-3), "1e-3": (1e-3, 0.01), "0.01 … 0.03": (0.01, 0.03),
-              "0.03 … 0.1": (0.03, 0.1), "0.1 … 0.3": (0.1, 0.3), "collapse": (20.0, 100.0)}  # fmt: skip
-"""ρ̃ as a share of max |λ(A, B)|."""
-RUN_LENGTHS = {"1e-3": 1e-3, "0.05": 0.05, "0.6": 0.6, "1": 1.0}
 RUN_SPACE = Space(
     {
-        "n": (*RUN_SIZES, *MANY),
+        "n": {"1": (1,), "2": (2,), "3": (3,), "4, 6, 8": (4, 6, 8), "5, 7, 9": (5, 7, 9), "10, 12": (10, 12),
+              "11, 13": (11, 13), "16 … 33": (16, 17, 20, 24, 31, 32, 33),
+              "48 … 66": (41, 48, 55, 60, 63, 64, 65, 66), "97, 129": (97, 129)},
         "A": tuple(KINDS),
         "size of A": ("1e-6", "1", "1e6"),
         "B": tuple(kind for kind in METRICS if "1e8" not in kind),
         "size of B": ("1e-4", "1", "1e4"),
-        "ρ": tuple(RUN_SHARES),
-        "ε": tuple(RUN_EPSILONS),
+        # as a share of max |λ(A, B)|
+        "ρ": {"0": (0.0, 0.0), "1e-4": (1e-5, 1e-3), "1e-3": (1e-3, 0.01), "0.01 … 0.03": (0.01, 0.03),
+              "0.03 … 0.1": (0.03, 0.1), "0.1 … 0.3": (0.1, 0.3), "collapse": (20.0, 100.0)},
+        "ε": {"30 … 100": (30.0, 100.0), "1 … 30": (1.01, 30.0), "1": (1.0, 1.0), "0.1 … 1": (0.1, 0.99),
+              "1e-2": (1e-2, 0.1), "1e-3": (1e-3, 1e-2), "1e-4": (1e-4, 1e-3), "1e-6": (1e-6, 1e-4),
+              "1e-8": (1e-8, 1e-6), "1e-12": (1e-12, 1e-8), "rounding": (MACHINE_EPS, MACHINE_EPS)},
         "x0": ("eigenvector", "near it", "dense", "positive", "third zero", "one nonzero"),
-        "norm of x0": tuple(RUN_LENGTHS),
+        "norm of x0": ("1e-3", "0.05", "0.6", "1"),
         "layout": tuple(LAYOUTS),
     },
     {
@@ -87,15 +79,11 @@ PCA_SPACE = Space(
     RUN_SPACE.hiding,
 )
 """Algorithm 2: no B, and A ⪰ 0."""
-ALGORITHM_SPACE = RUN_SPACE.without(
-    *(f"n={level}" for level in MANY),
-    *(f"A={kind}" for kind in ("multiple", "repeated", "banded", "signed diagonal")),
-)
 
 
 def run_build(level: str) -> Callable[[Row, Random], Instance | None]:
     """How a row becomes a run: the first of a few draws that is useful, otherwise one that can be judged."""
-    size = size_levels({**RUN_SIZES, **MANY})
+    size = size_levels(RUN_SPACE)
 
     def build(row: Row, rng: Random) -> Instance | None:
         n, spare = size(row["n"], rng), None
@@ -120,8 +108,8 @@ def draw_run(level: str, row: Row, n: int, rng: Random) -> Instance:
     start[np.argsort(np.abs(top))[: n // 3]] *= 0.0 if row["x0"] == "third zero" else 1.0
     start = pattern(row["x0"], A, B, rng) if row["x0"] in ("one nonzero", "positive") else start
     radius = float(np.max(np.abs(np.linalg.eigvals(np.linalg.solve(B, A))))) or factor
-    rho, eps = within(RUN_SHARES[row["ρ"]], rng) * radius, within(RUN_EPSILONS[row["ε"]], rng)
-    return run_case(level, A, B, rho, eps, RUN_LENGTHS[row["norm of x0"]] * unit(B, start), flags_of(row))
+    rho, eps = within(RUN_SPACE.at("ρ", row["ρ"]), rng) * radius, within(RUN_SPACE.at("ε", row["ε"]), rng)
+    return run_case(level, A, B, rho, eps, float(row["norm of x0"]) * unit(B, start), flags_of(row))
 
 
 def hard_runs(level: str, seed: int, count: int) -> Iterator[Instance]:

@@ -14,8 +14,7 @@ import numpy as np
 
 from .._numerics.checks import as_flag
 from ..errors import DCGEVError, InvalidParameter
-from .counterexamples import Counterexample, counterexample
-from .failure_conditions import Condition, failure_condition, unsupported_condition
+from .counterexamples import Condition, Counterexample, counterexample, failure_condition, unsupported_condition
 from .level_checks import checks, is_remote
 from .levels import LEVELS, Tolerances, known_level, tolerances
 from .suite import Effort, Suite, suite

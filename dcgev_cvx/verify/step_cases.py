@@ -28,44 +28,32 @@ from .pencil_cases import (
 )
 from .reference_answers import reference
 
-SIZES = {
-    "1": (1,), "2": (2,), "3": (3,), "4, 6, 8": (4, 6, 8), "5, 7, 9": (5, 7, 9), "10 … 16": range(10, 17, 2),
-    "11 … 15": range(11, 17, 2), "18 … 32": range(18, 33, 2), "17 … 31": range(17, 33, 2), "33 … 66": range(33, 67),
-    "97, 129": (97, 129),
-}  # fmt: skip
-EPSILONS = {
-    "30 … 100": (30.0, 100.0), "1 … 30": (1.01, 30.0), "1": (1.0, 1.0), "0.1 … 1": (0.1, 0.99), "1e-2": (1e-2, 0.1),
-    "1e-3": (1e-3, 1e-2), "1e-4": (1e-4, 1e-3), "1e-5": (1e-5, 1e-4), "1e-6": (1e-6, 1e-5), "1e-7": (1e-7, 1e-6),
-    "1e-8": (1e-8, 1e-7), "1e-10": (1e-10, 1e-8), "1e-12": (1e-12, 1e-10), "1e-14": (1e-14, 1e-12),
-    "rounding": (MACHINE_EPS, MACHINE_EPS),
-}  # fmt: skip
-"""ε by the lower end of its decade, from 100 to machine precision without a gap."""
-SHARES = {
-    "0": (0.0, 0.0), "1e-9": (1e-10, 1e-8), "1e-3": (1e-4, 1e-2), "0.01 … 0.1": (0.01, 0.1), "0.1 … 0.3": (0.1, 0.3),
-    "0.3 … 0.6": (0.3, 0.6), "0.6 … 0.9": (0.6, 0.9), "0.9 … 1": (0.9, 0.999), "above 1": (1.001, 3.0),
-    "far above 1": (10.0, 1e4),
-}  # fmt: skip
-"""ρ̃ as a share of the one at which the step collapses to 0."""
-FREED = {"zeros free": (0.1, 0.5), "zeros mixed": (0.5, 3.0), "zeros held": (3.0, 30.0)}
-"""ρ̃ as a multiple of the one that holds the smallest entries of y at 0: a weight that is off there is seen."""
-SHIFTS = {"0": (0.0, 0.0), "least": (0.0, 0.0), "tiny": (1e-7, 1e-5), "moderate": (0.02, 2.0), "large": (5.0, 50.0),
-          "huge": (1e3, 1e5)}  # fmt: skip
-"""τ beyond the least that is valid, in units of max |A|."""
-LENGTHS = {"0": 0.0, "1e-8": 1e-8, "1e-4": 1e-4, "0.02": 0.02, "0.3": 0.3, "0.9": 0.9, "1": 1.0}
-PATTERNS = ("dense", "positive", "negative", "third zero", "first zero", "one nonzero", "two nonzeros",
-            "tiny entries", "equal magnitudes", "eigenvector")  # fmt: skip
 STEP_SPACE = Space(
     {
-        "n": tuple(SIZES),
+        "n": {"1": (1,), "2": (2,), "3": (3,), "4, 6, 8": (4, 6, 8), "5, 7, 9": (5, 7, 9),
+              "10 … 16": range(10, 17, 2), "11 … 15": range(11, 17, 2), "18 … 32": range(18, 33, 2),
+              "17 … 31": range(17, 33, 2), "33 … 66": range(33, 67), "97, 129": (97, 129)},
         "A": tuple(KINDS),
         "size of A": ("1e-6", "1e-2", "1", "1e2", "1e6"),
         "B": tuple(METRICS),
         "size of B": ("1e-4", "1", "1e4"),
-        "ρ": (*SHARES, *FREED),
-        "ε": tuple(EPSILONS),
-        "τ": tuple(SHIFTS),
-        "y": PATTERNS,
-        "norm of y": tuple(LENGTHS),
+        # as a share of the ρ̃ at which the step collapses to 0
+        "ρ": {"0": (0.0, 0.0), "1e-9": (1e-10, 1e-8), "1e-3": (1e-4, 1e-2), "0.01 … 0.1": (0.01, 0.1),
+              "0.1 … 0.3": (0.1, 0.3), "0.3 … 0.6": (0.3, 0.6), "0.6 … 0.9": (0.6, 0.9), "0.9 … 1": (0.9, 0.999),
+              "above 1": (1.001, 3.0), "far above 1": (10.0, 1e4),
+              # as a multiple of the ρ̃ that holds the smallest entries of y at 0: a weight that is off there is seen
+              "zeros free": (0.1, 0.5), "zeros mixed": (0.5, 3.0), "zeros held": (3.0, 30.0)},
+        # by the lower end of its decade, from 100 to machine precision without a gap
+        "ε": {"30 … 100": (30.0, 100.0), "1 … 30": (1.01, 30.0), "1": (1.0, 1.0), "0.1 … 1": (0.1, 0.99),
+              "1e-2": (1e-2, 0.1), "1e-3": (1e-3, 1e-2), "1e-4": (1e-4, 1e-3), "1e-5": (1e-5, 1e-4),
+              "1e-6": (1e-6, 1e-5), "1e-7": (1e-7, 1e-6), "1e-8": (1e-8, 1e-7), "1e-10": (1e-10, 1e-8),
+              "1e-12": (1e-12, 1e-10), "1e-14": (1e-14, 1e-12), "rounding": (MACHINE_EPS, MACHINE_EPS)},
+        # beyond the least τ that is valid, in units of max |A|
+        "τ": {"0": (0.0, 0.0), "least": (0.0, 0.0), "tiny": (1e-7, 1e-5), "moderate": (0.02, 2.0),
+              "large": (5.0, 50.0), "huge": (1e3, 1e5)},
+        "y": ("dense", "positive", "negative", "third zero", "first zero", "one nonzero", "two nonzeros",
+              "tiny entries", "equal magnitudes", "eigenvector"),
+        "norm of y": ("0", "1e-8", "1e-4", "0.02", "0.3", "0.9", "1"),
         "layout": tuple(LAYOUTS),
     },
     {
@@ -83,19 +71,19 @@ STEP_SPACE = Space(
 """Every dimension of (ALG): what code may ask about its arguments."""
 FDA_SPACE = Space(
     {
-        "n": tuple(SIZES),
+        "n": STEP_SPACE.dimensions["n"],
         "a": ("dense", "positive", "negative", "one nonzero", "third zero", "equal", "graded"),
         "size of a": ("1e-3", "1", "1e3"),
         "B": tuple(METRICS),
         "size of B": ("1e-4", "1", "1e4"),
-        "ν": ("0", "1e-6", "1e-3", "0.03", "0.3", "2", "20", *FREED),
-        "ε": tuple(EPSILONS),
-        "y": ("fisher", *(p for p in PATTERNS if p != "eigenvector")),
+        "ν": ("0", "1e-6", "1e-3", "0.03", "0.3", "2", "20", "zeros free", "zeros mixed", "zeros held"),
+        "ε": STEP_SPACE.dimensions["ε"],
+        "y": ("fisher", *(p for p in STEP_SPACE.dimensions["y"] if p != "eigenvector")),
         "layout": tuple(LAYOUTS),
     },
     {
         "n=1": ("a=one nonzero", "a=third zero", "a=equal", "a=graded", *STEP_SPACE.apart["n=1"],
-                *(f"ν={level}" for level in FREED)),
+                "ν=zeros free", "ν=zeros mixed", "ν=zeros held"),
         "n=2": ("a=third zero", *STEP_SPACE.apart["n=2"]),
         **SPECIAL_METRICS,
     },
@@ -104,17 +92,17 @@ FDA_SPACE = Space(
 
 def step_build() -> Callable[[Row, Random], Instance]:
     """How a row of STEP_SPACE becomes a step."""
-    size = size_levels(SIZES)
+    size = size_levels(STEP_SPACE)
 
     def build(row: Row, rng: Random) -> Instance:
         n, factor = size(row["n"], rng), sized(row["size of A"], rng)
         A, B = pencil(row["A"], row["B"], n, rng)
         A, B = factor * A, sized(row["size of B"], rng) * B
-        y = LENGTHS[row["norm of y"]] * unit(B, pattern(row["y"], A, B, rng))
+        y = float(row["norm of y"]) * unit(B, pattern(row["y"], A, B, rng))
         tau = shift_of(row["τ"], A, factor, rng)
         if row["norm of y"] != "0" and cancels(A, y, tau):
             tau = tau + 0.3 * factor
-        eps = within(EPSILONS[row["ε"]], rng)
+        eps = within(STEP_SPACE.at("ε", row["ε"]), rng)
         rho = penalty_of(row["ρ"], 2.0 * np.abs(A @ y + tau * y), y, eps, rng)
         data = {
             "A": A,
@@ -131,7 +119,7 @@ def step_build() -> Callable[[Row, Random], Instance]:
 
 def fda_build() -> Callable[[Row, Random], Instance]:
     """How a row of FDA_SPACE becomes a step of sparse FDA from a y with aᵀy = 1."""
-    size = size_levels(SIZES)
+    size = size_levels(STEP_SPACE)
 
     def build(row: Row, rng: Random) -> Instance:
         n = size(row["n"], rng)
@@ -140,11 +128,11 @@ def fda_build() -> Callable[[Row, Random], Instance]:
         fisher = np.linalg.solve(B, a).astype(np.float64)
         value = 1.0 / float(a @ fisher)
         y: Vector = value * fisher if row["y"] == "fisher" else through(a, pattern(row["y"], B, B, rng))
-        eps = within(EPSILONS[row["ε"]], rng)
+        eps = within(STEP_SPACE.at("ε", row["ε"]), rng)
         pull = 2.0 * value * np.abs(a) + 1e-300
         nu = (
             penalty_of(row["ν"], pull, y, eps, rng)
-            if row["ν"] in FREED
+            if row["ν"].startswith("zeros")
             else (float(row["ν"]) * 2.0 ** float(rng.uniform(-1.0, 1.0)) * value * log_scale(eps) / n)
         )
         return step_question({"a": a, "B": B, "y": y, "nu": nu, "eps": eps}, flags_of(row))
@@ -169,17 +157,18 @@ def penalty_of(level: str, pull: Vector, y: Vector, eps: float, rng: Random) -> 
     Entry i stays at 0 as long as ρ_ε/(|yᵢ| + ε) exceeds pullᵢ, which is 2|cᵢ| for B = I (beyond the paper).
     """
     reach = pull * (np.abs(y) + eps) * log_scale(eps)
-    if level in SHARES:
-        return within(SHARES[level], rng) * float(np.max(reach))
+    drawn = within(STEP_SPACE.at("ρ", level), rng)
+    if not level.startswith("zeros"):
+        return drawn * float(np.max(reach))
     small = np.abs(y) <= max(1e-3, 1.01 * float(np.min(np.abs(y)) / np.max(np.abs(y), initial=1e-300))) * np.max(
         np.abs(y)
     )
-    return within(FREED[level], rng) * float(np.median(reach[small]))
+    return drawn * float(np.median(reach[small]))
 
 
 def shift_of(level: str, A: Matrix, factor: float, rng: Random) -> float:
     """τ: the least that is valid (widened by 1e-9 for rounding) and what the level adds to it."""
-    return shifted(A) + within(SHIFTS[level], rng) * (float(np.max(np.abs(A))) or factor)
+    return shifted(A) + within(STEP_SPACE.at("τ", level), rng) * (float(np.max(np.abs(A))) or factor)
 
 
 def cancels(A: Matrix, y: Vector, tau: float) -> bool:

@@ -32,9 +32,9 @@ from .pencil_cases import (
 )
 from .reference_answers import reference
 from .run_cases import (
-    ALGORITHM_SPACE,
     PCA_SPACE,
     QUICK_RUN,
+    RUN_SPACE,
     hard_runs,
     run_build,
     run_case,
@@ -42,7 +42,6 @@ from .run_cases import (
     useful_run,
 )
 from .step_cases import (
-    EPSILONS,
     FDA_SPACE,
     STEP_SPACE,
     fda_build,
@@ -53,14 +52,14 @@ from .step_cases import (
     step_question,
 )
 
-TELLING = 300
-"""Rows that are tried for the second array, of cases in which every argument has a part in the answer."""
 Effort: TypeAlias = Literal["quick", "full"]
 SPACES: Mapping[str, Space] = MappingProxyType(
     {
         "step": STEP_SPACE,
         "fda": FDA_SPACE,
-        "algorithm": ALGORITHM_SPACE,
+        "algorithm": RUN_SPACE.without(  # a run with a dense B takes long
+            *("n=48 … 66", "n=97, 129", "A=multiple", "A=repeated", "A=banded", "A=signed diagonal")
+        ),
         "pca": PCA_SPACE,
         "bound": SUBSET_SPACE.without("n=41, 60"),  # a relaxation takes long there
         "cardinality": SUBSET_SPACE,
@@ -94,7 +93,7 @@ def left_out_by(tol: Tolerances, space: Space) -> tuple[str, ...]:
     """The levels of a space that a profile is not for."""
     gone = ["B=basis 1e8"] if tol.accuracy > 1e-8 else []
     gone += ["B=cond 1e8"] if tol.largest_condition < 1e8 else []
-    gone += [f"ε={level}" for level, ends in EPSILONS.items() if ends[0] < tol.smallest_eps]
+    gone += [f"ε={v}" for v in STEP_SPACE.dimensions["ε"] if STEP_SPACE.at("ε", v)[0] < tol.smallest_eps]
     if tol.largest_scale < np.inf:
         gone += [
             f"size of {M}={size}"
@@ -140,7 +139,7 @@ def made_cases(
             rng,
             triples=effort == "full",
         )
-        more = covered(telling_part(SPACES[level].without(*left_out)), telling_builder(level), rng, attempts=TELLING)
+        more = covered(telling_part(SPACES[level].without(*left_out)), telling_builder(level), rng, attempts=300)
         hard = hard_steps(seed, many) if level == "step" else hard_runs(level, seed, many) if level in RUNS else ()
         hard = hard_subsets(level, seed, 2 * many) if level in ("bound", "cardinality") else hard
         kept = [case for case in hard if level in RUNS or judged(case)]

@@ -1,8 +1,9 @@
-"""Small examples: failing cases shrunk, and failures beyond the suite found by the search."""
+"""Small examples, and the properties that failing cases share."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import wrong_solvers as catalogue
 
 from dcgev_cvx import verify
@@ -34,3 +35,36 @@ def test_numbers_lose_digits_of_the_largest_entry_or_of_each():
     assert rounded(3, 1) == 3
     np.testing.assert_array_equal(rounded(np.array([12.3, 0.4]), 1), [10.0, 0.0])
     np.testing.assert_array_equal(rounded(np.array([12.3, 0.44]), 1, each=True), [10.0, 0.4])
+
+
+def faulty(condition):
+    """A right step whose penalty is off by a tenth where a condition holds."""
+
+    def solver(A, B, y, rho, eps, tau):
+        c, p = catalogue.parts(A, y, rho, eps, tau)
+        return catalogue.argmin(B, tau, c, 1.1 * p if condition(A, B, y, eps, tau) else p)
+
+    return solver
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        (lambda A, B, y, eps, tau: len(y) >= 33, "n ≥ 33"),
+        (lambda A, B, y, eps, tau: 1e-4 < eps < 1e-2, "≤ ε ≤"),
+        (lambda A, B, y, eps, tau: not np.diag(A).any(), "diag(A) = 0"),
+        (lambda A, B, y, eps, tau: np.all(np.diag(B) == 1.0) and B.any() and B[0, -1] != 0.0, "diag(B) = 1"),
+        (lambda A, B, y, eps, tau: tau > 100 * np.max(np.abs(A)), "τ/max |A| ≥ 1000"),
+    ],
+)
+def test_the_condition_of_a_hidden_branch_is_named(condition, words):
+    report = verify.check(faulty(condition), "step")
+    assert not report.ok
+    assert words in str(report).splitlines()[1]
+
+
+def test_a_fault_of_state_names_the_check_and_what_was_changed():
+    entry = next(e for e in catalogue.WRONG if e.name == "A remembered, ρ forgotten")
+    line = str(verify.check(entry.make(), "step")).splitlines()[1]
+    assert line.startswith("one part changed: fails only in this check")
+    assert "rho changed alone" in line

@@ -53,15 +53,19 @@ def test_the_packages_own_solvers_pass(solver, level):
 
 
 def test_a_conic_solver_at_default_accuracy_passes_at_its_tolerance():
-    report = verify.check(catalogue.cvxpy_step("CLARABEL"), "step", tol="interior-point")
+    assert misses(catalogue.cvxpy_step("CLARABEL"), "step", "interior-point") == []
+
+
+def test_the_report_says_what_a_profile_leaves_out():
+    report = verify.check(catalogue.right_bound, "bound", tol="interior-point")
     assert report.ok, str(report)
     assert "B=cond 1e8" in report.left_out
     assert "left out by this profile" in str(report)
 
 
 def test_an_exact_step_passes_at_the_tolerance_of_a_closed_form():
-    assert verify.check(catalogue.right_step, "step", tol="closed").ok
-    assert verify.check(catalogue.right_fda, "fda", tol="closed").ok
+    assert misses(catalogue.right_step, "step", "closed") == []
+    assert misses(catalogue.right_fda, "fda", "closed") == []
 
 
 def some(level, every):
@@ -69,7 +73,7 @@ def some(level, every):
     return [e for e in catalogue.WRONG if e.level == level and "SDP" not in e.name][::every]
 
 
-WRONG = [*some("step", 30), *some("pca", 15), *some("fda", 10), *some("bound", 10), *some("cardinality", 6)]
+WRONG = [*some("step", 90), *some("pca", 40), *some("fda", 40), *some("bound", 20), *some("cardinality", 20)]
 NEEDED = {
     "y rounded to float32": "last digits",
     "answer remembered by two decimals of the data": "one part changed",
@@ -94,7 +98,12 @@ NEEDED = {
 @pytest.mark.parametrize(("name", "check"), NEEDED.items())
 def test_a_fault_is_caught_by_the_check_that_is_meant_for_it(name, check):
     entry = next(e for e in catalogue.WRONG[::-1] if e.name == name)
-    assert check in {outcome.name for outcome in verify.check(entry.make(), entry.level).failed}
+    found = suite(entry.level, 0, "quick")
+    trial = Trial(Session(entry.make()), found, tolerances(None))
+    made = {item.name: item for item in checks(entry.level, found)}
+    for first in ("valid answer",) if check in ("answers kept", "inputs unchanged", "stationarity") else ():
+        made[first].run(trial)  # these look at what earlier calls left
+    assert made[check].run(trial).status == "failed"
 
 
 @pytest.mark.parametrize("entry", WRONG, ids=lambda e: f"{e.level}-{e.name}")
@@ -110,7 +119,7 @@ def test_a_wrong_solver_is_caught(entry):
 @pytest.mark.parametrize("name", ["τ forgotten", "x0 ignored"])
 def test_a_wrong_run_is_caught(name):
     entry = next(e for e in catalogue.WRONG if e.level == "algorithm" and e.name == name)
-    assert not verify.check(entry.make(), "algorithm").ok
+    assert misses(entry.make(), "algorithm") != []
 
 
 def test_the_catalogue_is_large_enough():
@@ -121,11 +130,10 @@ def test_the_catalogue_is_large_enough():
 
 @pytest.mark.parametrize("level", verify.LEVELS)
 def test_the_first_call_of_all_has_a_telling_answer(level):
-    for seed in range(3):
-        case = opening(suite(level, seed, "quick"))
-        assert case.n >= 2
-        assert case.data["A" if "A" in case.data else "a"].any()
-        assert level not in ("step", "fda") or reference(case).x.any()
+    case = opening(suite(level, 0, "quick"))
+    assert case.n >= 2
+    assert case.data["A" if "A" in case.data else "a"].any()
+    assert level not in ("step", "fda") or reference(case).x.any()
 
 
 def test_advisory_checks_do_not_decide():

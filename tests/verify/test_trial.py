@@ -39,7 +39,7 @@ def silent_failure(*args):
     ],
 )
 def test_a_solver_that_raises_is_a_failed_check(solver, words):
-    report = verify.check(solver, "fda")
+    report = verify.check(solver, "cardinality")
     assert not report.ok
     assert words in report.checks[0].note
     assert report.counterexample.found is None
@@ -102,7 +102,7 @@ def test_lists_columns_and_other_precisions_are_odd_but_right():
 
 
 @pytest.mark.parametrize("size", [1e200, 1e308])
-@pytest.mark.parametrize("level", ["step", "pca", "cardinality"])
+@pytest.mark.parametrize("level", ["pca", "cardinality"])
 def test_answers_that_overflow_are_failures_and_not_crashes(level, size):
     report = verify.check(lambda *args: np.full(len(args[0]), size), level)
     assert not report.ok

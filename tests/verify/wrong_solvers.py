@@ -1499,10 +1499,10 @@ def careful_step(*args):
     return right_step(*args) * (1 - 1e-7)
 
 
-@right("step", "dust of 1e-10 where zeros belong")
+@right("step", "dust of 1e-10 of the answer where zeros belong")
 def dusty_step(A, B, y, rho, eps, tau):
     x = right_step(A, B, y, rho, eps, tau)
-    return x + np.where(x == 0, 1e-10 / np.sqrt(np.diag(B)), 0.0)
+    return x + np.where(x == 0, 1e-10 * np.sqrt(x @ B @ x) / np.sqrt(np.diag(B)), 0.0)
 
 
 @right("pca", "a list of fractions")
