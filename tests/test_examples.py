@@ -6,6 +6,7 @@ import ast
 import runpy
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
@@ -46,6 +47,7 @@ def test_the_example_is_short_and_tells_a_story(path):
 def test_the_example_runs(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path), run_name="__main__")
+    plt.close("all")
     out = capsys.readouterr().out
     assert SHOWS.get(path.stem, "\n") in out
     assert path not in STORIES or [file for file in tmp_path.iterdir() if file.suffix in (".png", ".gif")]

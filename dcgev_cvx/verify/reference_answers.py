@@ -332,7 +332,7 @@ def dual_lasso(M: Matrix, c: Vector, p: Vector) -> Vector:
     d = np.sqrt(np.diagonal(M))
     L = np.linalg.cholesky(M / np.outer(d, d))
     T = np.linalg.solve(L, np.diag(np.min(d) / d))
-    free, u = p > 0.0, np.zeros_like(c)
+    free, u = p / size > np.finfo(np.float64).tiny, np.zeros_like(c)  # a box of no width has its centre
     if free.any():
         half = p[free] / (2.0 * size)
         found = lsq_linear(T[:, free], T @ (c / size), (-half, half), "bvls", tol=1e-15, max_iter=50 * len(c) + 50)

@@ -212,6 +212,10 @@ class Report:
         The smallest example on which the solver fails.
     remote : bool
         Whether the solver is another process.
+    condition, unsupported : Condition or None
+        What the failing cases, and those that the solver does not support, have in common.
+    coverage : str
+        The share of pairs of levels that were tried, in words.
 
     Examples
     --------
