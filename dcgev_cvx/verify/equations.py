@@ -257,13 +257,11 @@ def proximal_residual(problem: Surrogate, x: Vector, tol: float) -> float:
     With r = ∇q + 2μ·normal, all over √Bᵢᵢ and the largest term that must cancel: |ξ − soft(ξ − r, p)|.
     Soft thresholding is continuous: an entry of 1e-9 whose slope is 1e6 moves by 1e-9, to zero, where the row-wise
     residual |r + p sign x| would be 1e6. Some μ must satisfy the conditions: it is recovered from x, and from x
-    without entries below tol, which at tiny ε have a slope of their own, and is 0 where x lies inside Ω. Where all
-    terms are as small as the entries that stand for zeros, x without entries below tol/1000 may satisfy them instead.
+    without entries below tol, which at tiny ε have a slope of their own, and is 0 where x lies inside Ω.
     """
     choices = {multiplier(problem, x), multiplier(problem, snapped(problem, x, tol))}
     choices |= {0.0} if problem.a is None and problem.room(x) > 0.0 else set()
-    points = (x, snapped(problem, x, 1e-3 * tol))
-    return min(residual_with(problem, point, mu) for point in points for mu in choices)
+    return min(residual_with(problem, x, mu) for mu in choices)
 
 
 def multiplier(problem: Surrogate, x: Vector) -> float:
