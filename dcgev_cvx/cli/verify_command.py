@@ -10,6 +10,7 @@ Usage:
     dcgev verify my_module:my_step --level step
     dcgev verify impl.py:solve --level algorithm --full --seed 3
     dcgev verify --cmd "node impl.js" --level pca --html report.html
+    dcgev verify impl.py:solve --level step --exclude "float32 data" --known-failures known.txt
 """
 
 from __future__ import annotations
@@ -48,6 +49,9 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--tol", help="standard (default), interior-point, closed, or a number")
     parser.add_argument("--time-limit", type=float, default=10.0, metavar="S", help="seconds per call (default: 10)")
     parser.add_argument("--html", metavar="FILE", help="also write the report as a page")
+    parser.add_argument("--include", metavar="CHECK", nargs="+", default=[], help="only these checks, by name")
+    parser.add_argument("--exclude", metavar="CHECK", nargs="+", default=[], help="all checks but these")
+    parser.add_argument("--known-failures", metavar="FILE", help="lines 'CHECK: reason' of checks that may fail")
     parser.add_argument("--in-process", action="store_true", help="call the function in this process, for debugging")
     add_json(parser)
 
@@ -101,7 +105,28 @@ def check(args: argparse.Namespace, solver: Any) -> Report:
         tol=tolerance(args.tol),
         time_limit=args.time_limit,
         progress=progress,
+        include=args.include,
+        exclude=args.exclude,
+        expected=known_failures(args.known_failures),
     )
+
+
+def known_failures(path: str | None) -> dict[str, str]:
+    """Reasons by the name of the check, from lines 'CHECK: reason'; empty lines and lines with # are skipped."""
+    found = dict[str, str]()
+    try:
+        lines = [] if path is None else Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as cause:
+        raise InvalidParameter(f"--known-failures {path} cannot be read: {cause}") from cause
+    for number, text in enumerate(lines, start=1):
+        if not text.strip() or text.lstrip().startswith("#"):
+            continue
+        name, _, reason = (part.strip() for part in text.partition(":"))
+        if not name or not reason or name in found:
+            fault = "occurs twice" if name in found else "must be 'CHECK: reason'"
+            raise InvalidParameter(f"{path}, line {number}: {text.strip()!r} {fault}.")
+        found[name] = reason
+    return found
 
 
 def tolerance(text: str | None) -> Any:

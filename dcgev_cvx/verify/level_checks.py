@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
-from .._numerics.checks import Vector
+from .._numerics.checks import Vector, one_of
+from ..errors import InvalidParameter
 from .call_pairs import PAIRS, RUNS, Pair, resolved
 from .equations import EQUATIONS, Equation, share
 from .levels import LEVELS, Instance
@@ -16,6 +19,18 @@ from .suite import Suite, is_mild
 from .trial import Answer, Check, Finding, Session, Trial, vector_of
 
 NO_BASE = "the answers it starts from are wrong already"
+SINCE: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "1": ("valid answer", "feasibility", "optimality conditions", "optimal value", "minimiser", "descent",
+              "fixed point", "no ascent", "stationarity", "validity", "not vacuous", "cardinality", "unit norm",
+              "units of the variables", "the same call twice", "calls interleaved", "reused arrays", "float32 data",
+              "last digits", "answers kept", "double precision", "inputs unchanged", "same bits", "plain arrays",
+              "silent", "no warnings", "no worse than λmax", "monotone in k", "value against the optimum",
+              "exact zeros"),
+        "2": ("one part changed",),
+    }
+)  # fmt: skip
+"""The checks by the version of the kit that they came with; the last is the version of the kit."""
 
 
 def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
@@ -55,7 +70,24 @@ def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
         made += [Check("value against the optimum", "SGEV-P", text, below_optimum, "advisory")]
     else:
         made += [observed("exact zeros", "zeros are 0.0, not tiny numbers", lambda answer: tiny_note(answer.x))]
-    return made
+    since = {name: version for version, names in SINCE.items() for name in names}
+    return [replace(item, since=since[item.name]) for item in made]
+
+
+def selected(
+    made: Sequence[Check], include: Iterable[str], exclude: Iterable[str], expected: Mapping[str, str]
+) -> list[Check]:
+    """The checks that are asked for; InvalidParameter for a name that is none of them, or if none is left."""
+    names = [item.name for item in made]
+    for what, given in (("include", include), ("exclude", exclude), ("expected", expected)):
+        if isinstance(given, str):
+            raise InvalidParameter(f"{what} = {given!r} must be a list of names of checks.")
+        for name in given:
+            one_of(name, what, names)
+    kept = [item for item in made if (not include or item.name in include) and item.name not in exclude]
+    if not any(item.kind == "contract" for item in kept):
+        raise InvalidParameter("include and exclude leave no check that decides.")
+    return kept
 
 
 # Equations

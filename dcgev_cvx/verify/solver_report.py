@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 import math
+import platform
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
@@ -15,10 +16,11 @@ import numpy as np
 from .._numerics.checks import as_flag
 from ..errors import DCGEVError, InvalidParameter
 from .counterexamples import Condition, Counterexample, counterexample, failure_condition, unsupported_condition
-from .level_checks import checks, is_remote
+from .level_checks import SINCE, checks, is_remote, selected
 from .levels import LEVELS, Tolerances, known_level, tolerances
-from .suite import Effort, Suite, suite
+from .suite import Effort, Suite, case_hash, suite
 from .trial import TIME_LIMIT, Check, Outcome, Session, Solver, Trial, as_time_limit
+from .vector_files import SCHEMA_VERSION
 
 
 class VerificationFailed(DCGEVError, AssertionError):
@@ -34,6 +36,9 @@ def check(
     tol: Any = None,
     time_limit: float = TIME_LIMIT,
     progress: Callable[[str, int], None] | None = None,
+    include: Collection[str] = (),
+    exclude: Collection[str] = (),
+    expected: Mapping[str, str] | None = None,
 ) -> Report:
     """Run every check of a level on a solver.
 
@@ -56,6 +61,10 @@ def check(
         computes on a busy machine and has had less than half of its time is given up to six times as long.
     progress : callable or None
         Called as progress(name of the check, calls so far) before each check.
+    include, exclude : list of str
+        Names of checks: only these, or all but these.
+    expected : mapping or None
+        Checks that are known to fail, with the reason. They do not decide; one that passes is reported.
 
     Returns
     -------
@@ -85,14 +94,15 @@ def check(
     begin, profile, session = perf_counter(), tolerances(tol), Session(solver, as_time_limit(time_limit))
     found = suite(level, seed, effort, profile)
     trial, outcomes = Trial(session, found, profile), list[Outcome]()
-    for item in checks(level, found, remote=is_remote(solver)):
+    known = dict(expected or {})
+    for item in selected(checks(level, found, remote=is_remote(solver)), include, exclude, known):
         if progress is not None:
             progress(item.name, session.calls)
-        outcomes.append(item.run(trial))
+        outcomes.append(replace(item.run(trial), known=known.get(item.name, "")))
     name = getattr(solver, "__name__", None) or type(solver).__name__
     with np.errstate(all="ignore"):
         where, refused = failure_condition(trial), unsupported_condition(trial)
-    example = counterexample(trial, outcomes)
+    example = counterexample(trial, [outcome for outcome in outcomes if not outcome.known])
     coverage = f"{found.space.asked} of {found.space.pairs} pairs of levels ({found.space.share:.0%})"
     counts = (session.calls, len(found.cases), found.left_out, session.seconds, perf_counter() - begin)
     return Report(
@@ -108,7 +118,14 @@ def check(
         where,
         refused,
         coverage,
+        origin(found),
     )
+
+
+def origin(found: Suite) -> dict[str, str]:
+    """What a report can be repeated with: the versions, the platform, and the hash of the cases."""
+    machine = f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.system()} {platform.machine()}"
+    return {"kit": list(SINCE)[-1], "schema": str(SCHEMA_VERSION), "platform": machine, "cases": case_hash(found)}
 
 
 def parametrize_with_checks(
@@ -204,8 +221,10 @@ class Report:
         The settings of the trial.
     checks : tuple of Outcome
         One outcome per check, contract checks first.
-    calls, cases, left_out : int
-        All calls, repeated ones included; the cases of the suite; the cases and pairs that the profile excluded.
+    calls, cases : int
+        All calls, repeated ones included; the cases of the suite.
+    left_out : tuple of str
+        The levels that the profile leaves out.
     solver_seconds, seconds : float
         The time inside the solver, and all of it with references and shrinking.
     counterexample : Counterexample or None
@@ -216,6 +235,8 @@ class Report:
         What the failing cases, and those that the solver does not support, have in common.
     coverage : str
         The share of pairs of levels that were tried, in words.
+    origin : mapping
+        Versions of the kit and of its schema, the platform, and the hash of the cases.
 
     Examples
     --------
@@ -241,6 +262,7 @@ class Report:
     condition: Condition | None = None
     unsupported: Condition | None = None
     coverage: str = ""
+    origin: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def contract(self) -> tuple[Outcome, ...]:
@@ -254,8 +276,9 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Did every contract check run and pass? No check at all, or a blocked one, is a failure."""
-        return bool(self.contract) and all(outcome.passed for outcome in self.contract)
+        """Did every contract check run and pass, known failures aside? None at all, or a blocked one, fails."""
+        deciding = [outcome for outcome in self.contract if not (outcome.known and outcome.status == "failed")]
+        return bool(deciding) and all(outcome.passed for outcome in deciding)
 
     @property
     def supported(self) -> float:
@@ -265,8 +288,8 @@ class Report:
 
     @property
     def failed(self) -> tuple[Outcome, ...]:
-        """The contract checks that failed."""
-        return tuple(outcome for outcome in self.contract if outcome.status == "failed")
+        """The contract checks that failed, known failures aside."""
+        return tuple(outcome for outcome in self.contract if outcome.status == "failed" and not outcome.known)
 
     def raise_if_failed(self) -> Report:
         """The report itself, or VerificationFailed with the report as its message."""
@@ -277,11 +300,12 @@ class Report:
     @property
     def headline(self) -> str:
         """One line: the verdict with the number of checks, cases and calls behind it."""
-        counts = Counter(outcome.status for outcome in self.contract)
+        counts = Counter("known" if mark(outcome) == "known" else outcome.status for outcome in self.contract)
+        known = f" ({counts['known']} known failures)" if counts["known"] else ""
         part = "" if self.unsupported is None or not self.ok else f" on what it supports ({self.supported:.0%})"
         return (
             f"{'PASSED' if self.ok else 'FAILED'}{part}: {self.solver} as {self.level} ({LEVELS[self.level].tag}): "
-            f"{counts['passed']} checks passed, {counts['failed']} failed, {counts['blocked']} blocked; "
+            f"{counts['passed']} checks passed, {counts['failed']} failed{known}, {counts['blocked']} blocked; "
             f"{self.cases} cases, {self.calls} calls, {self.seconds:.1f} s ({self.solver_seconds:.1f} in the solver)"
         )
 
@@ -298,6 +322,8 @@ class Report:
             parts.append(f"{self.unsupported.failing} cases unsupported ({words})")
         if self.remote:
             parts.append("memory layout, float32 and in-place checks do not apply to a program")
+        parts += [f"known failure {o.name!r} passes ({o.known})" for o in self.checks if o.known and o.passed]
+        parts += [f"{name} {value}" for name, value in self.origin.items()]
         return "; ".join(parts)
 
     @property
@@ -331,6 +357,7 @@ class Report:
             "command": "verify",
             "ok": self.ok,
             **{name: getattr(self, name) for name in names},
+            "origin": dict(self.origin),
             "condition": None if self.condition is None else str(self.condition),
             "tolerance": {"name": self.tolerances.name, "accuracy": self.tolerances.accuracy},
             "checks": [record(outcome) for outcome in self.checks],
@@ -365,12 +392,13 @@ def line(outcome: Outcome) -> str:
     if outcome.passed:
         return text
     where = f" at {outcome.instance.name}" if outcome.instance is not None else ""
-    return f"{text}\n      {outcome.note or outcome.meaning}{where}"
+    known = f"known failure: {outcome.known}; " if outcome.known else ""
+    return f"{text}\n      {known}{outcome.note or outcome.meaning}{where}"
 
 
 def mark(outcome: Outcome) -> str:
     """The outcome in a word; a failed advisory check is a note."""
-    failed = "FAILED" if outcome.kind == "contract" else "note"
+    failed = "known" if outcome.known else "FAILED" if outcome.kind == "contract" else "note"
     return {"passed": "ok", "failed": failed, "blocked": "blocked"}[outcome.status]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -80,6 +81,15 @@ class Suite:
     space: Covered
     ladder: tuple[tuple[Instance, Instance], ...] = ()
     left_out: tuple[str, ...] = ()
+
+
+def case_hash(found: Suite) -> str:
+    """Twelve digits that stand for the numbers of all cases, bit by bit."""
+    digest = sha256(found.level.encode())
+    for case in found.cases:
+        for name, value in sorted(case.data.items()):
+            digest.update(name.encode() + np.ascontiguousarray(value, dtype=np.float64).tobytes())
+    return digest.hexdigest()[:12]
 
 
 def suite(level: str, seed: int, effort: Effort, tol: Tolerances = PROFILES["standard"]) -> Suite:

@@ -311,6 +311,7 @@ class Outcome:
     """What a check found.
 
     worst and tolerance belong to the case with the largest ratio of the two; instance is the smallest failing case.
+    since is the version of the kit that the check came with, known the reason why a failure is expected.
     """
 
     name: str
@@ -325,6 +326,8 @@ class Outcome:
     instance: Instance | None = None
     x: Vector | None = None
     note: str = ""
+    since: str = ""
+    known: str = ""
 
     @property
     def passed(self) -> bool:
@@ -348,6 +351,7 @@ class Check:
     findings: Callable[[Trial], Iterable[Finding]]
     kind: Kind = "contract"
     blocked: str = "no answer could be judged"
+    since: str = ""
 
     def run(self, trial: Trial) -> Outcome:
         """The worst finding decides; of the failing ones the smallest instance is shown; none at all is blocked."""
@@ -355,7 +359,7 @@ class Check:
         with np.errstate(all="ignore"):  # an answer may be so large that sums overflow
             found = list(self.findings(trial))
         if not found:
-            return Outcome(*about, "blocked", 0, note=f"blocked: {self.blocked}")
+            return Outcome(*about, "blocked", 0, note=f"blocked: {self.blocked}", since=self.since)
         failing = [finding for finding in found if finding.failed]
         top = max(found, key=lambda f: f.ratio)
         shown = (
@@ -364,4 +368,4 @@ class Check:
             else top
         )
         status, rest = "failed" if failing else "passed", (shown.instance, shown.x, shown.note)
-        return Outcome(*about, status, len(found), len(failing), top.violation, top.limit, *rest)
+        return Outcome(*about, status, len(found), len(failing), top.violation, top.limit, *rest, self.since)

@@ -9,6 +9,8 @@ import sys
 import pytest
 
 from dcgev_cvx import cli
+from dcgev_cvx.cli.verify_command import known_failures
+from dcgev_cvx.errors import InvalidParameter
 
 
 def test_a_function_in_a_file(tmp_path, capsys):
@@ -70,3 +72,25 @@ def test_a_function_that_keeps_the_interpreter_to_itself_ends_the_command():
 def test_either_a_function_or_a_command(capsys):
     assert cli.main(["verify", "--level", "pca"]) == 2
     assert "either" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("# ours\n\nvalidity\n", "line 3: 'validity' must be 'CHECK: reason'"),
+        ("validity: soon\nvalidity: later\n", "line 2: 'validity: later' occurs twice"),
+    ],
+)
+def test_a_file_of_known_failures_with_errors_names_the_line(tmp_path, text, words):
+    path = tmp_path / "known.txt"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidParameter, match=words):
+        known_failures(str(path))
+
+
+def test_a_file_of_known_failures_is_read(tmp_path):
+    path = tmp_path / "known.txt"
+    path.write_text("# ours\nvalidity: not yet: 2027\n", encoding="utf-8")
+    assert known_failures(str(path)) == {"validity": "not yet: 2027"}
+    with pytest.raises(InvalidParameter, match="cannot be read"):
+        known_failures(str(tmp_path / "none.txt"))

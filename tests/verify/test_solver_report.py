@@ -11,6 +11,8 @@ import wrong_solvers as catalogue
 
 from dcgev_cvx import verify
 from dcgev_cvx.errors import InvalidParameter
+from dcgev_cvx.verify.level_checks import SINCE, checks
+from dcgev_cvx.verify.suite import suite
 
 
 def test_the_same_seed_gives_the_same_report():
@@ -39,6 +41,42 @@ def test_the_report_as_text_json_and_page():
     assert "<table>" in report.to_html()
 
 
+def test_the_report_can_be_repeated_from_what_it_says():
+    report, again = (verify.check(catalogue.right_bound, "bound", seed=seed) for seed in (0, 3))
+    assert set(report.origin) == {"kit", "schema", "platform", "cases"}
+    assert report.origin["cases"] != again.origin["cases"]
+    assert report.to_dict()["origin"] == report.origin
+    for text in (str(report), report.to_html()):
+        assert f"cases {report.origin['cases']}" in text
+        assert "seed 0" in text
+
+
+@pytest.mark.parametrize("level", verify.LEVELS)
+def test_every_check_says_since_which_version_of_the_kit_it_exists(level):
+    made = checks(level, suite(level, 0, "quick"))
+    assert all(item.since in SINCE for item in made)
+    assert len({name for names in SINCE.values() for name in names}) == sum(map(len, SINCE.values()))
+
+
+def test_known_failures_do_not_decide_and_one_that_passes_is_said():
+    def low(A, B, k):
+        return 0.0
+
+    assert not verify.check(low, "bound").ok
+    known = verify.check(low, "bound", include=["validity", "valid answer"], expected={"validity": "not written yet"})
+    assert known.ok
+    assert known.failed == ()
+    assert "known failure: not written yet" in str(known)
+    assert {outcome.name for outcome in known.checks} == {"validity", "valid answer"}
+    fixed = verify.check(catalogue.right_bound, "bound", exclude=["silent"], expected={"validity": "fixed since"})
+    assert "known failure 'validity' passes (fixed since)" in str(fixed)
+    assert "silent" not in {outcome.name for outcome in fixed.checks}
+
+
+def test_known_failures_alone_are_no_pass():
+    assert not verify.check(lambda A, B, k: 0.0, "bound", include=["validity"], expected={"validity": "?"}).ok
+
+
 def test_a_solver_without_a_name_is_called_by_its_type():
     class Bound:
         def __call__(self, A, B, k):
@@ -63,6 +101,11 @@ def test_a_solver_without_a_name_is_called_by_its_type():
         (lambda: verify.check(print, "step", effort=["quick"]), "effort = "),
         (lambda: verify.check(print, "step", tol=[1e-5]), "tol = "),
         (lambda: verify.check(print, "step", progress=3), "progress = 3 is not callable"),
+        (lambda: verify.check(print, "bound", include=["validty"]), "did you mean 'validity'"),
+        (lambda: verify.check(print, "bound", exclude=["minimiser"]), "exclude = 'minimiser'"),
+        (lambda: verify.check(print, "bound", expected={"nothing": "?"}), "expected = 'nothing'"),
+        (lambda: verify.check(print, "bound", include="silent"), "must be a list"),
+        (lambda: verify.check(print, "bound", include=["silent"]), "no check that decides"),
         (lambda: verify.check(print, "step", time_limit=0.0), "time_limit = 0"),
         (lambda: verify.check(print, "step", time_limit=1e12), r"time_limit = 1e\+12"),
         (lambda: verify.parametrize_with_checks("fda", time_limit=1e12), r"time_limit = 1e\+12"),
