@@ -10,7 +10,7 @@ Usage:
     dcgev verify my_module:my_step --level step
     dcgev verify impl.py:solve --level algorithm --full --seed 3
     dcgev verify --cmd "node impl.js" --level pca --html report.html
-    dcgev verify impl.py:solve --level step --exclude "float32 data" --known-failures known.txt
+    dcgev verify impl.py:solve --level step --known-failures known.txt
 """
 
 from __future__ import annotations
