@@ -24,7 +24,7 @@ COMMANDS = (
     "solve pitprops --rho 4.84",
     "path pitprops",
     f"verify {Path('tests/verify/package_solvers.py').resolve()}:qcqp_step --level step",
-    "vectors export vectors --level step --quick",
+    "vectors export vectors --level step",
     "agreement pitprops",
     "solvers",
 )

@@ -5,7 +5,7 @@ any language; the JSON Schema is written beside them. An answer file maps the id
 
 Usage:
 
-    dcgev vectors export DIR --level step --quick
+    dcgev vectors export DIR --level step
     dcgev vectors check DIR answers.json
 """
 
@@ -29,7 +29,7 @@ def add(subparsers: Any) -> None:
     export.add_argument("--level", choices=(*LEVEL_NAMES, "all"), default="all", help="default: all levels")
     export.add_argument("--seed", type=int, default=0, help="the first seed (default: 0)")
     export.add_argument("--seeds", type=int, default=1, metavar="N", help="number of seeds (default: 1)")
-    export.add_argument("--quick", action="store_true", help="the quick selection of cases")
+    export.add_argument("--full", action="store_true", help="all cases, not the quick selection")
     export.add_argument("--tol", help="the tolerance written into the vectors (default: standard)")
     export.set_defaults(run=run_export)
     check = actions.add_parser("check", help="judge an answer file; exit code 1 unless every vector passes")
@@ -43,7 +43,7 @@ def run_export(args: argparse.Namespace) -> int:
     from ..verify import vector_files as vectors
 
     folder = as_folder("DIR", args.folder)
-    settings: Any = {"seed": args.seed, "seeds": args.seeds, "effort": "quick" if args.quick else "full"}
+    settings: Any = {"seed": args.seed, "seeds": args.seeds, "effort": "full" if args.full else "quick"}
     total = 0
     for level in LEVEL_NAMES if args.level == "all" else (args.level,):
         overwrite(f"{level}: choosing cases and certifying their answers …")

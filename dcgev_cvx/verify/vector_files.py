@@ -45,7 +45,7 @@ class Judgement:
 
 
 def export(
-    folder: Path | str, level: str, *, seed: int = 0, seeds: int = 1, effort: Effort = "full", tol: Any = None
+    folder: Path | str, level: str, *, seed: int = 0, seeds: int = 1, effort: Effort = "quick", tol: Any = None
 ) -> dict[str, int]:
     """Write one file per group of vectors, replacing files of the same name; returns the numbers of vectors."""
     about, profile, target = known_level(level), tolerances(tol), Path(folder)

@@ -9,7 +9,7 @@ import pytest
 def asked(run, tmp_path):
     """A folder of vectors, and a file with one answer, which is wrong."""
     folder = tmp_path / "v"
-    code, out, _ = run("vectors", "export", folder, "--level", "bound", "--quick")
+    code, out, _ = run("vectors", "export", folder, "--level", "bound")
     assert code == 0
     assert out.endswith(f"vectors written to {folder}\n")
     first = json.loads(min(folder.glob("bound-*.json")).read_text(encoding="utf-8"))["vectors"][0]["id"]
