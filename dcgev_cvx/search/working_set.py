@@ -23,8 +23,6 @@ from ..pencils import Gram, Pencil
 
 WORKING_SET = 500
 """Variables kept, or 10k if that is more: one pass over the data and a small dense matrix."""
-PROBES = 16
-"""Random directions that rank variables of equal variance."""
 ROUNDING = 1e-9
 """Relative margin of the proof: the rounding of sums of up to a million terms."""
 
@@ -82,12 +80,12 @@ def working_set(pencil: Pencil, k: int) -> WorkingSet | None:
 def scores(pencil: Pencil, size: int) -> Vector:
     """By what variables are kept: Aᵢᵢ/Bᵢᵢ, or where it hardly differs the length of row i of A, by random directions.
 
-    The rows are those of A²Z for a random Z, which weigh the leading eigenvectors most.
+    The rows are those of A²Z for sixteen random directions Z, which weigh the leading eigenvectors most.
     """
     variances = pencil.A_diagonal / pencil.B_diagonal
     if size >= pencil.n or -np.sort(-variances)[size] < 0.5 * variances.max() or not isinstance(pencil.A, Gram):
         return variances
-    Z = np.random.default_rng(0).standard_normal((pencil.n, PROBES))
+    Z = np.random.default_rng(0).standard_normal((pencil.n, 16))
     Q = np.linalg.qr(pencil.A @ Z)[0]
     return np.linalg.norm(pencil.A @ Q, axis=1) / pencil.B_roots
 
