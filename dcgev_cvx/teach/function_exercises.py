@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -258,10 +259,9 @@ def check_dcp(problem: Any) -> None:
         raise Unusable(f"Not DCP. Every term to be minimised must be convex; these are not: {'; '.join(bad)}.")
 
 
-def one_line(term: Any, most: int = 40) -> str:
+def one_line(term: Any) -> str:
     """The beginning of a term as CVXPY prints it."""
-    words = " ".join(str(term).split())
-    return words if len(words) <= most else f"{words[:most]} …"
+    return shorten(str(term), 40, placeholder=" …")
 
 
 def judge_dcp(*steps: Vector) -> Verdict:

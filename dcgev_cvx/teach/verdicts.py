@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from .._numerics.checks import Vector, as_generator, as_number, as_vector, as_wh
 from ..certificates import step_residuals
 from ..errors import InvalidParameter
 from ..programs import SparseGEV, expect_program
+
+Surrogate: TypeAlias = Callable[[Vector, Vector], float]
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,7 @@ class Verdict:
 
 
 def majorises(
-    program: SparseGEV,
-    g: Callable[[Vector, Vector], float],
-    *,
-    trials: int = 200,
-    random_state: int = 0,
-    name: str = "g",
+    program: SparseGEV, g: Surrogate, *, trials: int = 200, random_state: int = 0, name: str = "g"
 ) -> Verdict:
     """Test whether g is a usable majoriser of f: g(y, y) = f(y), g(x, y) ≥ f(x), and convex in x (Eq:maj-step).
 
