@@ -36,6 +36,7 @@ def exponential_tangent(x: Vector, y: Vector, eps: float, kind: str) -> Vector:
         "signed": value + slope * np.sign(y) * (x - y),
         "no constant": slope * np.abs(x),
         "no 1/eps": value + eps * slope * rise,
+        "wrong sign": value - slope * rise,
         "logarithm": value + rise / (np.abs(y) + eps),
     }[kind]
 
@@ -167,7 +168,8 @@ def closed_step(
     }[shrink]
     if norm != "none" and not z.any() and empty != "nan":
         return y if empty == "y" else z
-    return z / {"unit": np.linalg.norm(z), "square": z @ z, "sum": np.abs(z).sum(), "none": 1.0}[norm]
+    length = np.linalg.norm(z)
+    return z / {"unit": length, "ball": max(1.0, length), "square": z @ z, "sum": np.abs(z).sum(), "none": 1.0}[norm]
 
 
 def read_threshold(answer: Any) -> Iterator[Vector]:
@@ -206,7 +208,6 @@ def step_problem(
     return qcqp(c, prices(y, rho, eps, price, weights), B if ball == "B" else None, square * tau)
 
 
-@cache
 def dcp_points() -> list[tuple[SparseGEV, Vector]]:
     """Four points whose steps lie on the boundary of Ω and inside it, B ≠ I and τ > 0."""
     return [step_points(True, 0.7)[i] for i in (0, 4, 8, 11)]

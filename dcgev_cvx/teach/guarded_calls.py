@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._numerics.checks import Vector, as_number, as_vector, shown
-from ..errors import DCGEVError
+from ..errors import DCGEVError, InvalidParameter
 
 T = TypeVar("T")
 
@@ -101,4 +101,9 @@ def returned_vector(value: Any, n: int, what: str) -> Vector:
 
 def returned_number(value: Any, what: str) -> float:
     """A real number; a float may be NaN or infinite."""
-    return float(value) if isinstance(value, (float, np.floating)) else as_number(value, what, low=-np.inf)
+    if isinstance(value, (float, np.floating)):
+        return float(value)
+    try:
+        return as_number(value, what, low=-np.inf)
+    except InvalidParameter:
+        raise Unusable(f"{what} must be a real number, got {shown(value)}.") from None

@@ -128,12 +128,9 @@ def duals(wrong: str = "") -> Matrix:
     """The dual matrix of the homogeneous SDP at k = 3, or what is taken for it."""
     from ..relaxations import homogeneous_sdp
 
-    A = pitprops().dense()[0]
-    plain = {"zero": np.zeros_like(A), "minus A": -A, "A": A, "identity": np.eye(len(A))}
-    if wrong in plain:
-        return plain[wrong]
-    U = np.asarray(homogeneous_sdp(pitprops(), 3).U)
-    return {"": U, "minus": -U, "half": 0.5 * U, "double": 2.0 * U}[wrong]
+    A, sdp = pitprops().dense()[0], homogeneous_sdp(pitprops(), 3)
+    plain = {"zero": np.zeros_like(A), "A": A, "minus A": -A, "identity": np.eye(len(A))}
+    return {"": sdp.U, "minus": -sdp.U, "X": sdp.X, **plain}[wrong]
 
 
 def read_bound(answer: Any) -> Iterator[Matrix]:
@@ -171,7 +168,7 @@ def judge_cardinality(rho: float) -> Verdict:
     """ρ̃ for five nonzeros on pit props at ε = 0.01; the default ε, which the pages use, needs another ρ̃."""
     result = dc_pca(pitprops(), rho=rho, eps=0.01)
     count = len(result.support)
-    words = f"Algorithm 2 at ρ̃ = {rho:g}, ε = 0.01 ends with {count} nonzeros"
+    words = f"Algorithm 2 at ρ̃ = {rho:g}, ε = 0.01 ends with {count} nonzero{'' if count == 1 else 's'}"
     if count == 5 and result.converged:
         return Verdict(True, words)
     if count == 0:

@@ -180,8 +180,7 @@ def failing_row(program: SparseGEV, y: Vector, x: Vector) -> str:
     Rows: 2τxᵢ − 2cᵢ + 2μ(Bx)ᵢ + pᵢ sign xᵢ = 0 where xᵢ ≠ 0, and |2τxᵢ − 2cᵢ + 2μ(Bx)ᵢ| ≤ pᵢ where xᵢ = 0.
     """
     p, smooth = program.slopes(y), 2.0 * (program.H_dot(x) - program.linear(y))
-    inside = program.slack(x) > 1e-9
-    mu = 0.0 if inside else program.multiplier(x, smooth, p)
+    mu = 0.0 if program.slack(x) > 1e-9 else program.multiplier(x, smooth, p)  # 0 inside Ω
     rest = smooth + 2.0 * mu * program.normal(x)
     gaps = np.where(x != 0.0, np.abs(rest + p * np.sign(x)), np.maximum(0.0, np.abs(rest) - p))
     i = int(np.argmax(gaps))
