@@ -27,6 +27,7 @@ import inventories  # noqa: E402
 import notebooks  # noqa: E402
 import prose  # noqa: E402
 import sphinx.ext.autosummary  # noqa: E402
+from docutils import nodes  # noqa: E402
 from sphinx.util.inspect import TypeAliasForwardRef  # noqa: E402
 
 import dcgev_cvx  # noqa: E402
@@ -139,6 +140,14 @@ def add_links(app: object, docname: str, source: list[str]) -> None:
         source[0] = prose.with_links(docname, source[0])
 
 
+def shorten_code(app: object, doctree: nodes.document) -> None:
+    """Show functions that a page includes from the package without their docstrings."""
+    for block in doctree.findall(nodes.literal_block):
+        if str(block.get("source", "")).endswith(".py"):
+            block.rawsource = prose.without_docstring(block.astext())
+            block.children = [nodes.Text(block.rawsource)]
+
+
 def outdated(app: object, env: object, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
     """Read the equation index again at every build, because its links depend on the package."""
     return ["equation-index"]
@@ -158,5 +167,6 @@ def setup(app: object) -> None:
     app.connect("autodoc-process-signature", api.plain_factory)  # type: ignore[attr-defined]
     app.connect("env-get-outdated", outdated)  # type: ignore[attr-defined]
     app.connect("html-page-context", add_scripts)  # type: ignore[attr-defined]
+    app.connect("doctree-read", shorten_code)  # type: ignore[attr-defined]
     app.connect("source-read", add_links)  # type: ignore[attr-defined]
     app.connect("build-finished", copy_mathjax)  # type: ignore[attr-defined]

@@ -131,3 +131,11 @@ def split_prose(text: str) -> Iterator[tuple[str, bool]]:
         yield match[0], True
         place = match.end()
     yield text[place:], False
+
+
+# ---------------------------------------------------------------------------------------------------------- code
+
+
+def without_docstring(code: str) -> str:
+    """The code of a function without its docstring, which the page says in words and formulas."""
+    return re.sub(r'^ *r?"""(?:.*?)"""\n', "", code, count=1, flags=re.DOTALL | re.MULTILINE)
