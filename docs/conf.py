@@ -126,8 +126,10 @@ def copy_mathjax(app: object, error: Exception | None) -> None:
         shutil.copyfile(mathjax, Path(app.outdir) / "_static" / "tex-svg.js")  # type: ignore[attr-defined]
 
 
-def add_scripts(app: object, page: str, template: str, context: dict[str, str], doctree: object) -> None:
-    """Load the scripts of the moving pictures on the pages that have one."""
+def finish_page(app: object, page: str, template: str, context: dict[str, str], doctree: object) -> None:
+    """Set ρ̃ in code, and load the scripts of the moving pictures on the pages that have one."""
+    if "body" in context:
+        context["body"] = prose.overlaid_tildes(context["body"])
     for kind, scripts in SCRIPTS.items():
         if f'class="{kind}"' in context.get("body", ""):
             for script in scripts:
@@ -166,7 +168,7 @@ def setup(app: object) -> None:
     app.connect("autodoc-process-docstring", api.escape_docstring, priority=400)  # type: ignore[attr-defined]
     app.connect("autodoc-process-signature", api.plain_factory)  # type: ignore[attr-defined]
     app.connect("env-get-outdated", outdated)  # type: ignore[attr-defined]
-    app.connect("html-page-context", add_scripts)  # type: ignore[attr-defined]
+    app.connect("html-page-context", finish_page)  # type: ignore[attr-defined]
     app.connect("doctree-read", shorten_code)  # type: ignore[attr-defined]
     app.connect("source-read", add_links)  # type: ignore[attr-defined]
     app.connect("build-finished", copy_mathjax)  # type: ignore[attr-defined]
