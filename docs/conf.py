@@ -23,6 +23,7 @@ os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
 logging.getLogger("traitlets").setLevel(logging.WARNING)
 
 import api  # noqa: E402
+import included_code  # noqa: E402
 import inventories  # noqa: E402
 import notebooks  # noqa: E402
 import prose  # noqa: E402
@@ -146,7 +147,7 @@ def shorten_code(app: object, doctree: nodes.document) -> None:
     """Show functions that a page includes from the package without their docstrings."""
     for block in doctree.findall(nodes.literal_block):
         if str(block.get("source", "")).endswith(".py"):
-            block.rawsource = prose.without_docstring(block.astext())
+            block.rawsource = included_code.without_docstring(block.astext())
             block.children = [nodes.Text(block.rawsource)]
 
 

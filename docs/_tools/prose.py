@@ -136,11 +136,6 @@ def split_prose(text: str) -> Iterator[tuple[str, bool]]:
 # ---------------------------------------------------------------------------------------------------------- code
 
 
-def without_docstring(code: str) -> str:
-    """The code of a function without its docstring, which the page says in words and formulas."""
-    return re.sub(r'^ *r?"""(?:.*?)"""\n', "", code, count=1, flags=re.DOTALL | re.MULTILINE)
-
-
 def overlaid_tildes(page: str) -> str:
     """The HTML of a page in which the tilde of ρ̃ lies above the letter in code too; site.css draws it."""
     mark = '<span class="tilde">ρ<span>\u0303</span></span>'
