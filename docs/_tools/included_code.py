@@ -9,9 +9,8 @@ from operator import attrgetter
 from pathlib import Path
 from textwrap import dedent
 
-INCLUDE = re.compile(
-    r"^```\{literalinclude\} \S*(dcgev_cvx/\S+)\n:pyobject: (\S+)\n.*?^```$", re.DOTALL | re.MULTILINE
-)
+LINES = re.DOTALL | re.MULTILINE
+INCLUDE = re.compile(r"^```\{literalinclude\} \S*(dcgev_cvx/\S+)\n:pyobject: (\S+)\n.*?^```$", LINES)
 
 
 def without_docstring(code: str) -> str:
