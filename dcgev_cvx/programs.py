@@ -24,6 +24,7 @@ from ._numerics.checks import (
     as_number,
     as_real,
     as_vector,
+    check_order,
     frozen,
     largest,
     one_of,
@@ -31,7 +32,7 @@ from ._numerics.checks import (
 )
 from ._numerics.spectra import power_of_two
 from .errors import Infeasible, InvalidParameter, InvalidPencil
-from .pencils import Gram, Pencil, check_order, expect_pencil
+from .pencils import Gram, Pencil, expect_pencil
 
 Shift: TypeAlias = Literal["identity", "metric"]
 

@@ -107,13 +107,3 @@ def not_positive_definite(B: Matrix) -> InvalidPencil:
         f"B is not positive definite to working precision: its smallest eigenvalue is {values[0]:.3g} "
         f"(largest {values[-1]:.3g}). Add a ridge, e.g. B + {ridge:.3g}·I."
     )
-
-
-def asymmetry(array: Matrix) -> float:
-    """max |A − Aᵀ| by strips of rows, since a transposed strip fits the cache and a transposed matrix does not."""
-    worst, strip = 0.0, 64
-    with np.errstate(over="ignore"):
-        for start in range(0, len(array), strip):
-            rows, columns = array[start : start + strip, start:], array[start:, start : start + strip]
-            worst = max(worst, float(np.abs(rows - columns.T).max()))
-    return worst

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from .. import datasets
-from .._numerics.checks import Vector, as_path, column_names
+from .._numerics.checks import Vector, as_path, check_order, column_names
 from .._numerics.data_tables import row_order
 from ..errors import InvalidParameter, nearest
-from ..pencils import Gram, Pencil, cca_pencil, check_order, fda_pencil, pca_pencil
+from ..pencils import Gram, Pencil, cca_pencil, fda_pencil, pca_pencil
 from . import console
 from .csv_files import Decisions, is_number
 from .data_files import SUFFIXES, read_arrays, read_labelled, read_labels, read_table, read_vector

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcgev_cvx import Pencil
-from dcgev_cvx._numerics.factors import Factor, asymmetry, diagonal_blocks
+from dcgev_cvx._numerics.checks import asymmetry
+from dcgev_cvx._numerics.factors import Factor, diagonal_blocks
 from dcgev_cvx.errors import InvalidPencil
 
 
