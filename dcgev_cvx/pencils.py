@@ -445,7 +445,7 @@ def cca_pencil(X: Any, Y: Any, *, ridge: float | Literal["auto"] = 0.0) -> Penci
             with_ridge(V.T @ V, amount, ty, "the covariance of Y"),
         )
     names = (*tx.labelled("x"), *ty.labelled("y"))
-    return Pencil(A, block_diag(*within_views), names, (p, n - p), shares)
+    return Pencil(A, np.asarray(block_diag(*within_views)), names, (p, n - p), shares)
 
 
 def fda_pencil(X: Any, y: Any, *, ridge: float = 0.0) -> Pencil:

@@ -138,8 +138,8 @@ def symmetric(data: Any, what: str) -> Matrix:
             f"{what} is not symmetric: max |{what} - {what}ᵀ| = {skew:.3g} where max |{what}| = {scale:.3g}. "
             f"Pass ({what} + {what}ᵀ)/2 if that is what you mean."
         )
-    if scale * len(array) > LARGEST_SUM:
-        raise InvalidPencil(f"max |{what}| = {scale:.3g}: sums of it overflow. Divide {what} by {scale:.3g}.")
+    if scale * len(array) > LARGEST_SUM or 0.0 < scale < 1.0 / LARGEST_SUM:
+        raise InvalidPencil(f"max |{what}| = {scale:.3g} leaves the range of doubles. Divide {what} by {scale:.3g}.")
     return frozen(array if skew == 0.0 else 0.5 * (array + array.T))
 
 

@@ -7,9 +7,10 @@ only vectors, blocks of rows, and Gram matrices of a few columns.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -167,14 +168,14 @@ class RowBlocks:
         """X itself as a factor, if its entries are finite numbers of ordinary size."""
         zero, one = np.zeros(X.shape[1]), np.ones(X.shape[1])
         raw = cls(X, zero, zero, zero, one)
-        mean = sum(column_sums(block) for _, block in raw.blocks()) / X.shape[0]
+        mean = sum((column_sums(block) for _, block in raw.blocks()), zero) / X.shape[0]
         if not np.isfinite(mean).all():
             columns = ", ".join(map(str, np.flatnonzero(~np.isfinite(mean))[:10]))
             raise error(
                 f"{what} has entries that are NaN or infinite, in column(s) {columns}: "
                 "drop those rows or columns, or fill the gaps."
             )
-        rows = cls(X, mean, sum(squares_about(mean, block) for _, block in raw.blocks()), zero, one)
+        rows = cls(X, mean, sum((squares_about(mean, block) for _, block in raw.blocks()), zero), zero, one)
         size = math.sqrt(float(np.max(rows.squares())))
         if size and not 10.0**-LARGEST_POWER <= size <= 10.0**LARGEST_POWER:
             raise error(f"{what} has columns of size {size:.1e}, whose squares cannot be summed: rescale it.")
@@ -212,7 +213,7 @@ class RowBlocks:
 
     def transposed_dot(self, u: Matrix) -> Matrix:
         """Cᵀu."""
-        product = sum(np.asarray(block.T @ u[rows]) for rows, block in self.blocks())
+        product = reduce(operator.add, (np.asarray(block.T @ u[rows]) for rows, block in self.blocks()))
         return ((product - np.multiply.outer(self.shift, u.sum(axis=0))).T * self.scale).T
 
     def squares(self) -> Vector:
@@ -222,7 +223,8 @@ class RowBlocks:
     def gram(self, support: Index) -> Matrix:
         """C_SᵀC_S on a support S, in one pass."""
         shift, scale = self.shift[support], self.scale[support]
-        return sum(block_gram(block, support, shift) for _, block in self.blocks()) * scale[:, None] * scale
+        gram = reduce(operator.add, (block_gram(block, support, shift) for _, block in self.blocks()))
+        return gram * scale[:, None] * scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +255,9 @@ class OperatorFactor:
         """The squared norms of C's columns, from the products with all unit vectors of the shorter side."""
         p, n = self.shape
         if p < n:
-            return sum(np.sum(self.transposed_dot(E) ** 2, axis=1) for E in unit_vectors(np.arange(p), p))
+            return sum(
+                (np.sum(self.transposed_dot(E) ** 2, axis=1) for E in unit_vectors(np.arange(p), p)), np.zeros(n)
+            )
         return np.concatenate([np.sum(self.dot(E) ** 2, axis=0) for E in unit_vectors(np.arange(n), n)])
 
     def gram(self, support: Index) -> Matrix:
