@@ -66,7 +66,7 @@ class PenalizedProgram:
     def at_zero(self) -> tuple[float, float]:
         """(value, slope) at 0 of one coordinate's penalty."""
         zero = np.zeros(1)
-        return self.penalty_value(zero), float(self.slopes(zero)[0])
+        return self.penalty_value(zero), self.coefficient * float(self.penalty.weights(zero, self.eps)[0])
 
     def penalty_size(self, x: Vector) -> float:
         """The sum of the moduli of the penalty's terms."""
