@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -98,7 +98,9 @@ class Pencil:
         vars(self).update(A=A, B=B, names=names, blocks=checked_blocks(self.blocks, n, B))
         if B is not None:
             vars(self)["factor"] = Factor.of(B)  # raises if B is not positive definite
-            check_ratio(self.A_scale, self.B_scale)
+            if self.A_scale and not 1e-300 <= self.A_scale / self.B_scale <= 1e300:
+                sizes = f"A of size {self.A_scale:.1e} and B of size {self.B_scale:.1e}"
+                raise InvalidPencil(f"{sizes} have eigenvalues outside 1e-300 … 1e300. Rescale A or B.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         A = self.A if isinstance(self.A, Gram) else np.asarray(self.A)
@@ -133,10 +135,8 @@ class Pencil:
 
     @cached_property
     def lambda_min(self) -> float:
-        """λmin(A, B); −λmax(A, B) for the two views of CCA, 0 when A = CᵀC has fewer rows than columns."""
-        if isinstance(self.A, Gram) and self.A.rows < self.n:
-            return 0.0
-        return -self.lambda_max if self.split is not None else extreme(self, "lower")[0]
+        """λmin(A, B); 0 when A = CᵀC has fewer rows than columns."""
+        return 0.0 if isinstance(self.A, Gram) and self.A.rows < self.n else extreme(self, "lower")[0]
 
     @cached_property
     def lambda_min_A(self) -> float:
@@ -156,10 +156,7 @@ class Pencil:
         support = few(x)
         if isinstance(self.A, Gram):
             return self.A.transposed_dot(self.A.dot(x, support))
-        if support is not None:
-            return x[support] @ self.A[support]
-        h = self.split if self.n > SMALL else None
-        return self.A @ x if h is None else np.append(self.A[:h, h:] @ x[h:], self.A[h:, :h] @ x[:h])
+        return self.A @ x if support is None else x[support] @ self.A[support]
 
     def A_quad(self, x: Vector) -> float:
         """xᵀAx."""
@@ -221,18 +218,13 @@ class Pencil:
 
     @cached_property
     def factor(self) -> Factor | None:
-        """B = LLᵀ by diagonal blocks, or None when B is the identity."""
+        """B = LLᵀ, or None when B is the identity."""
         return None if self.B is None else Factor.of(self.B)
 
-    @cached_property
+    @property
     def cholesky(self) -> Matrix | None:
         """Lower L with B = LLᵀ, or None when B is the identity."""
-        return None if self.factor is None else frozen(self.factor.lower())
-
-    @cached_property
-    def split(self) -> int | None:
-        """The size of the first view if A is zero within each of two views (CCA); None for any other pencil."""
-        return None if isinstance(self.A, Gram) else spectra.two_views(self.A, self.B)
+        return None if self.factor is None else self.factor.L
 
     @property
     def views(self) -> tuple[Index, ...]:
@@ -583,22 +575,12 @@ def checked_blocks(blocks: Any, n: int, B: Matrix | None) -> tuple[int, ...] | N
     """The sizes of the views, if they add up to n and B is block diagonal in them."""
     if blocks is None:
         return None
-    given = checks.listed(blocks)
-    sizes = tuple(int(size) for size in given) if all(map(checks.is_whole, given)) else ()
-    if not sizes or min(sizes) < 1 or sum(sizes) != n:
+    sizes = tuple(checks.listed(blocks))
+    if not sizes or not all(checks.is_whole(size) and size >= 1 for size in sizes) or sum(sizes) != n:
         raise InvalidPencil(
             f"blocks = {checks.shown(blocks)} must be whole numbers of at least 1 that add up to n = {n}."
         )
-    for start, stop in pairwise((0, *accumulate(sizes))):
-        if B is not None and (np.any(B[start:stop, :start]) or np.any(B[start:stop, stop:])):
-            raise InvalidPencil(f"B is not block diagonal in blocks = {sizes}: see its rows {start} to {stop - 1}.")
-    return sizes
-
-
-def check_ratio(A: float, B: float) -> None:
-    """Raise when the sizes of A and B give eigenvalues beyond floating point."""
-    if A > 0.0 and not 1e-300 <= A / B <= 1e300:
-        raise InvalidPencil(
-            f"A of size {A:.1e} and B of size {B:.1e} have eigenvalues near 1e{math.log10(A) - math.log10(B):+.0f}, "
-            "beyond 1e-300 … 1e300. Rescale A or B."
-        )
+    view = np.repeat(np.arange(len(sizes)), sizes)
+    if B is not None and np.any(B[view[:, None] != view]):
+        raise InvalidPencil(f"B is not block diagonal in blocks = {sizes}: it has nonzeros between two views.")
+    return tuple(map(int, sizes))

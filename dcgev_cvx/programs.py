@@ -410,7 +410,7 @@ class LogPenalty:
 
     def coefficient(self, rho: float, eps: float) -> float:
         """ρ_ε = ρ̃ / log(1 + 1/ε)."""
-        return rho_eps(rho, eps)
+        return rho / log_scale(eps)
 
     def value(self, x: Vector, eps: float) -> float:
         """Σ log(ε + |xᵢ|)."""
@@ -541,11 +541,6 @@ class Penalty(Protocol):
     def weights(self, y: Vector, eps: float) -> Vector:
         """φ'(|yᵢ|): the slope in |x|, positive everywhere, also at 0."""
         ...
-
-
-def rho_eps(rho: float, eps: float) -> float:
-    """ρ_ε = ρ̃ / log(1 + 1/ε) (SGEV-A)."""
-    return rho / log_scale(eps)
 
 
 def log_scale(eps: float) -> float:

@@ -564,7 +564,7 @@ def test_decimals_fractions_and_numpy_scalars_are_accepted(call):
         (lambda: sparse_fda(a, np.eye(3), nu=0.1, x0=[1e308, 1e308, -1e308]), "x0 lies outside Ω: aᵀx0 = "),
         (lambda: dcgev_cvx.Backend("x" * 10_000), "solver 'x{50,59} … is unknown"),
         (lambda: sparse_fda(a * 1e90, B * 1e-100, nu=0.1), r"Fisher ratios near 1e\+28"),
-        (lambda: Pencil(A * 1e200, B * 1e-200), r"eigenvalues near 1e\+400"),
+        (lambda: Pencil(A * 1e200, B * 1e-200), r"eigenvalues outside 1e-300 … 1e300"),
         (lambda: dcgev_cvx.Backend("SCS", options=5), "options = 5 must map"),
         (lambda: dcgev_cvx.DCPCA().fit([[np.nan, 1.0], [2.0, 3.0]]), "NaN"),
         (lambda: Pencil([[1.0, "2"], ["2", 1.0]]), r"A = \[\[1.0, '2'\], .* is not an array of real numbers: its dtype is <U32"),

@@ -138,7 +138,7 @@ def test_names_travel():
     assert Pencil(np.eye(2)).name(1) == "x2"
     assert Pencil(frame, names=["p", "q"]).names == ("p", "q")
     assert pickle.loads(pickle.dumps(pencil)).names == pencil.names
-    with pytest.raises(InvalidPencil, match="names = .* must list 2 names, one per variable"):
+    with pytest.raises(InvalidPencil, match=r"names = .* must list 2 names, one per variable"):
         Pencil(np.eye(2), names=["a", "b", "c"])
 
 
