@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -64,6 +64,7 @@ class SparseEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return (checked_X(self, X, reset=False, least=1).X - self.mean_) / self.scale_
 
 
+@dataclass(eq=False, repr=False)
 class DCPCA(SparseEstimator):
     """Sparse PCA: directions with few nonzeros that explain X's variance (Section 4).
 
@@ -125,26 +126,15 @@ class DCPCA(SparseEstimator):
     'Algorithm 2 (dc_pca)'
     """
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        k: int | Sequence[int] | None = None,
-        *,
-        rho: float | None = None,
-        center: bool = True,
-        scale: bool = False,
-        deflation: Deflation = "orthogonalized-hotelling",
-        effort: Effort = "normal",
-        random_state: Any = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.k = k
-        self.rho = rho
-        self.center = center
-        self.scale = scale
-        self.deflation = deflation
-        self.effort = effort
-        self.random_state = random_state
+    n_components: int = 1
+    k: int | Sequence[int] | None = None
+    _: KW_ONLY
+    rho: float | None = None
+    center: bool = True
+    scale: bool = False
+    deflation: Deflation = "orthogonalized-hotelling"
+    effort: Effort = "normal"
+    random_state: Any = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the components of X (samples × variables); y is not used."""
@@ -194,6 +184,7 @@ class DCPCA(SparseEstimator):
         return float(np.sum((Z @ np.linalg.qr(self.components_.T)[0]) ** 2)) / total
 
 
+@dataclass(eq=False, repr=False)
 class DCCCA(SparseEstimator):
     """Sparse CCA: pairs of directions with kx and ky nonzeros whose scores correlate most (Eq:CCA, Section 5).
 
@@ -254,26 +245,15 @@ class DCCCA(SparseEstimator):
     (array([1]), array([2]))
     """
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        kx: int | Sequence[int] | None = None,
-        ky: int | Sequence[int] | None = None,
-        *,
-        ridge: float | Literal["auto"] = "auto",
-        scale: bool = True,
-        deflation: Deflation = "orthogonalized-hotelling",
-        effort: Effort = "normal",
-        random_state: Any = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.kx = kx
-        self.ky = ky
-        self.ridge: float | Literal["auto"] = ridge
-        self.scale = scale
-        self.deflation = deflation
-        self.effort = effort
-        self.random_state = random_state
+    n_components: int = 1
+    kx: int | Sequence[int] | None = None
+    ky: int | Sequence[int] | None = None
+    _: KW_ONLY
+    ridge: float | Literal["auto"] = "auto"
+    scale: bool = True
+    deflation: Deflation = "orthogonalized-hotelling"
+    effort: Effort = "normal"
+    random_state: Any = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the pairs for two views of the same samples; y may have one dimension, and is then one variable."""
@@ -325,6 +305,7 @@ class DCCCA(SparseEstimator):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class DCFDA(ClassifierMixin, SparseEstimator):
     """Sparse Fisher discriminant analysis: few variables that separate the classes (Eq:FDA, Section 6).
 
@@ -382,26 +363,15 @@ class DCFDA(ClassifierMixin, SparseEstimator):
     (True, True)
     """
 
-    def __init__(
-        self,
-        k: int | Sequence[int] | None = None,
-        *,
-        nu: float | None = None,
-        n_components: int | None = None,
-        ridge: float = 0.01,
-        refit: bool = True,
-        deflation: Deflation = "orthogonalized-hotelling",
-        effort: Effort = "normal",
-        random_state: Any = 0,
-    ) -> None:
-        self.k = k
-        self.nu = nu
-        self.n_components = n_components
-        self.ridge = ridge
-        self.refit = refit
-        self.deflation = deflation
-        self.effort = effort
-        self.random_state = random_state
+    k: int | Sequence[int] | None = None
+    _: KW_ONLY
+    nu: float | None = None
+    n_components: int | None = None
+    ridge: float = 0.01
+    refit: bool = True
+    deflation: Deflation = "orthogonalized-hotelling"
+    effort: Effort = "normal"
+    random_state: Any = 0
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the discriminants of labelled samples."""
