@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 import cvxpy as cp
@@ -167,9 +166,7 @@ class Surrogate:
             moved = (flat(x.value) - y) / side
         far = [int(i) for i in np.argsort(-np.abs(moved))[:5] if abs(moved[i]) > 0.5]
         if far:
-            directions = ", ".join(
-                f"{entry_name(self.variables, i)} → {'+' if moved[i] > 0 else '−'}∞" for i in far
-            )
+            directions = ", ".join(f"{entry_name(self.variables, i)} → {'+' if moved[i] > 0 else '−'}∞" for i in far)
             raise Unbounded(
                 f"the surrogate falls for ever as {directions}. Add constraints that bound it, or add the same "
                 "convex term, such as cp.sum_squares(x), to u and to v."
@@ -178,7 +175,7 @@ class Surrogate:
     def projected_residual(self, x: Vector) -> float | None:
         """‖x − P(x − ∇f(x))‖, P the projection on the constraints, the vⱼ linearised; None where u is not smooth."""
         u = self.pairs[0][0]
-        if not getattr(u, "is_smooth", lambda: False)():
+        if not getattr(u, "is_smooth", u.is_quadratic)():  # CVXPY 1.7 recognises quadratic expressions only
             return None
         at, z = self.point(x), stacked(self.variables)
         gradient = (Tangent(u, self.variables).at(x)[1] - at.slopes[[0]]).toarray().ravel()
@@ -190,17 +187,13 @@ class Surrogate:
 
 
 class KeepsGap(CompiledProblem):
-    """A problem that keeps the duality gap of CLARABEL's last answer, and no values of dual variables."""
+    """A problem that keeps the duality gap of CLARABEL's last answer."""
 
     duality_gap: float = math.nan
 
     def unpack_results(self, solution: Any, chain: Any, inverse_data: Any) -> None:
-        """Keep the gap, then do what CVXPY does; of its time, the duals of many constraints take half."""
-        self.duality_gap = math.nan
-        if hasattr(solution, "obj_val_dual"):
-            self.duality_gap = solution.obj_val - solution.obj_val_dual
-            kept = {name: getattr(solution, name) for name in ("status", "solve_time", "iterations", "x", "obj_val")}
-            solution = SimpleNamespace(**kept, z=None)
+        """Keep the gap, then do what CVXPY does."""
+        self.duality_gap = getattr(solution, "obj_val", math.nan) - getattr(solution, "obj_val_dual", math.nan)
         super().unpack_results(solution, chain, inverse_data)
 
 

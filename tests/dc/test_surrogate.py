@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import InvalidParameter
-from dcgev_cvx.steps.backend import Backend
 from dcgev_cvx.dc.surrogate import Surrogate
+from dcgev_cvx.steps.backend import Backend
 
 
 def parts(weight=1.0):
