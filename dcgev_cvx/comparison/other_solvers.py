@@ -34,7 +34,7 @@ def reached_by_others(problem: Any) -> dict[str, str]:
     ['UNO', 'dccp']
     """
     from ..steps.backend import foreign
-    from ..steps.expressions import restored
+    from ..dc.tangents import restored
 
     options = {
         "dccp": {"method": "dccp", "solver": "CLARABEL"},

@@ -28,7 +28,7 @@ from dcgev_cvx import (
 )
 from dcgev_cvx.algorithms import step_of
 from dcgev_cvx.dc import FEASIBLE, TangentStep
-from dcgev_cvx.steps.expressions import put
+from dcgev_cvx.dc.tangents import put
 
 
 def random_program(seed: int) -> DCProgram:
@@ -540,4 +540,4 @@ def test_variables_outside_v_need_no_start():
     x, t = cp.Variable(3, value=[0.3, 0.1, -0.2]), cp.Variable(3)
     result = DCProgram(cp.sum(t), cp.norm(x), [cp.abs(x) <= t, t <= 1]).minimize()
     assert result.converged
-    assert result.message == "phase one took 1 steps"
+    assert result.message == "phase one took 1 step"
