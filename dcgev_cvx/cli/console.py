@@ -24,18 +24,23 @@ from ..errors import DataUnavailable, InvalidParameter, MissingPackage, nearest
 SHOWN = 40
 """Loadings or failures beyond this number are left to --json."""
 
+CSV_RULES = """\
+Columns are separated by a tab or semicolon if the first line has one, else by
+commas. A first line of names is the header, and so is one of whole numbers in
+equal steps (0, 1, 2, …) above other numbers. A first column of text, or
+without a name, holds row names. In doubt an error asks for one of:"""
+
 # Options
 
 
 def add_command(
     subparsers: Any, name: str, run: Callable[[argparse.Namespace], int], doc: str | None
 ) -> argparse.ArgumentParser:
-    """A parser whose help is the docstring of the command's module: a summary, a description, and examples."""
+    """A parser whose help is the docstring of the command's module: a description, and examples."""
     text, _, examples = (doc or "").partition("Usage:\n\n")
     paragraphs = text.strip().split("\n\n")
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name,
-        help=" ".join(paragraphs[0].partition(": ")[2].rstrip(".").split()),
         description="\n\n".join(textwrap.fill(" ".join(part.split()), 79) for part in paragraphs[1:]),
         epilog="examples:\n" + textwrap.indent(textwrap.dedent(examples), "  ") if examples else None,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -62,7 +67,7 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--ridge", type=float, default=0.0, help="added to the diagonal of B (cca, fda; default: 0)")
     group.add_argument("--no-center", action="store_true", help="do not subtract the means of the columns (pca)")
     group.add_argument("--scale", action="store_true", help="divide columns by their standard deviation (pca)")
-    group = parser.add_argument_group(".csv files (by default the layout is recognised, and doubt is an error)")
+    group = parser.add_argument_group(".csv files", CSV_RULES)
     group.add_argument(
         "--header", action=argparse.BooleanOptionalAction, help="the first line holds names, or numbers"
     )

@@ -67,8 +67,10 @@ def remedy(cell: str) -> str:
     """What to do about a cell that is not a number."""
     if cell.lower() in MISSING:
         return "Drop the row or the column, or fill the gap."
-    if is_number(cell.replace(",", "")):
-        return "Write decimals with a point, and no separators of thousands."
+    if spells_number(cell):
+        return "Write decimals with a point, without units and separators of thousands."
+    if cell.lower() in ("true", "false"):
+        return "Write 1 and 0."
     if all(map(is_number, cell.split())):
         return "Separate numbers by comma, semicolon or tab."
     return "Drop the column, or give --index-column if it holds row names."
@@ -104,7 +106,7 @@ def read_rows(path: Path, options: CsvOptions) -> tuple[list[int], list[list[str
         found.pop()
     width = next((len(row) for _, row in found if row), 0)
     if not found:
-        raise InvalidParameter(f"{path} is empty.")
+        raise InvalidParameter(f"{path} is empty: a line of numbers for each sample is needed.")
     if width > 1:  # in one column a blank line is a gap
         found = [(line, row) for line, row in found if row]
     for line, row in found:
@@ -182,7 +184,7 @@ def index_column(table: CsvTable, options: CsvOptions, label: str | None) -> int
     if (label is not None and name == label) or len(table.columns) == 1:
         return None
     unnamed = name is not None and (name == "" or name.startswith("Unnamed: "))  # as pandas reads what it has written
-    text, whole = not any(map(is_number, column)), all(map(is_whole, column))
+    text, whole = not any(map(spells_number, column)), all(map(is_whole, column))
     if (
         (text or (unnamed and whole))
         and is_unrepeated(column)
@@ -237,6 +239,11 @@ def is_unrepeated(cells: Sequence[str]) -> bool:
 def is_whole(cell: str) -> bool:
     """Is the cell a whole number without a decimal point, such as 0 or 1998?"""
     return cell.removeprefix("-").isdecimal() and cell.isascii()
+
+
+def spells_number(cell: str) -> bool:
+    """Is the cell a number, or one for people, such as 1,5 or 5 %?"""
+    return is_number(cell.replace(",", "").strip("%$€£ "))
 
 
 def is_number(cell: Any) -> bool:

@@ -56,7 +56,7 @@ def read_table(name: str, options: CsvOptions) -> Any:
     if suffix not in readers:
         ending = f"ends in {suffix!r}" if suffix else "has no ending"
         raise InvalidParameter(
-            f"{name} {ending}; files are read by their ending: {', '.join(SUFFIXES)}. Save or rename it."
+            f"{name} {ending}; files are read by their ending: {', '.join(SUFFIXES)}. Save a spreadsheet as .csv."
         )
     return guarded(readers[suffix], path)
 
@@ -137,7 +137,7 @@ def existing(name: str) -> Path:
         raise InvalidParameter(f"{name} is {kind}; a file is needed ({', '.join(SUFFIXES)}).")
     others = path.parent.iterdir() if path.parent.is_dir() else []
     hint = nearest(path.name, [other.name for other in others if other.suffix.lower() in SUFFIXES])
-    raise InvalidParameter(f"{name} does not exist.{f' {hint}' if hint.startswith('did') else ''}")
+    raise InvalidParameter(f"{name} does not exist{f'; {hint}' if hint.startswith('did') else '.'}")
 
 
 def guarded(reader: Callable[[Path], Any], path: Path) -> Any:

@@ -1,4 +1,4 @@
-"""`dcgev reproduce`: run the paper's tables and figures, and compare every published number with ours.
+"""`dcgev reproduce`: the paper's tables and figures, published and computed numbers.
 
 Each result is saved as soon as it is computed: the same command continues a run that was stopped, and computes
 damaged files again. A folder with results of other settings raises an error. Results that contain times are computed
@@ -22,6 +22,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from .._numerics.text_tables import facts
 from . import console
 
 
@@ -62,8 +63,8 @@ def run(args: argparse.Namespace) -> int:
     if page is not None:
         write_file(page, markdown(report, figures=False))
     for section in report.sections:
-        found = [f"  {f.verdict.value:8}  {f.what}: paper {f.paper}, ours {f.ours}" for f in section.findings]
-        console.show(section.title, *found, *(f"  not computed: {sentence}" for sentence in section.missing))
+        found = [(f.verdict.value, f"{f.what}: paper {f.paper}, ours {f.ours}") for f in section.findings]
+        console.show(section.title, facts([*found, *(("not computed", sentence) for sentence in section.missing)]))
     console.show(f"\n{report.summary}. Report: {Path(args.out) / 'report.html'}")
     return 1 if any(section.missing for section in report.sections) else 0
 

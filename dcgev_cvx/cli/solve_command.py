@@ -1,4 +1,4 @@
-"""`dcgev solve`: a sparse generalized eigenvector: k nonzeros, or a penalty ρ̃ (Algorithm 1).
+"""`dcgev solve`: a sparse generalized eigenvector, by its nonzeros or a penalty ρ̃.
 
 With --rho: one run of Algorithm 1, with its certificate; the exit code is 1 if it did not converge. Loadings are
 shown twice: as the run left them, shrunk by the penalty, and renormalized, the best on the same support.

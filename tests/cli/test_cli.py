@@ -76,11 +76,24 @@ def test_a_terminal_without_greek_is_no_error(in_a_new_process):
     assert "? = 4.84" in done.stdout or "?? = 4.84" in done.stdout
 
 
-@pytest.mark.parametrize("argv", [[], ["slove"], ["solve", "pitprops"], ["solve", "pitprops", "--rho", "much"]])
-def test_a_wrong_command_line_shows_the_usage(run, argv):
-    code, out, err = run(*argv)
-    assert (code, out) == (2, "")
-    assert err.startswith("usage: dcgev")
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ("slove pitprops", "there is no command 'slove'; did you mean 'solve'?"),
+        ("solve pitprops", "one of the arguments --rho -k --components is required. See `dcgev solve --help`."),
+        ("solve pitprops --rho much", "argument --rho: invalid float value: 'much'. See `dcgev solve --help`."),
+        ("solve pitprops -k 3 --sover SCS", "'--sover' is no option of this command: see `dcgev solve --help`."),
+    ],
+)
+def test_a_wrong_command_line_is_one_line(run, argv, message):
+    assert run(*argv.split()) == (2, "", f"dcgev: {message}\n")
+
+
+def test_no_command_shows_the_list_of_commands(run):
+    code, out, err = run()
+    assert (code, err) == (0, "")
+    assert all(f"\n  {name:10} " in out for name in cli.COMMANDS)
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_every_command_has_the_two_functions_and_examples_on_lines_of_their_own(run):

@@ -12,7 +12,7 @@ def test_table_1_from_the_command_line(tmp_path, capsys):
     out, page = tmp_path / "out", tmp_path / "docs" / "page.md"
     assert main(["reproduce", "table1", "--tiny", "--out", str(out), "--page", str(page)]) == 0
     printed = capsys.readouterr().out
-    assert "agree     GSPCA, component 2: paper x3 0.71 x4 0.71, ours x3 0.71 x4 0.71" in printed
+    assert "agree    GSPCA, component 2: paper x3 0.71 x4 0.71, ours x3 0.71 x4 0.71" in printed
     assert "agree, 2 differ, 0 cannot be matched" in printed
     assert "77.05 %" in page.read_text()
     assert "figures/" not in page.read_text()
@@ -101,7 +101,7 @@ def test_missing_data_ends_with_1_and_a_reason(tmp_path, capsys, monkeypatch):
     tiny = {"data": [["colon", 2000]], "points": 2, "spca_every": 1, "repeats": 1}
     monkeypatch.setitem(tables34.EXPERIMENT.settings, "tiny", tiny)
     assert main(["reproduce", "tables34", "--tiny", "--out", str(tmp_path)]) == 1
-    assert "not computed: DataUnavailable: Colon.rda is not in the cache" in capsys.readouterr().out
+    assert "not computed  DataUnavailable: Colon.rda is not in the cache" in capsys.readouterr().out
 
 
 def test_help_names_the_experiments(capsys):
