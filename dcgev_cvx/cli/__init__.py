@@ -66,6 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 141
     except OSError as error:  # a full disk, a name too long, a folder without permission
         return complain(f"{error.filename or 'file'}: {error.strerror or error}.", 2)
+    except ModuleNotFoundError as error:  # an installation that is not whole
+        return complain(f"the package {error.name} is not installed: pip install {error.name}.", 2)
     except MemoryError as error:
         return complain(f"not enough memory: {error}. Try a smaller problem.", 2)
     return code

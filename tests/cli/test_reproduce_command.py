@@ -1,6 +1,7 @@
 """`dcgev reproduce` as typed: exit codes, one-line errors, the page it writes."""
 
 import json
+import logging
 
 import pytest
 
@@ -102,6 +103,18 @@ def test_missing_data_ends_with_1_and_a_reason(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(tables34.EXPERIMENT.settings, "tiny", tiny)
     assert main(["reproduce", "tables34", "--tiny", "--out", str(tmp_path)]) == 1
     assert "not computed  DataUnavailable: Colon.rda is not in the cache" in capsys.readouterr().out
+
+
+def test_one_reason_is_one_line_and_logs_come_back(capsys):
+    with reproduce.ProgressBars() as progress:
+        assert not logging.getLogger("distributed").isEnabledFor(logging.CRITICAL)
+        for key in ("one", "two"):
+            progress("table1", 0, 3, f"{key} could not be computed: a worker was killed")
+        progress("table1", 0, 3, "three could not be computed: no data")
+    assert logging.getLogger("distributed").isEnabledFor(logging.CRITICAL)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "dcgev: table1: one could not be computed: a worker was killed"
+    assert second == "dcgev: table1: three could not be computed: no data"
 
 
 def test_help_names_the_experiments(capsys):
