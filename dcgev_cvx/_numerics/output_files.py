@@ -19,12 +19,10 @@ def output_file(option: str, name: Any) -> Path:
     given = as_path(name, option)
     try:
         file = given.resolve()
-        if file.is_dir():
-            raise InvalidParameter(f"{option} {given} is a folder: give the name of a file.")
         if file.exists() and not file.is_file():
-            raise InvalidParameter(f"{option} {given} is a pipe or a device: give the name of a file.")
-        if file.exists() and not os.access(file, os.W_OK):
-            raise InvalidParameter(f"{option} {given}: cannot be written (it is read-only): choose another name.")
+            raise InvalidParameter(f"{option} {given} is a folder, a pipe or a device: give the name of a file.")
+        if file.exists():
+            file.open("ab").close()  # raises for a file that is read-only
         try_to_write(file.parent)
     except (OSError, RuntimeError) as cause:  # RuntimeError: links that lead in a circle
         why = getattr(cause, "strerror", cause)

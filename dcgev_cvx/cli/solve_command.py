@@ -102,34 +102,30 @@ class Trace:
 
     def __init__(self, pencil: Pencil) -> None:
         self.pencil = pencil
-        self.last: Iterate | None = None
+        self.last: Vector | None = None
 
     def __call__(self, now: Iterate) -> None:
         """Print one line; the start has no step, μ or KKT residual."""
-        nonzeros = int((now.x != 0.0).sum())
-        line = f"{now.l:>4} {now.f:>12.8g} {now.g:>12.8g} {now.g - now.f:>8.1e}"
+        step, mu, kkt, solver = f"{'-':>7}", f"{'-':>9}", f"{'-':>7}", "start"
         if self.last is None:
-            print(
-                f"{'l':>4} {'f(x)':>12} {'g(x,y)':>12} {'g-f':>8} {'step':>7} {'nnz':>4} {'mu':>9} {'KKT':>7} solver"
-            )
-            line += f" {'-':>7} {nonzeros:>4} {'-':>9} {'-':>7} start"
+            print("   l         f(x)       g(x,y)      g-f    step  nnz        mu     KKT solver")
         else:
-            step = self.pencil.B_norm(now.x - self.last.x)
-            line += f" {step:>7.1e} {nonzeros:>4} {now.mu:>9.4g} {now.residual:>7.1e} {now.solver}"
-        print(line, flush=True)
-        self.last = now
+            step = f"{self.pencil.B_norm(now.x - self.last):>7.1e}"
+            mu, kkt, solver = f"{now.mu:>9.4g}", f"{now.residual:>7.1e}", now.solver
+        values = f"{now.l:>4} {now.f:>12.8g} {now.g:>12.8g} {now.g - now.f:>8.1e}"
+        print(f"{values} {step} {(now.x != 0.0).sum():>4} {mu} {kkt} {solver}", flush=True)
+        self.last = now.x
 
 
 def print_result(result: MMResult, name: str) -> None:
     """The program, the largest loadings, and what the data prove about them."""
     program: Any = result.program
-    problem = f"{name}: n = {program.pencil.n}, {'B = I' if program.pencil.B is None else 'B dense'}"
+    metric = "B = I" if program.pencil.B is None else "B dense"
     shift = f"τ = {program.tau:.6g} ({program.shift} shift)"
-    console.show(f"{problem}, ρ̃ = {program.rho:g}, ε = {program.eps:.3g}, {shift}")
+    console.show(f"{name}: n = {program.pencil.n}, {metric}, ρ̃ = {program.rho:g}, ε = {program.eps:.3g}, {shift}")
     better = renormalized(result)
     if result.support:
-        columns = {"x": result.x, "renormalized": better}
-        console.show("", solve_for_k.loadings(program.pencil, columns))
+        console.show("", solve_for_k.loadings(program.pencil, {"x": result.x, "renormalized": better}))
     console.show("", facts(verdict(result, better)))
 
 

@@ -96,6 +96,12 @@ HEADER, INDEX = "pass --header or --no-header", "--index-column 1, or --index-co
         (",u\n0.5,1.5\n0.7,2.5\n", INDEX),
         (",u\na,1.5\na,2.5\n", INDEX),
         ("kind,u\na,1.5\na,2.5\n", "'a' is not a number. Drop the column, or give --index-column"),
+        ("a;b\n1,5;2\n2,5;3.5\n", "line 2, column 'a': '1,5' is not a number. Write decimals with a point"),
+        (
+            "p,b\n5%,2\n6 %,3.5\n",
+            "'5%' is not a number. Write decimals with a point, without units",
+        ),
+        ("a,b\nTrue,2\nFalse,3.5\nTrue,1\n", "'True' is not a number. Write 1 and 0."),
         ("x\n1,5\n2,5\n", "line 2: 2 entries where the first line has 1"),
         ("u,v\ns0,1.5,2.5\n", "name each column in the header, row names too"),
         ("u,v\n1,2\n,\n3,4\n", "line 3 is empty: delete it, or fill the gap"),

@@ -167,7 +167,10 @@ def test_rho_works_on_samples_too(run, files):
         ("path pitprops --rho 1,x", "rho = 'x' is not a real number"),
         ("path pitprops --plot p.gif", "must end in .png, .pdf or .svg"),
         ("path pitprops --plot no/where.png", "cannot be written (No such file or directory)"),
-        ("path pitprops --plot folder.png", "--plot folder.png is a folder: give the name of a file"),
+        (
+            "path pitprops --plot folder.png",
+            "--plot folder.png is a folder, a pipe or a device",
+        ),
         ("path pitprops --rho 1 --points 3", "--rho and --points were both given"),
         ("solve pitprops -k 3 --out=", "--out = '' must be the path of a file or folder"),
         ("solve pitprops -k 3 --solver CLARABEL", "--solver belongs to --rho"),

@@ -57,7 +57,7 @@ def test_an_interrupt_is_two_lines_and_finished_results_are_kept(tmp_path, capsy
         (["table5", "--corpus", "none.npz"], "corpus none.npz does not exist; manpages and planted need no file"),
         (["table5", "--corpus", ""], "corpus = '' must be the path of a file or folder"),
         (["figure6", "--songs", "nowhere"], "songs nowhere does not exist"),
-        (["table1", "--page", "/"], "--page / is a folder: give the name of a file"),
+        (["table1", "--page", "/"], "--page / is a folder, a pipe or a device: give the name of a file"),
         (["table1", "--page", ""], "--page = '' must be the path of a file or folder"),
         (["table1", "--out", ""], "out = '' must be the path of a file or folder"),
     ],
