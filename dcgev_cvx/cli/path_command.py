@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
-from .._numerics.output_files import write_file
+from .._numerics.output_files import output_file, output_folder, write_file
 from .._numerics.text_tables import count, table
 from ..errors import InvalidParameter
 from . import console
@@ -56,21 +56,18 @@ def run(args: argparse.Namespace) -> int:
     pencil = read_problem(args)
     a = mean_difference(args, pencil)
     parameter = "rho" if a is None else "nu"
-    folder = None if args.out is None else console.as_folder("--out", args.out)
-    file = None if folder is None else console.as_output("--out", str(folder / "path.jsonl"))
+    file = None if args.out is None else output_file("--out", output_folder("--out", args.out) / "path.jsonl")
     values = grid(pencil, a, args)
     total = "" if values is None else f" of {len(values)}"
     points: list[PathPoint] = []
-    lines: list[str] = []
 
     def keep(point: PathPoint) -> None:
         points.append(point)
-        one = Path(pencil, (point,), parameter)
+        found = Path(pencil, tuple(points), parameter)
         if file is not None:
-            lines.append(json.dumps(console.finite(one.to_rows()[0]), ensure_ascii=False) + "\n")
-            write_file(file, "".join(lines))
-        nonzeros = count(point.k, "nonzero")
-        console.tell(f"{len(points)}{total}: {one.symbol} = {point.rho:.4g}, {nonzeros}")
+            rows = (json.dumps(console.finite(row), ensure_ascii=False) for row in found.to_rows())
+            write_file(file, "".join(f"{row}\n" for row in rows))
+        console.tell(f"{len(points)}{total}: {found.symbol} = {point.rho:.4g}, {count(point.k, 'nonzero')}")
 
     stopped = None
     try:

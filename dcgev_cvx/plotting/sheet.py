@@ -69,9 +69,3 @@ def whole_numbers(*axes: Any) -> None:
     """A few ticks at whole numbers: steps and cardinalities have no halves."""
     for axis in axes:
         axis.get_major_locator().set_params(integer=True, nbins=6)
-
-
-def joint_legend(ax: Any, right: Any, place: str) -> None:
-    """One legend for an Axes and its twin."""
-    handles = [pair for axes in (ax, right) for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
-    ax.legend(*zip(*handles, strict=True), loc=place, frameon=False)
