@@ -40,6 +40,8 @@ def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | 
                 feasible = program.dc_violation(y) <= FEASIBLE and program.convex_violation(y) <= FEASIBLE
             if feasible:
                 result = minimize(weighted, step, y, stop=stop, callback=while_feasible(weighted, callback))
+                if unbounded is not None and result.status is Status.SOLVER_FAILED:
+                    raise unbounded
                 if weighted.dc_violation(result.x) <= FEASIBLE:
                     return replace(
                         result, message=result.message or f"phase one took {count(taken, 'step')}" * (taken > 0)
@@ -49,6 +51,8 @@ def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | 
         except Unbounded as failure:
             unbounded = failure
         except SolverFailed as failure:
+            if unbounded is not None:
+                raise unbounded from failure
             return ended_at(program, y, Status.SOLVER_FAILED, f"phase one, step {taken + 1}: {failure}")
     if unbounded is not None:
         raise unbounded
