@@ -11,7 +11,6 @@ from .._numerics.checks import Vector, says_stop
 from .._numerics.text_tables import count
 from ..errors import Infeasible, SolverFailed, Unbounded
 from ..mm import Callback, Iterate, MMResult, Status, Stop, minimize, result_of
-from ..steps.backend import Backend
 from .program import FEASIBLE, DCProgram, TangentStep
 
 FIRST_PENALTY, GROWTH = 3e-3, 1.3
@@ -23,9 +22,6 @@ stationary points in one of these problems each; (1e-3, 1.2) took nearly twice a
 """
 SLOW, PENALTIES, HIGHEST = 60, 100, 1e9
 """After this many penalties the growth is 4; the most penalties tried; and the highest, where the size of f is 1."""
-
-PHASE_ONE = {"CLARABEL": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8}}
-"""Tolerances of phase one, which are CVXPY's own: its points are only starts. Tight ones take more iterations."""
 
 
 def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | None) -> MMResult:
@@ -41,9 +37,11 @@ def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | 
         try:
             if not feasible:
                 y, taken = phase_one_step(weighted, step, y), taken + 1
-                feasible = weighted.violation(y) <= FEASIBLE
+                feasible = program.dc_violation(y) <= FEASIBLE and program.convex_violation(y) <= FEASIBLE
             if feasible:
                 result = minimize(weighted, step, y, stop=stop, callback=while_feasible(weighted, callback))
+                if unbounded is not None and result.status is Status.SOLVER_FAILED:
+                    raise unbounded
                 if weighted.dc_violation(result.x) <= FEASIBLE:
                     return replace(
                         result, message=result.message or f"phase one took {count(taken, 'step')}" * (taken > 0)
@@ -53,6 +51,8 @@ def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | 
         except Unbounded as failure:
             unbounded = failure
         except SolverFailed as failure:
+            if unbounded is not None:
+                raise unbounded from failure
             return ended_at(program, y, Status.SOLVER_FAILED, f"phase one, step {taken + 1}: {failure}")
     if unbounded is not None:
         raise unbounded
@@ -78,12 +78,10 @@ def penalised(program: DCProgram, y: Vector) -> Iterator[DCProgram]:
 
 def phase_one_step(program: DCProgram, step: TangentStep, y: Vector) -> Vector:
     """The minimiser of the penalised surrogate, wherever y lies."""
-    y, backend = off_kinks(program, y), step.backend
-    if type(backend) is Backend and not backend.options:
-        backend = replace(backend, options=PHASE_ONE.get(backend.solver, {}))
+    y = off_kinks(program, y)
     try:
         # y may violate the constraints: at most this little of it is mixed in
-        return program.inside(program.minimum(y, backend).x, y, back=1e-9)
+        return program.inside(program.minimum(y, step.backend).x, y, back=1e-9)
     except SolverFailed as failure:
         if "infeasible" in str(failure):
             raise Infeasible("the convex constraints have no common point. Relax some of them.") from failure
@@ -94,7 +92,8 @@ def off_kinks(program: DCProgram, y: Vector) -> Vector:
     """y, or a point nearby where the tangent of a violated vⱼ is level, as that of ‖x‖ is at 0: it leads nowhere."""
     at, reach = program.point(y), 1e3 * (1.0 + float(np.max(np.abs(y))))
     violations = at.u[1:] - at.v[1:]
-    if not np.any((violations > FEASIBLE) & (reach * abs(at.slopes).sum(axis=1)[1:] < violations)):
+    steepness = abs(at.slopes) @ np.ones(program.n)
+    if not np.any((violations > FEASIBLE) & (reach * steepness[1:] < violations)):
         return y
     seed = int(np.float64(program.penalty).view(np.int64))  # another direction at each penalty
     noise = np.random.default_rng(seed).standard_normal(program.n)

@@ -109,6 +109,8 @@ def split_constraints(constraints: Iterable[Any]) -> tuple[list[Any], list[tuple
 
     An equality of which one half is convex gives that half as a convex constraint and the other as a pair.
     """
+    if isinstance(constraints, cp.Constraint):
+        raise InvalidParameter(f"constraints must be a list; got one constraint. Write [{constraints}].")
     convex: list[Any] = []
     pairs: list[tuple[Any, Any]] = []
     for constraint in constraints:
@@ -134,7 +136,9 @@ def as_convex(e: Any, what: str) -> Any:
     if isinstance(e, (int, float, np.number)):
         e = cp.Constant(e)
     if not isinstance(e, cp.Expression) or e.size != 1 or e.is_complex():
-        raise InvalidParameter(f"{what} must be a real, scalar CVXPY expression; got {shown(e)}.")
+        raise InvalidParameter(
+            f"{what} must be a real, scalar CVXPY expression; got {shown(e)}. cp.sum(…) makes a vector scalar."
+        )
     if not e.is_convex():
         raise InvalidParameter(
             f"{what} = {shown(str(e))} must be convex by CVXPY's rules; its curvature is {e.curvature.lower()}. "

@@ -48,10 +48,10 @@ class Answer:
 class Surrogate:
     """g(·, y) for every y: min u(x) − cᵀx + penalty·Σtⱼ over the convex constraints, uⱼ(x) − tangentⱼ(x) ≤ tⱼ, t ≥ 0.
 
-    The tangents of the vⱼ are Dx + W(S∘Mx) + b, see `Tangent`. c, S, b and the penalty are parameters of a problem
+    The tangents of the vⱼ are Dx + K(S∘Lx) + b, see `Tangent`. c, S, b and the penalty are parameters of a problem
     that is compiled once. For ‖Cx‖ with two rows S has two entries, however long x is, and few parameters make a
-    problem that compiles fast. Where a parameter of the user's stands in v or vⱼ, another value of it changes D, W
-    and M, and the problem is compiled anew.
+    problem that compiles fast. Where a parameter of the user's stands in v or vⱼ, another value of it changes D, K
+    and L, and the problem is compiled anew.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Surrogate:
 
     def _solved(self, at: Point, y: Vector, penalty: float, backend: Backend) -> Answer:
         problem = self._problem = self._problem or self._compiled()
-        c = at.slopes[[0]].toarray().ravel()
+        c = np.eye(1, len(at.v))[0] @ at.slopes
         numbers = {"c": c, "S": at.S[self._used], "b": (at.v - at.slopes @ y)[1:], "penalty": penalty}
         for name, parameter in self._own.items():
             # saved without CVXPY's checks of shape and sign, which take as long as a small solve
@@ -137,9 +137,8 @@ class Surrogate:
     def _compiled(self) -> KeepsGap:
         """The problem, with c, S, b and the penalty in `_own`."""
         x, tangent, own = stacked(self.variables), self._tangent, dict[str, Any]()
-        D, W = tangent.D[1:], tangent.W[1:]
-        # the places of the slopes of the vⱼ in S; those of v itself stand in c
-        self._used = np.flatnonzero(np.isin(tangent.rows, W.nonzero()[1]))
+        D, K = tangent.D[1:], tangent.K[1:]
+        self._used = np.unique(K.nonzero()[1])  # other slopes belong to v itself and are part of c
         own["c"] = cp.Parameter(x.size)
         cost: Any = self.pairs[0][0] - own["c"] @ x
         domain = [limit for _, v in self.pairs for limit in v.domain if limit.is_dcp() and limit.variables()]
@@ -148,9 +147,8 @@ class Surrogate:
             own["b"], own["penalty"] = cp.Parameter(D.shape[0]), cp.Parameter(nonneg=True)
             tangents: Any = D @ x + own["b"]
             if len(self._used):
-                rows, columns = tangent.rows[self._used], tangent.columns[self._used]
-                own["S"] = cp.Parameter(len(rows))
-                tangents += W[:, rows] @ cp.multiply(own["S"], tangent.M[columns] @ x)
+                own["S"] = cp.Parameter(len(self._used))
+                tangents += K[:, self._used] @ cp.multiply(own["S"], tangent.L[self._used] @ x)
             t = cp.Variable(D.shape[0], nonneg=True)
             cost += own["penalty"] * cp.sum(t)
             constraints += [stacked(u for u, _ in self.pairs[1:]) - tangents <= t]

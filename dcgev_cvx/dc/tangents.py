@@ -37,8 +37,9 @@ class NoSubgradient(SolverFailed):
 class Tangent:
     """The map x ↦ (e(x), subgradients of e at x) for a convex expression e = Dx + W·a(Mx + s) + constant.
 
-    The subgradients are D + WSM with S the slopes of the atoms. Where e has a kink, CVXPY's choice is used: 0 for |x|
-    and ‖x‖ at 0, one of the largest entries for a maximum. It depends on x alone.
+    The subgradients are D + K·diag(S)·L, where S holds the slopes of the atoms at x and D, K and L are fixed. Where e
+    has a kink, CVXPY's choice is used: 0 for |x| and ‖x‖ at 0, one of the largest entries for a maximum. It depends
+    on x alone.
 
     Parameters
     ----------
@@ -53,61 +54,82 @@ class Tangent:
     >>> import numpy as np
     >>> from dcgev_cvx.dc.tangents import Tangent
     >>> x = cp.Variable(2)
-    >>> value, jacobian, _ = Tangent(cp.sum_squares(x) - x[0], [x]).at(np.array([1.0, 2.0]))
-    >>> value, jacobian.toarray()
-    (array([4.]), array([[1., 4.]]))
+    >>> value, jacobian, slopes = Tangent(cp.sum_squares(x) - x[0], [x]).at(np.array([1.0, 2.0]))
+    >>> value, jacobian.toarray(), slopes
+    (array([4.]), array([[1., 4.]]), array([2., 4.]))
     """
 
     def __init__(self, expression: Any, variables: Sequence[cp.Variable]) -> None:
-        atoms: list[tuple[cp.Variable, Any]] = []
-        linear = without_atoms(expression, atoms)
-        atoms.sort(key=lambda pair: not is_euclidean(pair[1]))  # these first: they are evaluated together
-        outer, self._constant = affine_map([linear], [*variables, *(t for t, _ in atoms)])
+        replaced: list[tuple[cp.Variable, Any]] = []
+        linear = without_atoms(expression, replaced)
+        replaced.sort(key=lambda pair: not is_euclidean(pair[1]))
+        outer, self._constant = affine_map([linear], [*variables, *(t for t, _ in replaced)])
         n = sum(variable.size for variable in variables)
-        self.D, self.W = outer[:, :n], outer[:, n:]
-        arguments: list[tuple[cp.Variable, Any]] = []
-        rows, columns, row, column = list[Index](), list[Index](), 0, 0
-        sizes = list[int]()
-        self._others: list[tuple[Any, list[tuple[cp.Variable, Index, Index]], int]] = []
-        for _, e in atoms:
-            first = len(arguments)
-            atom = of_variables(e, arguments)
-            own = [w for w, _ in arguments[first:]]
-            blocks = [(w, *entries(atom, w)) for w in own]
-            if is_euclidean(atom):
-                sizes.append(own[0].size)
-            else:
-                self._others.append((atom, blocks, column))
-            for w, i, j in blocks:
-                rows.append(row + i)
-                columns.append(column + j)
-                column += w.size
-            row += atom.size
-        # S has an entry at each of these places, zero or not
-        self.rows, self.columns = (np.concatenate([np.zeros(0, int), *part]) for part in (rows, columns))
-        self._norm = np.repeat(np.arange(len(sizes)), np.array(sizes, int))
-        self.M, self._shift = affine_map([argument for _, argument in arguments], variables)
+        self.D, self._W = outer[:, :n], outer[:, n:]
+        norms = [e for _, e in replaced if is_euclidean(e)]
+        self._atoms = [Norms(norms), *(Atom(e) for _, e in replaced[len(norms) :])]
+        self._M, self._s = affine_map([e for atom in self._atoms for e in atom.arguments], variables)
+        values = np.cumsum([0, *(atom.size for atom in self._atoms)])
+        self._ends = np.cumsum([sum(e.size for e in atom.arguments) for atom in self._atoms])
+        begins = [0, *self._ends]
+        self.K = self._W[:, np.concatenate([k + atom.rows for k, atom in zip(values, self._atoms, strict=False)])]
+        self.L = self._M[np.concatenate([k + atom.columns for k, atom in zip(begins, self._atoms, strict=False)])]
 
     def at(self, x: Vector) -> tuple[Vector, Any, Vector]:
-        """(e(x), the sparse matrix of the subgradients of its entries, the entries of S), or NoSubgradient."""
-        w = self.M @ x + self._shift
-        values, slopes = ([part] for part in self._norms_at(w[: len(self._norm)]))
-        for atom, blocks, column in self._others:
-            put((argument for argument, _, _ in blocks), w[column:])
-            value, gradients = evaluated(atom)
-            values.append(value)
-            slopes += [flat(as_sparse(gradients[w], w.size, len(value))[j, i]) for w, i, j in blocks]
-        a, S = np.concatenate(values), np.concatenate(slopes)
-        inner = sparse.csr_array((S, (self.rows, self.columns)), shape=(self.W.shape[1], self.M.shape[0])) @ self.M
-        return self.D @ x + self.W @ a + self._constant, self.D + self.W @ inner, S
+        """(e(x), the sparse matrix of the subgradients of its entries, the atoms' slopes S), or NoSubgradient."""
+        arguments = np.split(self._M @ x + self._s, self._ends[:-1])
+        found = [atom.at(w) for atom, w in zip(self._atoms, arguments, strict=True)]
+        a, S = (np.concatenate(part) for part in zip(*found, strict=True))
+        scaled = self.L.data * np.repeat(S, np.diff(self.L.indptr))
+        through = self.K @ sparse.csr_array((scaled, self.L.indices, self.L.indptr), shape=self.L.shape)
+        slopes = self.D + through if self.D.nnz else through
+        return self.D @ x + self._W @ a + self._constant, slopes, S
 
-    def _norms_at(self, w: Vector) -> tuple[Vector, Vector]:
-        """The Euclidean norms of the parts of w and their slopes; all at once, since programs often have many."""
-        norms = np.sqrt(np.bincount(self._norm, w**2))
+
+class Norms:
+    """Euclidean norms of affine expressions, evaluated together since programs often have many.
+
+    Entry rows[k] depends on entry columns[k] of the stacked arguments.
+    """
+
+    def __init__(self, norms: Sequence[Any]) -> None:
+        self.arguments: list[Any] = [e.args[0] for e in norms]
+        self.size: int = len(norms)
+        sizes = np.array([e.size for e in self.arguments], dtype=int)
+        self.rows, self.columns = np.repeat(np.arange(self.size), sizes), np.arange(sizes.sum())
+
+    def at(self, w: Vector) -> tuple[Vector, Vector]:
+        """Their values and slopes at the stacked arguments."""
+        norms = np.sqrt(np.bincount(self.rows, w**2, minlength=self.size))
         if not np.isfinite(norms).all():
             raise NoSubgradient(f"a norm has no subgradient at {shown(w)}.")
-        length = norms[self._norm]
+        length = norms[self.rows]
         return norms, np.divide(w, length, out=np.zeros(len(w)), where=length > 0.0)
+
+
+class Atom:
+    """Any other nonlinear atom, with rows and columns like those of `Norms`."""
+
+    def __init__(self, e: Any) -> None:
+        replaced: list[tuple[cp.Variable, Any]] = []
+        self._atom = of_variables(e, replaced)
+        self._variables = [w for w, _ in replaced]
+        self.arguments: list[Any] = [argument for _, argument in replaced]
+        self.size: int = e.size
+        self._places = [dependence(self._atom, w) for w in self._variables]
+        begins = np.cumsum([0, *(w.size for w in self._variables)])
+        self.rows = np.concatenate([i for i, _ in self._places])
+        self.columns = np.concatenate([k + j for k, (_, j) in zip(begins, self._places, strict=False)])
+
+    def at(self, w: Vector) -> tuple[Vector, Vector]:
+        """Its values and slopes at the stacked arguments."""
+        put(self._variables, w)
+        value, gradients = evaluated(self._atom)
+        slopes = [
+            flat(as_sparse(gradients[argument], argument.size, len(value))[j, i])
+            for argument, (i, j) in zip(self._variables, self._places, strict=True)
+        ]
+        return value, np.concatenate(slopes)
 
 
 def is_euclidean(e: Any) -> bool:
@@ -137,8 +159,8 @@ def of_variables(e: Any, arguments: list[tuple[cp.Variable, Any]]) -> Any:
     return e.copy([of_variables(argument, arguments) for argument in e.args])
 
 
-def entries(atom: Any, argument: cp.Variable) -> tuple[Index, Index]:
-    """(i, j): entry i of the atom may depend on entry j of its argument, at any point; other slopes are zero."""
+def dependence(atom: Any, argument: cp.Variable) -> tuple[Index, Index]:
+    """(i, j): entry i[k] of the atom may depend on entry j[k] of its argument; other slopes are zero everywhere."""
     m, n = atom.size, argument.size
     direct = any(argument is a for a in atom.args)
     if direct and isinstance(atom, Elementwise) and m == n:
@@ -182,9 +204,11 @@ def affine_map(expressions: Sequence[Any], variables: Sequence[cp.Variable]) -> 
     if not expressions:
         return sparse.csr_array((0, n)), np.zeros(0)
     columns = {variable.id: begin for variable, begin in zip(variables, begins, strict=True)}
-    forms = [replace_params_with_consts(e).canonical_form[0] for e in expressions]
+    fixed: list[Any] = [replace_params_with_consts(e) for e in expressions]
     m = sum(e.size for e in expressions)
-    tensor = get_problem_matrix(forms, n, columns, {CONSTANT_ID: 1}, {CONSTANT_ID: 0}, m, None)
+    tensor = get_problem_matrix(
+        [e.canonical_form[0] for e in fixed], n, columns, {CONSTANT_ID: 1}, {CONSTANT_ID: 0}, m, None
+    )
     both = sparse.csr_array(sparse.coo_array(tensor).reshape((m, n + 1), order="F"))
     return both[:, :n], both[:, [n]].toarray().ravel()
 

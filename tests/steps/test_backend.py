@@ -226,6 +226,7 @@ def test_solving_does_not_wear_what_is_kept(solver):
 
 @pytest.mark.parametrize("solver", ["CLARABEL", "SCS", "ECOS", "OSQP"])
 def test_parameters_in_the_constraints_give_cvxpys_own_data(solver):
+    known_solver(solver)
     x, (b, w, q) = cp.Variable(3), (cp.Parameter(3) for _ in range(3))
     cost, constraints = cp.Minimize(cp.sum_squares(x) + q @ x), [cp.multiply(w, x) >= b, w[:2] @ x[1:] == 1.0]
     problem = CompiledProblem(cp.Problem(cost, constraints))
