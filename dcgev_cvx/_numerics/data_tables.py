@@ -180,17 +180,17 @@ def read_labels(y: Any, m: int) -> Labels:
     return labels
 
 
-def row_order(first: Any, second: Any, what: str, other: str) -> list[int] | None:
-    """The rows of the second in the order of the first's labels; None where they are paired by position.
+def in_row_order(first: Any, second: Any, what: str, other: str) -> Any:
+    """The second with its rows in the order of the first's labels; itself where one of them has no labels.
 
     >>> import pandas as pd
-    >>> from dcgev_cvx._numerics.data_tables import row_order
-    >>> row_order(pd.Series([1, 2], ["a", "b"]), pd.Series([3, 4], ["b", "a"]), "X", "y")
-    [1, 0]
+    >>> from dcgev_cvx._numerics.data_tables import in_row_order
+    >>> in_row_order(pd.Series([1, 2], ["a", "b"]), pd.Series([3, 4], ["b", "a"]), "X", "y").tolist()
+    [4, 3]
     """
     labels, others = (checks.listed(getattr(data, "index", None)) for data in (first, second))
     if not labels or not others or len(labels) != len(others) or labels == others:
-        return None
+        return second
     position = {label: i for i, label in enumerate(others)}
     if len(position) < len(others) or set(position) != set(labels):
         strange = next((label for label in labels if label not in position), None)
@@ -199,14 +199,7 @@ def row_order(first: Any, second: Any, what: str, other: str) -> list[int] | Non
             f"{what} and {other} have {why}: give both the same labels, or drop them to pair rows by position "
             "(reset_index(drop=True) or to_numpy() in pandas)."
         )
-    return [position[label] for label in labels]
-
-
-def in_row_order(first: Any, second: Any, what: str, other: str) -> Any:
-    """The second with its rows in the order of the first's labels, as an array; itself where that is its order."""
-    order = row_order(first, second, what, other)
-    if order is None:
-        return second
+    order = [position[label] for label in labels]
     return second.iloc[order] if hasattr(second, "iloc") else second[order]
 
 

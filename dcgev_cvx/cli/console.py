@@ -144,11 +144,6 @@ def as_json(document: Any) -> str:
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
-def write_json(path: Path, data: Any) -> None:
-    """One JSON document in a file."""
-    write_file(path, json.dumps(finite(data), ensure_ascii=False, indent=2) + "\n")
-
-
 # Lines on stderr: notes always, progress when a person is looking
 
 

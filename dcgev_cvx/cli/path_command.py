@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 from .._numerics.output_files import output_file, output_folder, write_file
@@ -47,6 +46,7 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compute, keep, draw and show the path; after an interrupt, the points that there are."""
+    from .._numerics.canvas import new_figure
     from ..programs import MACHINE_EPS
     from ..search.path import Path
     from .problem import read_problem
@@ -78,7 +78,11 @@ def run(args: argparse.Namespace) -> int:
         stopped = f"after {len(points)}{total} points{'' if file is None else f', kept in {file}'}"
     found = Path(pencil, tuple(sorted(points, key=lambda point: -point.rho)), parameter)
     if plot is not None:
-        draw(found, plot)
+        from ..plotting import plot_path
+
+        figure = new_figure((7.0, 4.2), layout="constrained")
+        plot_path(found, figure.add_subplot())
+        console.draw(figure, plot)
     print_path(found, args, ended=stopped is None)
     if stopped is not None:
         raise KeyboardInterrupt(stopped)
@@ -143,13 +147,3 @@ def print_path(found: Path, args: argparse.Namespace, *, ended: bool) -> None:
     if found.missing and ended:
         missing = ", ".join(map(str, found.missing))
         console.show(f"\nno {found.symbol} tried gives k = {missing}; `dcgev solve -k` finds such vectors")
-
-
-def draw(found: Path, file: File) -> None:
-    """The picture of the path in a file."""
-    from .._numerics.canvas import new_figure
-    from ..plotting import plot_path
-
-    figure = new_figure((7.0, 4.2), layout="constrained")
-    plot_path(found, figure.add_subplot())
-    console.draw(figure, file)

@@ -17,12 +17,12 @@ import numpy as np
 
 from .. import datasets
 from .._numerics.checks import Vector, as_path, check_order, column_names
-from .._numerics.data_tables import row_order
+from .._numerics.data_tables import in_row_order
 from ..errors import InvalidParameter, nearest
 from ..pencils import Gram, Pencil, cca_pencil, fda_pencil, pca_pencil
 from . import console
 from .csv_files import CsvOptions, is_number
-from .data_files import SUFFIXES, read_arrays, read_labelled, read_labels, read_table, read_vector
+from .data_files import SUFFIXES, NamedArray, read_arrays, read_labelled, read_labels, read_table, read_vector
 
 BUNDLED: Mapping[str, Callable[[], Pencil]] = {
     "pitprops": datasets.pitprops,
@@ -148,15 +148,15 @@ def read_samples(args: argparse.Namespace, options: CsvOptions) -> Pencil:
     if args.task == "pca":
         return pca_pencil(X, center=not args.no_center, scale=args.scale)
     if args.task == "cca":
-        Y = read_table(args.Y, options)
-        note_pairing(X, Y, args.Y, options)
-        return cca_pencil(X, Y, ridge=args.ridge)
+        return cca_pencil(X, matched(X, read_table(args.Y, options), args.Y, options), ridge=args.ridge)
     labels = read_labels(args.y, X.shape[0], options)
-    note_pairing(X, labels, args.y, options)
-    return fda_pencil(X, labels, ridge=args.ridge)
+    return fda_pencil(X, matched(X, labels, args.y, options), ridge=args.ridge)
 
 
-def note_pairing(first: Any, second: Any, name: str, options: CsvOptions) -> None:
-    """Say so when the rows of a second file are reordered to match the first."""
-    if row_order(first, second, "the samples", name) is not None:
-        options.notes.append(f"{name}: rows are matched by their names, which are in another order.")
+def matched(first: Any, second: Any, name: str, options: CsvOptions) -> Any:
+    """The second with its rows in the order of the first's names, if both have names; a note says so."""
+    ordered = in_row_order(first, second, "the samples", name)
+    if ordered is second:
+        return second
+    options.notes.append(f"{name}: rows are matched by their names, which are in another order.")
+    return NamedArray.of(ordered, second.columns, first.index)

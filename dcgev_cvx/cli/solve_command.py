@@ -9,7 +9,7 @@ Usage:
 
     dcgev solve pitprops --rho 4.84 --trace
     dcgev solve pitprops -k 6
-    dcgev solve samples.csv --task pca --components 6,2,2 --out found
+    dcgev solve samples.csv --task pca --components 6,2,2 --json
     dcgev solve --A A.npy --B B.npy --rho 0.1 --engine native --json
 """
 
@@ -52,7 +52,6 @@ def add(subparsers: Any) -> None:
     solve_for_k.add_settings(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--trace", action="store_true", help="print one line per MM step (with --rho)")
-    output.add_argument("--out", metavar="DIR", help="write each component to DIR as soon as it is found")
     console.add_json(output)
 
 
@@ -62,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         own = (*SETTINGS, "x0", "max_iter", "trace")
         console.refuse_given(args, own, "belongs to --rho: the search for k sets it itself")
         return solve_for_k.run(args)
-    console.refuse_given(args, ("out", *solve_for_k.SETTINGS), "belongs to -k and --components: --rho is one run")
+    console.refuse_given(args, solve_for_k.SETTINGS, "belongs to -k and --components: --rho is one run")
     if args.engine == "native" and args.solver is not None:
         raise InvalidParameter(f"--solver {args.solver} has no meaning with --engine native, which needs none.")
     from ..algorithms import sparse_gev

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._numerics.output_files import output_file, output_folder
 from .._numerics.text_tables import facts, table
 from ..errors import InvalidParameter
 from . import console
@@ -37,21 +35,14 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Find the components, write them to --out as they are found, and show them."""
+    """Find the components and show them; after an interrupt, those that were found."""
     from .problem import described, read_problem
 
     pencil = read_problem(args)
     ks = [args.k] if args.k is not None else cardinalities(args.components)
-    names = [*(f"component-{j + 1}" for j in range(len(ks))), "components"]
-    files: list[Path] = []
-    if args.out is not None:
-        folder = output_folder("--out", args.out)
-        files = [output_file("--out", folder / f"{name}.json") for name in names]
     kept: list[Solution] = []
 
     def keep(solution: Solution) -> None:
-        if files:
-            console.write_json(files[len(kept)], solution.to_dict() | {"x": solution.x})
         kept.append(solution)
         if len(ks) > 1:
             console.tell(f"component {len(kept)} of {len(ks)}: value {solution.value:.6g}")
@@ -65,14 +56,10 @@ def run(args: argparse.Namespace) -> int:
             console.print_json("solve", {"components": [solution.to_dict() for solution in kept]}, ended=False)
         else:
             console.show(*(f"{j}. {solution}" for j, solution in enumerate(kept, 1)))
-        where = f", kept in {args.out}" if files else ""
-        raise KeyboardInterrupt(f"after {len(kept)} of {len(ks)} components{where}") from None
+        raise KeyboardInterrupt(f"after {len(kept)} of {len(ks)} components, which are shown") from None
     problem = {"n": pencil.n, "task": args.task, "lambda_max": pencil.lambda_max, "blocks": pencil.blocks}
-    content = {"problem": problem, **found.to_dict()}
-    if files:
-        console.write_json(files[-1], content)
     if args.json:
-        console.print_json("solve", content)
+        console.print_json("solve", {"problem": problem, **found.to_dict()})
     else:
         print_components(found, described(args, pencil))
     return 0

@@ -94,8 +94,9 @@ def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None)
     if positive:
         ax.set_yscale("log")
         ax.set_ylim(0.5 * min(positive), 2.0 * max(positive))
-        for axis in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
-            axis("{x:.0e}")  # a formula at each tick would take longer than all the rest
+        ax.yaxis.set_major_formatter("{x:.0e}")  # a formula at each tick would take longer than all the rest
+        ax.yaxis.set_minor_formatter("{x:.0e}")
+        ax.yaxis.get_minor_locator().set_params(subs=(2.0, 5.0))
         if max(positive) > 1e2 * min(positive):
             ax.yaxis.get_major_locator().set_params(numticks=6)
             ax.yaxis.minorticks_off()

@@ -129,14 +129,15 @@ def test_options_decide(tmp_path):
 
 
 def test_rows_are_matched_by_name(run, tmp_path):
-    Y = NAMED @ [[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]] + rng.standard_normal((12, 2))
+    Y = (NAMED @ [[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]] + rng.standard_normal((12, 2))).set_axis(["p", "q"], axis=1)
     order = rng.permutation(12)
     NAMED.to_csv(tmp_path / "X.csv")
     Y.iloc[order].to_csv(tmp_path / "Y.csv")
     argv = ("solve", "--task", "cca", "--X", tmp_path / "X.csv", "--Y", tmp_path / "Y.csv", "--ridge", 0.1)
-    code, out, err = run(*argv, "-k", 2, "--json")
+    code, out, err = run(*argv, "-k", 5, "--json")
     assert code == 0
     assert "matched by their names" in err
+    assert [*json.loads(out)["components"][0]["loadings"]] == ["u", "v", "w", "p", "q"]
     found = json.loads(out)["problem"]["lambda_max"]
     assert found == pytest.approx(cca_pencil(NAMED.to_numpy(), Y.to_numpy(), ridge=0.1).lambda_max)
     Y.set_axis([f"t{i}" for i in range(12)]).to_csv(tmp_path / "Y.csv")
