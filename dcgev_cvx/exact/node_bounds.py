@@ -84,7 +84,7 @@ class NodeBounds:
         slack -= np.sum(moduli[:, :p], axis=1)
         slack[:p] -= top_sum(moduli[:p, p:], m)
         slack[p:] -= top_sum(moduli[p:, p:], m - 1)
-        # as in `relaxations.bounds.ScaledRows.dominance`: two units for each entry, k more for the sum, and room
+        # as in `relaxations.bounds.row_sum_bound`: two units for each entry, k more for the sum, and room
         rounded = 16.0 * (self.k + 2) * UNIT_ROUNDOFF * (abs(lam) * np.max(np.abs(B)) + np.max(np.abs(A)))
         return bool(np.all(slack > rounded))
 
