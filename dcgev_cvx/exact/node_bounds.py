@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
-from .._numerics.proofs import is_definite, leading_pair, lowering
+from .._numerics.proofs import lambda_max_bound, leading_pair
 from .._numerics.selection import top_sum
 from ..relaxations.pairwise import PairDual, charges
 
@@ -94,21 +94,7 @@ class NodeBounds:
         return self.leading(A, np.abs(A), allowed)
 
     def leading(self, M: Matrix, size: Matrix, allowed: Index) -> tuple[float, Vector]:
-        """A proved bound on λmax(M, B_TT), +inf where the proof fails, and its vector; size as in `is_definite`."""
+        """A proved bound on λmax(M, B_TT), and its vector; size as in `lambda_max_bound`."""
         B = None if self.B is None else self.B[np.ix_(allowed, allowed)]
-        lam, vector = leading_pair(M, B)
-        return proved(lam, M, np.eye(len(M)) if B is None else B, size), vector
-
-
-def proved(lam: float, M: Matrix, B: Matrix, size: Matrix) -> float:
-    """A proved number ≥ λmax(M, B), as near to LAPACK's λ as rounding allows; +inf where the proof fails.
-
-    Raising λ by t raises the smallest eigenvalue of λB − M by about t·λmin(B), which has to outweigh what
-    `is_definite` takes off; the diagonal of B is near one.
-    """
-    room = 1.25 * float(lowering(lam, np.abs(lam * np.diagonal(B) - np.diagonal(M)), B, size)[0])
-    # few attempts: a node whose proof fails keeps its parent's bound
-    for factor in (1.0, 4.0, 64.0, 4096.0):
-        if is_definite(lam + factor * room, M, B, size):
-            return lam + factor * room
-    return np.inf
+        lead = leading_pair(M, B)
+        return lambda_max_bound(M, B, size, lead), lead[1]
