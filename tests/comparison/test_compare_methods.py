@@ -12,7 +12,7 @@ import pytest
 
 from dcgev_cvx import InvalidParameter, Pencil, SolverFailed, compare, dc_pca
 from dcgev_cvx.comparison import METHODS, Interrupted
-from dcgev_cvx.comparison.context import Context
+from dcgev_cvx.comparison.methods import Context
 from dcgev_cvx.datasets import pitprops, planted_cca
 from dcgev_cvx.exact import Progress, brute_force
 
@@ -138,7 +138,7 @@ def test_a_slow_method_leaves_time_to_the_others(monkeypatch, row_of):
         sleep(max(0.0, deadline - perf_counter()))
         return dc_pca(pencil, rho=rho)
 
-    monkeypatch.setattr("dcgev_cvx.comparison.context.mm_run", slow)
+    monkeypatch.setattr("dcgev_cvx.comparison.methods.mm_run", slow)
     found = compare(pitprops(), 6, ["dc-pca", "dc-native", "greedy", "no-sdp"], time_limit=1.0)
     assert row_of(found, "greedy").valid
     assert math.isfinite(found.gap.absolute)
