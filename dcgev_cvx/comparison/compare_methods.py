@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -27,7 +28,8 @@ class Method:
     early     runs first, being short, so that a time limit or an interrupt leaves rows on both sides
     package   must be installed
     needs     conditions on the pencil: "A ⪰ 0", "B = I"
-    limit     the largest n without force; sdp: the size of an SDP is checked, before CVXPY is loaded
+    limit     the largest n without force: beyond, it takes minutes
+    sdp       the size of an SDP is checked, before CVXPY is loaded
     shares    the property of Context that another method may have computed already
     cubic     seconds per n³, measured, of work that checks no clock
     """
@@ -44,24 +46,34 @@ class Method:
     shares: str = ""
     cubic: float = 0.0
 
+    @property
+    def loads(self) -> str:
+        """The module that it imports when it first runs in a process, which checks no clock."""
+        if "native" in self.settings:
+            return "numba"
+        return "cvxpy" if self.sdp or math.isfinite(self.limit) else ""
 
-SLOW_ABOVE = 300
-"""Beyond this n an MM run through CVXPY, dccp and UNO take minutes."""
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "dc-pca": Method("DC-PCA (closed form)", "lower", by.dc_run, ("closed",), needs=("B = I", "A ⪰ 0")),
-        "dc-cvxpy": Method("DC (CVXPY)", "lower", by.dc_run, ("cvxpy",), limit=SLOW_ABOVE),
+        "dc-cvxpy": Method("DC (CVXPY)", "lower", by.dc_run, ("cvxpy",), limit=300),
         "dc-native": Method("DC (native)", "lower", by.dc_run, ("native",)),
         "solve": Method("solve", "lower", by.solve, early=True, cubic=1e-9),
         "greedy": Method("greedy", "lower", by.greedy, early=True),
-        "rounded": Method("homogeneous SDP, rounded", "lower", by.rounded, sdp=True),
-        "dccp": Method("dccp", "lower", by.on_l1_ball, ("dccp",), package="dccp", needs=("A ⪰ 0",), limit=SLOW_ABOVE),
-        "uno": Method("CVXPY nlp (UNO)", "lower", by.on_l1_ball, ("UNO",), package="unopy", limit=SLOW_ABOVE),
-        "literal": Method("literal SDP (Section 3)", "upper", by.literal, sdp=True),
-        "entrywise-paper": Method("entrywise SDP, paper (k²)", "upper", by.entrywise, ("paper",), sdp=True),
-        "entrywise-valid": Method("entrywise SDP, valid (k/λmin)", "upper", by.entrywise, ("valid",), sdp=True),
-        "homogeneous": Method("homogeneous SDP", "upper", by.homogeneous, sdp=True, shares="homogeneous"),
+        "rounded": Method("homogeneous SDP, rounded", "lower", by.rounded, sdp=True, cubic=4e-8),
+        "dccp": Method(
+            "dccp", "lower", by.on_l1_ball, ("dccp",), needs=("A ⪰ 0",), package="dccp", limit=300, cubic=6e-8
+        ),
+        "uno": Method("CVXPY nlp (UNO)", "lower", by.on_l1_ball, ("UNO",), package="unopy", limit=300, cubic=2e-8),
+        "literal": Method("literal SDP (Section 3)", "upper", by.literal, sdp=True, cubic=4e-8),
+        "entrywise-paper": Method(
+            "entrywise SDP, paper (k²)", "upper", by.entrywise, ("paper",), sdp=True, cubic=4e-8
+        ),
+        "entrywise-valid": Method(
+            "entrywise SDP, valid (k/λmin)", "upper", by.entrywise, ("valid",), sdp=True, cubic=4e-8
+        ),
+        "homogeneous": Method("homogeneous SDP", "upper", by.homogeneous, sdp=True, shares="homogeneous", cubic=4e-8),
         "pairwise": Method("pairwise SDP", "upper", by.pairwise, sdp=True),
         "no-sdp": Method("no SDP", "upper", by.no_sdp, early=True, cubic=2e-10),
         # last, so that the search may use all the time that the others left
@@ -71,8 +83,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 )
 """Every method by the name that `compare` takes."""
 
-CLOCKED = 1000
-"""Up to this n work that checks no clock takes at most a second and starts under any time limit."""
+LOAD_SECONDS = 1.0
+"""What importing CVXPY, or loading Numba's compiled functions, takes once in a process."""
 
 
 def compare(
@@ -188,8 +200,9 @@ def reason_to_skip(context: Context, method: Method) -> str | None:
     if remaining < 0.0:
         return "not run: the time limit was reached"
     share = remaining if "exact" in method.title else 0.5 * remaining
-    clocked = n <= CLOCKED or (method.title == "solve" and context.pencil.B is None)
-    seconds = 0.0 if clocked else method.cubic * n**3
+    # with B = I `solve` forms no factor
+    cubic = 0.0 if method.run is by.solve and context.pencil.B is None else method.cubic
+    seconds = cubic * n**3 + LOAD_SECONDS * (method.loads not in ("", *sys.modules))
     if seconds > share:
         return f"skipped: n = {n} takes about {seconds:.2g} s and {share:.2g} s remain for it; raise the time limit"
     if not installed(method):

@@ -91,6 +91,16 @@ def test_a_refused_sdp_does_not_load_cvxpy():
     assert subprocess.run([sys.executable, "-c", words], check=False).returncode == 0
 
 
+def test_a_short_time_limit_does_not_load_cvxpy():
+    """Importing it takes about a second and checks no clock: its methods are skipped, and the others have rows."""
+    words = (
+        "import sys; from dcgev_cvx import compare, datasets; "
+        "found = compare(datasets.pitprops(), 6, time_limit=1.0); "
+        "sys.exit('cvxpy' in sys.modules or found.best_lower < 3.7 or found.seconds > 1.6)"
+    )
+    assert subprocess.run([sys.executable, "-c", words], check=False).returncode == 0
+
+
 def test_bad_input():
     with pytest.raises(InvalidParameter, match="did you mean 'homogeneous'"):
         compare(pitprops(), 3, ("homogenous",))
