@@ -202,9 +202,11 @@ def reason_to_skip(context: Context, method: Method) -> str | None:
     share = remaining if "exact" in method.title else 0.5 * remaining
     # with B = I `solve` forms no factor
     cubic = 0.0 if method.run is by.solve and context.pencil.B is None else method.cubic
-    seconds = cubic * n**3 + LOAD_SECONDS * (method.loads not in ("", *sys.modules))
+    loading = method.loads not in ("", *sys.modules)
+    seconds = cubic * n**3 + LOAD_SECONDS * loading
     if seconds > share:
-        return f"skipped: n = {n} takes about {seconds:.2g} s and {share:.2g} s remain for it; raise the time limit"
+        work = f"loading {method.loads}" if loading else f"n = {n}"
+        return f"skipped: {work} takes about {seconds:.2g} s and {share:.2g} s remain for it; raise the time limit"
     if not installed(method):
         return f"skipped: needs {method.package} (pip install {method.package})"
     if ("B = I" in method.needs and context.pencil.B is not None) or ("A ⪰ 0" in method.needs and not context.psd):

@@ -251,7 +251,7 @@ class Search:
             return
         dual = self.bounds.dual_bound(included, free)
         bound = bound if dual is None else min(bound, dual[0])
-        if bound <= self.threshold or self.bounds.dominated(self.threshold, included, free):
+        if bound <= self.threshold:
             return
         plain, vector = self.bounds.interlacing(np.concatenate([included, free]))
         bound = min(bound, plain)

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+from .._numerics.checks import Index, Matrix, Vector
 from .._numerics.proofs import lambda_max_bound, leading_pair
-from .._numerics.selection import top_sum
 from ..relaxations.pairwise import PairDual, charges
 
 
@@ -37,12 +36,11 @@ class Node:
 
 @dataclass(frozen=True)
 class NodeBounds:
-    """Three bounds at the nodes of a scaled pencil; B is None for the identity.
+    """Two bounds at the nodes of a scaled pencil; B is None for the identity.
 
     `dual` belongs to the variables `kept`, in ascending order; None without a relaxation.
 
-    They are tried in this order: `dual_bound` is usually the sharpest, `dominated` needs no eigenvalues,
-    `interlacing` always works, and its vector suggests the next support.
+    `dual_bound` is the sharper one; `interlacing` needs no dual, and its vector suggests the next support.
     """
 
     A: Matrix
@@ -66,27 +64,6 @@ class NodeBounds:
         U, r = dual.U, np.diag(charges(dual.a, p, self.k - p))
         U[:p, :p] = 0.0
         return self.leading(A + U + r, np.abs(A) + np.abs(U) + r, allowed)
-
-    def dominated(self, lam: float, included: Index, free: Index) -> bool:
-        """Is λB − A diagonally dominant on every support of the node? Then none of them reaches λ.
-
-        Row i of a support holds all of I and k − p of F: its diagonal must outweigh the moduli in I
-        and the largest k − p (one less when i itself is free) in F.
-        """
-        allowed, p = np.concatenate([included, free]), len(included)
-        m = self.k - p
-        A = self.A[np.ix_(allowed, allowed)]
-        B = np.eye(len(allowed)) if self.B is None else self.B[np.ix_(allowed, allowed)]
-        S = lam * B - A
-        slack = np.diagonal(S).copy()
-        np.fill_diagonal(S, 0.0)
-        moduli = np.abs(S)
-        slack -= np.sum(moduli[:, :p], axis=1)
-        slack[:p] -= top_sum(moduli[:p, p:], m)
-        slack[p:] -= top_sum(moduli[p:, p:], m - 1)
-        # as in `relaxations.bounds.row_sum_bound`: two units for each entry, k more for the sum, and room
-        rounded = 16.0 * (self.k + 2) * UNIT_ROUNDOFF * (abs(lam) * np.max(np.abs(B)) + np.max(np.abs(A)))
-        return bool(np.all(slack > rounded))
 
     def interlacing(self, allowed: Index) -> tuple[float, Vector]:
         """λmax((A, B)_TT) and its vector: no support inside T can do better (Cauchy's interlacing)."""

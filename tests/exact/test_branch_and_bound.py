@@ -89,7 +89,6 @@ def test_out_of_time_no_node_is_visited(monkeypatch):
         raise AssertionError("a node was bounded after the deadline")
 
     monkeypatch.setattr(NodeBounds, "interlacing", visited)
-    monkeypatch.setattr(NodeBounds, "dominated", visited)
     pencil = null(40)
     found = best_subset(pencil, 8, time_limit=0)
     assert found.status is ExactStatus.OUT_OF_TIME
