@@ -29,7 +29,7 @@ from .bounds import (
     valid_radius,
 )
 from .relaxation import Relaxation
-from .solving import ScaledData, check_sdp, solved_sdp
+from .solving import ScaledData, solved_sdp
 
 Rule: TypeAlias = Literal["paper", "valid"]
 
@@ -86,9 +86,8 @@ def entrywise_sdp(
     (3.017, 1.954)
     """
     radius = as_number(radius, "radius", strict=True)
-    check_sdp(pencil, time_limit, force)
+    data = ScaledData.of(pencil, time_limit, force)
     valid_k = largest_valid_k(pencil, radius)
-    data = ScaledData.of(pencil)
     scaled_radius = data.radius(radius)
     return solved_sdp(
         f"entrywise SDP (radius {radius:.4g})",
@@ -96,7 +95,6 @@ def entrywise_sdp(
         models.entrywise_sdp(data.A, data.B, scaled_radius, data.d),
         models.entrywise_sdp(pencil.dense()[0], pencil.B, min(radius, 1e150)),  # its square is a number
         solver,
-        time_limit,
         lambda U: radius_bound(pencil, radius, U),
         k=max(1, valid_k) if k is None else checked_k(k, pencil.n),
         valid_k=valid_k,
@@ -148,17 +146,15 @@ def homogeneous_sdp(
     >>> round(relaxed.rounded.value, 4), round(relaxed.upper_bound, 4)
     (3.771, 3.8137)
     """
-    check_sdp(pencil, time_limit, force)
+    data = ScaledData.of(pencil, time_limit, force, scale)
     k = checked_k(k, pencil.n)
     d = scale_vector(pencil, scale)
-    data = ScaledData.of(pencil, d)
     return solved_sdp(
         "homogeneous SDP",
         data,
         models.homogeneous_sdp(data.A - data.shift * data.B, data.B, k, data.d),
         models.homogeneous_sdp(pencil.dense()[0], pencil.B, k, d),
         solver,
-        time_limit,
         lambda U: homogeneous_bound(pencil, k, U, scale=d),
         k=k,
         valid_k=k,
@@ -210,8 +206,7 @@ def penalized_sdp(
     ((0, 1, 6, 8, 9), 1.025)
     """
     rho = as_number(rho, "rho")
-    check_sdp(pencil, time_limit, force)
-    data = ScaledData.of(pencil)
+    data = ScaledData.of(pencil, time_limit, force)
     # from 2·max|Aᵢⱼ| on X = 0 is the optimum: a solver need not be given more
     price = min(rho, 2.0 * pencil.A_scale) * data.unit * data.unit / data.scaling.o
     return solved_sdp(
@@ -220,7 +215,6 @@ def penalized_sdp(
         models.dspca(data.A, data.B, price, data.d),
         models.dspca(pencil.dense()[0], pencil.B, rho),
         solver,
-        time_limit,
         lambda U: penalized_bound(pencil, rho, U),
         k=None if k is None else checked_k(k, pencil.n),
         valid_k=0,

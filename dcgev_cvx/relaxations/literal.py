@@ -18,7 +18,7 @@ from ..pencils import Pencil
 from ..steps.backend import Backend
 from .bounds import dense_bound
 from .relaxation import Relaxation
-from .solving import Reader, ScaledData, check_sdp, from_primal, matrix_of, number_of, solved_sdp
+from .solving import Reader, ScaledData, from_primal, matrix_of, number_of, solved_sdp
 
 
 def literal_sdp(
@@ -125,16 +125,14 @@ def solved_literally(
     force: bool,
 ) -> Relaxation:
     """Solve one of the two; U is 0, and the bound λmax(A, B)₊ is valid for every k."""
-    check_sdp(pencil, time_limit, force)
+    data, n = ScaledData.of(pencil, time_limit, force), pencil.n
     radius = as_number(radius, "radius", strict=True)
-    data, n = ScaledData.of(pencil), pencil.n
     return solved_sdp(
         name,
         data,
         model(data.A, data.B, data.radius(radius), data.d),
         model(pencil.dense()[0], pencil.B, radius),
         solver,
-        time_limit,
         lambda _: max(0.0, dense_bound(pencil)),
         k=int(min(float(n), max(1.0, radius))),
         valid_k=n,

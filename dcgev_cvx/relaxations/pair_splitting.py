@@ -75,11 +75,10 @@ def pairwise_sdp(pencil: Pencil, k: int, *, time_limit: float | None = None, for
     (3.771, 3.771)
     """
     from .. import models  # CVXPY is not needed by the exact search, which imports this module
-    from .solving import ScaledData, check_sdp
+    from .solving import ScaledData
 
-    check_sdp(pencil, time_limit, force)
+    data = ScaledData.of(pencil, time_limit, force)
     k = checked_k(k, pencil.n)
-    data = ScaledData.of(pencil)
     first = np.sort(largest_first(np.abs(pencil.leading_vector) * pencil.B_roots, k))
     x = on_support(pencil, first) / data.scaling.u
     splitting = PairSplitting(data.A, None if pencil.B is None else data.B, k, x)

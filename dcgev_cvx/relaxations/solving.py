@@ -22,7 +22,7 @@ from ..errors import InvalidParameter, InvalidPencil, SolverFailed
 from ..pencils import Pencil, expect_pencil
 from ..steps.backend import Backend, Solved, attempt
 from ..steps.scaling import Scaling
-from .bounds import Dual, charged, check_sdp_size, dual_of, smallest_B_eigenvalue
+from .bounds import Dual, Scale, charged, check_sdp_size, dual_of, scale_vector, smallest_B_eigenvalue
 from .relaxation import Dimacs, Relaxation, round_off
 
 INTERIOR_POINT_LIMIT = 30
@@ -42,8 +42,8 @@ Reader: TypeAlias = Callable[[cp.Problem, "ScaledData", str], tuple[Matrix, Matr
 class ScaledData:
     """A pencil as a solver is given it: |λ(A, B)| < 4, weights d ≤ 1 of the moduli, and a shift σ above λmax(A, B).
 
-    `unit` is what the weights were divided by: Σ dᵢ|xᵢ| in the user's units is unit·Σ d̂ᵢ|x̂ᵢ|. `begin` is when this
-    was computed, a time of perf_counter.
+    `unit` is what the weights were divided by: Σ dᵢ|xᵢ| in the user's units is unit·Σ d̂ᵢ|x̂ᵢ|. `begin` is a time of
+    perf_counter.
     """
 
     pencil: Pencil
@@ -54,11 +54,13 @@ class ScaledData:
     unit: float
     shift: float
     begin: float
+    time_limit: float | None
 
     @classmethod
-    def of(cls, pencil: Pencil, d: Vector | None = None) -> ScaledData:
-        """The data of a pencil, d being the weights of the moduli in the user's units, 1 by default."""
+    def of(cls, pencil: Pencil, time_limit: float | None, force: bool, d: Scale | Vector = "identity") -> ScaledData:
+        """The data of a pencil for an SDP, checked; d are the weights of the moduli in the user's units."""
         begin = perf_counter()
+        check_sdp(pencil, time_limit, force)
         scaling = Scaling.of_pencil(pencil)
         scaled = scaling.pencil(pencil)
         size = max(abs(scaled.lambda_max), abs(scaled.lambda_min))
@@ -66,10 +68,10 @@ class ScaledData:
         # a fifth above λmax: A − σB is then negative definite with room, whatever LAPACK rounded
         shift = zoom * (scaled.lambda_max + 0.2 * size)
         A, B = scaled.dense()
-        w = scaling.vector(np.ones(pencil.n) if d is None else d)
+        w = scaling.vector(scale_vector(pencil, d))
         unit = float(np.max(w))
         scaling = replace(scaling, o=scaling.o / zoom)
-        return cls(pencil, scaling, zoom * A, B, w / unit, unit, shift, begin)
+        return cls(pencil, scaling, zoom * A, B, w / unit, unit, shift, begin, time_limit)
 
     def radius(self, radius: float) -> float:
         """The scaled radius, at most 2√(n/λmin(B)), from where on it is slack: 1e200 would make a solver fail."""
@@ -139,7 +141,6 @@ def solved_sdp(
     problem: cp.Problem,
     original: cp.Problem,
     solver: Backend | str | None,
-    time_limit: float | None,
     bound: Callable[[Matrix], float],
     *,
     k: int | None,
@@ -158,7 +159,7 @@ def solved_sdp(
     Stationarity gives U = μB − A − S off the diagonal; on it the best value is −b·dᵢ². Where a solver's S is only
     nearly right, so is U, and `dual_of` cuts it to |Uᵢⱼ| ≤ b·dᵢdⱼ.
     """
-    done = solve_model(problem, data.pencil.n, solver, time_limit)
+    done = solve_model(problem, data.pencil.n, solver, data.time_limit)
     X, S, mu = read(problem, data, done.solver)
     shift = data.shift if c > 0.0 else 0.0
     A, B, d, mu = data.A, data.B, data.d, mu + shift
