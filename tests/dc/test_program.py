@@ -477,6 +477,7 @@ def one():
         (lambda: DCProgram("x", 0), "u must be a real, scalar CVXPY expression; got 'x'"),
         (lambda: DCProgram(one(), 0, [one() * cp.Variable() >= 1]), "neither convex nor concave"),
         (lambda: DCProgram(one(), 0, [0.5]), "constraints must be CVXPY constraints"),
+        (lambda: DCProgram(one(), 0, one() >= 0), r"constraints must be a list; .* Write \[0.0 <= x\]"),
         (lambda: DCProgram(1, 0), "the program has no variables"),
         (lambda: DCProgram(cp.Variable(name="b", boolean=True), 0), r"variable b is integer; .* cp.square\(x\) == 1"),
         (lambda: DCProgram(cp.Variable(name="i", integer=True), 0), "variable i is integer"),
@@ -499,6 +500,12 @@ def test_an_unbounded_surrogate_names_the_direction():
     x, y = cp.Variable(2, name="x", value=[1.0, 2.0]), cp.Variable(name="y", value=0.0)
     with pytest.raises(Unbounded, match=r"as x\[0\] → \+∞. Add constraints"):
         DCProgram(x[1] ** 2 + y**2, cp.square(x[0])).minimize()
+
+
+def test_an_unbounded_surrogate_names_the_direction_at_any_penalty():
+    x = cp.Variable(2, name="x", value=[0.1, -0.1])
+    with pytest.raises(Unbounded, match=r"x\[0\] → \+∞"):
+        DCProgram(cp.norm(x), 2 * cp.norm(x), [x[0] >= 0, cp.norm(x - 3) >= 1]).minimize()
 
 
 def test_constraints_without_a_common_point():
