@@ -36,7 +36,7 @@ def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | 
     """
     y, complete = program.values()
     feasible = complete and program.violation(y) <= FEASIBLE
-    taken, unbounded = 0, None
+    taken, unbounded, failed = 0, None, False
     for weighted in penalised(program, y):
         try:
             if not feasible:
@@ -51,12 +51,15 @@ def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | 
                         result, message=result.message or f"phase one took {count(taken, 'step')}" * (taken > 0)
                     )
                 y = result.history[-2].x
-            unbounded = None
+            unbounded, failed = None, False
         except Unbounded as failure:
             unbounded = failure
         except SolverFailed as failure:
             if unbounded is not None:
                 raise unbounded from failure
+            if not failed:
+                failed = True  # the problem with the next penalty is another one
+                continue
             return ended_at(program, y, Status.SOLVER_FAILED, f"phase one, step {taken + 1}: {failure}")
     if unbounded is not None:
         raise unbounded

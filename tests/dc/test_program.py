@@ -260,6 +260,24 @@ def test_only_phase_one_runs_at_default_tolerances_and_given_options_hold_throug
     assert seen[first : first + result.n_iter] == [options.get("tol_feas", 1e-10)] * result.n_iter
 
 
+@pytest.mark.parametrize("failures", [{2}, {2, 3}], ids=["one", "two in a row"])
+def test_phase_one_goes_on_with_the_next_penalty_after_one_failure_of_the_solver(failures):
+    class Flaky(Backend):
+        def solve(self, problem, solver=None):
+            calls.append(1)
+            if len(calls) in failures:
+                raise SolverFailed("no answer today")
+            return super().solve(problem, solver)
+
+    calls = []
+    problem, centres = circles()
+    centres.value = np.random.default_rng(1).standard_normal((4, 2))
+    result = DCProgram.from_problem(problem).minimize(solver=Flaky())
+    assert result.converged == (len(failures) == 1)
+    assert (result.status is Status.SOLVER_FAILED) == (len(failures) == 2)
+    assert ("no answer today" in result.message) == (len(failures) == 2)
+
+
 @pytest.mark.parametrize("spread", [3.0, 10.0])
 def test_every_iterate_is_feasible_from_a_feasible_start(spread):
     problem, centres = circles()
