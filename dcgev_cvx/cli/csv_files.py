@@ -1,8 +1,10 @@
 """Reading .csv files by three rules. Where a rule does not decide, an error asks for an option; nothing is guessed.
 
 Separator   a tab or a semicolon if the first line has one, else the comma
-Header      a first line of names; or of whole numbers in equal steps (0, 1, 2, … or years) above other numbers
-Row names   a first column of text, or a column of text or whole numbers without a name; no entry twice
+Header      a first line of names; or of whole numbers, behind an empty cell above row names as pandas writes them, or
+            in equal steps (0, 1, 2, … or years) above other numbers
+Row names   a first column of text, or a column of text or whole numbers without a name; no entry twice. The header
+            may leave them out, as R does, if they are text or 1, 2, 3, …
 """
 
 from __future__ import annotations
@@ -109,6 +111,11 @@ def read_rows(path: Path, options: CsvOptions) -> tuple[list[int], list[list[str
         raise InvalidParameter(f"{path} is empty: a line of numbers for each sample is needed.")
     if width > 1:  # in one column a blank line is a gap
         found = [(line, row) for line, row in found if row]
+    if width > 2 and not any(row[-1] for _, row in found):  # each line ends with a separator
+        found, width = [(line, row[:-1]) for line, row in found], width - 1
+    if names_rows_without_header([row for _, row in found]):
+        found[0][1].insert(0, "")
+        width += 1
     for line, row in found:
         if not any(row):
             raise InvalidParameter(f"{path}, line {line} is empty: delete it, or fill the gap.")
@@ -118,6 +125,16 @@ def read_rows(path: Path, options: CsvOptions) -> tuple[list[int], list[list[str
                 "number: name each column in the header, row names too, and write decimals with a point."
             )
     return [line for line, _ in found], [row for _, row in found]
+
+
+def names_rows_without_header(rows: list[list[str]]) -> bool:
+    """Does the header lack a name above the row names, as in a file that R wrote? They are text, or 1, 2, 3, …"""
+    first, body = rows[0], rows[1:]
+    if len(first) < 2 or not body or any(len(row) != len(first) + 1 for row in body) or any(map(is_number, first)):
+        return False
+    column = [row[0] for row in body]
+    counted = len(column) > 2 and column == [str(i + 1) for i in range(len(column))]
+    return counted or not any(map(spells_number, column))
 
 
 def decoded(path: Path) -> str:
@@ -150,7 +167,9 @@ def has_header(where: str, rows: list[list[str]], options: CsvOptions) -> bool:
     if not any(is_number(name) or name.lower() in MISSING for name in names):
         return True
     answer = None
-    if all(map(is_number, names)):
+    if first[0] == "" and all(map(is_whole, names)) and is_unrepeated(names) and are_row_names([r[0] for r in body]):
+        answer = True  # what pandas writes for a frame without names
+    elif all(map(is_number, names)):
         answer = are_names(names, [row[corner:] for row in body])
     if answer is None or (corner and not answer):
         raise InvalidParameter(
@@ -184,12 +203,7 @@ def index_column(table: CsvTable, options: CsvOptions, label: str | None) -> int
     if (label is not None and name == label) or len(table.columns) == 1:
         return None
     unnamed = name is not None and (name == "" or name.startswith("Unnamed: "))  # as pandas reads what it has written
-    text, whole = not any(map(spells_number, column)), all(map(is_whole, column))
-    if (
-        (text or (unnamed and whole))
-        and is_unrepeated(column)
-        and not any(cell.lower() in MISSING for cell in column)
-    ):
+    if are_row_names(column) and (unnamed or not is_number(column[0])):
         return 0
     if unnamed or (is_ordered(column) and not is_symmetric(table.columns)):
         raise InvalidParameter(
@@ -209,6 +223,12 @@ def chosen_column(table: CsvTable, name: str) -> int | None:
         return int(name) - 1
     hint = f"it has {len(table.columns)} columns." if table.header is None else nearest(name, table.header)
     raise InvalidParameter(f"{table.path} has no column --index-column {name}; {hint}")
+
+
+def are_row_names(column: Sequence[str]) -> bool:
+    """Are the entries all text or all whole numbers, none missing and none twice?"""
+    alike = all(map(is_whole, column)) or not any(map(spells_number, column))
+    return alike and is_unrepeated(column) and not any(cell.lower() in MISSING for cell in column)
 
 
 def is_ordered(column: Sequence[str]) -> bool:

@@ -44,8 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
     def keep(solution: Solution) -> None:
         kept.append(solution)
-        if len(ks) > 1:
-            console.tell(f"component {len(kept)} of {len(ks)}: value {solution.value:.6g}")
+        console.tell(f"component {len(kept)} of {len(ks)}: value {solution.value:.6g}")
 
     try:
         found = search(pencil, ks, console.given(args, SETTINGS), keep)
@@ -95,7 +94,6 @@ def search(pencil: Pencil, ks: list[Any], given: dict[str, Any], keep: Callable[
         solution = fisher_solve(pencil.A.C[0], pencil.B, ks[0], names=pencil.names)
     else:
         solution = solve(pencil, ks[0], **given)
-    keep(solution)
     return Components(pencil, (solution,), solution.x[:, None], (solution.value,), deflation)
 
 

@@ -70,6 +70,29 @@ def test_a_first_line_that_cannot_be_names_is_a_row(tmp_path, text):
     assert len(table.lines) == text.count("\n")
 
 
+@pytest.mark.parametrize("names", [("s0", "s1", "s2"), ("1", "2", "3")])
+def test_a_header_without_a_name_for_the_row_names_as_r_writes_it(tmp_path, names):
+    rows = "".join(f"{name},{i}.5,2.5\n" for i, name in enumerate(names))
+    table, notes = read(tmp_path / "X.csv", '"u","v"\n' + rows)
+    assert (table.header, table.index) == (["u", "v"], list(names))
+    assert table.numbers().tolist() == [[0.5, 2.5], [1.5, 2.5], [2.5, 2.5]]
+    assert "column 1 holds row names" in notes
+
+
+@pytest.mark.parametrize("columns", [range(3), (1990, 1995, 1992)])
+@pytest.mark.parametrize("index", [range(4), (3, 0, 2, 1), ("a", "b", "c", "d")])
+def test_a_frame_of_counts_as_pandas_writes_it(tmp_path, columns, index):
+    frame = pd.DataFrame([[3, 1, 4], [1, 5, 9], [2, 6, 5], [3, 5, 8]], columns=columns, index=index)
+    table, _ = read(tmp_path / "X.csv", frame.to_csv())
+    assert (table.header, table.index) == ([*map(str, columns)], [*map(str, index)])
+    assert np.array_equal(table.numbers(), frame.to_numpy())
+
+
+def test_separators_at_the_end_of_every_line_are_left_out(tmp_path):
+    table, _ = read(tmp_path / "X.csv", "u,v,\n1.5,2,\n3,4.5,\n")
+    assert (table.header, table.numbers().tolist()) == (["u", "v"], [[1.5, 2.0], [3.0, 4.5]])
+
+
 def test_utf_16(tmp_path):
     (tmp_path / "X.csv").write_text(PLAIN, encoding="utf-16")
     assert np.array_equal(read_csv(tmp_path / "X.csv", CsvOptions()).numbers(), FRAME.to_numpy())
@@ -89,7 +112,6 @@ HEADER, INDEX = "pass --header or --no-header", "--index-column 1, or --index-co
         ("s0,1.5,2.5\ns1,0.5,0.1\n", HEADER),
         ("NA,NA\n1.5,2.5\n", HEADER),
         (",5,3\n1,2,4\n2,6,1\n2,1,1\n", HEADER),
-        ("u,v,w,\n1,2,3,\n", HEADER),
         ("id,u\n1,1.5\n2,2.5\n3,0.5\n", INDEX),
         ("id,u\n3,1.5\n1,2.5\n2,0.5\n", INDEX),
         ("0.5,1.5\n0.5,2.5\n2.5,0.5\n", INDEX),
@@ -103,7 +125,8 @@ HEADER, INDEX = "pass --header or --no-header", "--index-column 1, or --index-co
         ),
         ("a,b\nTrue,2\nFalse,3.5\nTrue,1\n", "'True' is not a number. Write 1 and 0."),
         ("x\n1,5\n2,5\n", "line 2: 2 entries where the first line has 1"),
-        ("u,v\ns0,1.5,2.5\n", "name each column in the header, row names too"),
+        ("u,v\n1,5,2\n3,5,4\n7,5,1\n", "name each column in the header, row names too"),
+        ("u,v\n1,5,2\n2,5,4\n", "name each column in the header, row names too"),
         ("u,v\n1,2\n,\n3,4\n", "line 3 is empty: delete it, or fill the gap"),
         ("u\n1\n\n3\n", "line 3 is empty: delete it, or fill the gap"),
         ("u,v\n1,\n", "line 2, column 'v': '' is not a number. Drop the row or the column, or fill the gap"),
