@@ -244,7 +244,7 @@ def run(repeats: int) -> Iterator[Measure | Skipped]:
 
 def descent() -> Iterator[Measure]:
     """Ascents, and false convergence, on random programs."""
-    random_program = of_the_tests("dc/test_program").random_program
+    random_program = of_the_tests("dc/random_programs").random_program
     results = [random_program(seed).minimize() for seed in range(1000, 1000 + RANDOM_PROGRAMS)]
     ups = sum(after.f > before.f for r in results for before, after in pairwise(r.history))
     converged = [r for r in results if r.converged]
