@@ -54,6 +54,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("steps/shrink", "if not 0 < np.count_nonzero(y) < 1.4 * len(y) or not absorbing(self.part, y):"): FASTER,
     ("_numerics/proofs", "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))"): FASTER,
     ("search/exchange_table", "if self.exchange_work >= TABLE:"): FASTER,
+    ("exact/root", "RELAXED_LIMIT = 2501"): FASTER,
     (
         "search/solve",
         "return 20.0 * self.pencil.A_entries if self.pencil.B is None else 10000.0 * self.k * self.pencil.n",

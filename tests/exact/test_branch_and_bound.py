@@ -13,8 +13,10 @@ from small_problems import null, optimum
 from dcgev_cvx import Gram, InvalidParameter, Pencil
 from dcgev_cvx.datasets import pitprops, planted_cca, planted_pca
 from dcgev_cvx.exact import ExactStatus, best_subset, branch_and_bound, brute_force
+from dcgev_cvx.exact.branch_and_bound import Search
+from dcgev_cvx.exact.enumeration import scaled_pencil
 from dcgev_cvx.exact.node_bounds import NodeBounds
-from dcgev_cvx.relaxations.bounds import smallest_B_eigenvalue
+from dcgev_cvx.relaxations.bounds import cheap_bound, smallest_B_eigenvalue
 
 PITPROPS = [1.0, 1.9540, 2.4753, 2.9375, 3.4062, 3.7710, 3.9962, 4.0686, 4.1386, 4.1726, 4.2083, 4.2182, 4.2186]
 
@@ -278,3 +280,14 @@ def test_a_tiny_time_limit_leaves_an_interval_that_holds_the_optimum(k, limit):
     assert len(found.support) == k
     assert found.value <= PITPROPS[k - 1] + 5.1e-5
     assert found.upper_bound >= PITPROPS[k - 1] - 5.1e-5
+
+
+def test_the_relaxation_lowers_the_bound_of_the_whole_search():
+    scaled, _ = scaled_pencil(null(40), 5)
+    first = cheap_bound(scaled, 5)
+    search = Search(scaled, 5, 1.0, 0.0, np.inf, np.inf, first)
+    search.offer(np.arange(5))
+    search.open(np.arange(40))
+    search.relax(search.support)
+    assert search.value <= search.upper <= search.root < 0.9 * first
+    assert search.screened == 40 - len(search.bounds.kept)

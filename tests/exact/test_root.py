@@ -6,6 +6,7 @@ from scipy.linalg import LinAlgError
 from small_problems import null, optimum, random_cca
 
 from dcgev_cvx import Gram, Pencil, solve
+from dcgev_cvx.datasets import planted_pca
 from dcgev_cvx.exact import ExactStatus, best_subset, root
 from dcgev_cvx.exact.enumeration import scaled_pencil
 
@@ -78,3 +79,16 @@ def test_a_failure_of_lapack_costs_the_relaxation_and_nothing_else(monkeypatch):
     found = best_subset(pencil, 4)
     assert found.optimal
     assert found.value == pytest.approx(optimum(pencil, 4), rel=1e-12)
+
+
+def test_a_core_whose_dual_does_not_extend_removes_nothing(monkeypatch):
+    monkeypatch.setattr(root, "CORE", 12)
+    scaled, _ = scaled_pencil(planted_pca(40, 3, samples=400, strength=4.0, rng=1).pencil, 3)
+    support = root.first_support(scaled, 3, np.inf, "quick")
+    start = root.Root(np.arange(40), None, 9.0, support)
+    assert len(root.reduced(scaled, 3, start, np.inf).kept) < 40
+    monkeypatch.setattr(root, "extended", lambda *_: None)
+    same = root.reduced(scaled, 3, start, np.inf)
+    assert same.dual is None
+    assert len(same.kept) == 40
+    assert root.value_of(scaled, same.support) >= root.value_of(scaled, support)
