@@ -56,6 +56,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("search/exchange_table", "if self.exchange_work >= TABLE:"): FASTER,
     ("exact/root", "RELAXED_LIMIT = 2501"): FASTER,
     (
+        "exact/branch_and_bound",
+        "return math.comb(free, m) * float(k * k + 41) if free < 2000 or m < 3 else math.inf",
+    ): FASTER,
+    (
         "search/solve",
         "return 20.0 * self.pencil.A_entries if self.pencil.B is None else 10000.0 * self.k * self.pencil.n",
     ): FASTER,

@@ -21,8 +21,10 @@ from dcgev_cvx.datasets import pitprops
 from dcgev_cvx.exact import brute_force
 from dcgev_cvx.relaxations import bounds
 from dcgev_cvx.relaxations.bounds import (
+    SDP_LIMIT,
     Gap,
     cheap_bound,
+    check_sdp_size,
     dense_bound,
     dual_of,
     homogeneous_bound,
@@ -335,6 +337,12 @@ def test_errors_name_the_number():
         homogeneous_bound(pencil, 2, None, scale=np.where(np.arange(13) == 0, 1e-200, 1.0))
     with pytest.raises(InvalidParameter, match="radius = 0 is out of range"):
         radius_bound(pencil, 0.0)
+
+
+def test_the_cost_of_an_sdp_that_is_too_large_is_estimated():
+    check_sdp_size(SDP_LIMIT)
+    with pytest.raises(InvalidParameter, match=r"2001000 variables .* about 19\.2 GB and 133 min with SCS"):
+        check_sdp_size(2000)
 
 
 def test_a_dual_is_cut_and_symmetrised():
