@@ -60,6 +60,9 @@ def test_the_relaxation_ends_at_the_deadline_and_when_it_stalls(monkeypatch):
     steps = []
     plain = root.PairSplitting.run
     monkeypatch.setattr(root.PairSplitting, "run", lambda self, n, end: steps.append(n) or plain(self, n, end))
+    root.relaxed(scaled, 5, support, 9.0, deadline=np.inf)
+    assert len(steps) > 3
+    steps.clear()
     monkeypatch.setattr(
         root, "PROGRESS", 1.0
     )  # no check closes all of the gap: the first two after the first are slow

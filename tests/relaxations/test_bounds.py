@@ -366,3 +366,23 @@ def test_the_penalized_bound_takes_the_better_of_its_two_duals():
     pencil = Pencil(np.ones((3, 3)))
     assert penalized_bound(pencil, 0.5, -0.5 * np.ones((3, 3))) == pytest.approx(1.5)  # λmax of ½·ones
     assert penalized_bound(pencil, 0.5, np.ones((3, 3))) == pytest.approx(2.5)  # U = 0 off the diagonal
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_the_penalized_bound_is_zero_only_where_the_price_outweighs_every_entry(size):
+    pencil = Pencil(size * np.ones((3, 3)))
+    assert penalized_bound(pencil, 0.5 * size, -0.5 * size * np.ones((3, 3))) == pytest.approx(1.5 * size)
+    assert penalized_bound(pencil, 2.0 * size) == 0.0
+
+
+def test_the_price_of_a_dual_is_that_of_its_entries_beside_the_diagonal():
+    U = [[9.0, 1.0], [1.0, -9.0]]
+    assert dual_of(U, np.ones(2)).b == pytest.approx(1.0)
+    assert dual_of(U, np.ones(2), tight=False).b == pytest.approx(9.0)
+    assert dual_of(U, np.ones(2), 4.0, tight=False).b == pytest.approx(4.0)
+
+
+def test_different_units_do_not_hide_the_smallest_eigenvalue_of_B():
+    c = 2.0**-50
+    pencil = Pencil(np.diag([1.0, c]), [[1.0, 2.0**-26], [2.0**-26, c]])
+    assert 0.2 * 0.75 * c <= smallest_B_eigenvalue(pencil) <= 0.75 * c * (1.0 + 1e-9)  # det/trace, to ten digits
