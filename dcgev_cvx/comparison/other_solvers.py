@@ -53,7 +53,7 @@ def reached_by_others(problem: Any) -> dict[str, str]:
     >>> sorted(reached_by_others(problem))
     ['UNO', 'dccp']
     """
-    from ..steps.expressions import restored
+    from ..dc.tangents import restored
 
     found: dict[str, str] = {}
     for name, (package, _) in SOLVERS.items():
