@@ -1,8 +1,7 @@
 """Sparse Fisher discriminant analysis: its path in ν, a given number of variables, the LASSO behind it (Section 6).
 
 A = aaᵀ has rank one, so the best vector on a support S is known: x_S ∝ B_SS⁻¹a_S, with the Fisher ratio (aᵀx)²/xᵀBx
-= a_SᵀB_SS⁻¹a_S. Choosing S is best-subset regression; `exchange_rank_one` has what a variable more or less is
-worth.
+= a_SᵀB_SS⁻¹a_S. Choosing S is best-subset regression.
 """
 
 from __future__ import annotations
