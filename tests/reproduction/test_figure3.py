@@ -1,6 +1,7 @@
 """Figure 3: which method is fastest at the largest n, and how times grow."""
 
 from dcgev_cvx.reproduction.figure3 import scaling
+
 from dcgev_cvx.reproduction.findings import Verdict
 
 

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-
-from dcgev_cvx import Pencil
 from dcgev_cvx.reproduction.pitprops_methods import (
     CARDINALITIES,
     component_by,
@@ -11,6 +9,8 @@ from dcgev_cvx.reproduction.pitprops_methods import (
     dc_pca_at,
     semidefinite,
 )
+
+from dcgev_cvx import Pencil
 
 
 def test_dc_pca_at_every_cardinality(pitprops):

@@ -1,5 +1,6 @@
 """Tables 3 and 4: the planted matrix, the cardinalities, and data that cannot be downloaded."""
 
+from dcgev_cvx.reproduction.timed_methods import trace
 from numpy.testing import assert_allclose
 
 from dcgev_cvx import Gram, Pencil
@@ -7,7 +8,6 @@ from dcgev_cvx.errors import DataUnavailable
 from dcgev_cvx.reproduction import gene_expression, tables34
 from dcgev_cvx.reproduction.running import ResultFolder, run
 from dcgev_cvx.reproduction.tables34 import cardinalities, planted
-from dcgev_cvx.reproduction.timed_methods import trace
 
 
 def test_planted_share_and_cardinalities():

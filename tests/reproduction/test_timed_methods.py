@@ -1,7 +1,6 @@
 """The methods that Tables 2 and 4 time: they reach k, and are timed in turn."""
 
 import pytest
-
 from dcgev_cvx.reproduction.timed_methods import METHODS, Answer, Prepared, compared, gaussian_pencil, timed
 
 

@@ -5,9 +5,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse
-
-from dcgev_cvx import InvalidParameter, cca_pencil
-from dcgev_cvx.reproduction.songs import planted_songs
 from dcgev_cvx.reproduction.vocabulary import (
     agreement_vocabularies,
     average,
@@ -18,6 +15,9 @@ from dcgev_cvx.reproduction.vocabulary import (
     word_pencil,
     word_scores,
 )
+
+from dcgev_cvx import InvalidParameter, cca_pencil
+from dcgev_cvx.reproduction.songs import planted_songs
 
 SIZES = [60, 45, 36, 24, 12]
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from dcgev_cvx.reproduction.word_components import word_components, word_table
 
 from dcgev_cvx import InvalidParameter
-from dcgev_cvx.reproduction.word_components import word_components, word_table
 
 
 def test_the_words_of_a_component_are_translations(corpus):
