@@ -283,8 +283,7 @@ def checked_k(k: Any, n: int) -> int:
 def on_support(pencil: Pencil, support: Index) -> Vector:
     """The leading eigenvector of the principal sub-pencil, embedded with exact zeros."""
     x = np.zeros(pencil.n)
-    # products = 0: a large support of A = CᵀC never forms its square
-    x[support] = pencil.restrict(support, products=0).leading_vector
+    x[support] = pencil.restrict(support).leading_vector
     return x
 
 
@@ -472,7 +471,7 @@ def violation_on_support(program: Program, history: Sequence[Any]) -> float:
     origins = [before.x if after.origin is None else after.origin for before, after in pairwise(history)]
     support, part = np.flatnonzero(np.any([*points, *origins], axis=0)), program
     if 0 < len(support) < program.pencil.n:
-        part = program.restrict(support, 3 * len(history))
+        part = program.restrict(support)
         points, origins = [x[support] for x in points], [y[support] for y in origins]
     dropped = 2.0 * (program.pencil.n - part.pencil.n) * abs(program.at_zero()[0])
     worst, f_before = 0.0, part.f(points[0])
