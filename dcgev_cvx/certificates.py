@@ -273,10 +273,10 @@ def checked_k(k: Any, n: int) -> int:
     >>> from dcgev_cvx.certificates import checked_k
     >>> checked_k(14, 13)
     Traceback (most recent call last):
-    dcgev_cvx.errors.InvalidParameter: k = 14 must be a whole number between 1 and n = 13.
+    dcgev_cvx.errors.InvalidParameter: k = 14 is out of range: it must be a whole number between 1 and n = 13.
     """
     if not is_whole(k) or not 1 <= k <= n:
-        raise InvalidParameter(f"k = {shown(k)} must be a whole number between 1 and n = {n}.")
+        raise InvalidParameter(f"k = {shown(k)} is out of range: it must be a whole number between 1 and n = {n}.")
     return int(k)
 
 
