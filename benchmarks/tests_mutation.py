@@ -54,6 +54,14 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("steps/shrink", "if not 0 < np.count_nonzero(y) < 1.4 * len(y) or not absorbing(self.part, y):"): FASTER,
     ("_numerics/proofs", "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))"): FASTER,
     ("exact/root", "RELAXED_LIMIT = 2501"): FASTER,
+    ("exact/branch_and_bound", "if deadline - begin < 2e-07 * pencil.n ** 2 + 6e-11 * pencil.n ** 3:"): FASTER,
+    ("exact/branch_and_bound", "if deadline - begin < 1e-07 * pencil.n ** 2 - 6e-11 * pencil.n ** 3:"): FASTER,
+    ("exact/root", "if seconds >= (2.0 if effort == 'quick' else 2.0) * (1.0 + 0.0005 * pencil.n):"): FASTER,
+    (
+        "relaxations/bounds",
+        "lam, nudge = (float(np.max(np.diagonal(A))), max(UNIT_ROUNDOFF * float(np.min(sizes)), TINY))",
+    ): FASTER,
+    ("relaxations/bounds", "short = ~(left >= 0.0)"): "all that rounding can do was taken off before",
     (
         "relaxations/bounds",
         "if isinstance(pencil.A, Gram) and pencil.B is None and (pencil.A.rows <= pencil.n):",
