@@ -380,6 +380,8 @@ def test_the_price_of_a_dual_is_that_of_its_entries_beside_the_diagonal():
     assert dual_of(U, np.ones(2)).b == pytest.approx(1.0)
     assert dual_of(U, np.ones(2), tight=False).b == pytest.approx(9.0)
     assert dual_of(U, np.ones(2), 4.0, tight=False).b == pytest.approx(4.0)
+    assert dual_of(1e307 * np.ones((20, 20)), 1e140 * np.ones(20)) is None  # n·b·d² overflows
+    assert dual_of(1e307 * np.ones((3, 3)), 1e-140 * np.ones(3)) is None  # and b itself
 
 
 def test_different_units_do_not_hide_the_smallest_eigenvalue_of_B():
