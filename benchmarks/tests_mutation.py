@@ -66,10 +66,6 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "mm",
         "run = steps_from(smaller.part, step, frozen(local[-1].x[local[1].x != 0.0]), local[-1].l)",
     ): "there are two iterates, and the second is the last",
-    (
-        "relaxations/bounds",
-        "largest = abs(lam) / np.max(np.abs(metric), axis=1) + self.sizes[rows]",
-    ): "the largest entry of such a row is its diagonal, one",
 }
 """(module, the faulty line) → why no test can detect the fault."""
 

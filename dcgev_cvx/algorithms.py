@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 from ._numerics.checks import as_flag, one_of
 from .errors import InvalidParameter
 from .mm import Callback, MMResult, Stop, minimize
-from .pencils import Gram, Pencil
+from .pencils import Pencil
 from .programs import MACHINE_EPS, Shift, SparseFDA, SparseGEV
 from .steps.accelerate import Accelerated, Repeated
 from .steps.closed import soft_threshold_step
@@ -268,6 +268,3 @@ def native_run(
 ) -> MMResult:
     """The run of engine="native"."""
     return run(program, step_of(program, "native", None), x0, engine="native", stop=stop, callback=callback)
-
-
-__all__ = ["Engine", "Gram", "dc_pca", "sparse_fda", "sparse_gev"]

@@ -15,8 +15,9 @@ import argparse
 from collections import Counter
 from typing import Any
 
+from .._numerics.output_files import output_folder
 from .._numerics.text_tables import table
-from .console import SHOWN, add_command, add_json, as_folder, overwrite, print_json, show, tiny
+from .console import SHOWN, add_command, add_json, overwrite, print_json, show, tiny
 from .verify_command import LEVEL_NAMES, tolerance
 
 
@@ -42,7 +43,7 @@ def run_export(args: argparse.Namespace) -> int:
     """Write the vectors of one level, or of all, into a folder."""
     from ..verify import vector_files as vectors
 
-    folder = as_folder("DIR", args.folder)
+    folder = output_folder("DIR", args.folder)
     settings: Any = {"seed": args.seed, "seeds": args.seeds, "effort": "full" if args.full else "quick"}
     total = 0
     for level in LEVEL_NAMES if args.level == "all" else (args.level,):

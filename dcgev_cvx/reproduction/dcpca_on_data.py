@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
-from ..programs import MACHINE_EPS, rho_eps
+from ..programs import MACHINE_EPS, LogPenalty
 from ..rivals.gpower import unit
 from ..rivals.sparse_pca import Run, longest_column
 from ..steps.closed import soft_threshold
@@ -44,7 +44,7 @@ def descend(C: Matrix, rho: float, x: Vector, *, tol: float = 1e-4, max_iter: in
     are dropped: a step costs the support only. Stops when the objective xᵀAx − ρ_ε Σ log(1 + |xᵢ|/ε) rises by at most
     `tol`·xᵀAx, the rule of GPower's authors. A collapse to 0 counts as converged.
     """
-    price = rho_eps(rho, MACHINE_EPS)
+    price = LogPenalty().coefficient(rho, MACHINE_EPS)
     columns, D, y, Cy, room = np.arange(len(x)), C, x, C @ x, np.abs(x) + MACHINE_EPS
     before, converged, step = -math.inf, False, 0
     while step < max_iter and not converged:
@@ -69,4 +69,4 @@ def descend(C: Matrix, rho: float, x: Vector, *, tol: float = 1e-4, max_iter: in
 def rho_max(C: Matrix, x: Vector) -> float:
     """The ρ̃ at which the first step from x is 0."""
     slopes = np.abs((C @ x) @ C) * (np.abs(x) + MACHINE_EPS)
-    return 2.0 * float(np.max(slopes)) / rho_eps(1.0, MACHINE_EPS)
+    return 2.0 * float(np.max(slopes)) / LogPenalty().coefficient(1.0, MACHINE_EPS)

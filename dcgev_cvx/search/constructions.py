@@ -12,7 +12,7 @@ from .._numerics.selection import largest_first
 from ..certificates import on_support, value
 from ..pencils import Gram, Pencil
 from ..steps.scaling import Scaling
-from .exchange_table import CHUNK, other_pairs, pair_value, sub_pencils
+from .exchange_table import CHUNK, other_pairs, pair_value, pair_values, sub_pencils
 
 Plan: TypeAlias = tuple[tuple[Index, int], ...]
 """How many variables a support has from each of some groups, which are all variables together."""
@@ -64,7 +64,7 @@ def column_supports(pencil: Pencil, plan: Plan, columns: Index, count: int) -> l
     The columns are those whose k largest |Aᵢⱼ|/√(BᵢᵢBⱼⱼ) have the largest sums, without those of variables that a
     support already has. On a correlation matrix the diagonal says nothing; this says where variables go together.
     """
-    k = sum(k for _, k in plan)
+    k = size_of(plan)
     sums = np.empty(len(columns))
     size = max(1, CHUNK // pencil.n)
     for at in range(0, len(columns), size):
@@ -94,15 +94,20 @@ def fitted(pencil: Pencil, support: Index, plan: Plan) -> Index:
     """
     if all(np.count_nonzero(np.isin(rows, support)) == k for rows, k in plan):
         return support
-    score = rank(entry_values(pencil, support))
-    x = on_support(pencil, support) * pencil.B_roots
-    score[support] = pencil.n + rank(np.abs(x[support]))
+    loading = np.abs(on_support(pencil, support) * pencil.B_roots)
+    score = np.unique(entry_values(pencil, support), return_inverse=True)[1]
+    score[support] = pencil.n + np.unique(loading[support], return_inverse=True)[1]
     return highest(score, plan)
 
 
 def highest(score: Vector, plan: Plan) -> Index:
     """The planned number of variables of each group with the highest scores, ties to the lower position."""
     return np.sort(np.concatenate([rows[largest_first(score[rows], k)] for rows, k in plan]))
+
+
+def size_of(plan: Plan) -> int:
+    """How many variables a support has in all."""
+    return sum(k for _, k in plan)
 
 
 def group_labels(plan: Plan) -> Index | None:
@@ -142,8 +147,7 @@ def best_pair(pencil: Pencil) -> Index:
 
 def entry_values(pencil: Pencil, support: Index) -> Vector:
     """For each variable the value of the pair of it and the leading eigenvector on a support; −inf for members."""
-    x = on_support(pencil, support)
-    found = pair_value(pencil.A_quad(x), 1.0, pencil.A_dot(x), pencil.B_dot(x), pencil.A_diagonal, pencil.B_diagonal)
+    found = pair_values(pencil, on_support(pencil, support))
     found[support] = -math.inf
     return found
 
@@ -156,7 +160,7 @@ def spread(pencil: Pencil, x: Vector, k: int) -> Vector:
     unit, length, _ = in_units(pencil)
     if unit is not pencil:
         return length * spread(unit, x / length, k)
-    gain = pair_value(pencil.A_quad(x), 1.0, pencil.A_dot(x), pencil.B_dot(x), pencil.A_diagonal, pencil.B_diagonal)
+    gain = pair_values(pencil, x)
     gain[x != 0.0] = -math.inf
     best, z = largest_first(gain, missing), x.copy()
     z[best] = float(np.max(np.abs(x))) * np.sqrt(pencil.B_scale / pencil.B_diagonal[best])
@@ -170,11 +174,3 @@ def in_units(pencil: Pencil) -> tuple[Pencil, float, float]:
         return pencil, 1.0, 1.0
     scaling = Scaling.of_pencil(pencil).uniform()
     return scaling.pencil(pencil), float(scaling.u[0]), scaling.o
-
-
-def rank(values: Vector) -> Vector:
-    """The place of each value in ascending order, from 0; ties go to the higher place for the lower position."""
-    order = np.argsort(-values, kind="stable")
-    places = np.empty(len(values))
-    places[order] = np.arange(len(values), 0, -1) - 1.0
-    return places

@@ -72,7 +72,7 @@ def test_a_failure_of_lapack_costs_the_relaxation_and_nothing_else(monkeypatch):
         raise LinAlgError("no convergence")
 
     monkeypatch.setattr(root.PairSplitting, "run", fails)
-    for constant in ("ROOT_WORK", "CHEAP_NODES"):
+    for constant in ("LEAF_WORK", "CHEAP_NODES"):
         monkeypatch.setattr(f"dcgev_cvx.exact.branch_and_bound.{constant}", 0)
     pencil = null(14)
     found = best_subset(pencil, 4)

@@ -28,7 +28,7 @@ from dcgev_cvx import (
 )
 from dcgev_cvx.algorithms import step_of
 from dcgev_cvx.dc import FEASIBLE, TangentStep
-from dcgev_cvx.steps.expressions import put
+from dcgev_cvx.dc.tangents import put
 
 
 def random_program(seed: int) -> DCProgram:
@@ -263,7 +263,7 @@ def circles(n=4):
 
 
 @pytest.mark.parametrize("options", [{}, {"tol_feas": 1e-9}], ids=["default", "given"])
-def test_only_phase_one_runs_at_default_tolerances_and_given_options_hold_throughout(options, monkeypatch):
+def test_the_options_of_the_solver_hold_in_phase_one_and_after_it(options, monkeypatch):
     seen, solve = [], cp.Problem.solve
 
     def recorded(self, **settings):
@@ -274,11 +274,10 @@ def test_only_phase_one_runs_at_default_tolerances_and_given_options_hold_throug
     problem, centres = circles()
     centres.value = np.random.default_rng(1).standard_normal((4, 2))
     result = DCProgram.from_problem(problem).minimize(solver=Backend("CLARABEL", options))
-    first = int(result.message.split()[3])  # "phase one took 12 steps"
+    steps = int(result.message.split()[3]) + result.n_iter  # "phase one took 12 steps"
     assert result.converged
-    assert first >= 2
-    assert seen[:first] == [options.get("tol_feas", 1e-8)] * first
-    assert seen[first : first + result.n_iter] == [options.get("tol_feas", 1e-10)] * result.n_iter
+    assert steps > result.n_iter + 1
+    assert seen[:steps] == [options.get("tol_feas", 1e-10)] * steps
 
 
 @pytest.mark.parametrize("spread", [3.0, 10.0])
@@ -540,4 +539,4 @@ def test_variables_outside_v_need_no_start():
     x, t = cp.Variable(3, value=[0.3, 0.1, -0.2]), cp.Variable(3)
     result = DCProgram(cp.sum(t), cp.norm(x), [cp.abs(x) <= t, t <= 1]).minimize()
     assert result.converged
-    assert result.message == "phase one took 1 steps"
+    assert result.message == "phase one took 1 step"

@@ -12,8 +12,8 @@ change from step to step, and they are parameters. Algorithm 1 is the case
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from time import perf_counter
@@ -22,29 +22,18 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from ._numerics.checks import Vector, as_callback, as_vector, says_stop, shown
-from .certificates import Certificate, ratio
-from .errors import Infeasible, InvalidParameter, SolverFailed, Unbounded
-from .mm import Callback, Iterate, MMResult, Status, Stop, expect_stop, minimize, result_of
-from .steps.backend import Backend
-from .steps.expressions import NoSubgradient, as_convex, entry_name, flat, put, split, split_constraints, variables_of
-from .steps.linearized import Answer, Linearized, Point
-from .steps.step import StepOutput
+from .._numerics.checks import Vector, as_callback, as_vector, shown
+from ..certificates import Certificate, ratio
+from ..errors import Infeasible, InvalidParameter, SolverFailed, Unbounded
+from ..mm import Callback, Iterate, MMResult, Stop, expect_stop
+from ..steps.backend import Backend
+from ..steps.step import StepOutput
+from .splitting import as_convex, split, split_constraints, variables_of
+from .surrogate import Answer, Point, Surrogate, entry_name
+from .tangents import NoSubgradient, flat, put, restored
 
 FEASIBLE = 1e-6
 """A point that violates no constraint by more counts as feasible; conic solvers reach about 1e-8."""
-FIRST_PENALTY, GROWTH = 3e-3, 1.3
-"""The first penalty, relative to the sizes of objective and constraints, and its growth from step to step.
-
-The objective leads at first. The pairs (1e-2, 1.5), (1e-3, 1.5), (3e-3, 1.3) and (1e-3, 1.2) were tried on seeds 0
-to 5 of the benchmark's circle packing, filter design and boolean least squares. The first two ended at worse
-stationary points in one of these problems each; (1e-3, 1.2) took nearly twice as many steps as (3e-3, 1.3).
-"""
-SLOW, PENALTIES, HIGHEST = 60, 100, 1e9
-"""After this many penalties the growth is 4; the most penalties tried; and the highest, where the size of f is 1."""
-
-PHASE_ONE = {"CLARABEL": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8}}
-"""Tolerances of phase one, which are CVXPY's own: its points are only starts. Tight ones take more iterations."""
 
 
 class DCProgram:
@@ -81,7 +70,6 @@ class DCProgram:
         self.variables: list[cp.Variable] = variables_of([self.u, self.v, *constraints])
         self.n: int = sum(variable.size for variable in self.variables)
         self.penalty: float = 0.0
-        self._linearized = self._parts()
 
     @classmethod
     def from_problem(cls, problem: cp.Problem) -> DCProgram:
@@ -157,6 +145,8 @@ class DCProgram:
         >>> result.converged, round(float(x.value), 6)
         (True, 0.5)
         """
+        from .phase_one import run
+
         step = TangentStep(solver if isinstance(solver, Backend) else Backend(solver))
         rule = expect_stop(Stop(step=1e-8, decrease=1e-6) if stop is None else stop)
         result = run(self, step, rule, as_callback(callback, "callback"))
@@ -232,7 +222,11 @@ class DCProgram:
 
     def convex_violation(self, x: Vector) -> float:
         """The largest violation of a convex constraint, or of an attribute of a variable such as nonneg."""
-        return self._linearized.convex_violation(x)
+        with restored(self.variables), np.errstate(all="ignore"):
+            put(self.variables, x)
+            given = [float(np.max(constraint.violation(), initial=0.0)) for constraint in self.constraints]
+            attributes = [float(np.max(np.abs(flat(w.project(w.value)) - flat(w.value)))) for w in self.variables]
+        return max(*given, *attributes, 0.0)
 
     def dc_violation(self, x: Vector) -> float:
         """The largest of uⱼ(x) − vⱼ(x), or 0."""
@@ -282,28 +276,25 @@ class DCProgram:
 
     def projected_residual(self, x: Vector) -> float | None:
         """‖x − P(x − ∇f(x))‖ with P the projection on the constraints; None where u is not smooth."""
-        return self._linearized.projected_residual(x)
+        return self._surrogate.projected_residual(x)
 
     # The surrogate at y, and the values that the variables have
 
     def point(self, x: Vector) -> Point:
         """The values of u, v, uⱼ, vⱼ at x and subgradients of v and vⱼ, or NoSubgradient."""
-        return self._linearized.point(x)
+        return self._surrogate.point(x)
 
     def minimum(self, y: Vector, backend: Backend) -> Answer:
         """The minimiser of g(·, y) over the convex constraints."""
-        return self._linearized.minimum(y, self.penalty, backend)
+        return self._surrogate.minimum(y, self.penalty, backend)
 
-    def _parts(self) -> Linearized:
-        return Linearized([(self.u, self.v), *self.dc_constraints], self.constraints, self.variables)
+    @cached_property
+    def _surrogate(self) -> Surrogate:
+        return Surrogate([(self.u, self.v), *self.dc_constraints], self.constraints, self.variables)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: all but the compiled problem."""
-        return {name: value for name, value in vars(self).items() if name != "_linearized"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._linearized = self._parts()
+        return {name: value for name, value in vars(self).items() if name != "_surrogate"}
 
     def inside(self, x: Vector, y: Vector, back: float) -> Vector:
         """x, or a point a little way back towards y where v has no subgradient at x, as on the edge of its domain."""
@@ -318,7 +309,7 @@ class DCProgram:
     def with_penalty(self, penalty: float) -> DCProgram:
         """The same program with another weight on the violations of uⱼ ≤ vⱼ; it shares what is compiled."""
         other = object.__new__(DCProgram)
-        vars(other).update({**vars(self), "penalty": penalty})
+        vars(other).update(vars(self), _surrogate=self._surrogate, penalty=penalty)
         return other
 
     def values(self) -> tuple[Vector, bool]:
@@ -392,109 +383,3 @@ class DCCertificate(Certificate):
     def residual(self) -> float | None:
         """‖x − P(x − ∇f(x))‖ with P the projection on the convex constraints; None where that says nothing."""
         return self.program.projected_residual(self.x)
-
-
-def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | None) -> MMResult:
-    """Phase one while a constraint is violated, then the driver at a fixed penalty.
-
-    Where the driver leaves the constraints, the penalty was too small: the next one starts from the last feasible
-    point. The same where the surrogate is unbounded.
-    """
-    y, complete = program.values()
-    if program.dc_constraints and not {*program.u.variables(), *program.v.variables()}:
-        return feasible_point(program.with_penalty(1.0), step, y, stop, callback)
-    feasible = complete and program.violation(y) <= FEASIBLE
-    taken, unbounded = 0, None
-    for weighted in penalised(program, y):
-        try:
-            if not feasible:
-                y, taken = phase_one_step(weighted, step, y), taken + 1
-                feasible = weighted.dc_violation(y) <= FEASIBLE
-            if feasible:
-                result = minimize(weighted, step, y, stop=stop, callback=while_feasible(weighted, callback))
-                if weighted.dc_violation(result.x) <= FEASIBLE:
-                    return replace(result, message=result.message or f"phase one took {taken} steps" * (taken > 0))
-                y = result.history[-2].x
-            unbounded = None
-        except Unbounded as failure:
-            unbounded = failure
-        except SolverFailed as failure:
-            return ended_at(program, y, Status.SOLVER_FAILED, f"phase one, step {taken + 1}: {failure}")
-    if unbounded is not None:
-        raise unbounded
-    worst = program.dc_violation(y)
-    message = f"the largest violation is {worst:.2g} after {taken} steps of phase one. Try other starts."
-    return ended_at(program, y, Status.NO_FEASIBLE_POINT, message)
-
-
-def feasible_point(
-    program: DCProgram, step: TangentStep, y: Vector, stop: Stop, callback: Callback | None
-) -> MMResult:
-    """MM on the sum of the violations, for a program whose objective is constant."""
-    ready = program.convex_violation(y) <= FEASIBLE and off_kinks(program, y) is y
-    start = y if ready else phase_one_step(program, step, y)
-    result = minimize(program, step, start, stop=replace(stop, decrease=0.0), callback=callback)
-    worst = program.dc_violation(result.x)
-    if worst <= FEASIBLE:
-        return result
-    message = f"the largest violation is {worst:.2g} after {result.n_iter} steps. Try other starts."
-    return replace(result, status=Status.NO_FEASIBLE_POINT, converged=False, message=message)
-
-
-def penalised(program: DCProgram, y: Vector) -> Iterator[DCProgram]:
-    """The program with growing penalties; the program itself when it has no d.c. constraint."""
-    if not program.dc_constraints:
-        yield program
-        return
-    size, *others = program.sizes(y)
-    penalty, highest = (
-        factor / float(np.mean(others)) for factor in (FIRST_PENALTY * size, HIGHEST * max(1.0, size))
-    )
-    for count in range(PENALTIES):
-        if penalty <= highest:
-            yield program.with_penalty(penalty)
-        penalty *= GROWTH if count < SLOW else 4.0
-
-
-def phase_one_step(program: DCProgram, step: TangentStep, y: Vector) -> Vector:
-    """The minimiser of the penalised surrogate, wherever y lies."""
-    y, backend = off_kinks(program, y), step.backend
-    if type(backend) is Backend and not backend.options:
-        backend = replace(backend, options=PHASE_ONE.get(backend.solver, {}))
-    try:
-        # y may violate the constraints: at most this little of it is mixed in
-        x = program.inside(program.minimum(y, backend).x, y, back=1e-9)
-    except SolverFailed as failure:
-        if "infeasible" in str(failure):
-            raise Infeasible("the convex constraints have no common point. Relax some of them.") from failure
-        raise
-    worst = program.convex_violation(x)
-    if not worst <= FEASIBLE:
-        raise SolverFailed(f"the solver's answer violates a convex constraint by {worst:.2g}.")
-    return x
-
-
-def off_kinks(program: DCProgram, y: Vector) -> Vector:
-    """y, or a point nearby where the tangent of a violated vⱼ is level, as that of ‖x‖ is at 0: it leads nowhere."""
-    at, reach = program.point(y), 1e3 * (1.0 + float(np.max(np.abs(y))))
-    violations = at.u[1:] - at.v[1:]
-    if not np.any((violations > FEASIBLE) & (reach * abs(at.slopes).sum(axis=1)[1:] < violations)):
-        return y
-    seed = int(np.float64(program.penalty).view(np.int64))  # another direction at each penalty
-    noise = np.random.default_rng(seed).standard_normal(program.n)
-    return program.inside(y + 1e-3 * (1.0 + np.abs(y)) * noise, y, back=0.5)
-
-
-def while_feasible(program: DCProgram, callback: Callback | None) -> Callback:
-    """The user's callback, and a stop where the d.c. constraints are left."""
-
-    def stops(point: Iterate) -> bool:
-        return program.dc_violation(point.x) > FEASIBLE or (callback is not None and says_stop(callback(point)))
-
-    return stops
-
-
-def ended_at(program: DCProgram, x: Vector, status: Status, message: str) -> MMResult:
-    """The result of a run that ended in phase one, at x."""
-    value = program.f(x)
-    return result_of(program, [Iterate(0, x, value, value, program.penalty, 0.0)], status, message)

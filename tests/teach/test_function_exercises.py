@@ -1,10 +1,53 @@
-"""The exercise `dcp`: what CVXPY rejects is named by its term or its constraint."""
+"""The exercises whose answer is a function: any right form passes, and what is wrong is named."""
 
 import cvxpy as cp
 import numpy as np
 import pytest
 
-from dcgev_cvx import teach
+from dcgev_cvx import Pencil, SparseGEV, teach
+from dcgev_cvx.steps.conic import LinearStep
+from dcgev_cvx.teach.function_exercises import closed_step, surrogate
+
+# `majoriser`: any majoriser is right, not only the one in the solution
+
+
+def larger_shift(A, x, y, rho, eps, tau):
+    return surrogate(A, x, y, rho, eps, 3.0 * tau + 1.0)
+
+
+def test_a_majoriser_may_lie_higher_than_needed():
+    assert teach.check("majoriser", larger_shift)
+    assert teach.check("majoriser", lambda A, x, y, *s: surrogate(A, x, y, *s) + (x - y) @ (x - y))
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_a_part_of_tau_is_not_enough(share):
+    verdict = teach.check("majoriser", lambda A, x, y, rho, eps, tau: surrogate(A, x, y, rho, eps, share * tau))
+    assert not verdict
+    assert "It cuts f" in verdict.why
+
+
+# `threshold`
+
+
+def test_a_step_by_cvxpy_is_right_too():
+    def step(A, y, rho, eps):
+        return LinearStep()(SparseGEV(Pencil(A), rho, eps, 0.0), y).x
+
+    assert teach.check("threshold", step)
+
+
+def test_a_column_and_a_list_are_accepted():
+    assert teach.check("threshold", lambda *a: closed_step(*a)[:, None])
+    assert teach.check("threshold", lambda *a: closed_step(*a).tolist())
+
+
+def test_twice_the_step_leaves_the_ball():
+    assert "xᵀBx = 4 > 1" in teach.check("threshold", lambda *a: 2.0 * closed_step(*a)).why
+    assert np.allclose(closed_step(np.eye(2), np.array([1.0, 0.0]), 0.0, 0.1), [1.0, 0.0])
+
+
+# `dcp`: what CVXPY rejects is named by its term or its constraint
 
 
 def problem(A, B, y, rho, eps, tau, constraint=lambda x, B: cp.quad_form(x, B) <= 1, sense=cp.Minimize):
