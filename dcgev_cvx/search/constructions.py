@@ -15,7 +15,7 @@ from ..steps.scaling import Scaling
 from .exchange_table import CHUNK, other_pairs, pair_value, pair_values, sub_pencils
 
 Plan: TypeAlias = tuple[tuple[Index, int], ...]
-"""How many variables a support has from each of some groups, which are all variables together."""
+"""How many variables a support has from each of some groups, which follow each other and are all variables."""
 
 
 def forward_selection(pencil: Pencil, k: int) -> Index:
@@ -95,8 +95,8 @@ def fitted(pencil: Pencil, support: Index, plan: Plan) -> Index:
     if all(np.count_nonzero(np.isin(rows, support)) == k for rows, k in plan):
         return support
     loading = np.abs(on_support(pencil, support) * pencil.B_roots)
-    score = np.unique(entry_values(pencil, support), return_inverse=True)[1]
-    score[support] = pencil.n + np.unique(loading[support], return_inverse=True)[1]
+    score = ranks(entry_values(pencil, support))
+    score[support] = pencil.n + ranks(loading[support])
     return highest(score, plan)
 
 
@@ -112,12 +112,7 @@ def size_of(plan: Plan) -> int:
 
 def group_labels(plan: Plan) -> Index | None:
     """The number of its group for each variable; None for a single group."""
-    if len(plan) == 1:
-        return None
-    labels = np.zeros(sum(len(rows) for rows, _ in plan), dtype=np.intp)
-    for label, (rows, _) in enumerate(plan):
-        labels[rows] = label
-    return labels
+    return None if len(plan) == 1 else np.repeat(np.arange(len(plan)), [len(rows) for rows, _ in plan])
 
 
 def best_variable(pencil: Pencil) -> Index:
@@ -158,14 +153,12 @@ def spread(pencil: Pencil, x: Vector, k: int) -> Vector:
     if missing <= 0:
         return x
     unit, length, _ = in_units(pencil)
-    if unit is not pencil:
-        return length * spread(unit, x / length, k)
-    gain = pair_values(pencil, x)
+    gain = pair_values(unit, x / length)
     gain[x != 0.0] = -math.inf
-    best, z = largest_first(gain, missing), x.copy()
-    z[best] = float(np.max(np.abs(x))) * np.sqrt(pencil.B_scale / pencil.B_diagonal[best])
-    old, new = value(pencil, x), value(pencil, z)
-    return z / pencil.B_norm(z) if new >= old - 1e-12 * abs(old) else x
+    best, z = largest_first(gain, missing), x / length
+    z[best] = float(np.max(np.abs(z))) * np.sqrt(unit.B_scale / unit.B_diagonal[best])
+    old, new = value(unit, x / length), value(unit, z)
+    return length * z / unit.B_norm(z) if new >= old - 1e-12 * abs(old) else x
 
 
 def in_units(pencil: Pencil) -> tuple[Pencil, float, float]:
@@ -174,3 +167,8 @@ def in_units(pencil: Pencil) -> tuple[Pencil, float, float]:
         return pencil, 1.0, 1.0
     scaling = Scaling.of_pencil(pencil).uniform()
     return scaling.pencil(pencil), float(scaling.u[0]), scaling.o
+
+
+def ranks(values: Vector) -> Vector:
+    """The place of each value in ascending order, the same for equal values."""
+    return np.unique(values, return_inverse=True)[1].astype(np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -35,7 +36,7 @@ class Search:
         self.pencil, self.plan, self.generator, self.k = pencil, plan, generator, size_of(plan)
         self.exchanges = exchanges_for(pencil, self.k, group_labels(plan))
         self.tops: dict[bytes, float] = {}
-        self.starts: dict[str, int] = {}
+        self.starts: Counter[str] = Counter()
         self.scanned = self.idle = self.idle_before = 0
 
     @property
@@ -53,7 +54,7 @@ class Search:
 
     def improve(self, kind: str, supports: Sequence[Index]) -> int:
         """Exchange from supports of one kind, and keep the best TOPS of all; how many ends are new."""
-        self.starts[kind] = self.starts.get(kind, 0) + len(supports)
+        self.starts[kind] += len(supports)
         ends, values = self.exchanges.improve(np.array([fitted(self.pencil, S, self.plan) for S in supports]))
         self.tops |= {end.tobytes(): float(value) for end, value in zip(ends, values, strict=True)}
         self.tops = {S.tobytes(): self.tops[S.tobytes()] for S in self.ranked[:TOPS]}
@@ -148,7 +149,7 @@ class Search:
 
     def next_direction(self) -> Vector:
         """By turns the next column of A, those of a large diagonal first, and a random direction."""
-        pencil, count = self.pencil, self.starts.get("restarts", 0)
+        pencil, count = self.pencil, self.starts["restarts"]
         direction = self.generator.standard_normal(pencil.n) / pencil.B_roots
         column = pencil.A_dot(np.eye(1, pencil.n, self.column_order[count // 2 % pencil.n])[0])
         return column if count % 2 == 0 and column.any() else direction

@@ -106,8 +106,8 @@ def solve(
     total = size_of(plan)
     if (screened := working_set(pencil, total)) is not None:
         part = solve(screened.pencil, k, effort=effort, random_state=random_state, check_path=False)
-        method = f"{screened.verdict(part)}; {part.method}"
-        return matched_solution(pencil, screened.embed(part).x, method, begin)
+        whole = screened.embed(part, prove=True)
+        return matched_solution(pencil, whole.x, whole.method, begin)
     unit, length, _ = in_units(pencil)
     with one_thread:
         support, method = best_support(unit, plan, effort, as_generator(random_state))
