@@ -323,3 +323,11 @@ def test_an_open_node_has_the_smallest_of_its_bounds():
         search.offer(np.arange(5))
         search.open(np.arange(40))
         assert -search.heap[0][0] == pytest.approx(min(inherited, scaled.lambda_max))
+
+
+def test_without_time_nothing_is_scaled(monkeypatch):
+    def scaled(*_):
+        raise AssertionError("the matrix was scaled")
+
+    monkeypatch.setattr(branch_and_bound, "scaled_pencil", scaled)
+    assert best_subset(null(40), 8, time_limit=0).status is ExactStatus.OUT_OF_TIME

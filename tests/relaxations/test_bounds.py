@@ -388,3 +388,16 @@ def test_different_units_do_not_hide_the_smallest_eigenvalue_of_B():
     c = 2.0**-50
     pencil = Pencil(np.diag([1.0, c]), [[1.0, 2.0**-26], [2.0**-26, c]])
     assert 0.2 * 0.75 * c <= smallest_B_eigenvalue(pencil) <= 0.75 * c * (1.0 + 1e-9)  # det/trace, to ten digits
+
+
+def test_the_weights_by_name():
+    pencil = Pencil(np.eye(2), np.diag([4.0, 9.0]))
+    assert scale_vector(pencil, "diagonal").tolist() == [2.0, 3.0]
+    assert scale_vector(pencil, "identity").tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_a_fixed_radius_is_charged_once(k):
+    """A = 11ᵀ is worth k where ‖x‖₁² ≤ k, and U = −A proves it: the diagonal of U is no further cost."""
+    pencil = Pencil(np.ones((5, 5)))
+    assert radius_bound(pencil, np.sqrt(k), -np.ones((5, 5))) == pytest.approx(k)
