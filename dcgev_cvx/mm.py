@@ -401,14 +401,15 @@ def judged_iterates(
     run, local = iterate(program, step, x0), list[Iterate]()
     restricted = Restriction.whole(program) if shrink else None
     while True:
-        local = [*local[-1:], next(run)]
+        point = next(run)
+        local = [*local[-1:], point]
         if restricted is None:
-            yield program, local, local[-1]
+            yield program, local, point
             continue
-        yield restricted.part, local, lifted(restricted, local[-1])
-        smaller = restricted.shrunk(local[-1].x)
+        yield restricted.part, local, lifted(restricted, point)
+        smaller = restricted.shrunk(point.x)
         if smaller is not restricted:
-            run = steps_from(smaller.part, step, frozen(local[-1].x[local[-1].x != 0.0]), local[-1].l)
+            run = steps_from(smaller.part, step, frozen(point.x[point.x != 0.0]), point.l)
             restricted, local = smaller, [next(run)]
 
 
