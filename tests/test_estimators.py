@@ -448,7 +448,10 @@ NO_NUMBERS = {
     "text": (lambda X: X.astype(str), "Convert your data to numeric values"),
     "bytes": (lambda X: X.astype("S"), "Convert your data to numeric values"),
     "a list of text": (lambda X: X.astype(str).tolist(), "Convert your data to numeric values"),
-    "dates": (lambda X: np.zeros(X.shape, dtype="datetime64[s]"), "is not an array of real numbers: its dtype is datetime64"),
+    "dates": (
+        lambda X: np.zeros(X.shape, dtype="datetime64[s]"),
+        "is not an array of real numbers: its dtype is datetime64",
+    ),
     "text in a frame": (lambda X: pd.DataFrame(X).astype({0: str}), "1 column.s. that are not numbers: '0'"),
     "dates in a frame": (lambda X: pd.DataFrame(X).assign(day=pd.Timestamp(0)), "that are not numbers: 'day'"),
     "dates and names": (lambda X: pd.DataFrame(X).assign(day=0.0), "the data cannot be used: Feature names are"),

@@ -557,7 +557,10 @@ def test_decimals_fractions_and_numpy_scalars_are_accepted(call):
         (lambda: dcgev_cvx.card_eps(a, -0.1), "eps = -0.1 is out of range"),
         (lambda: SparseGEV(PCA, 0.1, eps=1e-320), "eps = .* is out of range; it must be at least 1e-300"),
         (lambda: SparseGEV(PCA, 1e300), r"rho = 1e\+300 is too large"),
-        (lambda: SparseGEV(Pencil(A * 1e-310), 0.0), r"max \|A\| = 4e-310 leaves the range of doubles. Divide A by 4e-310"),
+        (
+            lambda: SparseGEV(Pencil(A * 1e-310), 0.0),
+            r"max \|A\| = 4e-310 leaves the range of doubles. Divide A by 4e-310",
+        ),
         (lambda: Pencil(A * 1e306), r"max \|A\| = 4e\+306 leaves the range of doubles. Divide A by 4e\+306"),
         (lambda: Pencil(A, A * 1e306), r"max \|B\| = 4e\+306 leaves the range of doubles. Divide B by 4e\+306"),
         (lambda: sparse_fda(a, np.eye(3), nu=0.1, x0=[4e20, 0.0, -1e20]), "x0 lies outside Ω: aᵀx0 = 0, not 1"),
@@ -567,8 +570,14 @@ def test_decimals_fractions_and_numpy_scalars_are_accepted(call):
         (lambda: Pencil(A * 1e200, B * 1e-200), r"eigenvalues outside 1e-300 … 1e300"),
         (lambda: dcgev_cvx.Backend("SCS", options=5), "options = 5 must map"),
         (lambda: dcgev_cvx.DCPCA().fit([[np.nan, 1.0], [2.0, 3.0]]), "NaN"),
-        (lambda: Pencil([[1.0, "2"], ["2", 1.0]]), r"A = \[\[1.0, '2'\], .* is not an array of real numbers: its dtype is <U32"),
-        (lambda: Pencil(np.array([[1.0, "2"], ["2", 1.0]], object)), "A = array.* is not an array of real numbers: its dtype is object"),
+        (
+            lambda: Pencil([[1.0, "2"], ["2", 1.0]]),
+            r"A = \[\[1.0, '2'\], .* is not an array of real numbers: its dtype is <U32",
+        ),
+        (
+            lambda: Pencil(np.array([[1.0, "2"], ["2", 1.0]], object)),
+            "A = array.* is not an array of real numbers: its dtype is object",
+        ),
         (
             lambda: Pencil(scipy.sparse.eye_array(10**5)),
             "A as a dense matrix is 100000×100000 and takes 80,000",

@@ -461,3 +461,32 @@ def test_twelve_names_are_printed(n, more):
     assert len(result.support) == n
     assert ("x12 …" in str(result)) is more
     assert "x13" not in str(result)
+
+
+def test_f_that_stays_exactly_the_same_has_stopped_decreasing(program):
+    x = minimize(program, soft_threshold_step).x
+    turned = minimize(program, lambda program, y: replace(output(program, -y, -y), origin=-y), x)
+    assert (turned.status, turned.n_iter) == (Status.SMALL_DECREASE, 1)
+
+
+def test_only_the_second_step_from_a_point_that_is_zero_up_to_rounding_ends_at_zero():
+    program = SparseGEV(Pencil(-np.eye(2)), 0.0)
+    start, first, last = islice(iterate(program, lambda program, y: output(program, y, y / 2), [1e-20, 0.0]), 3)
+    assert [point.solver for point in (start, first, last)] == ["", "test", "none"]
+    assert first.x[0] == 0.5e-20
+    assert not last.x.any()
+    assert (last.mu, last.seconds, last.f, last.g) == (0.0, 0.0, 0.0, 0.0)
+    assert np.array_equal(last.origin, last.x)
+
+
+def test_a_run_that_cannot_pass_says_that_b_has_lost_its_digits():
+    B = np.array([[1.0, 1.0 - 1e-13], [1.0 - 1e-13, 1.0]])
+    program = SparseGEV(Pencil(np.eye(2), B), 1e-3)
+    along = np.array([1.0, -1.0]) / np.sqrt(2e-13) / 2
+    ended = minimize(program, lambda program, y: output(program, y, y), along)
+    assert ended.status is Status.STALLED
+    assert "add a ridge to B" in ended.message
+    assert (
+        minimize(SparseGEV(Pencil(np.eye(2)), 1e-3), lambda program, y: output(program, y, y), [0.5, 0.1]).message
+        == ""
+    )
