@@ -53,6 +53,20 @@ FASTER = "decides how soon something happens, not what is computed"
 EQUIVALENT: dict[tuple[str, str], str] = {
     ("steps/shrink", "if not 0 < np.count_nonzero(y) < 1.4 * len(y) or not absorbing(self.part, y):"): FASTER,
     ("_numerics/proofs", "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))"): FASTER,
+    ("exact/root", "RELAXED_LIMIT = 2501"): FASTER,
+    (
+        "relaxations/bounds",
+        "if isinstance(pencil.A, Gram) and pencil.B is None and (pencil.A.rows <= pencil.n):",
+    ): "of a square factor both products have the same size",
+    (
+        "relaxations/bounds",
+        "return lambda_max_bound(charged(A, c, dual), pencil.B, charged(size, c + 4.0, moduli))",
+    ): "two more units of the charge to spare",
+    ("exact/root", "weights = np.diagonal(splitting.X) + 1e-06 * np.mean(splitting.Y, axis=1)"): FASTER,
+    (
+        "exact/branch_and_bound",
+        "return math.comb(free, m) * float(k * k + 41) if free < 2000 or m < 3 else math.inf",
+    ): FASTER,
     ("search/exchange", "if self.exchange_work >= TABLE:"): FASTER,
     (
         "search/constructions",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from ._numerics.checks import as_flag, one_of
+from ._numerics.extras import LARGE, expect_numba
 from .errors import InvalidParameter
 from .mm import Callback, MMResult, Stop, minimize
 from .pencils import Pencil
@@ -234,6 +235,7 @@ def step_of(program: SparseGEV | SparseFDA, engine: str, solver: Any) -> Step:
     if one_of(engine, "engine", ("cvxpy", "native")) == "native":
         from .steps.native import native_step
 
+        expect_numba(program.pencil.n >= LARGE)
         return native_step
     from .steps.backend import Backend
     from .steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep

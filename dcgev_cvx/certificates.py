@@ -273,18 +273,17 @@ def checked_k(k: Any, n: int) -> int:
     >>> from dcgev_cvx.certificates import checked_k
     >>> checked_k(14, 13)
     Traceback (most recent call last):
-    dcgev_cvx.errors.InvalidParameter: k = 14 must be a whole number between 1 and n = 13.
+    dcgev_cvx.errors.InvalidParameter: k = 14 is out of range: it must be a whole number between 1 and n = 13.
     """
     if not is_whole(k) or not 1 <= k <= n:
-        raise InvalidParameter(f"k = {shown(k)} must be a whole number between 1 and n = {n}.")
+        raise InvalidParameter(f"k = {shown(k)} is out of range: it must be a whole number between 1 and n = {n}.")
     return int(k)
 
 
 def on_support(pencil: Pencil, support: Index) -> Vector:
     """The leading eigenvector of the principal sub-pencil, embedded with exact zeros."""
     x = np.zeros(pencil.n)
-    # products = 0: a large support of A = CᵀC never forms its square
-    x[support] = pencil.restrict(support, products=0).leading_vector
+    x[support] = pencil.restrict(support).leading_vector
     return x
 
 
@@ -472,7 +471,7 @@ def violation_on_support(program: Program, history: Sequence[Any]) -> float:
     origins = [before.x if after.origin is None else after.origin for before, after in pairwise(history)]
     support, part = np.flatnonzero(np.any([*points, *origins], axis=0)), program
     if 0 < len(support) < program.pencil.n:
-        part = program.restrict(support, 3 * len(history))
+        part = program.restrict(support)
         points, origins = [x[support] for x in points], [y[support] for y in origins]
     dropped = 2.0 * (program.pencil.n - part.pencil.n) * abs(program.at_zero()[0])
     worst, f_before = 0.0, part.f(points[0])

@@ -267,18 +267,13 @@ class Pencil:
         """A cheap lower estimate of λmin(B)."""
         return 1.0 if self.factor is None else self.factor.smallest
 
-    def restrict(self, support: Index, products: int = 128) -> Pencil:
-        """The principal sub-pencil on a support, to be used for about `products` products with its A.
+    def restrict(self, support: Index) -> Pencil:
+        """The principal sub-pencil on a support; a part of a checked pencil is not checked again.
 
-        A = CᵀC is multiplied out if that is cheaper: ½ps² for the matrix saves 2ps − s² at each product. A part of
-        a checked pencil is not checked again.
+        A = CᵀC is multiplied out if C has at least as many rows as the support has variables.
         """
-        A, s = self.A, len(support)
-        if (
-            isinstance(A, Gram)
-            and A.implicit is None
-            and (s > A.rows or 0.5 * s * A.rows > products * (2 * A.rows - s))
-        ):
+        A = self.A
+        if isinstance(A, Gram) and A.implicit is None and len(support) > A.rows:
             A = Gram.of(A.C[:, support])
         else:
             A = frozen(self.A_sub(support))

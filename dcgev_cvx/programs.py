@@ -84,10 +84,10 @@ class PenalizedProgram:
         """The name of variable i."""
         return self.pencil.name(i)
 
-    def restrict(self, support: Index, products: int = 128) -> Self:
+    def restrict(self, support: Index) -> Self:
         """The program on a few variables, the others held at zero; the same τ stays valid."""
         smaller = object.__new__(type(self))
-        vars(smaller).update(vars(self) | {"pencil": self.pencil.restrict(support, products)})
+        vars(smaller).update(vars(self) | {"pencil": self.pencil.restrict(support)})
         return smaller
 
     def _set_penalty(self, letter: str, price: float, eps: float, penalty: Penalty | None) -> None:
@@ -375,9 +375,9 @@ class SparseFDA(PenalizedProgram):
         """The same program at another ν (and ε), sharing the pencil and all that was computed for it."""
         return SparseFDA(self.a, self.pencil, nu, self.eps if eps is None else eps, self.penalty)
 
-    def restrict(self, support: Index, products: int = 128) -> SparseFDA:
+    def restrict(self, support: Index) -> SparseFDA:
         """The program on a few variables, the others held at zero."""
-        smaller = super().restrict(support, products)
+        smaller = super().restrict(support)
         vars(smaller)["a"] = frozen(self.a[support])
         return smaller
 
@@ -410,7 +410,7 @@ class LogPenalty:
 
     def coefficient(self, rho: float, eps: float) -> float:
         """ρ_ε = ρ̃ / log(1 + 1/ε)."""
-        return rho / log_scale(eps)
+        return rho_eps(rho, eps)
 
     def value(self, x: Vector, eps: float) -> float:
         """Σ log(ε + |xᵢ|)."""
@@ -541,6 +541,11 @@ class Penalty(Protocol):
     def weights(self, y: Vector, eps: float) -> Vector:
         """φ'(|yᵢ|): the slope in |x|, positive everywhere, also at 0."""
         ...
+
+
+def rho_eps(rho: float, eps: float) -> float:
+    """ρ_ε = ρ̃ / log(1 + 1/ε) (SGEV-A)."""
+    return rho / log_scale(eps)
 
 
 def log_scale(eps: float) -> float:

@@ -476,6 +476,7 @@ CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine f
     relaxations.homogeneous_sdp: {"pencil": PCA, "k": 2, "scale": "diagonal", "time_limit": 1.0, "force": False},
     relaxations.entrywise_sdp: {"pencil": PCA, "radius": 1.0, "k": None, "solver": None, "time_limit": 1.0},
     relaxations.literal_sdp: {"pencil": PCA, "radius": 1.0, "time_limit": 1.0},
+    relaxations.pairwise_sdp: {"pencil": PCA, "k": 2, "time_limit": 1.0, "force": False},
     relaxations.literal_dual: {"pencil": PCA, "radius": 1.0},
     relaxations.radius_for: {"pencil": PCA, "k": 2, "rule": "paper"},
     relaxations.fisher_l1_penalized: {"a": a, "B": B, "nu": 0.1},

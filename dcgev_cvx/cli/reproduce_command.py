@@ -81,7 +81,6 @@ class ProgressBars:
         columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), "left", TimeRemainingColumn())
         self._bars = Progress(*columns, console=stderr, disable=not sys.stderr.isatty())
         self._tasks: dict[str, Any] = {}
-        self._reasons: set[str] = set()
 
     def __enter__(self) -> ProgressBars:
         logging.disable()  # Dask logs a lost connection with tracebacks; the report says what was lost
@@ -100,7 +99,5 @@ class ProgressBars:
         if name not in self._tasks:
             self._tasks[name] = self._bars.add_task(name, total=total)
         self._bars.update(self._tasks[name], completed=finished)
-        reason = message.partition(": ")[2]
-        if message and (not reason or reason not in self._reasons):  # a killed worker fails many results at once
-            self._reasons.add(reason)
+        if message:
             console.note(f"{name}: {message}")

@@ -11,6 +11,7 @@ from .._numerics.checks import Vector, says_stop
 from .._numerics.text_tables import count
 from ..errors import Infeasible, SolverFailed, Unbounded
 from ..mm import Callback, Iterate, MMResult, Status, Stop, minimize, result_of
+from ..steps.backend import Backend
 from .program import FEASIBLE, DCProgram, TangentStep
 
 FIRST_PENALTY, GROWTH = 3e-3, 1.3
@@ -23,6 +24,9 @@ stationary points in one of these problems each; (1e-3, 1.2) took nearly twice a
 SLOW, PENALTIES, HIGHEST = 60, 100, 1e9
 """After this many penalties the growth is 4; the most penalties tried; and the highest, where the size of f is 1."""
 
+DEFAULTS = {"CLARABEL": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8}}
+"""CVXPY's own tolerances, which do for phase one, since its points are only starts; tight ones take longer."""
+
 
 def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | None) -> MMResult:
     """Phase one while a constraint is violated, then the driver at a fixed penalty.
@@ -32,7 +36,7 @@ def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | 
     """
     y, complete = program.values()
     feasible = complete and program.violation(y) <= FEASIBLE
-    taken, unbounded = 0, None
+    taken, unbounded, failed = 0, None, False
     for weighted in penalised(program, y):
         try:
             if not feasible:
@@ -47,12 +51,15 @@ def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | 
                         result, message=result.message or f"phase one took {count(taken, 'step')}" * (taken > 0)
                     )
                 y = result.history[-2].x
-            unbounded = None
+            unbounded, failed = None, False
         except Unbounded as failure:
             unbounded = failure
         except SolverFailed as failure:
             if unbounded is not None:
                 raise unbounded from failure
+            if not failed:
+                failed = True  # the problem with the next penalty is another one
+                continue
             return ended_at(program, y, Status.SOLVER_FAILED, f"phase one, step {taken + 1}: {failure}")
     if unbounded is not None:
         raise unbounded
@@ -78,10 +85,12 @@ def penalised(program: DCProgram, y: Vector) -> Iterator[DCProgram]:
 
 def phase_one_step(program: DCProgram, step: TangentStep, y: Vector) -> Vector:
     """The minimiser of the penalised surrogate, wherever y lies."""
-    y = off_kinks(program, y)
+    y, backend = off_kinks(program, y), step.backend
+    if type(backend) is Backend and not backend.options:
+        backend = replace(backend, options=DEFAULTS.get(backend.solver, {}))
     try:
         # y may violate the constraints: at most this little of it is mixed in
-        return program.inside(program.minimum(y, step.backend).x, y, back=1e-9)
+        return program.inside(program.minimum(y, backend).x, y, back=1e-9)
     except SolverFailed as failure:
         if "infeasible" in str(failure):
             raise Infeasible("the convex constraints have no common point. Relax some of them.") from failure

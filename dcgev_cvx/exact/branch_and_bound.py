@@ -116,13 +116,18 @@ def best_subset(
     before, bound = perf_counter(), quick_bound(scaled, k, deadline - perf_counter())
     # a node is bounded by much the same work as the problem itself
     search = Search(scaled, k, unit, begin, deadline, most, bound, listener, cost=perf_counter() - before)
+    nobody, everyone = np.empty(0, dtype=np.intp), np.arange(pencil.n)
+    # no cheap tree where the relaxation has a core of the variables and nodes have all; no other where it has none
+    cheap = CHEAP_NODES if pencil.n <= CORE_ABOVE else 0 if pencil.n <= RELAXED_LIMIT else math.inf
     if work(pencil.n, k, k) <= LEAF_WORK:
-        search.enumerate(np.empty(0, dtype=np.intp), np.arange(pencil.n), k)
+        search.enumerate(nobody, everyone, k)
     else:
         search.offer(first_support(scaled, k, search.left, "quick") if first is None else largest(pencil, first, k))
-        search.open(np.arange(pencil.n))
-    # no cheap tree where the relaxation has a core of the variables and nodes have all; no other where it has none
-    stopped = search.run(CHEAP_NODES if pencil.n <= CORE_ABOVE else 0 if pencil.n <= RELAXED_LIMIT else math.inf)
+        if cheap:
+            search.open(everyone)
+        else:
+            search.keep(Node(bound, nobody, everyone, 0))
+    stopped = search.run(cheap)
     if stopped is ExactStatus.OUT_OF_NODES and search.nodes < most:
         search.relax(first_support(scaled, k, search.left, "normal") if first is None else search.support)
         stopped = search.run()

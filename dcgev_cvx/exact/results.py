@@ -135,15 +135,11 @@ class Progress:
     open_nodes: int
     seconds: float
 
-    @property
-    def gap(self) -> Gap:
-        """The interval so far."""
-        return Gap(self.incumbent, self.bound)
-
     def __str__(self) -> str:
+        gap = Gap(self.incumbent, self.bound).relative
         return (
             f"{self.seconds:7.1f} s  incumbent {self.incumbent:.6g}  bound {self.bound:.6g}  "
-            f"gap {100.0 * self.gap.relative:.3g} %  {self.nodes} nodes, {self.open_nodes} open"
+            f"gap {100.0 * gap:.3g} %  {self.nodes} nodes, {self.open_nodes} open"
         )
 
 

@@ -168,15 +168,14 @@ def solved_sdp(
     U = data.multiplier(dual)
     moduli, excess = float(d @ np.abs(X) @ d), float(np.sum(B * X)) - 1.0
     value = float(np.sum(A * X)) - shift * excess - price * moduli
-    budget = r if math.isfinite(r) else moduli
-    over = max(0.0, moduli - c * float(d**2 @ np.diagonal(X)) - budget) / max(1.0, budget)
-    missed = abs(excess) if c > 0.0 else max(0.0, excess)
+    limited = math.isfinite(r)
+    over = max(0.0, moduli - c * float(d**2 @ np.diagonal(X)) - r) / max(1.0, r) if limited else 0.0
     dimacs = Dimacs.of(
         A,
         X,
         S,
-        objectives=(value, mu + (r * b if math.isfinite(r) else 0.0)),
-        violation=math.hypot(over, missed),
+        objectives=(value, mu + (r * b if limited else 0.0)),
+        violation=math.hypot(over, abs(excess) if c > 0.0 else max(0.0, excess)),
         residual=np.full_like(A, np.inf) if dual is None else charged(A, c, dual) + S - mu * B,
     )
     return Relaxation(

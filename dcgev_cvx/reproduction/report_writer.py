@@ -16,7 +16,7 @@ from .._numerics.extras import require
 from .._numerics.output_files import write_file
 from .findings import Figure, Finding, Panel, Section, Table, Verdict
 
-MARKERS = "osD^vP*Xx"
+MARKERS, LINES = "osD^vP*Xx", ("-", "--", "-.", ":")
 
 STYLE_SHEET = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
@@ -168,8 +168,8 @@ def draw_panel(ax: Any, panel: Panel) -> None:
     for j, (name, curve) in enumerate(panel.curves.items()):
         # smaller from curve to curve, so that markers at the same point can all be seen
         size = max(3.5, 7.5 - 0.6 * j) if len(curve) < 50 else 0
-        look = {"marker": MARKERS[j], "markersize": size, "markerfacecolor": "none", "linewidth": 1.2}
-        ax.plot([x for x, _ in curve], [y for _, y in curve], label=name, **look)
+        look = {"marker": MARKERS[j], "markersize": size, "markerfacecolor": "none", "linestyle": LINES[j % 4]}
+        ax.plot([x for x, _ in curve], [y for _, y in curve], label=name, linewidth=1.2, **look)
     ax.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
     if panel.log_x:
         ax.set_xscale("log")

@@ -87,7 +87,8 @@ def dense_cca(first: KernelView, second: KernelView, d: int, *, ridge: float = R
     """
     pairs = DeflatedViews(first.K, second.K, as_number(ridge, "ridge", strict=True)).dense
     check_count(d, pairs.rank)
-    return projection(first, pairs.U[:, :d]), projection(second, pairs.V[:, :d])
+    everything = np.arange(first.n)
+    return Projection(first, everything, pairs.U[:, :d]), Projection(second, everything, pairs.V[:, :d])
 
 
 def lsi(training: Corpus, queries: Corpus, d: int, seed: int = 0) -> tuple[Matrix, Matrix]:
@@ -130,15 +131,10 @@ class Projection:
         return Projection(self.view, self.documents[needed], weights[needed])
 
 
-def projection(view: KernelView, W: Matrix) -> Projection:
-    """The projection on the columns of an N × d matrix of loadings."""
-    documents = np.flatnonzero(np.any(W != 0.0, axis=1))
-    return Projection(view, documents, frozen(W[documents]))
-
-
 def plain_projection(view: KernelView, components: Sequence[Component], side: int) -> Projection:
     """Vᵀq with the loadings as they are, as the paper writes it (Section 5.1); side 0 is V_E, side 1 V_F."""
-    return projection(view, np.column_stack([component.vectors(view.n, view.n)[side] for component in components]))
+    W = np.column_stack([component.vectors(view.n, view.n)[side] for component in components])
+    return Projection(view, np.arange(view.n), W).first(len(components))
 
 
 def deflated_projection(view: KernelView, components: Sequence[Component], side: int) -> Projection:

@@ -65,7 +65,7 @@ def read_arff(path: Path) -> tuple[list[str], NDArray[np.bool_], Matrix]:
     from scipy.io.arff import ArffError, loadarff
 
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8").replace('"', "'")  # SciPy knows the single quotes only
         data, meta = loadarff(io.StringIO(re.sub(r"(?mi)^(@attribute .*\s)label\s*$", r"\1{0,1}", text)))
         rows = np.column_stack([data[name].astype(np.float64) for name in meta.names()])
     except FileNotFoundError as cause:

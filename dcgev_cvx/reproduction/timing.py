@@ -167,12 +167,13 @@ def time_findings(
     spca, gpower, ours = (1e3 * mean_time(method) for method in METHODS)
     steps = [fmean(numbers_of(results, method, "steps")) for method in ("DC-PCA", "GPower")]
     variances = ratios_to(results, "GPower")
+    similar = fmean(variances) >= SIMILAR
     return [
         Finding(
             f"{label}: time of DC-PCA / time of GPower at a fixed parameter",
             seconds((paper[2], paper[1]), "s"),
             seconds((ours, gpower), "ms"),
-            agreement(ours / gpower <= max(1.0, paper[2] / paper[1]) and fmean(variances) >= SIMILAR),
+            agreement(round(ours / gpower, 2) <= max(1.0, round(paper[2] / paper[1], 2)) and similar),
             f"{steps[0]:.1f} steps, GPower {steps[1]:.1f}; ratio of variances at equal k: mean "
             f"{fmean(variances):.4f}, smallest {min(variances):.4f}; mean of {len(results)} runs",
         ),

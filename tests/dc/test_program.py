@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import referee
 from cvxpy.reductions.dcp2cone.dcp2cone import Dcp2Cone
+from random_programs import random_program
 
 from dcgev_cvx import (
     Backend,
@@ -29,28 +30,6 @@ from dcgev_cvx import (
 from dcgev_cvx.algorithms import step_of
 from dcgev_cvx.dc import FEASIBLE, TangentStep
 from dcgev_cvx.dc.tangents import put
-
-
-def random_program(seed: int) -> DCProgram:
-    """A small program with quadratics, norms and maxima in u and v, in a box and half of the time outside a ball."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 6))
-    x = cp.Variable(n, name="x", value=rng.uniform(-1, 1, n))
-    terms = [
-        cp.sum_squares(rng.standard_normal((n, n)) @ x),
-        cp.norm1(rng.standard_normal((n, n)) @ x + rng.standard_normal(n)),
-        cp.norm(x - rng.standard_normal(n)),
-        cp.max(rng.standard_normal((4, n)) @ x),
-        cp.log_sum_exp(rng.standard_normal((3, n)) @ x),
-        cp.sum(cp.huber(x - rng.standard_normal(n))),
-        rng.standard_normal(n) @ x,
-    ]
-    chosen = rng.permutation(len(terms))
-    u = sum(rng.uniform(0.1, 2) * terms[i] for i in chosen[:3])
-    v = sum(rng.uniform(0.1, 2) * terms[i] for i in chosen[3:6])
-    outside = [cp.norm(x - rng.uniform(-1, 1, n)) >= rng.uniform(0.1, 1.0)] if seed % 2 else []
-    return DCProgram(u, v, [cp.abs(x) <= 1, *outside])
-
 
 # ---- descent and certificates ---------------------------------------------------------------------
 
@@ -263,7 +242,7 @@ def circles(n=4):
 
 
 @pytest.mark.parametrize("options", [{}, {"tol_feas": 1e-9}], ids=["default", "given"])
-def test_the_options_of_the_solver_hold_in_phase_one_and_after_it(options, monkeypatch):
+def test_only_phase_one_runs_at_default_tolerances_and_given_options_hold_throughout(options, monkeypatch):
     seen, solve = [], cp.Problem.solve
 
     def recorded(self, **settings):
@@ -274,10 +253,29 @@ def test_the_options_of_the_solver_hold_in_phase_one_and_after_it(options, monke
     problem, centres = circles()
     centres.value = np.random.default_rng(1).standard_normal((4, 2))
     result = DCProgram.from_problem(problem).minimize(solver=Backend("CLARABEL", options))
-    steps = int(result.message.split()[3]) + result.n_iter  # "phase one took 12 steps"
+    first = int(result.message.split()[3])  # "phase one took 12 steps"
     assert result.converged
-    assert steps > result.n_iter + 1
-    assert seen[:steps] == [options.get("tol_feas", 1e-10)] * steps
+    assert first >= 2
+    assert seen[:first] == [options.get("tol_feas", 1e-8)] * first
+    assert seen[first : first + result.n_iter] == [options.get("tol_feas", 1e-10)] * result.n_iter
+
+
+@pytest.mark.parametrize("failures", [{2}, {2, 3}], ids=["one", "two in a row"])
+def test_phase_one_goes_on_with_the_next_penalty_after_one_failure_of_the_solver(failures):
+    class Flaky(Backend):
+        def solve(self, problem, solver=None):
+            calls.append(1)
+            if len(calls) in failures:
+                raise SolverFailed("no answer today")
+            return super().solve(problem, solver)
+
+    calls = []
+    problem, centres = circles()
+    centres.value = np.random.default_rng(1).standard_normal((4, 2))
+    result = DCProgram.from_problem(problem).minimize(solver=Flaky())
+    assert result.converged == (len(failures) == 1)
+    assert (result.status is Status.SOLVER_FAILED) == (len(failures) == 2)
+    assert ("no answer today" in result.message) == (len(failures) == 2)
 
 
 @pytest.mark.parametrize("spread", [3.0, 10.0])
@@ -497,6 +495,7 @@ def one():
         (lambda: DCProgram("x", 0), "u must be a real, scalar CVXPY expression; got 'x'"),
         (lambda: DCProgram(one(), 0, [one() * cp.Variable() >= 1]), "neither convex nor concave"),
         (lambda: DCProgram(one(), 0, [0.5]), "constraints must be CVXPY constraints"),
+        (lambda: DCProgram(one(), 0, one() >= 0), r"constraints must be a list; .* Write \[0.0 <= x\]"),
         (lambda: DCProgram(1, 0), "the program has no variables"),
         (lambda: DCProgram(cp.Variable(name="b", boolean=True), 0), r"variable b is integer; .* cp.square\(x\) == 1"),
         (lambda: DCProgram(cp.Variable(name="i", integer=True), 0), "variable i is integer"),
@@ -519,6 +518,12 @@ def test_an_unbounded_surrogate_names_the_direction():
     x, y = cp.Variable(2, name="x", value=[1.0, 2.0]), cp.Variable(name="y", value=0.0)
     with pytest.raises(Unbounded, match=r"as x\[0\] → \+∞. Add constraints"):
         DCProgram(x[1] ** 2 + y**2, cp.square(x[0])).minimize()
+
+
+def test_an_unbounded_surrogate_names_the_direction_at_any_penalty():
+    x = cp.Variable(2, name="x", value=[0.1, -0.1])
+    with pytest.raises(Unbounded, match=r"x\[0\] → \+∞"):
+        DCProgram(cp.norm(x), 2 * cp.norm(x), [x[0] >= 0, cp.norm(x - 3) >= 1]).minimize()
 
 
 def test_constraints_without_a_common_point():

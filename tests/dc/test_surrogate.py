@@ -3,9 +3,10 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+from cvxpy.reductions.dcp2cone.dcp2cone import Dcp2Cone
 
 from dcgev_cvx import InvalidParameter
-from dcgev_cvx.dc.surrogate import Surrogate
+from dcgev_cvx.dc.surrogate import Surrogate, entry_name
 from dcgev_cvx.steps.backend import Backend
 
 
@@ -59,3 +60,64 @@ def test_fixed_atoms_give_one_parameter_for_each_of_their_slopes():
     surrogate = Surrogate([(cp.sum_squares(x), cp.norm(x)), (cp.Constant(1.0), cp.norm(C @ x) + x[0])], [], [x])
     surrogate.minimum(x.value, 1.0, Backend())
     assert surrogate._own["S"].size == 2
+
+
+def compilations(monkeypatch):
+    """A list that grows with each compilation of a problem."""
+    calls, original = [], Dcp2Cone.apply
+    monkeypatch.setattr(Dcp2Cone, "apply", lambda self, problem: calls.append(1) or original(self, problem))
+    return calls
+
+
+def test_a_maximum_whose_largest_entry_changes_is_compiled_once(monkeypatch):
+    calls = compilations(monkeypatch)
+    x = cp.Variable(3, name="x")
+    surrogate = Surrogate([(cp.sum_squares(x), cp.Constant(0.0)), (cp.Constant(1.0), cp.max(x))], [], [x])
+    for i in range(3):
+        y = np.eye(3)[i] * 2.0
+        assert surrogate.minimum(y, 100.0, Backend()).x == pytest.approx(np.eye(3)[i], abs=1e-6)
+    assert len(calls) == 1
+
+
+def test_a_parameter_is_compiled_once_unless_it_stands_in_v(monkeypatch):
+    calls = compilations(monkeypatch)
+    x, w = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name="w")
+    y = np.array([0.5, -0.2])
+    for pairs, expected in (([(w * cp.sum(cp.abs(x)), cp.norm(x))], 1), ([(cp.norm1(x), w * cp.norm(x))], 3)):
+        calls.clear()
+        surrogate = Surrogate(pairs, [cp.abs(x) <= 2], [x])
+        for w.value in (1.0, 2.0, 0.5):
+            surrogate.minimum(y, 0.0, Backend())
+        assert len(calls) == expected
+
+
+@pytest.mark.parametrize("name", ["c", "S", "b", "penalty"])
+def test_the_users_parameters_may_have_any_name(name):
+    x, p = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name=name, value=3.0)
+    surrogate = Surrogate([(p * cp.sum_squares(x), cp.norm(x)), (cp.Constant(0.1), cp.norm(x))], [], [x])
+    answer = surrogate.minimum(np.array([1.0, 0.0]), 1.0, Backend())
+    assert answer.x == pytest.approx([1 / 6, 0.0], abs=1e-6)
+    assert p.value == 3.0
+
+
+def test_the_bound_is_below_the_minimum_by_the_duality_gap():
+    _, _, surrogate = parts()
+    y = np.array([0.5, -0.2])
+    answer, at = surrogate.minimum(y, 0.0, Backend()), surrogate.point(y)
+    z = answer.x
+    g = z @ z - (at.v[0] + at.slopes.toarray()[0] @ (z - y))
+    assert answer.lowest + answer.gap == pytest.approx(g, abs=1e-9)
+    assert np.isnan(surrogate.minimum(y, 0.0, Backend("SCS")).gap)
+
+
+def test_entries_have_names():
+    variables = [cp.Variable(name="s"), cp.Variable(2, name="x"), cp.Variable((2, 2), name="X")]
+    assert [entry_name(variables, i) for i in range(7)] == [
+        "s",
+        "x[0]",
+        "x[1]",
+        "X[0, 0]",
+        "X[1, 0]",
+        "X[0, 1]",
+        "X[1, 1]",
+    ]

@@ -97,3 +97,34 @@ def test_no_subgradient_outside_the_domain_or_on_its_boundary(point):
     x = cp.Variable()
     with pytest.raises(NoSubgradient, match=r"(?i)power|sqrt"):
         Tangent(-cp.sqrt(x), [x]).at(np.array([point]))
+
+
+DEPENDENCE = {
+    "entry by entry": (lambda x, X: cp.square(x), 6),
+    "row by row": (lambda x, X: cp.norm(X, axis=1), 9),
+    "column by column, kept": (lambda x, X: cp.max(X, axis=0, keepdims=True), 9),
+    "a scalar": (lambda x, X: cp.log_sum_exp(x), 6),
+    "an inner maximum": (lambda x, X: cp.square(cp.max(X, axis=0)), 27),
+}
+
+
+@pytest.mark.parametrize(("make", "count"), DEPENDENCE.values(), ids=DEPENDENCE)
+def test_slopes_have_the_same_places_at_every_point(make, count):
+    x, X, s = variables()
+    x.value, X.value = np.abs(x.value), np.abs(X.value)
+    tangent = Tangent(make(x, X), [x, X, s])
+    rng = np.random.default_rng(2)
+    for _ in range(3):
+        square = rng.uniform(0.5, 1.5, (3, 3))
+        point = np.concatenate([rng.uniform(0.5, 1.5, 6), (square + square.T).ravel(), [0.7]])
+        _, jacobian, S = tangent.at(point)
+        assert len(S) == count
+        rebuilt = tangent.D.toarray() + tangent.K.toarray() @ np.diag(S) @ tangent.L.toarray()
+        assert np.allclose(jacobian.toarray(), rebuilt)
+
+
+def test_a_parameter_in_an_affine_map_has_its_present_value():
+    x, p = cp.Variable(2), cp.Parameter(value=3.0)
+    value, slopes, _ = Tangent(cp.norm1(p * (p * x)) + p, [x]).at(np.array([1.0, -2.0]))
+    assert value == [30.0]
+    assert slopes.toarray().tolist() == [[9.0, -9.0]]

@@ -13,8 +13,11 @@ from small_problems import null, optimum
 from dcgev_cvx import Gram, InvalidParameter, Pencil
 from dcgev_cvx.datasets import pitprops, planted_cca, planted_pca
 from dcgev_cvx.exact import ExactStatus, best_subset, branch_and_bound, brute_force
+from dcgev_cvx.exact.branch_and_bound import Search, work
+from dcgev_cvx.exact.enumeration import scaled_pencil
 from dcgev_cvx.exact.node_bounds import NodeBounds
-from dcgev_cvx.relaxations.bounds import smallest_B_eigenvalue
+from dcgev_cvx.exact.root import Root
+from dcgev_cvx.relaxations.bounds import cheap_bound, smallest_B_eigenvalue
 
 PITPROPS = [1.0, 1.9540, 2.4753, 2.9375, 3.4062, 3.7710, 3.9962, 4.0686, 4.1386, 4.1726, 4.2083, 4.2182, 4.2186]
 
@@ -278,3 +281,35 @@ def test_a_tiny_time_limit_leaves_an_interval_that_holds_the_optimum(k, limit):
     assert len(found.support) == k
     assert found.value <= PITPROPS[k - 1] + 5.1e-5
     assert found.upper_bound >= PITPROPS[k - 1] - 5.1e-5
+
+
+def test_the_relaxation_lowers_the_bound_of_the_whole_search():
+    scaled, _ = scaled_pencil(null(40), 5)
+    first = cheap_bound(scaled, 5)
+    search = Search(scaled, 5, 1.0, 0.0, np.inf, np.inf, first)
+    search.offer(np.arange(5))
+    search.open(np.arange(40))
+    search.relax(search.support)
+    assert search.value <= search.upper <= search.root < 0.9 * first
+    assert search.screened == 40 - len(search.bounds.kept)
+
+
+def test_the_work_of_enumeration_counts_supports_and_is_infinite_where_they_are_too_many():
+    assert work(10, 3, 4) == 120 * 56.0
+    assert work(1999, 3, 3) < np.inf
+    assert work(5000, 2, 2) == 5000 * 4999 / 2 * 44.0
+    assert work(2000, 3, 3) == np.inf
+
+
+def test_a_removed_variable_may_still_be_in_a_support_up_to_the_threshold(monkeypatch):
+    """The bound of the search after the relaxation is the larger of the relaxation's and the threshold."""
+    scaled, _ = scaled_pencil(null(40), 5)
+    for factor in (1.1, 0.5):
+        search = Search(scaled, 5, 1.0, 0.0, np.inf, np.inf, cheap_bound(scaled, 5))
+        search.offer(np.arange(5))
+        search.open(np.arange(40))
+        root = Root(np.arange(40), None, factor * search.value, search.support)
+        monkeypatch.setattr(branch_and_bound, "relaxed", lambda *_, root=root: root)
+        threshold = search.threshold
+        search.relax(search.support)
+        assert search.root == (root.bound if factor > 1.0 else threshold)

@@ -254,3 +254,15 @@ def test_the_multiplier_of_a_point_inside_is_zero():
     x = np.array([0.3, 0.2])
     assert ball.multiplier(x, ball.B.dot(x)) == 0.0
     assert ball.multiplier(x, -6.0 * ball.B.dot(x)) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_lowest_of_the_sign_changes_and_the_end_is_taken(seed):
+    rng = np.random.default_rng(seed)
+    program = SparseGEV(Pencil(np.diag(rng.uniform(-1, 1, 4)), np.eye(4) + 0.1), 0.5, 0.1, tau=8.0)
+    ball = surrogate_at(program, np.full(4, 0.1))
+    x, new = 0.1 * rng.standard_normal((2, 4))
+    crossings = [t for t in -x / (new - x) if 0.0 < t < 1.0]
+    ways = [np.where(t == -x / (new - x), 0.0, x + t * (new - x)) for t in crossings] + [new]
+    best = min(ways, key=lambda z: steps_polish.value(ball, z))
+    assert steps_polish.lowest_sign_change(ball, x, np.arange(4), new) == pytest.approx(best, abs=1e-14)
