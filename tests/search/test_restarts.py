@@ -168,13 +168,22 @@ def test_columns_are_not_scanned_twice_nor_for_a_factor_of_few_rows():
     assert tall.scanned == 40
 
 
-def test_a_large_factor_restarts_from_columns_and_random_directions():
+def test_a_large_factor_restarts_from_columns_and_random_directions_by_turns():
     search = search_of(Pencil(factor(0, 60, 4000)), 200)
     assert not search.exchanges.exhaustive
-    first = search.next_direction()
-    assert np.allclose(first, search.pencil.A_dot(np.eye(4000)[search.column_order[0]]))
-    search.starts["restarts"] = 1
-    assert not np.allclose(search.next_direction(), first)
+    for count, column in ((0, 0), (1, None), (2, 1), (3, None), (4, 2)):
+        search.starts["restarts"] = count
+        direction = search.next_direction()
+        columns = [search.pencil.A_dot(np.eye(4000)[j]) for j in search.column_order[:4]]
+        assert [np.allclose(direction, c) for c in columns] == [column == j for j in range(4)]
     work = search.exchanges.work
     assert 0 < len(search.next_start(0)) <= 200
     assert search.exchanges.work == work + search.one_shot_work
+
+
+def test_a_large_factor_restarts_one_at_a_time_and_every_restart_counts():
+    search = search_of(Pencil(factor(0, 60, 4000)), 200)
+    search.improve("given supports", [np.arange(200)])
+    search.tops = dict.fromkeys(search.tops, 1000000000.0)
+    search.restart(1e12, 2)
+    assert search.starts["restarts"] == 2
