@@ -124,7 +124,7 @@ def variable_scales(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
 
 def repetitions(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:
     """The same call again, at once: detects overwritten arrays and a random generator that has advanced."""
-    return (Pair(base, base) for base in bases)
+    return (Pair(base, base, before=(base,)) for base in bases)
 
 
 def interleavings(bases: Sequence[Instance], rng: Random) -> Iterator[Pair]:

@@ -11,9 +11,12 @@ kept if the solver still fails on it and if it can still be judged.
 from __future__ import annotations
 
 import math
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import combinations
+from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -32,24 +35,22 @@ from .trial import Finding, Outcome, Trial
 Properties: TypeAlias = dict[str, float]
 CONTEXT: Mapping[str, str] = MappingProxyType(
     {
-        "the same call twice": "the same call comes before it",
-        "calls interleaved": "other calls come before it",
-        "one part changed": "a call that differs in one place comes before it",
-        "reused arrays": "a call with other numbers in the same arrays comes before it",
         "answers kept": "its answer is read again after later calls",
         "inputs unchanged": "its arguments are read again after it",
-        "last digits": "its answer is compared with that of a neighbour",
         "float32 data": "the arrays are float32",
     }
 )
 """What a check does beside the call that is shown: pasted alone, that call may be right."""
+LARGEST_SNIPPET = 2000
+"""Characters of an example that is printed; a longer one is written to a file."""
 
 
 @dataclass(frozen=True)
 class Counterexample:
     """An instance on which the solver fails, as plain numbers and as a snippet to paste.
 
-    calls counts what shrinking cost; 0 for faults of state or memory, which a single fresh call does not show.
+    calls counts what shrinking cost; 0 for faults of state or memory, which a single fresh call does not show. file
+    holds the snippet if it is long.
     """
 
     check: str
@@ -61,20 +62,41 @@ class Counterexample:
     expected: Any
     snippet: str
     calls: int
+    file: str = ""
+
+    def __str__(self) -> str:
+        if not self.file:
+            return self.snippet
+        end = [line for line in self.snippet.splitlines() if line.startswith("#")][-3:]
+        return "\n".join(
+            [f"# written to {self.file} ({len(self.snippet) / 1000:.0f} kB)", *(line[:200] for line in end)]
+        )
 
 
 def counterexample(trial: Trial, outcomes: Sequence[Outcome]) -> Counterexample | None:
     """The smallest failing example of the first contract check that fails, shrunk."""
     failed = (outcome for outcome in outcomes if outcome.kind == "contract" and outcome.status == "failed")
     first = next(failed, None)
-    if first is None or first.instance is None:
+    if first is None or first.shown is None:
         return None
-    finding, calls = fresh_failure(trial, first.instance), 0
-    if finding is not None:
-        finding, calls = shrunk(trial, finding)
-    else:  # a fault of state, of memory or of side effects: shown as it was found
-        finding = Finding(first.instance, first.worst, first.tolerance, first.x, first.note)
-    return written_out(first, finding, calls)
+    finding, calls = first.shown, 0
+    single = None if finding.before else fresh_failure(trial, finding.instance)
+    if single is not None:  # otherwise a fault of state, of memory or of side effects: shown as it was found
+        finding, calls = shrunk(trial, single)
+    return in_a_file(written_out(trial, first, finding, calls))
+
+
+def in_a_file(example: Counterexample) -> Counterexample:
+    """The example, its snippet written to a temporary file if it is long and a file can be written."""
+    if len(example.snippet) <= LARGEST_SNIPPET:
+        return example
+    name = f"dcgev-example-{sha256(example.snippet.encode()).hexdigest()[:12]}.py"
+    path = Path(tempfile.gettempdir()) / name
+    try:
+        path.write_text(example.snippet + "\n", encoding="utf-8")
+    except OSError:
+        return example
+    return replace(example, file=str(path))
 
 
 def fresh_failure(trial: Trial, instance: Instance) -> Finding | None:
@@ -139,15 +161,28 @@ def repaired(instance: Instance, data: dict[str, Any]) -> Instance:
     return question(instance.level, instance.name.split(", shrunk")[0] + ", shrunk", (), data)
 
 
-def written_out(first: Outcome, finding: Finding, calls: int) -> Counterexample:
+def written_out(trial: Trial, first: Outcome, finding: Finding, calls: int) -> Counterexample:
     """The failure as plain data and as code."""
     instance, level = finding.instance, LEVELS[finding.instance.level]
     arguments = {name: plain(instance.data[name]) for name in level.arguments}
     found = None if finding.x is None else plain(finding.x if level.returns == "x" else finding.x[0])
     expected, note = expected_of(instance), finding.note or first.name
-    text = snippet(finding, note, found, expected)
-    text += f'\n# alone it may be right: in "{first.name}" {CONTEXT[first.name]}' if first.name in CONTEXT else ""
-    return Counterexample(first.name, note, finding.violation, finding.limit, arguments, found, expected, text, calls)
+    lines = [snippet(finding, note, found, expected)]
+    if finding.before:
+        lines.append(f"# {about_the_last_call(trial, instance)}")
+    elif first.name in CONTEXT:
+        lines.append(f'# alone it may be right: in "{first.name}" {CONTEXT[first.name]}')
+    numbers = (finding.violation, finding.limit, arguments, found, expected)
+    return Counterexample(first.name, note, *numbers, "\n".join(lines), calls)
+
+
+def about_the_last_call(trial: Trial, instance: Instance) -> str:
+    """Is the last call of a sequence right in a new process? Said only if it was tried."""
+    answer = trial.session.alone(instance)
+    if answer is None:
+        return "the calls before it matter: in a new process the last call alone may be right"
+    wrong = trial.judged(instance, answer).failed
+    return f"in a new process the last call alone is {'wrong too' if wrong else 'right: the calls before it matter'}"
 
 
 def expected_of(instance: Instance) -> Any:
@@ -158,18 +193,35 @@ def expected_of(instance: Instance) -> Any:
 
 
 def snippet(finding: Finding, note: str, found: Any, expected: Any) -> str:
-    """Lines to paste that repeat the call with the same bits, once `solver` is defined."""
-    instance, level = finding.instance, LEVELS[finding.instance.level]
-    lines = ["import numpy as np", f"# {instance.name}"]
-    for name in level.arguments:
-        value = instance.data[name]
-        text = repr(plain(value))
-        lines.append(f"{name} = np.array({text})" if isinstance(value, np.ndarray) else f"{name} = {text}")
-    lines += [f"x = solver({', '.join(level.arguments)})", f"# returned {rough(found)}"]
+    """Lines to paste that repeat the calls with the same bits, once `solver` is defined."""
+    lines = [
+        "import numpy as np",
+        f"# {finding.instance.name}",
+        *calls_as_code(finding),
+        f"# returned {rough(found)}",
+    ]
     if expected is not None:
-        lines.append(f"# expected {'at least ' if instance.level == 'bound' else ''}{rough(expected)}")
+        lines.append(f"# expected {'at least ' if finding.instance.level == 'bound' else ''}{rough(expected)}")
     size = f": {finding.violation:.3g} where {finding.limit:.3g} is allowed" if np.isfinite(finding.violation) else ""
     return "\n".join([*lines, f"# {note}{size}"])
+
+
+def calls_as_code(finding: Finding) -> Iterator[str]:
+    """The calls before the last one and the last one; what stays the same is not written again."""
+    known: dict[str, Any] = {}
+    for instance in (*finding.before, finding.instance):
+        arguments = LEVELS[instance.level].arguments
+        for name in arguments:
+            value = instance.data[name]
+            if name in known and np.array_equal(known[name], value):
+                continue
+            array = isinstance(value, np.ndarray)
+            target = f"{name}[...]" if array and finding.reused and name in known else name
+            yield f"{target} = np.array({plain(value)!r})" if array else f"{target} = {plain(value)!r}"
+            known[name] = value
+        fresh = finding.before and not finding.reused
+        words = (f"{name}.copy()" if fresh and isinstance(known[name], np.ndarray) else name for name in arguments)
+        yield f"x = solver({', '.join(words)})"
 
 
 def rough(value: Any) -> str:

@@ -28,15 +28,17 @@ SINCE: Mapping[str, tuple[str, ...]] = MappingProxyType(
               "silent", "no warnings", "no worse than λmax", "monotone in k", "value against the optimum",
               "exact zeros"),
         "2": ("one part changed",),
+        "3": ("fresh process", "branches of the source"),
     }
 )  # fmt: skip
 """The checks by the version of the kit that they came with; the last is the version of the kit."""
 
 
-def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
+def checks(level: str, found: Suite, *, remote: bool = False, startable: bool = False) -> list[Check]:
     """The checks of a level that the suite has cases for, in the order of the report.
 
-    Valid answers, equations, sequences of calls, then the advisory checks. A program (remote) has no arrays.
+    Valid answers, equations, sequences of calls, then the advisory checks. A program (remote) has no arrays; only a
+    solver that is startable can be called in a new process.
     """
     vector = LEVELS[level].returns == "x"
     local = () if not remote else ("float32 data", "reused arrays")
@@ -46,6 +48,8 @@ def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
         text = "from its own answer the solver does not raise f"
         made += [Check("fixed point", "Eq:min-step", text, restarts, blocked=NO_BASE)]
     made += [pair_check(name) for name in found.pairs if name in PAIRS and name not in local]
+    if startable:
+        made += [Check("fresh process", "", "the first call of a new process is right", first_calls, blocked=NO_BASE)]
     if found.pairs.get("last digits"):
         text = "a change of an argument in its twelfth digit reaches the answer"
         made += [Check("last digits", "", text, last_digits, blocked=NO_BASE)]
@@ -165,7 +169,8 @@ def pair_check(name: str) -> Check:
             if answer is not None and pair.single and answer.problem.startswith("raised"):
                 yield Finding(pair.asked, 0.0, 1.0, note="refused")
             elif answer is not None and answer.asked:
-                yield trial.judged(pair.asked, answer, single=pair.single, note=pair.how)
+                found = trial.judged(pair.asked, answer, single=pair.single, note=pair.how)
+                yield replace(found, before=(pair.base,) if pair.reused else pair.before, reused=pair.reused)
 
     return Check(name, "", PAIRS[name][1], findings, blocked=NO_BASE)
 
@@ -190,6 +195,14 @@ def second_answer(session: Session, pair: Pair) -> Answer:
     return session.call(pair.asked, arguments)
 
 
+def first_calls(trial: Trial) -> Iterator[Finding]:
+    """The first call of a new process, for two questions: detects what works only after other calls."""
+    for pair in trial.suite.pairs.get("the same call twice", ())[:2]:
+        answer = trial.session.alone(pair.base) if trial.right(pair.base) else None
+        if answer is not None and answer.asked:
+            yield trial.judged(pair.base, answer, note="the first call of a new process")
+
+
 def last_digits(trial: Trial) -> Iterator[Finding]:
     """x(θ) and x(θ(1 − 1e-12)) differ: detects an argument that was rounded to float32, or to fit a cache.
 
@@ -211,7 +224,7 @@ def last_digits(trial: Trial) -> Iterator[Finding]:
                 yield Finding(pair.asked, math.inf, 1.0, None, second.problem)
             else:
                 note = f"{name} was moved by 1e-12 of itself, and no bit of the answer moved" if still else ""
-                yield Finding(pair.asked, float(still and rounded), 0.5, second.x, note)
+                yield Finding(pair.asked, float(still and rounded), 0.5, second.x, note, (pair.base,))
 
 
 def few_digits(x: Vector) -> bool:
