@@ -49,6 +49,7 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--tol", help="standard (default), interior-point, closed, or a number")
     parser.add_argument("--time-limit", type=float, default=10.0, metavar="S", help="seconds per call (default: 10)")
     parser.add_argument("--html", metavar="FILE", help="also write the report as a page")
+    parser.add_argument("--junit", metavar="FILE", help="also write the contract checks as JUnit XML")
     parser.add_argument("--include", metavar="CHECK", nargs="+", default=[], help="only these checks, by name")
     parser.add_argument("--exclude", metavar="CHECK", nargs="+", default=[], help="all checks but these")
     parser.add_argument("--known-failures", metavar="FILE", help="lines 'CHECK: reason' of checks that may fail")
@@ -61,9 +62,12 @@ def run(args: argparse.Namespace) -> int:
     if (args.target is None) == (args.cmd is None):
         raise InvalidParameter("give either MODULE:FUNCTION or --cmd COMMAND.")
     page = None if args.html is None else as_output("--html", args.html)
+    tests = None if args.junit is None else as_output("--junit", args.junit)
     report = checked(args)
     if page is not None:
         page.write_text(report.to_html(), encoding="utf-8")
+    if tests is not None:
+        tests.write_text(report.to_junit(), encoding="utf-8")
     print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if args.json else report)
     return 0 if report.ok else 1
 
