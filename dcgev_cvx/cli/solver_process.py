@@ -60,7 +60,7 @@ class FunctionProcess(ProcessSolver):
     def __init__(self, target: str, level: str, *, time_limit: float) -> None:
         self._given: deque[list[Any]] = deque(maxlen=KEPT)
         self._returned: deque[Any] = deque(maxlen=KEPT)
-        self._target, self._goal = target, None
+        self._target, self.goal = target, None
         self.problem, self.distance, self.values, self.taken = "", math.inf, list[float](), set[Any]()
         command = [sys.executable, "-P", "-m", "dcgev_cvx.cli.solver_process", target]
         super().__init__(command, level, time_limit=time_limit)
@@ -76,7 +76,7 @@ class FunctionProcess(ProcessSolver):
         self._count += 1
         sent = [packed(value, self._place(value)) for value in arguments]
         self._given.append(list(arguments))
-        answer = self._exchange({"id": self._count, "arguments": sent, "goal": self._goal})
+        answer = self._exchange({"id": self._count, "arguments": sent, "goal": self.goal})
         self.distance, self.values = answer["distance"], answer["values"]
         self.taken = {(tuple(place), outcome) for place, outcome in answer["taken"]}
         for age, index, value in answer.get("changed", []):
@@ -98,10 +98,6 @@ class FunctionProcess(ProcessSolver):
     def fresh(self) -> FunctionProcess:
         """The same function in a new process."""
         return FunctionProcess(self._target, self.level.name, time_limit=self.time_limit)
-
-    def aim(self, branch: Branch | None) -> None:
-        """As for `Watcher`, whose answers come with the answers of the other process."""
-        self._goal = None if branch is None else (branch.place, branch.missing)
 
     def branches(self) -> list[Branch]:
         """The conditions of the function's source that had one outcome only."""

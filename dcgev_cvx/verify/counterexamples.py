@@ -28,7 +28,7 @@ from .equations import over
 from .levels import LEVELS, Instance, condition, plain, question
 from .pencil_cases import optimum
 from .reference_answers import reference, surrogate
-from .step_cases import collapse
+from .step_cases import collapse, shifted
 from .suite import SPACES, builder
 from .trial import Finding, Outcome, Trial
 
@@ -151,7 +151,9 @@ def rounded(value: Any, digits: int, *, each: bool = False) -> Any:
 
 
 def repaired(instance: Instance, data: dict[str, Any]) -> Instance:
-    """The instance with y or x0 brought back into Ω, which dropping a variable or rounding may have left."""
+    """The instance with y or x0 brought back into Ω and τ made valid, where a change of the data has broken it."""
+    if "tau" in data:
+        data["tau"] = max(data["tau"], shifted(data["A"]))
     for name in ("y", "x0"):
         if name in data and instance.level == "fda":
             av = float(data["a"] @ data[name])

@@ -125,13 +125,6 @@ def step_descent(instance: Instance, x: Vector, limits: Limits) -> Measured:
     return share(rise, size), max(limit, share(limits.tol.gap * (1.0 + size), size))
 
 
-def stays(instance: Instance, x: Vector, limits: Limits) -> Measured:
-    """The step from a fixed point returns it."""
-    if "fixed-point" not in instance.flags or not reference(instance).nondegenerate:
-        return None
-    return surrogate(instance).norm(x - instance.data["y"]), limits.distance(instance)
-
-
 # A whole run
 
 
@@ -192,7 +185,6 @@ EQUATIONS: Mapping[str, tuple[Equation, ...]] = MappingProxyType(
             Equation("optimal value", "Eq:min-step", "g(x, y) is the least over Ω", best_value),
             Equation("minimiser", "ALG", "x is the argmin, where complementarity is strict", minimiser),
             Equation("descent", "Eq:sandwich", "f(x) ≤ g(x, y) ≤ f(y)", step_descent),
-            Equation("fixed point", "Eq:min-step", "the step from a limit returns the limit", stays),
         ),
         "fda": (
             Equation("feasibility", "Eq:fdaiterative", "aᵀx = 1", feasible),

@@ -11,11 +11,11 @@ import numpy as np
 
 from .._numerics.checks import Vector, one_of
 from ..errors import InvalidParameter
-from .call_pairs import PAIRS, RUNS, Pair, resolved
+from .call_pairs import PAIRS, RUNS, Pair
 from .equations import EQUATIONS, Equation, share
 from .levels import LEVELS, Instance
 from .pencil_cases import optimum
-from .suite import Suite, is_mild
+from .suite import Suite
 from .trial import Answer, Check, Finding, Session, Trial, vector_of
 
 NO_BASE = "the answers it starts from are wrong already"
@@ -23,9 +23,9 @@ SINCE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "1": ("valid answer", "feasibility", "optimality conditions", "optimal value", "minimiser", "descent",
               "fixed point", "no ascent", "stationarity", "validity", "not vacuous", "cardinality", "unit norm",
-              "units of the variables", "the same call twice", "calls interleaved", "reused arrays", "float32 data",
+              "the same call twice", "calls interleaved", "reused arrays", "float32 data",
               "last digits", "answers kept", "double precision", "inputs unchanged", "same bits", "plain arrays",
-              "silent", "no warnings", "no worse than λmax", "monotone in k", "value against the optimum",
+              "silent", "no warnings", "no worse than λmax", "value against the optimum",
               "exact zeros"),
         "2": ("one part changed",),
         "3": ("fresh process", "branches of the source"),
@@ -68,7 +68,6 @@ def checks(level: str, found: Suite, *, remote: bool = False, startable: bool = 
     if level == "bound":
         text = "the bound does not exceed max(0, λmax(A, B))"
         made += [Check("no worse than λmax", "GEV-P", text, above_lambda_max, "advisory")]
-        made += [Check("monotone in k", "SGEV-P", "a larger k does not lower the bound", falls, "advisory")]
     elif level == "cardinality":
         text = "information: (optimum − xᵀAx)/max |λ|, worst case"
         made += [Check("value against the optimum", "SGEV-P", text, below_optimum, "advisory")]
@@ -97,15 +96,13 @@ def selected(
 # Equations
 
 
-def opening(found: Suite) -> Instance:
-    """The case that is asked first: one that can be judged well, since some solvers are wrong at their first call."""
-    return next((case for case in found.cases[::-1] if is_mild(case)), found.cases[-1])
-
-
 def answers(trial: Trial) -> Iterator[Finding]:
-    """Every call returns n finite real numbers, or one; raising, hanging, None, NaN and text are no answer."""
+    """Every call returns n finite real numbers, or one; raising, hanging, None, NaN and text are no answer.
+
+    The first is one that can be judged well, since some solvers are wrong at their first call.
+    """
     if not is_remote(trial.session.solver):  # of a program the first line gone wrong is to be shown
-        trial.session.ask(opening(trial.suite))
+        trial.session.ask(trial.suite.pairs["the same call twice"][0].base)
     for case, answer in asked(trial, trial.suite.cases):
         yield Finding(case, 0.0 if answer.x is not None else math.inf, 1.0, None, answer.problem)
 
@@ -212,8 +209,8 @@ def last_digits(trial: Trial) -> Iterator[Finding]:
     found: dict[str, list[tuple[Pair, Answer, bool]]] = {}
     for pair in trial.suite.pairs.get("last digits", ()):
         first = trial.session.ask(pair.base)
-        if first.x is None or not trial.right(pair.base) or not resolved(pair.base, pair.asked, first.x):
-            continue  # nothing is learnt where x does not move
+        if first.x is None or not trial.right(pair.base):
+            continue
         second = trial.session.call(pair.asked, pair.asked.arguments())
         still = second.x is not None and np.array_equal(first.x, second.x)
         found.setdefault(pair.how, []).append((pair, second, still and not (first.single or few_digits(first.x))))
@@ -302,15 +299,6 @@ def above_lambda_max(trial: Trial) -> Iterator[Finding]:
     for case, _, x in vectors(trial):
         best = optimum(case)
         yield Finding(case, share(max(0.0, float(x[0]) - max(0.0, best.lambda_max)), best.radius), 1e-3, x)
-
-
-def falls(trial: Trial) -> Iterator[Finding]:
-    """bound(k) ≤ bound(k + 1): advisory, since both may be valid. 1e-3 of max |λ| is allowed."""
-    for case, above in trial.suite.ladder:
-        first, second = trial.session.ask(case).x, trial.session.ask(above).x
-        if first is not None and second is not None:
-            fall = 0.0 if second[0] >= first[0] else float(first[0] - second[0])
-            yield Finding(case, share(fall, optimum(case).radius), 1e-3, first, f"bound(k + 1) = {second[0]:.10g}")
 
 
 def below_optimum(trial: Trial) -> Iterator[Finding]:

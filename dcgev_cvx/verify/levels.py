@@ -173,7 +173,7 @@ def question(level: str, name: str, flags: tuple[str, ...], data: Mapping[str, A
         key: frozen(np.array(value, dtype=np.float64, order="C")) if isinstance(value, np.ndarray) else value
         for key, value in data.items()
     }
-    return Instance(level, name, MappingProxyType(kept), flags)
+    return Instance(level, name, kept, flags)
 
 
 def plain(value: Any) -> Any:

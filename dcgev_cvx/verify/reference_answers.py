@@ -122,7 +122,7 @@ class Reference:
 
 def reference(instance: Instance) -> Reference:
     """The certified minimiser of a step, computed once per instance (ALG, Eq:fdaiterative)."""
-    with one_thread:  # the matrices are small: threads would mostly wait for each other
+    with one_thread, np.errstate(invalid="ignore"):  # threads would wait for each other; a method that failed is NaN
         return instance.once("reference", lambda: certified(instance))
 
 

@@ -30,15 +30,15 @@ from .call_pairs import picked, usable
 from .counterexamples import repaired
 from .levels import Instance, condition
 from .pencil_cases import Random
-from .step_cases import shifted
 from .suite import chosen
 from .trial import Finding, Trial
 
 Place: TypeAlias = tuple[int, int, int, int]
 """First line, first column, last line, last column of a condition, as in a syntax tree."""
+Outcome: TypeAlias = tuple[Place, bool]
 
 EVENTS_PER_CALL = 50_000
-"""Instructions that a trace function looks at in one call, about 30 ms: a long call must stay within its time limit."""
+"""Instructions of one call that a trace function looks at, about 30 ms: a call must stay within its time limit."""
 SECONDS_PER_EVENT = 1e-6
 """What one of them costs at most: calls are left unwatched while this would be more than half of the time so far."""
 
@@ -59,23 +59,10 @@ class Branch:
 
 
 @dataclass(frozen=True)
-class Test:
-    """A condition in the source, without a leading `not`; raises: all that it decides is whether to raise."""
-
-    node: ast.expr
-    raises: bool
-
-    @property
-    def place(self) -> Place:
-        """Where it is written."""
-        return place_of(self.node)
-
-
-@dataclass(frozen=True)
 class Jump:
     """A conditional jump: the condition behind it, where it leads, and the condition's truth if it is taken."""
 
-    test: Test
+    test: ast.expr
     target: int
     truth: bool
 
@@ -84,66 +71,65 @@ class Jump:
 class Watcher:
     """A function that is watched while it is called; problem says why it is not.
 
-    taken holds the outcomes of the conditions in the last call. After `aim(branch)` each call sets distance: 0 if it had the missing outcome, otherwise how near the two sides of
-    the condition came, infinite if it was not reached; values are the numbers that were compared.
+    taken holds the outcomes of the conditions in the last call. With a goal, the outcome that a search wants, each
+    call sets distance: 0 if it had that outcome, otherwise how near the two sides of the condition came, infinite if
+    it was not reached; values are the numbers that were compared.
     """
 
     function: Callable[..., Any]
+    goal: Outcome | None = None
     problem: str = ""
     calls: int = 0
     distance: float = math.inf
     values: list[float] = field(default_factory=list[float])
-    goal: tuple[Place, bool] | None = None
-    taken: set[tuple[Place, bool]] = field(default_factory=set[tuple[Place, bool]])
+    taken: set[Outcome] = field(default_factory=set[Outcome])
 
     def __post_init__(self) -> None:
         self.file = source_file(self.function)
         self.lines = linecache.getlines(self.file) if self.file else []
-        self.problem = "" if self.lines else "no source"
-        self.tests = conditions("".join(self.lines))
-        self.outcomes: dict[Place, set[bool]] = {}
+        self.tests, self._idle = conditions("".join(self.lines))
+        self._seen: set[Outcome] = set()
         self._jumps: dict[CodeType, dict[int, Jump]] = {}
         self._events = self._all_events = 0
         self._begin = perf_counter()
         self._monitoring: Any = getattr(sys, "monitoring", None)
-        if self._monitoring is not None and not self.problem:
-            self.problem = self._monitor()
+        self.problem = "no source" if not self.lines else self._monitor() if self._monitoring is not None else ""
 
     def __call__(self, *arguments: Any) -> Any:
         """The function's answer."""
         self.distance, self.values, self.taken, self._events = math.inf, [], set(), 0
         costly = SECONDS_PER_EVENT * self._all_events > 0.5 * (perf_counter() - self._begin) + 0.2
+        if not self.problem and self._monitoring is None and sys.gettrace() is not None:
+            self.problem = "another trace function is active"
         if self.problem or (costly and self.goal is None):
             return self.function(*arguments)
         self.calls += 1
-        if self._monitoring is not None:
-            return self.function(*arguments)
-        if sys.gettrace() is not None:
-            self.problem = "another trace function is active"
-            return self.function(*arguments)
-        sys.settrace(self._enter)
+        if self._monitoring is None:
+            sys.settrace(self._enter)
         try:
             return self.function(*arguments)
         finally:
             self._all_events += self._events
-            if sys.gettrace() in (None, self._enter):
+            self._seen |= self.taken
+            if sys.gettrace() == self._enter:
                 sys.settrace(None)
-            else:
+            elif sys.gettrace() is not None:
                 self.problem = "the solver installs a trace function of its own"
-
-    def aim(self, branch: Branch | None) -> None:
-        """From now on measure how near the calls come to the missing outcome of a branch."""
-        self.goal = None if branch is None else (branch.place, branch.missing)
 
     def branches(self) -> list[Branch]:
         """The conditions that had one outcome only, in the order of the source."""
-        found = sorted((place, seen) for place, seen in self.outcomes.items() if len(seen) == 1)
-        return [
-            Branch(place, *self.text(place), missing, self.calls)
-            for place, seen in found
-            for missing in ({True, False} - seen)
-            if not self.tests[place].raises
+        missing = [
+            (place, not outcome) for place, outcome in sorted(self._seen) if (place, not outcome) not in self._seen
         ]
+        return [Branch(p, *self.text(p), wanted, self.calls) for p, wanted in missing if p not in self._idle]
+
+    def text(self, place: Place) -> tuple[str, str]:
+        """The line of a condition, as far as the condition goes, and the condition."""
+        first, start, last, end = place
+        lines = [line.encode() for line in self.lines[first - 1 : last]]
+        lines[-1] = lines[-1][:end]
+        text = b" ".join([lines[0][start:], *(line.strip() for line in lines[1:])]).decode()
+        return (lines[0].decode().strip() if first == last else self.lines[first - 1].strip()), text
 
     def close(self) -> None:
         """Give the place among the monitoring tools back."""
@@ -151,15 +137,8 @@ class Watcher:
             self._monitoring.set_events(4, 0)
             self._monitoring.free_tool_id(4)
 
-    def text(self, place: Place) -> tuple[str, str]:
-        first, start, last, end = place
-        lines = [line.encode() for line in self.lines[first - 1 : last]]
-        lines[-1] = lines[-1][:end]
-        text = b" ".join([lines[0][start:], *(line.strip() for line in lines[1:])]).decode()
-        line = self.lines[first - 1].strip()
-        return line[: line.index(text) + len(text)] if text in line else line.rstrip(":"), text
-
     def _monitor(self) -> str:
+        """Start sys.monitoring, or say why not."""
         tools = self._monitoring
         if tools.get_tool(4) is not None:
             return "another tool is monitoring"
@@ -173,7 +152,7 @@ class Watcher:
         jump = self._jumps_of(code).get(offset)
         if jump is None:
             return self._monitoring.DISABLE
-        self._record(jump, destination, sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
+        return self._record(jump, destination, sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
 
     def _enter(self, frame: FrameType, event: str, arg: Any) -> Any:
         """What sys.settrace calls when a function is entered: those of the solver's module are followed."""
@@ -202,13 +181,15 @@ class Watcher:
         return self._jumps[code]
 
     def _record(self, jump: Jump, destination: int, frame: FrameType) -> None:
-        outcome, place = jump.truth == (destination == jump.target), jump.test.place
-        self.outcomes.setdefault(place, set()).add(outcome)
-        self.taken.add((place, outcome))
-        if self.goal is not None and self.goal[0] == place:
-            away, values = (0.0, []) if outcome == self.goal[1] else distance(jump.test.node, not outcome, frame)
+        outcome = place_of(jump.test), jump.truth == (destination == jump.target)
+        self.taken.add(outcome)
+        if self.goal is not None and self.goal[0] == outcome[0]:
+            away, values = (0.0, []) if outcome == self.goal else compared(jump.test, frame)
             if away <= self.distance:
                 self.distance, self.values = away, values
+
+
+# Conditions in source and bytecode
 
 
 def source_file(function: Any) -> str:
@@ -216,7 +197,7 @@ def source_file(function: Any) -> str:
     while isinstance(function, functools.partial):
         function = function.func
     function = inspect.unwrap(function)
-    code = getattr(function, "__code__", None) or getattr(getattr(type(function), "__call__", None), "__code__", None)
+    code = getattr(function, "__code__", None) or getattr(vars(type(function)).get("__call__"), "__code__", None)
     return code.co_filename if isinstance(code, CodeType) else ""
 
 
@@ -225,26 +206,22 @@ def place_of(node: ast.expr | ast.stmt) -> Place:
     return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
 
 
-def conditions(source: str) -> dict[Place, Test]:
-    """The conditions of a module by the places at which the compiler may note them.
+def conditions(source: str) -> tuple[dict[Place, ast.expr], set[Place]]:
+    """(conditions by the places at which the compiler may note them, the places of those that only raise).
 
     A bare truth value has the place of its statement, the operands of `and` and `or` have their own.
     """
-    found: dict[Place, Test] = {}
+    found, raising = dict[Place, ast.expr](), set[Place]()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-            raises = isinstance(node, ast.Assert) or (
-                isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise)
-            )
-            for test in operands(node.test):
-                found[place_of(test)] = Test(test, raises)
-            found.setdefault(place_of(node), Test(operands(node.test)[0], raises))
+            tests = operands(node.test)
+            found |= {place_of(node): tests[0], **{place_of(test): test for test in tests}}
+            if isinstance(node, ast.Assert) or (isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise)):
+                raising |= {place_of(test) for test in tests}
         elif isinstance(node, (ast.BoolOp, ast.comprehension)):
-            for test in (
-                operands(node) if isinstance(node, ast.BoolOp) else [t for c in node.ifs for t in operands(c)]
-            ):
-                found.setdefault(place_of(test), Test(test, raises=False))
-    return found
+            joined = [node] if isinstance(node, ast.BoolOp) else node.ifs
+            found |= {place_of(test): test for part in joined for test in operands(part)}
+    return found, raising
 
 
 def operands(node: ast.expr) -> list[ast.expr]:
@@ -256,20 +233,16 @@ def operands(node: ast.expr) -> list[ast.expr]:
     return [node]
 
 
-def conditional_jumps(code: CodeType, tests: dict[Place, Test]) -> Iterator[tuple[int, Jump]]:
+def conditional_jumps(code: CodeType, tests: dict[Place, ast.expr]) -> Iterator[tuple[int, Jump]]:
     """(offset, jump) of a code object; a long jump is noted at the offsets of its prefixes too."""
     prefixes: list[int] = []
     for step in dis.get_instructions(code):
-        where = step.positions
-        test = (
-            tests.get((where.lineno or 0, where.col_offset or 0, where.end_lineno or 0, where.end_col_offset or 0))
-            if where
-            else None
-        )
+        at: Any = step.positions
+        test = tests.get((at.lineno, at.col_offset, at.end_lineno, at.end_col_offset))
         if "_IF_" in step.opname and test is not None:
             truth = "TRUE" in step.opname
-            if "NONE" in step.opname:
-                negated = isinstance(test.node, ast.Compare) and isinstance(test.node.ops[0], ast.IsNot)
+            if "NONE" in step.opname:  # x is None, x is not None
+                negated = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot)
                 truth = ("NOT_NONE" in step.opname) == negated
             for offset in (*prefixes, step.offset):
                 yield offset, Jump(test, step.argval, truth)
@@ -278,98 +251,49 @@ def conditional_jumps(code: CodeType, tests: dict[Place, Test]) -> Iterator[tupl
 
 # How near a condition came
 
-PURE = frozenset(
-    [
-        "abs",
-        "all",
-        "allclose",
-        "any",
-        "array_equal",
-        "count_nonzero",
-        "diag",
-        "diagonal",
-        "dot",
-        "float",
-        "int",
-        "isclose",
-        "len",
-        "log",
-        "log10",
-        "max",
-        "mean",
-        "min",
-        "norm",
-        "ptp",
-        "round",
-        "sqrt",
-        "sum",
-        "trace",
-    ]
-)
+PURE = frozenset(("abs", "count_nonzero", "float", "int", "len", "log", "max", "mean", "min", "norm", "sum", "trace"))
 """Functions that may be called a second time without changing anything, by the last part of their name."""
 
 
-def distance(node: ast.expr, wanted: bool, frame: FrameType) -> tuple[float, list[float]]:
-    """(how far the two sides of a comparison are from the wanted outcome, the numbers compared); 1 if unknown."""
-    most = max
-    while isinstance(node, ast.Call) and last_name(node.func) in ("any", "all", "bool"):
-        most = min if last_name(node.func) == "any" else max
-        node = node.args[0] if node.args else getattr(node.func, "value", node.func)
-    if not isinstance(node, ast.Compare) or len(node.ops) > 1 or not is_pure(node):
+def compared(test: ast.expr, frame: FrameType) -> tuple[float, list[float]]:
+    """(how far the two sides of a comparison of numbers are apart, the numbers); 1 if that is not known."""
+    calls = [node for node in ast.walk(test) if isinstance(node, ast.Call)]
+    pure = all(getattr(call.func, "attr", getattr(call.func, "id", "")) in PURE for call in calls)
+    if (
+        not pure
+        or not isinstance(test, ast.Compare)
+        or any(isinstance(node, ast.NamedExpr) for node in ast.walk(test))
+    ):
         return 1.0, []
     try:
-        sides = [eval(compile(ast.Expression(side), "", "eval"), frame.f_globals, frame.f_locals)
-                 for side in (node.left, node.comparators[0])]  # fmt: skip
-        left, right = np.broadcast_arrays(*(np.asarray(side, dtype=np.float64) for side in sides))
-        apart = [logarithmic(a, b) for a, b in zip(left.flat, right.flat, strict=True)]
+        sides = (compile(ast.Expression(side), "condition", "eval") for side in (test.left, test.comparators[0]))
+        a, b = (float(eval(side, frame.f_globals, frame.f_locals)) for side in sides)
     except Exception:  # whatever the operands are, they are not numbers
         return 1.0, []
-    equal = isinstance(node.ops[0], (ast.Eq, ast.NotEq)) and wanted == isinstance(node.ops[0], ast.NotEq)
-    away = 1.0 if equal or not apart else (most if wanted else {max: min, min: max}[most])(apart)
-    return away, [float(side) for side in (left.flat[0], right.flat[0])] if left.size else []
-
-
-def logarithmic(a: float, b: float) -> float:
-    """How far two numbers are apart: by their ratio where both have a sign, at least 1e-9."""
-    if a * b > 0.0:
-        return max(1e-9, abs(math.log(a / b)))
-    return max(1e-9, abs(a - b) / (1.0 + abs(a) + abs(b)) + 40.0 * (a * b < 0.0))
-
-
-def is_pure(node: ast.expr) -> bool:
-    """Can the expression be evaluated again? Names, numbers, arithmetic, entries and a few functions can."""
-    inner = (ast.Name, ast.Constant, ast.Attribute, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Compare, ast.Slice,
-             ast.Tuple, ast.operator, ast.unaryop, ast.cmpop, ast.expr_context)  # fmt: skip
-    return all(
-        isinstance(part, inner) or (isinstance(part, ast.Call) and last_name(part.func) in PURE)
-        for part in ast.walk(node)
-    )
-
-
-def last_name(node: ast.expr) -> str:
-    """norm of np.linalg.norm."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    apart = abs(math.log(a / b)) if a * b > 0.0 else 40.0 * (a * b < 0.0) + abs(a - b) / (1.0 + abs(a - b))
+    return max(1e-9, apart), [a, b]
 
 
 def guilty_branch(trial: Trial, watcher: Any) -> str:
     """The outcome of a condition that most failing cases have and hardly any other, in words; "" if there is none."""
     answers = [(case, answer) for case, answer in trial.session.answers.items() if answer.taken]
-    failing = [answer.taken for case, answer in answers if trial.judged(case, answer).failed]
-    passing = [answer.taken for case, answer in answers if not trial.judged(case, answer).failed]
+    groups: tuple[list[Any], list[Any]] = [], []
+    for case, answer in answers:
+        groups[0 if trial.judged(case, answer).failed else 1].append(answer.taken)
+    failing, passing = groups
     if not failing or not passing:
         return ""
 
-    def shares(outcome: tuple[Place, bool]) -> tuple[float, float]:
-        return tuple(sum(outcome in taken for taken in group) / len(group) for group in (failing, passing))
+    def difference(outcome: Outcome) -> float:
+        return sum(outcome in t for t in failing) / len(failing) - sum(outcome in t for t in passing) / len(passing)
 
-    found = max(frozenset().union(*failing), key=lambda outcome: shares(outcome)[0] - shares(outcome)[1])
-    often, seldom = shares(found)
-    if often < 0.5 or seldom > 0.05:
+    found = max(sorted(set().union(*failing)), key=difference)
+    often, seldom = (sum(found in taken for taken in group) for group in groups)
+    if 2 * often < len(failing) or 20 * seldom > len(passing):
         return ""
-    (line, *_), truth = found
     source, condition = watcher.text(found[0])
-    counts = f"{often * len(failing):.0f} of {len(failing)} failing cases and {seldom * len(passing):.0f} of {len(passing)} others"
-    return f'line {line} "{source}": {condition} is {str(truth).lower()} in {counts}'
+    counts = f"{often} of {len(failing)} failing cases and {seldom} of {len(passing)} others"
+    return f'line {found[0][0]} "{source}": "{condition}" is {str(found[1]).lower()} in {counts}'
 
 
 # Inputs for a branch that no case took
@@ -380,8 +304,8 @@ class Search:
     """What came of the search for a branch: inputs tried, inputs judged that take it, and those answered wrongly."""
 
     branch: Branch
-    tried: int
-    findings: tuple[Finding, ...]
+    tried: int = 0
+    findings: tuple[Finding, ...] = ()
 
     def __str__(self) -> str:
         failed = sum(finding.failed for finding in self.findings)
@@ -393,21 +317,18 @@ class Search:
 
 
 def search(trial: Trial, watcher: Any, *, most: int = 8, seconds: float = 8.0) -> list[Search]:
-    """One search for each branch that was not taken, also for those behind it, in so many seconds for all."""
-    end, found = perf_counter() + seconds, dict[tuple[Place, bool], Search]()
+    """A search for each branch that was not taken, also for those behind it, in so many seconds for all."""
+    end, found = perf_counter() + seconds, dict[Outcome, Search]()
     starts = chosen([case for case in trial.suite.cases if case.n <= 12], 30)
-    while len(found) < most and perf_counter() < end:
+    while True:
         left = [branch for branch in watcher.branches() if (branch.place, branch.missing) not in found]
-        if not left:
-            break
-        watcher.aim(left[0])
+        if not left or len(found) >= most or perf_counter() > end:
+            watcher.goal = None
+            return [*found.values(), *(Search(branch) for branch in left)]
+        watcher.goal = goal = left[0].place, left[0].missing
         share = (end - perf_counter()) / min(len(left), most - len(found))
-        result = search_one(trial, watcher, left[0], starts, perf_counter() + share)
-        starts += [finding.instance for finding in result.findings]
-        found[left[0].place, left[0].missing] = result
-    watcher.aim(None)
-    left = [branch for branch in watcher.branches() if (branch.place, branch.missing) not in found]
-    return [*found.values(), *(Search(branch, 0, ()) for branch in left)]
+        found[goal] = search_one(trial, watcher, left[0], starts, perf_counter() + share)
+        starts += [finding.instance for finding in found[goal].findings]
 
 
 def search_one(
@@ -418,29 +339,34 @@ def search_one(
     Inputs that take the branch are judged and changed further, until five have an answer other than 0: the first may
     be right by chance.
     """
-    rng, findings = np.random.default_rng(0), list[Finding]()
+    rng, findings, telling = np.random.default_rng(0), list[Finding](), 0
     hints, pool, waiting = numbers_in(branch.condition), list[tuple[float, Instance]](), list(starts)
     for tried in range(most):
-        if perf_counter() > end or trial.session.hung or not (waiting or pool):
+        if perf_counter() > end or trial.session.hung or telling == 5 or not (waiting or pool):
             return Search(branch, tried, tuple(findings))
         case = waiting.pop() if waiting else moved(pool[int(len(pool) * rng.random() ** 2)][1], hints, rng)
         if case is None or not inside_space(case, trial):
             continue
         answer = trial.session.call(case, case.arguments())
         hints += [value for value in watcher.values if len(hints) < 20 and value not in hints]
-        away = watcher.distance if answer.x is None or answer.x.any() else watcher.distance + 0.1
+        nonzero = answer.x is None or bool(answer.x.any())
+        away = watcher.distance + 0.1 * (not nonzero)
         if pool and away < pool[0][0]:
             waiting = list(in_other_units(case, watcher.distance or 2.3))
         if away < math.inf:
-            pool = sorted([(away, case), *pool], key=lambda pair: pair[0])[:8]
+            pool = sorted([(away, case), *pool], key=distance_of)[:8]
         if watcher.distance == 0.0 and answer.asked and usable(case):
             found = trial.judged(case, answer, note=f'line {branch.place[0]} "{branch.condition}" {branch.missing}')
             # ten times the limit: these inputs lie outside the space in which right solvers are known to pass
             findings.append(replace(found, limit=10.0 * found.limit))
             trial.session.answers[case] = answer
-            if findings[-1].failed or sum(f.x is not None and bool(f.x.any()) for f in findings) == 5:
-                return Search(branch, tried + 1, tuple(findings))
+            telling = 5 if findings[-1].failed else telling + nonzero
     return Search(branch, most, tuple(findings))
+
+
+def distance_of(entry: tuple[float, Instance]) -> float:
+    """The first of the two."""
+    return entry[0]
 
 
 def numbers_in(condition: str) -> list[float]:
@@ -452,11 +378,8 @@ def numbers_in(condition: str) -> list[float]:
 def in_other_units(case: Instance, away: float) -> Iterator[Instance]:
     """Each argument in other units, such that a side of the comparison that grows with it meets the other side."""
     for name, value in case.data.items():
-        for power in (1.0, -1.0, 0.5, -0.5, 2.0) if name != "k" and 0.0 < away < 40.0 else ():
-            changed = {**case.data, name: value * math.exp(power * (away + 0.004))}
-            if "tau" in changed:
-                changed["tau"] = max(changed["tau"], shifted(changed["A"]))
-            yield repaired(case, changed)
+        for power in (1.0, -1.0, 0.5, -0.5, 2.0) if name != "k" and away < 40.0 else ():
+            yield repaired(case, {**case.data, name: value * math.exp(power * (away + 0.004))})
 
 
 def inside_space(case: Instance, trial: Trial) -> bool:
@@ -486,8 +409,6 @@ def moved(case: Instance, hints: Sequence[float], rng: Random) -> Instance | Non
             data[name] = array_moved(data[name], hint, rng)
         else:
             data[name] = abs(float(rng.choice([hint, data[name] * 10.0 ** rng.normal(0.0, 2.0)])))
-    if "tau" in data:
-        data["tau"] = max(data["tau"], shifted(data["A"]))
     if "B" in data and not np.linalg.eigvalsh(data["B"])[0] > 0.0:
         return None
     return repaired(case, data)
@@ -495,28 +416,18 @@ def moved(case: Instance, hints: Sequence[float], rng: Random) -> Instance | Non
 
 def array_moved(value: Any, hint: float, rng: Random) -> Any:
     """The array in other units, with another entry, rounded, without or with other signs, diagonal, or reversed."""
-    matrix = value.ndim == 2
-    sizes = (
-        np.max(np.abs(value)),
-        np.linalg.norm(value),
-        value.flat[0],
-        np.sum(value),
-        np.sum(np.diagonal(value) if matrix else value[:1]),
-    )
-    size = float(rng.choice(sizes))
+    size = float(rng.choice([np.max(np.abs(value)), np.linalg.norm(value), value.flat[0], np.sum(value)]))
     entry, (i, j) = value.copy(), rng.integers(0, len(value), 2)
-    for at in ((i, j), (j, i)) if matrix else (i,):
-        entry[at] = hint
-    zero = np.where(entry == hint, 0.0, value)
+    for at in ((i, j), (j, i)) if value.ndim == 2 else (i,):
+        entry[at] = float(rng.choice([hint, 0.0]))
     made = (
         value * 10.0 ** rng.normal(0.0, 2.0),
         value * (hint / size) if size else value,
         entry,
-        zero,
         np.round(value, 1),
         np.abs(value),
         -value,
-        np.diag(np.diagonal(value)) if matrix else np.sign(value),
+        np.diag(np.diagonal(value)) if value.ndim == 2 else np.sign(value),
         np.flip(value),
     )
     return made[int(rng.integers(len(made)))]

@@ -105,7 +105,7 @@ name = "dcgev-vectors"
 version = "{version}"
 description = "Test vectors for solvers of the sparse generalized eigenvalue problem"
 readme = "README.md"
-license = "MIT"
+license = "Apache-2.0"
 requires-python = ">=3.9"
 
 [tool.setuptools.package-data]
