@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from hashlib import sha256
 from itertools import combinations
+from operator import and_
 from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
@@ -263,23 +265,22 @@ def failure_condition(trial: Trial) -> Condition | None:
     }
     if not any(judged.values()) or trial.session.hung:
         return None
-    near = dict(probed(trial, [case for case, failed in judged.items() if failed]))
-    judged |= near
-    failing = [properties(case) for case, failed in judged.items() if failed]
-    passing = [properties(case) for case, failed in judged.items() if not failed]
-    beside = np.array([case in near for case, failed in judged.items() if not failed], dtype=bool)
-    words, exceptions = shared(failing, passing, beside if beside.any() else ~beside)
-    return Condition(words, len(failing), exceptions, len(passing))
+    judged |= dict(probed(trial, [case for case, failed in judged.items() if failed]))
+    return condition_of(judged)
 
 
 def unsupported_condition(trial: Trial) -> Condition | None:
     """The properties that the cases share for which the solver raised NotImplementedError."""
-    refused = [properties(case) for case in trial.suite.cases if case in trial.session.unsupported]
-    answered = [properties(case) for case in trial.suite.cases if case not in trial.session.unsupported]
-    if not refused or not answered:
-        return None
-    words, exceptions = shared(refused, answered, np.zeros(len(answered), dtype=bool))
-    return Condition(words, len(refused), exceptions, len(answered))
+    refused = {case: case in trial.session.unsupported for case in trial.suite.cases}
+    return condition_of(refused) if any(refused.values()) and not all(refused.values()) else None
+
+
+def condition_of(marked: Mapping[Instance, bool]) -> Condition:
+    """What separates the marked cases from the others."""
+    failing = [properties(case) for case, mark in marked.items() if mark]
+    passing = [properties(case) for case, mark in marked.items() if not mark]
+    words, exceptions = shared(failing, passing) if passing else ((), 0)
+    return Condition(words, len(failing), exceptions, len(passing))
 
 
 def probed(trial: Trial, failing: Sequence[Instance]) -> Iterator[tuple[Instance, bool]]:
@@ -359,80 +360,57 @@ def matrix_properties(A: Any) -> dict[str, float]:
 # The shortest separating conjunction
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Literal:
-    """Words that hold for every failing case, for which passing cases they hold, and how odd they are."""
+    """Words that hold for every failing case, for which passing cases they hold (as bits), and their price."""
 
     words: str
-    name: str
-    held: Any
-    oddness: int
+    held: int
+    price: float
 
 
 VISIBLE = ("x* = 0", "nonzeros of x*", "x* lies inside Ω", "ρ̃ over the ρ̃ of collapse", "ρ̃ = 0", "ν = 0")
 """Properties that decide whether a fault can be seen at all; they are named only if no others separate the cases."""
+PLAIN = ("n", "ε", "τ/max |A|", "‖y‖_B", "‖x0‖_B", "k", "cond(B)")
+"""Numbers that code asks about more often than about others."""
 
 
-def shared(failing: Sequence[Properties], passing: Sequence[Properties], beside: Any) -> tuple[tuple[str, ...], int]:
-    """(the words, the number of passing cases for which they hold).
+def shared(failing: Sequence[Properties], passing: Sequence[Properties]) -> tuple[tuple[str, ...], int]:
+    """(at most three properties, the number of passing cases that have them too): few, plain and excluding most."""
+    every = (1 << len(passing)) - 1
+    found = [literal for name in failing[0] for literal in literals(name, failing, passing) if literal.held != every]
+    sets = (chosen for count in (0, 1, 2, 3) for chosen in combinations(found, count))
 
-    Candidates are properties that exclude many passing cases: among all, and among the neighbours of failing cases,
-    which differ from them in one dimension. The best set of at most three excludes most with few and plain words.
-    """
-    found = list(literals(failing, passing))
-    if not passing or not found:
-        return (), len(passing)
-    every, plain = np.ones(len(passing), dtype=bool), [literal for literal in found if literal.name not in VISIBLE]
-    seen = np.all([every, *(literal.held for literal in found if literal.name in VISIBLE)], axis=0)
-    lists = (
-        excluding(plain, beside & seen),
-        excluding(plain, beside),
-        excluding(plain, every),
-        excluding(found, every),
-    )
-    pool = list({literal.words: literal for chosen in lists for literal in chosen}.values())
-    sets = [chosen for count in (0, 1, 2, 3) for chosen in combinations(pool, count)]
-    best = min(sets, key=lambda chosen: cost(chosen, every))
-    held = np.all([every, *(literal.held for literal in best)], axis=0)
-    return tuple(merged([literal.words for literal in best])), int(held.sum())
+    def held(chosen: Sequence[Literal]) -> int:
+        return reduce(and_, (literal.held for literal in chosen), every).bit_count()
+
+    best = min(sets, key=lambda chosen: held(chosen) / len(passing) + sum(literal.price for literal in chosen))
+    return tuple(merged([literal.words for literal in best])), held(best)
 
 
-def cost(chosen: Sequence[Literal], every: Any) -> float:
-    """The share of passing cases that are not excluded, and a price for every property, higher for odd ones."""
-    left = np.all([every, *(literal.held for literal in chosen)], axis=0).mean()
-    return float(left) + sum(0.02 + 0.01 * literal.oddness + 0.1 * (literal.name in VISIBLE) for literal in chosen)
+def literals(name: str, failing: Sequence[Properties], passing: Sequence[Properties]) -> Iterator[Literal]:
+    """What every failing case has in common in one property: its truth, a lower and an upper bound."""
+    bad, good = [case[name] for case in failing], [case[name] for case in passing]
+    low, high = min(bad), max(bad)
+    truth, visible = isinstance(low, (bool, np.bool_)), 0.1 * (name in VISIBLE)
+    price = (0.02 if truth else 0.03 if name in PLAIN else 0.04) + visible
+    if truth and low == high:
+        yield Literal(name if low else opposite(name), bits(value == low for value in good), price)
+    elif not truth:
+        below, above = [v for v in good if v < low], [v for v in good if v > high]
+        if below and math.isfinite(low):
+            bound = round_between(float(max(below)), float(low))
+            words = f"{name} > 0" if bound == 0.0 else f"{name} ≥ {bound:g}"
+            yield Literal(words, bits(value >= low for value in good), price)
+        if above:
+            bound = round_between(float(min(above)), float(high))
+            words = f"{name} = 0" if high == 0.0 else f"{name} ≤ {bound:g}"
+            yield Literal(words, bits(value <= high for value in good), price)
 
 
-def excluding(found: Sequence[Literal], passing: Any) -> list[Literal]:
-    """At most four properties, each of which excludes the most of the passing cases that are left."""
-    chosen, left = list[Literal](), passing.copy()
-    while len(chosen) < 4 and left.any() and found:
-        best = max(found, key=lambda literal: float((left & ~literal.held).sum()) - 0.3 * literal.oddness)
-        if not (left & ~best.held).any():
-            break
-        chosen.append(best)
-        left = left & best.held
-    return chosen
-
-
-def literals(failing: Sequence[Properties], passing: Sequence[Properties]) -> Iterator[Literal]:
-    """The properties that every failing case has and some passing case lacks."""
-    for name in failing[0]:
-        bad = np.array([case[name] for case in failing], dtype=np.float64)
-        good = np.array([case[name] for case in passing], dtype=np.float64)
-        odd = 1 if name in ("n", "ε", "τ/max |A|", "‖y‖_B", "‖x0‖_B", "k", "cond(B)") else 2
-        if isinstance(failing[0][name], (bool, np.bool_)):
-            if np.ptp(bad) == 0.0 and not np.all(good == bad[0]):
-                yield Literal(name if bad[0] else opposite(name), name, good == bad[0], 0)
-            continue
-        low, high = float(np.min(bad)), float(np.max(bad))
-        below, above = good[good < low], good[good > high]
-        if len(below):
-            bound = round_between(float(np.max(below)), low)
-            yield Literal(f"{name} > 0" if bound == 0.0 else f"{name} ≥ {bound:g}", name, good >= low, odd)
-        if len(above):
-            bound = round_between(float(np.min(above)), high)
-            yield Literal(f"{name} = 0" if high == 0.0 else f"{name} ≤ {bound:g}", name, good <= high, odd)
+def bits(held: Iterable[Any]) -> int:
+    """Truth values as the bits of a number."""
+    return sum(1 << i for i, value in enumerate(held) if value)
 
 
 def merged(words: Sequence[str]) -> Iterator[str]:

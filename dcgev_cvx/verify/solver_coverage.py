@@ -417,9 +417,9 @@ def moved(case: Instance, hints: Sequence[float], rng: Random) -> Instance | Non
 def array_moved(value: Any, hint: float, rng: Random) -> Any:
     """The array in other units, with another entry, rounded, without or with other signs, diagonal, or reversed."""
     size = float(rng.choice([np.max(np.abs(value)), np.linalg.norm(value), value.flat[0], np.sum(value)]))
-    entry, (i, j) = value.copy(), rng.integers(0, len(value), 2)
+    entry, number, (i, j) = value.copy(), float(rng.choice([hint, 0.0])), rng.integers(0, len(value), 2)
     for at in ((i, j), (j, i)) if value.ndim == 2 else (i,):
-        entry[at] = float(rng.choice([hint, 0.0]))
+        entry[at] = number
     made = (
         value * 10.0 ** rng.normal(0.0, 2.0),
         value * (hint / size) if size else value,
