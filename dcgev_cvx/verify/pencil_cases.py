@@ -380,7 +380,7 @@ SUBSET_SPACE = Space(
         "A": tuple(KINDS),
         "size of A": ("1e-6", "1", "1e6"),
         "B": tuple(METRICS),
-        "size of B": ("1e-4", "1", "1e4"),
+        "size of B": ("1e-12", "1e-4", "1", "1e4", "1e12"),
         "k": ("1", "2", "half", "n − 1", "n"),
         "layout": tuple(LAYOUTS),
     },
