@@ -1,8 +1,8 @@
 """The step of MSMBuilder's sparse eigensolver on trial: what it supports, and what the checks say about it.
 
-MSMBuilder's `speigh` (McGibbon and Pande) is the other public implementation of the method. Its step is written here
-anew from its description: after dividing (ALG) by τ, ADMM alternates between soft thresholding and the projection onto
-xᵀBx ≤ 1, at most 100 times. Division by τ makes τ = 0 unsupported, which is said by NotImplementedError.
+MSMBuilder's `speigh` (McGibbon and Pande) is another public implementation of the method. Its step is written here
+anew from its description: (ALG) is divided by τ, and ADMM alternates between soft thresholding and the projection
+onto xᵀBx ≤ 1, at most 100 times. Division by τ makes τ = 0 unsupported, which is said by NotImplementedError.
 
 Run: python examples/verify_speigh.py
 """
@@ -15,6 +15,7 @@ from dcgev_cvx import verify
 
 
 def soft_threshold(a, width):
+    """Every entry nearer to 0 by its width, or 0."""
     return np.sign(a) * np.maximum(np.abs(a) - width, 0.0)
 
 
@@ -57,6 +58,7 @@ def speigh_step(A, B, y, rho, eps, tau, rounds=100):
 
 
 def main():
+    """Print the verdict, where the step fails, and what it supports."""
     report = verify.check(speigh_step, "step", tol="interior-point")
     print(report.headline)
     print("\n".join(report.direction))

@@ -5,6 +5,11 @@ smallest example that shows it. A Python function is imported from the installed
 file, and called in a process of its own; a program in any language is started once and asked in JSON lines. The exit
 code is 0 if it passed, 1 if it failed.
 
+The levels: step (A, B, y, rho, eps, tau) → x with xᵀBx ≤ 1, where yᵀBy ≤ 1 and A + τI ⪰ 0; algorithm (A, B, rho, eps,
+x0) → x with xᵀBx ≤ 1; pca (A, rho, eps, x0) → x with xᵀx ≤ 1, where A ⪰ 0; fda (a, B, y, nu, eps) → x with aᵀx = 1,
+where aᵀy = 1; bound (A, B, k) → a number; cardinality (A, B, k) → x with xᵀBx = 1 and at most k nonzeros. Arrays are
+float64 (float32 in one check), never of integers.
+
 Usage:
 
     dcgev verify my_module:my_step --level step

@@ -8,8 +8,8 @@ import pytest
 from dcgev_cvx import verify
 from dcgev_cvx.verify.equations import objective, proximal_residual, tangent
 from dcgev_cvx.verify.levels import PROFILES, question
-from dcgev_cvx.verify.run_cases import exact_run
 from dcgev_cvx.verify.pencil_cases import Space
+from dcgev_cvx.verify.run_cases import exact_run
 from dcgev_cvx.verify.suite import SPACES, covered, is_telling, suite
 
 

@@ -159,7 +159,7 @@ def test_files_that_are_none_are_named(folder, tmp_path):
 
 
 def test_a_vector_has_the_same_id_in_quick_and_full(folder):
-    hard = {effort: [c for c in hard_cases("step", 0, count)] for effort, count in (("quick", 1), ("full", 2))}
+    hard = {effort: list(hard_cases("step", 0, count)) for effort, count in (("quick", 1), ("full", 2))}
     names = {effort: {vectors.vector_id("step", vectors.case_record(c, PROFILES["standard"])) for c in cases}
              for effort, cases in hard.items()}  # fmt: skip
     assert names["quick"] < names["full"]
