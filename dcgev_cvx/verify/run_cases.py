@@ -286,7 +286,7 @@ def slowed(A: Matrix, B: Matrix, rate: float) -> Matrix:
 
 
 def sparse_starts(level: str, seed: int, count: int) -> list[Instance]:
-    """Starts at a sparse limit: filling its zeros, or another start, ends at a larger f, so that x0 cannot be ignored.
+    """Starts at a sparse limit: filling its zeros, or another start, ends at a larger f.
 
     A has a block vvᵀ with eigenvalue 1, other variables of variance d = 0.2, and a coupling c = 0.03 between them.
     One more variable gains c²/(1 − d) = 0.0011 and costs about 0.93ρ̃; filled with 1e-3 it is kept, since c exceeds

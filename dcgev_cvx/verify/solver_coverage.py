@@ -281,7 +281,7 @@ def guilty_branch(trial: Trial, watcher: Any) -> str:
     for case, answer in answers:
         groups[0 if trial.judged(case, answer).failed else 1].append(answer.taken)
     failing, passing = groups
-    if not failing or not passing:
+    if not failing or not passing or trial.session.hung:
         return ""
 
     def difference(outcome: Outcome) -> float:

@@ -91,14 +91,13 @@ def check(
     """
     about = known_level(level)
     if not callable(solver):
-        raise InvalidParameter(
-            f"solver = {solver!r} is not callable; it is called as solver({', '.join(about.arguments)})."
-        )
+        words = ", ".join(about.arguments)
+        raise InvalidParameter(f"solver = {solver!r} is not callable; it is called as solver({words}).")
     if progress is not None and not callable(progress):
         raise InvalidParameter(f"progress = {progress!r} is not callable; it is called as progress(check, calls).")
     begin, profile, searches = perf_counter(), tolerances(tol), list[Search]()
-    found = suite(level, seed, effort, profile)
-    watched: Any = None if is_remote(solver) else solver if hasattr(solver, "branches") else Watcher(solver)
+    found, known, remote = suite(level, seed, effort, profile), dict(expected or {}), is_remote(solver)
+    watched: Any = None if remote else solver if hasattr(solver, "branches") else Watcher(solver)
     trial, outcomes = Trial(Session(watched or solver, as_time_limit(time_limit)), found, profile), list[Outcome]()
 
     def searched(trial: Trial) -> Iterable[Finding]:
@@ -106,13 +105,10 @@ def check(
         searches.extend(search(trial, watched, most=0 if wrong else 8))
         return (finding for result in searches for finding in result.findings)
 
-    known, made = (
-        dict(expected or {}),
-        checks(level, found, remote=is_remote(solver), startable=hasattr(solver, "fresh")),
-    )
+    made = checks(level, found, remote=remote, startable=hasattr(solver, "fresh"))
     if watched is not None:
         made.append(
-            Check(BRANCHES, "", "inputs that take a branch that no case took are answered right", searched, since="3")
+            Check(BRANCHES, "", "inputs for branches that no case took are answered right", searched, since="3")
         )
     for item in selected(made, include, exclude, known):
         if progress is not None:
@@ -138,7 +134,7 @@ def check(
         solver_seconds=trial.session.seconds,
         seconds=perf_counter() - begin,
         counterexample=example,
-        remote=is_remote(solver),
+        remote=remote,
         condition=where,
         unsupported=refused,
         coverage=f"{found.space.asked} of {found.space.pairs} pairs of levels ({found.space.share:.0%})",

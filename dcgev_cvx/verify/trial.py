@@ -10,10 +10,10 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter, process_time
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -103,11 +103,11 @@ class Session:
 
     def alone(self, instance: Instance) -> Answer | None:
         """The answer of a process in which nothing else was called; None if the solver cannot be started anew."""
-        start = getattr(self.solver, "fresh", None)
-        if start is None:
+        if not hasattr(self.solver, "fresh"):
             return None
-        with start() as solver:
+        with suppress(SolverFailed), cast("Any", self.solver).fresh() as solver:
             return Session(solver, self.time_limit).ask(instance)
+        return None
 
     def call(self, instance: Instance, arguments: list[Any]) -> Answer:
         """One call with the given arguments, judged for form alone."""

@@ -106,25 +106,16 @@ version = "{version}"
 description = "Test vectors for solvers of the sparse generalized eigenvalue problem"
 readme = "README.md"
 license = "Apache-2.0"
-requires-python = ">=3.9"
 
 [tool.setuptools.package-data]
 dcgev_vectors = ["*.json"]
 """,
-    "dcgev_vectors/__init__.py": """\"\"\"Test vectors for the sparse generalized eigenvalue problem: the JSON files in `folder`.\"\"\"
-
-from pathlib import Path
-
-folder = Path(__file__).parent
-""",
+    "dcgev_vectors/__init__.py": "",
     "README.md": """# dcgev-vectors
 
-Problems with certified answers as JSON, for solvers of the sparse generalized eigenvalue problem in any language:
-{count} vectors with at most {largest} variables, set {set}. Copy `dcgev_vectors/*.json` into your project, or install
-the package and read `dcgev_vectors.folder`. `schema.json` is the JSON Schema of the files.
-
-`dcgev vectors check dcgev_vectors ANSWERS.json` (package dcgev-cvx) judges the answers
-`{{"schema_version": {schema}, "set": "{set}", "answers": {{ID: x or bound}}}}`.
+{count} problems of at most {largest} variables with certified answers, for solvers of the sparse generalized
+eigenvalue problem in any language (set {set}). `schema.json` is the JSON Schema of the files. The package dcgev-cvx
+judges answers: `dcgev vectors check dcgev_vectors ANSWERS.json`.
 """,
 }
 """The files of the data package beside its vectors."""
@@ -136,15 +127,9 @@ def write_package(folder: Path | str, *, largest: int = 14) -> tuple[int, str]:
     inner = target / "dcgev_vectors"
     count = sum(sum(export(inner, level, largest=largest).values()) for level in LEVELS)
     found = set_hash(read_vectors(inner))
-    words = {
-        "count": count,
-        "largest": largest,
-        "set": found,
-        "schema": SCHEMA_VERSION,
-        "version": f"{SCHEMA_VERSION}.0",
-    }
     for name, text in PACKAGE.items():
-        (target / name).write_text(text.format(**words), encoding="utf-8")
+        filled = text.format(count=count, largest=largest, set=found, version=f"{SCHEMA_VERSION}.0")
+        (target / name).write_text(filled, encoding="utf-8")
     return count, found
 
 
