@@ -21,7 +21,6 @@ Usage:
 from __future__ import annotations
 
 import argparse
-import faulthandler
 import importlib
 import importlib.util
 import json
@@ -85,8 +84,7 @@ def checked(args: argparse.Namespace) -> Report:
     if not args.json:
         tell(f"running {args.target or args.cmd}")
     if args.in_process and args.target is not None:
-        with watchdog(2.0 * args.time_limit + 10.0):
-            return check(args, loaded(args.target))
+        return check(args, loaded(args.target))
     settings: Any = {"level": args.level, "time_limit": args.time_limit}
     with (
         ended_by_signals(),
@@ -161,32 +159,6 @@ def ended_by_signals() -> Generator[None]:
     finally:
         for number, handler in zip(signals, before, strict=False):
             signal.signal(number, handler)
-
-
-@contextmanager
-def watchdog(seconds: float) -> Generator[None]:
-    """End the process with code 1 and a traceback when no other thread has run for so long.
-
-    A compiled solver or a regular expression may keep the interpreter to itself; nothing else could end it then.
-    """
-    done = threading.Event()
-
-    def wind() -> None:
-        faulthandler.dump_traceback_later(seconds, exit=True, file=2)
-
-    def beat() -> None:
-        while not done.wait(1.0):
-            wind()
-
-    wind()
-    thread = threading.Thread(target=beat, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
-        faulthandler.cancel_dump_traceback_later()
 
 
 def loaded(target: str) -> Any:

@@ -45,17 +45,24 @@ class Limits:
 
     def accuracy(self, instance: Instance) -> float:
         """The limit on x and its conditions: the profile's, not below what rounding leaves there."""
-        return max(self.tol.at(instance), self.floor(instance))
+        return max(self.tol.accuracy, rounding(instance), self.floor(instance))
 
     def feasibility(self, instance: Instance) -> float:
-        """The limit on leaving Ω."""
-        return max(self.tol.feasibility, rounding(instance), self.floor(instance))
+        """The limit on leaving Ω; conic solvers stop at 1e-8, which cond(B) = 1e3 can make 1e-6."""
+        allowed = 1e-5 if self.tol.gap > 0.0 else self.tol.accuracy
+        return max(allowed, rounding(instance), self.floor(instance))
 
     def value(self, instance: Instance) -> float:
-        """The limit on the surrogate's value; ‖x‖_B itself is uncertain by B's condition number."""
-        size = surrogate(instance).size(reference(instance).x)
+        """The limit on the surrogate's value, relative to its size; ‖x‖_B itself is uncertain by cond(B).
+
+        A gap is relative to 1 + size. An error δ in x costs δ² in the value, so 1e-3·δ is far from tight; summing in
+        double precision loses 1e-12.
+        """
+        size, allowed = surrogate(instance).size(reference(instance).x), 1e-3 * self.tol.accuracy + 1e-12
+        if self.tol.gap > 0.0:
+            allowed = self.tol.gap * (1.0 + 1.0 / size) if size > 0.0 else 1.0
         single = max(self.rounds(instance), 1e-5 if self.single else 0.0)
-        return max(self.tol.value(size), UNIT_ROUNDOFF * condition(instance), single)
+        return max(allowed, UNIT_ROUNDOFF * condition(instance), single)
 
     def distance(self, instance: Instance) -> float:
         """The limit on ‖x − x*‖_B: three times the accuracy, or √(gap/κ) by strong convexity."""

@@ -366,18 +366,11 @@ class Report:
         return (f"{first.name}{tag}: {where}", *([self.guilty] if self.guilty else []))
 
     def __str__(self) -> str:
-        lines = [
-            self.headline,
-            *self.direction,
-            self.setting,
-            "",
-            row("check", "tag", "", "cases", "worst", "allowed"),
-        ]
-        lines += [line(outcome) for outcome in self.contract]
+        lines = [self.headline, *self.direction, self.setting, ""]
+        lines += [row("check", "tag", "", "cases", "worst", "allowed"), *(line(outcome) for outcome in self.contract)]
         lines += ["advisory (reported, does not decide)", *(line(outcome) for outcome in self.advisory)]
-        lines += ["branches of the source that no case took", *(f"  {result}" for result in self.branches)] * bool(
-            self.branches
-        )
+        if self.branches:
+            lines += ["branches of the source that no case took", *(f"  {result}" for result in self.branches)]
         if self.counterexample is not None:
             lines += ["", f"smallest example found ({self.counterexample.check}):", str(self.counterexample)]
         return "\n".join(lines)

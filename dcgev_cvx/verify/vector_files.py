@@ -8,7 +8,6 @@ back to the same bits.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -283,7 +282,7 @@ def read_answers(path: Path | str) -> tuple[dict[str, Any], str]:
 def read_versioned(path: Path, field: str) -> dict[str, Any]:
     """The JSON object in a file of our schema version, or an error that names the file."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=without_repetition)
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as cause:
         raise InvalidParameter(f"{path} cannot be read: {cause.strerror or cause}") from cause
     except (ValueError, RecursionError) as cause:
@@ -293,11 +292,3 @@ def read_versioned(path: Path, field: str) -> dict[str, Any]:
             f'{path} must hold {{"schema_version": {SCHEMA_VERSION}, "{field}": …}}: export again.'
         )
     return content
-
-
-def without_repetition(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; a name that occurs twice is an error, since it is unclear which of the two values holds."""
-    name, count = Counter(name for name, _ in pairs).most_common(1)[0] if pairs else ("", 0)
-    if count > 1:
-        raise ValueError(f"{shown(name)} occurs twice in one object")
-    return dict(pairs)

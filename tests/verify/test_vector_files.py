@@ -182,10 +182,6 @@ def test_the_data_package_is_small_and_complete(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (
-            '{"schema_version": 2, "set": "0", "answers": {"fda-0001": [1.0], "fda-0001": [2.0]}}',
-            "'fda-0001' occurs twice",
-        ),
         ("[" * 200000, "is not JSON"),
         ('\ufeff{"schema_version": 2, "set": "0", "answers": {}}', "holds no answers"),
     ],
