@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from ._numerics.checks import as_flag, one_of
+from ._numerics.extras import LARGE, expect_numba
 from .errors import InvalidParameter
 from .mm import Callback, MMResult, Stop, minimize
-from .pencils import Gram, Pencil
+from .pencils import Pencil
 from .programs import MACHINE_EPS, Shift, SparseFDA, SparseGEV
 from .steps.accelerate import Accelerated, Repeated
 from .steps.closed import soft_threshold_step
@@ -234,6 +235,7 @@ def step_of(program: SparseGEV | SparseFDA, engine: str, solver: Any) -> Step:
     if one_of(engine, "engine", ("cvxpy", "native")) == "native":
         from .steps.native import native_step
 
+        expect_numba(program.pencil.n >= LARGE)
         return native_step
     from .steps.backend import Backend
     from .steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep
@@ -268,6 +270,3 @@ def native_run(
 ) -> MMResult:
     """The run of engine="native"."""
     return run(program, step_of(program, "native", None), x0, engine="native", stop=stop, callback=callback)
-
-
-__all__ = ["Engine", "Gram", "dc_pca", "sparse_fda", "sparse_gev"]

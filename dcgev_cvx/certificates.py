@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -81,7 +81,7 @@ class Certificate:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # far outside Ω the numbers overflow, and nothing passes
-def certify(program: Program, x: Vector, history: Sequence[Visited] = (), *, tol: float = SNAP_TOL) -> Certificate:
+def certify(program: Program, x: Vector, history: Sequence[Any] = (), *, tol: float = SNAP_TOL) -> Certificate:
     """Feasibility, stationarity and complementarity of x, and the sandwich along its history (Eq:sandwich).
 
     x is stationary for f over Ω when 0 ∈ ∇(smooth part) + ρ_ε w∘∂|x| + 2μ·normal with μ ≥ 0 and μ·slack = 0. With μ
@@ -273,20 +273,17 @@ def checked_k(k: Any, n: int) -> int:
     >>> from dcgev_cvx.certificates import checked_k
     >>> checked_k(14, 13)
     Traceback (most recent call last):
-    dcgev_cvx.errors.InvalidParameter: k = 14 is out of range: a cardinality lies between 1 and n = 13.
+    dcgev_cvx.errors.InvalidParameter: k = 14 is out of range: it must be a whole number between 1 and n = 13.
     """
-    if not is_whole(k):
-        raise InvalidParameter(f"k = {shown(k)} must be a whole number between 1 and n = {n}.")
-    if not 1 <= k <= n:
-        raise InvalidParameter(f"k = {shown(k)} is out of range: a cardinality lies between 1 and n = {n}.")
+    if not is_whole(k) or not 1 <= k <= n:
+        raise InvalidParameter(f"k = {shown(k)} is out of range: it must be a whole number between 1 and n = {n}.")
     return int(k)
 
 
 def on_support(pencil: Pencil, support: Index) -> Vector:
     """The leading eigenvector of the principal sub-pencil, embedded with exact zeros."""
     x = np.zeros(pencil.n)
-    # products = 0: a large support of A = CᵀC never forms its square
-    x[support] = pencil.restrict(support, products=0).leading_vector
+    x[support] = pencil.restrict(support).leading_vector
     return x
 
 
@@ -304,7 +301,10 @@ def value(pencil: Pencil, x: Vector) -> float:
     """
     with np.errstate(over="ignore", invalid="ignore"):
         a, b = pencil.A_quad(x), pencil.B_quad(x)
-    found = exact_value(pencil, np.flatnonzero(x), x) if may_cancel(pencil, x, a, b) else a / b
+    try:
+        found = float(exact_value(pencil, x)) if may_cancel(pencil, x, a, b) else a / b
+    except OverflowError:
+        found = math.inf
     if not math.isfinite(found):
         raise InvalidPencil("xᵀAx/xᵀBx overflows: divide A by 1e100, or multiply B.")
     return found
@@ -313,19 +313,18 @@ def value(pencil: Pencil, x: Vector) -> float:
 def may_cancel(pencil: Pencil, x: Vector, a: float, b: float) -> bool:
     """May the terms of a = xᵀAx or b = xᵀBx exceed CANCELLATION times their sum, or underflow?
 
-    The terms are at most max|Aᵢⱼ|·‖x‖₁² and, B being positive definite, (Σ √Bᵢᵢ|xᵢ|)².
+    The terms of a are at most max|Aᵢⱼ|·‖x‖₁².
     """
-    support = np.flatnonzero(x)
-    rows = pencil.A.rows if isinstance(pencil.A, Gram) else len(support)
-    if not pencil.A_scale or len(support) * max(rows, len(support)) > EXACT_ENTRIES:
+    s = np.count_nonzero(x)
+    rows = pencil.A.rows if isinstance(pencil.A, Gram) else s
+    if not pencil.A_scale or s * max(rows, s) > EXACT_ENTRIES:
         return False
-    moduli = np.abs(x)
-    l1, length = float(np.sum(moduli)), float(moduli @ pencil.B_roots)
-    return not TINY < pencil.A_scale * l1 * l1 <= CANCELLATION * abs(a) or length * length > CANCELLATION * b
+    l1 = float(np.sum(np.abs(x)))
+    return not TINY < pencil.A_scale * l1 * l1 <= CANCELLATION * abs(a) or b == 0.0 or B_cancels(pencil, x)
 
 
 def B_cancels(pencil: Pencil, x: Vector) -> bool:
-    """Have the terms of xᵀBx more than CANCELLATION times their sum? Only for an ill-conditioned B."""
+    """Do the terms of xᵀBx, bounded by (Σ √Bᵢᵢ|xᵢ|)², exceed CANCELLATION times their sum?"""
     if pencil.B is None or not x.any():
         return False
     z = x / power_of_two(float(np.max(np.abs(x))))
@@ -376,31 +375,31 @@ class ExactPencil(Pencil):
 
 
 def rounded(*factors: Matrix) -> Vector:
-    """The product of matrices and a vector, the last, in integers; each entry is rounded once."""
+    """The product of matrices and a vector, the last; each entry is rounded once."""
+    return np.array([float(entry) for entry in exact_product(*factors)])
+
+
+def exact_value(pencil: Pencil, x: Vector) -> Fraction:
+    """xᵀAx/xᵀBx without rounding."""
+    support = np.flatnonzero(x)
+    z, A = x[support], pencil.A
+    if isinstance(A, Gram) and A.implicit is None:
+        factors = A.C[:, support].T, A.C[:, support]
+    else:
+        factors = (pencil.A_sub(support),)
+    (a,), (b,) = exact_product(z[None], *factors, z), exact_product(z[None], pencil.B_sub(support), z)
+    return a / b
+
+
+def exact_product(*factors: Matrix) -> list[Fraction]:
+    """The product of matrices and a vector, the last, in integers: every double is one times a power of two."""
     *matrices, x = factors
     support = np.flatnonzero(x)
     z, exponent = as_integers(x[support])
     for M in reversed(matrices):
         whole, shift = as_integers(M[:, support] if M is matrices[-1] else M)
         z, exponent = whole @ z, exponent + shift
-    unit = Fraction(2) ** exponent
-    return np.array([float(Fraction(entry) * unit) for entry in z])
-
-
-def exact_value(pencil: Pencil, support: Index, x: Vector) -> float:
-    """xᵀAx/xᵀBx in integers, rounded once at the end: every double is an integer times a power of two."""
-    z, _ = as_integers(x[support])
-    B, down = as_integers(pencil.B_sub(support))
-    if isinstance(pencil.A, Gram) and pencil.A.implicit is None:
-        C, up = as_integers(pencil.A.C[:, support])
-        a, up = sum((C @ z) ** 2), 2 * up
-    else:
-        A, up = as_integers(pencil.A_sub(support))
-        a = z @ A @ z
-    try:
-        return float(Fraction(a) / Fraction(z @ B @ z) * Fraction(2) ** (up - down))
-    except OverflowError:
-        return math.inf
+    return [Fraction(entry) * Fraction(2) ** exponent for entry in z]
 
 
 def as_integers(values: Matrix) -> tuple[Any, int]:
@@ -447,22 +446,8 @@ def kkt_residuals(program: Program, x: Vector, terms: Sequence[Vector], p: Vecto
     return min(found, residuals(0.0), key=max) if slack > 1e-12 and mu != 0.0 else found
 
 
-class Visited(Protocol):
-    """What the sandwich inequality needs of an iterate."""
-
-    @property
-    def x(self) -> Vector:
-        """The point."""
-        ...
-
-    @property
-    def origin(self) -> Vector | None:
-        """The point at which the surrogate touches f; None if that is the previous iterate."""
-        ...
-
-
 @np.errstate(over="ignore", invalid="ignore")
-def sandwich_violation(program: Program, history: Sequence[Visited]) -> float:
+def sandwich_violation(program: Program, history: Sequence[Any]) -> float:
     """The largest f(x⁺) − g(x⁺, x) or g(x⁺, x) − f(x) of a history, relative to the size of f's terms (Eq:sandwich).
 
     f and g are computed from the data, not taken from the history.
@@ -470,7 +455,7 @@ def sandwich_violation(program: Program, history: Sequence[Visited]) -> float:
     return max((violation_on_support(program, part) for part in by_support_size(history)), default=0.0)
 
 
-def by_support_size(history: Sequence[Visited]) -> Iterator[Sequence[Visited]]:
+def by_support_size(history: Sequence[Any]) -> Iterator[Sequence[Any]]:
     """Parts of the history that share their end points; a new part when the number of nonzeros has halved."""
     cards = [np.count_nonzero(point.x) for point in history]
     begin = 0
@@ -480,25 +465,24 @@ def by_support_size(history: Sequence[Visited]) -> Iterator[Sequence[Visited]]:
             begin = end
 
 
-def violation_on_support(program: Program, history: Sequence[Visited]) -> float:
+def violation_on_support(program: Program, history: Sequence[Any]) -> float:
     """The violation on the variables that are nonzero somewhere: the others add the same to f and to g."""
     points = [point.x for point in history]
     origins = [before.x if after.origin is None else after.origin for before, after in pairwise(history)]
-    support = np.flatnonzero(np.any([*points, *origins], axis=0))
-    part = program.restrict(support, 3 * len(history)) if 0 < len(support) < program.pencil.n else program
-    if part is not program:
+    support, part = np.flatnonzero(np.any([*points, *origins], axis=0)), program
+    if 0 < len(support) < program.pencil.n:
+        part = program.restrict(support)
         points, origins = [x[support] for x in points], [y[support] for y in origins]
     dropped = 2.0 * (program.pencil.n - part.pencil.n) * abs(program.at_zero()[0])
-    values = [part.f(x) for x in points]
-    worst = 0.0
-    for before, y in enumerate(origins):
-        after = before + 1
-        f_y = values[before] if history[after].origin is None else part.f(y)
-        g_between = part.g(points[after], y)
-        rises = (values[after] - g_between, g_between - f_y, f_y - values[before])
+    worst, f_before = 0.0, part.f(points[0])
+    for before, after, y in zip(points[:-1], points[1:], origins, strict=True):
+        f_y = f_before if np.array_equal(y, before) else part.f(y)
+        g, f_after = part.g(after, y), part.f(after)
+        rises = (f_after - g, g - f_y, f_y - f_before)
         if not all(rise <= 0.0 for rise in rises):  # NaN is not descent
-            size = dropped + max(part.size(points[before]), part.size(points[after]))
-            worst = max(worst, ratio(float(np.max(rises)) - part.rounding(size, points[after]), size))
+            size = dropped + max(part.size(before), part.size(after))
+            worst = max(worst, ratio(float(np.max(rises)) - part.rounding(size, after), size))
+        f_before = f_after
     return worst
 
 
@@ -518,12 +502,8 @@ def ratio(part: float, whole: float) -> float:
 
 def check_history(history: Any, n: int) -> None:
     """Raise unless history is a list or tuple of iterates in n variables."""
-
-    def fits(point: Any) -> bool:
-        x, origin = getattr(point, "x", None), getattr(point, "origin", None)
-        return isinstance(x, np.ndarray) and x.shape == (n,) and (origin is None or origin.shape == (n,))
-
-    if not isinstance(history, (list, tuple)) or not all(map(fits, history)):
+    whole = isinstance(history, (list, tuple)) and all(np.shape(getattr(point, "x", 0)) == (n,) for point in history)
+    if not whole:
         raise InvalidParameter(
             f"history = {shown(history)} must hold iterates of length {n}, as MMResult.history does."
         )

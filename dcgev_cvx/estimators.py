@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.special import log_softmax, softmax
@@ -31,7 +31,7 @@ from .programs import MACHINE_EPS
 from .search.components import Components, components, embedded
 from .search.deflation import Deflation, deflate, rule_of
 from .search.fisher import fisher_solve
-from .search.solve import EFFORTS
+from .search.solve import EFFORTS, Effort
 from .search.working_set import affordable
 
 try:
@@ -42,20 +42,30 @@ except ImportError:
     require("sklearn", "estimators")
     raise
 
-if TYPE_CHECKING:
-    from .search.solve import Effort
 
+class SparseEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What the three estimators share. Sparse matrices are accepted; DCPCA alone does not make them dense."""
 
-class SparseInput:
-    """Tells scikit-learn that sparse matrices are accepted; DCPCA alone does not make them dense."""
+    n_components_: int
+    mean_: Vector
+    scale_: Vector
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # pyright: ignore[reportAttributeAccessIssue]
+        tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
 
-class DCPCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, BaseEstimator):
+    def _standardized(self, X: Any) -> Matrix:
+        check_is_fitted(self)
+        return (checked_X(self, X, reset=False, least=1).X - self.mean_) / self.scale_
+
+
+@dataclass(eq=False, repr=False)
+class DCPCA(SparseEstimator):
     """Sparse PCA: directions with few nonzeros that explain X's variance (Section 4).
 
     With k, each component has exactly k nonzeros and is the best that the search of `dcgev_cvx.solve` finds: every
@@ -116,26 +126,15 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
     'Algorithm 2 (dc_pca)'
     """
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        k: int | Sequence[int] | None = None,
-        *,
-        rho: float | None = None,
-        center: bool = True,
-        scale: bool = False,
-        deflation: Deflation = "orthogonalized-hotelling",
-        effort: Effort = "normal",
-        random_state: Any = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.k = k
-        self.rho = rho
-        self.center = center
-        self.scale = scale
-        self.deflation = deflation
-        self.effort = effort
-        self.random_state = random_state
+    n_components: int = 1
+    k: int | Sequence[int] | None = None
+    _: KW_ONLY
+    rho: float | None = None
+    center: bool = True
+    scale: bool = False
+    deflation: Deflation = "orthogonalized-hotelling"
+    effort: Effort = "normal"
+    random_state: Any = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the components of X (samples × variables); y is not used."""
@@ -149,16 +148,15 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
         else:
             found = by_algorithm_2(pencil, len(ks), self.rho, settings["deflation"])
         mean, deviation = table.spread()
-        self.mean_: Vector = mean if self.center else np.zeros(pencil.n)
-        self.scale_: Vector = deviation if self.scale else np.ones(pencil.n)
+        self.mean_ = mean if self.center else np.zeros(pencil.n)
+        self.scale_ = deviation if self.scale else np.ones(pencil.n)
         self.components_: Matrix = np.ascontiguousarray(found.V.T)
         self.values_: Vector = np.array(found.values)
         self.projector_trace_: Vector = found.projector_trace()
         self.adjusted_: Vector = found.adjusted()
         self.plain_sum_: Vector = found.plain_sum()
         self.solutions_: tuple[Solution, ...] = found.solutions
-        self.n_components_: int = len(ks)
-        self._n_features_out: int = len(ks)
+        self.n_components_ = len(ks)
         return self
 
     def transform(self, X: Any) -> Matrix:
@@ -185,12 +183,9 @@ class DCPCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
             raise InvalidParameter("X does not differ from the training mean: it has no variance to explain.")
         return float(np.sum((Z @ np.linalg.qr(self.components_.T)[0]) ** 2)) / total
 
-    def _standardized(self, X: Any) -> Matrix:
-        check_is_fitted(self)
-        return (checked_X(self, X, reset=False, least=1).X - self.mean_) / self.scale_
 
-
-class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class DCCCA(SparseEstimator):
     """Sparse CCA: pairs of directions with kx and ky nonzeros whose scores correlate most (Eq:CCA, Section 5).
 
     Each pair is found by `dcgev_cvx.components` on the pencil of `cca_pencil`, with kx and ky nonzeros in the two
@@ -250,41 +245,21 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
     (array([1]), array([2]))
     """
 
-    x_mean_: Vector
-    x_scale_: Vector
-    y_mean_: Vector
-    y_scale_: Vector
-    x_weights_: Matrix
-    y_weights_: Matrix
-
-    def __init__(
-        self,
-        n_components: int = 1,
-        kx: int | Sequence[int] | None = None,
-        ky: int | Sequence[int] | None = None,
-        *,
-        ridge: float | Literal["auto"] = "auto",
-        scale: bool = True,
-        deflation: Deflation = "orthogonalized-hotelling",
-        effort: Effort = "normal",
-        random_state: Any = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.kx = kx
-        self.ky = ky
-        self.ridge: float | Literal["auto"] = ridge
-        self.scale = scale
-        self.deflation = deflation
-        self.effort = effort
-        self.random_state = random_state
+    n_components: int = 1
+    kx: int | Sequence[int] | None = None
+    ky: int | Sequence[int] | None = None
+    _: KW_ONLY
+    ridge: float | Literal["auto"] = "auto"
+    scale: bool = True
+    deflation: Deflation = "orthogonalized-hotelling"
+    effort: Effort = "normal"
+    random_state: Any = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the pairs for two views of the same samples; y may have one dimension, and is then one variable."""
         if y is None:
             raise InvalidParameter("DCCCA requires y to be passed, but the target y is None.")
         x_table, y_table = checked_X(self, X, reset=True), second_view(X, y)
-        if x_table.m != y_table.m:
-            raise InvalidParameter(f"X has {x_table.m} rows but y has {y_table.m}: both must have the same samples.")
         self.y_names_: tuple[str, ...] | None = y_table.names
         self.x_mean_, self.x_scale_ = location_scale(x_table, self.scale)
         self.y_mean_, self.y_scale_ = location_scale(y_table, self.scale)
@@ -294,12 +269,11 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
         kx = per_component(self.kx, self.n_components, x_table.n, "kx")
         ky = per_component(self.ky, self.n_components, y_table.n, "ky")
         found = components(pencil, list(zip(kx, ky, strict=True)), **search_settings(self))
-        self.x_weights_, self.y_weights_ = view_weights(pencil, found)
+        self.x_weights_, self.y_weights_ = view_weights(pencil, found.V)
         self.values_: Vector = np.array(found.values)
         self.shrinkage_: tuple[float, ...] | None = pencil.shrinkage
         self.solutions_: tuple[Solution, ...] = found.solutions
-        self.n_components_: int = len(kx)
-        self._n_features_out: int = len(kx)
+        self.n_components_ = len(kx)
         return self
 
     def transform(self, X: Any, y: Any = None) -> Any:
@@ -331,7 +305,8 @@ class DCCCA(ClassNamePrefixFeaturesOutMixin, SparseInput, TransformerMixin, Base
         return tags
 
 
-class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, TransformerMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class DCFDA(ClassifierMixin, SparseEstimator):
     """Sparse Fisher discriminant analysis: few variables that separate the classes (Eq:FDA, Section 6).
 
     Columns are centred and divided by their standard deviation. For two classes the discriminant is found by
@@ -388,30 +363,15 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, Trans
     (True, True)
     """
 
-    classes_: Any
-    mean_: Vector
-    scale_: Vector
-
-    def __init__(
-        self,
-        k: int | Sequence[int] | None = None,
-        *,
-        nu: float | None = None,
-        n_components: int | None = None,
-        ridge: float = 0.01,
-        refit: bool = True,
-        deflation: Deflation = "orthogonalized-hotelling",
-        effort: Effort = "normal",
-        random_state: Any = 0,
-    ) -> None:
-        self.k = k
-        self.nu = nu
-        self.n_components = n_components
-        self.ridge = ridge
-        self.refit = refit
-        self.deflation = deflation
-        self.effort = effort
-        self.random_state = random_state
+    k: int | Sequence[int] | None = None
+    _: KW_ONLY
+    nu: float | None = None
+    n_components: int | None = None
+    ridge: float = 0.01
+    refit: bool = True
+    deflation: Deflation = "orthogonalized-hotelling"
+    effort: Effort = "normal"
+    random_state: Any = 0
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the discriminants of labelled samples."""
@@ -435,8 +395,7 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, Trans
         inverse = np.linalg.pinv(basis.T @ covariance @ basis, rcond=1e-8, hermitian=True)
         self.coef_: Matrix = means @ basis @ inverse @ basis.T
         self.intercept_: Vector = np.log(self.priors_) - 0.5 * np.einsum("cj,cj->c", self.coef_, means)
-        self.n_components_: int = V.shape[1]
-        self._n_features_out: int = V.shape[1]
+        self.n_components_ = V.shape[1]
         return self
 
     def transform(self, X: Any) -> Matrix:
@@ -472,10 +431,6 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, Trans
     def _log_densities(self, X: Any) -> Matrix:
         return self._standardized(X) @ self.coef_.T + self.intercept_
 
-    def _standardized(self, X: Any) -> Matrix:
-        check_is_fitted(self)
-        return (checked_X(self, X, reset=False, least=1).X - self.mean_) / self.scale_
-
     def _discriminants(self, means: Matrix, B: Matrix) -> Matrix:
         """The discriminants as columns."""
         settings = search_settings(self)
@@ -492,9 +447,10 @@ class DCFDA(ClassNamePrefixFeaturesOutMixin, SparseInput, ClassifierMixin, Trans
                 f"nu = {checks.shown(self.nu)} is for two classes; with {len(means)} give k instead."
             )
         between = np.sqrt(self.priors_)[:, None] * (means - self.priors_ @ means)
-        if float(np.max(np.abs(between))) <= UNIT_ROUNDOFF * between.size:  # columns have standard deviation one
+        # classes less one, or less where means lie on a line; columns have standard deviation one
+        rank = int(np.linalg.matrix_rank(between, tol=UNIT_ROUNDOFF * between.size))
+        if rank == 0:
             raise InvalidParameter(f"the means of the {len(means)} classes coincide: no direction separates them.")
-        rank = int(np.linalg.matrix_rank(between))  # classes less one, or less where means lie on a line
         if count is not None and count > rank:
             raise InvalidParameter(
                 f"n_components = {count}: the means of {len(means)} classes have at most {rank} discriminant(s)."
@@ -507,11 +463,12 @@ def by_algorithm_2(pencil: Pencil, count: int, rho: float, deflation: Deflation)
     """Components by Algorithm 2; by Algorithm 1 where deflation makes A indefinite."""
     if (screened := affordable(pencil, checks.as_number(rho, "rho"))) is not None:
         return embedded(screened, by_algorithm_2(screened.pencil, count, rho, deflation))
-    current, V = pencil, np.zeros((pencil.n, 0))
+    current = pencil
     solutions: list[Solution] = []
     inner: list[float] = []
     for j in range(count):
-        if j:
+        if solutions:
+            V = np.column_stack([solution.x for solution in solutions])
             current = deflate(current, V[:, -1], deflation, np.linalg.qr(V[:, :-1])[0])
         if current.semidefinite:
             method, result = "Algorithm 2 (dc_pca)", dc_pca(current, rho=rho)
@@ -523,8 +480,8 @@ def by_algorithm_2(pencil: Pencil, count: int, rho: float, deflation: Deflation)
         settings: Any = {"rho": rho, "eps": MACHINE_EPS, "certificate": result.certificate}
         solutions.append(solution_of(pencil, result.x, method, seconds, **settings))
         inner.append(current.A_quad(solutions[-1].x))
-        V = np.column_stack([V, solutions[-1].x])
-    return Components(pencil, tuple(solutions), frozen(V), tuple(inner), deflation)
+    V = frozen(np.column_stack([solution.x for solution in solutions]))
+    return Components(pencil, tuple(solutions), V, tuple(inner), deflation)
 
 
 class WrongType(InvalidParameter, TypeError):
@@ -622,15 +579,11 @@ def seed_of(random_state: Any) -> int:
     return int(generator.integers(2**31 - 1)) if generator is random_state or random_state is None else random_state
 
 
-def view_weights(pencil: Pencil, found: Components) -> tuple[Matrix, Matrix]:
+def view_weights(pencil: Pencil, V: Matrix) -> list[Matrix]:
     """The weights of each view as columns, of unit length in its block of B."""
-    views: list[Matrix] = []
-    for rows in pencil.views:
-        V = np.zeros_like(found.V)
-        V[rows] = found.V[rows]
-        norms = np.array([pencil.B_norm(v) for v in V.T])
-        views.append(V[rows] / np.where(norms > 0.0, norms, 1.0))
-    return views[0], views[1]
+    views = [(V[rows], pencil.B_sub(rows)) for rows in pencil.views]
+    norms = [np.sqrt(np.einsum("ij,ij->j", W, B @ W)) for W, B in views]
+    return [W / np.where(norm > 0.0, norm, 1.0) for (W, _), norm in zip(views, norms, strict=True)]
 
 
 def correlation(u: Vector, v: Vector) -> float:

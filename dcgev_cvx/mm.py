@@ -1,6 +1,8 @@
 """The majorization-minimization driver: minimise f over Ω by steps x⁽ˡ⁺¹⁾ = argmin g(·, x⁽ˡ⁾) (Section 3.2).
 
-The driver knows a program by the protocol `programs.Majorized` and a step by the call step(program, y).
+iterate    the iterates x⁽⁰⁾, x⁽¹⁾, x⁽²⁾, … without end
+minimize   the same, until they no longer move and the certificate passes
+Majorized  what the driver asks of a program; a step is any function step(program, y)
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,9 +19,44 @@ from ._numerics.checks import Vector, as_callback, as_flag, as_number, as_whole,
 from ._numerics.text_tables import count
 from .certificates import Certificate, certify
 from .errors import InvalidParameter, SolverFailed
-from .programs import Majorized
 from .steps.shrink import Restriction
 from .steps.step import StepOutput, expect_output, own_copy
+
+
+class Majorized(Protocol):
+    """min f over Ω with a surrogate g: what the driver asks of a program."""
+
+    def start(self, x0: Any = None) -> Vector:
+        """A point of Ω to start from."""
+        ...
+
+    def f(self, x: Vector) -> float:
+        """The objective."""
+        ...
+
+    def g(self, x: Vector, y: Vector) -> float:
+        """The surrogate: g(x, y) ≥ f(x) and g(y, y) = f(y)."""
+        ...
+
+    def size(self, x: Vector) -> float:
+        """The sum of the moduli of f's terms, which a decrease of f is measured against."""
+        ...
+
+    def rounding(self, size: float, x: Vector) -> float:
+        """What f and g, sums of this size, may lose to rounding."""
+        ...
+
+    def norm(self, x: Vector) -> float:
+        """The length of a step."""
+        ...
+
+    def collapsed(self, x: Vector) -> bool:
+        """Is x zero up to rounding, and 0 a point where nothing is left to optimise?"""
+        ...
+
+    def name(self, i: int) -> str:
+        """The name of entry i of x."""
+        ...
 
 
 class Status(Enum):
@@ -129,15 +166,6 @@ class Stop:
         for name in ("step", "decrease", "stationarity"):
             object.__setattr__(self, name, as_number(getattr(self, name), name))
 
-    def small_step(self, program: Majorized, before: Iterate, after: Iterate) -> bool:
-        """Is the step small?"""
-        return program.norm(after.x - before.x) <= self.step * program.norm(after.x)
-
-    def small_decrease(self, program: Majorized, before: Iterate, after: Iterate) -> bool:
-        """Is the decrease small?"""
-        slack = self.decrease * program.size(after.x) if self.decrease > 0.0 else 0.0
-        return before.f - after.f <= slack
-
 
 Callback = Callable[[Iterate], Any]
 AnyStep = Callable[[Any, Vector], StepOutput]
@@ -245,8 +273,8 @@ def iterate(program: Majorized, step: AnyStep, x0: Any = None) -> Iterator[Itera
     1 -29.518 8
     2 -33.981 7
     """
-    check_step(step)
-    return steps_from(program, step, frozen(checked_program(program).start(x0)))
+    check_arguments(program, step)
+    return steps_from(program, step, frozen(program.start(x0)))
 
 
 def minimize(
@@ -298,11 +326,10 @@ def minimize(
     ('OUT_OF_ITERATIONS', False)
     """
     rule, callback, shrink = expect_stop(stop), as_callback(callback, "callback"), as_flag(shrink, "shrink")
-    run = shrinking(program, step, x0) if shrink else whole(program, step, x0)
     history: list[Iterate] = []
     status, message = Status.OUT_OF_ITERATIONS, ""
     try:
-        for part, local, point in run:
+        for part, local, point in judged_iterates(program, step, x0, shrink):
             history.append(point)
             verdict = ended(part, rule, local)
             if callback is not None and says_stop(callback(point)) and verdict is None:
@@ -328,8 +355,8 @@ def ended(program: Majorized, rule: Stop, history: Sequence[Iterate]) -> Status 
         return Status.COLLAPSED
     if after.f > before.f and after.f - before.f > program.rounding(program.size(before.x), after.x):
         return Status.ASCENT
-    still = rule.small_step(program, before, after)
-    if still or rule.small_decrease(program, before, after):
+    still = program.norm(after.x - before.x) <= rule.step * program.norm(after.x)
+    if still or before.f - after.f <= (rule.decrease * program.size(after.x) if rule.decrease else 0.0):
         if judge(program, after.x).passes(rule.stationarity):
             return Status.SMALL_STEP if still else Status.SMALL_DECREASE
         if (after.x == before.x).all():
@@ -364,22 +391,20 @@ def lost_digits(program: Any, x: Vector) -> str:
     return f"B is so ill-conditioned that xᵀBx is known to {max(lost, 1e-16):.0e} only: add a ridge to B"
 
 
-# The iterates, each with the program and the last two iterates that the stop rule judges
+def judged_iterates(
+    program: Any, step: AnyStep, x0: Any, shrink: bool
+) -> Iterator[tuple[Majorized, list[Iterate], Iterate]]:
+    """The iterates, each with the program and its last two iterates, by which the stop rule judges.
 
-
-def whole(program: Majorized, step: AnyStep, x0: Any) -> Iterator[tuple[Majorized, list[Iterate], Iterate]]:
-    """The iterates of the program itself."""
-    local: list[Iterate] = []
-    for point in iterate(program, step, x0):
-        local = [*local[-1:], point]
-        yield program, local, point
-
-
-def shrinking(program: Any, step: AnyStep, x0: Any) -> Iterator[tuple[Majorized, list[Iterate], Iterate]]:
-    """The same iterates, with the variables that stay zero removed on the way; the last is the whole point."""
-    run, restricted, local = iterate(program, step, x0), Restriction.whole(program), list[Iterate]()
+    With `shrink` the variables that stay zero are removed on the way; each iterate is the whole point all the same.
+    """
+    run, local = iterate(program, step, x0), list[Iterate]()
+    restricted = Restriction.whole(program) if shrink else None
     while True:
         local = [*local[-1:], next(run)]
+        if restricted is None:
+            yield program, local, local[-1]
+            continue
         yield restricted.part, local, lifted(restricted, local[-1])
         smaller = restricted.shrunk(local[-1].x)
         if smaller is not restricted:
@@ -403,33 +428,24 @@ def steps_from(program: Majorized, step: AnyStep, y: Vector, l: int = 0) -> Iter
     while True:
         l += 1  # noqa: E741 - the paper's iteration index
         # where A has no positive direction, steps without a penalty only shrink x, until its squares underflow
-        done = l > first + 1 and y.any() and program.collapsed(y)
-        out = at_zero(program, y) if done else expect_output(step(program, y))
+        if l > first + 1 and y.any() and program.collapsed(y):
+            y = frozen(np.zeros_like(y))
+            value = program.f(y)
+            yield Iterate(l, y, value, value, mu=0.0, seconds=0.0, solver="none", origin=y)
+            continue
+        out = expect_output(step(program, y))
         origin = None if out.origin is None else own_copy(out.origin, y)
         y = frozen(own_copy(out.x, y))
         yield Iterate(l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver, origin, out.work)
 
 
-def at_zero(program: Majorized, y: Vector) -> StepOutput:
-    """The step from 0, which stays there; the history records it as accelerated, with 0 as its origin."""
-    zero = np.zeros_like(y)
-    return StepOutput(
-        zero, program.f(zero), mu=0.0, seconds=0.0, residual=0.0, correction=0.0, solver="none", origin=zero, work=0.0
-    )
-
-
-def checked_program(program: Any) -> Majorized:
-    """The program, if it has the methods that the driver calls."""
+def check_arguments(program: Any, step: Any) -> None:
+    """Raise unless the program has the methods that the driver calls and the step can be called."""
     if not all(callable(getattr(program, name, None)) for name in ("start", "f", "g", "size", "norm")):
         raise InvalidParameter(
             f"program must be a SparseGEV, SparseFDA or DCProgram; got {type(program).__name__}. "
             "Build one, such as SparseGEV(pencil, rho)."
         )
-    return program
-
-
-def check_step(step: Any) -> None:
-    """Raise unless the step can be called."""
     if isinstance(step, type) or not callable(step):
         raise InvalidParameter(
             f"step must be a function called as step(program, y); got {shown(step)}. See dcgev_cvx.steps."

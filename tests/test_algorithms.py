@@ -13,6 +13,7 @@ from dcgev_cvx import (
     SparseGEV,
     Status,
     Stop,
+    datasets,
     dc_pca,
     minimize,
     renormalize,
@@ -186,3 +187,15 @@ def test_almost_semidefinite_a(low, solver):
     Q, _ = np.linalg.qr(rng.standard_normal((6, 6)))
     A = (Q * np.array([-low, 1.0, 2.0, 3.0, 4.0, 5.0])) @ Q.T
     assert sparse_gev(0.5 * (A + A.T), rho=0.5, solver=solver).converged
+
+
+@pytest.mark.parametrize("engine", ["cvxpy", "native"])
+def test_a_shift_beside_which_no_step_moves_ends_as_stalled(engine):
+    result = sparse_gev(datasets.indefinite(6), rho=0.1, tau=1e200, engine=engine)
+    assert result.status is Status.STALLED
+    assert not result.converged
+
+
+def test_a_tiny_shift_changes_nothing():
+    pencil = datasets.pitprops()
+    assert sparse_gev(pencil, rho=4.84, tau=1e-300).support == sparse_gev(pencil, rho=4.84).support

@@ -3,6 +3,7 @@
 import json
 import pickle
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from dcgev_cvx import (
 from dcgev_cvx.certificates import (
     Certificate,
     ExactPencil,
+    by_support_size,
     carefully,
     checked_k,
     on_support,
@@ -164,6 +166,24 @@ def test_sandwich_takes_nothing_from_the_history_but_points(pitprops):
     assert sandwich_violation(result.program, liars) > 1e-6
 
 
+def test_the_history_is_cut_where_the_support_has_halved():
+    cards = [9, 5, 4, 3, 2, 1]
+    points = [SimpleNamespace(x=np.arange(10) < card) for card in cards]
+    parts = [[int(point.x.sum()) for point in part] for part in by_support_size(points)]
+    assert parts == [[9, 5, 4], [4, 3, 2], [2, 1]]
+    assert list(by_support_size(points[:1])) == []
+
+
+def test_an_ascent_is_measured_against_all_terms_of_f():
+    """Also against those of the variables that are zero in the whole history, which are left out of the sums."""
+    program = SparseGEV(Pencil(np.diag([3.0, 2.0, 1.0, 1.0])), 0.7, 1e-3)
+    before, after = np.array([0.9, 0.0, 0.0, 0.0]), np.array([0.1, 0.0, 0.0, 0.0])
+    rise = max(program.g(after, before) - program.f(before), program.f(after) - program.g(after, before))
+    size = max(program.size(before), program.size(after))
+    found = sandwich_violation(program, history(program, [before, after]))
+    assert found == pytest.approx(rise / size, rel=1e-9)
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("size", [1e100, 1e160, 1e250, 1e308])
 @pytest.mark.parametrize("penalty", [None, L1Penalty(), ExponentialPenalty()], ids=["log", "l1", "exp"])
@@ -177,6 +197,32 @@ def test_far_outside_nothing_passes_and_nothing_warns(size, penalty):
         begin = judge.start()
         there_and_back = [Iterate(i, point, 0.0, 0.0, 0.0, 0.0) for i, point in enumerate((begin, x, begin))]
         assert sandwich_violation(judge, there_and_back) > 1e-9
+
+
+def test_a_point_just_inside_passes_with_the_multiplier_of_the_boundary(pitprops):
+    result = dc_pca(pitprops, rho=1.0, eps=1e-2)
+    just_inside = certify(result.program, (1.0 - 1e-9) * result.x)
+    assert just_inside.passes()
+    assert just_inside.complementarity == pytest.approx(1e-9, rel=0.5)
+
+
+def test_a_certificate_passes_at_its_own_numbers():
+    assert Certificate(1e-6, 2e-6, 1e-6, 1e-9, 0).passes(2e-6)
+    assert not Certificate(1e-6, 2e-6, 1e-6, 1.1e-9, 0).passes(2e-6)
+    for numbers in ((3e-6, 0.0, 0.0), (0.0, 3e-6, 0.0), (0.0, 0.0, 3e-6)):
+        assert not Certificate(*numbers, 0.0, 0).passes(2e-6)
+
+
+def test_values_are_computed_in_integers_only_where_sums_cancel_and_supports_are_small(monkeypatch):
+    A, B = referee.random_pencil(0, 6, cond=10.0)
+    calls = []
+    monkeypatch.setattr(certificates, "exact_value", lambda *given: calls.append(given) or Fraction(1))
+    value(Pencil(A, B), Pencil(A, B).leading_vector)
+    signs = np.tile([1.0, -1.0], 101)
+    value(Pencil(np.ones((202, 202)) + 1e-9 * np.eye(202)), signs)
+    assert not calls
+    value(Pencil(np.ones((200, 200)) + 1e-9 * np.eye(200)), signs[:200])
+    assert len(calls) == 1
 
 
 def test_the_snap_does_not_depend_on_the_size_of_x():
@@ -266,7 +312,7 @@ def quotient(pencil, x):
     return above / quad(pencil.dense()[1])
 
 
-@pytest.mark.parametrize("kind", ["dense", "factor", "near B", "denormal"])
+@pytest.mark.parametrize("kind", ["dense", "factor", "near B", "underflow"])
 @pytest.mark.parametrize("cond", [1e2, 1e8, 1e12, 1e14])
 def test_a_value_is_that_of_its_vector_however_b_is_conditioned(kind, cond):
     """At cond(B) = 1e12 xᵀBx lost four digits: values stood above proved bounds, and the gap looked closed."""
@@ -274,10 +320,10 @@ def test_a_value_is_that_of_its_vector_however_b_is_conditioned(kind, cond):
         A, B = referee.random_pencil(seed, 6, cond=cond)
         if kind == "near B":
             A = B + 1e-10 * A
-        if kind == "denormal":
-            A, B = 1e-316 * A, 1e-18 * B
+        if kind == "underflow":
+            A = 1e-298 * A
         pencil = Pencil(Gram(A) if kind == "factor" else A, B)
-        x = pencil.leading_vector
+        x = pencil.leading_vector * (1e-12 if kind == "underflow" else 1.0)
         exact = quotient(pencil, x)
         assert abs(Fraction(value(pencil, x)) / exact - 1) <= 1e-11
 

@@ -6,8 +6,8 @@ Arrays are always copied to float64, so that later changes by the caller cannot 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import count
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -27,6 +27,8 @@ MAX_BYTES = 2 << 30
 """2 GiB: the largest dense matrix that is formed from a sparse one or from long data."""
 LARGEST_POWER = 140
 """Entries between 1e-140 and 1e140 have squares and sums of squares that are numbers."""
+LARGEST_SUM = 1e305
+"""n·max |A| may reach this: traces, row sums and twice an eigenvalue are then finite."""
 
 
 def frozen(array: Matrix) -> Matrix:
@@ -57,12 +59,9 @@ def as_real(data: Any, what: str, error: InputError, order: Literal["C", "F"] = 
         raise error(f"{what} is not a matrix of numbers: {cause}") from cause
     if raw.dtype.kind == "c":
         raise error(f"{what} is complex: only real numbers are supported. Pass {what}.real if that is what you mean.")
-    if raw.dtype.kind not in "fiubO":
-        raise error(f"{what} has dtype {raw.dtype}, which is not numeric: convert it to real numbers.")
-    if raw.dtype.kind == "O" and raw.ndim == 0:
-        raise error(f"{what} = {shown(data)} is not an array of numbers.")
-    if raw.dtype.kind == "O" and any(isinstance(entry, (str, bytes)) for entry in raw.flat):
-        raise error(f"{what} has text among its entries: convert it to real numbers.")
+    text = raw.dtype.kind == "O" and any(isinstance(entry, (str, bytes)) for entry in raw.flat)
+    if raw.dtype.kind not in "fiubO" or text or (raw.dtype.kind == "O" and raw.ndim == 0):
+        raise error(f"{what} = {shown(data)} is not an array of real numbers: its dtype is {raw.dtype}. Convert it.")
     try:
         array = np.array(raw, dtype=np.float64, order=order, copy=True, subok=False)
     except (TypeError, ValueError, OverflowError) as cause:
@@ -96,25 +95,62 @@ def column_names(data: Any) -> tuple[str, ...] | None:
 
 
 def checked_names(names: Iterable[object] | None, n: int) -> tuple[str, ...] | None:
-    """One name per variable; a name that repeats becomes name.1, name.2, …, as in pandas, so that none is lost."""
+    """One name per variable; a name that repeats becomes name.1, name.2, …, as in pandas."""
     if names is None:
         return None
-    found = tuple(map(str, listed(names)))
-    if not found:
-        raise InvalidPencil(f"names = {shown(names)} must list {n} names, one per variable.")
+    found = list(map(str, listed(names)))
     if len(found) != n:
-        raise InvalidPencil(f"{len(found)} names were given for {n} variables.")
-    return found if len(set(found)) == n else unrepeated(found)
+        raise InvalidPencil(f"names = {shown(names)} must list {n} names, one per variable.")
+    seen: Counter[str] = Counter()
+    for i, name in enumerate(found):
+        found[i] = f"{name}.{seen[name]}" if seen[name] else name
+        seen[name] += 1
+    return tuple(found)
 
 
-def unrepeated(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, each once."""
-    used, made = set(names), list[str]()
-    for name in names:
-        fresh = name if name not in made else next(s for i in count(1) if (s := f"{name}.{i}") not in used)
-        used.add(fresh)
-        made.append(fresh)
-    return tuple(made)
+def check_order(names: tuple[str, ...] | None, others: Any, what: str, other: str) -> None:
+    """Raise when two pandas frames, or a frame's rows and columns, have labels that do not belong together.
+
+    That is the same labels in another order, or some labels in common and others not; columns numbered 0, 1, … as
+    pandas does without names have no labels.
+    """
+    labels = tuple(map(str, listed(others)))
+    if names is None or labels == names or len(labels) != len(names):
+        return
+    if sorted(labels) == sorted(names):
+        raise InvalidPencil(f"{what} and {other} have the same labels in another order: sort one by the other.")
+    if {*labels} & {*names} and tuple(map(str, range(len(names)))) not in (labels, names):
+        strange = next(label for label in labels if label not in names)
+        raise InvalidPencil(f"{what} and {other} have different labels ({strange!r}): give both the same.")
+
+
+def symmetric(data: Any, what: str) -> Matrix:
+    """A read-only symmetric float64 matrix; asymmetry up to 1e-8 (1e-5 in single precision) is averaged away."""
+    check_order(column_names(data), getattr(data, "index", None), f"the columns of {what}", "its rows")
+    dtype = getattr(data, "dtype", None)
+    single = isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize < 8
+    array = as_real(data, what, InvalidPencil)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
+        raise InvalidPencil(f"{what} must be a square matrix of at least one variable, got shape {array.shape}.")
+    scale, skew = largest(array), asymmetry(array)
+    if skew > (1e-5 if single else 1e-8) * scale:
+        raise InvalidPencil(
+            f"{what} is not symmetric: max |{what} - {what}ᵀ| = {skew:.3g} where max |{what}| = {scale:.3g}. "
+            f"Pass ({what} + {what}ᵀ)/2 if that is what you mean."
+        )
+    if scale * len(array) > LARGEST_SUM or 0.0 < scale < 1.0 / LARGEST_SUM:
+        raise InvalidPencil(f"max |{what}| = {scale:.3g} leaves the range of doubles. Divide {what} by {scale:.3g}.")
+    return frozen(array if skew == 0.0 else 0.5 * (array + array.T))
+
+
+def asymmetry(array: Matrix) -> float:
+    """max |A − Aᵀ| by strips of rows, since a transposed strip fits the cache and a transposed matrix does not."""
+    worst, strip = 0.0, 64
+    with np.errstate(over="ignore"):
+        for start in range(0, len(array), strip):
+            rows, columns = array[start : start + strip, start:], array[start:, start : start + strip]
+            worst = max(worst, float(np.abs(rows - columns.T).max()))
+    return worst
 
 
 def as_vector(x: Any, n: int, what: str) -> Vector:

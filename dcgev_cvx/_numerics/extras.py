@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import re
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from ..errors import MissingPackage
 
 OLDEST_CVXPY = "1.7"
 """The oldest version that passes the tests, as in pyproject.toml."""
+LARGE = 200
+"""From this many variables on, engine="native" takes several times as long without numba as with it."""
 
 
 def require(package: str, extra: str) -> Any:
@@ -74,4 +79,14 @@ def check_cvxpy() -> None:
         raise MissingPackage(
             f"dcgev-cvx needs cvxpy {OLDEST_CVXPY} or newer, got {installed}: pip install 'cvxpy>={OLDEST_CVXPY}'.",
             name="cvxpy",
+        )
+
+
+@cache
+def expect_numba(large: bool) -> None:
+    """Log once per process that numba is missing, where a large problem would be solved faster with it."""
+    if large and find_spec("numba") is None:
+        logging.getLogger("dcgev_cvx").warning(
+            "dcgev_cvx: numba is not installed; large problems are solved faster with it: "
+            "pip install 'dcgev-cvx[fast]'."
         )

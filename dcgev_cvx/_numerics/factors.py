@@ -1,11 +1,9 @@
-"""The Cholesky factor B = LLᵀ, block by block where B is block diagonal."""
+"""The Cholesky factor B = LLᵀ, and an estimate of B's smallest eigenvalue."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, cholesky, eigvalsh, solve_triangular
@@ -19,7 +17,7 @@ from .threads import same_bits
 
 @dataclass(frozen=True)
 class Factor:
-    """Lower L with B = LLᵀ, stored as diagonal blocks: two views of equal size cost a quarter of one matrix.
+    """Lower L with B = LLᵀ.
 
     >>> import numpy as np
     >>> from dcgev_cvx._numerics.factors import Factor
@@ -27,7 +25,7 @@ class Factor:
     array([1., 1.])
     """
 
-    blocks: tuple[tuple[slice, Matrix], ...]
+    L: Matrix
     smallest: float
     """A cheap lower estimate of λmin(B), from LAPACK's condition estimate."""
 
@@ -35,67 +33,30 @@ class Factor:
     def of(cls, B: Matrix) -> Factor:
         """The factor; InvalidPencil if B is not positive definite to working precision."""
         unit = power_of_four(largest(B))
-        blocks: list[tuple[slice, Matrix]] = []
-        norm = inverse = 0.0
-        for block in diagonal_blocks(B):
-            part = B[block, block] / unit
-            size = float(np.abs(part).sum(axis=0).max())
-            try:
-                with same_bits(len(part)):
-                    L = cholesky(part, lower=True, check_finite=False)
-            except LinAlgError:
-                raise not_positive_definite(B) from None
-            condition = float(dpocon(L, size, uplo="L")[0])
-            if condition == 0.0:
-                raise not_positive_definite(B)
-            norm, inverse = max(norm, size), max(inverse, 1.0 / (size * condition))
-            L *= math.sqrt(unit)
-            blocks.append((block, frozen(L)))
-        if len(B) * UNIT_ROUNDOFF * norm * inverse >= 1.0:
+        scaled = B / unit
+        norm = float(np.abs(scaled).sum(axis=0).max())
+        try:
+            with same_bits(len(B)):
+                L = cholesky(scaled, lower=True, check_finite=False)
+        except LinAlgError:
+            raise not_positive_definite(B) from None
+        condition = float(dpocon(L, norm, uplo="L")[0])
+        if condition <= len(B) * UNIT_ROUNDOFF:
             raise not_positive_definite(B)
-        return cls(tuple(blocks), 0.1 * unit / inverse)
+        L *= math.sqrt(unit)
+        return cls(frozen(L), 0.1 * unit * norm * condition)
 
     def solve(self, c: Matrix) -> Matrix:
         """B⁻¹c."""
-        z = np.empty_like(c)
-        for block, L in self.blocks:
-            z[block] = cho_solve((L, True), c[block], check_finite=False)
-        return z
+        return cho_solve((self.L, True), c, check_finite=False)
 
     def whiten(self, v: Matrix) -> Matrix:
         """L⁻¹v."""
-        return self._triangular(v, 0)
+        return solve_triangular(self.L, v, lower=True, check_finite=False)
 
     def unwhiten(self, v: Matrix) -> Matrix:
         """L⁻ᵀv."""
-        return self._triangular(v, 1)
-
-    def _triangular(self, v: Matrix, trans: int) -> Matrix:
-        z = np.empty_like(v)
-        for block, L in self.blocks:
-            z[block] = solve_triangular(L, v[block], lower=True, trans=trans, check_finite=False)
-        return z
-
-    def lower(self) -> Matrix:
-        """L itself, n × n."""
-        n = self.blocks[-1][0].stop
-        L = np.zeros((n, n))
-        for block, part in self.blocks:
-            L[block, block] = part
-        return L
-
-
-def diagonal_blocks(B: Matrix) -> Iterator[slice]:
-    """Consecutive blocks outside of which B is zero, small ones joined; a dense B is one block."""
-    n = len(B)
-    # a nonzero in the corner connects the first variable to the last
-    reach = np.full(n, n - 1) if B[0, -1] != 0.0 else n - 1 - np.argmax(B[:, ::-1] != 0.0, axis=1)
-    ends = 1 + np.flatnonzero(np.maximum.accumulate(reach) <= np.arange(n))
-    kept = [0]
-    for end in ends:
-        if end - kept[-1] >= n / 8 or end == n:
-            kept.append(int(end))
-    return (slice(start, stop) for start, stop in pairwise(kept))
+        return solve_triangular(self.L, v, lower=True, trans=1, check_finite=False)
 
 
 def not_positive_definite(B: Matrix) -> InvalidPencil:
@@ -107,13 +68,3 @@ def not_positive_definite(B: Matrix) -> InvalidPencil:
         f"B is not positive definite to working precision: its smallest eigenvalue is {values[0]:.3g} "
         f"(largest {values[-1]:.3g}). Add a ridge, e.g. B + {ridge:.3g}·I."
     )
-
-
-def asymmetry(array: Matrix) -> float:
-    """max |A − Aᵀ| by strips of rows, since a transposed strip fits the cache and a transposed matrix does not."""
-    worst, strip = 0.0, 64
-    with np.errstate(over="ignore"):
-        for start in range(0, len(array), strip):
-            rows, columns = array[start : start + strip, start:], array[start:, start : start + strip]
-            worst = max(worst, float(np.abs(rows - columns.T).max()))
-    return worst

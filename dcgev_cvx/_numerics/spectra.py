@@ -117,10 +117,6 @@ def semidefinite(A: Matrix, scale: float) -> bool:
     The shift covers the rounding of a computed covariance of rank below n; λmin below about −4nu·max|A| fails.
     """
     unit, shift = power_of_two(scale), 4.0 * len(A) * UNIT_ROUNDOFF
-    diagonal = np.diagonal(A) / unit + shift
-    i = int(np.argmin(diagonal))
-    if diagonal[i] < 0.0 or np.any((A[i] / unit) ** 2 > diagonal[i] * diagonal * (1.0 + shift)):
-        return False  # a minor of order two is negative: no need to copy and factor
     shifted = A / unit
     shifted[np.diag_indices_from(shifted)] += shift
     try:
@@ -129,17 +125,3 @@ def semidefinite(A: Matrix, scale: float) -> bool:
     except LinAlgError:
         return False
     return True
-
-
-def two_views(A: Matrix, B: Matrix | None) -> int | None:
-    """The size of the first view of a CCA pencil, or None: A is zero within two views and B between them (Eq:CCA).
-
-    Then λmin = −λmax, which saves an eigenvalue problem: D = diag(I, −I) gives DAD = −A and DBD = B. Views that are
-    not contiguous are not recognised.
-    """
-    first = np.flatnonzero(A[0])
-    if not len(first) or first[0] == 0:
-        return None
-    h = int(first[0])
-    other = A[:h, :h].any() or A[h:, h:].any() or (B is not None and B[:h, h:].any())
-    return None if other else h

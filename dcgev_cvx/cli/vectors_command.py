@@ -16,8 +16,9 @@ import argparse
 from collections import Counter
 from typing import Any
 
+from .._numerics.output_files import output_file, output_folder
 from .._numerics.text_tables import table
-from .console import SHOWN, add_command, add_json, as_folder, as_output, overwrite, print_json, show, tiny
+from .console import SHOWN, add_command, add_json, overwrite, print_json, show, tiny
 from .verify_command import LEVEL_NAMES, tolerance
 
 
@@ -47,7 +48,7 @@ def run_export(args: argparse.Namespace) -> int:
     """Write the vectors of one level, or of all, into a folder."""
     from ..verify import vector_files as vectors
 
-    folder = as_folder("DIR", args.folder)
+    folder = output_folder("DIR", args.folder)
     settings: Any = {"seed": args.seed, "seeds": args.seeds, "effort": "full" if args.full else "quick"}
     total = 0
     for level in LEVEL_NAMES if args.level == "all" else (args.level,):
@@ -65,7 +66,7 @@ def run_package(args: argparse.Namespace) -> int:
     """Write the small vectors of all levels as a Python package."""
     from ..verify import vector_files as vectors
 
-    folder = as_folder("DIR", args.folder)
+    folder = output_folder("DIR", args.folder)
     overwrite("choosing cases and certifying their answers …")
     count, name = vectors.write_package(folder)
     overwrite("")
@@ -80,7 +81,7 @@ def run_check(args: argparse.Namespace) -> int:
     from ..verify import vector_files as vectors
     from ..verify.solver_report import junit_xml
 
-    page = None if args.junit is None else as_output("--junit", args.junit)
+    page = None if args.junit is None else output_file("--junit", args.junit)
     answers, answered = vectors.read_answers(as_path(args.answers, "ANSWERS.json"))
     verdicts = vectors.judge_answers(as_path(args.folder, "DIR"), answers, answered)
     counts = Counter(verdict.status for verdict in verdicts)

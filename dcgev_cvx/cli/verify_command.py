@@ -33,8 +33,9 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._numerics.output_files import output_file
 from ..errors import InvalidParameter
-from .console import add_command, add_json, as_output, overwrite, tell
+from .console import add_command, add_json, overwrite, tell
 
 if TYPE_CHECKING:
     from ..verify import Report
@@ -65,8 +66,8 @@ def run(args: argparse.Namespace) -> int:
     """Check the solver, show the report, and return 1 if it failed."""
     if (args.target is None) == (args.cmd is None):
         raise InvalidParameter("give either MODULE:FUNCTION or --cmd COMMAND.")
-    page = None if args.html is None else as_output("--html", args.html)
-    tests = None if args.junit is None else as_output("--junit", args.junit)
+    page = None if args.html is None else output_file("--html", args.html)
+    tests = None if args.junit is None else output_file("--junit", args.junit)
     report = checked(args)
     if page is not None:
         page.write_text(report.to_html(), encoding="utf-8")

@@ -11,7 +11,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from .._numerics.checks import Matrix, Vector, as_flag, as_generator, as_number, as_whole, check_bytes, frozen
+from .._numerics.checks import Matrix, Vector, as_flag, as_generator, as_number, as_whole, frozen
 from ..certificates import checked_k
 from ..errors import InvalidParameter
 from ..pencils import Pencil
@@ -154,14 +154,9 @@ def planted_cca(
     >>> planted.pencil.n, len(planted.support), round(planted.value, 12)
     (9, 4, 0.8)
     """
-    generator, ridge, correlation = (
-        as_generator(rng),
-        as_number(ridge, "ridge"),
-        as_number(correlation, "correlation"),
-    )
-    if correlation >= 1.0:
+    generator, ridge = as_generator(rng), as_number(ridge, "ridge")
+    if as_number(correlation, "correlation") >= 1.0:
         raise InvalidParameter(f"correlation = {correlation:g} is out of range: it must lie in [0, 1).")
-    as_size(as_whole(p, "p") + as_whole(q, "q"), "p + q")
     u, v = sparse_unit(p, k, generator), sparse_unit(q, k, generator)
     cross = correlation * np.outer(u, v)
     covariance = np.block([[np.eye(len(u)), cross], [cross.T, np.eye(len(v))]])
@@ -205,7 +200,6 @@ def two_gaussians(
     """
     generator, shift = as_generator(rng), as_number(shift, "shift", low=-1e100, high=1e100)
     samples, n = as_whole(samples, "samples", low=2), as_whole(n, "n")
-    check_bytes((samples, n), "X", "Take fewer variables or samples.")
     support = np.sort(generator.choice(n, size=checked_k(k, n), replace=False))
     y = np.repeat([0.0, 1.0], [samples // 2, samples - samples // 2])
     X = generator.standard_normal((samples, n))
@@ -239,7 +233,6 @@ def genes_and_lipids(samples: int = 40, *, rng: int | np.random.Generator = 0) -
     ((10, 120), (10, 21), True)
     """
     generator, samples = as_generator(rng), as_whole(samples, "samples", low=2)
-    check_bytes((samples, 141), "X and Y", "Take fewer samples.")
     diets = generator.standard_normal((5, 3))
     cause = np.column_stack([generator.choice([-1.0, 1.0], samples), diets[generator.integers(0, 5, samples)]])
     cause += 0.4 * generator.standard_normal((samples, 4))
@@ -279,24 +272,16 @@ def indefinite(n: int = 10, *, dense_metric: bool = False, rng: int | np.random.
     >>> pencil.lambda_min < 0.0 < pencil.lambda_max
     True
     """
-    generator, dense_metric = as_generator(rng), as_flag(dense_metric, "dense_metric")
-    n = as_size(n, "n")
+    generator, n, dense_metric = as_generator(rng), as_whole(n, "n"), as_flag(dense_metric, "dense_metric")
     M = generator.standard_normal((n, n))
     N = generator.standard_normal((n, 2 * n))
     return Pencil(0.5 * (M + M.T), N @ N.T / (2 * n) + 0.1 * np.eye(n) if dense_metric else None)
 
 
-def as_size(n: int, what: str) -> int:
-    """A number of variables whose n × n matrix fits in memory."""
-    n = as_whole(n, what)
-    check_bytes((n, n), "A", f"Take a smaller {what}.")
-    return n
-
-
 def sparse_unit(n: int, k: int, generator: np.random.Generator) -> Vector:
     """A unit vector with k entries of equal size and random sign at random positions."""
-    n = as_size(n, "n")
-    k, v = checked_k(k, n), np.zeros(n)
+    v = np.zeros(as_whole(n, "n"))
+    k = checked_k(k, n)
     v[generator.choice(n, size=k, replace=False)] = generator.choice([-1.0, 1.0], size=k) / np.sqrt(k)
     return v
 
@@ -304,7 +289,6 @@ def sparse_unit(n: int, k: int, generator: np.random.Generator) -> Vector:
 def sample_covariance(covariance: Matrix, samples: int, generator: np.random.Generator) -> Matrix:
     """The covariance of centred Gaussian draws, divided by their number."""
     count = as_whole(samples, "samples")
-    check_bytes((count, len(covariance)), "the sample", "Draw fewer samples.")
     X = generator.standard_normal((count, len(covariance))) @ np.linalg.cholesky(covariance).T
     X -= X.mean(axis=0)
     return X.T @ X / count

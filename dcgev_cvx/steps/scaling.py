@@ -63,8 +63,8 @@ class Scaling:
         B = None if pencil.B is None else frozen(self.form(pencil.B))
         vars(scaled).update(A=part, B=B, names=pencil.names, blocks=pencil.blocks)
         if pencil.factor is not None:
-            rows = tuple((block, frozen(L * self.u[block, None])) for block, L in pencil.factor.blocks)
-            vars(scaled)["factor"] = Factor(rows, pencil.factor.smallest * float(np.min(self.u)) ** 2)
+            L = frozen(pencil.factor.L * self.u[:, None])
+            vars(scaled)["factor"] = Factor(L, pencil.factor.smallest * float(np.min(self.u)) ** 2)
         return scaled
 
     def vector(self, x: Vector) -> Vector:

@@ -78,5 +78,12 @@ def test_a_column_is_a_vector_and_a_row_is_not():
 def test_names_are_counted():
     assert checks.checked_names(None, 3) is None
     assert checks.checked_names([1, "b", 2.5], 3) == ("1", "b", "2.5")
-    with pytest.raises(InvalidPencil, match="2 names were given for 3 variables"):
+    with pytest.raises(InvalidPencil, match=r"names = .* must list 3 names, one per variable"):
         checks.checked_names(["a", "b"], 3)
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 200])
+def test_asymmetry_by_strips(n):
+    M = np.random.default_rng(n).standard_normal((n, n))
+    assert checks.asymmetry(M) == np.max(np.abs(M - M.T))
+    assert checks.asymmetry(M + M.T) == 0.0

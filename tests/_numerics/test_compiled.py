@@ -18,14 +18,6 @@ assert compiled(twice) is twice
 print(dcgev_cvx.sparse_gev(dcgev_cvx.datasets.pitprops(), rho=4.84, engine="native").support)
 """
 
-LOGS_ONCE = """
-import sys
-sys.modules["numba"] = None
-from dcgev_cvx._numerics.compiled import LARGE, expect_compiled
-for n in (LARGE - 1, LARGE, LARGE):
-    expect_compiled(n)
-"""
-
 
 def test_without_numba_the_function_itself_runs():
     done = subprocess.run([sys.executable, "-c", WITHOUT_NUMBA], capture_output=True, text=True, check=True)
@@ -37,13 +29,6 @@ def test_a_compiled_function_returns_the_same():
         return x + x
 
     assert compiled(twice)(1.5) == twice(1.5)
-
-
-def test_without_numba_one_line_is_logged_once_for_large_problems():
-    done = subprocess.run([sys.executable, "-c", LOGS_ONCE], capture_output=True, text=True, check=True)
-    assert done.stderr.splitlines() == [
-        "dcgev_cvx: numba is not installed; large problems are solved faster with it: pip install 'dcgev-cvx[fast]'."
-    ]
 
 
 def test_without_a_folder_for_the_cache_functions_are_compiled_all_the_same():

@@ -38,7 +38,7 @@ def frame_with(**columns):
         (lambda: pca_pencil(frame_with(c=pd.Categorical(list("uvwxyz")))), "not numbers: 'c'"),
         (lambda: pca_pencil(frame_with(c=pd.date_range("2020", periods=6))), "not numbers: 'c'"),
         (lambda: pca_pencil(np.array([[1, "x"], [2, "y"]], dtype=object)), r"not numbers: 1\. "),
-        (lambda: pca_pencil(np.array([["1", "2"], ["3", "4"]])), "not numeric"),
+        (lambda: pca_pencil(np.array([["1", "2"], ["3", "4"]])), "not an array of real numbers"),
         (lambda: pca_pencil(frame_with(c=[1, 2, np.nan, 4, np.inf, 6])), r"2 entries .* column\(s\) 'c'"),
         (lambda: pca_pencil(frame_with(c=pd.array([1, None, 3, 4, 5, 6], "Int64"))), r"1 entries .* 'c'"),
         (lambda: pca_pencil(sp.csr_array([[1.0, np.nan], [0, 2]])), r"NaN or infinite, in column\(s\) 1"),

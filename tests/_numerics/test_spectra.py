@@ -55,21 +55,6 @@ def test_lanczos_that_fails_is_replaced(monkeypatch):
     assert Pencil(np.eye(320)).lambda_max == pytest.approx(1.0, abs=1e-12)
 
 
-def test_two_views_have_a_symmetric_spectrum():
-    A = np.zeros((5, 5))
-    A[:2, 2:] = np.arange(1.0, 7.0).reshape(2, 3)
-    A += A.T
-    B = np.diag([1.0, 2.0, 3.0, 4.0, 5.0])
-    assert spectra.two_views(A, B)
-    assert spectra.two_views(A, None)
-    assert Pencil(A, B).lambda_min == pytest.approx(scipy.linalg.eigh(A, B, eigvals_only=True)[0], rel=1e-12)
-    B[0, 3] = B[3, 0] = 0.1
-    assert not spectra.two_views(A, B)
-    A[0, 0] = 1.0
-    assert not spectra.two_views(A, None)
-    assert not spectra.two_views(np.zeros((3, 3)), None)
-
-
 def test_semidefinite():
     C = np.random.default_rng(0).standard_normal((3, 8))
     assert spectra.semidefinite(C.T @ C, 10.0)

@@ -178,7 +178,7 @@ def test_an_interrupt_inside_one_cardinality_reports_its_finished_rows(run, monk
     def interrupt(*_args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dcgev_cvx.comparison.upper_methods.cheap_bound", interrupt)
+    monkeypatch.setattr("dcgev_cvx.comparison.methods.cheap_bound", interrupt)
     page = tmp_path / "page.html"
     code, out, err = run(
         "compare", "pitprops", "--methods", "greedy,no-sdp", "-k", "6,7", "--html", page, "--details", *form
@@ -197,4 +197,4 @@ def test_an_interrupt_inside_one_cardinality_reports_its_finished_rows(run, monk
 
 def test_an_endless_range_ends_at_the_first_k_out_of_range(run):
     code, _, err = run("compare", "pitprops", "-k", f"2:{10**15}")
-    assert (code, err) == (2, "dcgev: k = 14 is out of range: a cardinality lies between 1 and n = 13.\n")
+    assert (code, err) == (2, "dcgev: k = 14 is out of range: it must be a whole number between 1 and n = 13.\n")

@@ -28,4 +28,3 @@ def test_node_bounds_hold_on_their_node_and_knowing_I_never_hurts():
         empty = np.empty(0, dtype=np.intp)
         assert known <= bounds.dual_bound(empty, np.concatenate([included, free]))[0] + 1e-10
         assert bounds.interlacing(np.concatenate([included, free]))[0] >= truth - 1e-10
-        assert not bounds.dominated(truth - 1e-9, included, free)

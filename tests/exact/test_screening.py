@@ -112,7 +112,7 @@ def test_without_room_for_a_core_the_root_is_as_given():
 
 
 def test_the_relaxation_alone_proves_a_small_null_problem(monkeypatch):
-    for constant in ("ROOT_WORK", "LEAF_WORK", "CHEAP_NODES"):
+    for constant in ("LEAF_WORK", "CHEAP_NODES"):
         monkeypatch.setattr(f"dcgev_cvx.exact.branch_and_bound.{constant}", 0)
     pencil = null(16)
     found = best_subset(pencil, 3)

@@ -21,8 +21,10 @@ from dcgev_cvx.datasets import pitprops
 from dcgev_cvx.exact import brute_force
 from dcgev_cvx.relaxations import bounds
 from dcgev_cvx.relaxations.bounds import (
+    SDP_LIMIT,
     Gap,
     cheap_bound,
+    check_sdp_size,
     dense_bound,
     dual_of,
     homogeneous_bound,
@@ -154,8 +156,8 @@ def dominant_rows(pencil, k, lam):
 
 def test_row_sums_are_the_smallest_there_are_and_take_few_passes(monkeypatch):
     passes = []
-    plain = bounds.ScaledRows.dominance
-    monkeypatch.setattr(bounds.ScaledRows, "dominance", lambda *a: passes.append(len(a[-1])) or plain(*a))
+    plain = bounds.dominance
+    monkeypatch.setattr(bounds, "dominance", lambda *a: passes.append(len(a[-1])) or plain(*a))
     rng = np.random.default_rng(3)
     finite = 0
     for _ in range(300):
@@ -337,6 +339,12 @@ def test_errors_name_the_number():
         radius_bound(pencil, 0.0)
 
 
+def test_the_cost_of_an_sdp_that_is_too_large_is_estimated():
+    check_sdp_size(SDP_LIMIT)
+    with pytest.raises(InvalidParameter, match=r"2001000 variables .* about 19\.2 GB and 133 min with SCS"):
+        check_sdp_size(2000)
+
+
 def test_a_dual_is_cut_and_symmetrised():
     dual = dual_of([[9.0, 2.0], [0.0, 9.0]], np.ones(2), 0.5)
     assert dual.U.tolist() == [[0.0, 0.5], [0.5, 0.0]]
@@ -358,3 +366,23 @@ def test_the_penalized_bound_takes_the_better_of_its_two_duals():
     pencil = Pencil(np.ones((3, 3)))
     assert penalized_bound(pencil, 0.5, -0.5 * np.ones((3, 3))) == pytest.approx(1.5)  # λmax of ½·ones
     assert penalized_bound(pencil, 0.5, np.ones((3, 3))) == pytest.approx(2.5)  # U = 0 off the diagonal
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_the_penalized_bound_is_zero_only_where_the_price_outweighs_every_entry(size):
+    pencil = Pencil(size * np.ones((3, 3)))
+    assert penalized_bound(pencil, 0.5 * size, -0.5 * size * np.ones((3, 3))) == pytest.approx(1.5 * size)
+    assert penalized_bound(pencil, 2.0 * size) == 0.0
+
+
+def test_the_price_of_a_dual_is_that_of_its_entries_beside_the_diagonal():
+    U = [[9.0, 1.0], [1.0, -9.0]]
+    assert dual_of(U, np.ones(2)).b == pytest.approx(1.0)
+    assert dual_of(U, np.ones(2), tight=False).b == pytest.approx(9.0)
+    assert dual_of(U, np.ones(2), 4.0, tight=False).b == pytest.approx(4.0)
+
+
+def test_different_units_do_not_hide_the_smallest_eigenvalue_of_B():
+    c = 2.0**-50
+    pencil = Pencil(np.diag([1.0, c]), [[1.0, 2.0**-26], [2.0**-26, c]])
+    assert 0.2 * 0.75 * c <= smallest_B_eigenvalue(pencil) <= 0.75 * c * (1.0 + 1e-9)  # det/trace, to ten digits

@@ -107,7 +107,9 @@ def test_a_callback_sees_each_component_and_may_stop(exhaustive):
 def test_cardinalities_are_not_text():
     with pytest.raises(InvalidParameter, match="ks = '22' must list one cardinality per component"):
         components(datasets.pitprops(), "22")
-    with pytest.raises(InvalidParameter, match="k = '3' must be a whole number between 1 and n = 13"):
+    with pytest.raises(
+        InvalidParameter, match="k = '3' is out of range: it must be a whole number between 1 and n = 13"
+    ):
         components(datasets.pitprops(), [2, "3"])
 
 

@@ -70,7 +70,7 @@ def test_a_support_is_cut_by_loadings_and_grown_by_gains():
 
 
 def test_the_highest_scores_of_each_group():
-    plan = ((np.array([0, 2, 4]), 1), (np.array([1, 3, 5]), 2))
-    assert highest(np.array([1.0, 5.0, 1.0, 5.0, 0.0, 5.0]), plan).tolist() == [0, 1, 3]
-    assert group_labels(plan).tolist() == [0, 1, 0, 1, 0, 1]
+    plan = ((np.array([0, 1, 2]), 1), (np.array([3, 4, 5]), 2))
+    assert highest(np.array([1.0, 1.0, 0.0, 5.0, 5.0, 5.0]), plan).tolist() == [0, 3, 4]
+    assert group_labels(plan).tolist() == [0, 0, 0, 1, 1, 1]
     assert group_labels(plan[:1]) is None
