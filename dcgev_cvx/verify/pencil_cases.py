@@ -47,9 +47,10 @@ class Space:
 
     def without(self, *levels: str) -> Space:
         """The space with some levels left out."""
-        kept = {
-            name: tuple(v for v in values if f"{name}={v}" not in levels) for name, values in self.dimensions.items()
-        }
+        kept: dict[str, Levels] = {}
+        for name, values in self.dimensions.items():
+            left = [v for v in values if f"{name}={v}" not in levels]
+            kept[name] = {v: values[v] for v in left} if isinstance(values, Mapping) else left
         return Space(kept, self.apart, self.hiding)
 
     @cached_property
@@ -346,16 +347,9 @@ def sized(level: str, rng: Random) -> float:
     return float(level) * 2.0 ** float(rng.uniform(-1.0, 1.0))
 
 
-def size_levels(space: Space) -> Callable[[str, Random], int]:
-    """A function that draws n for a level, each of its sizes equally often."""
-    waiting: dict[str, list[int]] = {}
-
-    def draw(level: str, rng: Random) -> int:
-        if not waiting.get(level):
-            waiting[level] = [int(n) for n in rng.permutation(space.at("n", level))]
-        return waiting[level].pop()
-
-    return draw
+def flags_of(row: Row) -> tuple[str, ...]:
+    """The levels of a row as flags."""
+    return tuple(f"{name}={level}" for name, level in row.items())
 
 
 def unit(B: Matrix, x: Vector) -> Vector:
@@ -396,18 +390,12 @@ SUBSET_SPACE = Space(
 """Every dimension of (SGEV-P)."""
 
 
-def subset_build(level: str) -> Callable[[Row, Random], Instance]:
-    """How a row of SUBSET_SPACE becomes a pencil and a k."""
-    size = size_levels(SUBSET_SPACE)
-
-    def build(row: Row, rng: Random) -> Instance:
-        n = size(row["n"], rng)
-        A, B = pencil(row["A"], row["B"], n, rng)
-        k = {"1": 1, "2": 2, "half": n // 2, "n − 1": n - 1, "n": n}[row["k"]]
-        flags = tuple(f"{name}={value}" for name, value in row.items())
-        return pencil_case(level, sized(row["size of A"], rng) * A, sized(row["size of B"], rng) * B, k, flags)
-
-    return build
+def subset_of_row(level: str, row: Row, n: int, rng: Random) -> Instance:
+    """A pencil and a k of the named levels."""
+    A, B = pencil(row["A"], row["B"], n, rng)
+    k = {"1": 1, "2": 2, "half": n // 2, "n − 1": n - 1, "n": n}[row["k"]]
+    A, B = sized(row["size of A"], rng) * A, sized(row["size of B"], rng) * B
+    return pencil_case(level, A, B, k, flags_of(row))
 
 
 def hard_subsets(level: str, seed: int, count: int) -> Iterator[Instance]:

@@ -26,15 +26,15 @@ from .pencil_cases import (
     Random,
     Row,
     Space,
+    flags_of,
     leading,
     pencil,
     random_stream,
-    size_levels,
     sized,
     unit,
 )
 from .reference_answers import Surrogate, feature_sign_search
-from .step_cases import flags_of, pattern, shifted, within
+from .step_cases import pattern, shifted, within
 
 QUICK_RUN = 120
 """The steps in which the exact iteration settles on a case, unless it is one of the slow ones."""
@@ -82,20 +82,15 @@ PCA_SPACE = Space(
 """Algorithm 2: no B, and A ⪰ 0."""
 
 
-def run_build(level: str) -> Callable[[Row, Random], Instance | None]:
-    """How a row becomes a run: the first of a few draws that is useful, otherwise one that can be judged."""
-    size = size_levels(RUN_SPACE)
-
-    def build(row: Row, rng: Random) -> Instance | None:
-        n, spare = size(row["n"], rng), None
-        for _ in range(3):
-            case = draw_run(level, row, n, rng)
-            if useful_run(case, QUICK_RUN) is not None:
-                return case
-            spare = spare or (case if judgeable_run(case, QUICK_RUN) else None)
-        return spare
-
-    return build
+def run_of_row(level: str, row: Row, n: int, rng: Random) -> Instance | None:
+    """A run of the named levels: the first of a few draws that is useful, otherwise one that can be judged."""
+    spare = None
+    for _ in range(3):
+        case = draw_run(level, row, n, rng)
+        if useful_run(case, QUICK_RUN) is not None:
+            return case
+        spare = spare or (case if judgeable_run(case, QUICK_RUN) else None)
+    return spare
 
 
 def draw_run(level: str, row: Row, n: int, rng: Random) -> Instance:

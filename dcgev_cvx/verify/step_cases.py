@@ -21,9 +21,9 @@ from .pencil_cases import (
     Random,
     Row,
     Space,
+    flags_of,
     leading,
     pencil,
-    size_levels,
     sized,
     unit,
 )
@@ -91,59 +91,35 @@ FDA_SPACE = Space(
 )  # fmt: skip
 
 
-def step_build() -> Callable[[Row, Random], Instance]:
-    """How a row of STEP_SPACE becomes a step."""
-    size = size_levels(STEP_SPACE)
-
-    def build(row: Row, rng: Random) -> Instance:
-        n, factor = size(row["n"], rng), sized(row["size of A"], rng)
-        A, B = pencil(row["A"], row["B"], n, rng)
-        A, B = factor * A, sized(row["size of B"], rng) * B
-        y = float(row["norm of y"]) * unit(B, pattern(row["y"], A, B, rng))
-        tau = shift_of(row["τ"], A, factor, rng)
-        if row["norm of y"] != "0" and cancels(A, y, tau):
-            tau = tau + 0.3 * factor
-        eps = within(STEP_SPACE.at("ε", row["ε"]), rng)
-        rho = penalty_of(row["ρ"], 2.0 * np.abs(A @ y + tau * y), y, eps, rng)
-        data = {
-            "A": A,
-            "B": B,
-            "y": y,
-            "rho": rho or (0.3 * factor if row["ρ"] != "0" else 0.0),
-            "eps": eps,
-            "tau": tau,
-        }
-        return step_question(data, flags_of(row))
-
-    return build
+def step_of_row(row: Row, n: int, rng: Random) -> Instance:
+    """A step of the named levels."""
+    factor = sized(row["size of A"], rng)
+    A, B = pencil(row["A"], row["B"], n, rng)
+    A, B = factor * A, sized(row["size of B"], rng) * B
+    y = float(row["norm of y"]) * unit(B, pattern(row["y"], A, B, rng))
+    tau = shift_of(row["τ"], A, factor, rng)
+    if row["norm of y"] != "0" and cancels(A, y, tau):
+        tau = tau + 0.3 * factor
+    eps = within(STEP_SPACE.at("ε", row["ε"]), rng)
+    rho = penalty_of(row["ρ"], 2.0 * np.abs(A @ y + tau * y), y, eps, rng)
+    if rho == 0.0 and row["ρ"] != "0":
+        rho = 0.3 * factor
+    return step_question({"A": A, "B": B, "y": y, "rho": rho, "eps": eps, "tau": tau}, flags_of(row))
 
 
-def fda_build() -> Callable[[Row, Random], Instance]:
-    """How a row of FDA_SPACE becomes a step of sparse FDA from a y with aᵀy = 1."""
-    size = size_levels(STEP_SPACE)
-
-    def build(row: Row, rng: Random) -> Instance:
-        n = size(row["n"], rng)
-        B = sized(row["size of B"], rng) * pencil("zero", row["B"], n, rng)[1]
-        a = sized(row["size of a"], rng) * means(row["a"], n, rng)
-        fisher = np.linalg.solve(B, a).astype(np.float64)
-        value = 1.0 / float(a @ fisher)
-        y: Vector = value * fisher if row["y"] == "fisher" else through(a, pattern(row["y"], B, B, rng))
-        eps = within(STEP_SPACE.at("ε", row["ε"]), rng)
-        pull = 2.0 * value * np.abs(a) + 1e-300
-        nu = (
-            penalty_of(row["ν"], pull, y, eps, rng)
-            if row["ν"].startswith("zeros")
-            else (float(row["ν"]) * 2.0 ** float(rng.uniform(-1.0, 1.0)) * value * log_scale(eps) / n)
-        )
-        return step_question({"a": a, "B": B, "y": y, "nu": nu, "eps": eps}, flags_of(row))
-
-    return build
-
-
-def flags_of(row: Row) -> tuple[str, ...]:
-    """The levels of a row as flags."""
-    return tuple(f"{name}={level}" for name, level in row.items())
+def fda_of_row(row: Row, n: int, rng: Random) -> Instance:
+    """A step of sparse FDA of the named levels, from a y with aᵀy = 1."""
+    B = sized(row["size of B"], rng) * pencil("zero", row["B"], n, rng)[1]
+    a = sized(row["size of a"], rng) * means(row["a"], n, rng)
+    fisher = np.linalg.solve(B, a).astype(np.float64)
+    value = 1.0 / float(a @ fisher)
+    y: Vector = value * fisher if row["y"] == "fisher" else through(a, pattern(row["y"], B, B, rng))
+    eps = within(STEP_SPACE.at("ε", row["ε"]), rng)
+    if row["ν"].startswith("zeros"):
+        nu = penalty_of(row["ν"], 2.0 * value * np.abs(a) + 1e-300, y, eps, rng)
+    else:
+        nu = float(row["ν"]) * 2.0 ** float(rng.uniform(-1.0, 1.0)) * value * log_scale(eps) / n
+    return step_question({"a": a, "B": B, "y": y, "nu": nu, "eps": eps}, flags_of(row))
 
 
 def within(ends: tuple[float, float], rng: Random) -> float:

@@ -33,12 +33,12 @@ from .pencil_cases import (
     leading,
     pencil,
     pencil_case,
-    subset_build,
+    subset_of_row,
     unit,
 )
 from .reference_answers import reference
-from .run_cases import PCA_SPACE, QUICK_RUN, RUN_SPACE, hard_runs, run_build, run_case, run_start, useful_run
-from .step_cases import FDA_SPACE, STEP_SPACE, fda_build, hard_steps, means, step_build, step_case, step_question
+from .run_cases import PCA_SPACE, QUICK_RUN, RUN_SPACE, hard_runs, run_case, run_of_row, run_start, useful_run
+from .step_cases import FDA_SPACE, STEP_SPACE, fda_of_row, hard_steps, means, step_case, step_of_row, step_question
 
 Build: TypeAlias = Callable[[Row, Random], Instance | None]
 Effort: TypeAlias = Literal["quick", "full"]
@@ -126,11 +126,20 @@ def hard_cases(level: str, seed: int, count: int) -> Iterator[Instance]:
 
 
 def builder(level: str) -> Build:
-    """How a row of the level's space becomes a case; None where it cannot be judged."""
-    if level in RUNS:
-        return run_build(level)  # its runs are chosen so that they can be judged
-    build = {"step": step_build, "fda": fda_build}.get(level, lambda: subset_build(level))()
-    return lambda row, rng: case if usable(case := build(row, rng)) else None
+    """How a row of the level's space becomes a case, each of its sizes equally often; None if it cannot be judged."""
+    sizes: dict[str, list[int]] = {}
+
+    def build(row: Row, rng: Random) -> Instance | None:
+        if not sizes.get(row["n"]):
+            sizes[row["n"]] = [int(n) for n in rng.permutation(SPACES[level].at("n", row["n"]))]
+        n = sizes[row["n"]].pop()
+        if level in RUNS:
+            return run_of_row(level, row, n, rng)  # its runs are chosen so that they can be judged
+        makers = {"step": step_of_row, "fda": fda_of_row}
+        case = makers[level](row, n, rng) if level in makers else subset_of_row(level, row, n, rng)
+        return case if usable(case) else None
+
+    return build
 
 
 def telling_part(space: Space) -> Space:
