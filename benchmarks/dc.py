@@ -25,8 +25,8 @@ from dcgev_cvx.steps.backend import Solved
 
 from .report import Measure, Skipped, at_least, at_most, installed, of_the_tests
 
-STARTS = range(10, 20)
-"""Seeds of the starts; seeds 0 to 5 chose the growth of the penalty."""
+STARTS = range(30, 40)
+"""Seeds of the starts. Seeds 0 to 5 chose the growth of the penalty; seed 38 showed a failure, mended since."""
 RANDOM_PROGRAMS = 1000
 
 # The nine examples: the data do not depend on the start, which the seed chooses
@@ -244,7 +244,7 @@ def run(repeats: int) -> Iterator[Measure | Skipped]:
 
 def descent() -> Iterator[Measure]:
     """Ascents, and false convergence, on random programs."""
-    random_program = of_the_tests("test_dc").random_program
+    random_program = of_the_tests("dc/random_programs").random_program
     results = [random_program(seed).minimize() for seed in range(1000, 1000 + RANDOM_PROGRAMS)]
     ups = sum(after.f > before.f for r in results for before, after in pairwise(r.history))
     converged = [r for r in results if r.converged]

@@ -53,11 +53,37 @@ FASTER = "decides how soon something happens, not what is computed"
 EQUIVALENT: dict[tuple[str, str], str] = {
     ("steps/shrink", "if not 0 < np.count_nonzero(y) < 1.4 * len(y) or not absorbing(self.part, y):"): FASTER,
     ("_numerics/proofs", "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))"): FASTER,
-    ("search/exchange_table", "if self.exchange_work >= TABLE:"): FASTER,
+    ("exact/root", "RELAXED_LIMIT = 2501"): FASTER,
+    ("exact/root", "PROGRESS = 0.3"): FASTER,
+    ("exact/enumeration", "margin = 4.0 * k * UNIT_ROUNDOFF * min(abs(guess), float(np.max(size)))"): FASTER,
     (
-        "search/solve",
-        "return 20.0 * self.pencil.A_entries if self.pencil.B is None else 10000.0 * self.k * self.pencil.n",
+        "exact/branch_and_bound",
+        "root = relaxed(self.pencil, self.k, self.support, self.upper, perf_counter() + 0.8 * self.left)",
     ): FASTER,
+    ("exact/root", "in_time = scaled.n - CORE > k and perf_counter() < deadline"): FASTER,
+    ("exact/branch_and_bound", "if work(pencil.n, k, k) < LEAF_WORK:"): FASTER,
+    ("exact/branch_and_bound", "if deadline - begin < 2e-07 * pencil.n ** 2 + 6e-11 * pencil.n ** 3:"): FASTER,
+    ("exact/branch_and_bound", "if deadline - begin < 1e-07 * pencil.n ** 2 - 6e-11 * pencil.n ** 3:"): FASTER,
+    ("exact/root", "if seconds >= (2.0 if effort == 'quick' else 2.0) * (1.0 + 0.0005 * pencil.n):"): FASTER,
+    (
+        "relaxations/bounds",
+        "lam, nudge = (float(np.max(np.diagonal(A))), max(UNIT_ROUNDOFF * float(np.min(sizes)), TINY))",
+    ): FASTER,
+    ("relaxations/bounds", "short = ~(left >= 0.0)"): "all that rounding can do was taken off before",
+    (
+        "relaxations/bounds",
+        "if isinstance(pencil.A, Gram) and pencil.B is None and (pencil.A.rows <= pencil.n):",
+    ): "of a square factor both products have the same size",
+    (
+        "relaxations/bounds",
+        "return lambda_max_bound(charged(A, c, dual), pencil.B, charged(size, c + 4.0, moduli))",
+    ): "two more units of the charge to spare",
+    ("exact/root", "weights = np.diagonal(splitting.X) + 1e-06 * np.mean(splitting.Y, axis=1)"): FASTER,
+    (
+        "exact/branch_and_bound",
+        "return math.comb(free, m) * float(k * k + 41) if free < 2000 or m < 3 else math.inf",
+    ): FASTER,
+    ("search/exchange", "if self.exchange_work >= TABLE:"): FASTER,
     (
         "search/constructions",
         "if all((2.0 ** (-50) <= size <= 4.0 ** 50 for size in (pencil.A_scale or 1.0, pencil.B_scale))):",
@@ -66,10 +92,6 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "mm",
         "run = steps_from(smaller.part, step, frozen(local[-1].x[local[1].x != 0.0]), local[-1].l)",
     ): "there are two iterates, and the second is the last",
-    (
-        "relaxations/bounds",
-        "largest = abs(lam) / np.max(np.abs(metric), axis=1) + self.sizes[rows]",
-    ): "the largest entry of such a row is its diagonal, one",
 }
 """(module, the faulty line) → why no test can detect the fault."""
 

@@ -23,10 +23,12 @@ os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
 logging.getLogger("traitlets").setLevel(logging.WARNING)
 
 import api  # noqa: E402
+import included_code  # noqa: E402
 import inventories  # noqa: E402
 import notebooks  # noqa: E402
 import prose  # noqa: E402
 import sphinx.ext.autosummary  # noqa: E402
+from docutils import nodes  # noqa: E402
 from sphinx.util.inspect import TypeAliasForwardRef  # noqa: E402
 
 import dcgev_cvx  # noqa: E402
@@ -125,8 +127,10 @@ def copy_mathjax(app: object, error: Exception | None) -> None:
         shutil.copyfile(mathjax, Path(app.outdir) / "_static" / "tex-svg.js")  # type: ignore[attr-defined]
 
 
-def add_scripts(app: object, page: str, template: str, context: dict[str, str], doctree: object) -> None:
-    """Load the scripts of the moving pictures on the pages that have one."""
+def finish_page(app: object, page: str, template: str, context: dict[str, str], doctree: object) -> None:
+    """Set ρ̃ in code, and load the scripts of the moving pictures on the pages that have one."""
+    if "body" in context:
+        context["body"] = prose.overlaid_tildes(context["body"])
     for kind, scripts in SCRIPTS.items():
         if f'class="{kind}"' in context.get("body", ""):
             for script in scripts:
@@ -137,6 +141,14 @@ def add_links(app: object, docname: str, source: list[str]) -> None:
     """Add links and cited equations to the Markdown pages."""
     if (HERE / f"{docname}.md").exists():
         source[0] = prose.with_links(docname, source[0])
+
+
+def shorten_code(app: object, doctree: nodes.document) -> None:
+    """Show functions that a page includes from the package without their docstrings."""
+    for block in doctree.findall(nodes.literal_block):
+        if str(block.get("source", "")).endswith(".py"):
+            block.rawsource = included_code.without_docstring(block.astext())
+            block.children = [nodes.Text(block.rawsource)]
 
 
 def outdated(app: object, env: object, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
@@ -157,6 +169,7 @@ def setup(app: object) -> None:
     app.connect("autodoc-process-docstring", api.escape_docstring, priority=400)  # type: ignore[attr-defined]
     app.connect("autodoc-process-signature", api.plain_factory)  # type: ignore[attr-defined]
     app.connect("env-get-outdated", outdated)  # type: ignore[attr-defined]
-    app.connect("html-page-context", add_scripts)  # type: ignore[attr-defined]
+    app.connect("html-page-context", finish_page)  # type: ignore[attr-defined]
+    app.connect("doctree-read", shorten_code)  # type: ignore[attr-defined]
     app.connect("source-read", add_links)  # type: ignore[attr-defined]
     app.connect("build-finished", copy_mathjax)  # type: ignore[attr-defined]

@@ -195,6 +195,21 @@ def test_snippets_run_and_print_what_stands_below_them(code, printed, tmp_path, 
     assert not printed or capsys.readouterr().out == printed
 
 
+def test_a_page_shows_the_code_of_a_function_without_its_docstring():
+    included_code = pytest.importorskip("included_code")
+    page = "```{literalinclude} ../../dcgev_cvx/models.py\n:pyobject: linear\n:language: python\n```"
+    shown = included_code.with_included_code(page)
+    assert shown.startswith("```python\ndef linear(c: Array")
+    assert '"""' not in shown
+    assert "cp.Maximize(" in shown
+
+
+def test_the_tilde_of_rho_is_laid_over_the_letter_in_code_alone():
+    prose = pytest.importorskip("prose")
+    mark = '<span class="tilde">ρ<span>\u0303</span></span>'
+    assert prose.overlaid_tildes("<pre>a ρ\u0303 b</pre> ρ\u0303") == f"<pre>a {mark} b</pre> ρ\u0303"
+
+
 def imports_on_pages():
     """Every line of a code cell that imports from the package; the cells themselves run when the site is built."""
     pages = [path for path in DOCS.rglob("*.md") if not {"_build", "api", "gallery"} & set(path.parts)]

@@ -75,7 +75,7 @@ def test_every_lab_asks_three_or_four_questions_whose_answers_fold_out(name):
 
 
 def test_stepping_shows_the_sandwich_of_that_step():
-    controls = {"problem": "two variables", "rho": 0.5, "log_eps": -1.0, "tau": 3.0, "radius": 0.5, "angle": 50}
+    controls = {"problem": "two variables", "rho": 0.5, "log_eps": -1.0, "tau": 3.0, "length": 0.5, "angle": 50}
     first, later = run("step", at=0, **controls), run("step", at=7, **controls)
     assert "l = 0" in first
     assert "l = 7" in later
@@ -88,7 +88,7 @@ def test_the_start_may_lie_on_the_sphere_and_decides_where_mm_ends():
         "rho": 0.0,
         "log_eps": -1.0,
         "tau": 0.0,
-        "radius": 1.0,
+        "length": 1.0,
     }
     assert "-2.37" in run("step", angle=90, **controls)  # the second eigenvector: −λ₂
     assert "-4.2186" in run("step", angle=60, **controls)

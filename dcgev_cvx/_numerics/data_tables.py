@@ -5,7 +5,7 @@ Nothing is imputed, encoded or dropped. An error names the columns that cannot b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -34,10 +34,6 @@ class Table:
     def n(self) -> int:
         """The number of variables."""
         return self.X.shape[1]
-
-    def list_of(self, columns: Iterable[int]) -> str:
-        """Columns by name, or by position when they have none; ten at most."""
-        return some_of(list(columns), self.names)
 
     def spread(self) -> tuple[Vector, Vector]:
         """Each column's mean and standard deviation (divided by m), the latter exactly 0 for a constant column.
@@ -173,26 +169,28 @@ def read_labels(y: Any, m: int) -> Labels:
         classes.sort()
     code = {label: i for i, label in enumerate(classes)}
     labels = Labels(np.array([code[value] for value in values], dtype=np.intp), tuple(classes))
-    check_classes(labels)
+    if len(classes) < 2:
+        raise InvalidParameter(f"y has one class only ({classes}): at least two are needed.")
+    lone = [label for label, count in zip(classes, labels.counts, strict=True) if count < 2]
+    if lone:
+        raise InvalidParameter(
+            f"{len(lone)} class(es) have one member only: {', '.join(map(repr, lone[:10]))}. A within-class "
+            "covariance needs two: drop or merge them."
+        )
     return labels
 
 
-def row_labels(data: Any) -> list[Any] | None:
-    """The labels of a frame's or a Series's rows; None for data without any."""
-    return checks.listed(getattr(data, "index", None)) or None
-
-
-def row_order(first: Any, second: Any, what: str, other: str) -> list[int] | None:
-    """The rows of the second in the order of the first's labels; None where they are paired by position.
+def in_row_order(first: Any, second: Any, what: str, other: str) -> Any:
+    """The second with its rows in the order of the first's labels; itself where one of them has no labels.
 
     >>> import pandas as pd
-    >>> from dcgev_cvx._numerics.data_tables import row_order
-    >>> row_order(pd.Series([1, 2], ["a", "b"]), pd.Series([3, 4], ["b", "a"]), "X", "y")
-    [1, 0]
+    >>> from dcgev_cvx._numerics.data_tables import in_row_order
+    >>> in_row_order(pd.Series([1, 2], ["a", "b"]), pd.Series([3, 4], ["b", "a"]), "X", "y").tolist()
+    [4, 3]
     """
-    labels, others = row_labels(first), row_labels(second)
-    if labels is None or others is None or len(labels) != len(others) or labels == others:
-        return None
+    labels, others = (checks.listed(getattr(data, "index", None)) for data in (first, second))
+    if not labels or not others or len(labels) != len(others) or labels == others:
+        return second
     position = {label: i for i, label in enumerate(others)}
     if len(position) < len(others) or set(position) != set(labels):
         strange = next((label for label in labels if label not in position), None)
@@ -201,14 +199,7 @@ def row_order(first: Any, second: Any, what: str, other: str) -> list[int] | Non
             f"{what} and {other} have {why}: give both the same labels, or drop them to pair rows by position "
             "(reset_index(drop=True) or to_numpy() in pandas)."
         )
-    return [position[label] for label in labels]
-
-
-def in_row_order(first: Any, second: Any, what: str, other: str) -> Any:
-    """The second with its rows in the order of the first's labels, as an array; itself where that is its order."""
-    order = row_order(first, second, what, other)
-    if order is None:
-        return second
+    order = [position[label] for label in labels]
     return second.iloc[order] if hasattr(second, "iloc") else second[order]
 
 
@@ -233,18 +224,6 @@ def is_missing(value: Any) -> bool:
         return value is None or bool(value != value)
     except TypeError:  # pandas.NA has no truth value
         return True
-
-
-def check_classes(labels: Labels) -> None:
-    """Raise unless there are two classes, and two members in each."""
-    if len(labels.classes) < 2:
-        raise InvalidParameter(f"y has one class only ({[*labels.classes]}): at least two are needed.")
-    lone = [label for label, count in zip(labels.classes, labels.counts, strict=True) if count < 2]
-    if lone:
-        raise InvalidParameter(
-            f"{len(lone)} class(es) have one member only: {', '.join(map(repr, lone[:10]))}. A within-class "
-            "covariance needs two: drop or merge them."
-        )
 
 
 def class_means(table: Table, labels: Labels) -> Matrix:
@@ -284,13 +263,13 @@ def reason(S: Matrix, table: Table, what: str) -> str:
     """Why S is singular: no variance, equal columns, too few samples, or linear dependence."""
     flat = np.flatnonzero(np.diagonal(S) <= 1e-28 * np.max(np.diagonal(S), initial=0.0))
     if len(flat):
-        return f"{what} is singular: column(s) {table.list_of(flat)} have no variance."
+        return f"{what} is singular: column(s) {some_of(flat.tolist(), table.names)} have no variance."
     root = np.sqrt(np.diagonal(S))
     # a correlation within 1e-10 of ±1
     twins = np.argwhere(np.triu(np.abs(S) >= (1.0 - 1e-10) * np.outer(root, root), 1))
     if len(twins):
-        i, j = (int(index) for index in twins[0])
-        return f"{what} is singular: columns {table.list_of([i])} and {table.list_of([j])} are the same up to scale."
+        first, second = (some_of([int(j)], table.names) for j in twins[0])
+        return f"{what} is singular: columns {first} and {second} are the same up to scale."
     if table.m <= table.n:
         return f"{what} is singular: {table.m} samples cannot span {table.n} variables."
     return f"{what} is singular to working precision: some columns depend on others."

@@ -6,6 +6,7 @@ import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from ..errors import DataUnavailable, InvalidParameter
@@ -13,29 +14,30 @@ from ..errors import DataUnavailable, InvalidParameter
 
 def output_file(option: str, name: Any) -> Path:
     """The path of a file that can be written, followed through links; what is there is not changed."""
-    given = path_of(option, name)
+    from .checks import as_path  # imports NumPy, and `dcgev --help` answers at once
+
+    given = as_path(name, option)
     try:
         file = given.resolve()
-        if file.is_dir():
-            raise InvalidParameter(f"{option} {given} is a folder: give the name of a file.")
         if file.exists() and not file.is_file():
-            raise InvalidParameter(f"{option} {given} is a pipe or a device: give the name of a file.")
-        if file.exists() and not os.access(file, os.W_OK):
-            raise InvalidParameter(f"{option} {given}: cannot be written (it is read-only): choose another name.")
-        try_to_write(file)
+            raise InvalidParameter(f"{option} {given} is a folder, a pipe or a device: give the name of a file.")
+        if file.exists():
+            file.open("ab").close()  # raises for a file that is read-only
+        try_to_write(file.parent)
     except (OSError, RuntimeError) as cause:  # RuntimeError: links that lead in a circle
-        raise InvalidParameter(
-            f"{option} {given}: cannot be written ({getattr(cause, 'strerror', cause)})."
-        ) from cause
+        why = getattr(cause, "strerror", cause)
+        raise InvalidParameter(f"{option} {given}: cannot be written ({why}): choose another name.") from cause
     return file
 
 
 def output_folder(option: str, name: Any) -> Path:
     """The path of a folder that can be written to, created where it does not exist."""
-    folder = path_of(option, name)
+    from .checks import as_path
+
+    folder = as_path(name, option)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        try_to_write(folder / "trial")
+        try_to_write(folder)
     except OSError as cause:
         raise InvalidParameter(
             f"{option} {folder}: this folder cannot be written to ({cause.strerror or cause}): choose another."
@@ -43,26 +45,15 @@ def output_folder(option: str, name: Any) -> Path:
     return folder
 
 
-def path_of(option: str, name: Any) -> Path:
-    """The path, if it is one; NumPy is imported here, so that `dcgev --help` answers at once."""
-    from .checks import as_path
-
-    return as_path(name, option)
-
-
-def try_to_write(file: Path) -> None:
-    """Write a few bytes beside the file and delete them: a full disk is noticed before the work."""
-    beside = temporary(file)
-    try:
-        beside.write_bytes(b"0" * 4096)
-    finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
+def try_to_write(folder: Path) -> None:
+    """Write a few bytes to a file without a name: a full disk is noticed before the work."""
+    with TemporaryFile(dir=folder) as trial:
+        trial.write(b"0" * 4096)
 
 
 def write_file(path: Path, content: str | bytes) -> None:
     """Write to a file beside, flush it to disk, then rename: a kill leaves the old file or the new one."""
-    beside = temporary(path)
+    beside = path.with_name(f".dcgev-{os.getpid()}-{hash(path.name) & 0xFFFFFF:06x}")  # short, whatever the name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with beside.open("wb") as handle:
@@ -79,8 +70,3 @@ def write_file(path: Path, content: str | bytes) -> None:
             f"{path} could not be written ({cause.strerror or cause}); finished results are intact. "
             "Free some space and run the same command again."
         ) from cause
-
-
-def temporary(file: Path) -> Path:
-    """A hidden name in the same folder, short whatever the name of the file."""
-    return file.with_name(f".dcgev-{os.getpid()}-{hash(file.name) & 0xFFFFFF:06x}")

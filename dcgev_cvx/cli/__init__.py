@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 from .. import __version__
 from .._numerics.extras import check_cvxpy
 from .._numerics.text_tables import printable
-from ..errors import DCGEVError
+from ..errors import DCGEVError, InvalidParameter, nearest
 
 COMMANDS = ("compare", "solve", "path", "reproduce", "solvers", "verify", "vectors", "agreement", "lab", "exercise")
 """The commands in the order of the help text; COMMAND is in the module COMMAND_command."""
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in ("stdout", "stderr"):
         prepare_stream(name)
     try:
-        args = parser().parse_args(argv)
+        args = parsed(list(sys.argv[1:] if argv is None else argv))
         check_cvxpy()
         code = int(args.run(args))
         sys.stdout.flush()
@@ -66,31 +66,54 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 141
     except OSError as error:  # a full disk, a name too long, a folder without permission
         return complain(f"{error.filename or 'file'}: {error.strerror or error}.", 2)
+    except ModuleNotFoundError as error:  # an installation that is not whole
+        return complain(f"the package {error.name} is not installed: pip install {error.name}.", 2)
     except MemoryError as error:
         return complain(f"not enough memory: {error}. Try a smaller problem.", 2)
     return code
 
 
+def parsed(words: list[str]) -> argparse.Namespace:
+    """The options of the command line; without any, the help is printed."""
+    if words and not words[0].startswith("-") and words[0] not in COMMANDS:
+        raise InvalidParameter(f"there is no command {words[0]!r}; {nearest(words[0], COMMANDS)}")
+    args, unknown = parser().parse_known_args(words or ["--help"])
+    if unknown:
+        raise InvalidParameter(f"{unknown[0]!r} is no option of this command: see `dcgev {words[0]} --help`.")
+    return args
+
+
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors cannot steer the terminal."""
+    """A parser whose errors are one line, as all errors of the command are."""
 
     def error(self, message: str) -> NoReturn:
-        """Print the message without control characters, and exit with code 2."""
-        super().error(printable(message))
+        """Print the message and where to read on, and exit with code 2."""
+        complain(f"{message.rstrip('.')}. See `{self.prog} --help`.", 2)
+        raise SystemExit(2)
 
 
 def parser() -> argparse.ArgumentParser:
     """The parser of `dcgev` with every command."""
     top = Parser(
         prog="dcgev",
-        description="Sparse PCA, CCA and FDA by d.c. programming: each step a CVXPY problem, each answer certified.",
-        epilog="`dcgev COMMAND --help` explains a command.",
+        usage="dcgev COMMAND [options]",
+        description="Sparse PCA, CCA and FDA by d.c. programming: each step is a CVXPY problem,\n"
+        "each answer is certified.\n\ncommands:\n",
+        epilog="`dcgev COMMAND --help` explains a command; `dcgev compare` is a first example.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    top.add_argument("--version", action="version", version=f"dcgev {__version__}")
-    subparsers: Any = top.add_subparsers(metavar="COMMAND", required=True)
+    top.add_argument("--version", action="version", version=f"dcgev {__version__}", help="print the version and exit")
+    subparsers: Any = top.add_subparsers(prog="dcgev", metavar="COMMAND", help=argparse.SUPPRESS, required=True)
     for name in COMMANDS:
-        import_module(f"{__name__}.{name}_command").add(subparsers)
+        command = import_module(f"{__name__}.{name}_command")
+        command.add(subparsers)
+        top.description = f"{top.description}  {name:10} {summary_of(command.__doc__)}\n"
     return top
+
+
+def summary_of(doc: str | None) -> str:
+    """The first line of a command's docstring without the name of the command."""
+    return (doc or "").partition(".\n")[0].partition(": ")[2]
 
 
 def complain(sentence: str, code: int) -> int:

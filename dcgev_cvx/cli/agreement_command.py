@@ -9,6 +9,7 @@ Usage:
 
     dcgev agreement
     dcgev agreement --A A.npy --B B.npy --rho 0.1 --eps 0.01 --json
+    dcgev agreement samples.csv --task pca
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .console import add_command, add_json, add_problem, print_json, show, tiny
 def add(subparsers: Any) -> None:
     """Register the command and its options."""
     parser = add_command(subparsers, "agreement", run, __doc__)
-    add_problem(parser, samples=False)
+    add_problem(parser)
     parser.add_argument("--rho", type=float, help="penalty ρ̃ (default: a tenth of |λmax|)")
     parser.add_argument("--eps", type=float, default=1e-2, help="ε (default: 0.01)")
     add_json(parser)
@@ -31,18 +32,17 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Ask every solver and print the distances."""
-    from .problem import read_pencil
+    from .problem import described, read_problem
     from .solver_agreement import agreement
 
-    name = args.data if args.data or args.A else "pitprops"
-    pencil = read_pencil(name, args.A, args.B)
+    pencil = read_problem(args, default="pitprops")
     rho = 0.1 * abs(pencil.lambda_max) if args.rho is None else args.rho
     rows, missing = agreement(pencil, rho, args.eps)
     if args.json:
         content = {"rho": rho, "eps": args.eps, "rows": [vars(row) for row in rows], "missing": missing}
         print_json("agreement", content)
     else:
-        print_rows(rows, missing, f"{name or args.A}: n = {pencil.n}, ρ̃ = {rho:.4g}, ε = {args.eps:g}\n")
+        print_rows(rows, missing, f"{described(args, pencil)}, ρ̃ = {rho:.4g}, ε = {args.eps:g}\n")
     return 0
 
 

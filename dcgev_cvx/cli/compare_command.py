@@ -26,7 +26,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from .._numerics.output_files import write_file
+from .._numerics.output_files import output_file, write_file
 from .._numerics.text_tables import facts, table
 from ..errors import InvalidParameter
 from . import console
@@ -59,12 +59,11 @@ def run(args: argparse.Namespace) -> int:
     from .problem import described, read_problem
 
     plot = console.as_picture(args.plot)
-    html = None if args.html is None else console.as_output("--html", args.html)
+    html = None if args.html is None else output_file("--html", args.html)
     if args.time_limit is not None:
         as_number(args.time_limit, "--time-limit", strict=True)
-    if args.data is None and args.A is None and args.X is None:
-        args.data = "pitprops"
-    name, pencil = str(args.data or args.A or args.X), read_problem(args)
+    pencil = read_problem(args, default="pitprops")
+    name = str(args.data or args.A or args.X)
     ks = cardinalities(args.k, pencil.n)
     found: list[Comparison] = []
     stopped = compared(pencil, ks, args, found)

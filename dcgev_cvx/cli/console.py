@@ -17,12 +17,18 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from .._numerics.output_files import output_file, output_folder, write_file
+from .._numerics.output_files import output_file, write_file
 from .._numerics.text_tables import as_text, printable
-from ..errors import DataUnavailable, InvalidParameter, MissingPackage
+from ..errors import DataUnavailable, InvalidParameter, MissingPackage, nearest
 
 SHOWN = 40
 """Loadings or failures beyond this number are left to --json."""
+
+CSV_RULES = """\
+Columns are separated by a tab or semicolon if the first line has one, else by
+commas. A first line of names is the header, and so is one of whole numbers in
+equal steps (0, 1, 2, …) above other numbers. A first column of text, or
+without a name, holds row names. In doubt an error asks for one of:"""
 
 # Options
 
@@ -30,12 +36,11 @@ SHOWN = 40
 def add_command(
     subparsers: Any, name: str, run: Callable[[argparse.Namespace], int], doc: str | None
 ) -> argparse.ArgumentParser:
-    """A parser whose help is the docstring of the command's module: a summary, a description, and examples."""
+    """A parser whose help is the docstring of the command's module: a description, and examples."""
     text, _, examples = (doc or "").partition("Usage:\n\n")
     paragraphs = text.strip().split("\n\n")
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name,
-        help=" ".join(paragraphs[0].partition(": ")[2].rstrip(".").split()),
         description="\n\n".join(textwrap.fill(" ".join(part.split()), 79) for part in paragraphs[1:]),
         epilog="examples:\n" + textwrap.indent(textwrap.dedent(examples), "  ") if examples else None,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -44,7 +49,7 @@ def add_command(
     return parser
 
 
-def add_problem(parser: argparse.ArgumentParser, *, samples: bool = True) -> None:
+def add_problem(parser: argparse.ArgumentParser) -> None:
     """DATA, --A and --B, and the options for data tables: the problem that a command works on."""
     group = parser.add_argument_group("problem")
     group.add_argument(
@@ -52,23 +57,21 @@ def add_problem(parser: argparse.ArgumentParser, *, samples: bool = True) -> Non
     )
     group.add_argument("--A", metavar="FILE", help="symmetric matrix A, instead of DATA")
     group.add_argument("--B", metavar="FILE", help="positive definite matrix B (default: the identity)")
-    parser.set_defaults(header=None, index_column=None)
-    if not samples:
-        return
     group = parser.add_argument_group("problem from a table of samples × variables")
-    tasks = ("pca", "cca", "fda")
-    group.add_argument("--task", choices=tasks, help="DATA holds samples; build A and B from them for this task")
+    group.add_argument(
+        "--task", choices=("pca", "cca", "fda"), help="DATA holds samples; build A and B from them for this task"
+    )
     group.add_argument("--X", "--data", dest="X", metavar="FILE", help="the samples, instead of DATA")
     group.add_argument("--Y", metavar="FILE", help="the second view (cca)")
     group.add_argument("--y", metavar="LABELS", help="the classes (fda): a column name of the samples, or a file")
     group.add_argument("--ridge", type=float, default=0.0, help="added to the diagonal of B (cca, fda; default: 0)")
     group.add_argument("--no-center", action="store_true", help="do not subtract the means of the columns (pca)")
     group.add_argument("--scale", action="store_true", help="divide columns by their standard deviation (pca)")
-    group = parser.add_argument_group(".csv files (by default the layout is recognised, and doubt is an error)")
-    rows = "the first line holds names, or numbers"
-    group.add_argument("--header", action=argparse.BooleanOptionalAction, default=None, help=rows)
-    column = "the column of row names, by name or number; none: every column is a variable"
-    group.add_argument("--index-column", metavar="COLUMN", help=column)
+    group = parser.add_argument_group(".csv files", CSV_RULES)
+    group.add_argument(
+        "--header", action=argparse.BooleanOptionalAction, help="the first line holds names, or numbers"
+    )
+    group.add_argument("--index-column", metavar="COLUMN", help="row names: a column by name or number, or none")
 
 
 def add_json(group: Any) -> None:
@@ -81,17 +84,16 @@ def add_plot(group: Any) -> None:
     group.add_argument("--plot", metavar="FILE", help="draw a picture to .png, .pdf or .svg (needs Matplotlib)")
 
 
+def given(args: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Those of the options that were given."""
+    values = {name: getattr(args, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None and value is not False}
+
+
 def refuse_given(args: argparse.Namespace, names: Iterable[str], why: str) -> None:
     """Raise for an option that was given and would be ignored."""
-    for name in names:
-        if getattr(args, name) is not None and getattr(args, name) is not False:
-            raise InvalidParameter(f"--{name.replace('_', '-')} {why}.")
-
-
-def with_defaults(args: argparse.Namespace, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The options as they were given, or their defaults."""
-    given = {name: getattr(args, name) for name in defaults}
-    return {name: default if given[name] is None else given[name] for name, default in defaults.items()}
+    for name in given(args, names):
+        raise InvalidParameter(f"--{name.replace('_', '-')} {why}.")
 
 
 # Text
@@ -142,11 +144,6 @@ def as_json(document: Any) -> str:
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
-def write_json(path: Path, data: Any) -> None:
-    """One JSON document in a file."""
-    write_file(path, json.dumps(finite(data), ensure_ascii=False, indent=2) + "\n")
-
-
 # Lines on stderr: notes always, progress when a person is looking
 
 
@@ -167,12 +164,7 @@ def overwrite(line: str) -> None:
         print(f"\r\033[K{printable(line)}", end="", file=sys.stderr, flush=True)
 
 
-# Files are checked before the work, not after it
-
-
-def as_output(option: str, name: str) -> Path:
-    """The path of a file that can be written; a file that was there is not changed."""
-    return output_file(option, name)
+# Pictures
 
 
 def as_picture(name: str | None) -> Path | None:
@@ -194,11 +186,6 @@ def draw(figure: Any, file: Path) -> None:
     write_file(file, content.getvalue())
 
 
-def as_folder(option: str, name: str) -> Path:
-    """The path of a folder that can be written to, created where it does not exist."""
-    return output_folder(option, name)
-
-
 # Scripts that come with the package
 
 
@@ -214,3 +201,15 @@ def scripts(kind: str) -> dict[str, Path]:
 def summary(file: Path) -> str:
     """The first line of a script's docstring."""
     return file.read_text(encoding="utf-8").split('"""')[1].splitlines()[0]
+
+
+def chosen_script(command: str, kind: str, name: str | None) -> Path | None:
+    """The script of that name; without a name, list the scripts and return None."""
+    found = scripts(kind)
+    if name is None:
+        for known, file in found.items():
+            print(f"  dcgev {command} {known:12} {summary(file).partition('. ')[0].removeprefix('Exercise: ')}")
+        return None
+    if name not in found:
+        raise InvalidParameter(f"there is no {command} {name!r}; {nearest(name, found)}")
+    return found[name]

@@ -10,6 +10,7 @@ The ending of a file decides how it is read. Pickled arrays, which could execute
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,12 @@ from scipy.sparse import coo_array, load_npz
 
 from .._numerics.checks import MAX_BYTES, as_path, check_bytes, shown
 from ..errors import DCGEVError, InvalidParameter, nearest
-from .csv_files import Cells, Decisions, is_number, read_cells, rows_of
+from .csv_files import MISSING, CsvOptions, CsvTable, is_number, is_unrepeated, read_csv, read_rows
 
 SUFFIXES = (".npy", ".npz", ".csv", ".mtx")
+MTX_HEADER = re.compile(
+    r"%%matrixmarket\s+matrix\s+(array|coordinate)\s+(real|double|integer|pattern)\s+(general|symmetric)"
+)
 
 
 class NamedArray(np.ndarray[Any, Any]):
@@ -39,29 +43,27 @@ class NamedArray(np.ndarray[Any, Any]):
         return named
 
 
-def read_table(name: str, decisions: Decisions) -> Any:
+def read_table(name: str, options: CsvOptions) -> Any:
     """The matrix in a file: an array, one with names, or a sparse matrix."""
-    path = existing(name)
     readers: Mapping[str, Callable[[Path], Any]] = {
         ".npy": lambda path: np.load(path, allow_pickle=False),
         ".npz": lambda path: only_array(path, npz_arrays(path)),
-        ".csv": lambda path: named_numbers(read_cells(path, decisions), decisions),
+        ".csv": lambda path: named_numbers(read_csv(path, options)),
         ".mtx": read_matrix_market,
     }
+    path = existing(name)
     suffix = path.suffix.lower()
     if suffix not in readers:
         ending = f"ends in {suffix!r}" if suffix else "has no ending"
-        raise InvalidParameter(f"{name} {ending}; files are read by their ending: {', '.join(SUFFIXES)}.")
+        raise InvalidParameter(
+            f"{name} {ending}; files are read by their ending: {', '.join(SUFFIXES)}. Save a spreadsheet as .csv."
+        )
     return guarded(readers[suffix], path)
 
 
-def named_numbers(cells: Cells, decisions: Decisions) -> Any:
-    """The numbers of a .csv file under their names; what was decided is noted."""
-    matrix = cells.numbers()
-    decisions.notes.extend(f"{cells.path}: {note}." for note in cells.notes)
-    return (
-        matrix if cells.header is None and cells.index is None else NamedArray.of(matrix, cells.header, cells.index)
-    )
+def named_numbers(table: CsvTable) -> NamedArray:
+    """The numbers of a .csv file under their names."""
+    return NamedArray.of(table.numbers(), table.header, table.index)
 
 
 def read_arrays(name: str) -> dict[str, Any]:
@@ -75,57 +77,51 @@ def read_arrays(name: str) -> dict[str, Any]:
     return {"A": only_array(path, arrays)}
 
 
-def read_vector(name: str, decisions: Decisions) -> Any:
+def read_vector(name: str, options: CsvOptions) -> Any:
     """The one row or column of a file."""
-    matrix = read_table(name, decisions)
-    if hasattr(matrix, "toarray"):
-        check_bytes(matrix.shape, name, "One row or one column is needed.")
-    vector = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
-    if vector.size != max(vector.shape, default=1):
-        raise InvalidParameter(f"{name} holds an array of shape {vector.shape}; one row or one column is needed.")
-    return vector.reshape(-1)
+    matrix = read_table(name, options)
+    if matrix.ndim != 1 and min(matrix.shape, default=0) != 1:
+        raise InvalidParameter(f"{name} holds an array of shape {matrix.shape}; one row or one column is needed.")
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix).reshape(-1)
 
 
-def read_labels(name: str, m: int, decisions: Decisions) -> Any:
+def read_labels(name: str, m: int, options: CsvOptions) -> Any:
     """The m labels in a file of one column, or two with row names first; one line more than samples is a header."""
     path = existing(name)
     if path.suffix.lower() not in (".csv", ".txt"):
-        return read_vector(name, decisions)
-    cells: Cells = guarded(lambda path: rows_of(path)[0], path)
-    if cells.width > 2 or {len(row) for row in cells.rows[1:]} > {cells.width}:
-        raise InvalidParameter(f"{name} has rows of several entries; labels must be one column, or follow row names.")
-    head = len(cells.rows) == m + 1 if decisions.header is None else decisions.header
-    rows, lines = cells.rows[head:], cells.lines[head:]
-    refuse_missing([row[-1] for row in rows], lines, name)
-    index = [row[0] for row in rows] if rows and len(rows[0]) == 2 else None
-    if index is not None:
-        if len(set(index)) < len(index):
-            raise InvalidParameter(f"{name}: the row names in its first column repeat; labels must be one column.")
-        decisions.notes.append(f"{name}: column 1 holds row names ({index[0]!r}, …).")
-    return NamedArray.of(np.array([row[-1] for row in rows], dtype=object), None, index)
+        return read_vector(name, options)
+    lines, rows = guarded(lambda path: read_rows(path, options), path)
+    head = len(rows) == m + 1 if options.header is None else options.header
+    *index, labels = zip(*rows[head:], strict=True)
+    if len(index) > 1 or not all(map(is_unrepeated, index)):
+        raise InvalidParameter(f"{name} must hold one column of labels, or two: row names that differ, and labels.")
+    refuse_missing(labels, lines[head:], name)
+    if index:
+        options.notes.append(f"{name}: column 1 holds row names ({index[0][0]!r}, …).")
+    return NamedArray.of(np.array(labels, dtype=object), None, index[0] if index else None)
 
 
-def read_labelled(name: str, column: str, decisions: Decisions) -> tuple[Any, list[str]]:
+def read_labelled(name: str, column: str, options: CsvOptions) -> tuple[Any, list[str]]:
     """The numbers of a .csv file and the labels in one of its named columns."""
     path = existing(name)
     if path.suffix.lower() != ".csv":
         raise InvalidParameter(f"--y {column}: no such file, and {name} has no named columns (only .csv has).")
-    cells: Cells = guarded(lambda path: read_cells(path, decisions, column), path)
-    header = cells.header
-    if header is None or column not in header:
-        raise InvalidParameter(f"{name} has no column {column!r}; {nearest(column, header or [])}")
+    table: CsvTable = guarded(lambda path: read_csv(path, options, column), path)
+    header = table.header or []
     if header.count(column) > 1:
         raise InvalidParameter(f"{name} has {header.count(column)} columns named {column!r}: rename all but one.")
-    labels = cells.column(header.index(column))
-    refuse_missing(labels, cells.lines, name)
-    return named_numbers(cells.without(header.index(column)), decisions), labels
+    if column not in header:
+        raise InvalidParameter(f"{name} has no column {column!r}; {nearest(column, header)}")
+    labels = table.take(header.index(column))
+    refuse_missing(labels, table.lines, name)
+    return named_numbers(table), labels
 
 
 def refuse_missing(labels: Sequence[str], lines: Sequence[int], name: str) -> None:
     """Raise for a label that is empty or NaN."""
-    for number, label in zip(lines, labels, strict=True):
-        if label.lower() in ("", "nan", "na", "n/a", "#n/a", "<na>", "null", "none"):
-            raise InvalidParameter(f"{name}, line {number}: the label is missing: drop the sample.")
+    for line, label in zip(lines, labels, strict=True):
+        if label.lower() in MISSING:
+            raise InvalidParameter(f"{name}, line {line}: the label {label!r} is missing: drop the sample.")
 
 
 # Files that are not there or cannot be read
@@ -134,15 +130,14 @@ def refuse_missing(labels: Sequence[str], lines: Sequence[int], name: str) -> No
 def existing(name: str) -> Path:
     """The path of a file that exists; a misspelt name is answered with the nearest file in that folder."""
     path = as_path(name, "the name of a file")
-    if path.exists() and not path.is_file():
+    if path.is_file():
+        return path
+    if path.exists():
         kind = "a folder" if path.is_dir() else "a pipe or a device"
         raise InvalidParameter(f"{name} is {kind}; a file is needed ({', '.join(SUFFIXES)}).")
-    if not path.exists():
-        folder = path.parent
-        others = [p.name for p in folder.iterdir() if p.suffix.lower() in SUFFIXES] if folder.is_dir() else []
-        hint = nearest(path.name, others)
-        raise InvalidParameter(f"{name} does not exist.{f' {hint}' if hint.startswith('did') else ''}")
-    return path
+    others = path.parent.iterdir() if path.parent.is_dir() else []
+    hint = nearest(path.name, [other.name for other in others if other.suffix.lower() in SUFFIXES])
+    raise InvalidParameter(f"{name} does not exist{f'; {hint}' if hint.startswith('did') else '.'}")
 
 
 def guarded(reader: Callable[[Path], Any], path: Path) -> Any:
@@ -151,22 +146,19 @@ def guarded(reader: Callable[[Path], Any], path: Path) -> Any:
         return reader(path)
     except DCGEVError:
         raise
-    except MemoryError as cause:
-        raise InvalidParameter(f"{path} does not fit in memory: {cause}.") from cause
     except Exception as cause:  # zlib.error, RuntimeError, NotImplementedError, struct.error, SyntaxError, …
         raise InvalidParameter(f"{path} could not be read as {path.suffix.lower()}: {reason(cause)}") from cause
 
 
 def reason(cause: Exception) -> str:
     """The first line of a reader's message, or a plainer sentence."""
-    if isinstance(cause, UnicodeDecodeError):
-        return f"it is not {cause.encoding.upper()} text (byte {cause.start + 1}); save it as UTF-8."
-    text = str(cause).strip()
-    if "pickle" in text:  # NumPy takes any unknown file for a pickle, and tells how to run it
-        return "it is not an array of numbers, or it holds pickled objects, which are never loaded."
-    if "password" in text or "encrypted" in text:
-        return "it is encrypted; save it without a password."
-    return text.splitlines()[0] if text else type(cause).__name__
+    text = str(cause).strip() or type(cause).__name__
+    sentences = {
+        "pickle": "it is not an array of numbers, or it holds pickled objects, which are never loaded.",
+        "password": "it is encrypted; save it without a password.",
+        "unexpected end of data": "it has a quotation mark that is opened and never closed.",
+    }
+    return next((sentence for word, sentence in sentences.items() if word in text), text.splitlines()[0])
 
 
 # .npz
@@ -204,67 +196,57 @@ def only_array(path: Path, arrays: Mapping[str, Any]) -> Any:
 def read_matrix_market(path: Path) -> Any:
     """The matrix of a Matrix Market file, an array or a sparse one; every entry is counted."""
     head, _, text = path.read_text("utf-8").partition("\n")
-    words = head.lower().split()
-    if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
-        raise ValueError("its first line must be %%MatrixMarket matrix FORMAT FIELD SYMMETRY.")
-    form, kind, symmetry = words[2:]
-    if kind not in ("real", "double", "integer", "pattern") or symmetry == "hermitian":
-        raise ValueError(f"A is {kind}: only real numbers are supported.")
-    if symmetry not in ("general", "symmetric", "skew-symmetric") or form not in ("array", "coordinate"):
-        raise ValueError(f"its first line says {form} {symmetry}, which is unknown.")
+    words = MTX_HEADER.fullmatch(head.lower().strip())
+    if words is None:
+        raise ValueError(
+            f"its first line {shown(head)} must be %%MatrixMarket matrix, then array or coordinate, real or integer "
+            "or pattern, general or symmetric."
+        )
+    form, kind, symmetry = words.groups()
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("%")]
     sizes = [int(word) for word in lines[0].split()] if lines else []
     if len(sizes) != (3 if form == "coordinate" else 2) or min(sizes) < 0 or 0 in sizes[:2]:
         raise ValueError(f"its sizes are {sizes}: rows and columns (and entries) must be whole numbers above 0.")
+    if symmetry == "symmetric" and sizes[0] != sizes[1]:
+        raise ValueError(f"a symmetric matrix cannot be {sizes[0]}×{sizes[1]}.")
     entries = " ".join(lines[1:]).split()
-    make = sparse_entries if form == "coordinate" else dense_entries
-    return make(entries, sizes, kind, symmetry)
+    if form == "coordinate":
+        return sparse_entries(entries, sizes, 2 if kind == "pattern" else 3, symmetry == "symmetric")
+    return dense_entries(entries, sizes, symmetry == "symmetric")
 
 
-def dense_entries(entries: list[str], sizes: list[int], kind: str, symmetry: str) -> Any:
-    """A matrix by columns; of a symmetric one the lower triangle, without the diagonal if skew."""
+def dense_entries(entries: list[str], sizes: list[int], symmetric: bool) -> Any:
+    """A matrix by columns; of a symmetric one the lower triangle."""
     rows, columns = sizes
     check_bytes((rows, columns), "A", "Pass fewer rows or columns.")
-    if kind == "pattern" or (symmetry != "general" and rows != columns):
-        raise ValueError(f"its first line says array {kind} {symmetry}, which has no meaning for {rows}×{columns}.")
-    if symmetry == "general":
-        counted(entries, rows * columns)
-        return numbers(entries).reshape(columns, rows).T
-    skew = symmetry == "skew-symmetric"
-    j, i = np.triu_indices(rows, int(skew))
-    counted(entries, len(i))
+    if not symmetric:
+        return numbers(entries, rows * columns).reshape(columns, rows).T
     matrix = np.zeros((rows, rows))
-    matrix[i, j] = numbers(entries)
-    matrix[j, i] = -matrix[i, j] if skew else matrix[i, j]
+    j, i = np.triu_indices(rows)
+    matrix[i, j] = matrix[j, i] = numbers(entries, len(i))
     return matrix
 
 
-def sparse_entries(entries: list[str], sizes: list[int], kind: str, symmetry: str) -> Any:
+def sparse_entries(entries: list[str], sizes: list[int], width: int, symmetric: bool) -> Any:
     """A matrix by (row, column, value), those of a symmetric one mirrored; entries given twice are added."""
-    width = 2 if kind == "pattern" else 3
-    counted(entries, sizes[2] * width)
-    table = numbers(entries).reshape(-1, width)
-    i, j = table[:, 0], table[:, 1]
-    if np.any((i < 1) | (i > sizes[0]) | (j < 1) | (j > sizes[1]) | (i % 1 != 0) | (j % 1 != 0)):
+    table = numbers(entries, sizes[2] * width).reshape(-1, width)
+    places = table[:, :2]
+    if np.any((places < 1) | (places > sizes[:2]) | (places % 1 != 0)):
         raise ValueError(f"an entry lies outside of its {sizes[0]}×{sizes[1]} numbers.")
+    i, j = places.T.astype(np.int64) - 1
     value = table[:, 2] if width == 3 else np.ones(len(table))
-    i, j = i.astype(np.int64) - 1, j.astype(np.int64) - 1
-    if symmetry != "general":
-        if sizes[0] != sizes[1] or (np.any(i < j) and np.any(i > j)):
-            raise ValueError(f"its first line says {symmetry}: it must be square, with the entries of one triangle.")
-        off, sign = i != j, -1.0 if symmetry == "skew-symmetric" else 1.0
-        i, j, value = np.append(i, j[off]), np.append(j, i[off]), np.append(value, sign * value[off])
+    if symmetric:
+        if np.any(i < j) and np.any(i > j):
+            raise ValueError("its first line says symmetric: it must have the entries of one triangle.")
+        off = i != j
+        i, j, value = np.append(i, j[off]), np.append(j, i[off]), np.append(value, value[off])
     return coo_array((value, (i, j)), shape=(sizes[0], sizes[1]))
 
 
-def counted(entries: list[str], expected: int) -> None:
-    """Raise unless there are as many numbers as the header says."""
+def numbers(entries: list[str], expected: int) -> Any:
+    """The entries as floats, as many as the header says."""
     if len(entries) != expected:
         raise ValueError(f"its header announces {expected} numbers, but {len(entries)} follow: it is cut or damaged.")
-
-
-def numbers(entries: list[str]) -> Any:
-    """The entries as floats."""
     bad = next((entry for entry in entries if not is_number(entry)), None)
     if bad is not None:
         raise ValueError(f"{shown(bad)} is not a number.")

@@ -16,8 +16,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidParameter, nearest
-from .console import add_command, scripts, summary
+from ..errors import InvalidParameter
+from .console import add_command, chosen_script
 
 
 def add(subparsers: Any) -> None:
@@ -28,16 +28,11 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List the exercises, or copy the starter of one."""
-    starters = scripts("exercises")
-    if args.name is None:
-        for name, file in starters.items():
-            print(f"  dcgev exercise {name:12} {summary(file).partition('. ')[0].removeprefix('Exercise: ')}")
-        return 0
-    if args.name not in starters:
-        raise InvalidParameter(f"there is no exercise {args.name!r}; {nearest(args.name, starters)}")
-    copy = Path(f"{args.name}.py")
-    if copy.exists():
-        raise InvalidParameter(f"{copy} exists already: run `python {copy}`, or rename it to start again.")
-    shutil.copyfile(starters[args.name], copy)
-    print(f"{copy} is in the current folder: fill it in, then run `python {copy}`.")
+    starter = chosen_script("exercise", "exercises", args.name)
+    if starter is not None:
+        copy = Path(starter.name)
+        if copy.exists():
+            raise InvalidParameter(f"{copy} exists already: run `python {copy}`, or rename it to start again.")
+        shutil.copyfile(starter, copy)
+        print(f"{copy} is in the current folder: fill it in, then run `python {copy}`.")
     return 0

@@ -21,8 +21,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidParameter, MissingPackage, nearest
-from .console import add_command, scripts, summary
+from ..errors import MissingPackage
+from .console import add_command, chosen_script
 
 
 def add(subparsers: Any) -> None:
@@ -38,28 +38,21 @@ def run(args: argparse.Namespace) -> int:
     """List the apps, or run one until it is ended."""
     from .._numerics.checks import as_whole
 
-    found = scripts("lab")
-    if args.name is None:
-        for name, file in found.items():
-            print(f"  dcgev lab {name:12} {summary(file)}")
+    app = chosen_script("lab", "lab", args.name)
+    if app is None:
         return 0
-    if args.name not in found:
-        raise InvalidParameter(f"there is no lab {args.name!r}; {nearest(args.name, found)}")
     if args.port is not None:
         as_whole(args.port, "--port", high=65535)
     if find_spec("marimo") is None:
         raise MissingPackage("dcgev lab needs the package marimo: pip install 'dcgev-cvx[lab]'.")
-    return replaced_by(command(args, found[args.name]))
-
-
-def command(args: argparse.Namespace, file: Path) -> list[str]:
-    """The marimo command; the token keeps other users of the machine out."""
-    if args.edit and not Path(file.name).exists():  # in a copy, so that changes do not touch the package
-        shutil.copyfile(file, file.name)
-    target = file.name if args.edit else str(file)
-    words = [sys.executable, "-m", "marimo", "edit" if args.edit else "run", target, "--token"]
-    words += [] if args.port is None else ["--port", str(args.port)]
-    return [*words, "--headless"] if args.headless else words
+    words = [sys.executable, "-m", "marimo", "edit" if args.edit else "run", str(app), "--token"]  # for you alone
+    if args.edit:  # in a copy, so that changes do not touch the package
+        words[4] = app.name
+        if not Path(app.name).exists():
+            shutil.copyfile(app, app.name)
+    if args.port is not None:
+        words += ["--port", str(args.port)]
+    return replaced_by([*words, "--headless"] if args.headless else words)
 
 
 def replaced_by(words: list[str]) -> int:

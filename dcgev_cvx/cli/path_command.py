@@ -17,10 +17,9 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
-from .._numerics.output_files import write_file
+from .._numerics.output_files import output_file, output_folder, write_file
 from .._numerics.text_tables import count, table
 from ..errors import InvalidParameter
 from . import console
@@ -47,6 +46,7 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compute, keep, draw and show the path; after an interrupt, the points that there are."""
+    from .._numerics.canvas import new_figure
     from ..programs import MACHINE_EPS
     from ..search.path import Path
     from .problem import read_problem
@@ -56,21 +56,18 @@ def run(args: argparse.Namespace) -> int:
     pencil = read_problem(args)
     a = mean_difference(args, pencil)
     parameter = "rho" if a is None else "nu"
-    folder = None if args.out is None else console.as_folder("--out", args.out)
-    file = None if folder is None else console.as_output("--out", str(folder / "path.jsonl"))
+    file = None if args.out is None else output_file("--out", output_folder("--out", args.out) / "path.jsonl")
     values = grid(pencil, a, args)
     total = "" if values is None else f" of {len(values)}"
     points: list[PathPoint] = []
-    lines: list[str] = []
 
     def keep(point: PathPoint) -> None:
         points.append(point)
-        one = Path(pencil, (point,), parameter)
+        found = Path(pencil, tuple(points), parameter)
         if file is not None:
-            lines.append(json.dumps(console.finite(one.to_rows()[0]), ensure_ascii=False) + "\n")
-            write_file(file, "".join(lines))
-        nonzeros = count(point.k, "nonzero")
-        console.tell(f"{len(points)}{total}: {one.symbol} = {point.rho:.4g}, {nonzeros}")
+            rows = (json.dumps(console.finite(row), ensure_ascii=False) for row in found.to_rows())
+            write_file(file, "".join(f"{row}\n" for row in rows))
+        console.tell(f"{len(points)}{total}: {found.symbol} = {point.rho:.4g}, {count(point.k, 'nonzero')}")
 
     stopped = None
     try:
@@ -81,7 +78,11 @@ def run(args: argparse.Namespace) -> int:
         stopped = f"after {len(points)}{total} points{'' if file is None else f', kept in {file}'}"
     found = Path(pencil, tuple(sorted(points, key=lambda point: -point.rho)), parameter)
     if plot is not None:
-        draw(found, plot)
+        from ..plotting import plot_path
+
+        figure = new_figure((7.0, 4.2), layout="constrained")
+        plot_path(found, figure.add_subplot())
+        console.draw(figure, plot)
     print_path(found, args, ended=stopped is None)
     if stopped is not None:
         raise KeyboardInterrupt(stopped)
@@ -146,13 +147,3 @@ def print_path(found: Path, args: argparse.Namespace, *, ended: bool) -> None:
     if found.missing and ended:
         missing = ", ".join(map(str, found.missing))
         console.show(f"\nno {found.symbol} tried gives k = {missing}; `dcgev solve -k` finds such vectors")
-
-
-def draw(found: Path, file: File) -> None:
-    """The picture of the path in a file."""
-    from .._numerics.canvas import new_figure
-    from ..plotting import plot_path
-
-    figure = new_figure((7.0, 4.2), layout="constrained")
-    plot_path(found, figure.add_subplot())
-    console.draw(figure, file)

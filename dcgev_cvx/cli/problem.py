@@ -17,12 +17,12 @@ import numpy as np
 
 from .. import datasets
 from .._numerics.checks import Vector, as_path, check_order, column_names
-from .._numerics.data_tables import row_order
+from .._numerics.data_tables import in_row_order
 from ..errors import InvalidParameter, nearest
 from ..pencils import Gram, Pencil, cca_pencil, fda_pencil, pca_pencil
 from . import console
-from .csv_files import Decisions, is_number
-from .data_files import SUFFIXES, read_arrays, read_labelled, read_labels, read_table, read_vector
+from .csv_files import CsvOptions, is_number
+from .data_files import SUFFIXES, NamedArray, read_arrays, read_labelled, read_labels, read_table, read_vector
 
 BUNDLED: Mapping[str, Callable[[], Pencil]] = {
     "pitprops": datasets.pitprops,
@@ -36,41 +36,21 @@ USES: dict[str | None, str] = {None: "A B", "pca": "X scale no_center", "cca": "
 """Task → the options that belong to it."""
 
 
-def read_problem(args: argparse.Namespace) -> Pencil:
-    """The pencil that the options describe; how its files were understood is told once they were."""
+def read_problem(args: argparse.Namespace, default: str | None = None) -> Pencil:
+    """The pencil that the options describe; how its files were understood is told once all were read."""
     refuse_other_tasks(args)
-    rules = decisions(args)
-    if args.task is None:
-        return read_pencil(args.data, args.A, args.B, rules)
-    return told(read_samples(args, rules), rules)
-
-
-def told(pencil: Pencil, rules: Decisions) -> Pencil:
-    """The pencil, after the lines on how its files were understood."""
-    for line in rules.notes:
+    if args.data is args.A is args.X is None:
+        args.data = default
+    options = csv_options(args)
+    pencil = read_pencil(args.data, args.A, args.B, options) if args.task is None else read_samples(args, options)
+    for line in options.notes:
         console.note(line)
     return pencil
 
 
-def decisions(args: argparse.Namespace) -> Decisions:
+def csv_options(args: argparse.Namespace) -> CsvOptions:
     """What the options decide about .csv files."""
-    return Decisions(args.header, args.index_column)
-
-
-def read_samples(args: argparse.Namespace, rules: Decisions) -> Pencil:
-    """--task pca, cca or fda."""
-    source = args.X if args.X is not None else args.data
-    if source is None:
-        raise InvalidParameter(f"--task {args.task} needs the samples: give DATA or --X FILE.")
-    if args.task == "pca":
-        return pca_pencil(read_table(source, rules), center=not args.no_center, scale=args.scale)
-    return read_cca(args, source, rules) if args.task == "cca" else read_fda(args, source, rules)
-
-
-def described(args: argparse.Namespace, pencil: Pencil) -> str:
-    """One line that says which problem it is."""
-    metric = "B = I" if pencil.B is None else "B dense"
-    return f"{args.data or args.X or args.A}: n = {pencil.n}, {metric}, λmax(A,B) = {pencil.lambda_max:.6g}"
+    return CsvOptions(args.header, args.index_column)
 
 
 def refuse_other_tasks(args: argparse.Namespace) -> None:
@@ -81,32 +61,37 @@ def refuse_other_tasks(args: argparse.Namespace) -> None:
             where = "without --task" if args.task is None else f"with --task {args.task}"
             given, *allowed = (f"--{each.replace('_', '-')}" for each in (name, *uses))
             raise InvalidParameter(f"{given} has no meaning {where}, which takes {', '.join(allowed)}.")
-    if args.data is not None and args.X is not None:
-        raise InvalidParameter(f"DATA ({args.data}) and --X ({args.X}) were both given: give one of them.")
+    for other in ("A", "X"):
+        if args.data is not None and getattr(args, other) is not None:
+            given = f"DATA ({args.data}) and --{other} ({getattr(args, other)})"
+            raise InvalidParameter(f"{given} were both given: give one of them.")
+
+
+def described(args: argparse.Namespace, pencil: Pencil) -> str:
+    """One line that says which problem it is."""
+    metric = "B = I" if pencil.B is None else "B dense"
+    return f"{args.data or args.X or args.A}: n = {pencil.n}, {metric}, λmax(A,B) = {pencil.lambda_max:.6g}"
 
 
 # Matrices
 
 
-def read_pencil(data: str | None, A: str | None, B: str | None, rules: Decisions | None = None) -> Pencil:
+def read_pencil(data: str | None, A: str | None, B: str | None, options: CsvOptions) -> Pencil:
     """The pencil of DATA, or of --A and --B; a --B beside DATA supplies the metric."""
-    if data is not None and A is not None:
-        raise InvalidParameter(f"DATA ({data}) and --A ({A}) were both given: give one of them.")
     if data is None and A is None:
         known = ", ".join(BUNDLED)
         raise InvalidParameter(f"no problem was given: name a bundled one ({known}), a file, or --A FILE [--B FILE].")
-    rules = rules or Decisions()
-    pencil = read_data(data, rules) if data is not None else square(read_table(str(A), rules), str(A))
+    pencil = read_data(data, options) if data is not None else square(read_table(str(A), options), str(A))
     if B is None:
-        return told(pencil, rules)
+        return pencil
     if pencil.B is not None:
         raise InvalidParameter(f"the data have a B of their own: leave out --B {B}.")
-    metric = read_table(B, rules)
+    metric = read_table(B, options)
     check_order(pencil.names, column_names(metric), "the columns of A", f"those of {B}")
-    return told(Pencil(pencil.A, metric, names=pencil.names or column_names(metric)), rules)
+    return Pencil(pencil.A, metric, names=pencil.names or column_names(metric))
 
 
-def read_data(data: str, rules: Decisions) -> Pencil:
+def read_data(data: str, options: CsvOptions) -> Pencil:
     """A bundled pencil by name, or the pencil in a file."""
     if data in BUNDLED:
         return BUNDLED[data]()
@@ -114,7 +99,7 @@ def read_data(data: str, rules: Decisions) -> Pencil:
     if not path.suffix and not path.exists():
         raise InvalidParameter(f"{data!r} is neither a bundled name nor a file; {nearest(data, BUNDLED)}")
     if path.suffix.lower() != ".npz":
-        return square(read_table(data, rules), data)
+        return square(read_table(data, options), data)
     arrays = read_arrays(data)
     names: Any = np.ravel(arrays["names"]) if "names" in arrays else None
     if "A" not in arrays:
@@ -133,8 +118,8 @@ def square(A: Any, name: str, B: Any = None, names: Any = None) -> Pencil:
     return Pencil(A, B, names=names)
 
 
-def read_start(text: str | None, rules: Decisions | None = None) -> Vector | None:
-    """A start x0: numbers separated by commas, or a file with one row or column."""
+def read_start(text: str | None, options: CsvOptions) -> Vector | None:
+    """--x0: numbers separated by commas, or a file with one row or column."""
     if text is None:
         return None
     cells = text.split(",")
@@ -142,35 +127,36 @@ def read_start(text: str | None, rules: Decisions | None = None) -> Vector | Non
         return np.array([float(cell) for cell in cells])
     if not Path(text).suffix:
         raise InvalidParameter(f"--x0 {text!r} must be numbers with commas, or a file ({', '.join(SUFFIXES)}).")
-    return read_vector(text, rules or Decisions())
+    return read_vector(text, options)
 
 
 # Samples
 
 
-def read_cca(args: argparse.Namespace, source: str, rules: Decisions) -> Pencil:
-    """--task cca."""
-    if args.Y is None:
+def read_samples(args: argparse.Namespace, options: CsvOptions) -> Pencil:
+    """--task pca, cca or fda; the labels of fda are a file, or else a column of the samples."""
+    source = args.X if args.X is not None else args.data
+    if source is None:
+        raise InvalidParameter(f"--task {args.task} needs the samples: give DATA or --X FILE.")
+    if args.task == "cca" and args.Y is None:
         raise InvalidParameter("--task cca needs the second view: --Y FILE.")
-    X, Y = (read_table(name, rules) for name in (source, args.Y))
-    note_pairing(X, Y, args.Y, rules)
-    return cca_pencil(X, Y, ridge=args.ridge)
-
-
-def read_fda(args: argparse.Namespace, source: str, rules: Decisions) -> Pencil:
-    """--task fda; the labels are a file, or else a column of the samples."""
-    if args.y is None:
+    if args.task == "fda" and args.y is None:
         raise InvalidParameter("--task fda needs the classes: --y COLUMN of the samples, or --y FILE.")
-    if Path(args.y).suffix and Path(args.y).exists():
-        X = read_table(source, rules)
-        labels = read_labels(args.y, X.shape[0], rules)
-        note_pairing(X, labels, args.y, rules)
-    else:
-        X, labels = read_labelled(source, args.y, rules)
-    return fda_pencil(X, labels, ridge=args.ridge)
+    if args.task == "fda" and not (Path(args.y).suffix and Path(args.y).exists()):
+        return fda_pencil(*read_labelled(source, args.y, options), ridge=args.ridge)
+    X = read_table(source, options)
+    if args.task == "pca":
+        return pca_pencil(X, center=not args.no_center, scale=args.scale)
+    if args.task == "cca":
+        return cca_pencil(X, matched(X, read_table(args.Y, options), args.Y, options), ridge=args.ridge)
+    labels = read_labels(args.y, X.shape[0], options)
+    return fda_pencil(X, matched(X, labels, args.y, options), ridge=args.ridge)
 
 
-def note_pairing(first: Any, second: Any, name: str, rules: Decisions) -> None:
-    """Say so when the rows of a second file are reordered to match the first."""
-    if row_order(first, second, "the samples", name) is not None:
-        rules.notes.append(f"{name}: rows are matched by their names, which are in another order.")
+def matched(first: Any, second: Any, name: str, options: CsvOptions) -> Any:
+    """The second with its rows in the order of the first's names, if both have names; a note says so."""
+    ordered = in_row_order(first, second, "the samples", name)
+    if ordered is second:
+        return second
+    options.notes.append(f"{name}: rows are matched by their names, which are in another order.")
+    return NamedArray.of(ordered, second.columns, first.index)

@@ -1,4 +1,4 @@
-"""`dcgev reproduce`: run the paper's tables and figures, and compare every published number with ours.
+"""`dcgev reproduce`: the paper's tables and figures, published and computed numbers.
 
 Each result is saved as soon as it is computed: the same command continues a run that was stopped, and computes
 damaged files again. A folder with results of other settings raises an error. Results that contain times are computed
@@ -18,10 +18,12 @@ Usage:
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from pathlib import Path
 from typing import Any
 
+from .._numerics.text_tables import facts
 from . import console
 
 
@@ -55,15 +57,15 @@ def run(args: argparse.Namespace) -> int:
     if args.page is not None:
         output_folder("--page", Path(args.page).parent)
         page = output_file("--page", args.page)
-    data = {name: value for name in ("corpus", "songs") if (value := getattr(args, name)) is not None}
+    data = console.given(args, ("corpus", "songs"))
     settings: Any = {name: getattr(args, name) for name in ("effort", "seed", "jobs", "dask")}
     with ProgressBars() as progress:
         report = reproduce(args.names, args.out, data=data, progress=progress, **settings)
     if page is not None:
         write_file(page, markdown(report, figures=False))
     for section in report.sections:
-        found = [f"  {f.verdict.value:8}  {f.what}: paper {f.paper}, ours {f.ours}" for f in section.findings]
-        console.show(section.title, *found, *(f"  not computed: {sentence}" for sentence in section.missing))
+        found = [(f.verdict.value, f"{f.what}: paper {f.paper}, ours {f.ours}") for f in section.findings]
+        console.show(section.title, facts([*found, *(("not computed", sentence) for sentence in section.missing)]))
     console.show(f"\n{report.summary}. Report: {Path(args.out) / 'report.html'}")
     return 1 if any(section.missing for section in report.sections) else 0
 
@@ -81,10 +83,12 @@ class ProgressBars:
         self._tasks: dict[str, Any] = {}
 
     def __enter__(self) -> ProgressBars:
+        logging.disable()  # Dask logs a lost connection with tracebacks; the report says what was lost
         self._bars.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
+        logging.disable(logging.NOTSET)
         if not self._bars.disable:  # some versions of rich print an empty line even then
             self._bars.stop()
         if exception[0] is KeyboardInterrupt:

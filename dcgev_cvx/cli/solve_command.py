@@ -1,4 +1,4 @@
-"""`dcgev solve`: a sparse generalized eigenvector: k nonzeros, or a penalty ρ̃ (Algorithm 1).
+"""`dcgev solve`: a sparse generalized eigenvector, by its nonzeros or a penalty ρ̃.
 
 With --rho: one run of Algorithm 1, with its certificate; the exit code is 1 if it did not converge. Loadings are
 shown twice: as the run left them, shrunk by the penalty, and renormalized, the best on the same support.
@@ -9,7 +9,7 @@ Usage:
 
     dcgev solve pitprops --rho 4.84 --trace
     dcgev solve pitprops -k 6
-    dcgev solve samples.csv --task pca --components 6,2,2 --out found
+    dcgev solve samples.csv --task pca --components 6,2,2 --json
     dcgev solve --A A.npy --B B.npy --rho 0.1 --engine native --json
 """
 
@@ -20,7 +20,7 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from .._numerics.text_tables import count, facts, table
+from .._numerics.text_tables import count, facts
 from ..errors import InvalidParameter
 from . import console, solve_for_k
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ..mm import Iterate, MMResult
     from ..pencils import Pencil
 
-DEFAULTS: dict[str, Any] = {"shift": "identity", "engine": "cvxpy", "solver": "CLARABEL", "max_iter": 1000}
-"""What --rho takes by default; the parser says None, so that -k can refuse what was given."""
+SETTINGS = ("eps", "tau", "shift", "engine", "solver")
+"""The options that are settings of `sparse_gev`, which has their defaults."""
 
 
 def add(subparsers: Any) -> None:
@@ -52,40 +52,48 @@ def add(subparsers: Any) -> None:
     solve_for_k.add_settings(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--trace", action="store_true", help="print one line per MM step (with --rho)")
-    output.add_argument("--out", metavar="DIR", help="write each component to DIR as soon as it is found")
     console.add_json(output)
 
 
 def run(args: argparse.Namespace) -> int:
     """Solve, show, and return 1 if the run did not converge."""
     if args.rho is None:
-        settings = ("eps", "tau", "x0", *DEFAULTS, "trace")
-        console.refuse_given(args, settings, "belongs to --rho: the search for k sets it itself")
+        own = (*SETTINGS, "x0", "max_iter", "trace")
+        console.refuse_given(args, own, "belongs to --rho: the search for k sets it itself")
         return solve_for_k.run(args)
-    console.refuse_given(args, ("out", *solve_for_k.DEFAULTS), "belongs to -k and --components: --rho is one run")
+    console.refuse_given(args, solve_for_k.SETTINGS, "belongs to -k and --components: --rho is one run")
     if args.engine == "native" and args.solver is not None:
         raise InvalidParameter(f"--solver {args.solver} has no meaning with --engine native, which needs none.")
     from ..algorithms import sparse_gev
     from ..mm import Stop
-    from ..programs import MACHINE_EPS
-    from .problem import decisions, read_problem, read_start
+    from .problem import csv_options, read_problem, read_start
 
-    given = console.with_defaults(args, DEFAULTS | {"eps": MACHINE_EPS})
     pencil = read_problem(args)
     result = sparse_gev(
         pencil,
         rho=args.rho,
-        tau=args.tau,
-        x0=read_start(args.x0, decisions(args)),
-        stop=Stop(max_iter=given.pop("max_iter")),
+        x0=read_start(args.x0, csv_options(args)),
+        stop=Stop(**console.given(args, ["max_iter"])),
         callback=Trace(pencil) if args.trace and not args.json else None,
-        **given,
+        **console.given(args, SETTINGS),
     )
     if args.json:
         console.print_json("solve", record(result, history=args.trace))
     else:
         print_result(result, args.data or args.X or args.A)
-    return 0 if result.converged else report_end(result)
+    if not result.converged:
+        remedy = REMEDIES.get(result.status.name)
+        console.note(f"{result.status.value}{f'; {remedy}' if remedy else ''}.")
+    return 0 if result.converged else 1
+
+
+REMEDIES = {
+    "OUT_OF_ITERATIONS": "raise --max-iter",
+    "COLLAPSED": "lower --rho",
+    "SOLVER_FAILED": "try another --solver (see `dcgev solvers`)",
+    "STALLED": "try another --x0",
+}
+"""Status of a run → what to change."""
 
 
 class Trace:
@@ -93,37 +101,30 @@ class Trace:
 
     def __init__(self, pencil: Pencil) -> None:
         self.pencil = pencil
-        self.last: Iterate | None = None
+        self.last: Vector | None = None
 
     def __call__(self, now: Iterate) -> None:
         """Print one line; the start has no step, μ or KKT residual."""
-        nonzeros = int((now.x != 0.0).sum())
-        line = f"{now.l:>4} {now.f:>12.8g} {now.g:>12.8g} {now.g - now.f:>8.1e}"
+        step, mu, kkt, solver = f"{'-':>7}", f"{'-':>9}", f"{'-':>7}", "start"
         if self.last is None:
-            print(
-                f"{'l':>4} {'f(x)':>12} {'g(x,y)':>12} {'g-f':>8} {'step':>7} {'nnz':>4} {'mu':>9} {'KKT':>7} solver"
-            )
-            line += f" {'-':>7} {nonzeros:>4} {'-':>9} {'-':>7} start"
+            print("   l         f(x)       g(x,y)      g-f    step  nnz        mu     KKT solver")
         else:
-            step = self.pencil.B_norm(now.x - self.last.x)
-            line += f" {step:>7.1e} {nonzeros:>4} {now.mu:>9.4g} {now.residual:>7.1e} {now.solver}"
-        print(line, flush=True)
-        self.last = now
+            step = f"{self.pencil.B_norm(now.x - self.last):>7.1e}"
+            mu, kkt, solver = f"{now.mu:>9.4g}", f"{now.residual:>7.1e}", now.solver
+        values = f"{now.l:>4} {now.f:>12.8g} {now.g:>12.8g} {now.g - now.f:>8.1e}"
+        print(f"{values} {step} {(now.x != 0.0).sum():>4} {mu} {kkt} {solver}", flush=True)
+        self.last = now.x
 
 
 def print_result(result: MMResult, name: str) -> None:
     """The program, the largest loadings, and what the data prove about them."""
     program: Any = result.program
-    problem = f"{name}: n = {program.pencil.n}, {'B = I' if program.pencil.B is None else 'B dense'}"
+    metric = "B = I" if program.pencil.B is None else "B dense"
     shift = f"τ = {program.tau:.6g} ({program.shift} shift)"
-    console.show(f"{problem}, ρ̃ = {program.rho:g}, ε = {program.eps:.3g}, {shift}")
+    console.show(f"{name}: n = {program.pencil.n}, {metric}, ρ̃ = {program.rho:g}, ε = {program.eps:.3g}, {shift}")
     better = renormalized(result)
-    order = sorted(result.support, key=lambda i: -abs(better[i]))
-    rows = [(program.pencil.name(i), f"{result.x[i]:+.4f}", f"{better[i]:+.4f}") for i in order[: console.SHOWN]]
-    if rows:
-        console.show("", table(("variable", "x", "renormalized"), rows))
-    if len(order) > len(rows):
-        console.show(f"  the {len(rows)} largest of {len(order)} nonzeros; --json lists all")
+    if result.support:
+        console.show("", solve_for_k.loadings(program.pencil, {"x": result.x, "renormalized": better}))
     console.show("", facts(verdict(result, better)))
 
 
@@ -176,16 +177,3 @@ def record(result: MMResult, *, history: bool) -> dict[str, Any]:
         "certificate": asdict(result.certificate),
     }
     return made | ({"history": [asdict(step) for step in result.history]} if history else {})
-
-
-def report_end(result: MMResult) -> int:
-    """How the run ended and what to change, on stderr; exit code 1."""
-    remedies = {
-        "OUT_OF_ITERATIONS": "raise --max-iter",
-        "COLLAPSED": "lower --rho",
-        "SOLVER_FAILED": "try another --solver (see `dcgev solvers`)",
-        "STALLED": "try another --x0",
-    }
-    remedy = remedies.get(result.status.name)
-    console.note(f"{result.status.value}{f'; {remedy}' if remedy else ''}.")
-    return 1

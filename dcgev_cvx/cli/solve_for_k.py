@@ -7,7 +7,7 @@ five nonzeros in each of two views. Two-class FDA uses `fisher_solve`.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .._numerics.text_tables import facts, table
@@ -15,60 +15,50 @@ from ..errors import InvalidParameter
 from . import console
 
 if TYPE_CHECKING:
+    from .._numerics.checks import Vector
     from ..certificates import Solution
     from ..pencils import Pencil
     from ..search.components import Components
 
 DEFLATIONS = ("orthogonalized-hotelling", "hotelling", "projection", "schur")
-DEFAULTS: dict[str, Any] = {"deflation": DEFLATIONS[0], "effort": "normal", "random_state": 0}
-"""What a search takes by default; the parser says None, so that --rho can refuse what was given."""
+SETTINGS = ("deflation", "effort", "random_state")
+"""The options of the search, which has their defaults."""
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """The settings of the search."""
     group = parser.add_argument_group("settings of the search (with -k or --components)")
-    rules = f"{DEFLATIONS[0]} (default), {', '.join(DEFLATIONS[1:])}"
-    group.add_argument("--deflation", choices=DEFLATIONS, metavar="RULE", help=f"between components: {rules}")
+    rules = f"between components: {DEFLATIONS[0]} (default), {', '.join(DEFLATIONS[1:])}"
+    group.add_argument("--deflation", choices=DEFLATIONS, metavar="RULE", help=rules)
     group.add_argument("--effort", choices=("quick", "normal", "high"), help="time to spend (default: normal)")
     group.add_argument("--random-state", type=int, metavar="SEED", help="seed of the random starts (default: 0)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Find the components, write them to --out as they are found, and show them."""
+    """Find the components and show them; after an interrupt, those that were found."""
     from .problem import described, read_problem
 
-    vars(args).update(console.with_defaults(args, DEFAULTS))
     pencil = read_problem(args)
     ks = [args.k] if args.k is not None else cardinalities(args.components)
-    folder = None if args.out is None else console.as_folder("--out", args.out)
-    names = [*(f"component-{j + 1}" for j in range(len(ks))), "components"]
-    if folder is not None:
-        for name in names:
-            console.as_output("--out", str(folder / f"{name}.json"))
     kept: list[Solution] = []
 
     def keep(solution: Solution) -> None:
         kept.append(solution)
-        if folder is not None:
-            content = solution.to_dict() | {"x": solution.x}
-            console.write_json(folder / f"component-{len(kept)}.json", content)
-        if len(ks) > 1:
-            console.tell(f"component {len(kept)} of {len(ks)}: value {solution.value:.6g}")
+        console.tell(f"component {len(kept)} of {len(ks)}: value {solution.value:.6g}")
 
     try:
-        found = search(pencil, ks, args, keep)
+        found = search(pencil, ks, console.given(args, SETTINGS), keep)
     except KeyboardInterrupt:
         if not kept:
             raise
-        print_interrupted(kept, args)
-        where = "" if folder is None else f", kept in {folder}"
-        raise KeyboardInterrupt(f"after {len(kept)} of {len(ks)} components{where}") from None
+        if args.json:
+            console.print_json("solve", {"components": [solution.to_dict() for solution in kept]}, ended=False)
+        else:
+            console.show(*(f"{j}. {solution}" for j, solution in enumerate(kept, 1)))
+        raise KeyboardInterrupt(f"after {len(kept)} of {len(ks)} components, which are shown") from None
     problem = {"n": pencil.n, "task": args.task, "lambda_max": pencil.lambda_max, "blocks": pencil.blocks}
-    content = {"problem": problem, **found.to_dict()}
-    if folder is not None:
-        console.write_json(folder / "components.json", content)
     if args.json:
-        console.print_json("solve", content)
+        console.print_json("solve", {"problem": problem, **found.to_dict()})
     else:
         print_components(found, described(args, pencil))
     return 0
@@ -90,36 +80,27 @@ def cardinalities(text: str) -> list[int | tuple[int, ...]]:
     return [entry[0] if len(entry) == 1 else entry for entry in entries]
 
 
-def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace, keep: Callable[[Solution], object]) -> Components:
+def search(pencil: Pencil, ks: list[Any], given: dict[str, Any], keep: Callable[[Solution], object]) -> Components:
     """The components; a single k is also looked for on the ρ̃ path."""
     from ..pencils import Gram
     from ..search.components import Components, components
     from ..search.fisher import fisher_solve
     from ..search.solve import solve
 
-    settings: Any = {"effort": args.effort, "random_state": args.random_state}
     if len(ks) > 1 or not isinstance(ks[0], int):
-        return components(pencil, ks, deflation=args.deflation, callback=keep, **settings)
+        return components(pencil, ks, callback=keep, **given)
+    deflation = given.pop("deflation", DEFLATIONS[0])
     if pencil.B is not None and isinstance(pencil.A, Gram) and len(pencil.A.C) == 1:  # A = aaᵀ: two classes
         solution = fisher_solve(pencil.A.C[0], pencil.B, ks[0], names=pencil.names)
     else:
-        solution = solve(pencil, ks[0], **settings)
-    keep(solution)
-    return Components(pencil, (solution,), solution.x[:, None], (solution.value,), args.deflation)
-
-
-def print_interrupted(kept: list[Solution], args: argparse.Namespace) -> None:
-    """The components that an interrupted search has found."""
-    if args.json:
-        content = {"deflation": args.deflation, "components": [solution.to_dict() for solution in kept]}
-        console.print_json("solve", content, ended=False)
-    else:
-        console.show(*(f"{j}. {solution}" for j, solution in enumerate(kept, 1)))
+        solution = solve(pencil, ks[0], **given)
+    return Components(pencil, (solution,), solution.x[:, None], (solution.value,), deflation)
 
 
 def print_components(found: Components, heading: str) -> None:
     """A heading, then one component with its facts, or several side by side."""
-    console.show(heading, "", loadings(found.pencil, found.solutions), "")
+    titles = ["x"] if len(found.solutions) == 1 else [f"x{j + 1}" for j in range(len(found.solutions))]
+    console.show(heading, "", loadings(found.pencil, dict(zip(titles, found.V.T, strict=True))), "")
     if len(found.solutions) == 1:
         console.show(facts(verdict(found)))
         return
@@ -131,16 +112,14 @@ def print_components(found: Components, heading: str) -> None:
     console.show(table(columns, rows), "", facts([("deflation", found.deflation), *shares(found)]))
 
 
-def loadings(pencil: Pencil, solutions: Sequence[Solution]) -> Any:
-    """One row per variable, in the order in which the components use them; one column per component."""
-    ranked = [sorted(s.support, key=lambda i, x=s.x: -abs(x[i])) for s in solutions]
-    order = list(dict.fromkeys(i for support in ranked for i in support))
+def loadings(pencil: Pencil, vectors: Mapping[str, Vector]) -> Any:
+    """One row per variable, in the order in which the vectors use them; one column per vector."""
+    order = list(dict.fromkeys(int(i) for x in vectors.values() for i in (-abs(x)).argsort(kind="stable") if x[i]))
     shown = order[: console.SHOWN]
-    rows = [(pencil.name(i), *(f"{s.x[i]:+.3f}" if s.x[i] else "" for s in solutions)) for i in shown]
+    rows = [(pencil.name(i), *(f"{x[i]:+.4f}" if x[i] else "" for x in vectors.values())) for i in shown]
     if len(order) > len(shown):
-        rows.append((f"and {len(order) - len(shown)} more; --json lists all", *("" for _ in solutions)))
-    columns = ["x"] if len(solutions) == 1 else [f"x{j}" for j in range(1, len(solutions) + 1)]
-    return table(("variable", *columns), rows)
+        rows.append((f"and {len(order) - len(shown)} more; --json lists all", *("" for _ in vectors)))
+    return table(("variable", *vectors), rows)
 
 
 def residual(solution: Solution) -> str:

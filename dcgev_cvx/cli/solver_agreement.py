@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from .. import models
 from .._numerics.checks import Vector
 from ..errors import DCGEVError, SolverFailed
+from ..mm import minimize
 from ..pencils import Pencil
 from ..programs import SparseGEV
+from ..steps.backend import attempt, foreign, installed_solvers
+from ..steps.closed import soft_threshold_step
+from ..steps.conic import QCQPStep
+from ..steps.native import native_step
 from ..verify.equations import excess, proximal_residual, share, tangent
 from ..verify.levels import Instance, question
 from ..verify.reference_answers import Surrogate, certified, reference, surrogate
@@ -46,18 +53,47 @@ def agreement(pencil: Pencil, rho: float, eps: float) -> tuple[list[Row], list[s
     A, B = pencil.dense()
     data = {"A": A, "B": B, "y": program.start(), "rho": program.rho, "eps": program.eps, "tau": program.tau}
     case = question("step", "agreement", (), data)
-    rows = [step_row(who, case, solve) for who, solve in step_methods(program, case)]
+    limit = minimize(program, QCQPStep()).x
+
+    def step_errors(x: Vector) -> tuple[Any, ...]:
+        step, best, tol = surrogate(case), reference(case).x, 1e-9
+        measures = step.norm(x - best), excess(step, x, best, tol), proximal_residual(step, x, tol)
+        return *measures, nonzeros(step, x)
+
+    def run_errors(x: Vector) -> tuple[Any, ...]:
+        step = tangent(case, x)
+        distance = min(step.norm(x - limit), step.norm(x + limit))  # f is even
+        above = share(max(0.0, program.f(x) - program.f(limit)), program.size(limit))
+        return distance, above, proximal_residual(step, x, 1e-6), nonzeros(step, x)
+
+    rows = [judged(who, solve, step_errors, compiles=True) for who, solve in step_methods(program, case)]
+    rows += [judged(f"{who}*", solve, run_errors) for who, solve in whole_methods(program, case)]
     missing = [name for name, module in (("dccp", "dccp"), ("UNO", "unopy")) if find_spec(module) is None]
-    return [*rows, *whole_programs(program, case)], missing
+    return rows, missing
+
+
+def judged(
+    who: str, solve: Callable[[], Vector], errors: Callable[[Vector], tuple[Any, ...]], *, compiles: bool = False
+) -> Row:
+    """One method judged from the data, and timed, after a first call if that may compile."""
+    try:
+        if compiles:
+            solve()
+        begin = perf_counter()
+        x = solve()
+        seconds = perf_counter() - begin
+    except DCGEVError as failure:
+        return Row(who, failure=str(failure))
+    return Row(who, *errors(x), seconds=seconds)
+
+
+def nonzeros(step: Surrogate, x: Vector) -> tuple[int, ...]:
+    """The number of entries above each threshold."""
+    return tuple(int(np.count_nonzero(np.abs(x) * step.root > t * step.norm(x))) for t in (1e-3, 1e-6, 1e-9))
 
 
 def step_methods(program: SparseGEV, case: Instance) -> Iterator[tuple[str, Callable[[], Vector]]]:
     """(name, call) of everything that can take one step; the reference is a row of its own."""
-    from ..steps.backend import installed_solvers
-    from ..steps.closed import soft_threshold_step
-    from ..steps.conic import QCQPStep
-    from ..steps.native import native_step
-
     y = case.data["y"]
     yield "reference", lambda: certified(case).x
     yield "QCQPStep", lambda: QCQPStep()(program, y).x
@@ -70,9 +106,6 @@ def step_methods(program: SparseGEV, case: Instance) -> Iterator[tuple[str, Call
 
 def plain_solve(step: Surrogate, program: SparseGEV, y: Vector, solver: str) -> Vector:
     """The paper's model of the step by one solver, at its default accuracy and without refinement."""
-    from .. import models
-    from ..steps.backend import attempt
-
     p = np.minimum(step.p, 1.01 * program.largest_slopes(step.c, y))
     tau = program.tau
     problem = models.lasso(step.c, p, step.B, tau) if tau > 0.0 else models.linear(step.c, p, step.B)
@@ -80,64 +113,18 @@ def plain_solve(step: Surrogate, program: SparseGEV, y: Vector, solver: str) -> 
     return np.asarray(problem.var_dict["x"].value, dtype=np.float64)
 
 
-def step_row(who: str, case: Instance, solve: Callable[[], Vector]) -> Row:
-    """One method judged from the data, and timed once after a first call, which may compile."""
-    try:
-        solve()
-        begin = perf_counter()
-        x = solve()
-        seconds = perf_counter() - begin
-    except DCGEVError as failure:
-        return Row(who, failure=str(failure))
-    step, best, tol = surrogate(case), reference(case).x, 1e-9
-    measures = (step.norm(x - best), excess(step, x, best, tol), proximal_residual(step, x, tol))
-    return Row(who, *measures, counted(step, x), seconds)
-
-
-def counted(step: Surrogate, x: Vector) -> tuple[int, ...]:
-    """The nonzeros above each threshold."""
-    return tuple(int(np.count_nonzero(np.abs(x) * step.root > t * step.norm(x))) for t in (1e-3, 1e-6, 1e-9))
-
-
-def whole_programs(program: SparseGEV, case: Instance) -> Iterator[Row]:
-    """The limit of Algorithm 1, and the same program given to dccp and to UNO (through CVXPY) from the same start."""
-    from ..mm import minimize
-    from ..steps.backend import installed_solvers
-    from ..steps.conic import QCQPStep
-
-    begin = perf_counter()
-    limit = minimize(program, QCQPStep()).x
-    yield whole_row("Algorithm 1", program, case, limit, limit, perf_counter() - begin)
-    methods: dict[str, dict[str, Any]] = {}
+def whole_methods(program: SparseGEV, case: Instance) -> Iterator[tuple[str, Callable[[], Vector]]]:
+    """(name, call) of Algorithm 1, and of dccp and UNO (through CVXPY) where they are installed."""
+    yield "Algorithm 1", lambda: minimize(program, QCQPStep()).x
     if find_spec("dccp") is not None:
-        methods["dccp"] = {"method": "dccp", "solver": "CLARABEL", "max_iter": 200}
+        import_module("dccp")  # registers its method
+        yield "dccp", lambda: whole_solve(program, case, method="dccp", solver="CLARABEL", max_iter=200)
     if "UNO" in installed_solvers():
-        methods["UNO"] = {"nlp": True, "solver": "UNO", "logger": "SILENT"}
-    for who, options in methods.items():
-        begin = perf_counter()
-        try:
-            x = whole_solve(program, case, who, options)
-        except DCGEVError as failure:
-            yield Row(who, failure=str(failure))
-        else:
-            yield whole_row(who, program, case, x, limit, perf_counter() - begin)
+        yield "UNO", lambda: whole_solve(program, case, nlp=True, solver="UNO", logger="SILENT")
 
 
-def whole_row(who: str, program: SparseGEV, case: Instance, x: Vector, limit: Vector, seconds: float) -> Row:
-    """A whole run judged by its stationarity, and measured from Algorithm 1's limit up to sign, as f is even."""
-    step = tangent(case, x)
-    distance = min(step.norm(x - limit), step.norm(x + limit))
-    above = share(max(0.0, program.f(x) - program.f(limit)), program.size(limit))
-    return Row(f"{who}*", distance, above, proximal_residual(step, x, 1e-6), counted(step, x), seconds)
-
-
-def whole_solve(program: SparseGEV, case: Instance, who: str, options: dict[str, Any]) -> Vector:
+def whole_solve(program: SparseGEV, case: Instance, **options: Any) -> Vector:
     """(SGEV-A) by a method for nonconvex programs, from y."""
-    from .. import models
-    from ..steps.backend import foreign
-
-    if who == "dccp":
-        __import__("dccp")
     problem = models.log_penalized(case.data["A"], case.B, program.rho_eps, program.eps, program.tau)
     x: Any = problem.var_dict["x"]
     x.value = np.array(case.data["y"])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib.util import find_spec
 from time import perf_counter
 from types import MappingProxyType
@@ -15,9 +15,8 @@ from ..certificates import checked_k
 from ..errors import DCGEVError, InvalidParameter
 from ..pencils import Pencil, expect_pencil
 from ..relaxations.bounds import check_sdp_size
-from . import lower_methods as lower
-from . import upper_methods as upper
-from .context import Context
+from . import methods as by
+from .methods import Context
 from .rows import Comparison, Interrupted, Row, Side
 
 
@@ -25,17 +24,20 @@ from .rows import Comparison, Interrupted, Row, Side
 class Method:
     """A method of a comparison, and the conditions under which it runs.
 
+    run       fills an empty Row: run(context, row, *settings)
     early     runs first, being short, so that a time limit or an interrupt leaves rows on both sides
     package   must be installed
     needs     conditions on the pencil: "A ⪰ 0", "B = I"
-    limit     the largest n without force; sdp: the size of an SDP is checked, before CVXPY is loaded
+    limit     the largest n without force: beyond, it takes minutes
+    sdp       the size of an SDP is checked, before CVXPY is loaded
     shares    the property of Context that another method may have computed already
     cubic     seconds per n³, measured, of work that checks no clock
     """
 
     title: str
     side: Side
-    run: Callable[[Context, Row], Row]
+    run: Callable[..., Row]
+    settings: tuple[str, ...] = ()
     early: bool = False
     package: str = ""
     needs: tuple[str, ...] = ()
@@ -44,36 +46,45 @@ class Method:
     shares: str = ""
     cubic: float = 0.0
 
+    @property
+    def loads(self) -> str:
+        """The module that it imports when it first runs in a process, which checks no clock."""
+        if "native" in self.settings:
+            return "numba"
+        return "cvxpy" if self.sdp or math.isfinite(self.limit) else ""
 
-CVXPY_LIMIT = 300
-"""Beyond this n an MM run through CVXPY, dccp and UNO take minutes."""
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "dc-pca": Method(
-            "DC-PCA (closed form)", "lower", partial(lower.mm_run, engine="closed"), needs=("B = I", "A ⪰ 0")
+        "dc-pca": Method("DC-PCA (closed form)", "lower", by.dc_run, ("closed",), needs=("B = I", "A ⪰ 0")),
+        "dc-cvxpy": Method("DC (CVXPY)", "lower", by.dc_run, ("cvxpy",), limit=300),
+        "dc-native": Method("DC (native)", "lower", by.dc_run, ("native",)),
+        "solve": Method("solve", "lower", by.solve, early=True, cubic=1e-9),
+        "greedy": Method("greedy", "lower", by.greedy, early=True),
+        "rounded": Method("homogeneous SDP, rounded", "lower", by.rounded, sdp=True, cubic=4e-8),
+        "dccp": Method(
+            "dccp", "lower", by.on_l1_ball, ("dccp",), needs=("A ⪰ 0",), package="dccp", limit=300, cubic=6e-8
         ),
-        "dc-cvxpy": Method("DC (CVXPY)", "lower", partial(lower.mm_run, engine="cvxpy"), limit=CVXPY_LIMIT),
-        "dc-native": Method("DC (native)", "lower", partial(lower.mm_run, engine="native")),
-        "solve": Method("solve", "lower", lower.solve, early=True, cubic=1e-9),
-        "greedy": Method("greedy", "lower", lower.greedy, early=True),
-        "rounded": Method("homogeneous SDP, rounded", "lower", lower.rounded, sdp=True),
-        "dccp": Method("dccp", "lower", lower.dccp, package="dccp", needs=("A ⪰ 0",), limit=CVXPY_LIMIT),
-        "uno": Method("CVXPY nlp (UNO)", "lower", lower.uno, package="unopy", limit=CVXPY_LIMIT),
-        "literal": Method("literal SDP (Section 3)", "upper", upper.literal, sdp=True),
-        "entrywise-paper": Method("entrywise SDP, paper (k²)", "upper", upper.entrywise_paper, sdp=True),
-        "entrywise-valid": Method("entrywise SDP, valid (k/λmin)", "upper", upper.entrywise_valid, sdp=True),
-        "homogeneous": Method("homogeneous SDP", "upper", upper.homogeneous, sdp=True, shares="homogeneous"),
-        "no-sdp": Method("no SDP", "upper", upper.no_sdp, early=True, cubic=2e-10),
+        "uno": Method("CVXPY nlp (UNO)", "lower", by.on_l1_ball, ("UNO",), package="unopy", limit=300, cubic=2e-8),
+        "literal": Method("literal SDP (Section 3)", "upper", by.literal, sdp=True, cubic=4e-8),
+        "entrywise-paper": Method(
+            "entrywise SDP, paper (k²)", "upper", by.entrywise, ("paper",), sdp=True, cubic=4e-8
+        ),
+        "entrywise-valid": Method(
+            "entrywise SDP, valid (k/λmin)", "upper", by.entrywise, ("valid",), sdp=True, cubic=4e-8
+        ),
+        "homogeneous": Method("homogeneous SDP", "upper", by.homogeneous, sdp=True, shares="homogeneous", cubic=4e-8),
+        "pairwise": Method("pairwise SDP", "upper", by.pairwise, sdp=True),
+        "no-sdp": Method("no SDP", "upper", by.no_sdp, early=True, cubic=2e-10),
         # last, so that the search may use all the time that the others left
-        "exact": Method("exact (branch and bound)", "lower", lower.exact, cubic=2e-10),
-        "exact-bound": Method("exact (branch and bound)", "upper", upper.exact_bound, shares="exact", cubic=2e-10),
+        "exact": Method("exact (branch and bound)", "lower", by.exact, cubic=2e-10),
+        "exact-bound": Method("exact (branch and bound)", "upper", by.exact_bound, shares="exact", cubic=2e-10),
     }
 )
 """Every method by the name that `compare` takes."""
 
-CLOCKED = 1000
-"""Up to this n work that checks no clock takes at most a second and starts under any time limit."""
+LOAD_SECONDS = 1.0
+"""What importing CVXPY, or loading Numba's compiled functions, takes once in a process."""
 
 
 def compare(
@@ -177,7 +188,7 @@ def run(context: Context, method: Method) -> Row:
     begin = perf_counter()
     try:
         reason = None if method.shares in vars(context) else reason_to_skip(context, method)
-        row = method.run(context, row) if reason is None else replace(row, status=reason, ok=False)
+        row = method.run(context, row, *method.settings) if reason is None else replace(row, status=reason, ok=False)
     except DCGEVError as error:
         row = replace(row, status=f"failed: {error}", ok=False)
     return row if math.isfinite(row.seconds) else replace(row, seconds=perf_counter() - begin)
@@ -189,10 +200,13 @@ def reason_to_skip(context: Context, method: Method) -> str | None:
     if remaining < 0.0:
         return "not run: the time limit was reached"
     share = remaining if "exact" in method.title else 0.5 * remaining
-    clocked = n <= CLOCKED or (method.title == "solve" and context.pencil.B is None)
-    seconds = 0.0 if clocked else method.cubic * n**3
+    # with B = I `solve` forms no factor
+    cubic = 0.0 if method.run is by.solve and context.pencil.B is None else method.cubic
+    loading = method.loads not in ("", *sys.modules)
+    seconds = cubic * n**3 + LOAD_SECONDS * loading
     if seconds > share:
-        return f"skipped: n = {n} takes about {seconds:.2g} s and {share:.2g} s remain for it; raise the time limit"
+        work = f"loading {method.loads}" if loading else f"n = {n}"
+        return f"skipped: {work} takes about {seconds:.2g} s and {share:.2g} s remain for it; raise the time limit"
     if not installed(method):
         return f"skipped: needs {method.package} (pip install {method.package})"
     if ("B = I" in method.needs and context.pencil.B is not None) or ("A ⪰ 0" in method.needs and not context.psd):
@@ -207,7 +221,7 @@ def reason_to_skip(context: Context, method: Method) -> str | None:
 def unfinished(context: Context, method: Method) -> Row:
     """The row of a method that an interrupt stopped; a bound that the exact search has reported stays valid."""
     row = Row(method.title, method.side, status="not finished: interrupted", seconds=0.0, ok=False)
-    if method.run is not upper.exact_bound or not context.progress:
+    if method.run is not by.exact_bound or not context.progress:
         return row
     last = context.progress[-1]
     bound = math.nextafter(last.bound, math.inf)  # reports are rounded once more, to the user's units

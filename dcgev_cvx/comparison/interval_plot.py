@@ -8,27 +8,10 @@ from math import isfinite
 from typing import Any
 
 from .._numerics.canvas import axes_of, new_figure
-from .rows import Comparison, Row, Side, checked_comparisons
+from .rows import Comparison, Row, checked_comparisons
 
-MARKS: dict[tuple[Side, str], tuple[str, str]] = {
-    ("lower", "DC-PCA (closed form)"): ("o", "#0072B2"),
-    ("lower", "DC (CVXPY)"): ("s", "#56B4E9"),
-    ("lower", "DC (native)"): ("^", "#009E73"),
-    ("lower", "solve"): ("D", "#000000"),
-    ("lower", "greedy"): ("v", "#888888"),
-    ("lower", "homogeneous SDP, rounded"): ("P", "#CC79A7"),
-    ("lower", "dccp"): ("X", "#8C564B"),
-    ("lower", "CVXPY nlp (UNO)"): ("h", "#E69F00"),
-    ("lower", "exact (branch and bound)"): ("*", "#D55E00"),
-    ("upper", "literal SDP (Section 3)"): ("1", "#888888"),
-    ("upper", "entrywise SDP, paper (k²)"): ("2", "#56B4E9"),
-    ("upper", "entrywise SDP, valid (k/λmin)"): ("3", "#0072B2"),
-    ("upper", "homogeneous SDP"): ("+", "#CC79A7"),
-    ("upper", "no SDP"): ("4", "#E69F00"),
-    ("upper", "exact (branch and bound)"): ("x", "#D55E00"),
-}
-"""Marker and colour of every method: markers tell them apart in grey too."""
-
+MARKERS = "osD^vPXh*1234+x|_."
+"""One for each method in the order of METHODS: they tell methods apart in grey too."""
 LEAST_SPAN = 0.01
 """The least width of the axis of values, relative to the values: rounding errors do not look like a gap."""
 
@@ -140,8 +123,14 @@ def draw(ax: Any, x: list[float], y: list[float], row: Row, *, label: str | None
 
 
 def mark(row: Row) -> tuple[str, str]:
-    """Marker and colour of a method."""
-    return MARKS.get((row.side, row.method), (".", "black"))
+    """Marker and colour of a method: colours are its own among those of its side."""
+    from .compare_methods import METHODS
+
+    titles = [(method.side, method.title) for method in METHODS.values()]
+    if (row.side, row.method) not in titles:
+        return ".", "black"
+    at = titles.index((row.side, row.method))
+    return MARKERS[at], f"C{sum(side == row.side for side, _ in titles[:at])}"
 
 
 def named(label: str, valid: bool) -> str:

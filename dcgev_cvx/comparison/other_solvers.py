@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,30 @@ import numpy as np
 from .._numerics.checks import shown
 from ..errors import SolverFailed
 
+SOLVERS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
+    {
+        "dccp": ("dccp", {"method": "dccp", "solver": "CLARABEL"}),
+        "UNO": ("unopy", {"nlp": True, "solver": "UNO", "logger": "SILENT"}),
+    }
+)
+"""By name: the package to install, and the options of cp.Problem.solve."""
+
+
+def solve_with(name: str, problem: Any) -> None:
+    """Solve from the values of the problem's variables; SolverFailed carries what was raised."""
+    from ..steps.backend import foreign
+
+    package, options = SOLVERS[name]
+    import_module(package)  # dccp registers its method
+    foreign(problem, **options)
+
 
 def reached_by_others(problem: Any) -> dict[str, str]:
     """What dccp and UNO reach on any problem, from the values of its variables: f and the largest violation.
 
     Parameters
     ----------
-    problem : cp.Problem
+    problem : cvxpy.Problem
         The problem; its variables keep their values.
 
     Returns
@@ -27,28 +46,23 @@ def reached_by_others(problem: Any) -> dict[str, str]:
 
     Examples
     --------
-    >>> import cvxpy as cp
+    >>> from dcgev_cvx import models
     >>> from dcgev_cvx.comparison.other_solvers import reached_by_others
-    >>> x = cp.Variable(2, value=[0.2, 0.1])
-    >>> sorted(reached_by_others(cp.Problem(cp.Maximize(cp.norm(x)), [cp.abs(x) <= 1])))
+    >>> problem = models.l1_ball([[2.0, 1.0], [1.0, 2.0]], None, radius=1.2)
+    >>> problem.var_dict["x"].value = [0.2, 0.1]
+    >>> sorted(reached_by_others(problem))
     ['UNO', 'dccp']
     """
-    from ..steps.backend import foreign
-    from ..steps.expressions import restored
+    from ..dc.tangents import restored
 
-    options = {
-        "dccp": {"method": "dccp", "solver": "CLARABEL"},
-        "UNO": {"nlp": True, "solver": "UNO", "logger": "SILENT"},
-    }
     found: dict[str, str] = {}
-    for name, module in (("dccp", "dccp"), ("UNO", "unopy")):
-        if find_spec(module) is None:
+    for name, (package, _) in SOLVERS.items():
+        if find_spec(package) is None:
             found[name] = "not installed"
             continue
-        import_module(module)  # dccp registers its method
         with restored(problem.variables()):
             try:
-                foreign(problem, **options[name])
+                solve_with(name, problem)
                 worst = max((float(np.max(c.violation(), initial=0.0)) for c in problem.constraints), default=0.0)
                 found[name] = f"{float(np.sum(problem.objective.value)):.6g}, violation {worst:.0e}"
             except (SolverFailed, ValueError, TypeError) as cause:  # values may be missing after a failure

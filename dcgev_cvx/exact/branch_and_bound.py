@@ -28,25 +28,13 @@ from .._numerics.selection import largest_first
 from ..certificates import checked_k
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
-from ..relaxations.bounds import cheap_bound
-from .enumeration import finite, scaled_pencil, try_all
+from .enumeration import scaled_pencil, try_all
 from .node_bounds import Node, NodeBounds
 from .results import ExactSolution, ExactStatus, Progress, exact_from
-from .root import (
-    CORE_ABOVE,
-    RELAXED_LIMIT,
-    first_support,
-    largest,
-    quick_bound,
-    relaxed,
-    threshold,
-    value_of,
-)
+from .root import CORE_ABOVE, RELAXED_LIMIT, first_support, largest, quick_bound, relaxed, threshold, value_of
 
-LEAF_WORK = 40_000.0
-"""A node whose supports cost less than this many units of `work` is enumerated: about what its bounds would cost."""
-ROOT_WORK = 4_000_000.0
-"""The same at the root, about 0.2 s, where enumeration saves the relaxation."""
+LEAF_WORK = 200_000.0
+"""A node whose supports cost less than this many units of `work`, 10 ms, is enumerated."""
 CHEAP_NODES = 30
 """Nodes of the first tree: a strong signal takes about 2k + 1 of them, the relaxation as long as hundreds."""
 HEAP_LIMIT = 20_000
@@ -115,24 +103,33 @@ def best_subset(
             f"n = {pencil.n}: the search needs A as {pencil.n}×{pencil.n} numbers ({8e-9 * pencil.n**2:.1f} GB) "
             f"and is meant for n ≤ {DENSE_LIMIT}. bounds.cheap_bound bounds any n, restrict() makes a smaller pencil."
         )
-    limits = Limits.of(begin, time_limit, node_limit)
+    deadline = begin + (math.inf if time_limit is None else as_number(time_limit, "time_limit"))
+    most = math.inf if node_limit is None else as_whole(node_limit, "node_limit", low=0)
     first = None if start is None else as_vector(getattr(start, "x", start), pencil.n, "start")
     listener = as_callback(progress, "progress")
-    if limits.left < set_up_seconds(pencil.n):
+    # what scaling, bounding and one node take at least on a machine of today: some n² and one factorisation
+    if deadline - begin < 1e-7 * pencil.n**2 + 6e-11 * pencil.n**3:
         support = first_support(pencil, k, 0.0, "quick") if first is None else largest(pencil, first, k)
-        upper, seconds = quick_bound(pencil, k, 0.0), perf_counter() - begin
-        return exact_from(pencil, support, upper, ExactStatus.OUT_OF_TIME, seconds=seconds)
+        upper = quick_bound(pencil, k, 0.0)
+        return exact_from(pencil, support, upper, ExactStatus.OUT_OF_TIME, seconds=perf_counter() - begin)
     scaled, unit = scaled_pencil(pencil, k)
-    if work(pencil.n, k, k) <= ROOT_WORK:
-        return enumerated(pencil, scaled, unit, k, limits)
-    before, bound = perf_counter(), quick_bound(scaled, k, limits.left)
+    before, bound = perf_counter(), quick_bound(scaled, k, deadline - perf_counter())
     # a node is bounded by much the same work as the problem itself
-    search = Search(scaled, k, limits, unit, bound, listener, cost=perf_counter() - before)
-    search.offer(first_support(scaled, k, limits.left, "quick") if first is None else largest(pencil, first, k))
-    search.open(np.arange(pencil.n))
-    stopped = search.run(cheap_nodes(pencil.n))
-    if stopped is ExactStatus.OUT_OF_NODES and search.nodes < limits.nodes:
-        search.relax(first_support(scaled, k, limits.left, "normal") if first is None else search.support)
+    search = Search(scaled, k, unit, begin, deadline, most, bound, listener, cost=perf_counter() - before)
+    nobody, everyone = np.empty(0, dtype=np.intp), np.arange(pencil.n)
+    # no cheap tree where the relaxation has a core of the variables and nodes have all; no other where it has none
+    cheap = CHEAP_NODES if pencil.n <= CORE_ABOVE else 0 if pencil.n <= RELAXED_LIMIT else math.inf
+    if work(pencil.n, k, k) <= LEAF_WORK:
+        search.enumerate(nobody, everyone, k)
+    else:
+        search.offer(first_support(scaled, k, search.left, "quick") if first is None else largest(pencil, first, k))
+        if cheap:
+            search.open(everyone)
+        else:
+            search.keep(Node(bound, nobody, everyone, 0))
+    stopped = search.run(cheap)
+    if stopped is ExactStatus.OUT_OF_NODES and search.nodes < most:
+        search.relax(first_support(scaled, k, search.left, "normal") if first is None else search.support)
         stopped = search.run()
     return exact_from(
         pencil,
@@ -146,57 +143,14 @@ def best_subset(
     )
 
 
-@dataclass(frozen=True)
-class Limits:
-    """When to stop: a time of perf_counter and a number of nodes."""
-
-    begin: float
-    deadline: float
-    nodes: float
-
-    @classmethod
-    def of(cls, begin: float, time_limit: float | None, node_limit: int | None) -> Limits:
-        """The limits as given, checked; None is no limit."""
-        seconds = math.inf if time_limit is None else as_number(time_limit, "time_limit")
-        nodes = math.inf if node_limit is None else as_whole(node_limit, "node_limit", low=0)
-        return cls(begin, begin + seconds, nodes)
-
-    @property
-    def left(self) -> float:
-        """Seconds until the deadline."""
-        return self.deadline - perf_counter()
-
-
-def cheap_nodes(n: int) -> float:
-    """How many nodes to try before the relaxation: none where it has a core of the variables and nodes have all."""
-    return CHEAP_NODES if n <= CORE_ABOVE else 0 if n <= RELAXED_LIMIT else math.inf
-
-
-def set_up_seconds(n: int) -> float:
-    """What scaling, bounding and one node take at least on a machine of today: some n² and one factorisation."""
-    return 1e-7 * n**2 + 6e-11 * n**3
-
-
 def work(free: int, m: int, k: int) -> float:
     """The cost of trying every support, k² + 40 units each of about 40 ns; infinite where the count is huge."""
     return math.comb(free, m) * float(k * k + 40) if free < 2000 or m < 3 else math.inf
 
 
-def enumerated(pencil: Pencil, scaled: Pencil, unit: float, k: int, limits: Limits) -> ExactSolution:
-    """All supports; out of time, the best so far, or the leading vector's support, with the cheap bound."""
-    tried = try_all(scaled, np.empty(0, dtype=np.intp), np.arange(pencil.n), k, limits.deadline)
-    if tried.finished:
-        support, upper = tried.support, times(finite(scaled, k, tried.bound), unit)
-    else:
-        upper = cheap_bound(pencil, k)
-        support = tried.support if len(tried.support) == k else largest(pencil, pencil.leading_vector, k)
-    stopped, seconds = None if tried.finished else ExactStatus.OUT_OF_TIME, perf_counter() - limits.begin
-    return exact_from(pencil, support, upper, stopped, supports=tried.count, seconds=seconds)
-
-
 @dataclass
 class Search:
-    """The state of one branch and bound on a scaled pencil.
+    """The state of one branch and bound on a scaled pencil; `begin` and `deadline` are times of perf_counter.
 
     Invariants: `value` is attained by `support`; every support of size k belongs to an open node, has been
     tried, or lies in a node that was closed by a bound ≤ threshold. `tried` is proved to be at least the value of
@@ -205,8 +159,10 @@ class Search:
 
     pencil: Pencil
     k: int
-    limits: Limits
     unit: float
+    begin: float
+    deadline: float
+    most_nodes: float
     root: float
     progress: Callable[[Progress], object] | None = None
     value: float = -math.inf
@@ -222,7 +178,12 @@ class Search:
 
     def __post_init__(self) -> None:
         self.bounds: NodeBounds = NodeBounds(self.pencil.dense()[0], self.pencil.B, self.k)
-        self.reported: float = self.limits.begin
+        self.reported: float = self.begin
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline."""
+        return self.deadline - perf_counter()
 
     @property
     def threshold(self) -> float:
@@ -242,8 +203,7 @@ class Search:
         The relaxation gets 40 % of the time that is left: the search can do without it.
         """
         self.offer(support)
-        deadline = perf_counter() + 0.4 * self.limits.left
-        root = relaxed(self.pencil, self.k, self.support, self.upper, deadline)
+        root = relaxed(self.pencil, self.k, self.support, self.upper, perf_counter() + 0.4 * self.left)
         self.offer(root.support)
         # a support with a variable that was removed does not exceed the threshold
         self.root = min(self.upper, max(self.threshold, root.bound))
@@ -259,9 +219,9 @@ class Search:
     def run(self, nodes: float = math.inf) -> ExactStatus | None:
         """Search until no node is open (None) or a limit is met; best first, the depth-first stack before it."""
         while self.heap or self.stack:
-            if self.limits.left <= self.cost:
+            if self.left <= self.cost:
                 return ExactStatus.OUT_OF_TIME
-            if self.nodes >= min(nodes, self.limits.nodes):
+            if self.nodes >= min(nodes, self.most_nodes):
                 return ExactStatus.OUT_OF_NODES
             self.report()
             node = self.stack.pop() if self.stack else heapq.heappop(self.heap)[2]
@@ -277,7 +237,7 @@ class Search:
 
         The expected cost is that of the last node, or half of what was expected of it.
         """
-        if self.limits.left <= self.cost:
+        if self.left <= self.cost:
             self.keep(Node(bound, included, free, int(free[0]) if len(free) else -1))
             return
         begin = perf_counter()
@@ -290,13 +250,13 @@ class Search:
         if len(free) < m:
             return
         self.nodes += 1
-        # one support is left, or so few that trying them is cheaper than bounding them
+        # one support is left, or so few that they are tried
         if m in (0, len(free)) or work(len(free), m, self.k) <= LEAF_WORK:
             self.enumerate(included, free, m)
             return
         dual = self.bounds.dual_bound(included, free)
         bound = bound if dual is None else min(bound, dual[0])
-        if bound <= self.threshold or self.bounds.dominated(self.threshold, included, free):
+        if bound <= self.threshold:
             return
         plain, vector = self.bounds.interlacing(np.concatenate([included, free]))
         bound = min(bound, plain)
@@ -342,4 +302,4 @@ class Search:
             return
         self.reported = now
         value, upper, opened = self.unit * self.value, self.unit * self.upper, len(self.heap) + len(self.stack)
-        self.progress(Progress(self.nodes, self.supports, value, upper, opened, now - self.limits.begin))
+        self.progress(Progress(self.nodes, self.supports, value, upper, opened, now - self.begin))

@@ -96,35 +96,28 @@ def brute_force(pencil: Pencil, k: int) -> ExactSolution:
         )
     scaled, unit = scaled_pencil(pencil, k)
     tried = try_all(scaled, np.empty(0, dtype=np.intp), np.arange(pencil.n), k)
-    upper = times(finite(scaled, k, tried.bound), unit)
-    return exact_from(pencil, tried.support, upper, supports=tried.count, seconds=perf_counter() - begin)
+    # no proof is found in a metric that is singular to working precision
+    upper = tried.bound if math.isfinite(tried.bound) else cheap_bound(scaled, k)
+    return exact_from(pencil, tried.support, times(upper, unit), supports=tried.count, seconds=perf_counter() - begin)
 
 
 @dataclass(frozen=True)
 class Tried:
-    """The best of the supports that were tried; `bound` is proved to be at least the value of each of them.
-
-    value is LAPACK's; it is −inf, and the support the included variables alone, where the deadline came first.
-    """
+    """The best of the supports that were tried; `bound` is proved to be at least the value of each of them."""
 
     value: float
     support: Index
     count: int
-    finished: bool
     bound: float
 
 
-def try_all(
-    pencil: Pencil, included: Index, free: Index, m: int, deadline: float = math.inf, floor: float = -math.inf
-) -> Tried:
-    """λmax of every support included ∪ (m of free), and a proof that none exceeds the bound; stops at the deadline.
+def try_all(pencil: Pencil, included: Index, free: Index, m: int, floor: float = -math.inf) -> Tried:
+    """λmax of every support included ∪ (m of free), and a proof that none exceeds the bound.
 
     The bound starts at `floor`: nothing below it needs a proof.
     """
-    best = Tried(-math.inf, included, 0, True, floor)
+    best = Tried(-math.inf, included, 0, floor)
     for table in supports_of(included, free, m):
-        if perf_counter() > deadline:
-            return replace(best, finished=False)
         values = support_values(pencil, table)
         top = int(np.argmax(values))
         bound = proved_on_all(pencil, table, max(best.bound, float(values[top])))
@@ -163,11 +156,6 @@ def proved_on_all(scaled: Pencil, table: Index, guess: float) -> float:
             return guess + margin
         margin *= GROWTH
     return math.inf
-
-
-def finite(scaled: Pencil, k: int, bound: float) -> float:
-    """The bound, or the cheap one where no proof was found: for a B that is singular to working precision."""
-    return bound if math.isfinite(bound) else cheap_bound(scaled, k)
 
 
 def scaled_pencil(pencil: Pencil, k: int) -> tuple[Pencil, float]:

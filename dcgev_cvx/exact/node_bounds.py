@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
-from .._numerics.proofs import is_definite, leading_pair, lowering
-from .._numerics.selection import top_sum
+from .._numerics.checks import Index, Matrix, Vector
+from .._numerics.proofs import lambda_max_bound, leading_pair
 from ..relaxations.pairwise import PairDual, charges
 
 
@@ -37,12 +36,11 @@ class Node:
 
 @dataclass(frozen=True)
 class NodeBounds:
-    """Three bounds at the nodes of a scaled pencil; B is None for the identity.
+    """Two bounds at the nodes of a scaled pencil; B is None for the identity.
 
     `dual` belongs to the variables `kept`, in ascending order; None without a relaxation.
 
-    They are tried in this order: `dual_bound` is usually the sharpest, `dominated` needs no eigenvalues,
-    `interlacing` always works, and its vector suggests the next support.
+    `dual_bound` is the sharper one; `interlacing` needs no dual, and its vector suggests the next support.
     """
 
     A: Matrix
@@ -67,48 +65,13 @@ class NodeBounds:
         U[:p, :p] = 0.0
         return self.leading(A + U + r, np.abs(A) + np.abs(U) + r, allowed)
 
-    def dominated(self, lam: float, included: Index, free: Index) -> bool:
-        """Is λB − A diagonally dominant on every support of the node? Then none of them reaches λ.
-
-        Row i of a support holds all of I and k − p of F: its diagonal must outweigh the moduli in I
-        and the largest k − p (one less when i itself is free) in F.
-        """
-        allowed, p = np.concatenate([included, free]), len(included)
-        m = self.k - p
-        A = self.A[np.ix_(allowed, allowed)]
-        B = np.eye(len(allowed)) if self.B is None else self.B[np.ix_(allowed, allowed)]
-        S = lam * B - A
-        slack = np.diagonal(S).copy()
-        np.fill_diagonal(S, 0.0)
-        moduli = np.abs(S)
-        slack -= np.sum(moduli[:, :p], axis=1)
-        slack[:p] -= top_sum(moduli[:p, p:], m)
-        slack[p:] -= top_sum(moduli[p:, p:], m - 1)
-        # as in `relaxations.bounds.ScaledRows.dominance`: two units for each entry, k more for the sum, and room
-        rounded = 16.0 * (self.k + 2) * UNIT_ROUNDOFF * (abs(lam) * np.max(np.abs(B)) + np.max(np.abs(A)))
-        return bool(np.all(slack > rounded))
-
     def interlacing(self, allowed: Index) -> tuple[float, Vector]:
         """λmax((A, B)_TT) and its vector: no support inside T can do better (Cauchy's interlacing)."""
         A = self.A[np.ix_(allowed, allowed)]
         return self.leading(A, np.abs(A), allowed)
 
     def leading(self, M: Matrix, size: Matrix, allowed: Index) -> tuple[float, Vector]:
-        """A proved bound on λmax(M, B_TT), +inf where the proof fails, and its vector; size as in `is_definite`."""
+        """A proved bound on λmax(M, B_TT), and its vector; size as in `lambda_max_bound`."""
         B = None if self.B is None else self.B[np.ix_(allowed, allowed)]
-        lam, vector = leading_pair(M, B)
-        return proved(lam, M, np.eye(len(M)) if B is None else B, size), vector
-
-
-def proved(lam: float, M: Matrix, B: Matrix, size: Matrix) -> float:
-    """A proved number ≥ λmax(M, B), as near to LAPACK's λ as rounding allows; +inf where the proof fails.
-
-    Raising λ by t raises the smallest eigenvalue of λB − M by about t·λmin(B), which has to outweigh what
-    `is_definite` takes off; the diagonal of B is near one.
-    """
-    room = 1.25 * float(lowering(lam, np.abs(lam * np.diagonal(B) - np.diagonal(M)), B, size)[0])
-    # few attempts: a node whose proof fails keeps its parent's bound
-    for factor in (1.0, 4.0, 64.0, 4096.0):
-        if is_definite(lam + factor * room, M, B, size):
-            return lam + factor * room
-    return np.inf
+        lead = leading_pair(M, B)
+        return lambda_max_bound(M, B, size, lead), lead[1]

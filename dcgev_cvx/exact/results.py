@@ -91,18 +91,14 @@ class ExactSolution:
         """The interval that holds the optimum."""
         return Gap(self.value, self.upper_bound)
 
-    @property
-    def screening(self) -> str:
-        """How many variables were removed, in words; empty for none."""
-        return f"; {self.screened} variables proved to be in no better support" if self.screened else ""
-
     def __str__(self) -> str:
+        removed = f"; {self.screened} variables proved to be in no better support" if self.screened else ""
         names = ", ".join(self.names[i] if self.names else f"x{i + 1}" for i in self.support[:12])
         return (
             f"{self.status.value}: value {self.value:.8g}, upper bound {self.upper_bound:.8g} "
             f"(gap {100.0 * self.gap.relative:.2g} %)\n"
             f"  {count(len(self.support), 'nonzero')}: {names}{' …' if len(self.support) > 12 else ''}\n"
-            f"  {self.nodes} nodes and {self.supports} supports in {self.seconds:.2f} s{self.screening}"
+            f"  {self.nodes} nodes and {self.supports} supports in {self.seconds:.2f} s{removed}"
         )
 
 
@@ -139,15 +135,11 @@ class Progress:
     open_nodes: int
     seconds: float
 
-    @property
-    def gap(self) -> Gap:
-        """The interval so far."""
-        return Gap(self.incumbent, self.bound)
-
     def __str__(self) -> str:
+        gap = Gap(self.incumbent, self.bound).relative
         return (
             f"{self.seconds:7.1f} s  incumbent {self.incumbent:.6g}  bound {self.bound:.6g}  "
-            f"gap {100.0 * self.gap.relative:.3g} %  {self.nodes} nodes, {self.open_nodes} open"
+            f"gap {100.0 * gap:.3g} %  {self.nodes} nodes, {self.open_nodes} open"
         )
 
 

@@ -8,33 +8,25 @@ from time import perf_counter
 from typing import Literal
 
 import numpy as np
-from scipy.linalg import LinAlgError
 
 from .._numerics.checks import Index, Vector
-from .._numerics.proofs import lambda_max_bound
 from .._numerics.selection import largest_first
 from ..certificates import on_support
 from ..pencils import Gram, Pencil
 from ..relaxations.bounds import dense_bound, row_sum_bound
-from ..relaxations.pair_splitting import PairSplitting
-from ..relaxations.pairwise import PairDual, charges
+from ..relaxations.pair_splitting import CHECK_STEPS, PairSplitting
+from ..relaxations.pairwise import PairDual
 from ..search.exchange_table import support_values
 from .screening import Screening, extended, promising
 
 PRUNE_TOL = 1e-10
 """A node is closed when its bound exceeds the best value by no more than this share: ties stay open otherwise."""
-CHECK_STEPS = 25
-"""Steps of the relaxation between two proved bounds, which cost about as much as two steps."""
-MAX_STEPS = 1000
-"""The relaxation ends here at the latest; it converges in 100 to 200 steps where it is exact."""
 PROGRESS = 0.15
-"""It ends when twice in a row a check closes less than this share of the gap: a node costs less than such a check."""
+"""The relaxation ends when twice in a row a check closes less than this of the gap: a node costs less."""
 CORE_ABOVE, CORE = 500, 300
 """Above this n the relaxation is first solved on a core of the most promising variables: a step grows as n³."""
 RELAXED_LIMIT = 2_500
 """The largest n for which it is tried: it needs about ten n × n matrices, 500 MB, and a step takes some seconds."""
-
-
 QUICK_LIMIT = 1_000
 """Up to this n λmax is computed and bounded in less than a tenth of a second."""
 
@@ -43,14 +35,13 @@ QUICK_LIMIT = 1_000
 class Root:
     """The supports that are left: `dual` belongs to the variables `kept`, and no support among them exceeds `bound`.
 
-    Supports with another variable are proved to stay below `screened_below`. `support` is the best one known, of all.
+    `support` is the best one known, of all.
     """
 
     kept: Index
     dual: PairDual | None
     bound: float
     support: Index
-    screened_below: float = -math.inf
 
 
 def quick_bound(pencil: Pencil, k: int, seconds: float) -> float:
@@ -93,8 +84,8 @@ def largest(pencil: Pencil, x: Vector, k: int) -> Index:
 
 
 def threshold(value: float) -> float:
-    """What a support must exceed to count as better than the best value known."""
-    return value + PRUNE_TOL * abs(value)
+    """What a support must exceed to count as better than the best value known, −inf for none."""
+    return value + PRUNE_TOL * abs(value) if math.isfinite(value) else value
 
 
 def relaxed(scaled: Pencil, k: int, support: Index, bound: float, deadline: float) -> Root:
@@ -110,9 +101,8 @@ def relaxed(scaled: Pencil, k: int, support: Index, bound: float, deadline: floa
 def reduced(scaled: Pencil, k: int, root: Root, deadline: float) -> Root:
     """Screening by the dual of the core, extended to all variables; the root as given where that is not possible."""
     lam = threshold(value_of(scaled, root.support))
-    core = (
-        promising(scaled, k, lam, root.support, CORE) if scaled.n - CORE >= k and perf_counter() < deadline else None
-    )
+    in_time = scaled.n - CORE >= k and perf_counter() < deadline
+    core = promising(scaled, k, lam, root.support, CORE) if in_time else None
     if core is None:
         return root
     inner = descended(scaled, k, replace(root, kept=core), deadline, screen=False)
@@ -124,49 +114,31 @@ def reduced(scaled: Pencil, k: int, root: Root, deadline: float) -> Root:
     weights = np.zeros(scaled.n)
     weights[core] = 1.0 + dual.a[core][:, core].T @ on_support(scaled, inner.support)[core] ** 2
     kept = Screening(A, scaled.B, k, dual, lam).kept(weights, deadline)
-    return Root(kept, dual[kept], root.bound, inner.support, lam)
+    return Root(kept, dual[kept], root.bound, inner.support)
 
 
 def descended(scaled: Pencil, k: int, root: Root, deadline: float, *, screen: bool = True) -> Root:
     """The relaxation on the variables that are left, and fewer of them after every check."""
     part = scaled.restrict(root.kept)
-    x = on_support(scaled, root.support)[root.kept]
-    splitting = PairSplitting(np.array(part.A), part.B, k, x)
+    splitting = PairSplitting(np.array(part.A), part.B, k, on_support(scaled, root.support)[root.kept])
     best, slow = math.inf, 0
-    while splitting.steps < MAX_STEPS and slow < 2 and perf_counter() < deadline:
-        try:
-            splitting.run(CHECK_STEPS, deadline)
-        except LinAlgError:  # LAPACK failed: what was proved so far stands
+    for dual, bound in splitting.bounds(deadline):
+        rounded = root.kept[np.sort(largest_first(np.diagonal(splitting.X).copy(), k))]
+        support = max(root.support, rounded, key=lambda S: value_of(scaled, S))
+        value = value_of(scaled, support)
+        root = replace(root, dual=dual if bound <= best else root.dual, bound=min(bound, root.bound), support=support)
+        if root.bound <= threshold(value):
             break
-        root, bound = checked(scaled, k, root, splitting, best, screen)
-        value = value_of(scaled, root.support)
-        if root.bound <= threshold(value) or len(root.kept) <= k:
-            break
+        if screen and dual is not None:
+            weights = np.diagonal(splitting.X) + 1e-6 * np.mean(splitting.Y, axis=0)
+            kept = Screening(splitting.A, splitting.B, k, dual, threshold(value)).kept(weights)
+            splitting.restrict(kept)
+            root = replace(root, kept=root.kept[kept], dual=root.dual and root.dual[kept])
         slow = slow + 1 if bound - value > (1.0 - PROGRESS) * (best - value) else 0
         best = min(best, bound)
+        if slow == 2 or len(root.kept) <= k:
+            break
     return root
-
-
-def checked(
-    scaled: Pencil, k: int, root: Root, splitting: PairSplitting, best: float, screen: bool
-) -> tuple[Root, float]:
-    """The root with what the state of the splitting proves and suggests, and its bound; the best one was `best`."""
-    dual, A, B = splitting.dual, splitting.A, splitting.B
-    if dual is None:
-        return root, math.inf
-    r = np.diag(charges(dual.a, 0, k))
-    bound = lambda_max_bound(A + dual.U + r, B, np.abs(A) + np.abs(dual.U) + r)
-    rounded = root.kept[np.sort(largest_first(np.diagonal(splitting.X).copy(), k))]
-    support = max(root.support, rounded, key=lambda S: value_of(scaled, S))
-    root = replace(root, dual=dual if bound <= best else root.dual, bound=min(bound, root.bound), support=support)
-    lam = threshold(value_of(scaled, support))
-    if not screen or root.bound <= lam:
-        return root, bound
-    weights = np.diagonal(splitting.X) + 1e-6 * np.mean(splitting.Y, axis=0)
-    kept = Screening(A, B, k, dual, lam).kept(weights)
-    splitting.restrict(kept)
-    root = replace(root, kept=root.kept[kept], dual=root.dual and root.dual[kept], screened_below=lam)
-    return root, bound
 
 
 def value_of(pencil: Pencil, support: Index) -> float:

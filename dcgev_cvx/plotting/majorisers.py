@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._numerics.canvas import axes_of
-from .._numerics.checks import Matrix, Vector, as_whole
+from .._numerics.checks import Matrix, Vector, as_vector, as_whole
 from ..certificates import check_history
 from ..errors import InvalidParameter
-from ..programs import expect_program
+from ..mm import Iterate, Stop, minimize
+from ..programs import Program, expect_program
+from ..steps.native import native_step
+from ..steps.step import Step
 from .sheet import BLACK, BLUE, ORANGE, STYLES
-from .vectors_and_values import drawable
-
-if TYPE_CHECKING:
-    from ..mm import Iterate
-    from ..programs import Program
-    from ..steps.step import Step
 
 
 def plot_majoriser(program: Program, y: Any, x: Any = None, *, ax: Any = None, points: int = 401) -> Any:
@@ -51,41 +48,30 @@ def plot_majoriser(program: Program, y: Any, x: Any = None, *, ax: Any = None, p
     >>> program = SparseGEV(datasets.pitprops(), rho=1.0, eps=0.1, tau=3.0)
     >>> axes = plot_majoriser(program, program.start())
     """
-    points = as_whole(points, "points", low=2, high=100_000)
-    y = drawable(y, expect_program(program).pencil.n, "y")
-    x = next_point(program, y) if x is None else drawable(x, program.pencil.n, "x")
+    points, n = as_whole(points, "points", low=2, high=100_000), expect_program(program).pencil.n
+    y = as_vector(y, n, "y")
+    x = native_step(program, y).x if x is None else as_vector(x, n, "x")
+    if n > 1 and not np.any(x - y):
+        raise InvalidParameter("x = y: the step does not move, so there is no line to draw along. Give another x.")
     ax = axes_of(ax)
-    origin, direction, grid, label = line_through(program, y, x, points)
-    line = origin + grid[:, None] * direction
+    if n == 1:
+        edge = 1.0 / program.pencil.B_norm(np.ones(1))
+        grid, at_y, at_x = np.linspace(-edge, edge, points), y[0], x[0]
+        line = grid[:, None]
+    else:
+        grid, at_y, at_x = np.union1d(np.linspace(-0.6, 1.6, points), (0.0, 1.0)), 0.0, 1.0
+        line = y + grid[:, None] * (x - y)
     values = [program.f(z) for z in line]
     ax.plot(grid, values, color=BLACK, label=r"$f(x)$")
     ax.plot(grid, [program.g(z, y) for z in line], color=BLUE, linestyle="--", label=r"$g(x, y)$")
-    at_y, at_x = (y[0], x[0]) if program.pencil.n == 1 else (0.0, 1.0)
     ax.plot(at_y, program.f(y), "o", color=BLACK, markersize=8, label=r"$y$: $g$ touches $f$", zorder=3)
     ax.plot(at_x, program.g(x, y), "v", color=BLUE, markersize=9, label=r"$x=\arg\min\,g(\cdot,y)$", zorder=3)
     ax.plot(at_x, program.f(x), "s", color=ORANGE, markersize=8, label=r"$f$ at $x$", zorder=3)
     spread = max(values) - min(values)
     ax.set_ylim(min(values) - 0.1 * spread, max(values) + spread)  # g may rise far above f away from y
-    ax.set_xlabel(label)
+    ax.set_xlabel(r"$x$" if n == 1 else r"$t$ of $y + t\,(x - y)$")
     ax.legend(frameon=False, fontsize=9)
     return ax
-
-
-def next_point(program: Program, y: Vector) -> Vector:
-    """The native step from y."""
-    from ..steps.native import native_step
-
-    return native_step(program, y).x
-
-
-def line_through(program: Program, y: Vector, x: Vector, points: int) -> tuple[Vector, Vector, Vector, str]:
-    """(origin, direction, grid, label) of the line that is drawn."""
-    if program.pencil.n == 1:
-        edge = 1.0 / program.pencil.B_norm(np.ones(1))
-        return np.zeros(1), np.ones(1), np.linspace(-edge, edge, points), r"$x$"
-    if not np.any(x - y):
-        raise InvalidParameter("x = y: the step does not move, so there is no line to draw along. Give another x.")
-    return y, x - y, np.union1d(np.linspace(-0.6, 1.6, points), (0.0, 1.0)), r"$t$ of $y + t\,(x - y)$"
 
 
 def plot_majoriser_2d(program: Program, history: Sequence[Iterate], *, at: int = 0, ax: Any = None) -> Any:
@@ -129,7 +115,7 @@ def plot_majoriser_2d(program: Program, history: Sequence[Iterate], *, at: int =
     ax.plot([], [], color=BLACK, label=r"boundary of $\Omega$")
     ax.plot(*np.array([point.x for point in history]).T, "-o", color=ORANGE, markersize=4, label=r"$x^{(l)}$")
     ax.plot(*y, "o", color=BLACK, markersize=8, label=rf"$y=x^{{({l})}}$")
-    ax.plot(*next_point(program, y), "v", color=BLUE, markersize=9, label=r"$\arg\min\,g(\cdot,y)$")
+    ax.plot(*native_step(program, y).x, "v", color=BLUE, markersize=9, label=r"$\arg\min\,g(\cdot,y)$")
     ax.set(xlabel=r"$x_1$", ylabel=r"$x_2$", aspect="equal", anchor="W")
     ax.locator_params(nbins=5)
     ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -211,8 +197,6 @@ def plot_basins(program: Program, step: Step, *, starts: int = 360, max_iter: in
     >>> program = SparseGEV(Pencil([[2.0, 0.8], [0.8, 1.2]]), rho=1.5, eps=1e-6)
     >>> axes = plot_basins(program, soft_threshold_step, starts=12)
     """
-    from ..mm import Stop, minimize
-
     starts, stop = as_whole(starts, "starts", high=100_000), Stop(max_iter=max_iter)
     plane(expect_program(program), 2)
     ax = axes_of(ax, (5.0, 5.0))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._numerics.canvas import axes_of
 from .._numerics.checks import as_whole, expect
 from ..errors import InvalidParameter
-from .sheet import BLACK, BLUE, joint_legend, whole_numbers
+from ..mm import MMResult
+from ..pencils import Gram, Pencil
+from ..programs import SparseFDA
+from ..search.fisher import FisherPath
+from ..search.path import Path, point_of
+from .sheet import BLACK, BLUE, whole_numbers
 
-if TYPE_CHECKING:
-    from ..mm import MMResult
-    from ..search.fisher import FisherPath
-    from ..search.path import Path
+RUN = "see sparse_gev, dc_pca or minimize"
+"""Where a run comes from."""
 
 
 def plot_history(result: MMResult, ax: Any = None) -> Any:
@@ -38,7 +41,7 @@ def plot_history(result: MMResult, ax: Any = None) -> Any:
     >>> from dcgev_cvx.plotting import plot_history
     >>> axes = plot_history(dc_pca(datasets.pitprops(), rho=4.84))
     """
-    history = checked_run(result).history
+    history = expect(result, MMResult, "result", RUN).history
     ax = axes_of(ax)
     steps = [point.l for point in history]
     ax.plot(steps, [point.f for point in history], color=BLACK, label=r"$f(x^{(l)})$")
@@ -50,7 +53,7 @@ def plot_history(result: MMResult, ax: Any = None) -> Any:
     right.set_ylim(0, max(1.0, 1.05 * max(counts) + 0.5))
     ax.locator_params(nbins=6)
     whole_numbers(ax.xaxis, right.yaxis)
-    joint_legend(ax, right, "upper right")  # both fall
+    legend_of_both(ax, right, "upper right")  # both fall
     return ax
 
 
@@ -79,7 +82,7 @@ def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None)
     >>> from dcgev_cvx.plotting import plot_sandwich
     >>> axes = plot_sandwich(dc_pca(datasets.pitprops(), rho=4.84), steps=10)
     """
-    history = checked_run(result).history
+    history = expect(result, MMResult, "result", RUN).history
     history = history if steps is None else history[: as_whole(steps, "steps") + 1]
     ax = axes_of(ax)
     above = [point.f - result.f for point in history]
@@ -92,20 +95,15 @@ def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None)
         ax.set_yscale("log")
         ax.set_ylim(0.5 * min(positive), 2.0 * max(positive))
         ax.yaxis.set_major_formatter("{x:.0e}")  # a formula at each tick would take longer than all the rest
-        if max(positive) > 1e3 * min(positive):
+        ax.yaxis.set_minor_formatter("{x:.0e}")
+        ax.yaxis.get_minor_locator().set_params(subs=(2.0, 5.0))
+        if max(positive) > 1e2 * min(positive):
             ax.yaxis.get_major_locator().set_params(numticks=6)
             ax.yaxis.minorticks_off()
     ax.set(xlabel=r"$l$", ylabel=r"above the last $f$")
     whole_numbers(ax.xaxis)
     ax.legend(frameon=False, fontsize=9)
     return ax
-
-
-def checked_run(result: Any) -> MMResult:
-    """The run, or an error for anything else."""
-    from ..mm import MMResult
-
-    return expect(result, MMResult, "result", "see sparse_gev, dc_pca or minimize")
 
 
 def plot_path(path: Path | FisherPath, ax: Any = None) -> Any:
@@ -147,17 +145,12 @@ def plot_path(path: Path | FisherPath, ax: Any = None) -> Any:
     right.plot(prices, shares, "o", color=BLUE, markersize=4, label="renormalized value")
     right.set_ylim(bottom=min(0.0, *shares) if shares else 0.0)
     right.set_ylabel(r"$x^TAx \,/\, \lambda_{max}(A,B)$", color=BLUE)
-    joint_legend(ax, right, "lower left")
+    legend_of_both(ax, right, "lower left")
     return ax
 
 
 def as_points(path: Path | FisherPath) -> Path:
     """A path in ρ̃ as it is; one in ν as points of the pencil (aaᵀ, B)."""
-    from ..pencils import Gram, Pencil
-    from ..programs import SparseFDA
-    from ..search.fisher import FisherPath
-    from ..search.path import Path, point_of
-
     if not isinstance(path, FisherPath):
         return expect(path, Path, "path", "see dcgev_cvx.path and dcgev_cvx.fisher_path")
     program = path.runs[0].program if path.runs else None
@@ -165,3 +158,9 @@ def as_points(path: Path | FisherPath) -> Path:
         raise InvalidParameter("the path is empty: there is no ν to draw.")
     pencil = Pencil(Gram(program.a[None, :]), program.pencil.B)
     return Path(pencil, tuple(point_of(pencil, nu, run) for nu, run in zip(path.nus, path.runs, strict=True)), "nu")
+
+
+def legend_of_both(ax: Any, right: Any, place: str) -> None:
+    """One legend for an Axes and its twin."""
+    handles = [pair for axes in (ax, right) for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
+    ax.legend(*zip(*handles, strict=True), loc=place, frameon=False)

@@ -8,8 +8,6 @@ from io import BytesIO
 from typing import Any
 
 from .._numerics.canvas import new_figure
-from .._numerics.checks import as_number, as_numbers, shown
-from ..errors import InvalidParameter
 
 BLACK, BLUE, ORANGE, GREEN = "black", "#0072B2", "#D55E00", "#009E73"
 STYLES = ((BLACK, "o", "-"), (BLUE, "s", "--"), (ORANGE, "^", ":"), (GREEN, "D", "-."))
@@ -42,21 +40,12 @@ class Sheet:
     def __init__(
         self, width: float, height: float, margins: tuple[float, float, float, float], *, dpi: float = 150.0
     ) -> None:
-        width, height = as_number(width, "width", low=0.1, high=99), as_number(height, "height", low=0.1, high=99)
-        dpi, inches = as_number(dpi, "dpi", low=1.0, high=1200.0), as_numbers(margins, "margins")
-        if len(inches) != 4 or inches[0] + inches[2] >= width or inches[1] + inches[3] >= height:
-            raise InvalidParameter(
-                f"margins = {shown(margins)} must be left, bottom, right and top in inches, with room left on a "
-                f"sheet of {width:g} × {height:g}."
-            )
-        left, bottom, right, top = inches
+        left, bottom, right, top = margins
         self.figure: Any = new_figure((width, height), dpi=dpi)
         self.figure.subplots_adjust(left / width, bottom / height, 1.0 - right / width, 1.0 - top / height)
 
     def __call__(self, paint: Callable[[Any], object]) -> str:
         """Clear the figure, call paint(figure), and return the picture as a `data:` address for a browser."""
-        if not callable(paint):
-            raise InvalidParameter(f"paint = {shown(paint)} must be a function that draws on a figure.")
         for ax in self.figure.axes:
             ax.remove()
         paint(self.figure)
@@ -69,9 +58,3 @@ def whole_numbers(*axes: Any) -> None:
     """A few ticks at whole numbers: steps and cardinalities have no halves."""
     for axis in axes:
         axis.get_major_locator().set_params(integer=True, nbins=6)
-
-
-def joint_legend(ax: Any, right: Any, place: str) -> None:
-    """One legend for an Axes and its twin."""
-    handles = [pair for axes in (ax, right) for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
-    ax.legend(*zip(*handles, strict=True), loc=place, frameon=False)

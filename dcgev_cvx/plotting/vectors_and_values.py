@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._numerics.canvas import axes_of
-from .._numerics.checks import Vector, as_number, as_vector, as_whole, expect, largest, listed
+from .._numerics.checks import as_number, as_vector, as_whole, expect, listed
 from ..errors import InvalidParameter
-from ..pencils import expect_pencil
+from ..pencils import Pencil, expect_pencil
 from .sheet import BLACK, STYLES, whole_numbers
 
-if TYPE_CHECKING:
-    from ..pencils import Pencil
+MOST_NAMES = 40
+"""Names of variables on an axis; more would overlap."""
 
 
 def plot_tradeoff(
@@ -98,25 +98,20 @@ def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
     ax = axes_of(ax, (7.0, 3.6))
     width = 0.8 / len(given)
     for i, (name, raw) in enumerate(given.items()):
-        x = drawable(raw, pencil.n, "x")
+        x = as_vector(raw, pencil.n, "x")
         place = np.arange(pencil.n) + (i - 0.5 * (len(given) - 1)) * width
         color, hatch = STYLES[(i + 1) % 4][0], ("", "///", "...", "xx")[i % 4]
         ax.bar(place, x, width, color=color, edgecolor="white", hatch=hatch, label=name or None)
     ax.axhline(0.0, color=BLACK, linewidth=0.8)
-    ax.set_xticks(np.arange(pencil.n), [pencil.name(i) for i in range(pencil.n)], rotation=60, ha="right")
+    if pencil.n <= MOST_NAMES:
+        ax.set_xticks(np.arange(pencil.n), [pencil.name(i) for i in range(pencil.n)], rotation=60, ha="right")
+    else:
+        ax.set_xlabel("position of the variable, from 0")
     ax.set_ylabel(r"$x_i$")
     ax.locator_params(axis="y", nbins=6)
     if any(given):  # above the bars: inside no place is always free
         ax.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(4, len(given)))
     return ax
-
-
-def drawable(x: Any, n: int, what: str) -> Vector:
-    """A vector that Matplotlib can draw: it squares the numbers."""
-    vector = as_vector(x, n, what)
-    if (size := largest(vector)) > 1e100:
-        raise InvalidParameter(f"{what} has entries of size {size:.1e}; at most 1e100 can be drawn. Rescale it.")
-    return vector
 
 
 def plot_agreement(pencil: Pencil, answers: Mapping[str, Any], ax: Any = None) -> Any:

@@ -6,7 +6,8 @@ up to some k only, `Relaxation.valid_k` says up to which.
 
 literal_sdp, literal_dual   the paper's SDP and its dual as printed: λmax(A, B) whatever the radius
 entrywise_sdp               1ᵀ|X|1 ≤ radius², the paper's tractable form
-homogeneous_sdp             Σ dᵢdⱼ|Xᵢⱼ| ≤ k Σ dᵢ²Xᵢᵢ: valid for every B, and the tightest here
+homogeneous_sdp             Σ dᵢdⱼ|Xᵢⱼ| ≤ k Σ dᵢ²Xᵢᵢ: valid for every B
+pairwise_sdp                one condition for each pair of variables: valid for every B, and the tightest here
 penalized_sdp               tr(XA) − ρ1ᵀ|X|1, DSPCA's form
 fisher_l1, fisher_l1_penalized   the two QPs of sparse FDA
 
@@ -15,12 +16,14 @@ fisher_l1, fisher_l1_penalized   the two QPs of sparse FDA
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .entrywise import entrywise_sdp, homogeneous_sdp, penalized_sdp, radius_for
     from .fisher_qps import FisherQP, fisher_l1, fisher_l1_penalized
     from .literal import literal_dual, literal_sdp
+    from .pair_splitting import pairwise_sdp
     from .relaxation import Dimacs, Relaxation
 
 __all__ = [
@@ -33,6 +36,7 @@ __all__ = [
     "homogeneous_sdp",
     "literal_dual",
     "literal_sdp",
+    "pairwise_sdp",
     "penalized_sdp",
     "radius_for",
 ]
@@ -40,10 +44,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that the bounds can be had without CVXPY."""
-    if name in __all__:
-        from . import entrywise, fisher_qps, literal, relaxation
-
-        return next(getattr(m, name) for m in (relaxation, entrywise, literal, fisher_qps) if hasattr(m, name))
+    for module in ("relaxation", "pair_splitting", "entrywise", "literal", "fisher_qps") if name in __all__ else ():
+        if hasattr(found := import_module(f".{module}", __name__), name):
+            return getattr(found, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -65,8 +65,6 @@ CLOSED_TOL = 1e-9
 """The relative gap at which a value counts as proved optimal; rounding margins stay below it up to n ≈ 1000."""
 FORGIVEN = 64.0 * UNIT_ROUNDOFF
 """n times this share of radius² may be missing from k/λmin(B): `largest_valid_k` forgives it, `radius_bound` pays."""
-BLOCK = 1 << 18
-"""Numbers worked on at a time, 2 MB, which stay in a cache."""
 SDP_LIMIT = 250
 """The largest n for which an SDP is built without force=True; beyond it takes gigabytes and minutes."""
 
@@ -169,19 +167,23 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
     k = checked_k(k, expect_pencil(pencil).n)
     A, size = entries(pencil)
     if pencil.B is None:
-        top = float(np.max(np.diagonal(A) + beside(A, k)))
-        # twice the units that `dominance` takes off; a zero matrix needs none
+        moduli = np.abs(A)
+        np.fill_diagonal(moduli, 0.0)
+        top = float(np.max(np.diagonal(A) + top_sum(moduli, k - 1)))
+        # twice the units that are taken off below; a zero matrix needs none
         return top + 32.0 * (k + 2) * UNIT_ROUNDOFF * (abs(top) + float(np.max(size)))
     if not A.any():
         return 0.0
-    # no powers of two here: the last bits that this changes are among the units that `dominance` takes off
+    # no powers of two here: the last bits that this changes are among the units that are taken off
     units = 1.0 / pencil.B_roots
-    scaled = ScaledRows(A, pencil.B, units, np.max(size * units, axis=1) * units)
-    lam = float(np.max(np.diagonal(A) * units**2))
-    nudge = max(UNIT_ROUNDOFF * float(np.max(scaled.sizes)), TINY)
-    everyone = rows = np.arange(pencil.n)
+    outer = units[:, None] * units
+    A, B, sizes = A * outer, pencil.B * outer, np.max(size * outer, axis=1)
+    lam, nudge = float(np.max(np.diagonal(A))), max(UNIT_ROUNDOFF * float(np.max(sizes)), TINY)
+    rows = everyone = np.arange(pencil.n)
     for _ in range(ATTEMPTS):
-        left, slope = scaled.dominance(lam, k, rows)
+        left, slope = dominance(lam, A, B, k, rows)
+        # entries of λB − A are rounded by two units each and the sum of k of them by k more; 16(k + 2) are taken off
+        left = left - 16.0 * (k + 2) * UNIT_ROUNDOFF * (abs(lam) + sizes[rows])
         short = ~(left > 0.0)
         if not np.any(short) and len(rows) == pencil.n:
             return lam
@@ -368,10 +370,6 @@ class Dual:
     b: float
     d: Vector
 
-    def scaled(self, t: float) -> Dual:
-        """(tU, tb), also dual for every t ≥ 0."""
-        return Dual(t * self.U, t * self.b, self.d)
-
 
 def dual_of(U: Any, d: Vector, level: float | None = None, *, tight: bool = True) -> Dual | None:
     """Any array as a Dual: symmetrised, cut at |Uᵢⱼ| ≤ level·dᵢdⱼ when a level is given; None when it is garbage.
@@ -445,49 +443,18 @@ def entries(pencil: Pencil) -> tuple[Matrix, Matrix]:
     return pencil.A, np.abs(pencil.A)
 
 
-def beside(A: Matrix, k: int) -> Vector:
-    """The sum of the k − 1 largest |Aᵢⱼ|, j ≠ i, of every row, by blocks of rows that stay in a cache."""
-    sums, step = np.zeros(len(A)), max(1, BLOCK // len(A))
-    for start in range(0, len(A), step):
-        block = np.abs(A[start : start + step])
-        at = np.arange(len(block))
-        block[at, start + at] = 0.0
-        sums[start : start + step] = top_sum(block, k - 1)
-    return sums
+def dominance(lam: float, A: Matrix, B: Matrix, k: int, rows: Index) -> tuple[Vector, Vector]:
+    """What λBᵢᵢ − Aᵢᵢ has left beside the k − 1 largest |Aᵢⱼ − λBᵢⱼ| of some rows, and its slope in λ.
 
-
-@dataclass(frozen=True)
-class ScaledRows:
-    """A and B in units in which Bᵢᵢ = 1, a block of rows at a time; `sizes` are the largest moduli in A's rows."""
-
-    A: Matrix
-    B: Matrix
-    units: Vector
-    sizes: Vector
-
-    def dominance(self, lam: float, k: int, rows: Index) -> tuple[Vector, Vector]:
-        """What λBᵢᵢ − Aᵢᵢ has left beside the k − 1 largest |Aᵢⱼ − λBᵢⱼ|, rounding taken off, and its slope in λ.
-
-        Where it is positive in every row, every k × k principal submatrix of λB − A is strictly diagonally dominant.
-        Both sides carry rounding: λBᵢⱼ − Aᵢⱼ to two units each and the sum of k of them to k more; 16(k + 2) units
-        are taken off.
-        """
-        step = max(1, BLOCK // len(self.A))
-        parts = [self.block(lam, k, rows[at : at + step]) for at in range(0, len(rows), step)]
-        return np.concatenate([left for left, _ in parts]), np.concatenate([slope for _, slope in parts])
-
-    def block(self, lam: float, k: int, rows: Index) -> tuple[Vector, Vector]:
-        """The same for a few rows."""
-        n, at, outer = len(self.A), np.arange(len(rows)), self.units[rows, None] * self.units
-        metric = self.B[rows] * outer
-        S = lam * metric - self.A[rows] * outer
-        left, slope = S[at, rows], metric[at, rows]
-        if k > 1:
-            S[at, rows] = 0.0
-            # a row of a k × k submatrix holds k − 1 entries beside its diagonal
-            top = np.argpartition(np.abs(S), n - k + 1, axis=1)[:, n - k + 1 :]
-            beside = np.take_along_axis(S, top, axis=1)
-            left = left - np.sum(np.abs(beside), axis=1)
-            slope = slope - np.sum(np.sign(beside) * np.take_along_axis(metric, top, axis=1), axis=1)
-        largest = abs(lam) * np.max(np.abs(metric), axis=1) + self.sizes[rows]
-        return left - 16.0 * (k + 2) * UNIT_ROUNDOFF * largest, slope
+    Where it is positive in every row, every k × k principal submatrix of λB − A is strictly diagonally dominant.
+    """
+    S, at = lam * B[rows] - A[rows], np.arange(len(rows))
+    left, slope = S[at, rows], B[rows, rows]
+    if k > 1:
+        S[at, rows] = 0.0
+        # a row of a k × k submatrix holds k − 1 entries beside its diagonal
+        top = np.argpartition(np.abs(S), len(A) - k + 1, axis=1)[:, len(A) - k + 1 :]
+        beside = np.take_along_axis(S, top, axis=1)
+        left = left - np.sum(np.abs(beside), axis=1)
+        slope = slope - np.sum(np.sign(beside) * np.take_along_axis(B[rows], top, axis=1), axis=1)
+    return left, slope

@@ -9,11 +9,8 @@ and max tr(X(A + U + …)) over tr(XB) = 1, X ⪰ 0 is an eigenvalue.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from time import perf_counter
 from typing import Literal, TypeAlias
 
-import cvxpy as cp
 import numpy as np
 
 from .. import models
@@ -24,7 +21,6 @@ from ..pencils import Pencil, expect_pencil
 from ..steps.backend import Backend
 from .bounds import (
     Scale,
-    dual_of,
     homogeneous_bound,
     largest_valid_k,
     penalized_bound,
@@ -32,9 +28,8 @@ from .bounds import (
     scale_vector,
     valid_radius,
 )
-from .relaxation import Answer, Dimacs, Relaxation
-from .sharpen import DualFunction, sharpen
-from .solving import ScaledData, backend_for, check_sdp, matrix_of, number_of, solve_relaxation, useful_radius
+from .relaxation import Relaxation
+from .solving import ScaledData, solved_sdp
 
 Rule: TypeAlias = Literal["paper", "valid"]
 
@@ -90,23 +85,20 @@ def entrywise_sdp(
     >>> round(entrywise_sdp(pencil, 2.0).upper_bound, 3), round(entrywise_sdp(pencil, 2.0**0.5).upper_bound, 3)
     (3.017, 1.954)
     """
-    begin = perf_counter()
     radius = as_number(radius, "radius", strict=True)
-    check_sdp(pencil, time_limit, force)
+    data = ScaledData.of(pencil, time_limit, force)
     valid_k = largest_valid_k(pencil, radius)
-    data = ScaledData.of(pencil, np.ones(pencil.n))
-    scaled_radius = useful_radius(pencil, radius) / data.unit
-    problem = models.entrywise_sdp(data.A, data.B, scaled_radius, data.d)
-    sdp = ModuliSDP(problem, data, DualFunction(data.A, data.B, c=0.0, r=scaled_radius**2))
-    answer = sdp.solve(backend_for(pencil.n, solver), time_limit, begin)
-    return answer.relaxation(
+    scaled_radius = data.radius(radius)
+    return solved_sdp(
         f"entrywise SDP (radius {radius:.4g})",
-        pencil,
+        data,
+        models.entrywise_sdp(data.A, data.B, scaled_radius, data.d),
         models.entrywise_sdp(pencil.dense()[0], pencil.B, min(radius, 1e150)),  # its square is a number
-        upper_bound=radius_bound(pencil, radius, answer.U, level=answer.b),
+        solver,
+        lambda U: radius_bound(pencil, radius, U),
         k=max(1, valid_k) if k is None else checked_k(k, pencil.n),
         valid_k=valid_k,
-        begin=begin,
+        r=scaled_radius**2,
     )
 
 
@@ -154,23 +146,20 @@ def homogeneous_sdp(
     >>> round(relaxed.rounded.value, 4), round(relaxed.upper_bound, 4)
     (3.771, 3.8137)
     """
-    begin = perf_counter()
-    check_sdp(pencil, time_limit, force)
+    data = ScaledData.of(pencil, time_limit, force, scale)
     k = checked_k(k, pencil.n)
     d = scale_vector(pencil, scale)
-    data = ScaledData.of(pencil, d)
-    # tr(XB) = 1: tr(XA) is tr(X(A − σB)) + σ, and one sign in the spectrum of A − σB saves SCS iterations
-    problem = models.homogeneous_sdp(data.A - data.shift * data.B, data.B, k, data.d)
-    sdp = ModuliSDP(problem, data, DualFunction(data.A, data.B, c=float(k), r=0.0), shift=data.shift)
-    answer = sdp.solve(backend_for(pencil.n, solver), time_limit, begin)
-    return answer.relaxation(
+    return solved_sdp(
         "homogeneous SDP",
-        pencil,
+        data,
+        models.homogeneous_sdp(data.A - data.shift * data.B, data.B, k, data.d),
         models.homogeneous_sdp(pencil.dense()[0], pencil.B, k, d),
-        upper_bound=homogeneous_bound(pencil, k, answer.U, scale=d, level=answer.b),
+        solver,
+        lambda U: homogeneous_bound(pencil, k, U, scale=d),
         k=k,
         valid_k=k,
-        begin=begin,
+        c=float(k),
+        r=0.0,
     )
 
 
@@ -216,26 +205,20 @@ def penalized_sdp(
     >>> relaxed.rounded.support, round(relaxed.upper_bound, 3)
     ((0, 1, 6, 8, 9), 1.025)
     """
-    begin = perf_counter()
     rho = as_number(rho, "rho")
-    check_sdp(pencil, time_limit, force)
-    data = ScaledData.of(pencil, np.ones(pencil.n))
+    data = ScaledData.of(pencil, time_limit, force)
     # from 2·max|Aᵢⱼ| on X = 0 is the optimum: a solver need not be given more
     price = min(rho, 2.0 * pencil.A_scale) * data.unit * data.unit / data.scaling.o
-    problem = models.dspca(data.A, data.B, price, data.d)
-    sdp = ModuliSDP(problem, data, DualFunction(data.A, data.B, c=0.0, r=0.0), price=price)
-    answer = sdp.solve(backend_for(pencil.n, solver), time_limit, begin)
-    diagonal = np.diagonal(answer.X) * pencil.B_diagonal
-    # XᵢᵢBᵢᵢ is the square of a loading when X has rank one: 1e-3 of the largest is 3 % of the largest loading
-    standing_out = max(1, int(np.sum(diagonal > 1e-3 * np.max(diagonal))))
-    return answer.relaxation(
+    return solved_sdp(
         f"penalised SDP (rho {rho:.4g})",
-        pencil,
+        data,
+        models.dspca(data.A, data.B, price, data.d),
         models.dspca(pencil.dense()[0], pencil.B, rho),
-        upper_bound=penalized_bound(pencil, rho, answer.U),
-        k=standing_out if k is None else checked_k(k, pencil.n),
+        solver,
+        lambda U: penalized_bound(pencil, rho, U),
+        k=None if k is None else checked_k(k, pencil.n),
         valid_k=0,
-        begin=begin,
+        price=price,
     )
 
 
@@ -285,53 +268,3 @@ def radius_for(pencil: Pencil, k: int, rule: Rule) -> float:
             "use homogeneous_sdp, which needs no radius."
         )
     return radius
-
-
-@dataclass(frozen=True)
-class ModuliSDP:
-    """One of the three SDPs on scaled data, with its dual function h; b is the multiplier of the budget, or `price`.
-
-    The model is given A − σB with `shift` σ, which changes nothing but a constant where tr(XB) = 1.
-    """
-
-    problem: cp.Problem
-    data: ScaledData
-    h: DualFunction
-    price: float | None = None
-    shift: float = 0.0
-
-    @np.errstate(over="ignore", invalid="ignore")  # multipliers may be anything
-    def solve(self, backend: Backend, time_limit: float | None, begin: float) -> Answer:
-        """Solve, build U from the multipliers, sharpen it, and go back to the user's units.
-
-        Stationarity reads A + U + c·b·D² + S = μB with S ⪰ 0, so U = μB − A − S off the diagonal; on it the best
-        value is −b·dᵢ². Where a solver's S is only nearly right, so is U, and `dual_of` cuts it to |Uᵢⱼ| ≤ b·dᵢdⱼ.
-        """
-        done = solve_relaxation(self.problem, backend, time_limit)
-        A, B, d, h = self.data.A, self.data.B, self.data.d, self.h
-        semidefinite, trace, *budget = self.problem.constraints
-        X = matrix_of(self.problem.var_dict["X"].value, len(d), done.solver)
-        S = matrix_of(semidefinite.dual_value, len(d), done.solver)
-        mu = number_of(trace.dual_value) + self.shift
-        b = number_of(budget[0].dual_value) if self.price is None else self.price
-        dual = dual_of(mu * B - A - S, d, max(0.0, b), tight=h.c > 0.0)
-        moduli = float(d @ np.abs(X) @ d)
-        excess = float(np.sum(B * X)) - 1.0
-        value = float(np.sum(A * X)) - self.shift * excess - (self.price or 0.0) * moduli
-        # tr(XB) = 1 in the homogeneous form, ≤ 1 in the others
-        missed = abs(excess) if h.c > 0.0 else max(0.0, excess)
-        over = 0.0 if self.price is not None else moduli - h.c * float(d**2 @ np.diagonal(X)) - h.r
-        dimacs = Dimacs.of(
-            A,
-            X,
-            S,
-            objectives=(value, mu + h.r * (math.inf if dual is None else dual.b)),
-            violation=math.hypot(max(0.0, over) / max(1.0, h.r), missed),
-            residual=np.full_like(A, np.inf) if dual is None else h.matrix(dual) + S - mu * B,
-        )
-        if dual is not None:
-            deadline = math.inf if time_limit is None else begin + float(time_limit)
-            dual = sharpen(h, dual, value, fixed=self.price is not None, deadline=deadline)
-        U, b = self.data.multipliers(dual)
-        scaling = self.data.scaling
-        return Answer(scaling.matrix(X), U, b, scaling.o * value, dimacs, done)

@@ -8,6 +8,7 @@ is 1/xᵀBx, and a lower bound L on xᵀBx bounds it by 1/L from above.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -23,7 +24,7 @@ from ..programs import L1Penalty, SparseFDA
 from ..steps.backend import Backend
 from ..steps.scaling import Scaling
 from .bounds import Gap, smallest_B_eigenvalue
-from .solving import backend_for, number_of, numbers_of, solve_relaxation
+from .solving import number_of, numbers_of, solve_model
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,6 @@ def fisher_l1(a: Any, B: Any, radius: float, *, solver: Backend | str | None = N
     Traceback (most recent call last):
     dcgev_cvx.errors.Infeasible: no x has aᵀx = 1 and ‖x‖₁ ≤ 0.5: the smallest ℓ1 radius is 1/‖a‖∞ = 1...
     """
-    begin = perf_counter()
     program = SparseFDA(a, B, 0.0, penalty=L1Penalty())
     radius = as_number(radius, "radius", strict=True)
     least = 1.0 / float(np.max(np.abs(program.a)))
@@ -132,11 +132,7 @@ def fisher_l1(a: Any, B: Any, radius: float, *, solver: Backend | str | None = N
             f"no x has aᵀx = 1 and ‖x‖₁ ≤ {radius:g}: the smallest ℓ1 radius is 1/‖a‖∞ = {least:.10g}. "
             f"Take radius ≥ {least:.10g}; a cardinality k is another quantity."
         )
-    scaling, a_hat, B_hat = scaled_data(program)
-    unit = float(scaling.u[0])  # of every variable, and so of the ℓ1 norm
-    scaled = models.fisher_l1(a_hat, B_hat, radius / unit)
-    original = models.fisher_l1(program.a, program.pencil.B, radius)
-    return solved("ℓ1 FDA", program, radius, scaling, scaled, original, solver, begin)
+    return solved("ℓ1 FDA", program, models.fisher_l1, radius, solver)
 
 
 def fisher_l1_penalized(a: Any, B: Any, nu: float, *, solver: Backend | str | None = None) -> FisherQP:
@@ -167,41 +163,36 @@ def fisher_l1_penalized(a: Any, B: Any, nu: float, *, solver: Backend | str | No
     >>> found.x.round(4) + 0.0, round(found.value, 4)
     (array([0.8, 0.4]), 0.8)
     """
-    begin = perf_counter()
     program = SparseFDA(a, B, nu, penalty=L1Penalty())
-    scaling, a_hat, B_hat = scaled_data(program)
-    price = float(scaling.cost(np.full(program.pencil.n, program.nu))[0])
-    scaled = models.fisher_l1_penalized(a_hat, B_hat, price)
-    original = models.fisher_l1_penalized(program.a, program.pencil.B, program.nu)
-    return solved("penalized ℓ1 FDA", program, None, scaling, scaled, original, solver, begin)
-
-
-def scaled_data(program: SparseFDA) -> tuple[Scaling, Vector, Any]:
-    """The units, and a and B in them."""
-    scaling = Scaling.of_program(program).uniform()
-    return scaling, scaling.vector(program.a), scaling.objective_form(program.pencil.dense()[1])
+    return solved("penalized ℓ1 FDA", program, models.fisher_l1_penalized, None, solver)
 
 
 def solved(
     name: str,
     program: SparseFDA,
+    model: Callable[..., cp.Problem],
     radius: float | None,
-    scaling: Scaling,
-    scaled: cp.Problem,
-    original: cp.Problem,
     solver: Backend | str | None,
-    begin: float,
 ) -> FisherQP:
-    """Solve the scaled QP; the value and the bound are computed from the user's data."""
-    done = solve_relaxation(scaled, backend_for(1, solver), None)
+    """Solve a QP on scaled data; the value and the bound are computed from the user's."""
+    begin, pencil = perf_counter(), program.pencil
+    scaling = Scaling.of_program(program).uniform()
+    unit = float(scaling.u[0])  # of every variable, and so of the ℓ1 norm
+    scaled = model(
+        scaling.vector(program.a),
+        scaling.objective_form(pencil.dense()[1]),
+        program.nu * (unit / scaling.o) if radius is None else radius / unit,
+    )
+    done = solve_model(scaled, 1, solver)
     found = numbers_of(scaled.var_dict["x"].value)
     if found.shape != program.a.shape:
         raise SolverFailed(f"{done.solver} reported success but returned no finite vector.")
     x = feasible(scaling.vector(found), program.a, radius)
     # the multiplier of ‖x‖₁ ≤ radius is 2β, in units of the objective over those of x
-    price = program.nu if radius is None else number_of(scaled.constraints[1].dual_value) * scaling.o / scaling.u[0]
-    value = program.pencil.B_quad(x) + program.nu * float(np.sum(np.abs(x)))
-    bound = dual_bound(program.pencil, program.a, x, max(0.0, 0.5 * float(price)), radius, value)
+    price = program.nu if radius is None else number_of(scaled.constraints[1].dual_value) * scaling.o / unit
+    value = pencil.B_quad(x) + program.nu * float(np.sum(np.abs(x)))
+    bound = dual_bound(pencil, program.a, x, max(0.0, 0.5 * price), radius, value)
+    original = model(program.a, pencil.B, program.nu if radius is None else radius)
     return FisherQP(name, frozen(x), value, bound, original, done.solver, done.status, perf_counter() - begin)
 
 

@@ -7,19 +7,18 @@ by X ⪰ xxᵀ alone, which x = 0 always satisfies.
 from __future__ import annotations
 
 import math
-from time import perf_counter
+from collections.abc import Callable
 
 import cvxpy as cp
-import numpy as np
 
 from .. import models
 from .._numerics.checks import Matrix, as_number
 from ..errors import SolverFailed
 from ..pencils import Pencil
-from ..steps.backend import Backend, Solved
+from ..steps.backend import Backend
 from .bounds import dense_bound
-from .relaxation import Answer, Dimacs, Relaxation
-from .solving import ScaledData, backend_for, check_sdp, matrix_of, number_of, solve_relaxation, useful_radius
+from .relaxation import Relaxation
+from .solving import Reader, ScaledData, from_primal, matrix_of, number_of, solved_sdp
 
 
 def literal_sdp(
@@ -61,18 +60,7 @@ def literal_sdp(
     >>> abs(literal_sdp(pencil, 0.1).value - pencil.lambda_max) < 1e-5
     True
     """
-    begin = perf_counter()
-    radius, data = prepared(pencil, radius, time_limit, force)
-    scaled_radius = useful_radius(pencil, radius) / data.unit
-    problem = models.literal_sdp(data.A, data.B, scaled_radius, data.d)
-    done = solve_relaxation(problem, backend_for(pencil.n, solver), time_limit)
-    schur, trace, norm = problem.constraints
-    slack, n = matrix_of(schur.dual_value, pencil.n + 1, done.solver), pencil.n
-    X, mu = matrix_of(problem.var_dict["X"].value, n, done.solver), number_of(trace.dual_value)
-    dual = mu + number_of(norm.dual_value) * scaled_radius + float(slack[n, n])
-    answer = judged(data, X, slack[:n, :n], mu, dual, done)
-    original = models.literal_sdp(pencil.dense()[0], pencil.B, radius)
-    return concluded("literal SDP", pencil, original, answer, radius, begin)
+    return solved_literally("literal SDP", pencil, radius, models.literal_sdp, from_primal, solver, time_limit, force)
 
 
 def literal_dual(
@@ -114,45 +102,39 @@ def literal_dual(
     >>> abs(literal_dual(pencil, 0.1).value - pencil.lambda_max) < 1e-5
     True
     """
-    begin = perf_counter()
-    radius, data = prepared(pencil, radius, time_limit, force)
-    problem = models.literal_dual(data.A, data.B, useful_radius(pencil, radius) / data.unit, data.d)
-    done = solve_relaxation(problem, backend_for(pencil.n, solver), time_limit)
-    X = matrix_of(problem.constraints[0].dual_value, pencil.n + 1, done.solver)[: pencil.n, : pencil.n]
-    mu, value = number_of(problem.var_dict["μ"].value), number_of(problem.value)
-    if math.isnan(mu + value):
-        raise SolverFailed(f"{done.solver} reported success but returned no number.")
-    answer = judged(data, X, mu * data.B - data.A, mu, value, done)
-    original = models.literal_dual(pencil.dense()[0], pencil.B, radius)
-    return concluded("literal dual", pencil, original, answer, radius, begin)
+    return solved_literally("literal dual", pencil, radius, models.literal_dual, from_dual, solver, time_limit, force)
 
 
-def prepared(pencil: Pencil, radius: float, time_limit: float | None, force: bool) -> tuple[float, ScaledData]:
-    """The checked radius and the data that the solver is given."""
-    check_sdp(pencil, time_limit, force)
-    return as_number(radius, "radius", strict=True), ScaledData.of(pencil, np.ones(pencil.n))
+def from_dual(problem: cp.Problem, data: ScaledData, solver: str) -> tuple[Matrix, Matrix, float]:
+    """X is the multiplier of the matrix inequality, μ a variable, and S = μB − A."""
+    n = len(data.A)
+    X, mu = matrix_of(problem.constraints[0].dual_value, n + 1, solver), number_of(problem.var_dict["μ"].value)
+    if math.isnan(mu):
+        raise SolverFailed(f"{solver} reported success but returned no number.")
+    return X[:n, :n], mu * data.B - data.A, mu
 
 
-def judged(data: ScaledData, X: Matrix, S: Matrix, mu: float, dual: float, done: Solved) -> Answer:
-    """The pair (X, S) with what it misses of tr(XB) ≤ 1 and A + S = μB; its dual matrix U is 0."""
-    value = float(np.sum(data.A * X))
-    dimacs = Dimacs.of(
-        data.A,
-        X,
-        S,
-        objectives=(value, dual),
-        violation=max(0.0, float(np.sum(data.B * X)) - 1.0),
-        residual=data.A + S - mu * data.B,
-    )
-    scaling = data.scaling
-    return Answer(scaling.matrix(X), np.zeros_like(X), 0.0, scaling.o * value, dimacs, done)
-
-
-def concluded(
-    name: str, pencil: Pencil, problem: cp.Problem, answer: Answer, radius: float, begin: float
+def solved_literally(
+    name: str,
+    pencil: Pencil,
+    radius: float,
+    model: Callable[..., cp.Problem],
+    read: Reader,
+    solver: Backend | str | None,
+    time_limit: float | None,
+    force: bool,
 ) -> Relaxation:
-    """The record of a literal relaxation: its bound is λmax(A, B)₊, valid for every k."""
-    n = pencil.n
-    k = int(min(float(n), max(1.0, radius)))
-    bound = max(0.0, dense_bound(pencil))
-    return answer.relaxation(name, pencil, problem, upper_bound=bound, k=k, valid_k=n, begin=begin)
+    """Solve one of the two; U is 0, and the bound λmax(A, B)₊ is valid for every k."""
+    data, n = ScaledData.of(pencil, time_limit, force), pencil.n
+    radius = as_number(radius, "radius", strict=True)
+    return solved_sdp(
+        name,
+        data,
+        model(data.A, data.B, data.radius(radius), data.d),
+        model(pencil.dense()[0], pencil.B, radius),
+        solver,
+        lambda _: max(0.0, dense_bound(pencil)),
+        k=int(min(float(n), max(1.0, radius))),
+        valid_k=n,
+        read=read,
+    )

@@ -1,6 +1,6 @@
-"""The best dual matrices (U, a) of the pairwise bound, by a first-order method without a conic solver.
+"""The pairwise relaxation, and the best dual matrices (U, a) of its bound, by a first-order method of our own.
 
-The relaxation behind the bound (`models.pairwise_sdp`) has X ≈ xxᵀ and Yᵢⱼ ≈ xᵢ²zⱼ, z being the indicator of the
+The relaxation (`models.pairwise_sdp`) has X ≈ xxᵀ and Yᵢⱼ ≈ xᵢ²zⱼ, z being the indicator of the
 support:
 
     max tr(XA)  s.t.  X ⪰ 0, tr(XB) = 1                              the spectrahedron
@@ -15,20 +15,102 @@ of the pairs are −U and −a. They obey Uᵢⱼ² ≤ aᵢⱼaⱼᵢ after eve
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from time import perf_counter
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
-from .._numerics.checks import Index, Matrix, Vector
-from .pairwise import PairDual, pair_dual
+from .._numerics.checks import Index, Matrix, Vector, frozen
+from .._numerics.proofs import lambda_max_bound
+from .._numerics.selection import largest_first
+from ..certificates import checked_k, on_support
+from ..pencils import Pencil
+from .pairwise import PairDual, charges, pair_dual, pairwise_bound
+from .relaxation import Dimacs, Relaxation, round_off
 
+CHECK_STEPS = 25
+"""Steps between two proved bounds, which cost about as much as two steps."""
+MAX_STEPS = 1000
+"""The most steps; it converges in 100 to 200 where the relaxation is exact."""
+SETTLED = 1e-5
+"""`pairwise_sdp` ends when a check lowers the bound by less than this share of it."""
 RELAXATION = 1.6
 """Over-relaxation of ADMM; 1.5 to 1.8 is the customary range (Eckstein)."""
 BALANCE_STEPS, BALANCE = 25, 3.0
 """Every so many steps the penalty is doubled or halved if one residual exceeds the other by this factor."""
 TRACE_TOL = 1e-8
 """How well tr(XB) = 1 is solved for a general B, before X is divided by what is left."""
+
+
+@np.errstate(over="ignore", invalid="ignore")  # a dual that leaves floating point counts as 0
+def pairwise_sdp(pencil: Pencil, k: int, *, time_limit: float | None = None, force: bool = False) -> Relaxation:
+    """Solve max tr(XA) s.t. tr(XB) = 1, X ⪰ 0, Xᵢⱼ² ≤ YᵢⱼYⱼᵢ, 0 ≤ Yᵢⱼ ≤ Xᵢᵢ, Σⱼ Yᵢⱼ ≤ (k − 1)Xᵢᵢ (beyond the paper).
+
+    It is at least as tight as `homogeneous_sdp` with any weights, often exact, and valid for every B. It is solved by
+    ADMM in this package, not by a solver of CVXPY.
+
+    Parameters
+    ----------
+    pencil : Pencil
+        The pencil (A, B), n ≤ 250 unless forced.
+    k : int
+        The cardinality.
+    time_limit : float, optional
+        Seconds. An answer cut short still gives a valid bound.
+    force : bool
+        Solve it beyond n = 250.
+
+    Returns
+    -------
+    Relaxation
+        The value, the proved bound and the rounded vector. Its U and a are the arguments of `pairwise_bound`.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.relaxations import pairwise_sdp
+    >>> relaxed = pairwise_sdp(datasets.pitprops(), 6)
+    >>> round(relaxed.rounded.value, 3), round(relaxed.upper_bound, 3)
+    (3.771, 3.771)
+    """
+    from .. import models  # CVXPY is not needed by the exact search, which imports this module
+    from .solving import ScaledData
+
+    data = ScaledData.of(pencil, time_limit, force)
+    k = checked_k(k, pencil.n)
+    first = np.sort(largest_first(np.abs(pencil.leading_vector) * pencil.B_roots, k))
+    x = on_support(pencil, first) / data.scaling.u
+    splitting = PairSplitting(data.A, None if pencil.B is None else data.B, k, x)
+    zero = np.zeros_like(data.A)
+    best, dual = pencil.lambda_max / data.scaling.o, PairDual(zero, zero)
+    status, before = "stopped by a limit", math.inf
+    for found, bound in splitting.bounds(math.inf if time_limit is None else data.begin + float(time_limit)):
+        if found is not None and bound < best:
+            best, dual = bound, found
+        if before - bound <= SETTLED * abs(bound):
+            status = "converged"
+            break
+        before = min(before, bound)
+    X, value = splitting.spectral, float(np.sum(splitting.spectral * data.A))
+    slack = best * data.B - data.A - dual.U - np.diag(charges(dual.a, 0, k))
+    U = data.scaling.multiplier_form(dual.U)
+    a = data.scaling.o * (dual.a / data.scaling.u[:, None] / data.scaling.u[:, None])
+    return Relaxation(
+        name="pairwise SDP",
+        value=data.scaling.o * value,
+        upper_bound=pairwise_bound(pencil, k, U, a),
+        X=frozen(data.scaling.matrix(X)),
+        U=frozen(U),
+        problem=models.pairwise_sdp(pencil.dense()[0], pencil.B, k),
+        solver="ADMM",
+        status=status,
+        rounded=round_off(pencil, data.scaling.matrix(X), k, "pairwise SDP", data.begin),
+        dimacs=Dimacs.of(data.A, X, slack, objectives=(value, best), violation=splitting.residual, residual=zero),
+        valid_k=k,
+        seconds=perf_counter() - data.begin,
+        a=frozen(a),
+    )
 
 
 class PairSplitting:
@@ -45,6 +127,7 @@ class PairSplitting:
         size = float(x @ x) ** 2 or 1.0
         self.rho = max(gain, 1e-3 * float(np.max(np.abs(A)))) / size or 1.0
         self.X, self.Y = np.outer(x, x), np.zeros((n, n))
+        self.spectral, self.residual = self.X, math.inf  # the copy in the spectrahedron, and its distance
         self.S, self.T, self.t = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
         self.theta, self.level, self.steps = np.zeros(n), -math.inf, 0
 
@@ -58,6 +141,21 @@ class PairSplitting:
             self.steps += 1
             if self.steps % BALANCE_STEPS == 0 and not 1.0 / BALANCE <= primal / max(dual, 1e-300) <= BALANCE:
                 self.rescale(2.0 if primal > dual else 0.5)
+
+    def bounds(self, deadline: float = math.inf) -> Iterator[tuple[PairDual | None, float]]:
+        """After every few steps the dual and the bound that it proves, until a limit is met or LAPACK fails."""
+        while self.steps < MAX_STEPS and perf_counter() < deadline:
+            try:
+                self.run(CHECK_STEPS, deadline)
+            except LinAlgError:
+                return
+            dual = self.dual
+            if dual is None:
+                yield None, math.inf
+                continue
+            r = np.diag(charges(dual.a, 0, self.k))
+            size = np.abs(self.A) + np.abs(dual.U) + r
+            yield dual, lambda_max_bound(self.A + dual.U + r, self.B, size)
 
     def step(self) -> tuple[float, float]:
         """One step of ADMM, and the norms of its primal and dual residuals."""
@@ -75,7 +173,8 @@ class PairSplitting:
         np.fill_diagonal(self.Y, 0.0)
         self.S, self.T, self.t = S - self.X, T - self.Y, t - x
         np.fill_diagonal(self.T, 0.0)
-        return norm(spectral - self.X, rows - self.Y, diagonal - x), norm(self.X - X, self.Y - Y)
+        self.spectral, self.residual = spectral, norm(spectral - self.X, rows - self.Y, diagonal - x)
+        return self.residual, norm(self.X - X, self.Y - Y)
 
     def rescale(self, factor: float) -> None:
         """Multiply the penalty, and keep the multipliers rho·(S, T, t)."""
@@ -93,11 +192,6 @@ class PairSplitting:
     def dual(self) -> PairDual | None:
         """The multipliers as (U, a); None where they are not numbers."""
         return pair_dual(-self.rho * self.S, -self.rho * self.T, len(self.A))
-
-
-def beyond(old: Matrix, new: Matrix) -> Matrix:
-    """The point on the way from old to new at RELAXATION times the distance."""
-    return RELAXATION * new + (1.0 - RELAXATION) * old
 
 
 def norm(*arrays: Matrix) -> float:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._numerics.checks import Matrix, frozen
+from .._numerics.checks import Matrix
 from .._numerics.proofs import leading_pair
 from .._numerics.selection import largest_first
 from .._numerics.spectra import power_of_two
@@ -21,8 +21,6 @@ from .bounds import Gap
 
 if TYPE_CHECKING:
     import cvxpy as cp
-
-    from ..steps.backend import Solved
 
 RANK_TOL = 1e-4
 """Eigenvalues of X below this share of the largest are what a first-order solver leaves of zeros."""
@@ -48,7 +46,7 @@ class Relaxation:
     X : ndarray
         The solver's primal matrix.
     U : ndarray
-        The dual matrix, from the solver's multipliers and a few subgradient steps.
+        The dual matrix, from the solver's multipliers.
     problem : cvxpy.Problem
         The model of `dcgev_cvx.models` with the user's own data, to be printed or solved in class. The package solves
         the same model on scaled data. None after unpickling: a CVXPY problem does not travel between processes.
@@ -64,8 +62,8 @@ class Relaxation:
         How well the solver did.
     valid_k : int
         The bound holds for (SGEV-P) at every k up to this one; 0 means at none.
-    b : float
-        The multiplier of the budget: |Uᵢⱼ| ≤ b·dᵢdⱼ.
+    a : ndarray, optional
+        The charges of the pairwise relaxation, which its bound needs beside U.
 
     Examples
     --------
@@ -93,7 +91,7 @@ class Relaxation:
     rounded: Solution
     dimacs: Dimacs
     valid_k: int
-    b: float
+    a: Matrix | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "problem": None}
@@ -192,51 +190,15 @@ class Dimacs:
         )
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What came of a solve: X, U and b in the user's units, the objective at X, and the errors of the solver."""
-
-    X: Matrix
-    U: Matrix
-    b: float
-    value: float
-    dimacs: Dimacs
-    solved: Solved
-
-    def relaxation(
-        self,
-        name: str,
-        pencil: Pencil,
-        problem: cp.Problem,
-        *,
-        upper_bound: float,
-        k: int,
-        valid_k: int,
-        begin: float,
-    ) -> Relaxation:
-        """The record, with the rounded vector of k nonzeros."""
-        return Relaxation(
-            name=name,
-            value=self.value,
-            upper_bound=upper_bound,
-            X=frozen(np.ascontiguousarray(self.X)),
-            U=frozen(np.ascontiguousarray(self.U)),
-            problem=problem,
-            solver=self.solved.solver,
-            status=self.solved.status,
-            rounded=round_off(pencil, self.X, k, name, perf_counter() - begin),
-            dimacs=self.dimacs,
-            valid_k=valid_k,
-            b=self.b,
-            seconds=perf_counter() - begin,
-        )
-
-
-def round_off(pencil: Pencil, X: Matrix, k: int, name: str, seconds: float) -> Solution:
-    """The best vector on the k largest entries of X's leading eigenvector.
+def round_off(pencil: Pencil, X: Matrix, k: int | None, name: str, begin: float) -> Solution:
+    """The best vector on the k largest entries of X's leading eigenvector; k = None: as many as stand out in X.
 
     Entries are compared as |vᵢ|√Bᵢᵢ, so that the support does not depend on the variables' units.
     """
-    _, vector = leading_pair(X * (pencil.B_roots[:, None] * pencil.B_roots))
+    M = X * (pencil.B_roots[:, None] * pencil.B_roots)
+    if k is None:
+        # Mᵢᵢ is the square of a loading when X has rank one: 1e-3 of the largest is 3 % of the largest loading
+        k = max(1, int(np.sum(np.diagonal(M) > 1e-3 * np.max(np.diagonal(M)))))
+    _, vector = leading_pair(M)
     support = np.sort(largest_first(np.abs(vector), k))
-    return solution_of(pencil, on_support(pencil, support), f"{name}, rounded", seconds)
+    return solution_of(pencil, on_support(pencil, support), f"{name}, rounded", perf_counter() - begin)

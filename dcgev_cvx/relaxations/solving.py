@@ -1,4 +1,4 @@
-"""How a relaxation is solved: on which data, by which solver, and what is accepted of its answer.
+"""How an SDP relaxation is solved: on which data, by which solver, and what is made of its answer.
 
 A solver is asked for two things only: a matrix X to round, and multipliers to build U from. Both are judged by
 arithmetic on the data; the solver's status and objective are recorded and never used.
@@ -7,21 +7,23 @@ arithmetic on the data; the solver's status and objective are recorded and never
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from time import perf_counter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import cvxpy as cp
 import numpy as np
 
-from .._numerics.checks import LARGEST_POWER, UNIT_ROUNDOFF, Matrix, Vector, as_flag, as_number, as_real
+from .._numerics.checks import LARGEST_POWER, UNIT_ROUNDOFF, Matrix, Vector, as_flag, as_number, as_real, frozen
 from .._numerics.spectra import power_of_two
 from ..errors import InvalidParameter, InvalidPencil, SolverFailed
 from ..pencils import Pencil, expect_pencil
 from ..steps.backend import Backend, Solved, attempt
 from ..steps.scaling import Scaling
-from .bounds import Dual, check_sdp_size, smallest_B_eigenvalue
+from .bounds import Dual, Scale, charged, check_sdp_size, dual_of, scale_vector, smallest_B_eigenvalue
+from .relaxation import Dimacs, Relaxation, round_off
 
 INTERIOR_POINT_LIMIT = 30
 """Up to this n Clarabel is the faster solver of these SDPs, beyond it SCS: an iteration factors order n²/2, or n."""
@@ -32,24 +34,33 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = MappingProxyType({"SCS": {"normalize
 TIME_OPTION: Mapping[str, str] = MappingProxyType({"SCS": "time_limit_secs", "CLARABEL": "time_limit"})
 """What each solver calls its time limit."""
 
+Reader: TypeAlias = Callable[[cp.Problem, "ScaledData", str], tuple[Matrix, Matrix, float]]
+"""From a solved problem to X, the slack S ⪰ 0 and μ of the stationarity A + U + c·b·D² + S = μB."""
+
 
 @dataclass(frozen=True)
 class ScaledData:
     """A pencil as a solver is given it: |λ(A, B)| < 4, weights d ≤ 1 of the moduli, and a shift σ above λmax(A, B).
 
-    `unit` is what the weights were divided by: Σ dᵢ|xᵢ| in the user's units is unit·Σ d̂ᵢ|x̂ᵢ|.
+    `unit` is what the weights were divided by: Σ dᵢ|xᵢ| in the user's units is unit·Σ d̂ᵢ|x̂ᵢ|. `begin` is a time of
+    perf_counter.
     """
 
+    pencil: Pencil
     scaling: Scaling
     A: Matrix
     B: Matrix
     d: Vector
     unit: float
     shift: float
+    begin: float
+    time_limit: float | None
 
     @classmethod
-    def of(cls, pencil: Pencil, d: Vector) -> ScaledData:
-        """The data of a pencil, d being the weights of the moduli in the user's units."""
+    def of(cls, pencil: Pencil, time_limit: float | None, force: bool, d: Scale | Vector = "identity") -> ScaledData:
+        """The data of a pencil for an SDP, checked; d are the weights of the moduli in the user's units."""
+        begin = perf_counter()
+        check_sdp(pencil, time_limit, force)
         scaling = Scaling.of_pencil(pencil)
         scaled = scaling.pencil(pencil)
         size = max(abs(scaled.lambda_max), abs(scaled.lambda_min))
@@ -57,19 +68,23 @@ class ScaledData:
         # a fifth above λmax: A − σB is then negative definite with room, whatever LAPACK rounded
         shift = zoom * (scaled.lambda_max + 0.2 * size)
         A, B = scaled.dense()
-        w = scaling.vector(d)
+        w = scaling.vector(scale_vector(pencil, d))
         unit = float(np.max(w))
-        return cls(replace(scaling, o=scaling.o / zoom), zoom * A, B, w / unit, unit, shift)
+        scaling = replace(scaling, o=scaling.o / zoom)
+        return cls(pencil, scaling, zoom * A, B, w / unit, unit, shift, begin, time_limit)
+
+    def radius(self, radius: float) -> float:
+        """The scaled radius, at most 2√(n/λmin(B)), from where on it is slack: 1e200 would make a solver fail."""
+        lowest = max(smallest_B_eigenvalue(self.pencil), UNIT_ROUNDOFF * self.pencil.B_scale)
+        return min(radius, 2.0 * math.sqrt(self.pencil.n / lowest)) / self.unit
 
     @np.errstate(over="ignore", invalid="ignore")
-    def multipliers(self, dual: Dual | None) -> tuple[Matrix, float]:
-        """(U, b) in the user's units; 0, which proves λmax(A, B), without a dual matrix or where it overflows."""
-        if dual is not None:
-            U = self.scaling.multiplier_form(dual.U - np.diag(dual.b * dual.d**2))
-            b = self.scaling.o * dual.b / (self.unit * self.unit)
-            if math.isfinite(b) and np.all(np.isfinite(U)):
-                return U, b
-        return np.zeros_like(self.A), 0.0
+    def multiplier(self, dual: Dual | None) -> Matrix:
+        """U in the user's units; 0, which proves λmax(A, B), without a dual matrix or where it overflows."""
+        if dual is None:
+            return np.zeros_like(self.A)
+        U = self.scaling.multiplier_form(dual.U - np.diag(dual.b * dual.d**2))
+        return U if np.all(np.isfinite(U)) else np.zeros_like(U)
 
 
 def check_sdp(pencil: Any, time_limit: float | None, force: bool) -> None:
@@ -90,24 +105,15 @@ def check_sdp(pencil: Any, time_limit: float | None, force: bool) -> None:
         check_sdp_size(n)
 
 
-def useful_radius(pencil: Pencil, radius: float) -> float:
-    """The radius, but at most 2√(n/λmin(B)), from where on the budget is slack: 1e200 would make a solver fail."""
-    lowest = max(smallest_B_eigenvalue(pencil), UNIT_ROUNDOFF * pencil.B_scale)
-    return min(radius, 2.0 * math.sqrt(pencil.n / lowest))
-
-
-def backend_for(n: int, solver: Backend | str | None) -> Backend:
-    """The given solver, or Clarabel with SCS behind it for small n and SCS beyond."""
-    if solver is None:
-        return Backend("CLARABEL", fallback=("SCS",)) if n <= INTERIOR_POINT_LIMIT else Backend("SCS")
-    return solver if isinstance(solver, Backend) else Backend(solver)
-
-
-def solve_relaxation(problem: cp.Problem, backend: Backend, time_limit: float | None) -> Solved:
+def solve_model(problem: cp.Problem, n: int, solver: Backend | str | None, time_limit: float | None = None) -> Solved:
     """The first solver that answers, an answer cut short by the limit included; SolverFailed where none does.
 
-    The caller's options are given to the first solver only, since a fallback would not understand them.
+    By default Clarabel with SCS behind it for small n, SCS beyond. The caller's options are given to the first solver
+    only, since a fallback would not understand them.
     """
+    if solver is None:
+        solver = Backend("CLARABEL", fallback=("SCS",)) if n <= INTERIOR_POINT_LIMIT else Backend("SCS")
+    backend = solver if isinstance(solver, Backend) else Backend(solver)
     reasons: list[str] = []
     for name in backend.solvers:
         given = dict(backend.options) if name == backend.solver else {}
@@ -119,6 +125,73 @@ def solve_relaxation(problem: cp.Problem, backend: Backend, time_limit: float | 
         except SolverFailed as failure:
             reasons.append(str(failure))
     raise SolverFailed("; then ".join(reasons))
+
+
+def from_primal(problem: cp.Problem, data: ScaledData, solver: str) -> tuple[Matrix, Matrix, float]:
+    """X is a variable; S and μ are the multipliers of the first two constraints, X ⪰ 0 or X ⪰ xxᵀ, and tr(XB)."""
+    X = matrix_of(problem.var_dict["X"].value, len(data.A), solver)
+    S = matrix_of(problem.constraints[0].dual_value, problem.constraints[0].shape[0], solver)
+    return X, S[: len(X), : len(X)], number_of(problem.constraints[1].dual_value)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # multipliers may be anything
+def solved_sdp(
+    name: str,
+    data: ScaledData,
+    problem: cp.Problem,
+    original: cp.Problem,
+    solver: Backend | str | None,
+    bound: Callable[[Matrix], float],
+    *,
+    k: int | None,
+    valid_k: int,
+    c: float = 0.0,
+    r: float = math.inf,
+    price: float = 0.0,
+    read: Reader = from_primal,
+) -> Relaxation:
+    """Solve a model on scaled data, build U from its multipliers, and prove the bound that U gives.
+
+    The budget is Σ dᵢdⱼ|Xᵢⱼ| ≤ c Σ dᵢ²Xᵢᵢ + r, with multiplier b; where r is infinite there is none, and b is the
+    price of the moduli in the objective. With c > 0 the model has tr(XB) = 1 and is given A − σB, which saves SCS
+    iterations since its spectrum has one sign: tr(XA) is tr(X(A − σB)) + σ.
+
+    Stationarity gives U = μB − A − S off the diagonal; on it the best value is −b·dᵢ². Where a solver's S is only
+    nearly right, so is U, and `dual_of` cuts it to |Uᵢⱼ| ≤ b·dᵢdⱼ.
+    """
+    done = solve_model(problem, data.pencil.n, solver, data.time_limit)
+    X, S, mu = read(problem, data, done.solver)
+    shift = data.shift if c > 0.0 else 0.0
+    A, B, d, mu = data.A, data.B, data.d, mu + shift
+    b = max(0.0, number_of(problem.constraints[2].dual_value)) if math.isfinite(r) else price
+    dual = dual_of(mu * B - A - S, d, b, tight=c > 0.0)
+    U = data.multiplier(dual)
+    moduli, excess = float(d @ np.abs(X) @ d), float(np.sum(B * X)) - 1.0
+    value = float(np.sum(A * X)) - shift * excess - price * moduli
+    limited = math.isfinite(r)
+    over = max(0.0, moduli - c * float(d**2 @ np.diagonal(X)) - r) / max(1.0, r) if limited else 0.0
+    dimacs = Dimacs.of(
+        A,
+        X,
+        S,
+        objectives=(value, mu + (r * b if limited else 0.0)),
+        violation=math.hypot(over, abs(excess) if c > 0.0 else max(0.0, excess)),
+        residual=np.full_like(A, np.inf) if dual is None else charged(A, c, dual) + S - mu * B,
+    )
+    return Relaxation(
+        name=name,
+        value=data.scaling.o * value,
+        upper_bound=bound(U),
+        X=frozen(data.scaling.matrix(X)),
+        U=frozen(U),
+        problem=original,
+        solver=done.solver,
+        status=done.status,
+        rounded=round_off(data.pencil, data.scaling.matrix(X), k, name, data.begin),
+        dimacs=dimacs,
+        valid_k=valid_k,
+        seconds=perf_counter() - data.begin,
+    )
 
 
 def numbers_of(raw: Any) -> Matrix:

@@ -1,4 +1,4 @@
-"""Documents in two languages, row i of both being the same document: binary bags of words (Section 5.1)."""
+"""English documents and their French translations as binary bags of words, row i of both the same document (5.1)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import Index, as_generator, as_path, as_whole
+from .._numerics.checks import Index, as_generator, as_path
 from .._numerics.extras import require
 from ..errors import DataUnavailable, InvalidParameter
 
 WORD = r"(?u)\b[^\W\d_]{2,}\b"
 """Two letters or more, no digits: l', d' and qu' are cut off a French word."""
-LANGUAGES = ("en", "fr")
-Texts: TypeAlias = Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,6 @@ class Corpus:
     words: tuple[tuple[str, ...], tuple[str, ...]]
     documents: tuple[str, ...]
     source: str
-    languages: tuple[str, str] = LANGUAGES
 
     @property
     def n_documents(self) -> int:
@@ -57,30 +54,24 @@ class Corpus:
         return self.take(order[:train]), self.take(order[train : train + queries])
 
     def shuffled(self, seed: int = 0) -> Corpus:
-        """The second language's rows in another order, so that no pair is a translation: a control."""
+        """The French rows in another order, so that no pair is a translation: a control."""
         order = as_generator(seed).permutation(self.n_documents)
         return replace(self, F=self.F[order], source=f"{self.source}, pairs shuffled")
 
     def save(self, path: str | Path) -> None:
-        """Write the .npz that `aligned_corpus` reads; its arrays are named en and fr whatever the languages are."""
+        """Write the .npz that `aligned_corpus` reads."""
         arrays: dict[str, Any] = {"docs": np.array(self.documents)}
-        for language, bags, words in zip(LANGUAGES, (self.E, self.F), self.words, strict=True):
+        for language, bags, words in zip(("en", "fr"), (self.E, self.F), self.words, strict=True):
             arrays[f"{language}_indices"] = bags.indices.astype(np.int32)
             arrays[f"{language}_indptr"] = bags.indptr.astype(np.int32)
             arrays[f"{language}_vocab"] = np.array(words)
-        target = as_path(path, "path")
-        try:
-            np.savez_compressed(target, **arrays)
-        except OSError as cause:
-            raise InvalidParameter(f"{target} cannot be written: {cause.strerror or cause}.") from cause
+        np.savez_compressed(path, **arrays)
 
     def __repr__(self) -> str:
         return f"Corpus({self.n_documents} pairs, {len(self.words[0])} + {len(self.words[1])} words, {self.source})"
 
 
-def aligned_corpus(
-    source: str | Path, other: str | Path | None = None, *, languages: tuple[str, str] = LANGUAGES, least: int = 3
-) -> Corpus:
+def aligned_corpus(source: str | Path, other: str | Path | None = None, *, least: int = 3) -> Corpus:
     """A corpus from two folders of text files with the same names, or from one .npz of bags of words.
 
     Stop words and words with fewer than `least` occurrences in a language are dropped, as in the paper. An .npz holds
@@ -89,23 +80,22 @@ def aligned_corpus(
     Raises
     ------
     InvalidParameter
-        For files without a partner, empty files, an unknown language, or a document of which no word is left.
+        For files without a partner, or a document of which no word is left.
     DataUnavailable
         For folders or files that are missing, damaged or not UTF-8.
     """
     if other is None:
         return read_bags(as_path(source, "source"))
-    first, second = texts_in(as_path(source, "source")), texts_in(as_path(other, "other"))
-    for here, there, folder in ((first, second, other), (second, first, source)):
-        if single := sorted(set(here) - set(there)):
-            raise InvalidParameter(f"{folder} has no partner for {shortened(single)}: add or remove files.")
-    names = sorted(first)
-    here, there = ([texts[name] for name in names] for texts in (first, second))
-    return corpus_from_texts(here, there, names, f"{source} and {other}", languages=languages, least=least)
+    english, french = texts_in(as_path(source, "source")), texts_in(as_path(other, "other"))
+    if single := sorted(set(english) ^ set(french)):
+        raise InvalidParameter(f"only one of {source} and {other} holds {shortened(single)}: add or remove files.")
+    names = sorted(english)
+    texts = [english[name] for name in names], [french[name] for name in names]
+    return corpus_from_texts(*texts, names, f"{source} and {other}", least=least)
 
 
 def corpus_from_texts(
-    first: Texts, second: Texts, names: Texts, source: str, *, languages: tuple[str, str] = LANGUAGES, least: int = 3
+    english: Sequence[str], french: Sequence[str], names: Sequence[str], source: str, *, least: int = 3
 ) -> Corpus:
     """Bags of words of two lists of texts, text i of both being the same document.
 
@@ -118,55 +108,35 @@ def corpus_from_texts(
     >>> corpus.words[0], corpus.E.toarray().astype(int).tolist()
     (('apples', 'fall', 'red'), [[1, 1, 1], [1, 0, 0], [0, 1, 1]])
     """
-    if not len(first) == len(second) == len(names):
-        given = f"{len(first)} texts, {len(second)} translations and {len(names)} names"
-        raise InvalidParameter(f"{given} were given: there must be one of each.")
-    least = as_whole(least, "least", low=0)
-    E, E_words = bag_of_words(first, languages[0], least)
-    F, F_words = bag_of_words(second, languages[1], least)
-    return checked(Corpus(E, F, (E_words, F_words), tuple(names), source, languages))
+    E, E_words = bag_of_words(english, "en", least)
+    F, F_words = bag_of_words(french, "fr", least)
+    return checked(Corpus(E, F, (E_words, F_words), tuple(names), source))
 
 
 def bag_of_words(texts: Sequence[str], language: str, least: int) -> tuple[Any, tuple[str, ...]]:
     """The binary bag of words and its vocabulary, without stop words and rare words."""
     text = require("sklearn.feature_extraction.text", "reproduce")
-    vectorizer = text.CountVectorizer(token_pattern=WORD, stop_words=stop_words(language))
+    phrases = require("stop_words", "reproduce").get_stop_words(language)
+    stop_words = {word for phrase in phrases for word in re.findall(WORD, phrase.lower())}  # cut as the texts are
+    vectorizer = text.CountVectorizer(token_pattern=WORD, stop_words=sorted(stop_words))
     try:
         counts = vectorizer.fit_transform(texts).tocsr().astype(np.float64)
-        frequent = np.flatnonzero(np.asarray(counts.sum(axis=0)).ravel() >= least)
-        if not len(frequent):
-            raise ValueError("empty vocabulary")  # as scikit-learn does before rare words are dropped
     except ValueError as cause:
-        raise InvalidParameter(
-            f"No {language} word is left of {len(texts)} document(s) once stop words and words with fewer than "
-            f"{least} occurrences are dropped: add documents or lower `least`."
-        ) from cause
+        raise InvalidParameter(f"no {language} word is left of {len(texts)} document(s): add documents.") from cause
+    frequent = np.flatnonzero(np.asarray(counts.sum(axis=0)).ravel() >= least)
     bags = counts[:, frequent]
     bags.data[:] = 1.0
     return bags, tuple(vectorizer.get_feature_names_out()[frequent].tolist())
 
 
-def stop_words(language: str) -> list[str]:
-    """The language's stop words, cut into words as the texts are."""
-    package = require("stop_words", "reproduce")
-    try:
-        phrases = package.get_stop_words(language)
-    except package.StopWordError as cause:
-        raise InvalidParameter(f"no stop words are known for the language {language!r}: {cause}") from cause
-    return sorted({word for phrase in phrases for word in re.findall(WORD, phrase.lower())})
-
-
 def texts_in(folder: Path) -> dict[str, str]:
     """The UTF-8 texts of a folder by file name; folders inside it are not searched."""
-    paths = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
     try:
-        texts = {path.name: path.read_text(encoding="utf-8") for path in paths}
+        texts = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.is_file()}
     except (OSError, UnicodeDecodeError) as cause:
-        raise DataUnavailable(f"a file in {folder} cannot be read as UTF-8 text: {cause}") from cause
+        raise DataUnavailable(f"{folder} cannot be read as a folder of UTF-8 texts: {cause}") from cause
     if not texts:
-        raise DataUnavailable(f"{folder} is not a folder that holds text files.")
-    if empty := sorted(name for name, text in texts.items() if not any(map(str.isalpha, text))):
-        raise InvalidParameter(f"files in {folder} have no letters: {shortened(empty)}. Remove them in both folders.")
+        raise DataUnavailable(f"{folder} holds no text files.")
     return texts
 
 
@@ -175,7 +145,7 @@ def read_bags(path: Path) -> Corpus:
     try:
         with path.open("rb") as handle, np.load(handle, allow_pickle=False) as arrays:
             documents = tuple(arrays["docs"].tolist())
-            E, F = (stored_bags(arrays, language, len(documents)) for language in LANGUAGES)
+            E, F = (stored_bags(arrays, language, len(documents)) for language in ("en", "fr"))
             words = (tuple(arrays["en_vocab"].tolist()), tuple(arrays["fr_vocab"].tolist()))
     except (OSError, ValueError, EOFError, TypeError, KeyError, AttributeError, zipfile.BadZipFile) as cause:
         raise DataUnavailable(
@@ -201,7 +171,7 @@ def stored_bags(arrays: Mapping[str, Any], language: str, rows: int) -> Any:
 
 def checked(corpus: Corpus) -> Corpus:
     """The corpus, if every document has a word in both languages."""
-    for bags, language in zip((corpus.E, corpus.F), corpus.languages, strict=True):
+    for bags, language in ((corpus.E, "English"), (corpus.F, "French")):
         if names := [corpus.documents[i] for i in np.flatnonzero(np.diff(bags.indptr) == 0)]:
             raise InvalidParameter(f"no {language} word is left of {shortened(names)}: remove them or lower `least`.")
     return corpus

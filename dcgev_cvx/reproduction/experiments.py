@@ -1,25 +1,40 @@
-"""The experiments by name, and `reproduce`, which runs some of them and reports on all that are complete."""
+"""The experiments by name, and `reproduce`, which runs some of them and writes the report."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from .. import __version__
 from .._numerics.checks import as_path, as_whole, listed, one_of
 from .._numerics.extras import require
 from .._numerics.output_files import output_folder
 from ..errors import DataUnavailable, InvalidParameter
-from . import figure1, figure2, figure3, figure6, table1, table2, table5, tables34
+from . import figure1, figure2, figure6, table1, table5, tables34, times_by_size
 from .findings import Effort, Experiment, Section
 from .report_writer import Report, versions, write
-from .running import Progress, ResultFolder, Results, Settings, checked_jobs, run, silent
+from .running import Progress, ResultFolder, Settings, checked_jobs, run, silent
 
-MODULES = (table1, figure1, figure2, figure3, table2, tables34, table5, figure6)
-EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType({m.EXPERIMENT.name: m.EXPERIMENT for m in MODULES})
+EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
+    {
+        "table1": table1.EXPERIMENT,
+        "figure1": figure1.EXPERIMENT,
+        "figure2": figure2.EXPERIMENT,
+        "figure3": times_by_size.FIGURE3,
+        "table2": times_by_size.TABLE2,
+        "tables34": tables34.EXPERIMENT,
+        "table5": table5.EXPERIMENT,
+        "figure6": figure6.EXPERIMENT,
+    }
+)
 """Every experiment, in the order of the report."""
+
+PACKAGES = ("joblib", "markdown_it", "matplotlib", "pooch", "rdata", "sklearn", "stop_words")
+"""What the extra `reproduce` installs."""
 
 
 def reproduce(
@@ -33,7 +48,7 @@ def reproduce(
     dask: str | None = None,
     progress: Progress = silent,
 ) -> Report:
-    """Run experiments into a folder and write the report on every experiment that is complete there.
+    """Run experiments into a folder and write the report there.
 
     Results that are on disk already are read, not computed.
 
@@ -59,14 +74,14 @@ def reproduce(
     Returns
     -------
     Report
-        The report, which is also written to the folder. Experiments that earlier runs completed there are part of it.
+        The report, which is also written to the folder.
 
     Raises
     ------
     InvalidParameter
         For an unknown name or effort, a folder that cannot be written, or one with results of other settings.
     MissingPackage
-        Without Matplotlib. Results that need another missing package are reported as not computed.
+        When a package of the extra `reproduce` is missing, or that of `dask` if an address is given.
 
     Examples
     --------
@@ -77,83 +92,70 @@ def reproduce(
     >>> report.findings[0].ours
     '86.999 %'
     """
-    require("matplotlib", "reproduce")  # for the figures: better to fail before the work than after it
-    chosen = named(names)
+    for package, extra in [(each, "reproduce") for each in PACKAGES] + [("distributed", "dask")] * (dask is not None):
+        if find_spec(package) is None:
+            require(package, extra)  # raises: better before the work than after it
+    chosen, given = named(names), data or {}
     seed = as_whole(seed, "seed", low=0, high=10**18)
-    jobs = checked_jobs(jobs, lambda line: progress(chosen[0].name, 0, 0, line))
-    check_data(data or {}, chosen)
-    settings = {name: settings_of(each, effort, seed, data or {}) for name, each in EXPERIMENTS.items()}
+    jobs = checked_jobs(jobs, lambda line: progress(chosen[0], 0, 0, line))
+    check_data(given, chosen)
+    settings = {name: settings_of(EXPERIMENTS[name], effort, seed, given) for name in chosen}
     out = output_folder("--out", out)
-    folders = {name: ResultFolder.of(out, name, settings[name]) for name in EXPERIMENTS}
-    for experiment in chosen:
-        folders[experiment.name].prepare(settings[experiment.name])
-    sections: dict[str, Section] = {}
-    for name, experiment in EXPERIMENTS.items():
-        if experiment in chosen:
-            tasks = experiment.tasks(settings[name])
-            found = run(name, tasks, folders[name], jobs=jobs, dask=dask, progress=progress)
-            sections[name] = section_of(experiment, settings[name], found)
-        elif kept := complete(experiment, settings[name], folders[name]):
-            sections[name] = kept
-    command = f"dcgev reproduce {'all' if len(sections) == len(EXPERIMENTS) else ' '.join(sections)}"
-    options = "".join(f" --{name} {value}" for name, value in (data or {}).items())
-    report = Report(tuple(sections.values()), f"{command} --{effort} --seed {seed}{options}", versions())
+    folders = {name: ResultFolder(out / "results" / name) for name in chosen}
+    for name in chosen:
+        folders[name].prepare(settings[name])
+    sections: list[Section] = []
+    for name in chosen:
+        tasks = EXPERIMENTS[name].tasks(settings[name])
+        found = run(name, tasks, folders[name], jobs=jobs, dask=dask, progress=progress)
+        sections.append(section_of(name, settings[name], *found))
+    what = "all" if len(chosen) == len(EXPERIMENTS) else " ".join(chosen)
+    options = "".join(f" --{name} {Path(value).name}" for name, value in given.items())
+    report = Report(tuple(sections), f"dcgev reproduce {what} --{effort} --seed {seed}{options}", versions())
     write(report, out)
     return report
 
 
-def named(names: Sequence[str]) -> list[Experiment]:
-    """The experiments of a list of names, each once; "all" is every one.
+def named(names: Sequence[str]) -> list[str]:
+    """The experiments of a list of names, each once, in the order of the report; "all" is every one.
 
     Examples
     --------
     >>> from dcgev_cvx.reproduction.experiments import named
-    >>> [experiment.name for experiment in named(["table4", "table1", "table3"])]
-    ['tables34', 'table1']
+    >>> named(["table4", "table1", "table3"])
+    ['table1', 'tables34']
     """
     other_names: dict[str, str] = dict.fromkeys(("table3", "table4", "figure4"), "tables34")
-    found: dict[str, Experiment] = {}
-    for name in listed(names):
-        known = one_of(name, "experiment", (*EXPERIMENTS, *other_names, "all"))
-        for real in EXPERIMENTS if known == "all" else (other_names.get(known, known),):
-            found[real] = EXPERIMENTS[real]
-    if not found:
+    asked = [one_of(name, "experiment", (*EXPERIMENTS, *other_names, "all")) for name in listed(names)]
+    if not asked:
         raise InvalidParameter(f"no experiment was named: choose from {', '.join(EXPERIMENTS)}, or all.")
-    return list(found.values())
+    wanted = {other_names.get(name, name) for name in asked}
+    return [name for name in EXPERIMENTS if name in wanted or "all" in wanted]
 
 
 def settings_of(experiment: Experiment, effort: Effort, seed: int, data: Settings) -> Settings:
     """What identifies a run: the experiment's settings, the user's data, the seed and the package's version."""
-    one_of(effort, "effort", experiment.settings)
-    chosen = experiment.settings[effort]
+    chosen: Settings = getattr(experiment, one_of(effort, "effort", ("tiny", "quick", "full")))
     given = {name: value for name, value in data.items() if name in chosen}
     return {**chosen, **given, "effort": effort, "seed": seed, "version": __version__}
 
 
-def check_data(data: Settings, chosen: Sequence[Experiment]) -> None:
+def check_data(data: Settings, chosen: Sequence[str]) -> None:
     """Raise for data that no chosen experiment uses, and for files that do not exist."""
     for name, value in data.items():
-        if not any(name in settings for experiment in chosen for settings in experiment.settings.values()):
-            raise InvalidParameter(f"{name} is not used by {', '.join(e.name for e in chosen)}: leave it out.")
+        if not any(name in EXPERIMENTS[each].full for each in chosen):
+            raise InvalidParameter(f"{name} is not used by {', '.join(chosen)}: leave it out.")
         if value not in ("manpages", "planted") and not as_path(value, name).exists():
             raise DataUnavailable(f"{name} {value} does not exist; manpages and planted need no file.")
 
 
-def section_of(experiment: Experiment, settings: Settings, found: Results) -> Section:
+def section_of(name: str, settings: Settings, results: Mapping[str, Any], failures: Mapping[str, str]) -> Section:
     """The section of an experiment, or an empty one with the reasons when results that it needs are missing."""
-    missing = tuple(dict.fromkeys(found.failures.values()))
+    experiment, missing = EXPERIMENTS[name], tuple(dict.fromkeys(failures.values()))
     try:
-        section = experiment.section(settings, found.results)
+        section = experiment.section(settings, results)
     except (LookupError, ArithmeticError, ValueError):
         if not missing:  # then it is a bug
             raise
-        section = Section(experiment.name, experiment.name, "")
-    return replace(section, missing=missing)
-
-
-def complete(experiment: Experiment, settings: Settings, folder: ResultFolder) -> Section | None:
-    """The section of an experiment whose results are all on disk."""
-    saved = {task.key: folder.load(task.key, task.arguments) for task in experiment.tasks(settings)}
-    if not all(entry.found for entry in saved.values()):
-        return None
-    return experiment.section(settings, {key: entry.result for key, entry in saved.items()})
+        section = Section("")
+    return replace(section, name=name, title=experiment.title, missing=missing)

@@ -10,6 +10,8 @@ from typing import Any, Literal, TypeAlias
 from .running import Settings, Task
 
 Effort: TypeAlias = Literal["tiny", "quick", "full"]
+Curve: TypeAlias = Sequence[tuple[float, float]]
+"""Points (x, y)."""
 
 
 class Verdict(Enum):
@@ -45,12 +47,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes with named curves; a curve is a sequence of points (x, y)."""
+    """One pair of axes with named curves."""
 
     title: str
     x: str
     y: str
-    curves: Mapping[str, Sequence[tuple[float, float]]]
+    curves: Mapping[str, Curve]
     log_x: bool = False
     log_y: bool = False
 
@@ -66,26 +68,31 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """What one experiment adds to the report; `missing` says why results could not be computed."""
+    """What one experiment adds to the report.
 
-    name: str
-    title: str
+    `reproduce` sets the experiment's name and title, and in `missing` why results could not be computed.
+    """
+
     setup: str
     tables: tuple[Table, ...] = ()
     findings: tuple[Finding, ...] = ()
     figures: tuple[Figure, ...] = ()
+    name: str = ""
+    title: str = ""
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Experiment:
     """A table or figure of the paper: settings by effort, their tasks, and the section made of the results.
 
     "tiny" takes seconds (for the tests), "quick" minutes, "full" has the paper's sizes.
     """
 
-    name: str
-    settings: Mapping[Effort, Settings]
+    title: str
+    tiny: Settings
+    quick: Settings
+    full: Settings
     tasks: Callable[[Settings], list[Task]]
     section: Callable[[Settings, Mapping[str, Any]], Section]
 
@@ -93,11 +100,6 @@ class Experiment:
 def agreement(holds: bool) -> Verdict:
     """AGREE or DIFFERS, for a claim of the paper."""
     return Verdict.AGREE if holds else Verdict.DIFFERS
-
-
-def own_claim(holds: bool) -> Verdict:
-    """HOLDS or FAILS, for a claim that the paper does not make."""
-    return Verdict.HOLDS if holds else Verdict.FAILS
 
 
 def percent_finding(what: str, paper: float, ours: float, tol: float, remark: str = "", digits: int = 2) -> Finding:

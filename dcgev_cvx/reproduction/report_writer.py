@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 import json
 import platform
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
@@ -19,32 +16,14 @@ from .._numerics.extras import require
 from .._numerics.output_files import write_file
 from .findings import Figure, Finding, Panel, Section, Table, Verdict
 
-METHOD_STYLES = {
-    "DC-PCA": ("#0072b2", "o", "-"),
-    "d.c. one-shot": ("#000000", "*", "-"),
-    "d.c. solve": ("#000000", "*", "-"),
-    "GPower": ("#d55e00", "s", "--"),
-    "SPCA": ("#009e73", "D", "-"),
-    "SPCA (own loadings)": ("#009e73", "x", ":"),
-    "DSPCA": ("#cc79a7", "^", "-."),
-    "GSPCA": ("#e69f00", "v", ":"),
-    "greedy": ("#56b4e9", "P", "--"),
-    "SCoTLASS": ("#7f7f7f", "X", "-"),
-    "exact": ("#000000", "+", ":"),
-}
-"""Colour (Okabe and Ito's, which colour-blind readers can distinguish), marker and line of each method."""
-
-OTHER_STYLES = (("#0072b2", "o", "-"), ("#d55e00", "s", "--"), ("#009e73", "D", "-."), ("#cc79a7", "^", ":"))
+MARKERS, LINES = "osD^vP*Xx", ("-", "--", "-.", ":")
 
 STYLE_SHEET = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
 table { border-collapse: collapse; margin: 1rem 0; font-size: 13px; display: block; overflow-x: auto; }
 th, td { border-bottom: 1px solid #ddd; padding: .25rem .6rem; text-align: left; vertical-align: top; }
-th { border-bottom: 2px solid #888; }
-.agree { color: #00664b; font-weight: 600; } .differs { color: #a83c00; font-weight: 600; }
-.holds { color: #00664b; } .fails { color: #a83c00; }
-.cannot { color: #555; font-weight: 600; } img { max-width: 100%; }
-code { background: #f3f3f3; padding: .1rem .3rem; }
+.agree, .holds { color: #00664b; font-weight: 600; } .differs, .fails { color: #a83c00; font-weight: 600; }
+img { max-width: 100%; } code { background: #f3f3f3; padding: .1rem .3rem; }
 """
 
 
@@ -68,9 +47,8 @@ class Report:
     @property
     def summary(self) -> str:
         """How many of the paper's numbers agree, and how many of the package's own claims hold."""
-        paper, ours = (Verdict.AGREE, Verdict.DIFFERS, Verdict.UNMATCHED), (Verdict.HOLDS, Verdict.FAILS)
-        counted = [", ".join(f"{self.count(v)} {v.value.removesuffix('s')}" for v in each) for each in (paper, ours)]
-        return f"{counted[0]}; beyond the paper {counted[1]}"
+        counted = [f"{self.count(verdict)} {verdict.value.removesuffix('s')}" for verdict in Verdict]
+        return f"{', '.join(counted[:3])}; beyond the paper {', '.join(counted[3:])}"
 
 
 def versions() -> dict[str, str]:
@@ -81,31 +59,17 @@ def versions() -> dict[str, str]:
 
 
 def write(report: Report, out: Path) -> None:
-    """Write report.md, report.html, tables/*.csv, figures/*.{png,svg,csv} and, last, numbers.json.
-
-    Nothing is written when numbers.json is unchanged and every file exists.
-    """
-    files, numbers = report_files(report), out / "numbers.json"
-    content = json_text(report)
-    if all((out / name).exists() for name in files) and numbers.exists() and numbers.read_text("utf-8") == content:
-        return
-    for name, make in files.items():
-        write_file(out / name, make())
-    write_file(numbers, content)
-
-
-def report_files(report: Report) -> dict[str, Callable[[], str | bytes]]:
-    """The files of a report but numbers.json, each with the function that makes its content."""
-    files: dict[str, Callable[[], str | bytes]] = {}
-    files["report.md"], files["report.html"] = partial(markdown, report), partial(html_page, report)
+    """Write report.md, report.html, numbers.json, tables/*.csv and figures/*.{png,svg,csv}."""
+    write_file(out / "report.md", markdown(report))
+    write_file(out / "report.html", html_page(report))
+    write_file(out / "numbers.json", json_text(report))
     for section in report.sections:
         for table in section.tables:
-            files[f"tables/{table.name}.csv"] = partial(csv_text, table.columns, table.rows)
+            write_file(out / "tables" / f"{table.name}.csv", csv_text(table.columns, table.rows))
         for figure in section.figures:
+            write_file(out / "figures" / f"{figure.name}.csv", csv_text(("panel", "curve", "x", "y"), points(figure)))
             for ending in ("png", "svg"):
-                files[f"figures/{figure.name}.{ending}"] = partial(drawn, figure, ending)
-            files[f"figures/{figure.name}.csv"] = partial(csv_text, ("panel", "curve", "x", "y"), points(figure))
-    return files
+                write_file(out / "figures" / f"{figure.name}.{ending}", drawn(figure, ending))
 
 
 def points(figure: Figure) -> list[tuple[str, str, float, float]]:
@@ -122,101 +86,76 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def json_text(report: Report) -> str:
     """Everything that the report says, as JSON."""
-    experiments = {
-        section.name: {
-            "title": section.title,
-            "setup": section.setup,
-            "findings": [{**asdict(finding), "verdict": finding.verdict.value} for finding in section.findings],
-            "tables": {table.name: {"columns": table.columns, "rows": table.rows} for table in section.tables},
-            "figures": {figure.name: points(figure) for figure in section.figures},
-            "missing": section.missing,
-        }
-        for section in report.sections
-    }
-    verdicts = {verdict.value: report.count(verdict) for verdict in Verdict}
-    content = {"command": report.command, "versions": report.versions, "verdicts": verdicts}
-    return json.dumps({**content, "experiments": experiments}, indent=1, ensure_ascii=False)
-
-
-def blocks(report: Report, *, figures: bool) -> Iterator[tuple[str, Any]]:
-    """The report in order, as (kind, content): headings, paragraphs, tables and figures."""
-    yield "h1", "Reproduction of the paper"
-    yield "p", f"`{report.command}`"
-    yield "p", f"Verdicts: {report.summary}."
-    if not figures:
-        yield "p", "This page is written by the command with `--page FILE`; its report contains the figures as well."
-    if differing := [f for f in report.findings if f.verdict in (Verdict.DIFFERS, Verdict.FAILS)]:
-        yield "h2", "Results that differ from the paper"
-        yield "table", finding_table(differing)
-    for section in report.sections:
-        yield "h2", section.title
-        yield "p", section.setup
-        yield from (("p", f"Not computed: {sentence}") for sentence in section.missing)
-        if section.findings:
-            yield "table", finding_table(section.findings)
-        for table in section.tables:
-            yield "h3", table.title
-            yield "table", table
-        if figures:
-            yield from (("figure", figure) for figure in section.figures)
-    yield "h2", "Versions"
-    yield "p", ", ".join(f"{name} {found}" for name, found in report.versions.items())
-
-
-def finding_table(findings: Iterable[Finding]) -> Table:
-    """Findings as a table."""
-    rows = tuple((f.what, f.paper, f.ours, f.verdict.value, f.remark) for f in findings)
-    return Table("", "", ("number", "paper", "ours", "verdict", "remark"), rows)
+    content = asdict(report)
+    content["verdicts"] = {verdict.value: report.count(verdict) for verdict in Verdict}
+    return json.dumps(content, indent=1, ensure_ascii=False, default=lambda verdict: verdict.value)
 
 
 def markdown(report: Report, *, figures: bool = True) -> str:
     """The report in Markdown, without dates, so that two runs can be compared with diff."""
+    return "\n\n".join(paragraphs(report, figures)) + "\n"
 
-    def line(entries: Iterable[Any]) -> str:
-        return "| " + " | ".join(str(entry).replace("|", "\\|") for entry in entries) + " |\n"
 
-    def rendered(kind: str, content: Any) -> str:
-        if kind == "table":
-            return "".join(map(line, (content.columns, ["---"] * len(content.columns), *content.rows)))
-        if kind == "figure":
-            return f"![{content.caption}](figures/{content.name}.png)\n\n*{content.caption}*\n"
-        return f"{'#' * int(kind[1])} {content}\n" if kind != "p" else f"{content}\n"
+def paragraphs(report: Report, figures: bool) -> Iterator[str]:
+    """The headings, paragraphs, tables and figures of the report, in order."""
+    yield "# Reproduction of the paper"
+    yield f"`{report.command}`"
+    yield f"Verdicts: {report.summary}."
+    if not figures:
+        yield "This page is written by the command with `--page FILE`; its report contains the figures as well."
+    differing = [finding for finding in report.findings if finding.verdict in (Verdict.DIFFERS, Verdict.FAILS)]
+    if differing:
+        yield "## Results that differ from the paper"
+        yield finding_lines(differing)
+    for section in report.sections:
+        yield f"## {section.title}"
+        yield section.setup
+        yield from (f"Not computed: {reason}" for reason in section.missing)
+        if section.findings:
+            yield finding_lines(section.findings)
+        for table in section.tables:
+            yield f"### {table.title}"
+            yield table_lines(table)
+        for figure in section.figures if figures else ():
+            yield f"![{figure.caption}](figures/{figure.name}.png)"
+            yield f"*{figure.caption}*"
+    yield "## Versions"
+    yield ", ".join(f"{name} {found}" for name, found in report.versions.items())
 
-    return "\n".join(rendered(kind, content) for kind, content in blocks(report, figures=figures))
+
+def finding_lines(findings: Iterable[Finding]) -> str:
+    """Findings as a Markdown table."""
+    rows = tuple((f.what, f.paper, f.ours, f.verdict.value, f.remark) for f in findings)
+    return table_lines(Table("", "", ("number", "paper", "ours", "verdict", "remark"), rows))
+
+
+def table_lines(table: Table) -> str:
+    """A table in Markdown."""
+    lines: list[str] = []
+    for row in (table.columns, ["---"] * len(table.columns), *table.rows):
+        entries = [str(entry).replace("|", "\\|") for entry in row]
+        lines.append(f"| {' | '.join(entries)} |")
+    return "\n".join(lines)
 
 
 def html_page(report: Report) -> str:
-    """The report as one HTML page that links to its figures."""
-    marks = {verdict.value: f' class="{verdict.value.split()[0]}"' for verdict in Verdict}
-
-    def text(content: Any) -> str:
-        return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(str(content)))
-
-    def row(entries: Iterable[Any], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}{marks.get(str(e), '')}>{text(e)}</{tag}>" for e in entries) + "</tr>"
-
-    def rendered(kind: str, content: Any) -> str:
-        if kind == "table":
-            body = "".join(row(entries, "td") for entries in content.rows)
-            return f"<table><thead>{row(content.columns, 'th')}</thead><tbody>{body}</tbody></table>"
-        if kind == "figure":
-            image = f'<img src="figures/{content.name}.png" alt="{text(content.caption)}">'
-            caption = f"<figcaption>{text(content.caption)}</figcaption>"
-            return f'<figure><a href="figures/{content.name}.svg">{image}</a>{caption}</figure>'
-        return f"<{kind}>{text(content)}</{kind}>"
-
-    body = "\n".join(rendered(kind, content) for kind, content in blocks(report, figures=True))
+    """The Markdown report as one HTML page that links to its figures."""
+    reader = require("markdown_it", "reproduce").MarkdownIt("commonmark", {"html": False}).enable("table")
+    body = reader.render(markdown(report))
+    for verdict in Verdict:
+        body = body.replace(f"<td>{verdict.value}</td>", f'<td class="{verdict.value}">{verdict.value}</td>')
     head = f'<meta charset="utf-8"><title>Reproduction of the paper</title><style>{STYLE_SHEET}</style>'
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>\n'
 
 
 def drawn(figure: Figure, ending: str) -> bytes:
     """A PNG or SVG file with the panels, two to a row: the same bytes for the same numbers and Matplotlib."""
+    style, figures = (require(f"matplotlib.{part}", "reproduce") for part in ("style", "figure"))
     columns = min(2, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
     content = io.BytesIO()
-    with require("matplotlib", "reproduce").rc_context({"svg.hashsalt": "dcgev", "font.size": 9}):
-        canvas = require("matplotlib.figure", "reproduce").Figure((5.6 * columns, 4.0 * rows), layout="constrained")
+    with style.context(["tableau-colorblind10", {"svg.hashsalt": "dcgev", "font.size": 9}]):
+        canvas = figures.Figure((5.6 * columns, 4.0 * rows), layout="constrained")
         for j, panel in enumerate(figure.panels):
             draw_panel(canvas.add_subplot(rows, columns, j + 1), panel)
         unknown = {"png": "Software", "svg": "Date"}[ending]  # a version or a date would change the file
@@ -225,22 +164,16 @@ def drawn(figure: Figure, ending: str) -> bytes:
 
 
 def draw_panel(ax: Any, panel: Panel) -> None:
-    """Every curve with the colour and marker of its method; curves of many points have no markers."""
+    """Every curve with its own colour and marker; curves of many points have no markers."""
     for j, (name, curve) in enumerate(panel.curves.items()):
-        if curve:
-            color, marker, line = METHOD_STYLES.get(name, OTHER_STYLES[j % len(OTHER_STYLES)])
-            # smaller from curve to curve, so that markers at the same point can all be seen
-            size = max(3.5, 7.5 - 0.6 * j) if len(curve) < 50 else 0
-            look = {"color": color, "marker": marker, "linestyle": line, "linewidth": 1.2}
-            ax.plot(*zip(*curve, strict=True), label=name, markersize=size, markerfacecolor="none", **look)
+        # smaller from curve to curve, so that markers at the same point can all be seen
+        size = max(3.5, 7.5 - 0.6 * j) if len(curve) < 50 else 0
+        look = {"marker": MARKERS[j], "markersize": size, "markerfacecolor": "none", "linestyle": LINES[j % 4]}
+        ax.plot([x for x, _ in curve], [y for _, y in curve], label=name, linewidth=1.2, **look)
     ax.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
     if panel.log_x:
         ax.set_xscale("log")
-        values = sorted({x for curve in panel.curves.values() for x, _ in curve})
-        if len(values) <= 6:  # few enough to mark them all
-            ax.set_xticks(values, minor=False)
         ax.xaxis.set_major_formatter("{x:g}")
-        ax.xaxis.set_minor_formatter("")
     if panel.log_y:
         ax.set_yscale("log")
     ax.grid(True, alpha=0.3)

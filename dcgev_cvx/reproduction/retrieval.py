@@ -1,17 +1,18 @@
-"""Cross-language document retrieval by CCA and sparse CCA on kernels of documents (Section 5.1)."""
+"""Cross-language retrieval by CCA and sparse CCA on kernels of documents, and on words (Section 5.1)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from .._numerics.checks import Index, Matrix, Vector, as_number, frozen
 from .._numerics.extras import require
+from .._numerics.selection import largest_first
 from ..errors import InvalidParameter
 from .corpora import Corpus
 from .sparse_pairs import RIDGE, Component, DeflatedViews, check_count, sparse_pairs
@@ -37,16 +38,15 @@ class KernelView:
 
 def kernel_views(training: Corpus) -> tuple[KernelView, KernelView]:
     """EEᵀ and FFᵀ, columns centred, as two N-dimensional views of N documents."""
-    first, second = kernel_view(training.E), kernel_view(training.F)
-    if not (np.any(first.K) and np.any(second.K)):
-        raise InvalidParameter("all training documents are alike in one language: nothing to correlate.")
-    return first, second
+    return kernel_view(training.E), kernel_view(training.F)
 
 
 def kernel_view(bags: Any) -> KernelView:
     """K = EEᵀ, its columns centred, and their means."""
     K = (bags @ bags.T).toarray()
     mean = K.mean(axis=0)
+    if not np.any(K - mean):
+        raise InvalidParameter("all training documents are alike in one language: nothing to correlate.")
     return KernelView(bags, frozen(K - mean), frozen(mean))
 
 
@@ -87,7 +87,8 @@ def dense_cca(first: KernelView, second: KernelView, d: int, *, ridge: float = R
     """
     pairs = DeflatedViews(first.K, second.K, as_number(ridge, "ridge", strict=True)).dense
     check_count(d, pairs.rank)
-    return projection(first, pairs.U[:, :d]), projection(second, pairs.V[:, :d])
+    everything = np.arange(first.n)
+    return Projection(first, everything, pairs.U[:, :d]), Projection(second, everything, pairs.V[:, :d])
 
 
 def lsi(training: Corpus, queries: Corpus, d: int, seed: int = 0) -> tuple[Matrix, Matrix]:
@@ -130,15 +131,10 @@ class Projection:
         return Projection(self.view, self.documents[needed], weights[needed])
 
 
-def projection(view: KernelView, W: Matrix) -> Projection:
-    """The projection on the columns of an N × d matrix of loadings."""
-    documents = np.flatnonzero(np.any(W != 0.0, axis=1))
-    return Projection(view, documents, frozen(W[documents]))
-
-
 def plain_projection(view: KernelView, components: Sequence[Component], side: int) -> Projection:
     """Vᵀq with the loadings as they are, as the paper writes it (Section 5.1); side 0 is V_E, side 1 V_F."""
-    return projection(view, np.column_stack([component.vectors(view.n, view.n)[side] for component in components]))
+    W = np.column_stack([component.vectors(view.n, view.n)[side] for component in components])
+    return Projection(view, np.arange(view.n), W).first(len(components))
 
 
 def deflated_projection(view: KernelView, components: Sequence[Component], side: int) -> Projection:
@@ -154,8 +150,7 @@ def deflated_projection(view: KernelView, components: Sequence[Component], side:
     return Projection(view, plain.documents, frozen(plain.weights @ (coordinates / np.sqrt(view.n))))
 
 
-@dataclass(frozen=True)
-class Scores:
+class Scores(NamedTuple):
     """aroc: 1 best, ½ chance, averaged over the queries; recall: the share whose translation comes first."""
 
     aroc: float
@@ -185,3 +180,40 @@ def score(queries: Matrix, targets: Matrix) -> Scores:
     correct = np.diagonal(distance)[:, None]
     above = np.sum(distance < correct, axis=1) + 0.5 * (np.sum(distance == correct, axis=1) - 1)
     return Scores(float(1.0 - np.mean(above) / (len(targets) - 1)), float(np.mean(above == 0.0)))
+
+
+def word_components(corpus: Corpus, d: int = 5, k: int = 6) -> list[tuple[str, str, str]]:
+    """d sparse canonical pairs on words instead of documents: (component and correlation, words of E, words of F).
+
+    The views are columns of E and F, centred: the 800 words of largest variance in each language among those in at
+    most a quarter of the documents. A component has at most k words in each language, the largest loading first; a
+    minus marks those with a negative loading. The ridge is a tenth of the mean variance.
+    """
+    columns = [varied(bags, 800) for bags in (corpus.E, corpus.F)]
+    X, Y = (bags[:, chosen].toarray() for bags, chosen in zip((corpus.E, corpus.F), columns, strict=True))
+    found = sparse_pairs(X - X.mean(axis=0), Y - Y.mean(axis=0), d, (k, k), ridge=0.1)
+    table: list[tuple[str, str, str]] = []
+    for number, component in enumerate(found, 1):
+        sign = np.sign(max(component.loadings[0], key=abs))
+        sides: list[str] = []
+        for names, chosen, rows, loadings in zip(
+            corpus.words, columns, component.rows, component.loadings, strict=True
+        ):
+            largest = sorted(zip(loadings, rows, strict=True), key=lambda entry: -abs(entry[0]))
+            sides.append(", ".join(f"{'−' * bool(sign * x < 0.0)}{names[chosen[row]]}" for x, row in largest))
+        table.append((f"{number} ({component.correlation:.3f})", sides[0], sides[1]))
+    return table
+
+
+def varied(bags: Any, count: int) -> Index:
+    """The columns with the largest variance p(1 − p), 0 < p ≤ ¼, at most `count`, in their order.
+
+    Words in more than a quarter of the documents say little about any.
+    """
+    share = np.asarray(bags.mean(axis=0)).ravel()
+    variance = np.where(share <= 0.25, share * (1.0 - share), 0.0)
+    best = largest_first(variance, count)
+    best = best[variance[best] > 0.0]
+    if len(best) < 2:
+        raise InvalidParameter(f"{len(best)} word(s) occur in at most 25 % of the documents: too few, add documents.")
+    return np.sort(best)

@@ -1,8 +1,7 @@
-"""Run tasks and save each result on disk: a run that was killed continues where it stopped.
+"""Run tasks and save each result on disk: a run that was stopped continues where it was.
 
-A task is a function of plain arguments. Its result is written to OUT/results/NAME-HASH/KEY.json as soon as it is
-computed; HASH is that of the experiment's settings. The file is written under another name, flushed and renamed, and
-holds a hash of key, arguments and result: a file that is cut, altered or has other arguments is computed again.
+A task is a function of plain arguments. Its result is written to OUT/results/EXPERIMENT/KEY.json as soon as it is
+computed, with its arguments and a hash: a file that is cut, altered or of other arguments is computed again.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, TypeAlias
 
-from .._numerics.checks import is_whole, shown
+from .._numerics.checks import as_whole
 from .._numerics.extras import require
 from .._numerics.output_files import write_file
 from .._numerics.threads import one_thread
@@ -31,7 +30,6 @@ Outcome: TypeAlias = tuple[str, Any, str]
 
 Progress: TypeAlias = Callable[[str, int, int, str], None]
 """Called as progress(experiment, finished, total, message) at the beginning and after every task."""
-
 
 QUIET = 30.0
 """Seconds without a result after which a line says what is waited for."""
@@ -54,70 +52,49 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Saved:
-    """What the disk holds for a task: a result, nothing, or a damaged file."""
-
-    found: bool
-    result: Any = None
-    damaged: bool = False
-
-
-@dataclass(frozen=True)
 class ResultFolder:
-    """The saved results of one experiment with one choice of settings."""
+    """The saved results of one experiment."""
 
     path: Path
 
-    @staticmethod
-    def of(out: Path, name: str, settings: Settings) -> ResultFolder:
-        """The folder below OUT/results, named by a hash of the settings; nothing is created yet."""
-        return ResultFolder(out / "results" / f"{name}-{digest(dict(settings))[:12]}")
-
     def prepare(self, settings: Settings) -> None:
-        """Create the folder and write the settings to it.
-
-        Raises InvalidParameter when OUT holds the same experiment with other settings, with the differences.
-        """
-        name = self.path.name.rpartition("-")[0]
-        for other in sorted(self.path.parent.glob(f"{name}-*/settings.json")):
-            if other.parent != self.path:
-                try:
-                    there = differences(json.loads(other.read_text(encoding="utf-8")), settings)
-                except (OSError, ValueError, AttributeError, RecursionError):
-                    there = "its settings cannot be read"
-                raise InvalidParameter(
-                    f"{self.path.parent.parent} holds results of {name} with other settings ({there}): "
-                    f"choose another --out, or delete {other.parent}."
-                )
-        write_file(self.path / "settings.json", json.dumps(dict(settings), indent=2, sort_keys=True))
-
-    def load(self, key: str, arguments: Settings) -> Saved:
-        """The result saved under a key, if the file is whole and belongs to these arguments."""
+        """Write the settings to the folder; InvalidParameter when it holds results of other settings."""
+        file = self.path / "settings.json"
         try:
-            content = json.loads((self.path / f"{key}.json").read_text(encoding="utf-8"))
-            if content["check"] == fingerprint(key, arguments, content["result"]):
-                return Saved(True, content["result"])
-        except FileNotFoundError:
-            return Saved(False)
+            there = json.loads(file.read_text(encoding="utf-8")) if file.exists() else settings
+        except (OSError, ValueError):
+            there = {}
+        different = [key for key in sorted({*there, *settings}) if there.get(key) != settings.get(key)]
+        if different:
+            values = "; ".join(f"{key}: there {there.get(key)}, now {settings.get(key)}" for key in different)
+            raise InvalidParameter(
+                f"{self.path} holds results with other settings ({values}): choose another --out, or delete it."
+            )
+        write_file(file, json.dumps(dict(settings), indent=2))
+
+    def file(self, key: str) -> Path:
+        """Where the result of a key is saved."""
+        return self.path / f"{key}.json"
+
+    def load(self, key: str, arguments: Settings) -> Any:
+        """The result saved under a key, or None if there is none, the file is damaged, or the arguments differ."""
+        try:
+            content = json.loads(self.file(key).read_text(encoding="utf-8"))
+            whole = content["check"] == fingerprint(key, arguments, content["result"])
+            return content["result"] if whole else None
         except (OSError, ValueError, KeyError, TypeError, RecursionError):  # RecursionError: brackets without end
-            pass
-        return Saved(False, damaged=True)
+            return None
 
     def save(self, key: str, arguments: Settings, result: Any) -> None:
         """Write a result; the file is either whole or absent, even after a power failure."""
-        check = fingerprint(key, arguments, result)
-        content = {"key": key, "arguments": dict(arguments), "result": result, "check": check}
-        write_file(self.path / f"{key}.json", json.dumps(content, indent=1))
+        content = {"arguments": dict(arguments), "result": result, "check": fingerprint(key, arguments, result)}
+        write_file(self.file(key), json.dumps(content, indent=1))
 
 
-@dataclass(frozen=True)
-class Results:
-    """The results by key, why others failed, how many were read from disk, and which files were damaged."""
-
-    results: dict[str, Any]
-    failures: dict[str, str]
-    loaded: int
-    damaged: tuple[str, ...]
+def fingerprint(key: str, arguments: Settings, result: Any) -> str:
+    """The hash that a saved result must carry."""
+    content = json.dumps([key, dict(arguments), result], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def silent(name: str, finished: int, total: int, message: str) -> None:
@@ -132,35 +109,39 @@ def run(
     jobs: int = 1,
     dask: str | None = None,
     progress: Progress = silent,
-) -> Results:
-    """Load the results that are on disk, compute the others, and save each as soon as it is computed.
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The results of the tasks, and why others failed: read from disk, or computed and saved at once.
 
     A task that fails does not stop the others, and is tried again by the next run. An interrupt loses the tasks under
     way and nothing else.
     """
     saved = {task.key: folder.load(task.key, task.arguments) for task in tasks}
-    results = {key: entry.result for key, entry in saved.items() if entry.found}
-    damaged = tuple(key for key, entry in saved.items() if entry.damaged)
-    loaded, total = len(results), len(tasks)
-    progress(name, loaded, total, f"{loaded} of {total} results are on disk already." if loaded else "")
-    for key in damaged:
-        progress(name, loaded, total, f"the saved result {key} is damaged; it is computed again.")
-    todo = {task.key: task for task in tasks if task.key not in results}
+    results = {key: result for key, result in saved.items() if result is not None}
     failures: dict[str, str] = {}
 
-    def waiting() -> None:
-        left = len(todo) - len(failures) - (len(results) - loaded)
-        where = f"Dask at {dask}" if dask is not None else f"{jobs} workers" if jobs != 1 else "this process"
-        progress(name, len(results), total, f"{QUIET:g} s without a result; waiting for {left} from {where}.")
+    def tell(message: str = "") -> None:
+        progress(name, len(results), len(tasks), message)
 
-    for key, result, failure in noisily(outcomes(list(todo.values()), folder, jobs, dask), waiting):
+    def waiting() -> None:
+        where = f"Dask at {dask}" if dask is not None else f"{jobs} workers" if jobs > 1 else "this process"
+        left = len(tasks) - len(results) - len(failures)
+        tell(f"{QUIET:g} s without a result; waiting for {left} from {where}.")
+
+    tell(f"{len(results)} of {len(tasks)} results are on disk already." if results else "")
+    todo = {task.key: task for task in tasks if task.key not in results}
+    for key in todo:
+        if folder.file(key).exists():
+            tell(f"the saved result {key} is damaged or of other data; it is computed again.")
+    for key, result, failure in announced(outcomes(list(todo.values()), folder, jobs, dask), waiting):
         if failure:
+            known = failure in failures.values()
             failures[key] = failure
+            tell("" if known else f"{key} could not be computed: {failure}")
         else:
             folder.save(key, todo[key].arguments, result)
             results[key] = result
-        progress(name, len(results), total, f"{key} could not be computed: {failure}" if failure else "")
-    return Results({key: results[key] for key in saved if key in results}, failures, loaded, damaged)
+            tell()
+    return {key: results[key] for key in saved if key in results}, failures
 
 
 def outcomes(tasks: Sequence[Task], folder: ResultFolder, jobs: int, dask: str | None) -> Iterator[Outcome]:
@@ -171,7 +152,7 @@ def outcomes(tasks: Sequence[Task], folder: ResultFolder, jobs: int, dask: str |
     untimed = [task for task in tasks if not task.timed]
     if dask is not None and untimed:
         yield from on_dask(untimed, dask)
-    elif jobs != 1 and len(untimed) > 1:
+    elif jobs > 1 and len(untimed) > 1:
         yield from on_workers(untimed, jobs)
     else:
         yield from map(outcome_of, untimed)
@@ -192,7 +173,7 @@ def outcome_of(task: Task, **extra: Path) -> Outcome:
         return task.key, None, f"{type(cause).__name__}: {cause}"
 
 
-def noisily(found: Iterator[Outcome], waiting: Callable[[], None]) -> Iterator[Outcome]:
+def announced(found: Iterator[Outcome], waiting: Callable[[], None]) -> Iterator[Outcome]:
     """The outcomes; `waiting` is called whenever none has come for QUIET seconds."""
     came, ended = Event(), Event()
 
@@ -242,44 +223,20 @@ def on_dask(tasks: Sequence[Task], address: str) -> Iterator[Outcome]:
         raise DataUnavailable(f"no Dask scheduler answers at {address} ({cause}): check the address.") from cause
     with client:
         keys = {client.submit(outcome_of, task, pure=False): task.key for task in tasks}
-        lost = (CancelledError, OSError, TimeoutError, distributed.KilledWorker)
         for future in distributed.as_completed(keys):
             try:
                 yield future.result()
-            except lost as cause:
+            except (CancelledError, OSError, TimeoutError, distributed.KilledWorker) as cause:
                 reason = f"the Dask cluster lost it ({type(cause).__name__}): run the same command again"
                 yield keys[future], None, reason
 
 
 def checked_jobs(jobs: Any, tell: Callable[[str], object] = lambda line: None) -> int:
-    """A number of processes: at least 1, or -1 for all cores; at most one for each core."""
-    if not is_whole(jobs) or jobs == 0 or jobs < -1:
-        raise InvalidParameter(f"jobs = {shown(jobs)} must be a whole number of at least 1, or -1 for all cores.")
-    cores = usable_cores()
-    if jobs > cores:
-        tell(f"{jobs} jobs were asked for; {cores} run, one for each core.")
-    return min(int(jobs), cores)
-
-
-def usable_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def fingerprint(key: str, arguments: Settings, result: Any) -> str:
-    """The hash that a saved result must carry."""
-    return digest({"key": key, "arguments": dict(arguments), "result": result})
-
-
-def digest(content: Any) -> str:
-    """The sha256 of canonical JSON: equal content has an equal hash."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-
-
-def differences(theirs: Settings, ours: Settings) -> str:
-    """`name: there X, now Y` for every setting that differs."""
-    return "; ".join(
-        f"{key}: there {theirs.get(key, 'nothing')}, now {ours.get(key, 'nothing')}"
-        for key in sorted({*theirs, *ours})
-        if theirs.get(key) != ours.get(key)
-    )
+    """A number of processes: -1 stands for all cores, and no more than one runs for each core."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if jobs == -1:
+        return cores
+    wanted = as_whole(jobs, "jobs (-1 for all cores)")
+    if wanted > cores:
+        tell(f"{wanted} jobs were asked for; {cores} run, one for each core.")
+    return min(wanted, cores)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,6 @@ from numpy.typing import NDArray
 
 from .._numerics.checks import Matrix, as_generator, as_path, frozen
 from ..errors import DataUnavailable, InvalidParameter
-
-LICENCE = "non-commercial research and education; downloaded by the user, never bundled"
 
 
 @dataclass(frozen=True)
@@ -24,11 +23,9 @@ class Songs:
 
     audio: Matrix
     tags: Matrix
-    features: tuple[str, ...]
     words: tuple[str, ...]
     agreement: Matrix | None
     source: str
-    licence: str
     noisy: frozenset[str] = frozenset()
 
     @property
@@ -44,65 +41,43 @@ def cal500(folder: str | Path) -> Songs:
     education; the user downloads it, for example data/CAL500.arff of github.com/guillaume-bosc/EMM_FBeta.
     """
     path = as_path(folder, "folder") / "CAL500.arff"
-    names, is_label, rows = read_arff(path)
-    found = (int(np.sum(~is_label)), int(np.sum(is_label)), len(rows))
-    if found != (68, 174, 502):
-        raise DataUnavailable(f"{path} has (numbers, labels, songs) = {found}; CAL500 has (68, 174, 502).")
-    if not np.all(np.isin(rows[:, is_label], (0.0, 1.0))):
-        raise DataUnavailable(f"{path} has labels other than 0 and 1.")
-    soft = path.with_name("softAnnotations.txt")
-    answers = read_numbers(soft, read_lines(soft), (502, 174)) if soft.exists() else None
-    return Songs(
-        audio=frozen(rows[:, ~is_label]),
-        tags=frozen(rows[:, is_label]),
-        features=tuple(names[~is_label].tolist()),
-        words=tuple(names[is_label].tolist()),
-        agreement=answers,
-        source=f"CAL500 ({path.name})",
-        licence=LICENCE,
-    )
+    names, is_word, rows = read_arff(path)
+    audio, tags = rows[:, ~is_word], rows[:, is_word]
+    if (audio.shape, tags.shape) != ((502, 68), (502, 174)) or not np.isin(tags, (0.0, 1.0)).all():
+        raise DataUnavailable(
+            f"{path} holds {audio.shape} numbers and {tags.shape} labels; CAL500 has (502, 68) numbers and "
+            "(502, 174) labels of 0 and 1."
+        )
+    soft, agreement = path.with_name("softAnnotations.txt"), None
+    if soft.exists():
+        try:
+            agreement = frozen(np.loadtxt(soft, delimiter=",", ndmin=2))
+        except (OSError, ValueError) as cause:
+            raise DataUnavailable(f"{soft} is not a table of numbers: {cause}") from cause
+        if agreement.shape != tags.shape:
+            raise DataUnavailable(f"{soft} must hold 502 × 174 numbers; got {agreement.shape}.")
+    words = tuple(name for name, chosen in zip(names, is_word, strict=True) if chosen)
+    return Songs(frozen(audio), frozen(tags), words, agreement, f"CAL500 ({path.name})")
 
 
-def read_arff(path: Path) -> tuple[NDArray[np.str_], NDArray[np.bool_], Matrix]:
-    """(names, whether each is a label, rows) of a dense ARFF file; a label is {0,1}, or the word label."""
-    lines = [line.strip() for line in read_lines(path) if line.strip() and not line.startswith("%")]
-    begin = next((i for i, line in enumerate(lines) if line.lower() == "@data"), None)
-    if begin is None:
-        raise DataUnavailable(f"{path} has no @data line: it is not an ARFF file.")
-    attributes: dict[str, bool] = {}
-    for line in lines[:begin]:
-        if line.lower().startswith("@attribute"):
-            match = re.fullmatch(r"\S+\s+(?:'(.*)'|\"(.*)\"|(\S+))\s+(.+)", line)
-            kind = "" if match is None else match[4].lower().replace(" ", "")
-            if match is None or kind not in ("numeric", "real", "integer", "label", "{0,1}", "{1,0}"):
-                raise DataUnavailable(f"{path}: {line[:60]!r} declares neither a number nor a label in {{0,1}}.")
-            attributes[match[1] or match[2] or match[3]] = kind in ("label", "{0,1}", "{1,0}")
-    rows = read_numbers(path, lines[begin + 1 :], (None, len(attributes)))
-    return np.array(list(attributes)), np.array(list(attributes.values())), rows
+def read_arff(path: Path) -> tuple[list[str], NDArray[np.bool_], Matrix]:
+    """(names, whether each is a label, rows) of an ARFF file; a label is {0,1} or, as Mulan writes, label."""
+    from scipy.io.arff import ArffError, loadarff
 
-
-def read_lines(path: Path) -> list[str]:
-    """The lines of a UTF-8 file."""
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8").replace('"', "'")  # SciPy knows the single quotes only
+        data, meta = loadarff(io.StringIO(re.sub(r"(?mi)^(@attribute .*\s)label\s*$", r"\1{0,1}", text)))
+        rows = np.column_stack([data[name].astype(np.float64) for name in meta.names()])
     except FileNotFoundError as cause:
         raise DataUnavailable(
-            f"{path} does not exist. CAL500 in Mulan's form is public ({LICENCE}): put CAL500.arff into that folder."
+            f"{path} does not exist. CAL500 in Mulan's form is public, for non-commercial research and education: "
+            "put CAL500.arff into that folder."
         ) from cause
-    except (OSError, UnicodeDecodeError) as cause:
-        raise DataUnavailable(f"{path} cannot be read: {cause}") from cause
-
-
-def read_numbers(path: Path, lines: list[str], shape: tuple[int | None, int]) -> Matrix:
-    """Lines of finite numbers with commas, of a given shape."""
-    try:
-        rows = np.loadtxt(lines, delimiter=",", ndmin=2)
-    except ValueError as cause:
-        raise DataUnavailable(f"{path} is not a table of numbers: {cause}") from cause
-    expected = (len(rows) if shape[0] is None else shape[0], shape[1])
-    if rows.shape != expected or not np.all(np.isfinite(rows)):
-        raise DataUnavailable(f"{path} must hold {expected[0]} × {expected[1]} finite numbers; got {rows.shape}.")
-    return frozen(rows)
+    except (OSError, ValueError, IndexError, StopIteration, NotImplementedError, ArffError) as cause:
+        raise DataUnavailable(f"{path} cannot be read as an ARFF file of numbers and labels: {cause}") from cause
+    if not np.isfinite(rows).all():
+        raise DataUnavailable(f"{path} holds values that are missing or infinite.")
+    return meta.names(), np.array([kind == "nominal" for kind in meta.types()]), rows
 
 
 def planted_songs(
@@ -122,33 +97,14 @@ def planted_songs(
     audio = z @ generator.standard_normal((factors, features)) + 1.5 * generator.standard_normal((songs, features))
     is_noisy = np.zeros(words, dtype=bool)
     is_noisy[generator.choice(words, noisy, replace=False)] = True
-    agreement = answers(traits(z, is_noisy, generator), is_noisy, generator)
-    names = tuple(f"{'noise' if bad else 'sound'} {j + 1}" for j, bad in enumerate(is_noisy))
-    return Songs(
-        audio=frozen(audio),
-        tags=frozen((agreement > 0.5).astype(np.float64)),
-        features=tuple(f"feature {j + 1}" for j in range(features)),
-        words=names,
-        agreement=frozen(agreement),
-        source="planted songs, not CAL500",
-        licence="generated",
-        noisy=frozenset(name for name, bad in zip(names, is_noisy, strict=True) if bad),
-    )
-
-
-def traits(z: Matrix, is_noisy: NDArray[np.bool_], generator: np.random.Generator) -> Matrix:
-    """What each word describes, songs × words: a sum of one or two factors with random signs, or separate noise."""
-    trait = generator.standard_normal((len(z), len(is_noisy)))
+    trait = generator.standard_normal((songs, words))
     for j in np.flatnonzero(~is_noisy):
-        chosen = generator.choice(z.shape[1], size=int(generator.integers(1, 3)), replace=False)
+        chosen = generator.choice(factors, size=int(generator.integers(1, 3)), replace=False)
         trait[:, j] = z[:, chosen] @ generator.choice([-1.0, 1.0], size=len(chosen)) / np.sqrt(len(chosen))
-    return trait
-
-
-def answers(trait: Matrix, is_noisy: NDArray[np.bool_], generator: np.random.Generator) -> Matrix:
-    """The share of four listeners to whom a word applies: each hears the trait with the word's spread."""
-    words = len(is_noisy)
     spread = generator.uniform(0.3, 1.2, size=words) + 0.1 * is_noisy
     level = generator.uniform(0.2, 1.0, size=words)
-    heard = trait[None] + spread * generator.standard_normal((4, len(trait), words)) > level
-    return heard.mean(axis=0)
+    agreement = (trait + spread * generator.standard_normal((4, songs, words)) > level).mean(axis=0)
+    tags = (agreement > 0.5).astype(np.float64)
+    names = tuple(f"{'noise' if bad else 'sound'} {j + 1}" for j, bad in enumerate(is_noisy))
+    noise = frozenset(name for name in names if name.startswith("noise"))
+    return Songs(frozen(audio), frozen(tags), names, frozen(agreement), "planted songs, not CAL500", noise)

@@ -11,18 +11,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular, svd
+from scipy.linalg.blas import dger  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_number, is_whole, shown
-from .._numerics.compiled import compiled
-from .._numerics.data_tables import read_table
-from .._numerics.selection import keep_largest, largest_first
+from .._numerics.selection import keep_largest, largest_first, parameter_for_count
 from ..certificates import certify, checked_k
 from ..errors import InvalidParameter, InvalidPencil
 from ..pencils import Pencil
@@ -42,8 +41,8 @@ class Component:
     stationarity  the KKT residual there, of the whole pencil and not of the support alone
     """
 
-    rows: tuple[tuple[int, ...], tuple[int, ...]]
-    loadings: tuple[tuple[float, ...], tuple[float, ...]]
+    rows: Sequence[Sequence[int]]
+    loadings: Sequence[Sequence[float]]
     correlation: float
     rho: float
     stationarity: float
@@ -52,14 +51,8 @@ class Component:
     def vectors(self, p: int, q: int) -> tuple[Vector, Vector]:
         """(u, v) with their zeros, for views of p and q features."""
         u, v = np.zeros(p), np.zeros(q)
-        u[list(self.rows[0])], v[list(self.rows[1])] = self.loadings
+        u[self.rows[0]], v[self.rows[1]] = self.loadings
         return u, v
-
-    @staticmethod
-    def from_dict(content: Mapping[str, Any]) -> Component:
-        """The component of which `dataclasses.asdict` gave the content, perhaps through JSON."""
-        pairs: dict[str, Any] = {name: tuple(map(tuple, content[name])) for name in ("rows", "loadings")}
-        return Component(**{**content, **pairs})
 
 
 def sparse_pairs(
@@ -89,15 +82,13 @@ def sparse_pairs(
     callback
         Called with each new component, so that a long run can save it.
     """
-    first, second = read_table(X), read_table(Y, "Y")
-    if first.m != second.m:
-        raise InvalidParameter(f"X has {first.m} rows but Y has {second.m}: row i of both must be the same sample.")
-    sizes = (checked_k(ks[0], first.n), checked_k(ks[1], second.n))
-    views = DeflatedViews(first.X, second.X, as_number(ridge, "ridge", strict=True))
+    p, q = X.shape[1], Y.shape[1]
+    sizes = (checked_k(ks[0], p), checked_k(ks[1], q))
+    views = DeflatedViews(X, Y, as_number(ridge, "ridge", strict=True))
     check_count(d, views.dense.rank)
     found = list(known[:d])
     for component in found:
-        views.deflate(*component.vectors(first.n, second.n))
+        views.deflate(*component.vectors(p, q))
     while len(found) < d:
         begin = perf_counter()
         u, v, correlation = views.start()
@@ -106,7 +97,7 @@ def sparse_pairs(
         component = stationary_pair(views, *supports(views, sizes, u, v))
         component = replace(component, seconds=perf_counter() - begin)
         found.append(component)
-        views.deflate(*component.vectors(first.n, second.n))
+        views.deflate(*component.vectors(p, q))
         if callback is not None:
             callback(component)
     return tuple(found)
@@ -193,59 +184,37 @@ class DeflatedViews:
         subtract_outer(self._scores_y, q, q @ self._scores_y)
 
 
+def subtract_outer(M: Matrix, a: Vector, b: Vector) -> None:
+    """M −= abᵀ in place; M is stored by rows, which BLAS knows as the columns of Mᵀ."""
+    dger(-1.0, b, a, a=M.T, overwrite_a=True)
+
+
 def supports(views: DeflatedViews, ks: tuple[int, int], u: Vector, v: Vector) -> tuple[Index, Index]:
     """At most ks[0] and ks[1] features, by two alternating LASSO steps at each of two ε from (u, v)."""
-    (zu, qu), (zv, qv) = np.zeros((2, len(u))), np.zeros((2, len(v)))
-    rho_u = rho_v = 0.0
     for eps in (1.0, 1.0, 0.1, 0.1):  # relative to the largest loading
-        u, rho_u = view_step(views.Sx, views.kx, views.C @ v, u, eps, ks[0], (zu, qu), rho_u)
-        v, rho_v = view_step(views.Sy, views.ky, u @ views.C, v, eps, ks[1], (zv, qv), rho_v)
+        u = view_step(views.Sx, views.kx, views.C @ v, u, eps, ks[0])
+        v = view_step(views.Sy, views.ky, u @ views.C, v, eps, ks[1])
     return np.flatnonzero(keep_largest(u, ks[0])), np.flatnonzero(keep_largest(v, ks[1]))
 
 
-def view_step(
-    S: Matrix, ridge: float, c: Vector, y: Vector, eps: float, k: int, warm: tuple[Vector, Vector], rho: float
-) -> tuple[Vector, float]:
-    """One view's MM step from y: argmin zᵀBz − 2cᵀz + ρ Σ |zᵢ|/(|yᵢ| + ε) scaled to unit B norm (Eq:weighted)."""
+def view_step(S: Matrix, ridge: float, c: Vector, y: Vector, eps: float, k: int) -> Vector:
+    """One view's MM step from y: argmin zᵀBz − 2cᵀz + ρ Σ |zᵢ|/(|yᵢ| + ε) scaled to unit B norm (Eq:weighted).
+
+    B = S + ridge·I. ρ is the one that leaves between 0.94k and k nonzeros.
+    """
     size = np.abs(y)
     weights = 1.0 / (size + eps * float(np.max(size)))
-    z, q = warm
-    rho = float(lasso_near_k(S, ridge, c, weights, k, z, q, rho, 1e-2))  # a loose tol: only the support is used
+    z, q = np.zeros((2, len(y)))  # q = Sz
+    natural = float(np.max(c * c / (np.diagonal(S) + ridge)))
+
+    def count(rho: float) -> int:
+        weighted_lasso(S, ridge, 1.0, c, rho * weights, z, q, natural, 1e-2, 300)  # loose: only the support is used
+        found = int(np.count_nonzero(z))
+        return k if 0.94 * k <= found <= k else found
+
+    parameter_for_count(count, k, 0.0, 2.0 * float(np.max(np.abs(c) / weights)))
     norm = math.sqrt(max(0.0, float(z @ q + ridge * (z @ z))))
-    return (z / norm, rho) if norm > 0.0 else (y, rho)
-
-
-@compiled
-def lasso_near_k(
-    B: Matrix, ridge: float, c: Vector, w: Vector, k: int, z: Vector, q: Vector, rho: float, tol: float
-) -> float:  # pragma: no cover
-    """ρ for which argmin zᵀ(B + ridge·I)z − 2cᵀz + ρ Σ wᵢ|zᵢ| has between 0.94k and k nonzeros, from a guess.
-
-    z and q = Bz are warm starts and are updated. The number of nonzeros falls about as 1/ρ, so ρ·count/k is tried
-    first and bisection closes the bracket; after 30 tries the last z is kept.
-    """
-    low, high = 0.0, 2.0 * np.max(np.abs(c) / w)
-    if not 0.0 < rho < high:
-        rho = 0.3 * high
-    for attempt in range(30):
-        size = max(np.dot(np.abs(c), np.abs(z)), 1e-3 * np.max(c * c / (np.diag(B) + ridge)))
-        weighted_lasso(B, ridge, 1.0, c, rho * w, z, q, size, tol, 300)
-        count = np.count_nonzero(z)
-        if 0.94 * k <= count <= k:
-            break
-        low, high = (rho, high) if count > k else (low, rho)
-        guess = rho * count / (0.97 * k)
-        rho = guess if low < guess < high and attempt < 8 else 0.5 * (low + high)
-    return rho
-
-
-@compiled
-def subtract_outer(M: Matrix, a: Vector, b: Vector) -> None:  # pragma: no cover
-    """M −= abᵀ in place, reading M once."""
-    for i in range(len(a)):
-        row = M[i]
-        for j in range(len(b)):
-            row[j] -= a[i] * b[j]
+    return z / norm if norm > 0.0 else y
 
 
 def stationary_pair(views: DeflatedViews, a: Index, b: Index) -> Component:
@@ -268,8 +237,8 @@ def stationary_pair(views: DeflatedViews, a: Index, b: Index) -> Component:
     outside = max(0.0, float(max(np.max(off_a), np.max(off_b))) - program.at_zero()[1]) / scale
     u, v = p / math.sqrt(p @ Bx @ p), q / math.sqrt(q @ By @ q)
     return Component(
-        rows=(tuple(a.tolist()), tuple(b.tolist())),
-        loadings=(tuple(u.tolist()), tuple(v.tolist())),
+        rows=[a.tolist(), b.tolist()],
+        loadings=[u.tolist(), v.tolist()],
         correlation=float(u @ C @ v),
         rho=program.rho,
         stationarity=max(certify(program, x).stationarity, outside),
@@ -279,15 +248,11 @@ def stationary_pair(views: DeflatedViews, a: Index, b: Index) -> Component:
 
 def without_tiny_loadings(views: DeflatedViews, a: Index, b: Index) -> tuple[Index, Index]:
     """The supports without members whose loading in the leading pair is below 1e-4: no penalty would keep them."""
-    for _ in range(5):
-        Bx, By, C = blocks(views, a, b)
-        pairs = canonical_pairs(Bx, By, C)
-        strong_a = np.abs(pairs.U[:, 0]) * np.sqrt(np.diagonal(Bx)) > 1e-4
-        strong_b = np.abs(pairs.V[:, 0]) * np.sqrt(np.diagonal(By)) > 1e-4
-        if np.all(strong_a) and np.all(strong_b):
-            break
-        a, b = a[strong_a], b[strong_b]
-    return a, b
+    Bx, By, C = blocks(views, a, b)
+    pairs = canonical_pairs(Bx, By, C)
+    strong_a = np.abs(pairs.U[:, 0]) * np.sqrt(np.diagonal(Bx)) > 1e-4
+    strong_b = np.abs(pairs.V[:, 0]) * np.sqrt(np.diagonal(By)) > 1e-4
+    return a[strong_a], b[strong_b]
 
 
 def blocks(views: DeflatedViews, a: Index, b: Index) -> tuple[Matrix, Matrix, Matrix]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
@@ -16,13 +15,13 @@ from . import timing
 from .findings import Experiment, Figure, Finding, Panel, Section, Verdict, agreement, percent_finding
 from .gene_expression import colon, leukemia
 from .running import Settings, Task
-from .timed_methods import PAPER, compared, trace
 
+RAMASWAMY = (76.5, (38.731, 2.337, 0.547))
 PAPER_NUMBERS = {
     "colon": (44.96, (2.057, 0.182, 0.034)),
     "leukemia": (87.64, (3.548, 0.223, 0.156)),
-    "ramaswamy-shape": (76.5, (38.731, 2.337, 0.547)),
-    "ramaswamy-small": (76.5, (38.731, 2.337, 0.547)),
+    "ramaswamy-shape": RAMASWAMY,
+    "ramaswamy-small": RAMASWAMY,
 }
 """The share of the dense first component (%), and the seconds of SPCA, GPower and DC-PCA."""
 
@@ -35,10 +34,10 @@ def data(name: str, seed: int) -> Pencil:
     leukemia.
     """
     if name == "colon":
-        X = colon().X
+        X = colon()
         return Pencil(Gram((X - X.mean(axis=0)) / X.std(axis=0)))
     if name == "leukemia":
-        return Pencil(Gram(leukemia().X))
+        return Pencil(Gram(leukemia()))
     p, n = {"ramaswamy-shape": (127, 16063), "ramaswamy-small": (20, 60)}[name]
     return Pencil(Gram(planted(p, n, 0.765, seed)))
 
@@ -56,23 +55,19 @@ def planted(p: int, n: int, share: float, seed: int) -> Matrix:
 
 
 def dense_task(name: str, seed: int) -> dict[str, float]:
-    """The share of the dense first component, also for other preparations where the paper is ambiguous."""
-
-    def share(pencil: Pencil) -> float:
-        return pencil.lambda_max / trace(pencil)
-
-    found = {"share": share(data(name, seed))}
+    """The share (%) of the dense first component, also for other preparations where the paper is ambiguous."""
+    pencils = {"ours": data(name, seed)}
     if name == "leukemia":
-        found["train"] = share(Pencil(Gram(leukemia().X[-38:])))
+        pencils["the 38 training samples that the paper's Table 3 names"] = Pencil(Gram(leukemia()[-38:]))
     if name == "colon":
-        X = colon().X
-        found |= {"raw": share(Pencil(Gram(X))), "centred": share(Pencil(Gram(X - X.mean(axis=0))))}
-    return found
+        X = colon()
+        pencils |= {"raw": Pencil(Gram(X)), "centred": Pencil(Gram(X - X.mean(axis=0)))}
+    return {what: 100.0 * pencil.lambda_max / timing.trace(pencil) for what, pencil in pencils.items()}
 
 
-def cardinality_task(name: str, k: int, seed: int, spca: bool, repeats: int) -> dict[str, Any]:
+def cardinality_task(name: str, k: int, seed: int, with_spca: bool, repeats: int) -> dict[str, Any]:
     """Each method at cardinality k ± 2 %."""
-    return compared(data(name, seed), k, k // 50, repeats, spca=spca)
+    return timing.compared(data(name, seed), k, k // 50, repeats, with_spca=with_spca)
 
 
 def cardinalities(n: int, count: int) -> list[int]:
@@ -94,7 +89,8 @@ def tasks(settings: Settings) -> list[Task]:
         shared = {"name": name, "seed": settings["seed"]}
         made.append(Task(f"{name}-dense", dense_task, shared))
         for j, k in enumerate(cardinalities(n, settings["points"])):
-            arguments = {**shared, "k": k, "spca": j % settings["spca_every"] == 0, "repeats": settings["repeats"]}
+            with_spca = j % settings["spca_every"] == 0 or k == n
+            arguments = {**shared, "k": k, "with_spca": with_spca, "repeats": settings["repeats"]}
             made.append(Task(f"{name}-{k:05d}", cardinality_task, arguments, timed=True))
     return made
 
@@ -102,82 +98,61 @@ def tasks(settings: Settings) -> list[Task]:
 def section(settings: Settings, results: Mapping[str, Any]) -> Section:
     """Table 3's shares, Table 4's times and Figure 4's curves, for the data sets that are available."""
     findings: list[Finding] = []
-    rows: list[tuple[Any, ...]] = []
     panels: list[Panel] = []
     for name, _ in settings["data"]:
-        points = [results[key] for key in sorted(results) if key.startswith(f"{name}-") and key != f"{name}-dense"]
-        if f"{name}-dense" in results and points:
-            findings += [share_finding(name, results[f"{name}-dense"]), *curve_findings(name, points)]
-            rows += timing.time_rows(name, points, PAPER_NUMBERS[name][1])
-            curves = {m: curve(points, m, "raw" if m == "SPCA" else "variance") for m in (*PAPER, "d.c. one-shot")}
+        if f"{name}-dense" in results:
+            points = [results[key] for key in results if key.startswith(f"{name}-") and key != f"{name}-dense"]
+            findings += [share_finding(name, results[f"{name}-dense"]), *variance_findings(name, points)]
+            findings += timing.time_findings(f"{name}, Table 4", points, PAPER_NUMBERS[name][1], over_all_k=True)
+            curves = {method: curve(points, method) for method in timing.METHODS}
             panels.append(Panel(name, "cardinality", "variance explained (%)", curves, log_x=True))
     figure = Figure("figure4", "Variance against cardinality (Figure 4 of the paper)", tuple(panels))
     return Section(
-        name="tables34",
-        title="Tables 3 and 4, Figure 4: gene expression data",
-        setup="colon: 62×2000, each gene standardised; leukemia: all 72×7129, raw, uncentred; ramaswamy-shape: "
+        setup="colon: 62×2000, each gene standardised. leukemia: all 72×7129, raw, uncentred. ramaswamy-shape: "
         "127×16063, planted, not Ramaswamy's data. No single preparation gives both of the paper's shares. k ± 2 %. "
-        "Ratios of times are of means over all cardinalities from 1 to n, as in the paper, where a measured one "
-        "represents those that are nearest to it; the table gives the measured ones equal weights. SPCA has its own "
-        f"loadings, the others are renormalised. {timing.HOW_TIMED}",
-        tables=(timing.time_table("table4_times", "Average time over the cardinalities", rows),),
+        "Times are means over all cardinalities from 1 to n, as in the paper, interpolated between those measured. "
+        f"SPCA has its own loadings, the others are renormalised. {timing.HOW_TIMED}",
         findings=tuple(findings),
         figures=(figure,) if panels else (),
     )
 
 
-def spread(points: list[Any]) -> list[float]:
-    """How many of the cardinalities 1, …, n are nearest to that of each point, for a mean over all of them."""
-    ks = [point["methods"]["GPower"]["k"] for point in points]
-    order = sorted(range(len(ks)), key=lambda i: ks[i])
-    edges = [0.5, *(0.5 * (ks[i] + ks[j]) for i, j in pairwise(order)), ks[order[-1]] + 0.5]
-    widths = {i: edges[place + 1] - edges[place] for place, i in enumerate(order)}
-    return [widths[i] for i in range(len(ks))]
-
-
-def curve(points: list[Any], method: str, what: str) -> list[tuple[float, float]]:
-    """(cardinality, share in %) of one method."""
+def curve(points: list[Any], method: str) -> list[tuple[float, float]]:
+    """(cardinality, share in %) of one method; SPCA with its own loadings."""
+    what = "raw" if method == "SPCA" else "variance"
     answers = [(point["methods"][method], point["trace"]) for point in points if method in point["methods"]]
     return sorted((answer["k"], 100 * answer[what] / total) for answer, total in answers)
 
 
-def share_finding(name: str, dense: Mapping[str, float]) -> Finding:
+def share_finding(name: str, shares: Mapping[str, float]) -> Finding:
     """The dense first component against the paper's share, to all printed digits."""
-    what, ours, printed = f"{name}: dense first component", 100 * dense["share"], PAPER_NUMBERS[name][0]
-    if name == "colon":
-        shares = f"raw {100 * dense['raw']:.2f} %, centred {100 * dense['centred']:.2f} %"
-        remark = f"after standardising each gene; {shares}"
-    elif name == "leukemia":
-        training = f"the 38 training samples that the paper's Table 3 names give {100 * dense['train']:.2f} %"
-        remark = f"all 72 samples, raw and uncentred; {training}"
-    else:
+    what, ours, printed = f"{name}: dense first component", shares["ours"], PAPER_NUMBERS[name][0]
+    if name not in ("colon", "leukemia"):
         remark = "the matrix of Ramaswamy et al. is not public in this form; a planted one of its shape replaces it"
         return Finding(what, f"{printed} %", f"{ours:.2f} %", Verdict.UNMATCHED, remark)
-    return percent_finding(what, printed, ours, 0.01, remark, digits=3)
+    how = "after standardising each gene" if name == "colon" else "all 72 samples, raw and uncentred"
+    others = ", ".join(f"{other}: {share:.2f} %" for other, share in shares.items() if other != "ours")
+    return percent_finding(what, printed, ours, 0.01, f"{how}; {others}", digits=3)
 
 
-def curve_findings(name: str, points: list[Any]) -> list[Finding]:
-    """Variances and times of DC-PCA against GPower and SPCA at equal cardinality."""
+def variance_findings(name: str, points: list[Any]) -> list[Finding]:
+    """Variances of DC-PCA against GPower and SPCA at equal cardinality."""
     what = f"{name}, Figure 4: variance of DC-PCA"
-    gpower = timing.variance_ratios(points, "DC-PCA")
-    spca = timing.variance_ratios(points, "DC-PCA", "SPCA", "raw")
+    gpower, spca = timing.ratios_to(points, "GPower"), timing.ratios_to(points, "SPCA", "raw")
     to_gpower, to_spca = (f"mean {fmean(r):.4f}, smallest {min(r):.4f}" for r in (gpower, spca))
     similar, more = agreement(fmean(gpower) >= timing.SIMILAR), agreement(fmean(spca) >= 1.0)
     return [
         Finding(f"{what} / GPower", "similar", to_gpower, similar, f"{len(gpower)} cardinalities"),
         Finding(f"{what} / SPCA", "more than SPCA", to_spca, more, "SPCA with its own loadings"),
-        *timing.findings(f"{name}, Table 4", points, PAPER_NUMBERS[name][1], spread(points)),
     ]
 
 
 DATA: list[list[Any]] = [["colon", 2000], ["leukemia", 7129], ["ramaswamy-shape", 16063]]
 EXPERIMENT = Experiment(
-    "tables34",
-    {
-        "tiny": {"data": [["ramaswamy-small", 60]], "points": 4, "spca_every": 1, "repeats": 1},
-        "quick": {"data": DATA, "points": 16, "spca_every": 2, "repeats": 3},
-        "full": {"data": DATA, "points": 33, "spca_every": 1, "repeats": 7},
-    },
-    tasks,
-    section,
+    title="Tables 3 and 4, Figure 4: gene expression data",
+    tiny={"data": [["ramaswamy-small", 60]], "points": 4, "spca_every": 1, "repeats": 1},
+    quick={"data": DATA, "points": 16, "spca_every": 2, "repeats": 5},
+    full={"data": DATA, "points": 33, "spca_every": 1, "repeats": 9},
+    tasks=tasks,
+    section=section,
 )

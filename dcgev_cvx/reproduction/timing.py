@@ -1,138 +1,187 @@
-"""Figure 3 and Tables 2 and 4: the time of one run at a fixed parameter, by data and method (Section 4.4)."""
+"""The methods of Section 4.4 brought to k, and the time of one run at a fixed parameter (Figures 2 to 4)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from statistics import fmean, median_high
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from statistics import fmean, median
+from time import perf_counter, process_time
 from typing import Any, TypeAlias
 
-from .findings import Finding, Table, agreement, own_claim
-from .running import Settings, Task
-from .timed_methods import PAPER, compared, gaussian_pencil
+import numpy as np
+
+from .._numerics.checks import Vector
+from .._numerics.selection import keep_largest
+from ..certificates import on_support, value
+from ..pencils import Gram, Pencil
+from ..rivals.gpower import ascend, gamma_max
+from ..rivals.sparse_pca import Run, factor, search_penalty
+from ..rivals.spca import penalized
+from .dcpca_on_data import descend, krylov_start, rho_max
+from .findings import Finding, agreement
 
 HOW_TIMED = (
-    "Time is the CPU time of one run at the parameter that was found, start included. It is the median of a few "
-    "runs with one BLAS thread, taken in turn with the other methods, each after an untimed one (SPCA: a single "
-    "run). Passes count how often a run reads the data; a product with some of the columns counts as that share of "
-    "a pass. GPower and DC-PCA are plain NumPy. Both start at the longest column. DC-PCA uses a sample of the "
-    "columns if that explains half of the sample's variance, and up to 1.3 p^⅓ power steps if it explains less than "
-    "a quarter of tr A. As in its authors' program, GPower stops when its objective rises by less than 1e-4 of "
-    "itself. DC-PCA stops when its own rises by less than 1e-4 of xᵀAx. The paper does not state its stopping rule. "
-    "The parameter of the d.c. methods is searched for the cardinality that GPower reached, within half a per cent. "
-    "If the cardinality jumps over it, the largest loadings of the last run with more are kept, and that run is "
-    "timed. SPCA's regression is scikit-learn's compiled one. `d.c. one-shot` keeps k loadings at every step and "
-    "needs no search. It is compared with GPower and its search, a bisection, at the same k."
+    "Time is the CPU time of one run at the parameter that was found, start included: the median of a few runs with "
+    "one BLAS thread, in turn with the other methods, each after an untimed one (SPCA: a single run). GPower and "
+    "DC-PCA are plain NumPy, SPCA's regression is scikit-learn's compiled one. GPower starts at the longest column; "
+    "DC-PCA too if that explains a quarter of tr A, otherwise 1.3 p^⅓ power steps from it. Both stop when their "
+    "objective rises by less than 1e-4 of xᵀAx, as GPower's authors do. DC-PCA's parameter is searched for the "
+    "cardinality that GPower reached, within half a per cent; if it jumps over it, the largest loadings are kept."
 )
 
-Numbers: TypeAlias = Sequence[float]
 SIMILAR = 0.995
 """A mean ratio of variances from here on counts as similar."""
 
+clock = {"nt": perf_counter}.get(os.name, process_time)
+"""CPU time, which other work hardly disturbs; Windows counts it in steps of 16 ms, which is too coarse."""
 
-def size_task(p: int, n: int, seed: list[int], spca: bool, repeats: int) -> dict[str, Any]:
-    """Each method on one random matrix at cardinality n/10 ± 5 %."""
-    k = n // 10
-    return compared(gaussian_pencil(p, n, seed), k, max(1, k // 20), repeats, spca=spca)
+Method: TypeAlias = tuple[Callable[[float], Run], float]
+"""One run at a parameter, and the parameter from which on nothing is left."""
 
-
-def size_tasks(settings: Settings) -> list[Task]:
-    """One timed task per size and instance; SPCA, the slowest, on the first instances only."""
-    tasks: list[Task] = []
-    for p, n in settings["sizes"]:
-        for i in range(settings["instances"]):
-            arguments = {"p": p, "n": n, "seed": [settings["seed"], p, n, i], "repeats": settings["repeats"]}
-            arguments["spca"] = i < settings["spca_instances"]
-            tasks.append(Task(f"{p}x{n}-{i:03d}", size_task, arguments, timed=True))
-    return tasks
+# Methods
 
 
-def of_size(results: Mapping[str, Any], size: Sequence[int]) -> list[Any]:
-    """The results of one size."""
-    return [result for key, result in results.items() if key.startswith(f"{size[0]}x{size[1]}-")]
+def spca(pencil: Pencil, k: int) -> Method:
+    """SPCA as an elastic net on data, ridge λmax(A) (Eq:EN-SPCA)."""
+    ridge = pencil.lambda_max
+    correlation = np.sort(np.abs(pencil.A @ pencil.leading_vector))
+    # at 2|cᵢ| of the k-th variable k survive the first regression: begin near it, not at far too large penalties
+    high = 2.0 * min(float(correlation[-1]), 2.0 * float(correlation[-k]))
+    return partial(penalized, pencil, ridge), high
 
 
-def average(results: Sequence[Any], method: str, what: str, weights: Numbers | None = None) -> float:
-    """The mean of one number over the results that have the method, with equal weights by default."""
-    chosen = [(i, result["methods"][method]) for i, result in enumerate(results) if method in result["methods"]]
-    shares = None if weights is None else [weights[i] for i, _ in chosen]
-    return fmean((answer[what] for _, answer in chosen), shares)
+def gpower(pencil: Pencil, k: int) -> Method:
+    """GPower ℓ0 on data, with the stopping tolerance of its authors (Eq:journee)."""
+    C = factor(pencil)
+    return partial(ascend, C, tol=1e-4), gamma_max(C, "l0")
 
 
-def variance_ratios(results: Sequence[Any], ours: str, theirs: str = "GPower", what: str = "variance") -> list[float]:
-    """The variance of one method divided by another's, result by result."""
-    found = [result["methods"] for result in results if theirs in result["methods"]]
-    return [methods[ours]["variance"] / methods[theirs][what] for methods in found]
+def dc_pca(pencil: Pencil, k: int, start: Vector | None = None) -> Method:
+    """DC-PCA on data (ALG-S) from a given start, or near the longest column: then the start is part of the time."""
+    C = factor(pencil)
+
+    def begin() -> Vector:
+        return krylov_start(C) if start is None else start
+
+    return lambda rho: descend(C, rho, begin()), rho_max(C, begin())
 
 
-def findings(label: str, results: Sequence[Any], paper: Numbers, weights: Numbers | None = None) -> list[Finding]:
+METHODS: Mapping[str, Callable[[Pencil, int], Method]] = {"SPCA": spca, "GPower": gpower, "DC-PCA": dc_pca}
+"""The three methods that the paper compares on large data."""
+
+
+def brought_to(pencil: Pencil, method: Method, k: int, slack: int = 0) -> tuple[dict[str, Any], Callable[[], Run]]:
+    """What a method found for k ± slack, and the run at the parameter for it, to be timed.
+
+    `raw` is the variance with the method's own loadings, `variance` that of the best on its support.
+    """
+    run, high = method
+    found = search_penalty(run, high, k, pencil.n, slack=slack)
+    x = found.run.x
+    if abs(np.count_nonzero(x) - k) > slack:
+        x = keep_largest(x, k)
+    support = np.flatnonzero(x)
+    variance, raw = value(pencil, on_support(pencil, support)), value(pencil, x)
+    answer = {"k": len(support), "variance": variance, "raw": raw, "steps": found.run.steps}
+    return answer, partial(run, found.parameter)
+
+
+def seconds_of(runs: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
+    """The median time of each method's runs, taken in turn: what disturbs one round disturbs every method.
+
+    Each method is run once untimed before each timed run, since the method before it leaves other data in the
+    caches. SPCA, by far the slowest, is run once.
+    """
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for turn in range(repeats):
+        for name, run in runs.items():
+            if name == "SPCA" and turn > 0:
+                continue
+            if name != "SPCA":
+                run()
+            begin = clock()
+            run()
+            seconds[name].append(clock() - begin)
+    return {name: median(times) for name, times in seconds.items()}
+
+
+def compared(pencil: Pencil, k: int, slack: int, repeats: int, *, with_spca: bool) -> dict[str, Any]:
+    """Every method at k ± slack, DC-PCA at the cardinality that GPower reached, to half a per cent."""
+    answers: dict[str, dict[str, Any]] = {}
+    runs: dict[str, Callable[[], Run]] = {}
+    for name, method in METHODS.items():
+        if name == "DC-PCA":
+            k = answers["GPower"]["k"]
+            slack = k // 200
+        if name != "SPCA" or with_spca:
+            answers[name], runs[name] = brought_to(pencil, method(pencil, k), k, slack)
+    for name, seconds in seconds_of(runs, repeats).items():
+        answers[name]["seconds"] = seconds
+    return {"trace": trace(pencil), "methods": answers}
+
+
+def gaussian_pencil(p: int, n: int, seed: list[int]) -> Pencil:
+    """A = CᵀC, not formed, of a p × n matrix C of standard normals (Section 4.4.2)."""
+    return Pencil(Gram(np.random.default_rng(seed).standard_normal((p, n))))
+
+
+def trace(pencil: Pencil) -> float:
+    """tr A, the total variance."""
+    return float(np.sum(pencil.A_diagonal))
+
+
+# What the results say
+
+
+def numbers_of(results: Sequence[Any], method: str, what: str) -> list[float]:
+    """One number of a method from every result that has the method."""
+    return [result["methods"][method][what] for result in results if method in result["methods"]]
+
+
+def ratios_to(results: Sequence[Any], rival: str, what: str = "variance") -> list[float]:
+    """The variance of DC-PCA divided by a rival's, result by result."""
+    both = [result["methods"] for result in results if rival in result["methods"]]
+    return [methods["DC-PCA"]["variance"] / methods[rival][what] for methods in both]
+
+
+def time_findings(
+    label: str, results: Sequence[Any], paper: Sequence[float], over_all_k: bool = False
+) -> list[Finding]:
     """DC-PCA's time against GPower's and SPCA's, given the paper's seconds of SPCA, GPower and DC-PCA.
 
-    Seconds depend on the machine, ratios of two methods in one run hardly do: the verdicts are on ratios.
+    Seconds depend on the machine, ratios of two methods in one run hardly do: the verdicts are on ratios. With
+    `over_all_k` a time is the mean over all cardinalities between those measured (trapezoidal rule).
     """
-    ratio = average(results, "SPCA", "seconds") / average(results, "DC-PCA", "seconds")
-    what, printed = f"{label}: time of SPCA / time of DC-PCA", f"{paper[0] / paper[2]:.0f}"
-    remark = "agreement means that DC-PCA is faster; the elastic net here is scikit-learn's"
+
+    def mean_time(method: str) -> float:
+        seconds, ks = (numbers_of(results, method, what) for what in ("seconds", "k"))
+        if not over_all_k:
+            return fmean(seconds)
+        order = np.argsort(ks)
+        return float(np.trapezoid(np.array(seconds)[order], np.array(ks)[order])) / (max(ks) - min(ks))
+
+    def seconds(times: Sequence[float], unit: str) -> str:
+        return f"{times[0] / times[1]:.3g} ({times[0]:.4g} {unit} / {times[1]:.4g} {unit})"
+
+    spca, gpower, ours = (1e3 * mean_time(method) for method in METHODS)
+    steps = [fmean(numbers_of(results, method, "steps")) for method in ("DC-PCA", "GPower")]
+    variances = ratios_to(results, "GPower")
+    similar = fmean(variances) >= SIMILAR
     return [
-        gpower_finding(label, results, paper, weights),
-        one_shot_finding(label, results),
-        Finding(what, printed, f"{ratio:.{0 if weights is None else 1}f}", agreement(ratio > 1.0), remark),
+        Finding(
+            f"{label}: time of DC-PCA / time of GPower at a fixed parameter",
+            seconds((paper[2], paper[1]), "s"),
+            seconds((ours, gpower), "ms"),
+            agreement(round(ours / gpower, 2) <= max(1.0, round(paper[2] / paper[1], 2)) and similar),
+            f"{steps[0]:.1f} steps, GPower {steps[1]:.1f}; ratio of variances at equal k: mean "
+            f"{fmean(variances):.4f}, smallest {min(variances):.4f}; mean of {len(results)} runs",
+        ),
+        Finding(
+            f"{label}: time of SPCA / time of DC-PCA",
+            seconds((paper[0], paper[2]), "s"),
+            seconds((spca, ours), "ms"),
+            agreement(spca > ours),
+            "agreement means that DC-PCA is faster; the elastic net here is scikit-learn's",
+        ),
     ]
-
-
-def gpower_finding(label: str, results: Sequence[Any], paper: Numbers, weights: Numbers | None) -> Finding:
-    """DC-PCA's time over GPower's, with steps, passes and variances: at most 1, or the paper's ratio, agrees."""
-
-    def both(what: str) -> list[float]:
-        return [average(results, method, what, weights) for method in ("DC-PCA", "GPower")]
-
-    seconds, steps, passes = both("seconds"), both("steps"), both("passes")
-    ratio, printed, variances = seconds[0] / seconds[1], paper[2] / paper[1], variance_ratios(results, "DC-PCA")
-    remark = (
-        f"{steps[0]:.1f} steps and {passes[0]:.1f} passes, GPower {steps[1]:.1f} and {passes[1]:.1f}; ratio of "
-        f"variances at equal k: mean {fmean(variances):.4f}, smallest {min(variances):.4f}; mean of {len(results)}"
-    )
-    if weights is not None:
-        equal = average(results, "DC-PCA", "seconds") / average(results, "GPower", "seconds")
-        middle = median_high(result["methods"]["GPower"]["k"] for result in results)
-        remark += f"; {equal:.2f} with equal weights, where half of the cardinalities are below k = {middle}"
-    if ratio > 1.0 and passes[0] > passes[1]:
-        remark += "; it reads the data more often"
-    return Finding(
-        f"{label}: time of DC-PCA / time of GPower at a fixed parameter",
-        f"{printed:.2f} ({paper[2]:.3f} s / {paper[1]:.3f} s)",
-        f"{ratio:.2f} ({1e3 * seconds[0]:.2f} ms / {1e3 * seconds[1]:.2f} ms)",
-        agreement(ratio <= max(1.0, printed) and fmean(variances) >= SIMILAR),
-        remark,
-    )
-
-
-def one_shot_finding(label: str, results: Sequence[Any]) -> Finding:
-    """The time to a component of a wanted cardinality: one-shot d.c. steps against GPower with its search."""
-    gpower, ours = average(results, "GPower", "total"), average(results, "d.c. one-shot", "total")
-    ratios = variance_ratios(results, "d.c. one-shot")
-    return Finding(
-        f"{label}: time to a component with k loadings, d.c. one-shot / GPower and its search",
-        "(not in the paper)",
-        f"{ours / gpower:.2f} ({1e3 * ours:.1f} ms / {1e3 * gpower:.1f} ms)",
-        own_claim(ours <= gpower and fmean(ratios) >= 0.9995),  # printed as 1.000: equal or better
-        f"ratio of variances at equal k: mean {fmean(ratios):.3f}, smallest {min(ratios):.3f}; "
-        f"{average(results, 'GPower', 'runs'):.0f} runs in GPower's search",
-    )
-
-
-def time_rows(label: str, results: Sequence[Any], paper: Numbers) -> list[tuple[Any, ...]]:
-    """Our times beside the paper's, a row per method that was run."""
-    printed = dict(zip(PAPER, paper, strict=True))
-    rows: list[tuple[Any, ...]] = []
-    for name in dict.fromkeys(name for result in results for name in result["methods"]):
-        seconds, total, steps, passes = (average(results, name, w) for w in ("seconds", "total", "steps", "passes"))
-        share = fmean(r["methods"][name]["variance"] / r["trace"] for r in results if name in r["methods"])
-        shown = (f"{printed[name]:.3f}" if name in printed else "", f"{seconds:.5f}", f"{total:.4f}", f"{steps:.0f}")
-        rows.append((label, name, *shown, f"{passes:.1f}" if passes else "", f"{share:.3%}"))
-    return rows
-
-
-def time_table(name: str, title: str, rows: Sequence[tuple[Any, ...]]) -> Table:
-    """The table of times, its rows from `time_rows`."""
-    columns = ("data", "method", "paper (s)", "one run (s)", "with search (s)", "steps", "passes", "variance")
-    return Table(name, title, columns, tuple(rows))

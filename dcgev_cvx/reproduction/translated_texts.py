@@ -6,55 +6,37 @@ import gzip
 import re
 import unicodedata
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from .._numerics.checks import as_generator, as_path, as_whole
-from ..errors import DataUnavailable, InvalidParameter
+from .._numerics.checks import as_generator, as_path
+from ..errors import DataUnavailable
 from .corpora import Corpus, corpus_from_texts
 
 
-def manpages(language: str = "fr", *, root: str | Path = "/usr/share/man", least: int = 3) -> Corpus:
-    """English manual pages and their translations as installed, paired by section and name.
+def manpages(root: str | Path = "/usr/share/man") -> Corpus:
+    """English manual pages and their French translations as installed below `root`, paired by section and name.
 
-    On Debian and its relatives the packages manpages, manpages-dev, manpages-fr and manpages-fr-dev hold them; other
-    languages likewise. Redirections, and pages with fewer than 30 words in either language, are left out.
-
-    Parameters
-    ----------
-    language
-        A code such as "fr" or "pt_BR"; the folder of that name below root holds the translations.
-    root
-        The folder that holds man1 … man9.
-    least
-        The fewest occurrences of a word that is kept.
+    On Debian and its relatives the packages manpages, manpages-dev, manpages-fr and manpages-fr-dev hold them.
+    Redirections, links, and pages with fewer than 30 words in either language, are left out.
     """
+    root = as_path(root, "root")
     texts: list[tuple[str, str, str]] = []
-    for name, page, translation in page_pairs(as_path(root, "root"), language):
-        english, other = plain_text(read_page(page)), plain_text(read_page(translation))
-        if min(len(english.split()), len(other.split())) >= 30:
-            texts.append((english, other, name))
+    for page in sorted(root.glob("man[1-9]/*")):
+        name = page.relative_to(root)
+        pair = (page, root / "fr" / name)
+        if all(path.is_file() and not path.is_symlink() for path in pair):
+            english, french = (plain_text(read_page(path)) for path in pair)
+            if min(len(english.split()), len(french.split())) >= 30:
+                texts.append((english, french, str(name).removesuffix(".gz")))
     if len(texts) < 10:
         raise DataUnavailable(
-            f"{root} has {len(texts)} page(s) with a translation into {language!r}: install manpages, manpages-dev, "
-            f"manpages-{language} and manpages-{language}-dev (Debian: apt-get install), or pass another root."
+            f"{root} has {len(texts)} page(s) with a French translation: install manpages, manpages-dev, manpages-fr "
+            "and manpages-fr-dev (Debian: apt-get install), or pass another root."
         )
-    english, other, names = zip(*texts, strict=True)
-    source = f"manual pages in English and {language}"
-    return corpus_from_texts(english, other, names, source, languages=("en", language), least=least)
-
-
-def page_pairs(root: Path, language: str) -> Iterator[tuple[str, Path, Path]]:
-    """(section/name, page, translation) of every page in both languages; links would repeat a page."""
-    if not re.fullmatch(r"[a-z]{2,3}(_[A-Z]{2})?", language):
-        raise InvalidParameter(f"language = {language!r} must be a code such as 'fr' or 'pt_BR'.")
-    for section in sorted(root.glob("man[1-9]")):
-        for page in sorted(section.glob("*")):
-            other = root / language / section.name / page.name
-            if page.is_file() and other.is_file() and not page.is_symlink() and not other.is_symlink():
-                yield f"{section.name}/{page.name.removesuffix('.gz')}", page, other
+    english, french, names = zip(*texts, strict=True)
+    return corpus_from_texts(english, french, names, "manual pages in English and French")
 
 
 def read_page(path: Path) -> str:
@@ -87,7 +69,7 @@ def accented(match: re.Match[str]) -> str:
 
 
 def planted_translations(
-    documents: int = 150, topics: int = 10, words: int = 12, noise: int = 60, *, rng: int | np.random.Generator = 0
+    documents: int = 150, topics: int = 10, words: int = 12, noise: int = 60, *, rng: int = 0
 ) -> Corpus:
     """Documents about a few topics each; word j of topic t is "t3-5" in the first language, "s3-5" in the second.
 
@@ -96,9 +78,7 @@ def planted_translations(
     """
     from scipy.sparse import csr_matrix
 
-    sizes = (("documents", documents), ("topics", topics), ("words", words))
-    documents, topics, words = (as_whole(count, what, low=2) for what, count in sizes)
-    noise, generator = as_whole(noise, "noise", low=0), as_generator(rng)
+    generator = as_generator(rng)
     about = generator.random((documents, topics)) < 0.3
     about[np.arange(documents), generator.integers(topics, size=documents)] = True
     chance = np.hstack([np.where(np.repeat(about, words, axis=1), 0.5, 0.05), np.full((documents, noise), 0.05)])

@@ -11,11 +11,10 @@ from scipy.linalg import eigh
 
 from .._numerics.checks import Index, Matrix, Vector, one_of
 from ..certificates import Solution, on_support
-from ..exact import best_subset
 from ..pencils import Pencil
 from .sparse_pca import finished, pca_problem
 
-Search: TypeAlias = Literal["both", "forward", "backward", "exact"]
+Search: TypeAlias = Literal["both", "forward", "backward"]
 
 HALVINGS = 40
 """Steps of the root search in the interlacing interval: a relative width of 1e-12."""
@@ -25,7 +24,8 @@ def gspca(pencil: Pencil, k: int, *, search: Search = "both") -> Solution:
     """Grow a support from one variable, shrink it from all, and keep the better one of size k (SGEV-P).
 
     Each pass takes the variable whose entry or exit leaves the largest λmax(A_SS); a step costs one eigenvalue
-    decomposition, and candidates are scored together by the secular equation.
+    decomposition, and candidates are scored together by the secular equation. Its authors' exact variant is
+    `exact.best_subset`.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def gspca(pencil: Pencil, k: int, *, search: Search = "both") -> Solution:
         B = I and A ⪰ 0.
     k : int
         The cardinality.
-    search : {"both", "forward", "backward", "exact"}
-        Which passes to make; "exact" is `best_subset`, which proves the optimum and may take long for large n.
+    search : {"both", "forward", "backward"}
+        Which passes to make.
 
     Returns
     -------
@@ -48,11 +48,8 @@ def gspca(pencil: Pencil, k: int, *, search: Search = "both") -> Solution:
     (0, 1, 8)
     """
     work, k = pca_problem(pencil, k, "gspca")
-    one_of(search, "search", ("both", "forward", "backward", "exact"))
+    one_of(search, "search", ("both", "forward", "backward"))
     begin = perf_counter()
-    if search == "exact":
-        proved = best_subset(work, k)
-        return finished(pencil, np.asarray(proved.x), k, "gspca-exact", begin, converged=proved.optimal)
     A, _ = work.dense()
     passes = {"forward": [forward], "backward": [backward]}.get(search, [forward, backward])
     supports = [next(S for S in path(A) if len(S) == k) for path in passes]

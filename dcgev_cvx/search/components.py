@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, as_callback, frozen, listed, says_stop, shown
-from ..certificates import Solution, checked_k, value
+from ..certificates import Solution, value
 from ..errors import InvalidParameter
-from ..pencils import Pencil, expect_pencil
+from ..pencils import Pencil
 from . import explained_variance
+from .constructions import size_of
 from .deflation import Deflation, deflate, directions, orthonormal, rule_of
-from .per_view import checked_ks, solve_per_view
-from .solve import Effort, solve
+from .solve import Effort, checked_plan, solve
 from .working_set import WorkingSet, working_set
 
 
@@ -64,16 +64,22 @@ def components(
     Traceback (most recent call last):
     dcgev_cvx.errors.InvalidParameter: ks is empty: give one cardinality per component, e.g. ks=[6, 2, 2].
     """
-    wanted = checked_cardinalities(expect_pencil(pencil), ks)
+    wanted = listed(ks)
+    if not wanted:
+        empty = "ks is empty: give" if isinstance(ks, (list, tuple)) else f"ks = {shown(ks)} must list"
+        raise InvalidParameter(f"{empty} one cardinality per component, e.g. ks=[6, 2, 2].")
+    most = max(size_of(checked_plan(pencil, k)) for k in wanted)
     rule_of(deflation)
     listener = as_callback(callback, "callback")
-    if (screened := working_set(pencil, max(sum(k) if per_view(k) else k for k in wanted))) is not None:
+    if (screened := working_set(pencil, most)) is not None:
 
         def tell(solution: Solution) -> Any:
             return None if listener is None else listener(screened.embed(solution))
 
-        settings: Any = {"deflation": deflation, "effort": effort, "random_state": random_state, "callback": tell}
-        return embedded(screened, components(screened.pencil, ks, **settings))
+        part = components(
+            screened.pencil, ks, deflation=deflation, effort=effort, random_state=random_state, callback=tell
+        )
+        return embedded(screened, part)
     current, found, V = pencil, np.zeros((pencil.n, 0)), np.zeros((pencil.n, 0))
     solutions: list[Solution] = []
     inner: list[float] = []
@@ -82,8 +88,12 @@ def components(
             # deflated before the search and not after it: the last component needs no deflation
             current = deflate(current, V[:, -1], deflation, found)
             found = np.column_stack([found, orthonormal(pencil, directions(pencil, V[:, -1]), found)])
-            check_rest(current, pencil, j)
-        solution = next_component(current, k, effort, random_state)
+            # what is left but for rounding would be scaled up to look like a direction
+            if current.A_scale <= 100.0 * pencil.n * UNIT_ROUNDOFF * pencil.A_scale:
+                raise InvalidParameter(
+                    f"Nothing is left of A after {j} component(s): it has rank {j} or less. Ask for at most {j}."
+                )
+        solution = solve(current, k, effort=effort, random_state=random_state, check_path=False)
         inner.append(solution.value)
         solutions.append(replace(solution, value=value(pencil, solution.x)))
         V = np.column_stack([V, solution.x])
@@ -181,34 +191,3 @@ class Components:
             shares = (self.projector_trace()[-1], self.adjusted()[-1], self.plain_sum()[-1])
             lines.append("projector trace {:.2%}, adjusted {:.2%}, plain sum {:.2%}".format(*shares))
         return "\n".join(lines)
-
-
-def checked_cardinalities(pencil: Pencil, ks: Any) -> list[Any]:
-    """At least one cardinality, each a number or one number per view, all in range."""
-    wanted = listed(ks)
-    if not wanted:
-        empty = "ks is empty: give" if isinstance(ks, (list, tuple)) else f"ks = {shown(ks)} must list"
-        raise InvalidParameter(f"{empty} one cardinality per component, e.g. ks=[6, 2, 2].")
-    for k in wanted:
-        checked_ks(pencil, k) if per_view(k) else checked_k(k, pencil.n)
-    return list(wanted)
-
-
-def per_view(k: Any) -> bool:
-    """Does k give one number for each view?"""
-    return isinstance(k, Sequence) and not isinstance(k, str)
-
-
-def next_component(pencil: Pencil, k: Any, effort: Effort, random_state: int) -> Solution:
-    """Solve for one cardinality, or for one per view; the ρ̃ path of a deflated pencil is of no interest."""
-    if per_view(k):
-        return solve_per_view(pencil, k, effort=effort, random_state=random_state)
-    return solve(pencil, k, effort=effort, random_state=random_state, check_path=False)
-
-
-def check_rest(deflated: Pencil, pencil: Pencil, j: int) -> None:
-    """An error where nothing but rounding is left of A, which would be scaled up to look like a direction."""
-    if deflated.A_scale <= 100.0 * pencil.n * UNIT_ROUNDOFF * pencil.A_scale:
-        raise InvalidParameter(
-            f"Nothing is left of A after {j} component(s): it has rank {j} or less. Ask for at most {j}."
-        )

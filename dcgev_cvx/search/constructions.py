@@ -12,10 +12,10 @@ from .._numerics.selection import largest_first
 from ..certificates import on_support, value
 from ..pencils import Gram, Pencil
 from ..steps.scaling import Scaling
-from .exchange_table import CHUNK, other_pairs, pair_value, sub_pencils
+from .exchange_table import CHUNK, other_pairs, pair_value, pair_values, sub_pencils
 
 Plan: TypeAlias = tuple[tuple[Index, int], ...]
-"""How many variables a support has from each of some groups, which are all variables together."""
+"""How many variables a support has from each of some groups, which follow each other and are all variables."""
 
 
 def forward_selection(pencil: Pencil, k: int) -> Index:
@@ -64,7 +64,7 @@ def column_supports(pencil: Pencil, plan: Plan, columns: Index, count: int) -> l
     The columns are those whose k largest |Aᵢⱼ|/√(BᵢᵢBⱼⱼ) have the largest sums, without those of variables that a
     support already has. On a correlation matrix the diagonal says nothing; this says where variables go together.
     """
-    k = sum(k for _, k in plan)
+    k = size_of(plan)
     sums = np.empty(len(columns))
     size = max(1, CHUNK // pencil.n)
     for at in range(0, len(columns), size):
@@ -94,9 +94,9 @@ def fitted(pencil: Pencil, support: Index, plan: Plan) -> Index:
     """
     if all(np.count_nonzero(np.isin(rows, support)) == k for rows, k in plan):
         return support
-    score = rank(entry_values(pencil, support))
-    x = on_support(pencil, support) * pencil.B_roots
-    score[support] = pencil.n + rank(np.abs(x[support]))
+    loading = np.abs(on_support(pencil, support) * pencil.B_roots)
+    score = ranks(entry_values(pencil, support))
+    score[support] = pencil.n + ranks(loading[support])
     return highest(score, plan)
 
 
@@ -105,14 +105,14 @@ def highest(score: Vector, plan: Plan) -> Index:
     return np.sort(np.concatenate([rows[largest_first(score[rows], k)] for rows, k in plan]))
 
 
+def size_of(plan: Plan) -> int:
+    """How many variables a support has in all."""
+    return sum(k for _, k in plan)
+
+
 def group_labels(plan: Plan) -> Index | None:
     """The number of its group for each variable; None for a single group."""
-    if len(plan) == 1:
-        return None
-    labels = np.zeros(sum(len(rows) for rows, _ in plan), dtype=np.intp)
-    for label, (rows, _) in enumerate(plan):
-        labels[rows] = label
-    return labels
+    return None if len(plan) == 1 else np.repeat(np.arange(len(plan)), [len(rows) for rows, _ in plan])
 
 
 def best_variable(pencil: Pencil) -> Index:
@@ -142,8 +142,7 @@ def best_pair(pencil: Pencil) -> Index:
 
 def entry_values(pencil: Pencil, support: Index) -> Vector:
     """For each variable the value of the pair of it and the leading eigenvector on a support; −inf for members."""
-    x = on_support(pencil, support)
-    found = pair_value(pencil.A_quad(x), 1.0, pencil.A_dot(x), pencil.B_dot(x), pencil.A_diagonal, pencil.B_diagonal)
+    found = pair_values(pencil, on_support(pencil, support))
     found[support] = -math.inf
     return found
 
@@ -154,14 +153,12 @@ def spread(pencil: Pencil, x: Vector, k: int) -> Vector:
     if missing <= 0:
         return x
     unit, length, _ = in_units(pencil)
-    if unit is not pencil:
-        return length * spread(unit, x / length, k)
-    gain = pair_value(pencil.A_quad(x), 1.0, pencil.A_dot(x), pencil.B_dot(x), pencil.A_diagonal, pencil.B_diagonal)
+    gain = pair_values(unit, x / length)
     gain[x != 0.0] = -math.inf
-    best, z = largest_first(gain, missing), x.copy()
-    z[best] = float(np.max(np.abs(x))) * np.sqrt(pencil.B_scale / pencil.B_diagonal[best])
-    old, new = value(pencil, x), value(pencil, z)
-    return z / pencil.B_norm(z) if new >= old - 1e-12 * abs(old) else x
+    best, z = largest_first(gain, missing), x / length
+    z[best] = float(np.max(np.abs(z))) * np.sqrt(unit.B_scale / unit.B_diagonal[best])
+    old, new = value(unit, x / length), value(unit, z)
+    return length * z / unit.B_norm(z) if new >= old - 1e-12 * abs(old) else x
 
 
 def in_units(pencil: Pencil) -> tuple[Pencil, float, float]:
@@ -172,9 +169,6 @@ def in_units(pencil: Pencil) -> tuple[Pencil, float, float]:
     return scaling.pencil(pencil), float(scaling.u[0]), scaling.o
 
 
-def rank(values: Vector) -> Vector:
-    """The place of each value in ascending order, from 0; ties go to the higher place for the lower position."""
-    order = np.argsort(-values, kind="stable")
-    places = np.empty(len(values))
-    places[order] = np.arange(len(values), 0, -1) - 1.0
-    return places
+def ranks(values: Vector) -> Vector:
+    """The place of each value in ascending order, the same for equal values."""
+    return np.unique(values, return_inverse=True)[1].astype(np.float64)

@@ -22,7 +22,7 @@ from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, as_vector, check_b
 from .._numerics.spectra import power_of_two
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, expect_pencil
-from .explained_variance import checked_loadings, times
+from .explained_variance import checked_loadings
 
 Deflation: TypeAlias = Literal["orthogonalized-hotelling", "hotelling", "projection", "schur"]
 
@@ -61,10 +61,20 @@ def deflate(pencil: Pencil, x: Vector, deflation: Deflation, found: Matrix | Non
     rule = rule_of(deflation)
     W = directions(expect_pencil(pencil), x)
     if found is not None and np.shape(found) != (pencil.n, 0):
-        earlier = checked_directions(pencil, found, "found")
-        W = orthonormal(pencil, W, earlier) if deflation == "orthogonalized-hotelling" else W
+        found = checked_directions(pencil, found)
+        W = orthonormal(pencil, W, found) if deflation == "orthogonalized-hotelling" else W
     A = rule(pencil, W) if W.shape[1] else pencil.A
     return Pencil(A, pencil.B, pencil.names, pencil.blocks)
+
+
+def checked_directions(pencil: Pencil, found: Matrix) -> Matrix:
+    """The directions taken out so far, which must be B-orthonormal."""
+    W = checked_loadings(pencil, found, "found")
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = float(np.max(np.abs(W.T @ B_times(pencil, W) - np.eye(W.shape[1]))))
+    if not error <= 1e-8:
+        raise InvalidParameter(f"found must be B-orthonormal, WᵀBW = I, but max |WᵀBW − I| = {error:.3g}.")
+    return W
 
 
 def directions(pencil: Pencil, x: Vector) -> Matrix:
@@ -100,16 +110,6 @@ def orthonormal(pencil: Pencil, W: Matrix, found: Matrix) -> Matrix:
     return np.column_stack(columns) if columns else np.zeros((pencil.n, 0))
 
 
-def checked_directions(pencil: Pencil, W: Matrix, what: str = "W") -> Matrix:
-    """W with WᵀBW = I, which the rules below require."""
-    W = checked_loadings(pencil, W, what)
-    with np.errstate(over="ignore", invalid="ignore"):
-        error = float(np.max(np.abs(W.T @ B_times(pencil, W) - np.eye(W.shape[1]))))
-    if not error <= 1e-8:
-        raise InvalidParameter(f"{what} must be B-orthonormal, WᵀBW = I, but max |WᵀBW − I| = {error:.3g}.")
-    return W
-
-
 def hotelling(pencil: Pencil, W: Matrix) -> Matrix:
     """A − BW(WᵀAW)WᵀB: for an eigenvector its eigenvalue becomes zero and nothing else changes.
 
@@ -121,7 +121,6 @@ def hotelling(pencil: Pencil, W: Matrix) -> Matrix:
     zᵀ(A − (wᵀAw)wwᵀ)z = q(1 − (wᵀAw)q), and (wᵀAw)q ≥ 1 by Cauchy and Schwarz, with equality for
     eigenvectors only.
     """
-    W = checked_directions(pencil, W)
     if isinstance(pencil.A, Gram):
         check_bytes(
             (pencil.n, pencil.n),
@@ -129,7 +128,7 @@ def hotelling(pencil: Pencil, W: Matrix) -> Matrix:
             'Use deflation="projection" or "schur", which keep the factor C.',
         )
     BW = B_times(pencil, W)
-    return even(pencil.dense()[0] - BW @ (W.T @ times(pencil, W)) @ BW.T)
+    return even(pencil.dense()[0] - BW @ (W.T @ (pencil.A @ W)) @ BW.T)
 
 
 def projection(pencil: Pencil, W: Matrix) -> Matrix | Gram:
@@ -137,11 +136,10 @@ def projection(pencil: Pencil, W: Matrix) -> Matrix | Gram:
 
     A factor stays one: C − (CW)(BW)ᵀ. For every x in the span of W the deflated xᵀAx is 0, and A ⪰ 0 stays so.
     """
-    W = checked_directions(pencil, W)
     BW = B_times(pencil, W)
     if isinstance(pencil.A, Gram):
         return Gram(pencil.A.C - (pencil.A.C @ W) @ BW.T)
-    AW = times(pencil, W)
+    AW = pencil.A @ W
     cross = AW @ BW.T
     return even(pencil.A - cross - cross.T + BW @ (W.T @ AW) @ BW.T)
 
@@ -153,12 +151,11 @@ def schur(pencil: Pencil, W: Matrix) -> Matrix | Gram:
     components are uncorrelated with those of W, and A ⪰ 0 stays so. Where WᵀAW is singular, for A ⪰ 0 a component
     that explains nothing, it raises InvalidParameter.
     """
-    W = checked_directions(pencil, W)
     if isinstance(pencil.A, Gram):
         Q, R = np.linalg.qr(pencil.A.C @ W)
         check_invertible(np.abs(np.diagonal(R)) ** 2, pencil)
         return Gram(pencil.A.C - Q @ (Q.T @ pencil.A.C))
-    AW = times(pencil, W)
+    AW = pencil.A @ W
     M = W.T @ AW
     check_invertible(np.abs(np.linalg.eigvalsh(0.5 * (M + M.T))), pencil)
     return even(pencil.A - AW @ np.linalg.solve(M, AW.T))
@@ -166,12 +163,7 @@ def schur(pencil: Pencil, W: Matrix) -> Matrix | Gram:
 
 def rule_of(deflation: str) -> Callable[[Pencil, Matrix], Matrix | Gram]:
     """The rule by name."""
-    rules: dict[str, Callable[[Pencil, Matrix], Matrix | Gram]] = {
-        "orthogonalized-hotelling": hotelling,
-        "hotelling": hotelling,
-        "projection": projection,
-        "schur": schur,
-    }
+    rules = {"orthogonalized-hotelling": hotelling, "hotelling": hotelling, "projection": projection, "schur": schur}
     return rules[one_of(deflation, "deflation", rules)]
 
 

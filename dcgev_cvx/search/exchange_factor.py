@@ -94,10 +94,8 @@ class Pool:
     def kept(self, places: Index, Ax: Vector) -> Vector:
         """What x without one of its members is worth, for the members at the places given."""
         x = self.x[places]
-        square = x * x
-        return (self.value - 2.0 * x * Ax + square * self.diagonal[self.members[places]]) / np.maximum(
-            1.0 - square, 1e-14
-        )
+        rest = self.value - 2.0 * x * Ax + x * x * self.diagonal[self.members[places]]
+        return rest / np.maximum(1.0 - x * x, 1e-14)
 
     def exchange(self) -> bool:
         """Make the first of the four best exchanges that raises the value; was there one?

@@ -1,15 +1,13 @@
-"""Exchanges in any pencil: the gain of every exchange, for many supports at once, from one inverse for each."""
+"""The table of all exchanges: what each is worth, for many supports at once, from one inverse for each."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from .._numerics.checks import Index, Matrix, Vector
-from .._numerics.selection import largest_first
 from ..certificates import on_support
 from ..pencils import Gram, Pencil
 
@@ -17,116 +15,6 @@ TABLE = 1e7
 """Multiplications of the largest table of all exchanges, 10 ms; beyond, only the likeliest variables are tried."""
 CHUNK = 1 << 18
 """Numbers computed at a time, 2 MB: fast as long as they stay in the cache."""
-
-
-@dataclass
-class ExchangeTable:
-    """Exchanges by tables of gains, best exchange first; `groups` are labels as in `exchanges_for`."""
-
-    pencil: Pencil
-    k: int
-    groups: Index | None = None
-    work: float = 0.0
-    seen: set[bytes] = field(default_factory=set[bytes])
-
-    exhaustive: ClassVar[bool] = True
-
-    @property
-    def exchange_work(self) -> float:
-        """Multiplications of one exchange."""
-        return table_work(self.pencil, self.k)
-
-    def improve(self, supports: Index) -> tuple[Index, Vector]:
-        """The local optima that exchanges reach from the rows of an m × k table, and their values."""
-        size = max(1, CHUNK // (self.k * self.pencil.n))
-        parts = [self.improve_together(supports[at : at + size]) for at in range(0, len(supports), size)]
-        return np.concatenate([ends for ends, _ in parts]), np.concatenate([values for _, values in parts])
-
-    def improve_together(self, supports: Index) -> tuple[Index, Vector]:
-        """The same for a few supports, whose tables are computed together."""
-        supports = supports[self.unseen(supports)]
-        values, x = leading(self.pencil, supports)
-        ends, end_values = [supports[:0]], [values[:0]]
-        while len(supports):
-            after, after_values, after_x = self.exchanged(supports, values, x)
-            # λmax is good to some units in its last place: two supports that tie would else be exchanged for ever
-            rises = after_values > values + 1e-12 * np.abs(values)
-            ends.append(supports[~rises])
-            end_values.append(values[~rises])
-            new = np.flatnonzero(rises)[self.unseen(after[rises])]
-            supports, values, x = after[new], after_values[new], after_x[new]
-        return np.concatenate(ends), np.concatenate(end_values)
-
-    def unseen(self, supports: Index) -> list[int]:
-        """The rows that were not met before, noted for the next time."""
-        new: list[int] = []
-        for row, support in enumerate(supports):
-            key = support.tobytes()
-            if key not in self.seen:
-                self.seen.add(key)
-                new.append(row)
-        return new
-
-    def exchanged(self, supports: Index, values: Vector, x: Matrix) -> tuple[Index, Vector, Matrix]:
-        """Each support after its best exchange, or as it is where none raises λmax, with the new leading pairs."""
-        columns = np.arange(self.pencil.n)
-        if self.exchange_work > TABLE:
-            columns = self.promising(supports[0], float(values[0]), x[0])
-        gains = self.gains(supports, values, x, columns)
-        if len(supports) == 1:
-            return self.several(supports, values, x, gains[0], columns)
-        flat, at = gains.reshape(len(supports), -1), np.arange(len(supports))
-        best = np.argmax(flat, axis=1)
-        i, j = np.divmod(best, len(columns))
-        after = supports.copy()
-        after[at, i] = np.where(flat[at, best] > 0.0, columns[j], after[at, i])
-        after.sort(axis=1)
-        return after, *leading(self.pencil, after)
-
-    def several(
-        self, supports: Index, values: Vector, x: Matrix, gains: Matrix, columns: Index
-    ) -> tuple[Index, Vector, Matrix]:
-        """The best exchange of a single support, then the best two, four, … together while λmax rises.
-
-        A large support needs many exchanges, and λmax costs less than a table.
-        """
-        best, flat, count = (supports, values, x), gains.ravel(), 1
-        order = largest_first(flat, 4 * self.k)
-        pairs = disjoint(np.divmod(order[flat[order] > 0.0], len(columns)))
-        while count // 2 < len(pairs):
-            after = supports.copy()
-            after[0, pairs[:count, 0]] = columns[pairs[:count, 1]]
-            after.sort(axis=1)
-            found = leading(self.pencil, after)
-            if not found[0][0] > best[1][0]:
-                break
-            best, count = (after, *found), 2 * count
-        return best
-
-    def promising(self, support: Index, value: float, x: Vector) -> Index:
-        """As many outsiders as fit into a table, at least k: those that form the best pairs with x."""
-        pencil, z = self.pencil, np.zeros(self.pencil.n)
-        z[support] = x
-        gain = pair_value(value, 1.0, pencil.A_dot(z), pencil.B_dot(z), pencil.A_diagonal, pencil.B_diagonal)
-        gain[support] = -math.inf
-        few = max(self.k, int(pencil.n * TABLE / self.exchange_work))
-        return largest_first(gain, min(few, pencil.n - self.k))
-
-    def gains(self, supports: Index, values: Vector, x: Matrix, columns: Index) -> Matrix:
-        """`exchange_gains` for each support, with 0 for members and for variables of another group."""
-        pencil = self.pencil
-        self.work += len(supports) * self.exchange_work * len(columns) / pencil.n
-        A, B = sub_pencils(pencil, supports)
-        A_cross, B_cross = cross_blocks(pencil, supports, columns)
-        gains = exchange_gains(
-            A, B, A_cross, B_cross, pencil.A_diagonal[columns], pencil.B_diagonal[columns], x, values
-        )
-        inside = np.zeros((len(supports), pencil.n), dtype=bool)
-        np.put_along_axis(inside, supports, values=True, axis=1)
-        np.copyto(gains, 0.0, where=inside[:, None, columns])
-        if self.groups is not None:
-            np.copyto(gains, 0.0, where=self.groups[supports][:, :, None] != self.groups[columns])
-        return gains
 
 
 def table_work(pencil: Pencil, k: int) -> float:
@@ -139,16 +27,7 @@ def table_work(pencil: Pencil, k: int) -> float:
     return k * pencil.n * (50.0 + 0.25 * max(k, rows))
 
 
-def exchange_gains(
-    A: Matrix,
-    B: Matrix | None,
-    A_cross: Matrix,
-    B_cross: Matrix | None,
-    a: Vector,
-    b: Vector,
-    x: Matrix,
-    value: Vector,
-) -> Matrix:
+def exchange_gains(pencil: Pencil, supports: Index, columns: Index, x: Matrix, value: Any) -> Matrix:
     """λmax(S − i + j) − λmax(S) for all i in S and j outside: the sign as it is, the size estimated.
 
     With λ = λmax(S), H = A − λB and G = Σ_{m>1} vₘvₘᵀ/(λ − λₘ) over the other eigenvectors of the sub-pencil, let
@@ -166,28 +45,29 @@ def exchange_gains(
 
     Parameters
     ----------
-    A, B
-        The sub-pencils on m supports S, m × k × k; None for B = I.
-    A_cross, B_cross, a, b
-        Rows S and columns j, m × k × l, and the diagonals at j.
+    pencil
+        (A, B).
+    supports, columns
+        The m supports S, m × k, and the l variables j.
     x, value
         The leading eigenvectors, unit in the B norm, m × k, and the m values λ.
 
     Returns
     -------
-    m × k × l numbers, 0 where the exchange raises nothing.
+    m × k × l numbers, 0 where the exchange raises nothing; those of members j are without meaning.
     """
     value = value[:, None, None]
-    if B is None or B_cross is None:
-        z, H = x, A_cross
-    else:  # all variables in units of the metric
-        root = np.sqrt(np.diagonal(B, axis1=1, axis2=2))
+    A, B = sub_pencils(pencil, supports)
+    H, B_cross = cross_blocks(pencil, supports, columns)
+    z, a = x, pencil.A_diagonal[columns]
+    if B is not None and B_cross is not None:  # all variables in units of the metric
+        root, roots = pencil.B_roots[supports], pencil.B_roots[columns]
         scale = root[:, :, None] * root[:, None, :]
-        A, B, z = A / scale, B / scale, x * root
-        H = (A_cross - value * B_cross) / (root[:, :, None] * np.sqrt(b))
+        A, B, z, a = A / scale, B / scale, x * root, a / roots**2
+        H = (H - value * B_cross) / (root[:, :, None] * roots)
     G = other_pairs(A, B, z, value)
     r = G @ H
-    s = (a / b - value[:, 0] + np.einsum("mij,mij->mj", H, r))[:, None, :]
+    s = (a - value[:, 0] + np.einsum("mij,mij->mj", H, r))[:, None, :]
     d, u, z = np.diagonal(G, axis1=1, axis2=2)[:, :, None], z[:, None, :] @ H, z[:, :, None]
     own, other = z * z * s, u * u * d
     rises, falls = own + other - 2.0 * z * u * r, r * r - s * d
@@ -227,6 +107,11 @@ def pair_value(p: Any, q: Any, a: Vector, b: Vector, r: Vector, s: Vector) -> Ve
     A = np.maximum(q * s - b * b, 1e-14 * q * s)
     half = 0.5 * (p * s + q * r) - a * b
     return (half + np.sqrt(np.maximum(half * half - A * (p * r - a * a), 0.0))) / A
+
+
+def pair_values(pencil: Pencil, x: Vector) -> Vector:
+    """For each variable the value of the pair of it and x, which has unit B norm."""
+    return pair_value(pencil.A_quad(x), 1.0, pencil.A_dot(x), pencil.B_dot(x), pencil.A_diagonal, pencil.B_diagonal)
 
 
 def leading(pencil: Pencil, supports: Index) -> tuple[Vector, Matrix]:
@@ -269,17 +154,3 @@ def cross_blocks(pencil: Pencil, supports: Index, columns: Index) -> tuple[Matri
     at = supports if len(columns) == pencil.n else (supports[:, :, None], columns)
     A = pencil.A.C.T[supports] @ pencil.A.C[:, columns] if isinstance(pencil.A, Gram) else pencil.A[at]
     return A, None if pencil.B is None else pencil.B[at]
-
-
-def disjoint(pairs: tuple[Index, Index]) -> Index:
-    """The pairs (i, j) in their order, without those of which i or j has occurred before, as rows."""
-    first, second = pairs
-    kept: list[tuple[int, int]] = []
-    rows: set[int] = set()
-    columns: set[int] = set()
-    for i, j in zip(first.tolist(), second.tolist(), strict=True):
-        if i not in rows and j not in columns:
-            kept.append((i, j))
-            rows.add(i)
-            columns.add(j)
-    return np.array(kept, dtype=np.intp).reshape(-1, 2)

@@ -37,7 +37,7 @@ def projector_trace(pencil: Pencil, V: Matrix) -> float:
     kept = sizes > 1e-12 * sizes[0]
     # W = L⁻ᵀU = V·T·diag(1/sizes): no solve with L is needed
     W = V @ (T[kept].T / sizes[kept])
-    return float(np.trace(W.T @ times(pencil, W))) / total(pencil)
+    return float(np.trace(W.T @ (pencil.A @ W))) / total(pencil)
 
 
 def adjusted(pencil: Pencil, V: Matrix) -> float:
@@ -62,9 +62,8 @@ def plain_sum(pencil: Pencil, V: Matrix) -> float:
 
 def is_variance(pencil: Pencil) -> bool:
     """Is A positive semidefinite and not zero, so that shares of tr(A) mean something? In CCA it is not."""
-    if isinstance(expect_pencil(pencil).A, Gram):
-        return pencil.A_scale > 0.0
-    return pencil.A_scale > 0.0 and pencil.lambda_min_A >= -1e-10 * pencil.n * pencil.A_scale
+    scale = expect_pencil(pencil).A_scale
+    return scale > 0.0 and pencil.lambda_min_A >= -1e-10 * pencil.n * scale
 
 
 def total(pencil: Pencil) -> float:
@@ -75,7 +74,7 @@ def total(pencil: Pencil) -> float:
             "no variance to explain: look at the values, which are correlations)."
         )
     if pencil.B is None:
-        return pencil.A.trace() if isinstance(pencil.A, Gram) else float(np.trace(pencil.A))
+        return float(np.sum(pencil.A_diagonal))
     if isinstance(pencil.A, Gram):
         C = pencil.A.C
         return float(np.sum(C.T * pencil.B_solve(C.T)))  # pyright: ignore[reportArgumentType]
@@ -103,12 +102,7 @@ def unit_columns(pencil: Pencil, V: Matrix) -> Matrix:
     return V / np.array([pencil.B_norm(v) for v in V.T])
 
 
-def times(pencil: Pencil, W: Matrix) -> Matrix:
-    """AW."""
-    return pencil.A @ W
-
-
 def covariance(pencil: Pencil, V: Matrix) -> Matrix:
     """VᵀAV, symmetric to the last bit."""
-    M = V.T @ times(pencil, V)
+    M = V.T @ (pencil.A @ V)
     return 0.5 * (M + M.T)

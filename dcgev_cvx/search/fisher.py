@@ -1,8 +1,7 @@
 """Sparse Fisher discriminant analysis: its path in ν, a given number of variables, the LASSO behind it (Section 6).
 
 A = aaᵀ has rank one, so the best vector on a support S is known: x_S ∝ B_SS⁻¹a_S, with the Fisher ratio (aᵀx)²/xᵀBx
-= a_SᵀB_SS⁻¹a_S. Choosing S is best-subset regression; `exchange_rank_one` has what a variable more or less is
-worth.
+= a_SᵀB_SS⁻¹a_S. Choosing S is best-subset regression.
 """
 
 from __future__ import annotations
@@ -234,9 +233,12 @@ def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, name
     begin = perf_counter()
     program = SparseFDA(a, B, 0.0)
     k = checked_k(k, program.pencil.n)
-    check_path(path, program.pencil.n)
     pencil = Pencil(Gram(program.a[None, :]), program.pencil.B, checked_names(names, program.pencil.n))
     unit = in_units(pencil)[0]
+    if path is not None and not isinstance(path, FisherPath):
+        raise InvalidParameter(f"path = {shown(path)} must be what fisher_path returns, or None.")
+    if path is not None and (other := path.runs[0].program.pencil.n) != unit.n:
+        raise InvalidParameter(f"path is of {other} variables where a has {unit.n}: it belongs to another problem.")
     plan, given = ((np.arange(unit.n), k),), neighbours(path, k)
     support, method = best_support(unit, plan, "normal", np.random.default_rng(0), given)
     x = np.zeros(unit.n)
@@ -244,17 +246,6 @@ def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, name
     on_path = None if path is None else k in path.cardinalities
     nu = path.nus[path.cardinalities.index(k)] if path is not None and on_path else np.nan
     return solution_of(pencil, x, method, perf_counter() - begin, rho=nu, on_path=on_path)
-
-
-def check_path(path: Any, n: int) -> None:
-    """What fisher_path returned for as many variables, or None."""
-    if path is None:
-        return
-    if not isinstance(path, FisherPath):
-        raise InvalidParameter(f"path = {shown(path)} must be what fisher_path returns, or None.")
-    other = next((run.program.pencil.n for run in path.runs if run.program.pencil.n != n), None)
-    if other is not None:
-        raise InvalidParameter(f"path is of {other} variables where a has {n}: it belongs to another problem.")
 
 
 def neighbours(path: FisherPath | None, k: int) -> list[Index]:

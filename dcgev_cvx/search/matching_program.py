@@ -25,17 +25,11 @@ NEWTON_LIMIT = 400
 
 def matched_solution(pencil: Pencil, x: Vector, method: str, begin: float) -> Solution:
     """x with the program on whose stationary point its support lies, if there is one; timed from `begin`."""
-    found = matching_program(pencil, x)
-    program, certificate = found or (None, None)
-    return solution_of(
-        pencil,
-        x,
-        method,
-        perf_counter() - begin,
-        rho=program.rho if program else math.nan,
-        eps=program.eps if program else math.nan,
-        certificate=certificate,
-    )
+    found, seconds = matching_program(pencil, x), perf_counter() - begin
+    if found is None:
+        return solution_of(pencil, x, method, seconds)
+    program, certificate = found
+    return solution_of(pencil, x, method, seconds, rho=program.rho, eps=program.eps, certificate=certificate)
 
 
 def matching_program(pencil: Pencil, x: Vector) -> tuple[SparseGEV, Certificate] | None:

@@ -74,36 +74,31 @@ def one_shot(pencil: Pencil, k: int, x0: Vector, schedule: Schedule | None = Non
     """
     schedule = schedule or Schedule()
     x = np.array(x0 / pencil.B_norm(x0))
+    rho = 0.0
     if k == pencil.n:
-        return x, 0.0
-    if pencil.B is None and isinstance(pencil.A, Gram):
+        return x, rho
+    # CᵀC needs no shift, and finding that out would cost an eigenvalue
+    tau = 0.0 if isinstance(pencil.A, Gram) else smallest_tau(pencil, "metric")
+    if pencil.B is not None:
+        rho = lasso_steps(pencil, tau, k, x, schedule)
+    elif isinstance(pencil.A, Gram):
         x, rho = factor_steps(pencil.A, k, x, schedule)
     else:
-        # CᵀC needs no shift, and finding that out would cost an eigenvalue
-        tau = 0.0 if isinstance(pencil.A, Gram) else smallest_tau(pencil, "metric")
-        x, rho = (product_steps if pencil.B is None else lasso_steps)(pencil, tau, k, x, schedule)
+        for level in schedule.levels:
+            x, rho, _ = settle(lambda y: pencil.A_dot(y) + tau * y, x, k, level, schedule.steps, schedule.still)
     # the LASSO may keep one more than k where two leave at the same ρ_ε, and no ρ_ε keeps k where all scores tie
     return keep_largest(x, k, np.abs(x) * pencil.B_roots), rho
 
 
-def product_steps(pencil: Pencil, tau: float, k: int, x: Vector, schedule: Schedule) -> tuple[Vector, float]:
-    """The schedule for B = I through products with A."""
-    rho = 0.0
-    for level in schedule.levels:
-        x, rho, _ = settle(lambda y: pencil.A_dot(y) + tau * y, x, k, level, schedule.steps, schedule.still)
-    return x, rho
-
-
-def lasso_steps(pencil: Pencil, tau: float, k: int, x: Vector, schedule: Schedule) -> tuple[Vector, float]:
-    """The schedule for any B: compiled, as a step is a weighted LASSO for each of several ρ_ε."""
+def lasso_steps(pencil: Pencil, tau: float, k: int, x: Vector, schedule: Schedule) -> float:
+    """The schedule for any B, which changes x and returns ρ_ε: compiled, as a step is a LASSO for several ρ_ε."""
     from ..steps.kernels import one_shot_gev
 
     A, B = pencil.dense()
     L = np.ascontiguousarray(pencil.cholesky)
     # by the largest coordinate and not by the length: ten times as much, and a LASSO costs many products
     still = 10.0 * schedule.still
-    rho = one_shot_gev(np.asarray(A), B, L, tau, k, x, np.array(schedule.levels), schedule.steps, still)
-    return x, float(rho)
+    return float(one_shot_gev(np.asarray(A), B, L, tau, k, x, np.array(schedule.levels), schedule.steps, still))
 
 
 def factor_steps(A: Gram, k: int, x: Vector, schedule: Schedule) -> tuple[Vector, float]:

@@ -35,28 +35,20 @@ class WorkingSet:
     kept: Index
     pencil: Pencil
 
-    def embed(self, found: Solution) -> Solution:
-        """A solution of the sub-pencil as one of the whole, without its certificate, which judges the part alone."""
+    def embed(self, found: Solution, *, prove: bool = False) -> Solution:
+        """A solution of the sub-pencil as one of the whole, without its certificate, which judges the part alone.
+
+        Its method says how many variables were kept and, if so asked, whether that is proved to lose nothing.
+        """
         x = np.zeros(self.whole.n)
         x[self.kept] = found.x
-        return solution_of(self.whole, x, f"{self.description}; {found.method}", found.seconds)
-
-    @property
-    def description(self) -> str:
-        """How many variables were kept, in words."""
-        n, size = self.whole.n, len(self.kept)
-        return f"all {n} variables" if size == n else f"{size} of {n} variables kept"
-
-    def verdict(self, found: Solution) -> str:
-        """The description, and whether keeping so few is proved to lose nothing against the solution found."""
+        words = f"{len(self.kept)} of {self.whole.n} variables kept"
         if len(self.kept) == self.whole.n:
-            return self.description
-        proof = (
-            "proved: no better support has another"
-            if self.proves(found.k, found.value)
-            else "not proved to be enough"
-        )
-        return f"{self.description} ({proof})"
+            words = f"all {self.whole.n} variables"
+        elif prove:
+            proved = self.proves(found.k, found.value)
+            words += f" ({'proved: no better support has another' if proved else 'not proved to be enough'})"
+        return solution_of(self.whole, x, f"{words}; {found.method}", found.seconds)
 
     def proves(self, k: int, value: float) -> bool:
         """Is a vector of this value at least as good as all with a removed variable?"""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -43,28 +42,18 @@ class Repeated:
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
         """The last of several steps from y."""
-        if len(y) < self.least or not isinstance(program, SparseGEV) or not repeatable(program):
+        A, identity = program.pencil.A, program.pencil.B is None
+        if len(y) < self.least or not identity or not isinstance(A, np.ndarray):
+            return self.inner(program, y)
+        if not isinstance(program, SparseGEV) or not isinstance(program.penalty, LogPenalty):
             return self.inner(program, y)
         count, self._count = self._count, min(2 * self._count, self.most)
-        origin = repeated(program, y, count - 1)
-        out = expect_output(self.inner(program, origin))
-        return replace(out, origin=None if origin is y else origin, work=float(count))
+        if count == 1:
+            return self.inner(program, y)
+        from .kernels import soft_thresholds
 
-
-def repeatable(program: SparseGEV) -> bool:
-    """Is the step a soft threshold of Ay with the log penalty's slopes, A at hand as a matrix?"""
-    pencil = program.pencil
-    return pencil.B is None and isinstance(pencil.A, np.ndarray) and isinstance(program.penalty, LogPenalty)
-
-
-def repeated(program: SparseGEV, y: Vector, count: int) -> Vector:
-    """The point after `count` soft-threshold steps; y itself for none."""
-    from .kernels import soft_thresholds
-
-    if not count:
-        return y
-    A: Any = program.pencil.A
-    return soft_thresholds(A, y, program.rho_eps, program.eps, program.tau, count)
+        origin = soft_thresholds(A, y, program.rho_eps, program.eps, program.tau, count - 1)
+        return replace(expect_output(self.inner(program, origin)), origin=origin, work=float(count))
 
 
 class Accelerated:

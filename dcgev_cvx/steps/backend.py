@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from time import perf_counter
@@ -13,9 +14,9 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 from cvxpy.settings import SOLVERS as KNOWN
-from scipy.sparse import coo_array, csc_array, issparse
+from scipy.sparse import csc_array
 
-from .._numerics.checks import Vector, shown
+from .._numerics.checks import shown
 from .._numerics.extras import check_cvxpy
 from .._numerics.threads import quiet
 from ..errors import InvalidParameter, SolverFailed, SolverMissing, nearest
@@ -32,9 +33,6 @@ TIGHT: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     }
 )
 """Options that let the support of an MM step be read off the answer; `polish` does the rest."""
-
-READS_ONLY = ("CLARABEL", "SCS", "OSQP")
-"""Solvers that copy their data before they scale it; ECOS scales in place and back, which may lose a bit."""
 
 INSTALL = {name: name.lower() for name in ("CLARABEL", "ECOS", "SCS", "OSQP", "MOSEK")} | {"GUROBI": "gurobipy"}
 
@@ -178,14 +176,14 @@ def known_solver(name: object) -> str:
 class CompiledProblem(cp.Problem):
     """A problem with parameters in its linear cost and its constraints, compiled once for many solves.
 
-    CVXPY's standard form of it is min ½xᵀPx + q(θ)ᵀx over b(θ) − A(θ)x in fixed cones, with q, A and b affine in the
-    parameters θ. P is kept, and A and b where they are fixed; the others are multiplied out, which gives the same
-    data bit for bit. CVXPY multiplies out every matrix at each solve, which at n = 13 takes longer than the solver
-    does. Where CVXPY's internals are not as expected, in an older or newer version, every solve is CVXPY's own.
+    CVXPY keeps what it compiled, but computes all data of a solver anew from the parameters θ at each solve, which
+    for a small problem takes longer than the solver does. Here P is kept and the others are multiplied out from
+    (θ, 1), which gives the same data bit for bit. Where CVXPY's internals are not as expected, as for solvers with
+    another standard form or in another version, every solve is CVXPY's own.
     """
 
     def __init__(self, problem: cp.Problem) -> None:
-        self._kept: dict[str, StandardForm] = {}
+        self._kept: dict[str, tuple[StandardForm, Any, Any]] = {}
         super().__init__(problem.objective, problem.constraints)
         self._own = tuple(self.parameters())  # a walk through the whole expression, made once
 
@@ -194,120 +192,61 @@ class CompiledProblem(cp.Problem):
     ) -> tuple[dict[str, Any], Any, Any]:
         """(data, chain, inverse data), as cp.Problem.get_problem_data returns them."""
         key = repr((solver, args, kwargs))
-        if key not in self._kept:
-            data, chain, inverse = super().get_problem_data(solver, *args, **kwargs)
-            form = self._understood(data, chain, inverse)
-            if form is not None:
-                self._kept[key] = form
-            return data, chain, inverse
-        form = self._kept[key]
-        return form.at(self._parameter_vector(form.data["param_prob"])), form.chain, form.inverse
-
-    def _understood(self, data: dict[str, Any], chain: Any, inverse: Any) -> StandardForm | None:
-        """The standard form, if its data are the maps that we take them for; None leaves the solves to CVXPY."""
-        compiled: Any = data.get("param_prob")
-        cost = "c" if "c" in data else "q"
-        try:
-            fixed = (compiled.P, *(getattr(compiled, name, None) for name in ("lb_tensor", "ub_tensor")))
-            ours = set(compiled.param_id_to_col) - {-1} == {parameter.id for parameter in self._own}
-            if not ours or not all(constant(tensor) for tensor in fixed):
-                return None
-            kept = ready_for(chain.solver.name(), data, data[cost].size)
-            rows = None if constant(compiled.A) else RowMap.of(compiled.reduced_A)
-            form = StandardForm(kept, chain, inverse, cost, cost_map(compiled), rows)
-            # the maps are trusted only after they gave CVXPY's own data, bit for bit
-            expected = form.at(self._parameter_vector(compiled))
-            changed = (cost,) if rows is None else (cost, "A", "b")
-            return form if all(same(expected[name], data[name]) for name in changed) else None
-        except (AttributeError, KeyError, TypeError, ValueError, IndexError):
-            return None
-
-    def _parameter_vector(self, compiled: Any) -> Vector:
-        """The parameters' values in the order of the compiled problem, and the 1 of its constant part."""
-        vector = np.zeros(cost_map(compiled).shape[1])
-        vector[-1] = 1.0
-        for parameter in self._own:
-            begin = compiled.param_id_to_col[parameter.id]
-            vector[begin : begin + parameter.size] = parameter.value
-        return vector
+        if key in self._kept:
+            form, chain, inverse = self._kept[key]
+            return form.at(self._own), chain, inverse
+        data, chain, inverse = super().get_problem_data(solver, *args, **kwargs)
+        with suppress(AttributeError, KeyError, TypeError, ValueError, IndexError):
+            form = StandardForm.of(data)
+            if form.gives(data, self._own):
+                self._kept[key] = form, chain, inverse
+        return data, chain, inverse
 
 
 @dataclass(frozen=True)
 class StandardForm:
-    """What CVXPY made of the problem for one solver.
+    """min ½xᵀPx + c(θ)ᵀx over b(θ) − A(θ)x in fixed cones: what CVXPY makes of a problem for CLARABEL and SCS.
 
-    cost is the key of the cost vector in the data, "c" or "q" by solver interface; slopes is the sparse matrix that
-    maps (θ, 1) to (q, constant); rows gives A and b, and is None where they are fixed.
+    cost and rows are sparse matrices that map (θ, 1) to (c, constant) and to the nonzeros of (−A, b) by columns.
     """
 
     data: dict[str, Any]
-    chain: Any
-    inverse: Any
-    cost: str
-    slopes: Any
-    rows: RowMap | None
-
-    def at(self, parameters: Vector) -> dict[str, Any]:
-        """The solver's data with the cost of these parameters; arrays are copied where a solver may write."""
-        kept = self.data if self.chain.solver.name() in READS_ONLY else {k: own_copy(v) for k, v in self.data.items()}
-        changed = {} if self.rows is None else self.rows.at(parameters)
-        return kept | changed | {self.cost: cost_of(self.slopes, parameters)}
-
-
-@dataclass(frozen=True)
-class RowMap:
-    """The affine map from (θ, 1) to A and b, which CVXPY keeps as the nonzeros of (−A, b) by columns."""
-
-    slopes: Any
+    columns: dict[int, int]
+    cost: Any
+    rows: Any
     indices: Any
     starts: Any
-    shape: tuple[int, int]
 
     @classmethod
-    def of(cls, reduced: Any) -> RowMap:
-        """The map of a compiled problem."""
-        indices, starts, (m, n) = reduced.problem_data_index
-        return cls(reduced.reduced_mat, indices.astype(np.int32), starts[:-1].astype(np.int32), (int(m), int(n) - 1))
+    def of(cls, data: dict[str, Any]) -> StandardForm:
+        """The form of a compiled problem, or an error where its parts have other names."""
+        compiled: Any = data["param_prob"]
+        if compiled.P is not None and compiled.P.tocsc()[:, :-1].count_nonzero():
+            raise ValueError("a parameter stands in the quadratic cost")
+        cost = compiled.q if hasattr(compiled, "q") else compiled.c  # its name before CVXPY 1.7.4
+        indices, starts, _ = compiled.reduced_A.problem_data_index
+        rows, columns = compiled.reduced_A.reduced_mat, dict(compiled.param_id_to_col)
+        return cls(dict(data), columns, cost, rows, indices.astype(np.int32), starts[:-1].astype(np.int32))
 
-    def at(self, parameters: Vector) -> dict[str, Any]:
-        """A and b by their names in the solver's data."""
-        values, end = self.slopes @ parameters, self.starts[-1]
-        b = np.zeros(self.shape[0])
+    def at(self, parameters: Sequence[cp.Parameter]) -> dict[str, Any]:
+        """The solver's data for the parameters' values."""
+        theta = np.zeros(self.cost.shape[1])
+        theta[-1] = 1.0
+        for parameter in parameters:
+            begin = self.columns[parameter.id]
+            theta[begin : begin + parameter.size] = parameter.value
+        cost = np.asarray(self.cost @ theta).reshape(-1)[:-1]
+        values, end = self.rows @ theta, self.starts[-1]
+        b = np.zeros(len(self.data["b"]))
         b[self.indices[end:]] = values[end:]
-        return {"A": csc_array((-values[:end], self.indices[:end], self.starts), shape=self.shape), "b": b}
+        A = csc_array((-values[:end], self.indices[:end], self.starts), shape=(len(b), len(cost)))
+        return self.data | {"c": cost, "A": A, "b": b}
 
-
-def same(ours: Any, given: Any) -> bool:
-    """Are two arrays or sparse matrices equal, bit for bit and in the places of their entries?"""
-    if not issparse(given):
-        return np.array_equal(ours, given)
-    return ours.shape == given.shape and all(
-        np.array_equal(getattr(ours, part), getattr(given, part)) for part in ("data", "indices", "indptr")
-    )
-
-
-def constant(tensor: Any) -> bool:
-    """Is a part of the compiled problem free of parameters? Their columns come first, the constant's last."""
-    return tensor is None or tensor.tocsc()[:, :-1].count_nonzero() == 0
-
-
-def cost_map(compiled: Any) -> Any:
-    """The sparse matrix that maps (θ, 1) to the cost and its constant; before CVXPY 1.7.4 it is called c."""
-    return compiled.q if hasattr(compiled, "q") else compiled.c
-
-
-def cost_of(slopes: Any, parameters: Vector) -> Vector:
-    """The cost vector; the last row of the map is the objective's constant."""
-    return np.asarray(slopes @ parameters).reshape(-1)[:-1]
-
-
-def ready_for(solver: str, data: dict[str, Any], size: int) -> dict[str, Any]:
-    """The data to keep, P as triplets for CLARABEL: the form from which CVXPY takes its triangle at each solve."""
-    if solver != "CLARABEL":
-        return dict(data)
-    return dict(data) | {"P": coo_array(data.get("P", (size, size)))}
-
-
-def own_copy(entry: Any) -> Any:
-    """A copy of an array or sparse matrix; anything else as it is."""
-    return entry.copy() if isinstance(entry, np.ndarray) or issparse(entry) else entry
+    def gives(self, data: dict[str, Any], parameters: Sequence[cp.Parameter]) -> bool:
+        """Are the data for the parameters' present values exactly these, which CVXPY computed?"""
+        ours = self.at(parameters)
+        same = all(np.array_equal(ours[name], data[name]) for name in ("c", "b"))
+        return same and all(
+            np.array_equal(getattr(ours["A"], part), getattr(data["A"], part))
+            for part in ("data", "indices", "indptr")
+        )

@@ -24,7 +24,7 @@ from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil
 from ..programs import Program, SparseGEV, expect_program
 from .backend import Backend, CompiledProblem
-from .polish import Ball, Plane, Polished, Surrogate, polish, surrogate_at, value
+from .polish import Ball, Plane, Surrogate, polish, surrogate_at, value
 from .scaling import Scaling
 from .step import StepOutput, without_pull
 
@@ -48,14 +48,40 @@ class ConicStep:
     variable: Literal["x", "z"] = "x"
     backend: Backend = field(default_factory=Backend)
 
+    def __call__(self, program: Program, y: Vector) -> StepOutput:
+        """argmin g(·, y) over Ω: the compiled model with c and p of y, solved, refined and certified.
+
+        Where a solver fails, returns an answer more than TRUST away from the minimiser, or one that leaves a residual
+        above RESIDUAL_TOL, the next one is tried; SolverFailed joins their reasons.
+        """
+        begin = perf_counter()
+        y = as_point(y, expect_program(program).pencil.n, "y")
+        s = surrogate_at(program, y)
+        if isinstance(program, SparseGEV) and not s.c.any():
+            return without_pull(program, y)
+        if isinstance(s, Ball) and (s.tau == 0.0 or self.variable == "z"):
+            s = s.rescaled()  # no τ is compiled into the problem: the objective may have any size
+        problem = compiled(self, program.pencil, s)
+        reasons: list[str] = []
+        for solver in self.backend.solvers:
+            try:
+                self.backend.solve(problem, solver)
+                answer = answer_of(problem.var_dict[self.variable], solver)
+                x, mu, correction = refined(s, answer, self.variable, solver)
+                x, mu = s.scaling.vector(x), mu * s.scaling.o
+                residual = certified(program, y, x, solver)
+                return StepOutput(x, program.g(x, y), mu, perf_counter() - begin, residual, correction, solver)
+            except SolverFailed as failure:
+                reasons.append(str(failure))
+                # CVXPY reads old values, NaN among them, when it compiles for the next solver
+                for variable in problem.variables():
+                    variable.save_value(None)
+        raise SolverFailed("; then ".join(reasons))
+
     def problem(self, program: Program) -> cp.Problem:
         """The first step of a run in the user's own data, to be printed or solved by hand."""
         start = program.start()
         return self.model(surrogate_at(program, start, Scaling(np.ones_like(start), 1.0)))
-
-    def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """argmin g(·, y) over Ω."""
-        return solve_and_polish(self, program, y)
 
 
 def QCQPStep(backend: Backend = CLARABEL) -> ConicStep:
@@ -154,40 +180,6 @@ def expect_ball(s: Surrogate, step: str) -> Ball:
     return s
 
 
-def solve_and_polish(step: ConicStep, program: Program, y: Vector) -> StepOutput:
-    """Set c and p, solve, refine, and return the answer if its certificate passes; else try the next solver.
-
-    SolverFailed joins the reasons of all solvers: a failure of their own, an answer more than TRUST away from the
-    minimiser, or a residual above RESIDUAL_TOL.
-    """
-    begin = perf_counter()
-    y = as_point(y, expect_program(program).pencil.n, "y")
-    s = surrogate_at(program, y)
-    if isinstance(program, SparseGEV) and not s.c.any():
-        return without_pull(program, y)
-    if isinstance(s, Ball) and (s.tau == 0.0 or step.variable == "z"):
-        s = s.rescaled()  # no τ is compiled into the problem: the objective may have any size
-    problem = compiled(step, program.pencil, s)
-    reasons: list[str] = []
-    for solver in step.backend.solvers:
-        try:
-            step.backend.solve(problem, solver)
-            answer = answer_of(problem.var_dict[step.variable], solver)
-            refine = refined_z if step.variable == "z" else refined_x
-            result, correction = refine(s, answer, solver)
-            x = s.scaling.vector(result.x)
-            residual = judged(program, y, x, solver)
-        except SolverFailed as failure:
-            reasons.append(str(failure))
-            # CVXPY reads old values, NaN among them, when it compiles for the next solver
-            for variable in problem.variables():
-                variable.save_value(None)
-            continue
-        g, mu = program.g(x, y), result.mu * s.scaling.o
-        return StepOutput(x, g, mu, perf_counter() - begin, residual, correction, solver)
-    raise SolverFailed("; then ".join(reasons))
-
-
 class _Kept(threading.local):
     """The compiled problems of one thread: CVXPY problems must not be shared between threads."""
 
@@ -211,35 +203,30 @@ def compiled(step: ConicStep, pencil: Pencil, s: Surrogate) -> cp.Problem:
     return problems[key]
 
 
-def refined_x(s: Surrogate, answer: Vector, solver: str) -> tuple[Polished, float]:
-    """The minimiser near an answer x, and how far away that was, relative to its size."""
-    result = polish(s, answer)
-    correction = s.B.norm(answer - result.x) / max(s.length(result.x), s.B.norm(answer))
-    if not correction <= TRUST and not as_low(s, answer, result.x):
-        raise SolverFailed(f"{solver} claimed success {correction:.2g} away from the minimiser.")
-    return result, correction
-
-
-def refined_z(s: Any, answer: Vector, solver: str) -> tuple[Polished, float]:
-    """The minimiser near x = z/max(τ, ‖z‖_B), and how far z was from (τ + μ)x, relative to the largest it can be."""
-    norm = s.B.norm(answer)
-    result = polish(s, answer / max(s.tau, norm) if norm > 0.0 else answer)
-    correction = s.B.norm(answer - (s.tau + result.mu) * result.x) / s.size
-    if not correction <= TRUST:
-        raise SolverFailed(f"{solver} claimed success {correction:.2g} away from the minimiser.")
-    return result, correction
-
-
 def answer_of(x: cp.Variable, solver: str) -> Vector:
     """The solver's numbers, if they are numbers; its status is no evidence."""
-    value: Any = x.value
-    if value is None:
-        raise SolverFailed(f"{solver} reported success but returned no values.")
-    answer = np.array(value)
+    answer = np.array(np.nan if x.value is None else x.value)
     # every number of a scaled problem is of size one, so 1e100 is no answer
     if answer.dtype.kind != "f" or answer.shape != x.shape or not np.all(np.abs(answer) < 1e100):
-        raise SolverFailed(f"{solver} reported success but returned NaN, huge, complex or misshapen values.")
+        raise SolverFailed(f"{solver} reported success but returned NaN, huge, complex, misshapen or no values.")
     return answer.astype(np.float64)
+
+
+def refined(s: Any, answer: Vector, variable: str, solver: str) -> tuple[Vector, float, float]:
+    """(x, μ, correction): the minimiser near an answer x or z, and how far away that was, relative to its size.
+
+    z gives x = z/max(τ, ‖z‖_B), and lies at (τ + μ)x.
+    """
+    norm = s.B.norm(answer)
+    if variable == "z":
+        x, mu = polish(s, answer / max(s.tau, norm) if norm > 0.0 else answer)
+        correction = s.B.norm(answer - (s.tau + mu) * x) / s.size
+    else:
+        x, mu = polish(s, answer)
+        correction = s.B.norm(answer - x) / max(s.length(x), norm)
+    if not correction <= TRUST and not (variable == "x" and as_low(s, answer, x)):
+        raise SolverFailed(f"{solver} claimed success {correction:.2g} away from the minimiser.")
+    return x, mu, correction
 
 
 def as_low(s: Surrogate, answer: Vector, x: Vector) -> bool:
@@ -249,7 +236,7 @@ def as_low(s: Surrogate, answer: Vector, x: Vector) -> bool:
     return bool(inside and value(s, answer) - value(s, x) <= TIE * terms)
 
 
-def judged(program: Program, y: Vector, x: Vector, solver: str) -> float:
+def certified(program: Program, y: Vector, x: Vector, solver: str) -> float:
     """The KKT residual of a refined answer, recomputed from the data; SolverFailed if it is large."""
     residual, slackness = step_residuals(program, y, x)
     worst = max(residual, slackness, program.violation(x))

@@ -200,34 +200,6 @@ def lasso_for_k(
 
 
 @compiled
-def one_shot_pca(
-    A: Matrix, tau: float, k: int, x: Vector, levels: Vector, steps: int, tol: float
-) -> float:  # pragma: no cover
-    """One-shot cardinality with B = I and k < n: (ALG-S) with ρ_ε the (k+1)-th largest survival score.
-
-    xᵢ survives when 2|cᵢ|(|xᵢ| + ε) > ρ_ε with c = (A + τI)x; ε falls through the levels, relative to max |x|. x is
-    updated, the last ρ_ε returned. A level ends after so many steps, or when no coordinate moves by more than tol.
-    """
-    n, rho = len(x), 0.0
-    for level in levels:
-        for _ in range(steps):
-            c = product(A, x) + tau * x
-            size = np.abs(x) + level * np.max(np.abs(x))
-            score = 2.0 * np.abs(c) * size
-            rho = np.partition(score, n - 1 - k)[n - 1 - k]
-            # the coordinate whose score is ρ_ε itself has size 0
-            z = np.where(score > rho, soft_threshold(c, 0.5 * rho / size), 0.0)
-            norm = math.sqrt(dot(z, z))
-            if norm == 0.0:
-                return rho
-            moved = np.max(np.abs(z / norm - x))
-            x[:] = z / norm
-            if moved <= tol:
-                break
-    return rho
-
-
-@compiled
 def one_shot_gev(
     A: Matrix, B: Matrix, L: Matrix, tau: float, k: int, x: Vector, levels: Vector, steps: int, tol: float
 ) -> float:  # pragma: no cover

@@ -54,13 +54,13 @@ def native_step(program: Program, y: Vector) -> StepOutput:
         # a large support costs a large Cholesky factor, and an early one is wrong anyway
         if np.count_nonzero(y) > WARM_SUPPORT:
             raise SolverFailed("too many variables to try the old pattern first")
-        result = polish(s, warm, max_patterns=3)
+        x, mu = polish(s, warm, max_patterns=3)
     except SolverFailed:
-        result = polish(s, guess(s, warm))
-    x = s.scaling.vector(result.x)
+        x, mu = polish(s, guess(s, warm))
+    x = s.scaling.vector(x)
     residual, _ = step_residuals(program, y, x)
     value, seconds = program.g(x, y), perf_counter() - begin
-    return StepOutput(x, value, result.mu * s.scaling.o, seconds, residual, correction=0.0, solver="native")
+    return StepOutput(x, value, mu * s.scaling.o, seconds, residual, correction=0.0, solver="native")
 
 
 def guess(s: Surrogate, y: Vector) -> Vector:

@@ -187,17 +187,8 @@ def value(surrogate: Surrogate, x: Vector) -> float:
     return float(x @ (0.5 * surrogate.gradient(x) - surrogate.c) + surrogate.p @ np.abs(x))
 
 
-@dataclass(frozen=True)
-class Polished:
-    """A minimiser, its multiplier, and how many sign patterns were tried."""
-
-    x: Vector
-    mu: float
-    patterns: int
-
-
-def polish(surrogate: Surrogate, guess: Vector, max_patterns: int | None = None) -> Polished:
-    """The exact minimiser, from a guess of which only support and signs matter; all in scaled units.
+def polish(surrogate: Surrogate, guess: Vector, max_patterns: int | None = None) -> tuple[Vector, float]:
+    """(x, μ): the exact minimiser, from a guess of which only support and signs matter; all in scaled units.
 
     Minimise on the current sign pattern. If a sign comes out wrong, go to the best sign change on the way; if a row
     off the support violates its bound, add the worst one; else stop. After 2n + 20 patterns, or the number given,
@@ -205,10 +196,10 @@ def polish(surrogate: Surrogate, guess: Vector, max_patterns: int | None = None)
     """
     limit = 2 * len(guess) + 20 if max_patterns is None else max_patterns
     x, signs = first_pattern(surrogate, guess)
-    for count in range(1, limit + 1):
+    for _ in range(limit):
         x, signs, mu, done = improved(surrogate, x, signs)
         if done:
-            return Polished(x, mu, count)
+            return x, mu
     raise SolverFailed(
         f"No sign pattern satisfied the optimality conditions after {limit} attempts: "
         "the solver's answer is too far from the minimiser. Try another solver."
@@ -306,42 +297,27 @@ def in_ball(B: Matrix | None, h: Vector, tau: float) -> tuple[Vector, float]:
 
 
 def in_shifted_ball(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
-    """min τxᵀx − 2hᵀx s.t. xᵀBx ≤ 1: (τI + μB)x = h with μ the root of xᵀBx = 1, or 0 (Section 3.3 a)."""
-    x = h / tau
-    return (x, 0.0) if float(x @ (B @ x)) <= 1.0 else refined(B, h, tau, *newton(B, h, tau))
+    """min τxᵀx − 2hᵀx s.t. xᵀBx ≤ 1: (τI + μB)x = h with μ the root of xᵀBx = 1, or 0 (Section 3.3 a).
 
-
-def newton(B: Matrix, h: Vector, tau: float) -> tuple[Vector, float]:
-    """(x, μ) near the root: φ(μ) = 1/‖x(μ)‖_B is concave and increasing, so that Newton's method rises to φ = 1."""
-    x, mu = h, 0.0
+    φ(μ) = 1/‖x(μ)‖_B is concave and increasing, so that Newton's method rises to φ = 1.
+    """
+    x, mu = h / tau, 0.0
+    if float(x @ (B @ x)) <= 1.0:
+        return x, 0.0
     for _ in range(NEWTON_STEPS):
         M = mu * B.T  # B itself, stored by columns as LAPACK wants it, so that no copy is made
         M[np.diag_indices_from(M)] += tau
         factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
         x = cho_solve(factor, h, check_finite=False)
+        x = x + cho_solve(factor, h - tau * x - mu * (B @ x), check_finite=False)  # the digits that cond(B) took
         Bx = B @ x
         square = float(x @ Bx)
-        slope = float(Bx @ cho_solve(factor, Bx, check_finite=False))
-        step = square * (math.sqrt(square) - 1.0) / slope
-        mu = max(0.0, mu + step)
+        z = cho_solve(factor, Bx, check_finite=False)
+        step = square * (math.sqrt(square) - 1.0) / float(Bx @ z)
+        mu, x = mu + step, x - step * z  # to first order x moves with μ
         if abs(step) <= 1e-9 * mu:
             break
     return x, mu
-
-
-def refined(B: Matrix, h: Vector, tau: float, x: Vector, mu: float) -> tuple[Vector, float]:
-    """The last digits: one Newton step on (τI + μB)x = h, xᵀBx = 1 in both unknowns."""
-    Bx, k = B @ x, len(x)
-    J = np.zeros((k + 1, k + 1))
-    J[:k, :k] = mu * B
-    J[np.arange(k), np.arange(k)] += tau
-    J[:k, k] = J[k, :k] = Bx
-    residual = np.append(h - tau * x - mu * Bx, 0.5 * (1.0 - float(x @ Bx)))
-    try:
-        delta = np.linalg.solve(J, residual)
-    except np.linalg.LinAlgError:  # only where Bx = 0, that is never on the sphere
-        return x, mu
-    return x + delta[:k], mu + float(delta[k])
 
 
 def on_plane(B: Matrix, h: Vector, a: Vector) -> tuple[Vector, float]:

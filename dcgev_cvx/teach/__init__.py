@@ -11,7 +11,7 @@ Starters are in `examples/exercises`, solutions apart in `examples/solutions`.
 from __future__ import annotations
 
 from .exercises import EXERCISES, Exercise, check, hint, task
-from .suspects import SUSPECTS
+from .value_exercises import SUSPECTS
 from .verdicts import Verdict, judge_step, majorises
 
 __all__ = ["EXERCISES", "SUSPECTS", "Exercise", "Verdict", "check", "hint", "judge_step", "majorises", "task"]

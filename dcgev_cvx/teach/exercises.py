@@ -1,32 +1,35 @@
-"""The exercises by name: what is asked, three hints, and the check of an answer; exercises.toml has the texts."""
+"""The exercises by name: what is asked, three hints, the check of an answer, and the mistakes that it recognises.
+
+exercises.toml has the texts. A mistake is recognised by making it: each exercise has its right answer as a function
+with options, and an answer that yields the same numbers as a wrong value of an option has that fault.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from .._numerics.checks import as_number, as_whole, one_of, shown
-from .dcp_exercise import DCP, judge_dcp
-from .faults import Family, texts
+from ..errors import DCGEVError
+from . import function_exercises as functions
+from . import value_exercises as values
 from .guarded_calls import Unusable, guarded
-from .majoriser_exercise import MAJORISER, judge_majoriser
-from .step_exercises import THRESHOLD, judge_threshold
-from .suspects import judge_suspect, read_suspect
-from .value_exercises import (
-    BOUND,
-    TAU,
-    judge_bound,
-    judge_cardinality,
-    judge_corollary,
-    judge_stuck,
-    judge_tau,
-    read_cardinality,
-    read_corollary,
-    read_stuck,
-)
 from .verdicts import Verdict
+
+
+class Fault(NamedTuple):
+    """A mistake: the options that turn the right answer into the wrong one, and the sentence about it."""
+
+    change: Mapping[str, Any]
+    says: str
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,16 @@ class Exercise:
         Three hints: where to look, the idea, and nearly the answer.
     wants : str
         The form of an answer.
+    faults : tuple of Fault
+        The typical mistakes, which are tried alone and in pairs.
     read : callable
-        Returns what is judged: the values of a function at the test points, or a checked number, vector or matrix.
+        Yields what is judged: the values of a function at the test points, or a checked number, vector or matrix.
     judge : callable
         Returns the verdict on what was read.
-    family : Family, optional
-        The right answer and the typical wrong ones, with which a wrong answer is compared.
+    variant : callable, optional
+        Returns the right answer, or with the options of a fault the wrong one.
+    tol : float
+        How far apart two equal answers may be.
 
     Examples
     --------
@@ -62,14 +69,35 @@ class Exercise:
     task: str
     hints: tuple[str, ...]
     wants: str
-    read: Callable[[Any], Any]
-    judge: Callable[[Any], Verdict]
-    family: Family | None = None
+    faults: tuple[Fault, ...]
+    read: Callable[[Any], Iterable[Any]]
+    judge: Callable[..., Verdict]
+    variant: Callable[..., Any] | None = None
+    tol: float = 1e-6
 
-    def judged(self, answer: Any) -> tuple[Any, Verdict]:
+    def judged(self, answer: Any) -> tuple[Sequence[Any], Verdict]:
         """What was read of an answer, and the verdict on it."""
-        found = self.read(answer)
-        return found, self.judge(found)
+        found = list(self.read(answer))
+        return found, self.judge(*found)
+
+    def diagnose(self, found: Sequence[Any]) -> str:
+        """The sentence of the fault, or of the two faults, that explain what was found; "" where none does."""
+        pairs = (pair for pair in combinations(self.faults, 2) if not set(pair[0].change) & set(pair[1].change))
+        for faults in (*((fault,) for fault in self.faults), *pairs):
+            if self.agrees(found, {key: value for fault in faults for key, value in fault.change.items()}):
+                return " Also: ".join(fault.says for fault in faults)
+        return ""
+
+    def agrees(self, found: Sequence[Any], change: Mapping[str, Any]) -> bool:
+        """Whether the answer with these options yields the same numbers; most differ at the first test point."""
+        if self.variant is None:
+            return False
+        near = partial(np.allclose, rtol=self.tol, atol=self.tol, equal_nan=True)
+        try:
+            with np.errstate(all="ignore"):
+                return all(map(near, found, self.read(self.variant(**change))))
+        except DCGEVError:  # this wrong answer has no value, such as a problem without a solution
+            return False
 
 
 def check(name: str, answer: Any, *, time_limit: float = 10.0) -> Verdict:
@@ -106,8 +134,7 @@ def check(name: str, answer: Any, *, time_limit: float = 10.0) -> Verdict:
         (found, verdict), printed = guarded(lambda: exercise.judged(answer), seconds)
     except Unusable as problem:
         return Verdict(False, f"{problem} (wanted: {exercise.wants})")
-    mistake = "" if verdict or exercise.family is None else exercise.family.diagnose(found)
-    says = f"{mistake} {verdict.why}".strip()
+    says = verdict.why if verdict else f"{exercise.diagnose(found)} {verdict.why}".strip()
     return Verdict(verdict.ok, f"{says} Your code printed {shown(printed)}." if printed else says)
 
 
@@ -162,26 +189,30 @@ def named(name: object) -> Exercise:
     return EXERCISES[one_of(name, "exercise", EXERCISES)]
 
 
-CHECKS: Mapping[str, dict[str, Any]] = MappingProxyType(
-    {
-        "tau": {"read": TAU.read, "judge": judge_tau, "family": TAU},
-        "majoriser": {"read": MAJORISER.read, "judge": judge_majoriser, "family": MAJORISER},
-        "threshold": {"read": THRESHOLD.read, "judge": judge_threshold, "family": THRESHOLD},
-        "dcp": {"read": DCP.read, "judge": judge_dcp, "family": DCP},
-        "cardinality": {"read": read_cardinality, "judge": judge_cardinality},
-        "stuck": {"read": read_stuck, "judge": judge_stuck},
-        "corollary": {"read": read_corollary, "judge": judge_corollary},
-        "bound": {"read": BOUND.read, "judge": judge_bound, "family": BOUND},
-        "suspect": {"read": read_suspect, "judge": judge_suspect},
-    }
-)
+def exercise(name: str, *check: Any, **options: Any) -> Exercise:
+    """An exercise with its texts and faults from exercises.toml."""
+    text = TEXTS[name]
+    rows = [row for part in (name, *text.get("faults_of", ())) for row in TEXTS[part].get("faults", ())]
+    faults = tuple(Fault({key: row[key] for key in row if key != "says"}, row["says"]) for row in rows)
+    return Exercise(name, text["title"], text["task"], tuple(text["hints"]), text["wants"], faults, *check, **options)
 
 
-EXERCISES: Mapping[str, Exercise] = MappingProxyType(
-    {
-        name: Exercise(name, text["title"], text["task"], tuple(text["hints"]), text["wants"], **CHECKS[name])
-        for name, text in texts().items()
-        if name in CHECKS
-    }
+def with_options(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of the options that returns this function with its options set."""
+    return partial(partial, answer)
+
+
+TEXTS = tomllib.loads((Path(__file__).parent / "exercises.toml").read_text(encoding="utf-8"))
+IN_ORDER = (
+    exercise("majoriser", functions.read_majoriser, functions.judge_majoriser, with_options(functions.surrogate)),
+    exercise("tau", values.read_tau, values.judge_tau, values.shifts, tol=2e-4),
+    exercise("dcp", functions.read_dcp, functions.judge_dcp, with_options(functions.step_problem), tol=1e-4),
+    exercise("threshold", functions.read_threshold, functions.judge_threshold, with_options(functions.closed_step)),
+    exercise("cardinality", values.read_cardinality, values.judge_cardinality),
+    exercise("stuck", values.read_stuck, values.judge_stuck),
+    exercise("corollary", values.read_corollary, values.judge_corollary),
+    exercise("bound", values.read_bound, values.judge_bound, values.duals, tol=1e-3),
+    exercise("suspect", values.read_suspect, values.judge_suspect),
 )
+EXERCISES: Mapping[str, Exercise] = MappingProxyType({each.name: each for each in IN_ORDER})
 """Every exercise by name, from easy to hard."""

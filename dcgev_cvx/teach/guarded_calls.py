@@ -20,7 +20,7 @@ from ..errors import DCGEVError, InvalidParameter
 T = TypeVar("T")
 
 
-class Unusable(Exception):
+class Unusable(DCGEVError):
     """An answer that cannot be judged; the message is the sentence for the student."""
 
 
@@ -47,7 +47,7 @@ def guarded(work: Callable[[], T], seconds: float) -> tuple[T, str]:
     if not finished:
         raise Unusable(f"There was no answer within {seconds:g} s. Is there an endless loop, or an input()?")
     if errors:
-        raise errors[0] if isinstance(errors[0], Unusable) else Unusable(raised(errors[0]))
+        raise Unusable(raised(errors[0]))
     return results[0], next(iter(output.getvalue().strip().splitlines()), "")
 
 
@@ -70,7 +70,7 @@ def run_in_thread(run: Callable[[], None], seconds: float) -> bool:
 
 
 def raised(error: BaseException) -> str:
-    """What a student's code raised, and on which of its lines."""
+    """What a student's code raised, and on which of its lines; an error of this package says it itself."""
     if isinstance(error, DCGEVError):
         return str(error)
     package = str(Path(__file__).parents[1])
@@ -93,26 +93,17 @@ def called(answer: Any, *arguments: Any) -> Any:
 
 
 def returned_vector(value: Any, n: int, what: str) -> Vector:
-    """A vector of n numbers, NaN among them allowed."""
-    found = np.asarray(value) if isinstance(value, (np.ndarray, np.generic)) else value
-    if isinstance(found, np.ndarray) and found.dtype.kind in "fiu" and found.shape in ((n,), (n, 1)):
-        return found.astype(np.float64).reshape(n)
-    return checked(lambda: as_vector(value, n, what))
+    """A vector of n numbers; NaN is allowed in an array, because 0/0 is a typical mistake."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.shape in ((n,), (n, 1)):
+        return value.astype(np.float64).reshape(n)
+    return as_vector(value, n, what)
 
 
 def returned_number(value: Any, what: str) -> float:
-    """A real number, NaN and infinities allowed."""
+    """A real number; a float may be NaN or infinite."""
     if isinstance(value, (float, np.floating)):
         return float(value)
     try:
         return as_number(value, what, low=-np.inf)
     except InvalidParameter:
         raise Unusable(f"{what} must be a real number, got {shown(value)}.") from None
-
-
-def checked(check: Callable[[], T]) -> T:
-    """The outcome of one of the package's checks, whose error becomes the sentence."""
-    try:
-        return check()
-    except InvalidParameter as error:
-        raise Unusable(str(error)) from None

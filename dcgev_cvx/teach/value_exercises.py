@@ -1,45 +1,36 @@
-"""The exercises whose answer is a number, a vector or a matrix."""
+"""The exercises whose answer is a number, a vector, a matrix or a tuple.
+
+Of each: the answer as it is judged, and the verdict on it; of `tau` and `bound` also the right answer and wrong ones.
+"""
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector, as_number, as_real, as_vector, shown
+from ..algorithms import dc_pca
 from ..certificates import certify, renormalize, value
-from ..errors import DCGEVError, InvalidParameter
+from ..datasets import indefinite, pitprops
+from ..errors import InvalidParameter
+from ..exact import best_subset
 from ..pencils import Pencil
 from ..programs import SparseGEV, smallest_tau
-from .faults import Family, faults_of
-from .guarded_calls import Unusable, checked, returned_number
-from .verdicts import Verdict, failing_row, text
-
-
-@cache
-def pitprops() -> Pencil:
-    """Pit props, once."""
-    from ..datasets import pitprops as load
-
-    return load()
-
+from ..relaxations.bounds import homogeneous_bound
+from ..steps.native import native_step
+from .guarded_calls import Unusable, returned_number
+from .verdicts import Verdict, failing_row, judge_step, text
 
 # The smallest shift
 
 
-@cache
-def indefinite() -> tuple[Pencil, Vector]:
-    """The pencil of the exercise and its eigenvalues; the largest in modulus is not the smallest one."""
-    from ..datasets import indefinite as load
-
-    pencil = load(7)
-    return pencil, np.asarray(np.linalg.eigvalsh(pencil.dense()[0]), dtype=np.float64)
-
-
 def shifts(wrong: str = "") -> float:
     """−λmin(A), or what is taken for it."""
-    A, values = indefinite()[0].dense()[0], indefinite()[1]
+    A, _ = indefinite(7).dense()
+    values = np.linalg.eigvalsh(A)
     radii = np.abs(A).sum(axis=1) - np.abs(np.diag(A))
     candidates = {
         "": -values[0],
@@ -56,14 +47,14 @@ def shifts(wrong: str = "") -> float:
     return float(candidates[wrong])
 
 
-def tau_row(answer: Any, i: int) -> float:
+def read_tau(answer: Any) -> Iterator[float]:
     """τ as a number."""
-    return returned_number(answer, "τ")
+    yield returned_number(answer, "τ")
 
 
-def judge_tau(found: Vector) -> Verdict:
+def judge_tau(tau: float) -> Verdict:
     """Four digits of −λmin(A)."""
-    pencil, tau = indefinite()[0], float(found[0])
+    pencil = indefinite(7)
     least = smallest_tau(pencil, "identity")
     if abs(tau - least) <= 2e-4 * least:
         return Verdict(True, f"A + τI ⪰ 0 holds from τ = {least:.6g} on")
@@ -75,21 +66,16 @@ def judge_tau(found: Vector) -> Verdict:
     return Verdict(False, f"{words}: the surrogate cuts f.")
 
 
-TAU = Family(shifts, tau_row, 1, faults_of("tau"), tol=2e-4)
-
-
 # Stationary is not optimal
 
 
-def read_stuck(answer: Any) -> Vector:
+def read_stuck(answer: Any) -> Iterator[Vector]:
     """Thirteen numbers."""
-    return checked(lambda: as_vector(answer, pitprops().n, "x"))
+    yield as_vector(answer, pitprops().n, "x")
 
 
 def judge_stuck(x: Vector) -> Verdict:
     """X on pit props at ρ̃ = 4.84: stationary, two nonzeros, and with a smaller value than the best two."""
-    from ..exact import best_subset
-
     program = SparseGEV(pitprops(), 4.84)
     if not x.any():
         return Verdict(False, "x = 0 has no nonzeros: two are asked for.")
@@ -108,15 +94,12 @@ def judge_stuck(x: Vector) -> Verdict:
 # A counterexample to Corollary 6
 
 
-def read_corollary(answer: Any) -> tuple[Vector, Matrix, Vector]:
+def read_corollary(answer: Any) -> Iterator[tuple[Vector, Matrix, Vector]]:
     """(eigenvalues, eigenvectors, x0) from (A, x0)."""
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         raise Unusable(f"The answer must be a pair (A, x0), got {shown(answer)}.")
-    try:
-        values, vectors = np.linalg.eigh(Pencil(as_real(answer[0], "A", InvalidParameter)).dense()[0])
-        return values, vectors, as_vector(answer[1], len(values), "x0")
-    except DCGEVError as error:
-        raise Unusable(str(error)) from None
+    values, vectors = np.linalg.eigh(Pencil(as_real(answer[0], "A", InvalidParameter)).dense()[0])
+    yield values, vectors, as_vector(answer[1], len(values), "x0")
 
 
 def judge_corollary(found: tuple[Vector, Matrix, Vector]) -> Verdict:
@@ -145,33 +128,27 @@ def duals(wrong: str = "") -> Matrix:
     """The dual matrix of the homogeneous SDP at k = 3, or what is taken for it."""
     from ..relaxations import homogeneous_sdp
 
-    A = pitprops().dense()[0]
-    plain = {"zero": np.zeros_like(A), "minus A": -A, "A": A, "identity": np.eye(len(A))}
-    if wrong in plain:
-        return plain[wrong]
-    U = np.asarray(homogeneous_sdp(pitprops(), 3).U)
-    return {"": U, "minus": -U, "half": 0.5 * U, "double": 2.0 * U}[wrong]
+    A, sdp = pitprops().dense()[0], homogeneous_sdp(pitprops(), 3)
+    plain = {"zero": np.zeros_like(A), "A": A, "minus A": -A, "identity": np.eye(len(A))}
+    return {"": sdp.U, "minus": -sdp.U, "X": sdp.X, **plain}[wrong]
 
 
-def bound_row(answer: Any, i: int) -> Matrix:
+def read_bound(answer: Any) -> Iterator[Matrix]:
     """A symmetric matrix of the right size."""
     n = pitprops().n
-    U = checked(lambda: as_real(answer, "U", InvalidParameter))
+    U = as_real(answer, "U", InvalidParameter)
     if U.shape != (n, n):
         raise Unusable(f"U has shape {U.shape}, and pit props has {n} variables: ({n}, {n}) is needed.")
     gap = float(np.abs(U - U.T).max())
     if gap > 1e-9 * (1.0 + float(np.abs(U).max())):
         raise Unusable(f"U is not symmetric: an entry and its mirror image differ by {gap:.3g}. Take (U + Uᵀ)/2.")
-    return U
+    yield U
 
 
-def judge_bound(found: Matrix) -> Verdict:
+def judge_bound(U: Matrix) -> Verdict:
     """Does the bound close four fifths of the gap from λmax to the best value with three variables?"""
-    from ..exact import best_subset
-    from ..relaxations.bounds import homogeneous_bound
-
     pencil = pitprops()
-    bound, best = homogeneous_bound(pencil, 3, found[0]), best_subset(pencil, 3).value
+    bound, best = homogeneous_bound(pencil, 3, U), best_subset(pencil, 3).value
     target = best + 0.2 * (pencil.lambda_max - best)
     words = f"your U proves {bound:.5g}; the optimum is {best:.5g}, U = 0 proves {pencil.lambda_max:.5g}"
     if bound <= target:
@@ -179,30 +156,80 @@ def judge_bound(found: Matrix) -> Verdict:
     return Verdict(False, f"{words[0].upper()}{words[1:]}. A bound of at most {target:.5g} is asked for.")
 
 
-BOUND = Family(duals, bound_row, 1, faults_of("bound"), tol=1e-3)
-
-
 # From ρ̃ to k
 
 
-def read_cardinality(answer: Any) -> float:
+def read_cardinality(answer: Any) -> Iterator[float]:
     """ρ̃ ≥ 0."""
-    return checked(lambda: as_number(answer, "ρ̃"))
+    yield as_number(answer, "ρ̃")
 
 
 def judge_cardinality(rho: float) -> Verdict:
     """ρ̃ for five nonzeros on pit props at ε = 0.01; the default ε, which the pages use, needs another ρ̃."""
-    from ..algorithms import dc_pca
-
-    try:
-        result = dc_pca(pitprops(), rho=rho, eps=0.01)
-    except DCGEVError as error:
-        raise Unusable(str(error)) from None
+    result = dc_pca(pitprops(), rho=rho, eps=0.01)
     count = len(result.support)
-    words = f"Algorithm 2 at ρ̃ = {rho:g}, ε = 0.01 ends with {count} nonzeros"
+    words = f"Algorithm 2 at ρ̃ = {rho:g}, ε = 0.01 ends with {count} nonzero{'' if count == 1 else 's'}"
     if count == 5 and result.converged:
         return Verdict(True, words)
     if count == 0:
         return Verdict(False, f"{words}: every entry costs more than it brings. Take a smaller ρ̃.")
     advice = "" if count == 5 else " Take a larger ρ̃." if count > 5 else " Take a smaller ρ̃."
     return Verdict(False, f"{words} ({result.status.value.split(':')[0]}).{advice}")
+
+
+# Three steps of (ALG), one of them wrong
+
+
+def suspect_a(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Vector:
+    """One of three steps; at most one is wrong."""
+    program = SparseGEV(Pencil(A, B), rho, eps, tau)
+    return native_step(program, program.start(y)).x
+
+
+def suspect_b(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Vector:
+    """One of three steps; at most one is wrong."""
+    program = SparseGEV(Pencil(A, B), rho, eps, tau)
+    c, p, diagonal = program.linear(y), program.slopes(y), program.pencil.B_diagonal
+    z = np.sign(c) * np.maximum(0.0, np.abs(c) - 0.5 * p)
+    low, high = 0.0, float(np.linalg.norm(z / np.sqrt(diagonal))) + 1.0
+    for _ in range(200):
+        mu = 0.5 * (low + high)
+        inside = float(np.sum(diagonal * (z / (tau + mu * diagonal)) ** 2)) < 1.0
+        low, high = (low, mu) if inside else (mu, high)
+    return z / (tau + high * diagonal)
+
+
+def suspect_c(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Vector:
+    """One of three steps; at most one is wrong."""
+    from ..steps.conic import QCQPStep
+
+    program = SparseGEV(Pencil(A, B), rho, eps, tau)
+    return QCQPStep()(program, program.start(y)).x
+
+
+SUSPECTS: Mapping[str, Callable[..., Vector]] = MappingProxyType({"a": suspect_a, "b": suspect_b, "c": suspect_c})
+"""Three steps (A, B, y, rho, eps, tau) → x for the exercise `suspect`."""
+
+
+def read_suspect(answer: Any) -> Iterator[Any]:
+    """(letter, program, y) from (letter, A, B, y, rho, eps, tau)."""
+    if not isinstance(answer, (tuple, list)) or len(answer) != 7:
+        raise Unusable(f"The answer must be (letter, A, B, y, rho, eps, tau), got {shown(answer)}.")
+    letter, A, B, y, rho, eps, tau = answer
+    if letter not in SUSPECTS:
+        raise Unusable(f"The letter {shown(letter)} is not one of {', '.join(SUSPECTS)}.")
+    program = SparseGEV(Pencil(A, B), rho, eps, tau)
+    yield letter, program, program.start(y)
+
+
+def judge_suspect(question: tuple[str, SparseGEV, Vector]) -> Verdict:
+    """Is the suspect's answer to the student's problem not the minimiser?"""
+    letter, program, y = question
+    A, B = program.pencil.dense()
+    x = SUSPECTS[letter](A, B, y, program.rho, program.eps, program.tau)
+    verdict = judge_step(program, y, x, tol=1e-6)
+    if not verdict:
+        return Verdict(True, f"step {letter} is caught. {verdict.why}")
+    diagonal = np.array_equal(B, np.diag(np.diag(B)))
+    advice = "B is diagonal here: what else may it be?" if diagonal else "Try another problem, or another letter."
+    return Verdict(False, f"Step {letter} is right here ({verdict.why}). {advice}")

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._numerics.checks import Matrix, Vector, as_generator, as_number, as_vector, as_whole, shown
+from .._numerics.checks import Vector, as_generator, as_number, as_vector, as_whole, shown
 from ..certificates import step_residuals
 from ..errors import InvalidParameter
 from ..programs import SparseGEV, expect_program
@@ -79,11 +79,12 @@ def majorises(
     True
     """
     expect_program(program)
-    points = trial_points(program, as_whole(trials, "trials", high=10**6), random_state)
+    drawn = trial_points(program, as_whole(trials, "trials", high=10**6), random_state)
     if not callable(g):
         raise InvalidParameter(f"g = {shown(g)} must be a function g(x, y).")
-    values = [[as_number(g(x, y), "g", low=-1e300) for x in (y, *others)] for y, *others in points]
-    return judge_values(program, points, np.array(values), name)
+    values = ([as_number(g(x, points[0]), "g", low=-1e300) for x in points] for points in drawn)
+    verdicts = (judge_trial(program, points, row, name) for points, row in zip(drawn, values, strict=True))
+    return all_of(verdicts, f"it touches, lies above and is convex in {len(drawn)} random trials")
 
 
 def trial_points(program: SparseGEV, trials: int, random_state: int = 0) -> list[tuple[Vector, ...]]:
@@ -96,25 +97,23 @@ def trial_points(program: SparseGEV, trials: int, random_state: int = 0) -> list
     return points
 
 
-def judge_values(
-    program: SparseGEV, points: Sequence[tuple[Vector, ...]], values: Matrix, name: str = "g"
-) -> Verdict:
-    """The first of the three properties that fails, from the values of g(·, y) at the trial points."""
-    for (y, x, z, _), (at_y, at_x, at_z, middle) in zip(points, values, strict=True):
-        slack = 1e-8 * (1.0 + program.size(y) + program.size(x))
-        f_y, f_x, mean = program.f(y), program.f(x), 0.5 * (at_x + at_z)
-        if not np.isfinite([at_y, at_x, at_z, middle]).all():
-            words = f"{name} returns {at_x:g} at x = {text(x)}, y = {text(y)}, which is not a finite number."
-        elif abs(at_y - f_y) > slack:
-            words = f"It does not touch: {name}(y, y) = {at_y:.6g}, but f(y) = {f_y:.6g} at y = {text(y)}."
-        elif f_x - at_x > slack:
-            words = f"It cuts f: {name}(x, y) = {at_x:.6g} < f(x) = {f_x:.6g} at x = {text(x)}, y = {text(y)}."
-        elif middle > mean + slack:
-            words = f"It is not convex: between x = {text(x)} and {text(z)} it takes {middle:.6g} > {mean:.6g}."
-        else:
-            continue
-        return Verdict(False, words)
-    return Verdict(True, f"it touches, lies above and is convex in {len(points)} random trials")
+def judge_trial(program: SparseGEV, points: Sequence[Vector], values: Sequence[float], name: str = "g") -> Verdict:
+    """The first of the three properties that fails, from the values of g(·, y) at the points (y, x, z, midpoint)."""
+    (y, x, z, _), (at_y, at_x, at_z, middle) = points, values
+    slack = 1e-8 * (1.0 + program.size(y) + program.size(x))
+    f_y, f_x, mean = program.f(y), program.f(x), 0.5 * (at_x + at_z)
+    if not np.isfinite(values).all():
+        i = int(np.argmin(np.isfinite(values)))
+        words = f"{name} returns {values[i]:g} at x = {text(points[i])}, y = {text(y)}, which is not a finite number."
+    elif abs(at_y - f_y) > slack:
+        words = f"It does not touch: {name}(y, y) = {at_y:.6g}, but f(y) = {f_y:.6g} at y = {text(y)}."
+    elif f_x - at_x > slack:
+        words = f"It cuts f: {name}(x, y) = {at_x:.6g} < f(x) = {f_x:.6g} at x = {text(x)}, y = {text(y)}."
+    elif middle > mean + slack:
+        words = f"It is not convex: between x = {text(x)} and {text(z)} it takes {middle:.6g} > {mean:.6g}."
+    else:
+        return Verdict(True, "it touches, lies above and is convex")
+    return Verdict(False, words)
 
 
 def random_point(program: SparseGEV, generator: np.random.Generator) -> Vector:
@@ -181,8 +180,7 @@ def failing_row(program: SparseGEV, y: Vector, x: Vector) -> str:
     Rows: 2τxᵢ − 2cᵢ + 2μ(Bx)ᵢ + pᵢ sign xᵢ = 0 where xᵢ ≠ 0, and |2τxᵢ − 2cᵢ + 2μ(Bx)ᵢ| ≤ pᵢ where xᵢ = 0.
     """
     p, smooth = program.slopes(y), 2.0 * (program.H_dot(x) - program.linear(y))
-    inside = program.slack(x) > 1e-9
-    mu = 0.0 if inside else program.multiplier(x, smooth, p)
+    mu = 0.0 if program.slack(x) > 1e-9 else program.multiplier(x, smooth, p)  # 0 inside Ω
     rest = smooth + 2.0 * mu * program.normal(x)
     gaps = np.where(x != 0.0, np.abs(rest + p * np.sign(x)), np.maximum(0.0, np.abs(rest) - p))
     i = int(np.argmax(gaps))

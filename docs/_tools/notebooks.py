@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from included_code import with_included_code
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
 
 DOCS = Path(__file__).parents[1]
@@ -31,9 +32,9 @@ def from_page(text: str) -> Any:
         if position % 2 and not OWN_TOOLS.search(code):
             cells.append(new_code_cell(code.strip()))
         elif position % 2:
-            cells.append(new_markdown_cell("*(A picture that moves stands here on the website.)*"))
+            cells.append(new_markdown_cell("*(The website has a moving picture here.)*"))
         elif part.strip():
-            cells.append(new_markdown_cell(plain(part.strip())))
+            cells.append(new_markdown_cell(plain(with_included_code(part.strip()))))
     return notebook(cells)
 
 

@@ -131,3 +131,12 @@ def split_prose(text: str) -> Iterator[tuple[str, bool]]:
         yield match[0], True
         place = match.end()
     yield text[place:], False
+
+
+# ---------------------------------------------------------------------------------------------------------- code
+
+
+def overlaid_tildes(page: str) -> str:
+    """The HTML of a page in which the tilde of ρ̃ lies above the letter in code too; site.css draws it."""
+    mark = '<span class="tilde">ρ<span>\u0303</span></span>'
+    return re.sub(r"<pre>.*?</pre>", lambda block: block[0].replace("ρ\u0303", mark), page, flags=re.DOTALL)

@@ -42,7 +42,7 @@ pre { background: #f3f4f6; padding: 14px 18px; font: 20px/1.35 "DejaVu Sans Mono
 code { font-family: "DejaVu Sans Mono", monospace; font-size: 0.88em; }
 table { border-collapse: collapse; font-size: 22px; } th, td { padding: 5px 16px 5px 0; text-align: left; }
 th { border-bottom: 2px solid #0b3d66; }
-img { display: block; max-width: 100%; max-height: 370px; margin: 0 auto 10px; }
+img { display: block; max-width: 100%; max-height: 385px; margin: 0 auto 10px; }
 footer { position: absolute; right: 28px; bottom: 14px; font-size: 16px; color: #666; }
 .handout { background: white; font-size: 11.5px; line-height: 1.33; }
 .handout section { width: 718px; height: auto; padding: 0; margin: 0 auto; overflow: visible; }

@@ -1,4 +1,4 @@
-"""The d.c. solution, the SDP bounds and the exact optimum side by side, for every k on pit props."""
+"""The solution by MM, the SDP bounds and the exact optimum side by side, for every k on pit props."""
 
 import marimo
 

@@ -11,8 +11,8 @@ def _():
     import marimo as mo
     import numpy as np
 
+    from dcgev_cvx.teach.function_exercises import judge_steps, step_points
     from dcgev_cvx.teach.guarded_calls import Unusable, called, guarded, returned_vector
-    from dcgev_cvx.teach.step_exercises import judge_steps, step_points
 
     starter = '''import numpy as np
 

@@ -24,12 +24,11 @@ def _():
     }
 
     def direction(pencil, degrees):
-        """±1, a point of the circle, or one of the circle through the first two eigenvectors."""
-        cos, sin = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+        """1, a point of the circle, or one of the circle through the first two eigenvectors."""
         if pencil.n == 1:
-            return np.array([1.0 if cos >= 0.0 else -1.0])
+            return np.ones(1)
         frame = np.eye(2) if pencil.n == 2 else np.linalg.eigh(pencil.dense()[0])[1][:, [-1, -2]]
-        return frame @ np.array([cos, sin])
+        return frame @ np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
 
     sheet = Sheet(7.0, 4.6, (0.75, 0.55, 0.15, 0.3))
     wide = Sheet(7.0, 4.6, (0.75, 0.55, 1.9, 0.3))
@@ -54,23 +53,31 @@ def _():
 def _(mo, problems):
     problem = mo.ui.dropdown(list(problems), value="one variable", label="problem")
     at = mo.ui.slider(0, 30, value=0, label="step l", show_value=True)
-    radius = mo.ui.slider(0.0, 1.0, step=0.02, value=0.42, label="‖start‖ (1: on the sphere)", show_value=True)
-    angle = mo.ui.slider(0, 355, step=5, value=0, label="direction of the start, degrees", show_value=True)
+    length = mo.ui.slider(-1.0, 1.0, step=0.02, value=0.42, label="start x⁽⁰⁾", show_value=True)
+    angle = mo.ui.slider(0, 175, step=5, value=0, label="direction of the start, degrees", show_value=True)
     rho = mo.ui.slider(0.0, 6.0, step=0.05, value=0.5, label="ρ̃", show_value=True)
     log_eps = mo.ui.slider(-6.0, 0.5, step=0.25, value=-1.0, label="log₁₀ ε", show_value=True)
     tau = mo.ui.slider(0.0, 8.0, step=0.25, value=3.0, label="τ", show_value=True)
+    return angle, at, length, log_eps, problem, rho, tau
+
+
+@app.cell
+def _(angle, at, length, log_eps, mo, problem, rho, tau):
+    # one variable has no direction: its start is a number between −1 and 1
+    _start = [length] if problem.value == "one variable" else [length, angle]
     mo.vstack(
         [
             mo.md(
                 "# MM, step by step\nThe black curve is f, the dashed one is the surrogate g(·, y). MM goes from y "
-                "to the minimiser of g, and the step slider repeats this."
+                "to the minimiser of g, and the step slider repeats this. The start x⁽⁰⁾ is a number, or a length "
+                "with its sign and a direction; ±1 lies on the sphere."
             ),
             mo.hstack([problem, at], justify="start", wrap=True),
-            mo.hstack([radius, angle], justify="start", wrap=True),
+            mo.hstack(_start, justify="start", wrap=True),
             mo.hstack([rho, log_eps, tau], justify="start", wrap=True),
         ]
     )
-    return angle, at, log_eps, problem, radius, rho, tau
+    return
 
 
 @app.cell
@@ -81,12 +88,12 @@ def _(
     direction,
     islice,
     iterate,
+    length,
     log_eps,
     mo,
     native_step,
     problem,
     problems,
-    radius,
     rho,
     tau,
 ):
@@ -94,7 +101,7 @@ def _(
     try:
         _pencil = problems[problem.value]
         program = SparseGEV(_pencil, rho.value, 10.0**log_eps.value, tau.value)
-        _start = radius.value * direction(_pencil, angle.value)
+        _start = length.value * direction(_pencil, angle.value)
         history = list(islice(iterate(program, native_step, _start), 32))
     except DCGEVError as error:
         failure = mo.callout(str(error), kind="danger")

@@ -45,10 +45,10 @@ def test_a_link_stays_a_link(tmp_path):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda path: path.mkdir(), "is a folder: give the name of a file"),
-        (os.mkfifo, "is a pipe or a device: give the name of a file"),
+        (lambda path: path.mkdir(), "is a folder, a pipe or a device: give the name of a file"),
+        (os.mkfifo, "is a folder, a pipe or a device: give the name of a file"),
         (lambda path: path.symlink_to(path), "cannot be written"),
-        (lambda path: path.symlink_to("/dev/full"), "is a pipe or a device"),
+        (lambda path: path.symlink_to("/dev/full"), "a pipe or a device"),
         (lambda path: path.symlink_to(path / "no" / "folder"), "cannot be written"),
     ],
 )

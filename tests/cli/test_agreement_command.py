@@ -14,7 +14,7 @@ def small(tmp_path, monkeypatch):
 def test_the_table_has_the_solvers_and_what_is_missing(run, small):
     code, out, err = run("agreement", "--A", small)
     assert (code, err) == (0, "")
-    assert "n = 2, ρ̃ = 0.2" in out
+    assert "A.npy: n = 2, B = I, λmax(A,B) = 2.49443, ρ̃ = 0.2494, ε = 0.01" in out
     rows = {line.split()[0] for line in out.splitlines() if line.strip()}
     assert {"reference", "QCQPStep", "CLARABEL", "native"} <= rows
     assert max(map(len, out.splitlines())) <= 80

@@ -1,13 +1,18 @@
 """The command line as a whole: help, exit codes, streams, and errors that are one line."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
+import warnings
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from dcgev_cvx import __version__, cli
 from dcgev_cvx.cli import main, problem
@@ -76,11 +81,32 @@ def test_a_terminal_without_greek_is_no_error(in_a_new_process):
     assert "? = 4.84" in done.stdout or "?? = 4.84" in done.stdout
 
 
-@pytest.mark.parametrize("argv", [[], ["slove"], ["solve", "pitprops"], ["solve", "pitprops", "--rho", "much"]])
-def test_a_wrong_command_line_shows_the_usage(run, argv):
-    code, out, err = run(*argv)
-    assert (code, out) == (2, "")
-    assert err.startswith("usage: dcgev")
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ("slove pitprops", "there is no command 'slove'; did you mean 'solve'?"),
+        ("solve pitprops", "one of the arguments --rho -k --components is required. See `dcgev solve --help`."),
+        ("solve pitprops --rho much", "argument --rho: invalid float value: 'much'. See `dcgev solve --help`."),
+        ("solve pitprops -k 3 --sover SCS", "'--sover' is no option of this command: see `dcgev solve --help`."),
+    ],
+)
+def test_a_wrong_command_line_is_one_line(run, argv, message):
+    assert run(*argv.split()) == (2, "", f"dcgev: {message}\n")
+
+
+def test_a_package_that_is_missing_is_named(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "dcgev_cvx.cli.solver_agreement", None)
+    code, _, err = run("agreement")
+    assert (code, err.count("\n")) == (2, 1)
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "1.6.3")
+    assert "dcgev-cvx needs cvxpy 1.7 or newer, got 1.6.3: pip install 'cvxpy>=1.7'." in run("solvers")[2]
+
+
+def test_no_command_shows_the_list_of_commands(run):
+    code, out, err = run()
+    assert (code, err) == (0, "")
+    assert all(f"\n  {name:10} " in out for name in cli.COMMANDS)
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_every_command_has_the_two_functions_and_examples_on_lines_of_their_own(run):
@@ -137,7 +163,25 @@ def test_control_characters_do_not_reach_the_terminal(run, tmp_path):
         ("path", tmp_path / "a.csv", "--points", 2),
         ("solve", f"{evil}.csv", "-k", 1),
         ("solve", "pitprops", "-k", 1, f"--{evil}"),
-        ("solve", "pitprops", "-k", 1, "--out", f"{tmp_path / 'a.csv'}/{evil}"),
+        ("path", "pitprops", "--out", f"{tmp_path / 'a.csv'}/{evil}"),
     ):
         _, out, err = run(*argv)
         assert not {"\x1b", "\x9b", "\u202e"} & {*out, *err}, argv
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_an_error_leaves_threads_warnings_and_numpy_as_they_were(run, tmp_path, monkeypatch, error):
+    def state():
+        threads = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+        return threads, np.geterr(), list(warnings.filters), logging.root.manager.disable
+
+    def fail(*_given, **_settings):
+        raise error
+
+    np.save(tmp_path / "A.npy", np.diag(np.arange(100.0)) + 1.0)
+    before = state()
+    for name in ("numpy.linalg.eigh", "scipy.linalg.eigh", "scipy.linalg.lapack.dpotrf"):
+        monkeypatch.setattr(name, fail)
+    with suppress(ZeroDivisionError):
+        assert run("solve", tmp_path / "A.npy", "-k", 3)[0] == 130
+    assert state() == before

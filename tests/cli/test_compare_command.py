@@ -178,7 +178,7 @@ def test_an_interrupt_inside_one_cardinality_reports_its_finished_rows(run, monk
     def interrupt(*_args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dcgev_cvx.comparison.upper_methods.cheap_bound", interrupt)
+    monkeypatch.setattr("dcgev_cvx.comparison.methods.cheap_bound", interrupt)
     page = tmp_path / "page.html"
     code, out, err = run(
         "compare", "pitprops", "--methods", "greedy,no-sdp", "-k", "6,7", "--html", page, "--details", *form

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from dcgev_cvx import cca_pencil, fda_pencil, pca_pencil
-from dcgev_cvx.cli.csv_files import Decisions, read_cells
+from dcgev_cvx.cli.csv_files import CsvOptions, read_csv
 from dcgev_cvx.errors import InvalidParameter
 
 rng = np.random.default_rng(5)
@@ -17,106 +17,150 @@ NAMED = FRAME.set_axis([f"s{i}" for i in range(12)])
 
 LAYOUTS = {
     "plain": (PLAIN, ""),
-    "index of pandas": (FRAME.to_csv(), "column 1 without a name holds row names ('0', …)"),
-    "shuffled index": (FRAME.set_axis(rng.permutation(12)).to_csv(), "column 1 without a name holds row names"),
-    "read and written again": (FRAME.to_csv().replace(",u", "Unnamed: 0,u", 1), "'Unnamed: 0' holds row names"),
-    "row names": (NAMED.to_csv(), "column 1 without a name holds row names ('s0', …)"),
-    "named row names": (NAMED.to_csv(index_label="sample"), "column 1 'sample' holds row names ('s0', …)"),
-    "R": (NAMED.to_csv().replace(",u", "u", 1), "column 1 without a name holds row names ('s0', …)"),
+    "index of pandas": (FRAME.to_csv(), "column 1 holds row names ('0', …)"),
+    "shuffled index": (FRAME.set_axis(rng.permutation(12)).to_csv(), "column 1 holds row names"),
+    "read and written again": (FRAME.to_csv().replace(",u", "Unnamed: 0,u", 1), "column 1 holds row names ('0', …)"),
+    "row names": (NAMED.to_csv(), "column 1 holds row names ('s0', …)"),
+    "named row names": (NAMED.to_csv(index_label="sample"), "column 1 holds row names ('s0', …)"),
     "comment": ("# made by hand\n" + PLAIN, "lines that begin with # were left out"),
-    "savetxt": ("# " + PLAIN, "the comment above the numbers is the header"),
     "byte order mark": ("\ufeff" + PLAIN, ""),
     "Windows": (PLAIN.replace("\n", "\r\n"), ""),
+    "old Macintosh": (PLAIN.replace("\n", "\r"), ""),
     "tabs": (PLAIN.replace(",", "\t"), ""),
     "semicolons": (PLAIN.replace(",", ";"), ""),
     "spaces": (PLAIN.replace(",", ", "), ""),
-    "trailing separators": (PLAIN.replace("\n", ",\n"), ""),
-    "trailing separators below": ("u,v,w\n" + PLAIN.partition("\n")[2].replace("\n", ",\n"), ""),
     "empty rows at the end": (PLAIN + ",,\n,,\n\n", ""),
     "blank lines": (PLAIN.replace("\n", "\n\n"), ""),
     "quoted": (FRAME.to_csv(index=False, quoting=1), ""),
 }
 
 
+def read(path, text, header=None, index=None):
+    """The table of a file and the notes on how it was understood."""
+    path.write_bytes(text.encode())
+    options = CsvOptions(header, index)
+    return read_csv(path, options), " ".join(options.notes)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_layout_gives_the_same_numbers(tmp_path, layout):
     text, note = LAYOUTS[layout]
-    (tmp_path / "X.csv").write_bytes(text.encode())
-    cells = read_cells(tmp_path / "X.csv", Decisions())
-    assert np.array_equal(cells.numbers(), FRAME.to_numpy())
-    assert cells.header == ["u", "v", "w"]
-    assert note in ". ".join(cells.notes)
-    assert bool(cells.notes) == bool(note)
+    table, notes = read(tmp_path / "X.csv", text)
+    assert np.array_equal(table.numbers(), FRAME.to_numpy())
+    assert table.header == ["u", "v", "w"]
+    assert note in notes
+    assert bool(notes) == bool(note)
 
 
 @pytest.mark.parametrize("names", [[0, 1, 2], [2001, 2002, 2003], [1990, 2000, 2010]])
 @pytest.mark.parametrize("index", [True, False])
 def test_a_header_of_numbers_is_no_sample(tmp_path, names, index):
-    FRAME.set_axis(names, axis=1).to_csv(tmp_path / "X.csv", index=index)
-    cells = read_cells(tmp_path / "X.csv", Decisions())
-    assert np.array_equal(cells.numbers(), FRAME.to_numpy())
-    assert cells.header == [str(name) for name in names]
-    assert any("is the header" in note for note in cells.notes)
+    table, notes = read(tmp_path / "X.csv", FRAME.set_axis(names, axis=1).to_csv(index=index))
+    assert np.array_equal(table.numbers(), FRAME.to_numpy())
+    assert table.header == [str(name) for name in names]
+    assert "is the header" in notes
+
+
+@pytest.mark.parametrize(
+    "text", ["1.5,2.5\n0.5,1.0\n", "2,1,0\n1,2,1\n0,1,2\n", "2,2,5\n1.5,2.5,1\n", "5.5\n", "3,1\n"]
+)
+def test_a_first_line_that_cannot_be_names_is_a_row(tmp_path, text):
+    table, _ = read(tmp_path / "X.csv", text)
+    assert table.header is None
+    assert len(table.lines) == text.count("\n")
+
+
+@pytest.mark.parametrize("names", [("s0", "s1", "s2"), ("1", "2", "3")])
+def test_a_header_without_a_name_for_the_row_names_as_r_writes_it(tmp_path, names):
+    rows = "".join(f"{name},{i}.5,2.5\n" for i, name in enumerate(names))
+    table, notes = read(tmp_path / "X.csv", '"u","v"\n' + rows)
+    assert (table.header, table.index) == (["u", "v"], list(names))
+    assert table.numbers().tolist() == [[0.5, 2.5], [1.5, 2.5], [2.5, 2.5]]
+    assert "column 1 holds row names" in notes
+
+
+@pytest.mark.parametrize("columns", [range(3), (1990, 1995, 1992)])
+@pytest.mark.parametrize("index", [range(4), (3, 0, 2, 1), ("a", "b", "c", "d")])
+def test_a_frame_of_counts_as_pandas_writes_it(tmp_path, columns, index):
+    frame = pd.DataFrame([[3, 1, 4], [1, 5, 9], [2, 6, 5], [3, 5, 8]], columns=columns, index=index)
+    table, _ = read(tmp_path / "X.csv", frame.to_csv())
+    assert (table.header, table.index) == ([*map(str, columns)], [*map(str, index)])
+    assert np.array_equal(table.numbers(), frame.to_numpy())
+
+
+def test_separators_at_the_end_of_every_line_are_left_out(tmp_path):
+    table, _ = read(tmp_path / "X.csv", "u,v,\n1.5,2,\n3,4.5,\n")
+    assert (table.header, table.numbers().tolist()) == (["u", "v"], [[1.5, 2.0], [3.0, 4.5]])
 
 
 def test_utf_16(tmp_path):
     (tmp_path / "X.csv").write_text(PLAIN, encoding="utf-16")
-    assert np.array_equal(read_cells(tmp_path / "X.csv", Decisions()).numbers(), FRAME.to_numpy())
+    assert np.array_equal(read_csv(tmp_path / "X.csv", CsvOptions()).numbers(), FRAME.to_numpy())
 
 
 COUNTS = "3,1,4\n1,5,9\n2,6,5\n3,5,8\n"
+HEADER, INDEX = "pass --header or --no-header", "--index-column 1, or --index-column none to keep it"
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0,1,2\n" + COUNTS, "pass --header or --no-header"),
-        ("2001,2003,2008,2011\n1,2,3,4\n9,2,3,1\n", "pass --header or --no-header"),
-        ("7,3,5\n1.5,2.5,0.5\n3.5,0.1,2.5\n", "pass --header or --no-header"),
-        ("NA,NA\n1.5,2.5\n", "pass --header or --no-header"),
-        (",5,3\n1,2,4\n2,6,1\n2,1,1\n", "pass --header or --no-header"),
-        ("id,u\n1,1.5\n2,2.5\n3,0.5\n4,1.0\n", "--index-column 1, or --index-column none to keep it"),
-        ("0,1.5\n1,2.5\n2,0.5\n3,1.0\n", "--index-column 1, or --index-column none to keep it"),
-        (",u\n0.5,1.5\n0.7,2.5\n", "--index-column 1, or --index-column none to keep it"),
-        (",u\na,1.5\na,2.5\n", "--index-column 1, or --index-column none to keep it"),
-        ("kind,u\na,1.5\na,2.5\n", "as row names the entries repeat"),
-        ("x\n1,5\n2,5\n", "write decimals with a point, or name both columns"),
-        ("u,v\n1,2\n,\n3,4\n", "line 3: every entry is missing"),
-        ("u\n1\n\n3\n", "line 3: the entry is missing"),
+        ("0,1,2\n" + COUNTS, HEADER),
+        (COUNTS, HEADER),
+        ("7,3,5\n1.5,2.5,0.5\n3.5,0.1,2.5\n", HEADER),
+        ("1100.5,1101.0,1101.5\n0.1,0.2,0.7\n", HEADER),
+        ("s0,1.5,2.5\ns1,0.5,0.1\n", HEADER),
+        ("NA,NA\n1.5,2.5\n", HEADER),
+        (",5,3\n1,2,4\n2,6,1\n2,1,1\n", HEADER),
+        ("id,u\n1,1.5\n2,2.5\n3,0.5\n", INDEX),
+        ("id,u\n3,1.5\n1,2.5\n2,0.5\n", INDEX),
+        ("0.5,1.5\n0.5,2.5\n2.5,0.5\n", INDEX),
+        (",u\n0.5,1.5\n0.7,2.5\n", INDEX),
+        (",u\na,1.5\na,2.5\n", INDEX),
+        ("kind,u\na,1.5\na,2.5\n", "'a' is not a number. Drop the column, or give --index-column"),
+        ("a;b\n1,5;2\n2,5;3.5\n", "line 2, column 'a': '1,5' is not a number. Write decimals with a point"),
+        (
+            "p,b\n5%,2\n6 %,3.5\n",
+            "'5%' is not a number. Write decimals with a point, without units",
+        ),
+        ("a,b\nTrue,2\nFalse,3.5\nTrue,1\n", "'True' is not a number. Write 1 and 0."),
+        ("x\n1,5\n2,5\n", "line 2: 2 entries where the first line has 1"),
+        ("u,v\n1,5,2\n3,5,4\n7,5,1\n", "name each column in the header, row names too"),
+        ("u,v\n1,5,2\n2,5,4\n", "name each column in the header, row names too"),
+        ("u,v\n1,2\n,\n3,4\n", "line 3 is empty: delete it, or fill the gap"),
+        ("u\n1\n\n3\n", "line 3 is empty: delete it, or fill the gap"),
         ("u,v\n1,\n", "line 2, column 'v': '' is not a number. Drop the row or the column, or fill the gap"),
-        ("u,v\n1,True\n", "Write 1 and 0"),
-        ('u,v\n1,"1,234.5"\n', "no separators of thousands"),
+        ('u,v\n1,"1,234.5"\n', "without units and separators of thousands"),
         ("u,v\n1,2\0\n", "NUL bytes"),
         ("u,v\n", "has a header and no numbers below it"),
     ],
 )
 def test_doubt_is_an_error(tmp_path, text, message):
-    (tmp_path / "X.csv").write_text(text)
     with pytest.raises(InvalidParameter) as caught:
-        read_cells(tmp_path / "X.csv", Decisions()).numbers()
+        read(tmp_path / "X.csv", text)[0].numbers()
     assert message in str(caught.value)
 
 
 def test_options_decide(tmp_path):
-    (tmp_path / "X.csv").write_text("0,1,2\n" + COUNTS)
-    assert read_cells(tmp_path / "X.csv", Decisions(header=True)).numbers().shape == (4, 3)
-    assert read_cells(tmp_path / "X.csv", Decisions(header=False)).numbers().shape == (5, 3)
-    (tmp_path / "Y.csv").write_text("id,u\n1,1.5\n2,2.5\n3,0.5\n4,1.0\n")
+    path, counts, ids = tmp_path / "X.csv", "0,1,2\n" + COUNTS, "id,u\n1,1.5\n2,2.5\n3,0.5\n4,1.0\n"
+    assert read(path, counts, header=True, index="none")[0].numbers().shape == (4, 3)
+    assert read(path, counts, header=False, index="none")[0].numbers().shape == (5, 3)
     for chosen, width in (("id", 1), ("1", 1), ("none", 2)):
-        assert read_cells(tmp_path / "Y.csv", Decisions(index=chosen)).numbers().shape == (4, width)
+        assert read(path, ids, index=chosen)[0].numbers().shape == (4, width)
     with pytest.raises(InvalidParameter, match="has no column --index-column ix; did you mean 'id'"):
-        read_cells(tmp_path / "Y.csv", Decisions(index="ix"))
+        read(path, ids, index="ix")
 
 
 def test_rows_are_matched_by_name(run, tmp_path):
-    Y = NAMED @ [[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]] + rng.standard_normal((12, 2))
+    Y = (NAMED @ [[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]] + rng.standard_normal((12, 2))).set_axis(["p", "q"], axis=1)
     order = rng.permutation(12)
     NAMED.to_csv(tmp_path / "X.csv")
     Y.iloc[order].to_csv(tmp_path / "Y.csv")
     argv = ("solve", "--task", "cca", "--X", tmp_path / "X.csv", "--Y", tmp_path / "Y.csv", "--ridge", 0.1)
-    code, out, err = run(*argv, "-k", 2, "--json")
+    code, out, err = run(*argv, "-k", 5, "--json")
     assert code == 0
     assert "matched by their names" in err
+    assert [*json.loads(out)["components"][0]["loadings"]] == ["u", "v", "w", "p", "q"]
     found = json.loads(out)["problem"]["lambda_max"]
     assert found == pytest.approx(cca_pencil(NAMED.to_numpy(), Y.to_numpy(), ridge=0.1).lambda_max)
     Y.set_axis([f"t{i}" for i in range(12)]).to_csv(tmp_path / "Y.csv")

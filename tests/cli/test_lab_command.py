@@ -1,7 +1,6 @@
 """`dcgev lab` lists the apps, builds the command of the server, and names what is missing."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 from dcgev_cvx.cli import lab_command as lab
 from dcgev_cvx.cli import main
@@ -9,20 +8,28 @@ from dcgev_cvx.cli import main
 FOLDER = Path(__file__).parents[2] / "examples" / "lab"
 
 
-def test_the_command_lists_refuses_and_builds(capsys, tmp_path, monkeypatch):
+def test_the_apps_are_listed_and_a_misspelt_one_gets_the_nearest(capsys):
     assert main(["lab"]) == 0
     listed = capsys.readouterr().out
     assert all(f"dcgev lab {name}" in listed for name in ("step", "playground"))
     assert main(["lab", "stp"]) == 2
     assert "did you mean 'step'?" in capsys.readouterr().err
+
+
+def test_the_server_edits_a_copy_and_never_over_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    args = SimpleNamespace(edit=True, port=4711, headless=True)
-    words = lab.command(args, FOLDER / "step.py")
-    assert words[1:5] == ["-m", "marimo", "edit", "step.py"]
-    assert words[5:] == ["--token", "--port", "4711", "--headless"]
+    started = []
+    monkeypatch.setattr(lab, "replaced_by", lambda words: started.append(words) or 0)
+    monkeypatch.setattr(lab, "find_spec", lambda name: True)
+    argv = ["lab", "step", "--edit", "--port", "4711", "--headless"]
+    assert main(argv) == 0
+    assert started[0][1:5] == ["-m", "marimo", "edit", "step.py"]
+    assert started[0][5:] == ["--token", "--port", "4711", "--headless"]
     (tmp_path / "step.py").write_text("mine", encoding="utf-8")
-    lab.command(args, FOLDER / "step.py")
+    assert main(argv) == 0
     assert (tmp_path / "step.py").read_text(encoding="utf-8") == "mine"
+    assert main(["lab", "step"]) == 0
+    assert started[2][3:] == ["run", str(FOLDER / "step.py"), "--token"]
 
 
 def test_without_marimo_the_remedy_is_named(monkeypatch, capsys):

@@ -9,6 +9,7 @@ import scipy.sparse
 
 from dcgev_cvx import cca_pencil, components, fda_pencil, pca_pencil, solve
 from dcgev_cvx.cli import problem as inputs
+from dcgev_cvx.cli.csv_files import CsvOptions
 from dcgev_cvx.errors import InvalidParameter, InvalidPencil
 
 A = np.array([[2.0, 0.5, 0.25], [0.5, 1.0, 0.125], [0.25, 0.125, 3.0]])
@@ -33,17 +34,17 @@ def test_A_and_B_from_two_files(run, tmp_path):
 
 def test_pencil_and_factor_in_one_npz(tmp_path):
     np.savez(tmp_path / "p.npz", A=A, B=B)
-    pencil = inputs.read_pencil(str(tmp_path / "p.npz"), None, None)
+    pencil = inputs.read_pencil(str(tmp_path / "p.npz"), None, None, CsvOptions())
     assert np.array_equal(pencil.A, A)
     assert np.array_equal(pencil.B, B)
     C = np.arange(6.0).reshape(2, 3)
     np.savez(tmp_path / "c.npz", C=C)
-    assert np.allclose(inputs.read_pencil(str(tmp_path / "c.npz"), None, None).dense()[0], C.T @ C)
+    assert np.allclose(inputs.read_pencil(str(tmp_path / "c.npz"), None, None, CsvOptions()).dense()[0], C.T @ C)
 
 
 @pytest.mark.parametrize("name", sorted(inputs.BUNDLED))
 def test_every_bundled_name_is_a_pencil(name):
-    assert inputs.read_pencil(name, None, None).n >= 2
+    assert inputs.read_pencil(name, None, None, CsvOptions()).n >= 2
 
 
 def test_names_of_A_and_B_must_agree(tmp_path):
@@ -51,14 +52,14 @@ def test_names_of_A_and_B_must_agree(tmp_path):
     a.write_text(csv_text(A, ["u", "v", "w"]))
     b.write_text(csv_text(B, ["u", "w", "v"]))
     with pytest.raises(InvalidPencil, match="have the same labels in another order"):
-        inputs.read_pencil(None, str(a), str(b))
+        inputs.read_pencil(None, str(a), str(b), CsvOptions())
 
 
 def test_a_second_B_is_refused(tmp_path):
     np.savez(tmp_path / "p.npz", A=A, B=B)
     np.save(tmp_path / "b.npy", B)
     with pytest.raises(InvalidParameter, match="have a B of their own"):
-        inputs.read_pencil(str(tmp_path / "p.npz"), None, str(tmp_path / "b.npy"))
+        inputs.read_pencil(str(tmp_path / "p.npz"), None, str(tmp_path / "b.npy"), CsvOptions())
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def test_a_second_B_is_refused(tmp_path):
 def test_arrays_without_an_A_are_refused(tmp_path, arrays, text):
     np.savez(tmp_path / "p.npz", **arrays)
     with pytest.raises(InvalidParameter, match=text):
-        inputs.read_pencil(str(tmp_path / "p.npz"), None, None)
+        inputs.read_pencil(str(tmp_path / "p.npz"), None, None, CsvOptions())
 
 
 @pytest.mark.parametrize("given", [[""], ["--A", ""], ["pitprops", "--B", ""], ["pitprops", "--x0", ""]])
@@ -87,11 +88,11 @@ def test_starts(tmp_path):
     (tmp_path / "x.csv").write_text("0.5,0.25\n")
     scipy.io.mmwrite(tmp_path / "x.mtx", scipy.sparse.coo_array(np.array([[0.5, 0.25]])))
     for text in ("0.5,0.25", *(str(tmp_path / name) for name in ("x.npy", "x.csv", "x.mtx"))):
-        assert inputs.read_start(text).tolist() == [0.5, 0.25]
-    assert inputs.read_start(None) is None
+        assert inputs.read_start(text, CsvOptions()).tolist() == [0.5, 0.25]
+    assert inputs.read_start(None, CsvOptions()) is None
     np.save(tmp_path / "m.npy", np.eye(2))
     with pytest.raises(InvalidParameter, match="one row or one column"):
-        inputs.read_start(str(tmp_path / "m.npy"))
+        inputs.read_start(str(tmp_path / "m.npy"), CsvOptions())
 
 
 def test_pca_from_samples(run_json, files):
@@ -145,7 +146,6 @@ def test_rho_works_on_samples_too(run, files):
         ("solve pitprops --components 2+2", "the pencil has none"),
         ("solve pitprops -k 3 --eps 0.1", "--eps belongs to --rho"),
         ("solve pitprops -k 3 --trace", "--trace belongs to --rho"),
-        ("solve pitprops --rho 1 --out d", "--out belongs to -k and --components"),
         ("solve -k 3 --task pca", "needs the samples"),
         ("solve X.csv -k 3", "pass --task pca"),
         ("solve X.csv --X X.csv --task pca -k 3", "were both given"),
@@ -161,26 +161,29 @@ def test_rho_works_on_samples_too(run, files):
         ("solve Y.npy --task fda --y kind -k 3", "has no named columns"),
         ("solve X.csv --task fda --y short.csv -k 3", "X has 60 rows but y has 3 labels"),
         ("solve X.csv --task cca --Y Y.npy --ridge -1 -k 3", "ridge = -1 is out of range"),
-        ("solve pitprops -k 3 --out X.csv", "--out X.csv: this folder cannot be written to (File exists)"),
+        ("path pitprops --out X.csv", "--out X.csv: this folder cannot be written to (File exists)"),
         ("path pitprops --points 0", "--points = 0 must be a whole number of at least 1"),
         ("path pitprops --rho 1,x", "rho = 'x' is not a real number"),
         ("path pitprops --plot p.gif", "must end in .png, .pdf or .svg"),
         ("path pitprops --plot no/where.png", "cannot be written (No such file or directory)"),
-        ("path pitprops --plot folder.png", "--plot folder.png is a folder: give the name of a file"),
+        (
+            "path pitprops --plot folder.png",
+            "--plot folder.png is a folder, a pipe or a device",
+        ),
         ("path pitprops --rho 1 --points 3", "--rho and --points were both given"),
-        ("solve pitprops -k 3 --out=", "--out = '' must be the path of a file or folder"),
+        ("path pitprops --out=", "--out = '' must be the path of a file or folder"),
         ("solve pitprops -k 3 --solver CLARABEL", "--solver belongs to --rho"),
         ("solve pitprops -k 3 --max-iter 5", "--max-iter belongs to --rho"),
         ("solve pitprops --rho 1 --effort quick", "--effort belongs to -k and --components"),
         ("solve pitprops --rho 1 --random-state 0", "--random-state belongs to -k and --components"),
         ("solve pitprops --rho 1 --x0 a,b", "--x0 'a,b' must be numbers with commas, or a file"),
-        ("solve latin.csv --task fda --y kind -k 1", "it is not UTF-8 text (byte 1); save it as UTF-8"),
+        ("solve latin.csv --task fda --y kind -k 1", "latin.csv is not UTF-8 text (byte 1)"),
         ("solve twice.csv --task fda --y kind -k 1", "twice.csv has 2 columns named 'kind'"),
-        ("solve gap.csv --task fda --y kind -k 1", "gap.csv, line 3: the label is missing"),
-        ("solve nan.csv --task fda --y kind -k 1", "nan.csv, line 3: the label is missing"),
+        ("solve gap.csv --task fda --y kind -k 1", "gap.csv, line 3: the label '' is missing"),
+        ("solve nan.csv --task fda --y kind -k 1", "nan.csv, line 3: the label 'nan' is missing"),
         ("solve labelled.csv --task fda --y red -k 1", "labelled.csv, line 2, column 'kind': 'high' is not a number"),
-        ("solve X.csv --task fda --y holes.txt -k 1", "holes.txt, line 31: the entry is missing"),
-        ("solve X.csv --task fda --y nans.csv -k 1", "nans.csv, line 3: the label is missing"),
+        ("solve X.csv --task fda --y holes.txt -k 1", "holes.txt, line 31 is empty: delete it, or fill the gap"),
+        ("solve X.csv --task fda --y nans.csv -k 1", "nans.csv, line 3: the label 'nan' is missing"),
         ("solve flat.csv --task pca -k 1", "X has 1 entries that are NaN or infinite, in column(s) 'oak'"),
         ("solve still.csv --task pca --scale -k 1", "X has constant column(s): 'oak'. They cannot be scaled"),
         ("path pitprops --plot=", "--plot = '' must be the path of a file or folder"),
@@ -194,12 +197,12 @@ def test_bad_input_is_one_line_on_stderr(run, files, monkeypatch, argv, message)
     (folder / "short.csv").write_text("a,b\n1,2\n3,5\n")
     (folder / "latin.csv").write_text("é,kind\n1,u\n", encoding="latin-1")
     (folder / "twice.csv").write_text("a,kind,kind\n1,u,v\n")
-    (folder / "gap.csv").write_text("a,kind\n1,u\n2,\n3,v\n")
-    (folder / "nan.csv").write_text("a,kind\n1,u\n2,nan\n3,v\n")
+    (folder / "gap.csv").write_text("a,kind\n1.5,u\n2,\n0.5,v\n")
+    (folder / "nan.csv").write_text("a,kind\n1.5,u\n2,nan\n0.5,v\n")
     (folder / "holes.txt").write_text("kind\n" + "high\n" * 29 + "\n" + "low\n" * 30)  # as many lines as samples
     (folder / "nans.csv").write_text("0\n1\nnan\n" + "1\n" * 57)
-    (folder / "flat.csv").write_text("ash,oak\n1,2\n2,inf\n3,2\n")
-    (folder / "still.csv").write_text("ash,oak\n1,2\n2,2\n3,2\n")
+    (folder / "flat.csv").write_text("ash,oak\n1,2\n3,inf\n2.5,2\n")
+    (folder / "still.csv").write_text("ash,oak\n1,2\n3,2\n2.5,2\n")
     (folder / "folder.png").mkdir()
     np.save(folder / "square.npy", np.eye(60))
     monkeypatch.chdir(folder)

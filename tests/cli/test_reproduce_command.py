@@ -1,6 +1,7 @@
 """`dcgev reproduce` as typed: exit codes, one-line errors, the page it writes."""
 
 import json
+import logging
 
 import pytest
 
@@ -12,11 +13,11 @@ def test_table_1_from_the_command_line(tmp_path, capsys):
     out, page = tmp_path / "out", tmp_path / "docs" / "page.md"
     assert main(["reproduce", "table1", "--tiny", "--out", str(out), "--page", str(page)]) == 0
     printed = capsys.readouterr().out
-    assert "agree     GSPCA, component 2: paper x3 0.71 x4 0.71, ours x3 0.71 x4 0.71" in printed
-    assert "agree, 2 differ, 0 cannot be matched" in printed
+    assert "agree    GSPCA, component 2: paper x3 0.71 x4 0.71, ours x3 0.71 x4 0.71" in printed
+    assert "agree, 1 differ, 0 cannot be matched" in printed
     assert "77.05 %" in page.read_text()
     assert "figures/" not in page.read_text()
-    assert json.loads((out / "numbers.json").read_text())["experiments"].keys() == {"table1"}
+    assert [each["name"] for each in json.loads((out / "numbers.json").read_text())["sections"]] == ["table1"]
 
 
 def test_second_run_says_what_is_kept(tmp_path, capsys):
@@ -49,14 +50,14 @@ def test_an_interrupt_is_two_lines_and_finished_results_are_kept(tmp_path, capsy
     ("arguments", "text"),
     [
         (["tabel1"], "experiment = 'tabel1' is unknown; did you mean 'table1'?"),
-        (["table1", "--jobs", "0"], "jobs = 0 must be a whole number"),
+        (["table1", "--jobs", "0"], "jobs (-1 for all cores) = 0 must be a whole number"),
         (["table1", "--seed", "-1"], "seed = -1 must be a whole number of at least 0"),
         (["table1", "--seed", "9" * 400], "must be a whole number of at least 0 and at most 10000"),
         (["table1", "--corpus", "planted"], "corpus is not used by table1"),
         (["table5", "--corpus", "none.npz"], "corpus none.npz does not exist; manpages and planted need no file"),
         (["table5", "--corpus", ""], "corpus = '' must be the path of a file or folder"),
         (["figure6", "--songs", "nowhere"], "songs nowhere does not exist"),
-        (["table1", "--page", "/"], "--page / is a folder: give the name of a file"),
+        (["table1", "--page", "/"], "--page / is a folder, a pipe or a device: give the name of a file"),
         (["table1", "--page", ""], "--page = '' must be the path of a file or folder"),
         (["table1", "--out", ""], "out = '' must be the path of a file or folder"),
     ],
@@ -97,11 +98,16 @@ def test_missing_data_ends_with_1_and_a_reason(tmp_path, capsys, monkeypatch):
 
     tables34.data.cache_clear()
     monkeypatch.setenv("DCGEV_DATA", str(tmp_path / "empty"))
-    monkeypatch.setattr(gene_expression, "download", refused)
-    tiny = {"data": [["colon", 2000]], "points": 2, "spca_every": 1, "repeats": 1}
-    monkeypatch.setitem(tables34.EXPERIMENT.settings, "tiny", tiny)
+    monkeypatch.setattr(gene_expression, "located", refused)
+    monkeypatch.setitem(tables34.EXPERIMENT.tiny, "data", [["colon", 2000]])
     assert main(["reproduce", "tables34", "--tiny", "--out", str(tmp_path)]) == 1
-    assert "not computed: DataUnavailable: Colon.rda is not in the cache" in capsys.readouterr().out
+    assert "not computed  DataUnavailable: Colon.rda is not in the cache" in capsys.readouterr().out
+
+
+def test_logs_are_silent_during_the_run_only():
+    with reproduce.ProgressBars():
+        assert not logging.getLogger("distributed").isEnabledFor(logging.CRITICAL)
+    assert logging.getLogger("distributed").isEnabledFor(logging.CRITICAL)
 
 
 def test_help_names_the_experiments(capsys):

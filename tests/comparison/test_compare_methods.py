@@ -12,7 +12,7 @@ import pytest
 
 from dcgev_cvx import InvalidParameter, Pencil, SolverFailed, compare, dc_pca
 from dcgev_cvx.comparison import METHODS, Interrupted
-from dcgev_cvx.comparison.context import Context
+from dcgev_cvx.comparison.methods import Context
 from dcgev_cvx.datasets import pitprops, planted_cca
 from dcgev_cvx.exact import Progress, brute_force
 
@@ -91,6 +91,16 @@ def test_a_refused_sdp_does_not_load_cvxpy():
     assert subprocess.run([sys.executable, "-c", words], check=False).returncode == 0
 
 
+def test_a_short_time_limit_does_not_load_cvxpy():
+    """Importing it takes about a second and checks no clock: its methods are skipped, and the others have rows."""
+    words = (
+        "import sys; from dcgev_cvx import compare, datasets; "
+        "found = compare(datasets.pitprops(), 6, time_limit=1.0); "
+        "sys.exit('cvxpy' in sys.modules or found.best_lower < 3.7 or found.seconds > 1.6)"
+    )
+    assert subprocess.run([sys.executable, "-c", words], check=False).returncode == 0
+
+
 def test_bad_input():
     with pytest.raises(InvalidParameter, match="did you mean 'homogeneous'"):
         compare(pitprops(), 3, ("homogenous",))
@@ -138,7 +148,7 @@ def test_a_slow_method_leaves_time_to_the_others(monkeypatch, row_of):
         sleep(max(0.0, deadline - perf_counter()))
         return dc_pca(pencil, rho=rho)
 
-    monkeypatch.setattr("dcgev_cvx.comparison.context.mm_run", slow)
+    monkeypatch.setattr("dcgev_cvx.comparison.methods.mm_run", slow)
     found = compare(pitprops(), 6, ["dc-pca", "dc-native", "greedy", "no-sdp"], time_limit=1.0)
     assert row_of(found, "greedy").valid
     assert math.isfinite(found.gap.absolute)

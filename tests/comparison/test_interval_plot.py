@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from dcgev_cvx import InvalidParameter, Pencil, compare
 from dcgev_cvx.comparison import METHODS, Comparison, Row, comparison_plot, html_report
-from dcgev_cvx.comparison.interval_plot import MARKS, png
+from dcgev_cvx.comparison.interval_plot import mark, png
 from dcgev_cvx.datasets import pitprops
 
 
@@ -16,11 +16,12 @@ def ax():
 
 
 def test_every_method_has_its_own_marker_and_its_own_colour_on_its_side():
-    assert set(MARKS) == {(method.side, method.title) for method in METHODS.values()}
-    assert len({marker for marker, _ in MARKS.values()}) == len(MARKS)
+    marks = {(method.side, mark(Row(method.title, method.side))) for method in METHODS.values()}
+    assert len({marker for _, (marker, _) in marks}) == len(METHODS)
     for side in ("lower", "upper"):
-        colors = [color for (where, _), (_, color) in MARKS.items() if where == side]
-        assert len(set(colors)) == len(colors)
+        colors = [color for where, (_, color) in marks if where == side]
+        assert len(set(colors)) == len(colors) <= 10  # Matplotlib's cycle has ten
+    assert mark(Row("another", "lower")) == (".", "black")
 
 
 def test_one_k_is_drawn_by_method(six, ax):

@@ -13,8 +13,11 @@ from small_problems import null, optimum
 from dcgev_cvx import Gram, InvalidParameter, Pencil
 from dcgev_cvx.datasets import pitprops, planted_cca, planted_pca
 from dcgev_cvx.exact import ExactStatus, best_subset, branch_and_bound, brute_force
+from dcgev_cvx.exact.branch_and_bound import Search, work
+from dcgev_cvx.exact.enumeration import scaled_pencil
 from dcgev_cvx.exact.node_bounds import NodeBounds
-from dcgev_cvx.relaxations.bounds import smallest_B_eigenvalue
+from dcgev_cvx.exact.root import Root
+from dcgev_cvx.relaxations.bounds import cheap_bound, smallest_B_eigenvalue
 
 PITPROPS = [1.0, 1.9540, 2.4753, 2.9375, 3.4062, 3.7710, 3.9962, 4.0686, 4.1386, 4.1726, 4.2083, 4.2182, 4.2186]
 
@@ -22,7 +25,6 @@ PITPROPS = [1.0, 1.9540, 2.4753, 2.9375, 3.4062, 3.7710, 3.9962, 4.0686, 4.1386,
 @pytest.fixture
 def no_enumeration(monkeypatch):
     """Small problems go through the tree too, down to its last leaf."""
-    monkeypatch.setattr(branch_and_bound, "ROOT_WORK", 0.0)
     monkeypatch.setattr(branch_and_bound, "LEAF_WORK", 0.0)
 
 
@@ -66,6 +68,7 @@ def test_larger_problems_are_proved(pencil, k):
     found = best_subset(pencil, k, time_limit=60.0)
     assert found.optimal
     assert found.nodes > 0
+    assert 0.0 < found.seconds < 66.0
 
 
 def test_the_null_problem_agrees_with_enumeration():
@@ -90,7 +93,6 @@ def test_out_of_time_no_node_is_visited(monkeypatch):
         raise AssertionError("a node was bounded after the deadline")
 
     monkeypatch.setattr(NodeBounds, "interlacing", visited)
-    monkeypatch.setattr(NodeBounds, "dominated", visited)
     pencil = null(40)
     found = best_subset(pencil, 8, time_limit=0)
     assert found.status is ExactStatus.OUT_OF_TIME
@@ -179,7 +181,7 @@ def test_a_metric_that_just_passed_the_door_is_not_refused_in_other_units():
 def test_a_factor_in_a_nearly_singular_metric_is_bounded_as_its_matrix_is(route, monkeypatch):
     """What forming CᵀC rounds away is charged to each variable: divided by λmin(B) it made the bound +inf."""
     if route == "tree":
-        monkeypatch.setattr(branch_and_bound, "ROOT_WORK", -1.0)
+        monkeypatch.setattr(branch_and_bound, "LEAF_WORK", -1.0)
     rng = np.random.default_rng(1)
     C, Q = rng.standard_normal((10, 6)), np.linalg.qr(rng.standard_normal((6, 6)))[0]
     B = (Q * np.geomspace(1.0, 1.0 / 3e14, 6)) @ Q.T
@@ -213,7 +215,7 @@ def test_a_support_has_k_members_where_fewer_do_as_well(no_enumeration):
 def test_an_optimum_of_zero_is_proved(A, k, metric, scale, route, monkeypatch):
     """No relative gap closes at zero: the bound is zero too, or zero but for the rounding of A's entries."""
     if route == "tree":
-        monkeypatch.setattr(branch_and_bound, "ROOT_WORK", -1.0)
+        monkeypatch.setattr(branch_and_bound, "LEAF_WORK", -1.0)
     found = best_subset(Pencil(scale * A, metric), k)
     assert found.value == pytest.approx(0.0, abs=1e-15 * scale)
     assert 0.0 <= found.upper_bound <= 1e-13 * scale
@@ -253,7 +255,7 @@ def top_in_fifty_digits(A, B):
 @pytest.mark.parametrize("seed", range(6))
 def test_the_bound_holds_in_fifty_digits(route, seed, monkeypatch):
     if route == "search":  # no enumeration at the root, tiny leaves: every bound of a node is used
-        monkeypatch.setattr("dcgev_cvx.exact.branch_and_bound.ROOT_WORK", -1.0)
+        monkeypatch.setattr("dcgev_cvx.exact.branch_and_bound.LEAF_WORK", -1.0)
         monkeypatch.setattr("dcgev_cvx.exact.branch_and_bound.LEAF_WORK", 100.0)
     rng = np.random.default_rng(seed)
     n, k = 6, 1 + seed % 3
@@ -271,3 +273,44 @@ def test_the_bound_holds_in_fifty_digits(route, seed, monkeypatch):
         )
         assert found.upper_bound >= truth
         assert found.upper_bound - truth <= 1e-7 * abs(truth)
+
+
+@pytest.mark.parametrize("limit", [1e-9, 1e-5, 1e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("k", [1, 6, 13])
+def test_a_tiny_time_limit_leaves_an_interval_that_holds_the_optimum(k, limit):
+    found = best_subset(pitprops(), k, time_limit=limit)
+    assert len(found.support) == k
+    assert found.value <= PITPROPS[k - 1] + 5.1e-5
+    assert found.upper_bound >= PITPROPS[k - 1] - 5.1e-5
+
+
+def test_the_relaxation_lowers_the_bound_of_the_whole_search():
+    scaled, _ = scaled_pencil(null(40), 5)
+    first = cheap_bound(scaled, 5)
+    search = Search(scaled, 5, 1.0, 0.0, np.inf, np.inf, first)
+    search.offer(np.arange(5))
+    search.open(np.arange(40))
+    search.relax(search.support)
+    assert search.value <= search.upper <= search.root < 0.9 * first
+    assert search.screened == 40 - len(search.bounds.kept)
+
+
+def test_the_work_of_enumeration_counts_supports_and_is_infinite_where_they_are_too_many():
+    assert work(10, 3, 4) == 120 * 56.0
+    assert work(1999, 3, 3) < np.inf
+    assert work(5000, 2, 2) == 5000 * 4999 / 2 * 44.0
+    assert work(2000, 3, 3) == np.inf
+
+
+def test_a_removed_variable_may_still_be_in_a_support_up_to_the_threshold(monkeypatch):
+    """The bound of the search after the relaxation is the larger of the relaxation's and the threshold."""
+    scaled, _ = scaled_pencil(null(40), 5)
+    for factor in (1.1, 0.5):
+        search = Search(scaled, 5, 1.0, 0.0, np.inf, np.inf, cheap_bound(scaled, 5))
+        search.offer(np.arange(5))
+        search.open(np.arange(40))
+        root = Root(np.arange(40), None, factor * search.value, search.support)
+        monkeypatch.setattr(branch_and_bound, "relaxed", lambda *_, root=root: root)
+        threshold = search.threshold
+        search.relax(search.support)
+        assert search.root == (root.bound if factor > 1.0 else threshold)

@@ -6,6 +6,7 @@ from scipy.linalg import LinAlgError
 from small_problems import null, optimum, random_cca
 
 from dcgev_cvx import Gram, Pencil, solve
+from dcgev_cvx.datasets import planted_pca
 from dcgev_cvx.exact import ExactStatus, best_subset, root
 from dcgev_cvx.exact.enumeration import scaled_pencil
 
@@ -59,6 +60,9 @@ def test_the_relaxation_ends_at_the_deadline_and_when_it_stalls(monkeypatch):
     steps = []
     plain = root.PairSplitting.run
     monkeypatch.setattr(root.PairSplitting, "run", lambda self, n, end: steps.append(n) or plain(self, n, end))
+    root.relaxed(scaled, 5, support, 9.0, deadline=np.inf)
+    assert len(steps) > 3
+    steps.clear()
     monkeypatch.setattr(
         root, "PROGRESS", 1.0
     )  # no check closes all of the gap: the first two after the first are slow
@@ -72,9 +76,22 @@ def test_a_failure_of_lapack_costs_the_relaxation_and_nothing_else(monkeypatch):
         raise LinAlgError("no convergence")
 
     monkeypatch.setattr(root.PairSplitting, "run", fails)
-    for constant in ("ROOT_WORK", "CHEAP_NODES"):
+    for constant in ("LEAF_WORK", "CHEAP_NODES"):
         monkeypatch.setattr(f"dcgev_cvx.exact.branch_and_bound.{constant}", 0)
     pencil = null(14)
     found = best_subset(pencil, 4)
     assert found.optimal
     assert found.value == pytest.approx(optimum(pencil, 4), rel=1e-12)
+
+
+def test_a_core_whose_dual_does_not_extend_removes_nothing(monkeypatch):
+    monkeypatch.setattr(root, "CORE", 12)
+    scaled, _ = scaled_pencil(planted_pca(40, 3, samples=400, strength=4.0, rng=1).pencil, 3)
+    support = root.first_support(scaled, 3, np.inf, "quick")
+    start = root.Root(np.arange(40), None, 9.0, support)
+    assert len(root.reduced(scaled, 3, start, np.inf).kept) < 40
+    monkeypatch.setattr(root, "extended", lambda *_: None)
+    same = root.reduced(scaled, 3, start, np.inf)
+    assert same.dual is None
+    assert len(same.kept) == 40
+    assert root.value_of(scaled, same.support) >= root.value_of(scaled, support)

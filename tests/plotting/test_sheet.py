@@ -9,7 +9,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
 
-from dcgev_cvx import InvalidParameter, Pencil, SparseGEV, plotting
+from dcgev_cvx import Pencil, SparseGEV, plotting
 from dcgev_cvx.comparison import Comparison
 from dcgev_cvx.errors import MissingPackage
 from dcgev_cvx.plotting.sheet import STYLES
@@ -43,23 +43,6 @@ def test_curves_are_told_apart_without_colour():
     assert len({style[1:] for style in STYLES}) == len(STYLES)
     grey = [np.dot(to_rgb(color), (0.2126, 0.7152, 0.0722)) for color, _, _ in STYLES]
     assert max(grey) < 0.75  # dark enough on white paper
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ((0, 3.0, (0.5, 0.5, 0.1, 0.2)), "width = 0 is out of range"),
-        ((4.0, "3", (0.5, 0.5, 0.1, 0.2)), "height = '3' is not a real number"),
-        ((4.0, 3.0, None), "margins = None must list numbers"),
-        ((4.0, 3.0, (0.5, 0.5)), r"margins = \(0.5, 0.5\) must be left, bottom, right and top"),
-        ((4.0, 3.0, (3.0, 0.5, 1.0, 0.2)), "with room left on a sheet of 4 × 3"),
-        ((4.0, 3.0, (0.5, 0.5, 0.1, 0.2), float("inf")), "dpi = inf is not finite"),
-    ],
-)
-def test_a_sheet_that_cannot_be_is_refused(given, message):
-    size, dpi = given[:3], dict(zip(["dpi"], given[3:], strict=False))
-    with pytest.raises(InvalidParameter, match=message):
-        plotting.Sheet(*size, **dpi)
 
 
 def test_without_matplotlib_the_remedy_is_named(pitprops, result, monkeypatch):

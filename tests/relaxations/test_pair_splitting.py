@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
-from small_problems import null, random_cca
+from scipy.linalg import LinAlgError
+from small_problems import null, optimum, random_cca
 
-from dcgev_cvx import Pencil, models
+from dcgev_cvx import InvalidParameter, Pencil, models
 from dcgev_cvx._numerics.threads import quiet
 from dcgev_cvx.datasets import pitprops
-from dcgev_cvx.relaxations import homogeneous_sdp
+from dcgev_cvx.relaxations import homogeneous_sdp, pairwise_sdp
+from dcgev_cvx.relaxations.bounds import dense_bound
 from dcgev_cvx.relaxations.pair_splitting import PairSplitting, on_pairs, on_rows, on_spectrahedron
 from dcgev_cvx.relaxations.pairwise import pairwise_bound
 
@@ -118,3 +120,41 @@ def test_a_zero_start_and_a_zero_matrix_are_no_obstacle(A):
     splitting = PairSplitting(A.copy(), None, 2, np.zeros(5))
     splitting.run(100)
     assert pairwise_bound(Pencil(A), 2, splitting.dual.U, splitting.dual.a) == pytest.approx(A[-1, -1], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("pencil", "k"),
+    [(pitprops(), 1), (pitprops(), 6), (pitprops(), 13), (random_cca(), 4), (Pencil([[2.0]], [[0.5]]), 1)],
+    ids=["1", "6", "13", "cca", "one"],
+)
+def test_the_pairwise_sdp_is_solved_and_its_bound_can_be_checked(pencil, k):
+    found, truth = pairwise_sdp(pencil, k), optimum(pencil, k)
+    assert truth - 1e-12 <= found.upper_bound <= truth * (1.0 + 1e-6)
+    assert found.upper_bound == pairwise_bound(pencil, k, found.U, found.a)
+    assert found.value == pytest.approx(truth, rel=1e-3)
+    assert found.status == "converged"
+    assert found.exact
+    assert found.dimacs.worst < 1e-3
+    assert np.sum(found.X * pencil.dense()[1]) == pytest.approx(1.0)
+
+
+def test_the_pairwise_sdp_does_not_depend_on_units_and_keeps_its_time_limit():
+    pencil = random_cca()
+    A, B = pencil.dense()
+    s = 2.0 ** np.arange(-7.0, 7.0)
+    scaled = Pencil(2.0**300 * A * np.outer(s, s), 2.0**-100 * B * np.outer(s, s))
+    assert pairwise_sdp(scaled, 4).upper_bound == pytest.approx(2.0**400 * optimum(pencil, 4), rel=1e-6)
+    late = pairwise_sdp(pitprops(), 4, time_limit=1e-9)
+    assert late.status == "stopped by a limit"
+    assert late.upper_bound == dense_bound(pitprops())
+    with pytest.raises(InvalidParameter, match=r"n = 251 has .*force=True"):
+        pairwise_sdp(Pencil(np.eye(251)), 3)
+
+
+def test_a_failure_of_lapack_ends_the_bounds(monkeypatch):
+    def fails(*_):
+        raise LinAlgError("no convergence")
+
+    monkeypatch.setattr(PairSplitting, "run", fails)
+    assert not list(PairSplitting(np.array(pitprops().A), None, 4, pitprops().leading_vector).bounds())
+    assert pairwise_sdp(pitprops(), 4).upper_bound == dense_bound(pitprops())

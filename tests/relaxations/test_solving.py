@@ -5,10 +5,10 @@ import pytest
 from lying_solver import FAULTS, ODD, SDPS, lie
 from small_problems import random_cca
 
-from dcgev_cvx import InvalidPencil, Pencil, SolverFailed
+from dcgev_cvx import Backend, InvalidPencil, Pencil, SolverFailed
 from dcgev_cvx.datasets import pitprops, planted_pca
 from dcgev_cvx.exact import brute_force
-from dcgev_cvx.relaxations import homogeneous_sdp
+from dcgev_cvx.relaxations import entrywise_sdp, homogeneous_sdp, radius_for
 from dcgev_cvx.relaxations.bounds import valid_radius
 
 
@@ -58,7 +58,7 @@ def test_every_number_of_a_solver_may_be_wrong(monkeypatch, sdp, fault):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("size", [1e-320, 1e-300, 1e300])
+@pytest.mark.parametrize("size", [1e-304, 1e-300, 1e300])
 def test_a_metric_whose_reciprocals_leave_floating_point_is_refused(size):
     pencil = Pencil(size * np.array([[2.0, 1.0], [1.0, 3.0]]), size * np.eye(2))
     for sdp in SDPS.values():
@@ -74,3 +74,16 @@ def test_scs_and_clarabel_agree_and_the_first_is_chosen_by_size():
     other = homogeneous_sdp(pencil, 4, solver="CLARABEL")
     assert relaxed.upper_bound == pytest.approx(other.upper_bound, rel=1e-4)
     assert relaxed.upper_bound - relaxed.value == pytest.approx(0.0, abs=1e-4 * relaxed.value)
+
+
+@pytest.mark.parametrize("iterations", [20, 50, 100])
+def test_a_solver_stopped_early_gives_a_worse_bound_never_a_wrong_one(iterations):
+    for pencil, k in ((pitprops(), 6), (random_cca(), 4)):
+        truth = brute_force(pencil, k).value
+        sloppy = Backend("SCS", {"max_iters": iterations})
+        for relaxed in (
+            homogeneous_sdp(pencil, k, solver=sloppy),
+            entrywise_sdp(pencil, radius_for(pencil, k, "valid"), solver=sloppy),
+        ):
+            assert truth <= relaxed.upper_bound <= pencil.lambda_max * (1.0 + 1e-9)
+    assert homogeneous_sdp(pitprops(), 6, solver=Backend("SCS", {"max_iters": 50})).upper_bound < 4.0

@@ -7,11 +7,14 @@ import pytest
 
 from dcgev_cvx.errors import InvalidParameter, MissingPackage
 from dcgev_cvx.reproduction import EXPERIMENTS, named, reproduce
+from dcgev_cvx.reproduction.experiments import PACKAGES, section_of
+
+ENDS = ("png", "svg", "csv")
 
 
 def test_names():
-    assert [e.name for e in named(["all"])] == list(EXPERIMENTS)
-    assert [e.name for e in named(["table4", "figure4", "table1"])] == ["tables34", "table1"]
+    assert named(["all"]) == named(list(EXPERIMENTS)[::-1]) == list(EXPERIMENTS)
+    assert named(["table4", "figure4", "table1"]) == ["table1", "tables34"]
     with pytest.raises(InvalidParameter, match=r"'tabel1' is unknown; did you mean 'table1'"):
         named(["tabel1"])
     with pytest.raises(InvalidParameter, match="no experiment was named"):
@@ -45,18 +48,19 @@ def test_an_unwritable_folder_raises_before_anything_is_computed(tmp_path):
         reproduce(["table1"], tmp_path / "file", effort="tiny")
 
 
-def test_without_matplotlib_nothing_is_computed(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingPackage, match=r"matplotlib: pip install 'dcgev-cvx\[reproduce\]'"):
-        reproduce(["table1"], tmp_path / "out", effort="tiny")
+@pytest.mark.parametrize(("package", "extra"), [*((each, "reproduce") for each in PACKAGES), ("distributed", "dask")])
+def test_a_missing_package_is_named_before_anything_is_computed(tmp_path, monkeypatch, package, extra):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingPackage, match=rf"{package}: pip install 'dcgev-cvx\[{extra}\]'"):
+        reproduce(["table1"], tmp_path / "out", effort="tiny", dask="localhost:1")
     assert not (tmp_path / "out").exists()
 
 
-def test_complete_experiments_join_a_later_report(tmp_path):
-    reproduce(["table1"], tmp_path, effort="tiny")
-    report = reproduce(["figure3"], tmp_path, effort="tiny")
-    assert [section.name for section in report.sections] == ["table1", "figure3"]
-    assert report.command == "dcgev reproduce table1 figure3 --tiny --seed 0"
+def test_a_section_without_its_results_says_why():
+    section = section_of("figure6", {}, {}, {"split-0": "no songs", "split-1": "no songs"})
+    assert (section.title, section.findings, section.missing) == (EXPERIMENTS["figure6"].title, (), ("no songs",))
+    with pytest.raises(LookupError):
+        section_of("figure6", {}, {}, {})
 
 
 def test_everything_in_small_form_and_its_report(tmp_path):
@@ -64,11 +68,12 @@ def test_everything_in_small_form_and_its_report(tmp_path):
     report = reproduce(["all"], tmp_path, effort="tiny")
     assert [section.name for section in report.sections] == list(EXPERIMENTS)
     assert not any(section.missing for section in report.sections)
-    for name in ("report.md", "report.html", "numbers.json", "tables/table1_loadings.csv", "tables/table4_times.csv"):
+    assert all(section.findings for section in report.sections)
+    figures = [
+        f"figures/{name}.{end}" for name in ("figure1", "figure2", "figure3", "figure4", "figure6") for end in ENDS
+    ]
+    for name in ("report.md", "report.html", "tables/table1_variance.csv", "tables/table5-words.csv", *figures):
         assert (tmp_path / name).stat().st_size > 100
-    for figure in ("figure1", "figure2", "figure3", "figure4", "table5", "figure6"):
-        for ending in ("png", "svg", "csv"):
-            assert (tmp_path / "figures" / f"{figure}.{ending}").stat().st_size > 100
     content = json.loads((tmp_path / "numbers.json").read_text())
     assert content["command"] == "dcgev reproduce all --tiny --seed 0"
     assert sum(content["verdicts"].values()) == len(report.findings)

@@ -1,21 +1,29 @@
 """The report: escaping, counts, files that do not change without a reason."""
 
+import json
+
 import pytest
 
 from dcgev_cvx.errors import DataUnavailable
 from dcgev_cvx.reproduction.findings import Figure, Finding, Panel, Section, Table, Verdict, agreement
-from dcgev_cvx.reproduction.report_writer import Report, html_page, markdown, report_files, write
+from dcgev_cvx.reproduction.report_writer import Report, html_page, markdown, write
 
 
 def small_report():
     section = Section(
-        "s",
-        "A <title>",
         "set | up `x<1`",
         (Table("t", "T", ("a|b", "c"), ((1, "x<y"),)),),
         (Finding("n", "1 %", "2 %", Verdict.DIFFERS, "why"), Finding("m", "1", "1", agreement(True))),
-        (Figure("f", "F", (Panel("p", "x", "y", {"one": [(1.0, 2.0), (2.0, 3.0)], "none": []}, True, True),)),),
-        ("no data",),
+        (
+            Figure(
+                "f",
+                "F",
+                (Panel("p", "x", "y", {"one": [(1.0, 2.0), (2.0, 3.0)], "none": []}, log_x=True, log_y=True),),
+            ),
+        ),
+        name="s",
+        title="A <title>",
+        missing=("no data",),
     )
     return Report((section,), "dcgev reproduce s", {"python": "3"})
 
@@ -44,20 +52,19 @@ def test_the_same_numbers_give_the_same_files(tmp_path):
         assert path.read_bytes() == (second / path.relative_to(first)).read_bytes(), path.name
 
 
+def test_numbers_hold_what_the_report_says(tmp_path):
+    write(small_report(), tmp_path)
+    content = json.loads((tmp_path / "numbers.json").read_text())
+    assert content["verdicts"] == {"agree": 1, "differs": 1, "cannot be matched": 0, "holds": 0, "fails": 0}
+    (section,) = content["sections"]
+    assert section["findings"][0]["verdict"] == "differs"
+    assert section["figures"][0]["panels"][0]["curves"]["one"] == [[1.0, 2.0], [2.0, 3.0]]
+    assert (tmp_path / "tables" / "t.csv").read_text() == "a|b,c\n1,x<y\n"
+    assert (tmp_path / "figures" / "f.csv").read_text() == "panel,curve,x,y\np,one,1.0,2.0\np,one,2.0,3.0\n"
+
+
 def test_a_full_disk_is_one_sentence_and_leaves_no_half_of_a_figure(tmp_path, full_disk_after):
-    full_disk_after(3)  # report.md, report.html and the table
+    full_disk_after(5)  # report.md, report.html, numbers.json, the table and the figure's points
     with pytest.raises(DataUnavailable, match=r"f\.png could not be written \(No space left"):
         write(small_report(), tmp_path)
-    assert not list((tmp_path / "figures").iterdir())
-
-
-def test_an_unchanged_report_is_not_written_again(tmp_path):
-    write(small_report(), tmp_path)
-    paths = [tmp_path / name for name in (*report_files(small_report()), "numbers.json")]
-    assert all(path.stat().st_size > 0 for path in paths)
-    before = {path: path.stat().st_mtime_ns for path in paths}
-    write(small_report(), tmp_path)
-    assert {path: path.stat().st_mtime_ns for path in paths} == before
-    (tmp_path / "figures" / "f.png").unlink()
-    write(small_report(), tmp_path)
-    assert (tmp_path / "figures" / "f.png").exists()
+    assert [path.name for path in (tmp_path / "figures").iterdir()] == ["f.csv"]

@@ -16,6 +16,7 @@ from dcgev_cvx.reproduction.retrieval import (
     plain_projection,
     score,
     sparse_cca,
+    word_components,
 )
 
 
@@ -103,3 +104,15 @@ def test_bad_numbers_are_named(corpus, views):
         sparse_cca(*views, 2, zeros=1.0)
     with pytest.raises(InvalidParameter, match="alike in one language"):
         kernel_views(corpus.take(np.zeros(5, dtype=int)))
+
+
+def test_the_words_of_a_component_are_translations(corpus):
+    table = word_components(corpus, 4, 6)
+    assert [row[0].split()[0] for row in table] == ["1", "2", "3", "4"]
+    for row in table:
+        assert max(side.count(",") for side in row[1:]) <= 5
+        topics = [{word.lstrip("−")[1:].split("-")[0] for word in side.split(", ")} - {""} for side in row[1:]]
+        assert topics[0] & topics[1]
+        assert not row[1].startswith("−")
+    with pytest.raises(InvalidParameter, match="too few"):
+        word_components(corpus.take(np.arange(2)), 1, 1)

@@ -1,11 +1,44 @@
-"""Table 1: the printed loadings and variances, and what counts as agreement."""
+"""Table 1: the methods on the pit props, the printed loadings and variances, and what counts as agreement."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
+from dcgev_cvx import Pencil
 from dcgev_cvx.reproduction import reproduce
 from dcgev_cvx.reproduction.findings import Verdict
-from dcgev_cvx.reproduction.table1 import loading_finding, paper_loadings, printed_variance
+from dcgev_cvx.reproduction.table1 import (
+    CARDINALITIES,
+    PROJECTOR,
+    component_by,
+    components_task,
+    dc_pca_at,
+    loading_finding,
+    paper_loadings,
+    printed_findings,
+    semidefinite,
+)
+
+
+def test_dc_pca_at_every_cardinality(pitprops):
+    assert [np.count_nonzero(dc_pca_at(pitprops, k)) for k in (1, 4, 6, 12)] == [1, 4, 6, 12]
+
+
+@pytest.mark.parametrize("method", CARDINALITIES)
+def test_every_method_finds_six_loadings(pitprops, method):
+    assert np.count_nonzero(component_by(method, pitprops, 6)) == 6
+
+
+def test_components_have_the_printed_cardinalities():
+    found = components_task("GPower")
+    assert [sum(entry != 0.0 for entry in row) for row in found["loadings"]] == [6, 2, 2, 1, 1, 1]
+    assert found[PROJECTOR] == sorted(found[PROJECTOR])
+
+
+def test_a_shift_only_where_it_is_needed(pitprops):
+    assert semidefinite(pitprops) is pitprops
+    shifted = semidefinite(Pencil(np.diag([2.0, -1.0])))
+    assert np.linalg.eigvalsh(np.asarray(shifted.A))[0] >= 0.0
 
 
 def test_supports_loadings_and_variance(tmp_path):
@@ -19,26 +52,30 @@ def test_supports_loadings_and_variance(tmp_path):
             assert found.verdict is (Verdict.DIFFERS if differs else Verdict.AGREE)
             assert found.remark.startswith("the same support")
         share = "75.77 %" if method == "SPCA" else "77.05 %"
-        assert findings[f"{method}, variance of six components"].ours == share
+        assert findings[f"{method}, six components"].ours == share
     before = findings["DC-PCA, component 1 before renormalisation, ρ̃ = 2.5"]
     assert before.verdict is Verdict.AGREE
     assert before.paper == before.ours
     assert findings["pit props, six dense components"].ours == "86.999 %"
+    rows = {row[0]: row[1:] for row in report.sections[0].tables[0].rows}
+    assert rows["DC-PCA"] == ("6 2 2 1 1 1", "77.05", "70.98", "80.19")
 
 
 def test_loadings_that_are_too_far_apart_differ():
     ours = {"loadings": [-paper_loadings()["GPower"][0]]}
     assert loading_finding("GPower", 0, ours).verdict is Verdict.AGREE  # the sign is free
     ours["loadings"][0][7] += 0.011
-    assert loading_finding("GPower", 0, ours).verdict is Verdict.DIFFERS
-    assert "0.011 (x8)" in loading_finding("GPower", 0, ours).remark
+    found = loading_finding("GPower", 0, ours)
+    assert found.verdict is Verdict.DIFFERS
+    assert found.remark == "the same support; largest difference 0.011 (x8)"
+    ours["loadings"][0][2] = 0.001
+    assert loading_finding("GPower", 0, ours).remark.startswith("another support")
 
 
 def test_printed_loadings_have_the_printed_variance_by_their_own_measure():
-    spca, dspca = printed_variance("SPCA"), printed_variance("DSPCA")
-    assert_allclose(spca["adjusted"], 75.8, atol=5e-2)
-    assert_allclose(dspca["projector"], 75.5, atol=5e-2)
-    assert spca["projector"] > 80.0
+    spca, dspca = printed_findings()
+    assert (spca.ours, spca.verdict) == ("75.76 %", Verdict.AGREE)
+    assert (dspca.ours, dspca.verdict) == ("75.50 %", Verdict.AGREE)
 
 
 def test_the_printed_loadings_are_unit_vectors_to_their_digits():

@@ -3,7 +3,8 @@
 import pytest
 
 from dcgev_cvx.reproduction import EXPERIMENTS, reproduce
-from dcgev_cvx.reproduction.table5 import SavedComponents
+from dcgev_cvx.reproduction.running import ResultFolder
+from dcgev_cvx.reproduction.table5 import aroc_finding, other_findings
 from dcgev_cvx.reproduction.translated_texts import planted_translations
 
 
@@ -12,28 +13,42 @@ class Interrupted(Exception):
 
 
 def test_an_interrupted_run_continues_with_the_next_component(tmp_path, monkeypatch):
-    append = SavedComponents.append
-    calls = []
+    save = ResultFolder.save
+    components = []
 
-    def kept(self, component):
-        append(self, component)
-        calls.append(component)
-        if len(calls) == 3:
-            raise Interrupted
+    def kept(self, key, arguments, result):
+        save(self, key, arguments, result)
+        if key.startswith("component"):
+            components.append(result["rows"])
+            if len(components) == 3:
+                raise Interrupted
 
-    monkeypatch.setattr(SavedComponents, "append", kept)
+    monkeypatch.setattr(ResultFolder, "save", kept)
     with pytest.raises(Interrupted):
         reproduce(["table5"], tmp_path, effort="tiny")
-    (parts,) = tmp_path.glob("results/table5-*/parts")
+    parts = tmp_path / "results" / "table5" / "parts"
     assert len(list(parts.iterdir())) == 3
     report = reproduce(["table5"], tmp_path, effort="tiny")
-    assert len(calls) == 4  # 4 components in all: one was missing
+    assert len(components) == 4  # 4 components in all: one was missing
     assert not report.sections[0].missing
     (parts / "component-0002.json").write_text("{", encoding="utf-8")
-    (parts.parent / "sparse-4.json").unlink()
-    reproduce(["table5"], tmp_path, effort="tiny")
-    assert len(calls) == 7  # 2, 3 and 4 were computed again
-    assert calls[-1].rows == calls[3].rows
+    (parts.parent / "sparse.json").unlink()
+    again = reproduce(["table5"], tmp_path, effort="tiny")
+    assert len(components) == 7  # 2, 3 and 4 were computed again
+    assert components[4:] == components[1:4]
+    assert again.findings == report.findings
+
+
+def test_findings_compare_claims_not_digits():
+    dense = {"documents": [1800, 500], "CCA": {"500": [0.999, 0.9]}, "shuffled": {"500": [0.5, 0.0]}}
+    sparse = {"deflated": [0.995, 0.9], "plain": [0.6, 0.1], "zeros": 0.88, "evaluations": 1700}
+    assert aroc_finding(500, dense, sparse).verdict.value == "agree"
+    for worse in ({"deflated": [0.990, 0.9]}, {"zeros": 0.8}):
+        assert aroc_finding(500, dense, {**sparse, **worse}).verdict.value == "differs"
+    chance, plain, similarities = other_findings(500, dense, sparse)
+    assert [f.verdict.value for f in (chance, plain, similarities)] == ["agree", "differs", "differs"]
+    assert plain.ours == "60.00, and 99.50 with the scores that deflation defines"
+    assert similarities.ours == "94 % of them"
 
 
 def test_the_report_names_the_corpus_and_never_claims_hansard(tmp_path):
@@ -43,7 +58,8 @@ def test_the_report_names_the_corpus_and_never_claims_hansard(tmp_path):
     section = report.sections[0]
     assert "Corpus: mine.npz, not the paper's Hansard" in section.setup
     assert [table.name for table in section.tables] == ["table5", "table5-words"]
-    assert EXPERIMENTS["table5"].settings["quick"]["corpus"] == "manpages"
+    assert str(tmp_path) not in report.command
+    assert EXPERIMENTS["table5"].quick["corpus"] == "manpages"
 
 
 def test_another_file_under_the_same_name_is_another_corpus(tmp_path):

@@ -1,14 +1,14 @@
-"""One battery for every data structure of the exchange search."""
+"""One battery for both data structures of the exchange search, and exchanges on large supports."""
 
 import numpy as np
 import pytest
 from families import conditioned, exchanged_values, factor, fisher, graded, pca, tied, value_on
 
 from dcgev_cvx import Gram, Pencil
-from dcgev_cvx.search.exchange import exchanges_for
+from dcgev_cvx.search import exchange
+from dcgev_cvx.search.exchange import ExchangeTable, disjoint, exchanges_for
 from dcgev_cvx.search.exchange_factor import FactorPool
-from dcgev_cvx.search.exchange_rank_one import RankOneTableau
-from dcgev_cvx.search.exchange_table import ExchangeTable
+from dcgev_cvx.search.exchange_table import leading, table_work
 
 EXHAUSTIVE = {
     "table, dense A and B": (ExchangeTable, lambda seed: conditioned(seed, 16, 1e4)),
@@ -20,7 +20,6 @@ EXHAUSTIVE = {
         lambda seed: Pencil(factor(seed, 7, 20), conditioned(seed, 20, 1e2).B),
     ),
     "table, A = aaᵀ": (ExchangeTable, lambda seed: fisher(seed, 16)),
-    "tableau, A = aaᵀ": (RankOneTableau, lambda seed: fisher(seed, 16)),
 }
 STRUCTURES = EXHAUSTIVE | {
     "pool, A = CᵀC and B = I": (FactorPool, lambda seed: Pencil(factor(seed, 30, 100))),
@@ -132,8 +131,47 @@ def test_variables_are_exchanged_within_their_groups():
 
 
 def test_the_structure_follows_the_pencil():
-    assert isinstance(exchanges_for(fisher(0, 12), 3), RankOneTableau)
-    assert isinstance(exchanges_for(fisher(0, 12), 3, np.arange(12) % 2), ExchangeTable)
+    wide = Pencil(Gram(np.ones((60, 4000))))
     assert isinstance(exchanges_for(Pencil(factor(0, 40, 150)), 5), ExchangeTable)
-    assert isinstance(exchanges_for(Pencil(Gram(np.ones((60, 4000)))), 200), FactorPool)
+    assert isinstance(exchanges_for(wide, 200), FactorPool)
+    assert isinstance(exchanges_for(wide, 200, np.arange(4000) % 2), ExchangeTable)
     assert isinstance(exchanges_for(Pencil(np.eye(2000)), 500), ExchangeTable)
+
+
+def test_disjoint_pairs_keep_their_order():
+    assert disjoint((np.array([2, 2, 0, 1, 0]), np.array([5, 6, 5, 6, 7]))).tolist() == [[2, 5], [1, 6], [0, 7]]
+
+
+def test_a_wrong_estimate_ends_the_search_and_lowers_nothing(monkeypatch):
+    monkeypatch.setattr(
+        exchange, "exchange_gains", lambda pencil, supports, columns, *_: np.ones((*supports.shape, len(columns)))
+    )
+    pencil = pca(0, 9)
+    table = np.array([[0, 1, 2], [2, 5, 8], [1, 4, 6]])
+    ends, values = ExchangeTable(pencil, 3).improve(table)
+    assert values.max() >= max(value_on(pencil, start) for start in table)
+    assert values == pytest.approx([value_on(pencil, end) for end in ends])
+
+
+@pytest.mark.parametrize("metric", [True, False])
+@pytest.mark.parametrize("shortened", [True, False])
+def test_large_supports_end_where_no_exchange_helps(metric, shortened, monkeypatch):
+    """Also where only the most promising variables are looked at, on problems where these are nearly all."""
+    pencil = graded(0, 130, metric=metric)
+    if shortened:
+        monkeypatch.setattr(exchange, "TABLE", 0.9 * table_work(pencil, 105))
+    ends, values = ExchangeTable(pencil, 105).improve(np.arange(105)[None])
+    assert values[0] == pytest.approx(value_on(pencil, ends[0]), rel=1e-9)
+    assert max(exchanged_values(pencil, ends[0], every=7)) <= values[0] * (1.0 + 1e-9)
+
+
+def test_a_shortened_table_has_as_many_outsiders_as_members(monkeypatch):
+    monkeypatch.setattr(exchange, "TABLE", 1.0)
+    pencil = graded(1, 60)
+    table = ExchangeTable(pencil, 10)
+    support = np.arange(10)
+    columns = table.promising(support, leading(pencil, support[None])[1][0])
+    assert len(columns) == 10
+    assert not set(columns) & set(support)
+    ends, values = table.improve(np.array([support, support + 5]))
+    assert values == pytest.approx([value_on(pencil, end) for end in ends])

@@ -1,16 +1,17 @@
-"""The gain of every exchange from one inverse, and exchanges on large supports."""
+"""The gain of every exchange from one inverse."""
 
 import numpy as np
 import pytest
 import referee
-from families import conditioned, exchanged_values, graded, pca, value_on
+from families import conditioned, value_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
 
 from dcgev_cvx import Gram, Pencil
 from dcgev_cvx.search import exchange_table
-from dcgev_cvx.search.exchange_table import ExchangeTable, disjoint, leading, pair_value, support_values
+from dcgev_cvx.search.exchange import ExchangeTable
+from dcgev_cvx.search.exchange_table import leading, pair_value, support_values
 
 
 def gains_of(pencil, support):
@@ -57,43 +58,6 @@ def test_support_values_are_eigenvalues():
     supports = np.array([[0, 3, 5], [1, 2, 7]])
     for value, support in zip(support_values(pencil, supports), supports, strict=True):
         assert value == pytest.approx(value_on(pencil, support), rel=1e-9)
-
-
-def test_disjoint_pairs_keep_their_order():
-    assert disjoint((np.array([2, 2, 0, 1, 0]), np.array([5, 6, 5, 6, 7]))).tolist() == [[2, 5], [1, 6], [0, 7]]
-
-
-def test_a_wrong_estimate_ends_the_search_and_lowers_nothing(monkeypatch):
-    monkeypatch.setattr(exchange_table, "exchange_gains", lambda A, B, C, *_: np.ones(C.shape))
-    pencil = pca(0, 9)
-    table = np.array([[0, 1, 2], [2, 5, 8], [1, 4, 6]])
-    ends, values = ExchangeTable(pencil, 3).improve(table)
-    assert values.max() >= max(value_on(pencil, start) for start in table)
-    assert values == pytest.approx([value_on(pencil, end) for end in ends])
-
-
-@pytest.mark.parametrize("metric", [True, False])
-@pytest.mark.parametrize("shortened", [True, False])
-def test_large_supports_end_where_no_exchange_helps(metric, shortened, monkeypatch):
-    """Also where only the most promising variables are looked at, on problems where these are nearly all."""
-    pencil = graded(0, 130, metric=metric)
-    if shortened:
-        monkeypatch.setattr(exchange_table, "TABLE", 0.9 * exchange_table.table_work(pencil, 105))
-    ends, values = ExchangeTable(pencil, 105).improve(np.arange(105)[None])
-    assert values[0] == pytest.approx(value_on(pencil, ends[0]), rel=1e-9)
-    assert max(exchanged_values(pencil, ends[0], every=7)) <= values[0] * (1.0 + 1e-9)
-
-
-def test_a_shortened_table_has_as_many_outsiders_as_members(monkeypatch):
-    monkeypatch.setattr(exchange_table, "TABLE", 1.0)
-    pencil = graded(1, 60)
-    table = ExchangeTable(pencil, 10)
-    support = np.arange(10)
-    columns = table.promising(support, *(part[0] for part in leading(pencil, support[None])))
-    assert len(columns) == 10
-    assert not set(columns) & set(support)
-    ends, values = table.improve(np.array([support, support + 5]))
-    assert values == pytest.approx([value_on(pencil, end) for end in ends])
 
 
 def test_the_work_of_a_table_is_counted():

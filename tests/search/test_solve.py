@@ -1,13 +1,16 @@
 """`solve`: a vector of given cardinality."""
 
+import itertools
+
 import numpy as np
 import pytest
 import referee
-from families import cca, conditioned, factor, few_samples, pca
+import standin
+from families import cca, conditioned, factor, few_samples, pca, views
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcgev_cvx import Gram, InvalidParameter, Pencil, solve
+from dcgev_cvx import Gram, InvalidParameter, Pencil, cca_pencil, solve
 from dcgev_cvx.search import solve as solve_module
 from dcgev_cvx.search.exchange import exchanges_for
 from dcgev_cvx.search.exchange_table import support_values
@@ -341,3 +344,45 @@ def test_quick_effort_in_an_ill_conditioned_metric(seed):
     pencil = conditioned(seed, 24, 1e6)
     quick, normal = (solve(pencil, 5, effort=effort, check_path=False).value for effort in ("quick", "normal"))
     assert 0.9 * normal <= quick <= normal
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("h", "ks"), [(6, (2, 3)), (7, (3, 1)), (5, (5, 2))])
+def test_views_are_solved_exactly(seed, h, ks):
+    pencil = cca_pencil(*np.hsplit(np.random.default_rng(seed).standard_normal((30, 2 * h)), 2), ridge=0.01)
+    table = [
+        [*left, *(h + j for j in right)]
+        for left in itertools.combinations(range(h), ks[0])
+        for right in itertools.combinations(range(h), ks[1])
+    ]
+    best = float(np.max(support_values(pencil, np.array(table))))
+    found = solve(pencil, ks)
+    assert found.value == pytest.approx(best, rel=1e-9)
+    assert (sum(i < h for i in found.support), sum(i >= h for i in found.support)) == ks
+
+
+def test_views_that_are_too_many_to_enumerate():
+    """Exactly the planted variables, five of a hundred in each view, with a ridge that makes them the optimum."""
+    found = solve(few_samples(0, ridge=5.0), (5, 5))
+    assert found.support == (*range(5), *range(100, 105))
+    assert "exchanges from" in found.method
+
+
+@pytest.mark.parametrize("effort", ["quick", "normal"])
+def test_the_search_within_views_is_near_the_best_of_all(effort):
+    """Five and six variables, cardinalities (2, 3): 200 supports."""
+    shares = []
+    for seed in range(10):
+        pencil = views(seed, p=6, q=5)[2]
+        pairs = itertools.product(itertools.combinations(range(6), 2), itertools.combinations(range(6, 11), 3))
+        best = standin.support_values(pencil, np.array([(*s, *t) for s, t in pairs])).max()
+        found = solve(pencil, (2, 3), effort=effort)
+        assert tuple(np.count_nonzero(part) for part in (found.x[:6], found.x[6:])) == (2, 3)
+        shares.append(found.value / best)
+    assert min(shares) >= (0.9 if effort == "quick" else 1.0 - 1e-9)
+
+
+def test_more_effort_within_views_is_not_worse():
+    pencil = few_samples(1)
+    values = [solve(pencil, (4, 6), effort=effort).value for effort in ("quick", "normal")]
+    assert values[0] <= values[1] * (1.0 + 1e-12)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import Gram, InvalidPencil, Pencil, SparseFDA
-from dcgev_cvx.steps.scaling import Scaling
+from dcgev_cvx.steps.scaling import Metric, Scaling
 
 
 def graded(seed=0, n=6):
@@ -62,3 +62,14 @@ def test_fisher_data_are_of_size_one():
 def test_data_that_overflow_are_refused():
     with pytest.raises(InvalidPencil, match="overflows"):
         Scaling.of_pencil(Pencil(np.diag([1e299, 1.0]), np.diag([1e-15, 1.0])))
+
+
+def test_the_metric_is_that_of_the_scaled_matrix():
+    B, v, x = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([2.0, 0.5]), np.array([1.0, -3.0])
+    metric, scaled = Metric(Pencil(np.eye(2), B), v), v[:, None] * B * v
+    assert metric.norm(x) == pytest.approx(np.sqrt(x @ scaled @ x))
+    assert metric.dual_norm(x) == pytest.approx(np.sqrt(x @ np.linalg.solve(scaled, x)))
+    assert metric.roots == pytest.approx(np.sqrt(np.diag(scaled)))
+    assert metric.dot(x) == pytest.approx(scaled @ x)
+    assert metric.matrix() == pytest.approx(scaled)
+    assert Metric(Pencil(np.eye(2)), np.ones(2)).matrix() is None

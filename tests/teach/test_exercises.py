@@ -1,12 +1,14 @@
 """The exercises: starters are not yet right, solutions are, and typical mistakes are named."""
 
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dcgev_cvx import InvalidParameter, teach
+from dcgev_cvx.teach.exercises import Fault
 
 FOLDER = Path(__file__).parents[2] / "examples"
 NAMES = sorted(teach.EXERCISES)
@@ -88,3 +90,57 @@ def test_no_page_before_an_exercise_gives_its_answer_away(name):
     for page in PAGES_BEFORE:
         text = (FOLDER.parent / page).read_text(encoding="utf-8")
         assert [words for words in GIVEN_AWAY[name] if words in text] == [], page
+
+
+# Mistakes are found by making them
+
+FAULTS = [(name, fault) for name, exercise in teach.EXERCISES.items() for fault in exercise.faults]
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in FAULTS}))
+def test_without_a_fault_the_variant_is_right(name):
+    assert teach.check(name, teach.EXERCISES[name].variant())
+
+
+@pytest.mark.parametrize(("name", "fault"), FAULTS, ids=[f"{n}-{list(f.change.values())}" for n, f in FAULTS])
+def test_every_fault_is_wrong_and_gets_its_own_sentence_and_the_numbers(name, fault):
+    verdict = teach.check(name, teach.EXERCISES[name].variant(**fault.change))
+    assert not verdict
+    assert verdict.why.startswith(fault.says)
+    assert any(digit.isdigit() for digit in verdict.why[len(fault.says) :])
+
+
+def test_two_faults_at_once_are_both_named():
+    why = teach.check("threshold", teach.EXERCISES["threshold"].variant(half=1.0, price="rho")).why
+    assert "without the factor ½" in why
+    assert "Also: You used ρ̃ where ρ_ε" in why
+
+
+def test_a_mistake_that_nobody_listed_gets_the_failing_equation():
+    why = teach.check("threshold", lambda A, y, rho, eps: np.array([0.6, 0.0, 0.8])).why
+    assert why.startswith("KKT row ")
+    assert "not 0 (μ = " in why or "> p" in why
+
+
+def line(slope=2.0, offset=1.0):
+    return lambda x: slope * x + offset
+
+
+def read_line(answer):
+    yield answer(0.0)
+    yield answer(1.0)
+
+
+def test_a_variant_is_any_function_with_options():
+    faults = (Fault({"slope": 3.0}, "The slope is 3."), Fault({"offset": 0.0}, "The offset is missing."))
+    exercise = replace(teach.EXERCISES["tau"], faults=faults, read=read_line, variant=line)
+    assert exercise.diagnose([1.0, 4.0]) == "The slope is 3."
+    assert exercise.diagnose([0.0, 2.0]) == "The offset is missing."
+    assert exercise.diagnose([0.0, 3.0]) == "The slope is 3. Also: The offset is missing."
+    assert exercise.diagnose([7.0, 7.0]) == ""
+
+
+def test_a_variant_without_a_value_explains_nothing():
+    fault = Fault({"slope": "x"}, "The slope is a word.")
+    exercise = replace(teach.EXERCISES["tau"], faults=(fault,), variant=lambda slope: slope)
+    assert exercise.diagnose([1.0]) == ""

@@ -11,7 +11,7 @@ from dcgev_cvx import teach
 from dcgev_cvx.teach import guarded_calls
 from dcgev_cvx.teach.guarded_calls import Unusable, guarded
 
-RIGHT = teach.EXERCISES["threshold"].family.make()
+RIGHT = teach.EXERCISES["threshold"].variant()
 
 
 def endless(*args):

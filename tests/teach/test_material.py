@@ -115,6 +115,13 @@ def notebooks(tmp_path_factory):
     return {file.stem: file for file in notebooks.build(tmp_path_factory.mktemp("notebooks"))}
 
 
+def test_the_notebooks_show_the_code_that_the_pages_include(notebooks):
+    text = "".join(file.read_text(encoding="utf-8") for file in notebooks.values())
+    assert "literalinclude" not in text
+    assert "def g(self, x: Vector, y: Vector)" in text
+    assert "moving picture here" in text
+
+
 @pytest.mark.parametrize("name", ["exercises", "moving-majoriser", "rho-to-k"])
 def test_the_notebooks_run(notebooks, name, monkeypatch, capsys):
     """Their code cells in order, in one namespace, with none of the website's tools on the path."""

@@ -1,0 +1,189 @@
+"""Steps 2 to 5 of `solve`: what is constructed within a budget, and when the restarts stop."""
+
+import numpy as np
+import pytest
+from families import cca, conditioned, factor, pca, value_on
+
+from dcgev_cvx import Gram, Pencil
+from dcgev_cvx.search.restarts import ROUND, TOPS, Search
+
+
+def search_of(pencil, k, seed=0):
+    return Search(pencil, ((np.arange(pencil.n), k),), np.random.default_rng(seed))
+
+
+def test_every_construction_is_made_once_where_the_budget_allows_all():
+    search = search_of(cca(0), 4)
+    search.construct(1e9)
+    first = dict(search.starts)
+    assert set(first) == {"one-shot MM", "backward elimination", "forward selection", "columns of A"}
+    search.construct(1e9)
+    assert dict(search.starts) == first
+    assert search.method == f"one-shot MM and exchanges from {sum(first.values())} starts"
+
+
+@pytest.mark.parametrize(
+    ("budget", "made"),
+    [
+        (10.0 * 0.5 * 50**3, {"one-shot MM", "backward elimination", "forward selection"}),
+        (9.9 * 0.5 * 50**3, {"one-shot MM", "forward selection"}),
+        (20.0 * 50**2, {"one-shot MM"}),
+        (19.9 * 50**2, {"the leading eigenvector cut"}),
+    ],
+)
+def test_a_construction_is_left_out_where_its_share_of_the_budget_is_too_large(budget, made):
+    """Backward elimination and forward selection have a tenth; one-shot MM has all of it."""
+    search = search_of(pca(0, 50), 3)
+    search.construct(budget)
+    assert set(search.starts) - {"columns of A"} == made
+
+
+def test_the_work_of_the_constructions_is_counted():
+    dense, metric = search_of(pca(0, 50), 3), search_of(conditioned(0, 20, 10.0), 3)
+    assert dense.one_shot_work == 20.0 * 50**2
+    assert metric.one_shot_work == 2e4 * 3 * 20
+    dense.construct(1e9)
+    exact = dense.one_shot_work + 0.5 * 50**3 + 0.5 * 3**4 + 3 * 50**2 + 50 * dense.column_work
+    assert dense.exchanges.work > exact
+    assert (dense.exchanges.work - exact) / dense.exchanges.exchange_work == pytest.approx(
+        round((dense.exchanges.work - exact) / dense.exchanges.exchange_work), abs=1e-6
+    )
+    assert dense.affordable(dense.exchanges.work + 2.5 * 3 * dense.exchanges.exchange_work) == 2
+    assert dense.affordable(0.0) == 0
+
+
+def test_the_best_supports_are_kept_in_order():
+    search = search_of(pca(1), 4)
+    search.construct(1e9)
+    search.restart(1e9, 2)
+    values = [value_on(search.pencil, S) for S in search.ranked]
+    assert 1 < len(values) <= TOPS
+    assert values == sorted(values, reverse=True)
+    assert values[0] == pytest.approx(max(search.tops.values()), rel=1e-9)
+
+
+def test_restarts_stop_after_rounds_without_a_better_support_and_continue_from_there():
+    """One local optimum: every round is idle, and the patience of a larger effort counts those before."""
+    search = search_of(Pencil(np.outer(np.arange(1.0, 10.0), np.arange(1.0, 10.0))), 3)
+    search.construct(1e9)
+    best = search.ranked[0]
+    assert best.tolist() == [6, 7, 8]
+    for patience in (1, 4):
+        search.restart(1e9, patience)
+        assert search.starts["restarts"] == patience * ROUND
+    search.restart(1e9, 4)
+    assert search.starts["restarts"] == 4 * ROUND
+    assert search.ranked[0].tolist() == best.tolist()
+
+
+def test_a_better_support_adds_the_rounds_that_it_took(monkeypatch):
+    search = search_of(pca(0), 4)
+    search.tops = {np.arange(4).tobytes(): 1e-6}
+    values = iter([1e-6, 1e-6, 1.5e-6, *[1.5e-6] * 20])
+
+    def improve(kind, supports):
+        search.starts[kind] += 1
+        search.tops = {np.arange(4).tobytes(): next(values)}
+        return 0
+
+    monkeypatch.setattr(search, "improve", improve)
+    search.restart(1e9, 3)
+    assert search.starts["restarts"] == 3 + 3
+
+
+def test_an_equal_support_is_not_a_better_one(monkeypatch):
+    search = search_of(Pencil(np.zeros((6, 6))), 2)
+    search.tops = {np.arange(2).tobytes(): 0.0}
+    monkeypatch.setattr(search, "improve", lambda kind, supports: search.starts.update([kind]) or 0)
+    search.restart(1e9, 3)
+    assert search.starts["restarts"] == 3
+
+
+@pytest.mark.parametrize(("new", "rounds"), [(4, 2), (5, 10)])
+def test_rounds_with_many_new_local_optima_do_not_count(new, rounds, monkeypatch):
+    search = search_of(pca(0), 4)
+    search.tops = {np.arange(4).tobytes(): 1.0}
+
+    def improve(kind, supports):
+        assert len(supports) == ROUND
+        search.starts[kind] += 1
+        search.exchanges.work += 1e7
+        return new
+
+    monkeypatch.setattr(search, "improve", improve)
+    search.restart(1e8, 2)
+    assert search.starts["restarts"] == rounds
+
+
+def test_restarts_end_with_the_budget():
+    search = search_of(conditioned(3, 30, 1e6), 6)
+    search.construct(1e7)
+    search.restart(3e7, 1000)
+    assert 3e7 <= search.exchanges.work < 4e7
+
+
+def test_starts_are_perturbed_crossed_and_random():
+    search = search_of(pca(0, 60), 8)
+    left, right = np.arange(8), np.arange(4, 12)
+    search.tops = {left.tobytes(): 2.0, right.tobytes(): 1.0}
+    for _ in range(20):
+        perturbed, crossed, random = (search.next_start(i) for i in (0, 1, 4))
+        assert max(len(np.intersect1d(perturbed, S)) for S in (left, right)) in (3, 4, 5, 6, 7)
+        assert set(range(4, 8)) <= set(crossed.tolist()) <= set(range(12))
+        assert len(np.unique(random)) == 8
+    assert len({tuple(search.next_start(4)) for _ in range(5)}) > 1
+    search.tops = {np.arange(8 * i, 8 * i + 8).tobytes(): 1.0 for i in range(3)}
+    for i, parents in ((0, 1), (1, 2), (2, 1), (3, 2)):
+        for _ in range(20):
+            from_each = np.bincount(search.next_start(i) // 8, minlength=8)[:3]
+            assert np.count_nonzero(from_each) <= parents if parents == 2 else from_each.max() >= 3
+
+
+def test_columns_are_looked_at_by_their_diagonal_and_in_random_order_where_it_is_equal():
+    rng = np.random.default_rng(0)
+    A = np.diag([1.0, 3.0, 2.0]) + 0.01
+    assert search_of(Pencil(A), 2).column_order.tolist() == [1, 2, 0]
+    assert search_of(Pencil(np.diag([1e-30, 1e10, 2e10])), 2).column_order.tolist() == [2, 1, 0]
+    C = rng.standard_normal((30, 40))
+    equal = Pencil(Gram(C / np.linalg.norm(C, axis=0)))
+    orders = {tuple(search_of(equal, 3, seed).column_order) for seed in range(3)}
+    assert len(orders) == 3
+    assert all(sorted(order) == list(range(40)) for order in orders)
+
+
+def test_columns_are_not_scanned_twice_nor_for_a_factor_of_few_rows():
+    search = search_of(pca(0, 30), 3)
+    assert search.column_work == 30 * 8.0
+    search.scan(4.0 * 20 * search.column_work)
+    assert search.scanned == 20
+    assert search.exchanges.work >= 20 * search.column_work
+    search.scan(1e9)
+    assert search.scanned == 30
+    flat = search_of(Pencil(factor(0, 5, 40)), 5)
+    assert flat.column_work == 40 * (8.0 + 0.1 * 5)
+    flat.scan(1e9)
+    assert flat.scanned == 0
+    tall = search_of(Pencil(factor(0, 6, 40)), 5)
+    tall.scan(1e9)
+    assert tall.scanned == 40
+
+
+def test_a_large_factor_restarts_from_columns_and_random_directions_by_turns():
+    search = search_of(Pencil(factor(0, 60, 4000)), 200)
+    assert not search.exchanges.exhaustive
+    for count, column in ((0, 0), (1, None), (2, 1), (3, None), (4, 2)):
+        search.starts["restarts"] = count
+        direction = search.next_direction()
+        columns = [search.pencil.A_dot(np.eye(4000)[j]) for j in search.column_order[:4]]
+        assert [np.allclose(direction, c) for c in columns] == [column == j for j in range(4)]
+    work = search.exchanges.work
+    assert 0 < len(search.next_start(0)) <= 200
+    assert search.exchanges.work == work + search.one_shot_work
+
+
+def test_a_large_factor_restarts_one_at_a_time_and_every_restart_counts():
+    search = search_of(Pencil(factor(0, 60, 4000)), 200)
+    search.improve("given supports", [np.arange(200)])
+    search.tops = dict.fromkeys(search.tops, 1000000000.0)
+    search.restart(1e12, 2)
+    assert search.starts["restarts"] == 2
