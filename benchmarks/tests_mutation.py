@@ -54,6 +54,22 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("steps/shrink", "if not 0 < np.count_nonzero(y) < 1.4 * len(y) or not absorbing(self.part, y):"): FASTER,
     ("_numerics/proofs", "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))"): FASTER,
     ("exact/root", "RELAXED_LIMIT = 2501"): FASTER,
+    ("exact/root", "PROGRESS = 0.3"): FASTER,
+    ("exact/enumeration", "margin = 4.0 * k * UNIT_ROUNDOFF * min(abs(guess), float(np.max(size)))"): FASTER,
+    (
+        "exact/branch_and_bound",
+        "root = relaxed(self.pencil, self.k, self.support, self.upper, perf_counter() + 0.8 * self.left)",
+    ): FASTER,
+    ("exact/root", "in_time = scaled.n - CORE > k and perf_counter() < deadline"): FASTER,
+    ("exact/branch_and_bound", "if work(pencil.n, k, k) < LEAF_WORK:"): FASTER,
+    ("exact/branch_and_bound", "if deadline - begin < 2e-07 * pencil.n ** 2 + 6e-11 * pencil.n ** 3:"): FASTER,
+    ("exact/branch_and_bound", "if deadline - begin < 1e-07 * pencil.n ** 2 - 6e-11 * pencil.n ** 3:"): FASTER,
+    ("exact/root", "if seconds >= (2.0 if effort == 'quick' else 2.0) * (1.0 + 0.0005 * pencil.n):"): FASTER,
+    (
+        "relaxations/bounds",
+        "lam, nudge = (float(np.max(np.diagonal(A))), max(UNIT_ROUNDOFF * float(np.min(sizes)), TINY))",
+    ): FASTER,
+    ("relaxations/bounds", "short = ~(left >= 0.0)"): "all that rounding can do was taken off before",
     (
         "relaxations/bounds",
         "if isinstance(pencil.A, Gram) and pencil.B is None and (pencil.A.rows <= pencil.n):",

@@ -49,7 +49,7 @@ class Screening:
         """The charges of the supports that hold a variable of Z: one of the k − 1 others of a row is in Z."""
         saved = np.maximum(0.0, self.last - np.max(self.dual.a[:, Z], axis=1))
         saved[Z] = 0.0  # a row of Z may be the only one of Z in the support
-        return self.charges - saved * (1.0 - 4.0 * UNIT_ROUNDOFF)
+        return self.charges - saved  # `charges` rounds its sums up by more than this difference rounds
 
     @cached_property
     def charges(self) -> Vector:

@@ -68,6 +68,7 @@ def test_larger_problems_are_proved(pencil, k):
     found = best_subset(pencil, k, time_limit=60.0)
     assert found.optimal
     assert found.nodes > 0
+    assert 0.0 < found.seconds < 66.0
 
 
 def test_the_null_problem_agrees_with_enumeration():

@@ -32,7 +32,7 @@ def test_too_many_supports_raise():
 def test_forming_the_matrix_of_a_factor_costs_the_bound_rounding_only():
     C = np.random.default_rng(0).standard_normal((20, 6))
     error = forming_error(Pencil(Gram(C)), 3)
-    assert error == pytest.approx(22 * UNIT_ROUNDOFF * 3 * np.sum(C * C, axis=0), rel=1e-9)
+    assert error == pytest.approx(22 * UNIT_ROUNDOFF * 3 * np.sum(C * C, axis=0), rel=1e-9, abs=0.0)
     assert not forming_error(Pencil(C.T @ C), 3).any()
     found = brute_force(Pencil(Gram(C)), 3)
     assert found.optimal

@@ -3,10 +3,12 @@
 from itertools import combinations
 
 import numpy as np
+import pytest
 
 from dcgev_cvx import Pencil
+from dcgev_cvx.exact import node_bounds
 from dcgev_cvx.exact.node_bounds import NodeBounds
-from dcgev_cvx.relaxations.pairwise import pair_dual
+from dcgev_cvx.relaxations.pairwise import charges, pair_dual
 
 
 def test_node_bounds_hold_on_their_node_and_knowing_I_never_hurts():
@@ -28,3 +30,21 @@ def test_node_bounds_hold_on_their_node_and_knowing_I_never_hurts():
         empty = np.empty(0, dtype=np.intp)
         assert known <= bounds.dual_bound(empty, np.concatenate([included, free]))[0] + 1e-10
         assert bounds.interlacing(np.concatenate([included, free]))[0] >= truth - 1e-10
+
+
+def test_the_rounding_of_a_node_is_charged_for_every_summand(monkeypatch):
+    rng = np.random.default_rng(1)
+    G, U, a = (rng.standard_normal((5, 5)) for _ in range(3))
+    dual = pair_dual(U + U.T, np.abs(a), 5)
+    kept, node = np.array([1, 3, 4, 7, 9]), np.array([3, 7, 1, 9, 4])
+    A = np.zeros((10, 10))
+    A[np.ix_(kept, kept)] = G + G.T
+    sizes = []
+    monkeypatch.setattr(node_bounds, "lambda_max_bound", lambda M, B, size, lead: sizes.append(size) or lead[0])
+    bound, vector = NodeBounds(A, None, 3, dual, kept).dual_bound(node[:1], node[1:])
+    part, inner = dual[np.searchsorted(kept, node)], A[np.ix_(node, node)]
+    r = np.diag(charges(part.a, 1, 2))
+    assert sizes[0] == pytest.approx(np.abs(inner) + np.abs(part.U) + r)
+    M = inner + part.U + r
+    assert bound == pytest.approx(np.linalg.eigvalsh(M)[-1])
+    assert np.linalg.norm(M @ vector - bound * vector) < 1e-9

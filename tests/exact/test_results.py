@@ -1,11 +1,14 @@
 """What an exact search says of its answer."""
 
 import numpy as np
+import pytest
 from small_problems import null
 
-from dcgev_cvx import Pencil
+from dcgev_cvx import Gram, Pencil
+from dcgev_cvx._numerics.checks import UNIT_ROUNDOFF
 from dcgev_cvx.datasets import pitprops
-from dcgev_cvx.exact import best_subset
+from dcgev_cvx.exact import ExactStatus, best_subset
+from dcgev_cvx.exact.results import exact_from, rounding
 
 
 def test_words():
@@ -19,3 +22,23 @@ def test_rounding_closes_nothing_where_the_optimum_is_merely_small():
     pencil = Pencil(null(30).A - (null(30).lambda_max - 1e-9) * np.eye(30))
     stopped = best_subset(pencil, 8, node_limit=1)
     assert not stopped.optimal
+
+
+def test_rounding_is_measured_in_the_units_of_the_metric():
+    A = np.array([[3.0, 1.0], [1.0, -50.0]])
+    assert rounding(Pencil(A), 2) == pytest.approx(8 * 25 * UNIT_ROUNDOFF * 50.0, abs=0.0)
+    assert rounding(Pencil(A, np.diag([0.01, 100.0])), 2) == pytest.approx(8 * 25 * UNIT_ROUNDOFF * 300.0, abs=0.0)
+    factor = Pencil(Gram(np.diag([3.0, 1.0])), np.diag([0.5, 4.0]))
+    assert rounding(factor, 1) == pytest.approx(8 * 16 * UNIT_ROUNDOFF * 18.0, abs=0.0)
+
+
+def test_a_record_says_only_what_it_was_given_and_closes_up_to_rounding():
+    pencil = pitprops()
+    found = exact_from(pencil, np.array([0, 1]), 1.9540000001, seconds=2.0)
+    assert (found.nodes, found.supports, found.screened, found.seconds) == (0, 0, 0, 2.0)
+    assert found.optimal
+    open_ = exact_from(pencil, np.array([0, 1]), 1.96, ExactStatus.OUT_OF_TIME, seconds=2.0)
+    assert (open_.optimal, open_.status, open_.upper_bound) == (False, ExactStatus.OUT_OF_TIME, 1.96)
+    assert exact_from(pencil, np.array([0, 1]), 1.96, seconds=0.0).status is ExactStatus.ROUNDING
+    below = exact_from(pencil, np.array([0, 1]), 1.0, seconds=0.0)
+    assert below.upper_bound == below.value  # the value is attained, whatever a bound says

@@ -10,7 +10,7 @@ from dcgev_cvx import Pencil
 from dcgev_cvx.datasets import planted_pca
 from dcgev_cvx.exact import best_subset, root
 from dcgev_cvx.exact.enumeration import scaled_pencil
-from dcgev_cvx.exact.screening import Screening, allowance, extended, promising
+from dcgev_cvx.exact.screening import SLACK, Screening, allowance, extended, promising
 from dcgev_cvx.relaxations.pair_splitting import PairSplitting
 from dcgev_cvx.relaxations.pairwise import pair_dual, pairwise_bound
 from dcgev_cvx.search.exchange_table import support_values
@@ -87,6 +87,18 @@ def test_allowances_are_paid_whatever_the_support():
         for j in set(support) & set(Z[e > 0.0]):
             inside = sum(abs(S[j, i]) for i in support if i in Z and i != j)
             assert inside + e[j - 3] * len(set(support) & set(W)) < S[j, j]
+
+
+def test_an_allowance_is_the_most_that_a_row_can_pay():
+    G = np.random.default_rng(3).standard_normal((12, 50))
+    pencil, Z, lam = Pencil(G @ G.T / 50), np.arange(2, 12), 3.0
+    for k in (2, 3, 5):
+        found = allowance(lam, pencil, k, Z)
+        for row, j in enumerate(Z):
+            others = np.sort([abs(pencil.A[j, i]) for i in Z if i != j])[::-1]
+            diagonal = SLACK * (lam - pencil.A[j, j])
+            rooms = [(diagonal - np.sum(others[: k - 1 - t])) / t for t in range(1, k)]
+            assert found[row] == pytest.approx(min(*rooms, diagonal - np.sum(others[: k - 1])))
 
 
 @pytest.mark.parametrize("strength", [2.0, 6.0])
