@@ -55,6 +55,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("_numerics/proofs", "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))"): FASTER,
     ("exact/root", "RELAXED_LIMIT = 2501"): FASTER,
     ("exact/root", "PROGRESS = 0.3"): FASTER,
+    ("exact/branch_and_bound", "self.cost = max(1.0 * self.cost, perf_counter() - begin)"): FASTER,
     ("exact/enumeration", "margin = 4.0 * k * UNIT_ROUNDOFF * min(abs(guess), float(np.max(size)))"): FASTER,
     (
         "exact/branch_and_bound",

@@ -6,6 +6,7 @@ Levels that name a range are drawn from it anew for every case, so that no thres
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -213,7 +214,24 @@ def shifted(A: Matrix) -> float:
     return 0.0 if low >= -1e-10 * float(np.max(np.abs(A))) else -low * (1.0 + 1e-9)
 
 
-# Hard steps, made one by one
+# Plain steps, and hard ones made one by one
+
+
+def plain_steps(level: str, seed: int) -> Iterator[Instance]:
+    """Typical steps in every branch of the paper: B = I, diagonal or dense, τ = 0 or not, few or many entries left.
+
+    Most code treats these apart, and an error that also needs an ordinary ρ̃ is a triple that pairs need not bring.
+    """
+    rng = np.random.default_rng([seed, 3])
+    shares, epsilons = ("0.01 … 0.1", "0.1 … 0.3", "0.3 … 0.6"), ("0.1 … 1", "1e-2", "1e-4")
+    for metric, eps in product(("I", "diagonal", "dense"), epsilons):
+        if level == "fda":
+            row = {"a": "dense", "size of a": "1", "B": metric, "size of B": "1", "ε": eps, "y": "dense"}
+            yield from (fda_of_row({**row, "ν": nu}, int(rng.integers(3, 13)), rng) for nu in ("0.3", "2", "20"))
+            continue
+        row = {"A": "covariance", "size of A": "1", "B": metric, "size of B": "1", "ε": eps, "y": "dense"}
+        for tau, rho in product(("0", "moderate"), shares):
+            yield step_of_row({**row, "norm of y": "1", "τ": tau, "ρ": rho}, int(rng.integers(3, 13)), rng)
 
 
 def hard_steps(seed: int, count: int) -> Iterator[Instance]:

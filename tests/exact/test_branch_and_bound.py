@@ -314,3 +314,12 @@ def test_a_removed_variable_may_still_be_in_a_support_up_to_the_threshold(monkey
         threshold = search.threshold
         search.relax(search.support)
         assert search.root == (root.bound if factor > 1.0 else threshold)
+
+
+def test_an_open_node_has_the_smallest_of_its_bounds():
+    scaled, _ = scaled_pencil(null(40), 5)
+    for inherited in (np.inf, 2.0):
+        search = Search(scaled, 5, 1.0, 0.0, np.inf, np.inf, inherited)
+        search.offer(np.arange(5))
+        search.open(np.arange(40))
+        assert -search.heap[0][0] == pytest.approx(min(inherited, scaled.lambda_max))

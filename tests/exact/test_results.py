@@ -42,3 +42,8 @@ def test_a_record_says_only_what_it_was_given_and_closes_up_to_rounding():
     assert exact_from(pencil, np.array([0, 1]), 1.96, seconds=0.0).status is ExactStatus.ROUNDING
     below = exact_from(pencil, np.array([0, 1]), 1.0, seconds=0.0)
     assert below.upper_bound == below.value  # the value is attained, whatever a bound says
+
+
+def test_a_long_support_is_cut_after_twelve_names():
+    found = best_subset(pitprops(), 13)
+    assert f"13 nonzeros: {', '.join(found.names[:12])} …" in str(found)
