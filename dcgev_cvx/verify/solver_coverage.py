@@ -19,7 +19,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from time import perf_counter
+from time import perf_counter, process_time
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
@@ -38,8 +38,8 @@ Place: TypeAlias = tuple[int, int, int, int]
 Outcome: TypeAlias = tuple[Place, bool]
 
 EVENTS_PER_CALL = 50_000
-"""Instructions of one call that a trace function looks at, about 30 ms: a call must stay within its time limit."""
-SECONDS_PER_EVENT = 1e-6
+"""Events of one call that a trace function looks at, about 50 ms: a call must stay within its time limit."""
+SECONDS_PER_EVENT = 1.5e-6
 """What one of them costs at most: calls are left unwatched while this would be more than half of the time so far."""
 
 
@@ -91,25 +91,25 @@ class Watcher:
         self._seen: set[Outcome] = set()
         self._jumps: dict[CodeType, dict[int, Jump]] = {}
         self._events = self._all_events = 0
-        self._begin = perf_counter()
+        self._begin = process_time()
         self._monitoring: Any = getattr(sys, "monitoring", None)
         self.problem = "no source" if not self.lines else self._monitor() if self._monitoring is not None else ""
 
     def __call__(self, *arguments: Any) -> Any:
         """The function's answer."""
         self.distance, self.values, self.taken, self._events = math.inf, [], set(), 0
-        costly = SECONDS_PER_EVENT * self._all_events > 0.5 * (perf_counter() - self._begin) + 0.2
+        costly = SECONDS_PER_EVENT * self._all_events > 0.5 * (process_time() - self._begin) + 0.2
         if not self.problem and self._monitoring is None and sys.gettrace() is not None:
             self.problem = "another trace function is active"
         if self.problem or (costly and self.goal is None):
             return self.function(*arguments)
-        self.calls += 1
         if self._monitoring is None:
             sys.settrace(self._enter)
         try:
             return self.function(*arguments)
         finally:
             self._all_events += self._events
+            self.calls += self._events <= EVENTS_PER_CALL  # a call that was watched in part does not count
             self._seen |= self.taken
             if sys.gettrace() == self._enter:
                 sys.settrace(None)
@@ -157,8 +157,7 @@ class Watcher:
     def _enter(self, frame: FrameType, event: str, arg: Any) -> Any:
         """What sys.settrace calls when a function is entered: those of the solver's module are followed."""
         jumps = self._jumps_of(frame.f_code)
-        self._events += 1
-        if not jumps:
+        if self._too_many() or not jumps:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines, last = True, False, None
 
@@ -168,12 +167,17 @@ class Watcher:
                 if last is not None:
                     self._record(last, frame.f_lasti, frame)
                 last = jumps.get(frame.f_lasti)
-                self._events += 1
-                if self._events > EVENTS_PER_CALL:
-                    sys.settrace(None)
+                self._too_many()
             return follow
 
         return follow
+
+    def _too_many(self) -> bool:
+        """Count an event, and stop watching the call after too many."""
+        self._events += 1
+        if self._events > EVENTS_PER_CALL:
+            sys.settrace(None)
+        return self._events > EVENTS_PER_CALL
 
     def _jumps_of(self, code: CodeType) -> dict[int, Jump]:
         if code not in self._jumps:

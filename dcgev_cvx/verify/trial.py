@@ -352,8 +352,12 @@ class Outcome:
 
 
 def simplicity(finding: Finding) -> tuple[int, float]:
-    """(n, how far the sizes of the arguments are from 1, in powers of ten): a small example should be plain too."""
-    sizes = [float(np.max(np.abs(value))) for value in finding.instance.data.values()]
+    """(n, how far the sizes of the arguments are from 1, in powers of ten): a small example should be plain too.
+
+    Of answers that cannot be judged the first is shown, since later ones may follow from it.
+    """
+    arguments = finding.instance.data.values() if finding.x is not None else ()
+    sizes = [float(np.max(np.abs(value))) for value in arguments]
     return finding.instance.n, sum(abs(math.log10(size)) for size in sizes if size > 0.0)
 
 

@@ -102,9 +102,15 @@ def test_what_cannot_be_watched_says_why(load):
 
 def test_watching_stops_where_it_would_cost_more_than_half_of_the_time(load):
     watcher = Watcher(load("def f(n):\n    for i in range(n):\n        if i < 0:\n            pass\n    return n"))
-    for _ in range(60):
-        watcher(20_000)
-    assert 0 < watcher.calls < 60 or hasattr(sys, "monitoring")
+    for _ in range(300):
+        watcher(2_000)
+    assert 0 < watcher.calls < 300 or hasattr(sys, "monitoring")
+    before = watcher.calls
+    watcher.goal = (0, 0, 0, 0), True  # a search watches every call
+    watcher(2_000)
+    assert watcher.calls == before + 1
+    watcher(100_000)  # watched in part, and not counted
+    assert watcher.calls == before + 1 or hasattr(sys, "monitoring")
 
 
 def test_numbers_of_a_condition_and_the_sides_that_are_compared():

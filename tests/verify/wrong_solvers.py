@@ -82,7 +82,7 @@ def argmin(B, tau, c, p):
 def minimiser(surrogate, guess, most=None):
     """The exact minimiser in the user's units."""
     unit = surrogate.scaling.u
-    return unit * polish(surrogate, guess / unit, most).x
+    return unit * polish(surrogate, guess / unit, most)[0]
 
 
 def rho_eps(rho, eps):
