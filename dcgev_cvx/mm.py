@@ -19,6 +19,8 @@ from ._numerics.checks import Vector, as_callback, as_flag, as_number, as_whole,
 from ._numerics.text_tables import count
 from .certificates import Certificate, certify
 from .errors import InvalidParameter, SolverFailed
+from .pencils import Pencil
+from .programs import SparseFDA, SparseGEV
 from .steps.shrink import Restriction
 from .steps.step import StepOutput, expect_output, own_copy
 
@@ -343,14 +345,14 @@ def minimize(
 
 
 def ended(program: Majorized, rule: Stop, history: Sequence[Iterate]) -> Status | None:
-    """The status after the newest iterate, or None to go on.
+    """The status after the last two iterates, or None to go on.
 
     In this order: nothing left (collapsed), f went up (ascent), no longer moving at a stationary
     point (converged) or elsewhere (stalled), the limit of iterations.
     """
     if len(history) < 2:
         return None
-    before, after = history[-2], history[-1]
+    before, after = history
     if not after.x.any() and program.collapsed(after.x):
         return Status.COLLAPSED
     if after.f > before.f and after.f - before.f > program.rounding(program.size(before.x), after.x):
@@ -378,17 +380,15 @@ def result_of(program: Majorized, history: Sequence[Iterate], status: Status, me
     if certificate.sandwich > 1e-9 and status in (Status.SMALL_STEP, Status.SMALL_DECREASE):
         status = Status.ASCENT
     converged = status in (Status.SMALL_STEP, Status.SMALL_DECREASE)
-    if status in (Status.STALLED, Status.OUT_OF_ITERATIONS):
-        message = message or lost_digits(program, last.x)
+    if status in (Status.STALLED, Status.OUT_OF_ITERATIONS) and isinstance(program, (SparseGEV, SparseFDA)):
+        message = lost_digits(program.pencil, last.x)
     return MMResult(last.x, last.f, status, converged, last.l, tuple(history), program, certificate, message)
 
 
-def lost_digits(program: Any, x: Vector) -> str:
+def lost_digits(pencil: Pencil, x: Vector) -> str:
     """Why a certificate cannot pass: xᵀBx has too few digits at x. Empty where it has enough."""
-    lost = program.pencil.rounding(x) if hasattr(program, "pencil") and x.any() else 0.0
-    if lost <= 1e-7:
-        return ""
-    return f"B is so ill-conditioned that xᵀBx is known to {max(lost, 1e-16):.0e} only: add a ridge to B"
+    lost = pencil.rounding(x)
+    return f"B is so ill-conditioned that xᵀBx is known to {lost:.0e} only: add a ridge to B" if lost > 1e-7 else ""
 
 
 def judged_iterates(
@@ -401,14 +401,15 @@ def judged_iterates(
     run, local = iterate(program, step, x0), list[Iterate]()
     restricted = Restriction.whole(program) if shrink else None
     while True:
-        local = [*local[-1:], next(run)]
+        point = next(run)
+        local = [*local[-1:], point]
         if restricted is None:
-            yield program, local, local[-1]
+            yield program, local, point
             continue
-        yield restricted.part, local, lifted(restricted, local[-1])
-        smaller = restricted.shrunk(local[-1].x)
+        yield restricted.part, local, lifted(restricted, point)
+        smaller = restricted.shrunk(point.x)
         if smaller is not restricted:
-            run = steps_from(smaller.part, step, frozen(local[-1].x[local[-1].x != 0.0]), local[-1].l)
+            run = steps_from(smaller.part, step, frozen(point.x[point.x != 0.0]), point.l)
             restricted, local = smaller, [next(run)]
 
 

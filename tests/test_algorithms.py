@@ -13,6 +13,7 @@ from dcgev_cvx import (
     SparseGEV,
     Status,
     Stop,
+    algorithms,
     datasets,
     dc_pca,
     minimize,
@@ -199,3 +200,11 @@ def test_a_shift_beside_which_no_step_moves_ends_as_stalled(engine):
 def test_a_tiny_shift_changes_nothing():
     pencil = datasets.pitprops()
     assert sparse_gev(pencil, rho=4.84, tau=1e-300).support == sparse_gev(pencil, rho=4.84).support
+
+
+@pytest.mark.parametrize(("n", "large"), [(199, False), (200, True)])
+def test_numba_is_expected_from_200_variables_on(monkeypatch, n, large):
+    told = []
+    monkeypatch.setattr(algorithms, "expect_numba", told.append)
+    algorithms.step_of(SparseGEV(Pencil(np.eye(n)), 1.0), "native", None)
+    assert told == [large]

@@ -450,3 +450,21 @@ def test_the_snap_measures_entries_in_the_metric():
     program = SparseGEV(Pencil(np.eye(3), np.diag([1.0, 1e4, 1e-4])), 0.1)
     x = np.array([1.0, 5e-11, 1e-8])  # |xᵢ|√Bᵢᵢ: 1, 5e-9, 1e-10
     assert snap(program, x, 1e-9).tolist() == [1.0, 5e-11, 0.0]
+
+
+def test_numbers_do_not_depend_on_the_units_of_the_variables():
+    A, B = referee.random_pencil(4, 5, cond=10.0)
+    x, units = referee.start(1, B, 5), 2.0 ** np.array([-6, 0, 3, 9, -2])
+    plain = certify(SparseGEV(Pencil(A, B), 0.0), x)
+    scaled = certify(SparseGEV(Pencil(A * np.outer(units, units), B * np.outer(units, units)), 0.0), x / units)
+    assert plain.stationarity > 1e-3
+    assert scaled.stationarity == pytest.approx(plain.stationarity, rel=1e-12)
+    assert scaled.complementarity == pytest.approx(plain.complementarity, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize(("n", "more"), [(12, False), (13, True)])
+def test_a_solution_prints_twelve_loadings(n, more):
+    found = solution_of(Pencil(np.eye(n)), np.ones(n), "by hand", 0.5)
+    assert (found.k, found.passes, found.on_path, found.certificate) == (n, 0, None, None)
+    assert str(found).endswith(" …") is more
+    assert "x13" not in str(found)

@@ -41,7 +41,7 @@ from dcgev_cvx import (
 )
 from dcgev_cvx.certificates import solution_of, value
 from dcgev_cvx.relaxations import bounds
-from dcgev_cvx.search import deflation, explained_variance
+from dcgev_cvx.search import explained_variance
 from dcgev_cvx.search.path import on_path
 from dcgev_cvx.steps.closed import power_step, soft_threshold_step
 from dcgev_cvx.steps.conic import QCQPStep
@@ -484,9 +484,6 @@ CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine f
     rivals.gpower: {"pencil": PCA, "k": 2, "kind": "l0", "start": "column", "tol": 1e-6, "max_iter": 50},
     datasets.planted_pca: {"n": 6, "k": 2, "strength": 2.0, "samples": None, "rng": 0},
     datasets.indefinite: {"n": 4, "dense_metric": False, "rng": 0},
-    deflation.hotelling: {"pencil": PCA, "W": np.eye(3)[:, :1]},
-    deflation.projection: {"pencil": PCA, "W": np.eye(3)[:, :1]},
-    deflation.schur: {"pencil": PCA, "W": np.eye(3)[:, :1]},
     dcgev_cvx.fda_pencil: {"X": X, "y": LABELS, "ridge": 0.1},
 }
 ANY = {"U"}  # a dual matrix may be anything at all
@@ -590,10 +587,6 @@ def test_decimals_fractions_and_numpy_scalars_are_accepted(call):
         (lambda: dcgev_cvx.fda_pencil(X, LABELS.reshape(6, 2)), "must be a sequence of class labels, one per sample"),
         (lambda: dcgev_cvx.fda_pencil(X, np.ma.array(LABELS, mask=LABELS == 1)), "y has 6 missing labels"),
         (lambda: dcgev_cvx.fda_pencil(X, {0, 1}), "must be a sequence of class labels"),
-        (
-            lambda: deflation.schur(PCA, np.ones((3, 1))),
-            r"W must be B-orthonormal, WᵀBW = I, .* = 2\.",
-        ),
         (lambda: dcgev_cvx.deflate(PCA, a, "hotelling", a), r"found must be B-orthonormal"),
         (lambda: dcgev_cvx.path(PCA, pd.DataFrame(A)), "rhos = .* must list numbers of at least 0"),
         (lambda: dcgev_cvx.components(PCA, {2, 1}), r"ks = \{1, 2\} must list one cardinality per component"),

@@ -411,3 +411,82 @@ def test_a_numpy_true_stops_the_run(pitprops):
 
     run = dc_pca(pitprops, rho=4.84, callback=lambda point: (point.x != 0).sum() <= 8)
     assert run.status is Status.STOPPED
+
+
+def test_shrinking_changes_no_iterate(pitprops):
+    program = SparseGEV(pitprops, 4.84)
+    plain = minimize(program, soft_threshold_step, stop=Stop(max_iter=40))
+    small = minimize(program, soft_threshold_step, stop=Stop(max_iter=40), shrink=True)
+    assert (small.status, small.n_iter, small.support) == (plain.status, plain.n_iter, plain.support)
+    for one, other in zip(plain.history, small.history, strict=True):
+        assert (one.l, one.x.shape) == (other.l, other.x.shape)
+        assert np.allclose(one.x, other.x, rtol=1e-9, atol=1e-12)
+        assert (one.f, one.g) == (pytest.approx(other.f, rel=1e-12), pytest.approx(other.g, rel=1e-12))
+    assert small.passes < plain.passes
+
+
+def test_shrinking_at_the_first_point_keeps_the_start(pitprops):
+    program = SparseGEV(pitprops, 4.84)
+    x0 = np.where(np.arange(13) < 3, 0.5, 0.0)
+    small = minimize(program, soft_threshold_step, x0, shrink=True)
+    assert np.array_equal(small.history[0].x, x0)
+    assert [point.l for point in small.history] == list(range(small.n_iter + 1))
+    unit = minimize(program, soft_threshold_step, np.eye(13)[4], shrink=True)
+    assert unit.support == (4,)
+
+
+def test_the_defaults_of_the_stop_rule():
+    assert (Stop().max_iter, Stop().step, Stop().decrease, Stop().stationarity) == (1000, 1e-10, 0.0, 1e-6)
+
+
+def test_the_start_has_no_multiplier_and_took_no_time(program):
+    start = next(iterate(program, soft_threshold_step))
+    assert (start.mu, start.seconds, start.residual, start.work) == (0.0, 0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("step", [Accelerated, 3.0, None, "closed"], ids=str)
+def test_what_is_no_step(program, step):
+    with pytest.raises(InvalidParameter, match=r"step must be a function called as step\(program, y\)"):
+        iterate(program, step)
+
+
+def test_what_is_no_program(pitprops):
+    with pytest.raises(InvalidParameter, match="program must be a SparseGEV, SparseFDA or DCProgram; got Pencil"):
+        iterate(pitprops, soft_threshold_step)
+
+
+@pytest.mark.parametrize(("n", "more"), [(12, False), (13, True)])
+def test_twelve_names_are_printed(n, more):
+    result = minimize(SparseGEV(Pencil(np.ones((n, n)) + np.eye(n)), 0.0), soft_threshold_step)
+    assert len(result.support) == n
+    assert ("x12 …" in str(result)) is more
+    assert "x13" not in str(result)
+
+
+def test_f_that_stays_exactly_the_same_has_stopped_decreasing(program):
+    x = minimize(program, soft_threshold_step).x
+    turned = minimize(program, lambda program, y: replace(output(program, -y, -y), origin=-y), x)
+    assert (turned.status, turned.n_iter) == (Status.SMALL_DECREASE, 1)
+
+
+def test_only_the_second_step_from_a_point_that_is_zero_up_to_rounding_ends_at_zero():
+    program = SparseGEV(Pencil(-np.eye(2)), 0.0)
+    start, first, last = islice(iterate(program, lambda program, y: output(program, y, y / 2), [1e-20, 0.0]), 3)
+    assert [point.solver for point in (start, first, last)] == ["", "test", "none"]
+    assert first.x[0] == 0.5e-20
+    assert not last.x.any()
+    assert (last.mu, last.seconds, last.f, last.g) == (0.0, 0.0, 0.0, 0.0)
+    assert np.array_equal(last.origin, last.x)
+
+
+def test_a_run_that_cannot_pass_says_that_b_has_lost_its_digits():
+    B = np.array([[1.0, 1.0 - 1e-13], [1.0 - 1e-13, 1.0]])
+    program = SparseGEV(Pencil(np.eye(2), B), 1e-3)
+    along = np.array([1.0, -1.0]) / np.sqrt(2e-13) / 2
+    ended = minimize(program, lambda program, y: output(program, y, y), along)
+    assert ended.status is Status.STALLED
+    assert "add a ridge to B" in ended.message
+    assert (
+        minimize(SparseGEV(Pencil(np.eye(2)), 1e-3), lambda program, y: output(program, y, y), [0.5, 0.1]).message
+        == ""
+    )

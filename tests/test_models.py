@@ -199,3 +199,14 @@ def test_problems_are_built_in_models_and_nowhere_else():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 assert ast.unparse(node.func).split(".")[-1] not in ("Problem", "Model"), f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize(("k", "expected"), [(1, 3.0), (2, 4.0), (3, 5.0)])
+def test_the_pairwise_relaxation_is_exact_where_every_support_of_a_size_is_as_good(k, expected):
+    """A = 2I + 11ᵀ: every support of size k has the value 2 + k."""
+    problem = models.pairwise_sdp(2.0 * np.eye(4) + 1.0, None, k)
+    assert problem.solve(solver="CLARABEL") == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_multiplier_of_the_dual_is_not_negative():
+    assert models.literal_dual(-np.eye(3), None, 1.0).solve(solver="CLARABEL") == pytest.approx(0.0, abs=1e-6)

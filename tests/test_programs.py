@@ -406,3 +406,47 @@ def test_a_labelled_start_in_another_order_is_refused():
     assert program.start(x0).tolist() == [0.5, 0.25, 0.0]
     with pytest.raises(InvalidPencil, match="the variables and x0 have the same labels in another order"):
         program.start(x0.iloc[::-1])
+
+
+@pytest.mark.parametrize("shift", ["identity", "metric"])
+def test_the_size_is_the_sum_of_the_moduli_of_the_terms(shift):
+    A, B = referee.random_pencil(3, 4, cond=10.0, indefinite=True)
+    program = SparseGEV(Pencil(A, B), 0.7, 1e-3, tau=90.0, shift=shift)
+    x = np.array([0.3, 0.0, -0.2, 0.1])
+    logs = 4 * abs(math.log(1e-3)) + abs(np.log(1e-3 + abs(x)).sum())
+    square = x @ x if shift == "identity" else x @ B @ x
+    assert program.size(x) == pytest.approx(abs(x @ A @ x) + program.rho_eps * logs + 90.0 * square, rel=1e-13)
+    fisher_program = SparseFDA(np.ones(4), B, 0.7, 1e-3)
+    assert fisher_program.size(x) == pytest.approx(x @ B @ x + fisher_program.nu_eps * logs, rel=1e-13)
+
+
+def test_collapsed_is_zero_up_to_rounding_with_nothing_left_to_gain():
+    program = SparseGEV(Pencil(np.diag([1.0, 2.0])), 5.0, 1e-2)
+    assert program.collapsed(np.zeros(2))
+    assert program.collapsed(np.array([0.0, 1e-17]))
+    assert program.f(np.zeros(2)) <= program.f(np.array([0.1, 0.0]))
+    assert not program.collapsed(np.array([0.1, 0.0]))
+    assert not SparseGEV(Pencil(np.eye(2)), 0.0).collapsed(np.array([1e-17, 0.0]))
+    assert not SparseFDA(np.ones(2), np.eye(2), 1.0).collapsed(np.array([1e-17, 0.0]))
+
+
+@pytest.mark.parametrize("penalty", [LogPenalty, "log", 1.0, np.zeros(3)], ids=str)
+def test_what_is_not_a_penalty(penalty):
+    with pytest.raises(InvalidParameter, match=r"penalty must be LogPenalty\(\), L1Penalty\(\)"):
+        SparseGEV(Pencil(np.eye(2)), 1.0, penalty=penalty)
+
+
+def test_a_start_may_miss_the_plane_by_rounding_but_never_by_half():
+    program = SparseFDA([1e12, -1e12, 1.0], np.eye(3), 0.1)
+    x = program.start([1.0, 1.0, 1.3])
+    assert x == pytest.approx(np.array([1.0, 1.0, 1.3]) / 1.3)
+    for last in (0.4, 1.7):
+        with pytest.raises(InvalidParameter, match="x0 lies outside Ω"):
+            program.start([1.0, 1.0, last])
+
+
+def test_a_point_beside_the_plane_of_zero_is_replaced_by_the_dense_direction():
+    program = SparseFDA([1.0, -1.0], np.eye(2), 0.1)
+    near, nearer = np.array([1.0, 1.0 - 3e-8]), np.array([1.0, 1.0 - 1e-8])
+    assert program.on_plane(near) == pytest.approx(near / 3e-8, rel=1e-6)
+    assert program.on_plane(nearer) == pytest.approx([0.5, -0.5])

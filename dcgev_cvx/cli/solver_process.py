@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import math
 import os
 import sys
 import warnings
@@ -23,6 +24,7 @@ import numpy as np
 
 from ..errors import InvalidParameter, SolverFailed
 from ..verify.protocol import PROTOCOL, ProcessSolver
+from ..verify.solver_coverage import Branch, Watcher
 from ..verify.trial import first_line, numbers_of
 
 KEPT = 4
@@ -58,6 +60,8 @@ class FunctionProcess(ProcessSolver):
     def __init__(self, target: str, level: str, *, time_limit: float) -> None:
         self._given: deque[list[Any]] = deque(maxlen=KEPT)
         self._returned: deque[Any] = deque(maxlen=KEPT)
+        self._target, self.goal = target, None
+        self.problem, self.distance, self.values, self.taken = "", math.inf, list[float](), set[Any]()
         command = [sys.executable, "-P", "-m", "dcgev_cvx.cli.solver_process", target]
         super().__init__(command, level, time_limit=time_limit)
         self.__name__ = target.rpartition(":")[2]
@@ -72,7 +76,9 @@ class FunctionProcess(ProcessSolver):
         self._count += 1
         sent = [packed(value, self._place(value)) for value in arguments]
         self._given.append(list(arguments))
-        answer = self._exchange({"id": self._count, "arguments": sent})
+        answer = self._exchange({"id": self._count, "arguments": sent, "goal": self.goal})
+        self.distance, self.values = answer["distance"], answer["values"]
+        self.taken = {(tuple(place), outcome) for place, outcome in answer["taken"]}
         for age, index, value in answer.get("changed", []):
             overwrite(self._given[age][index], unpacked(value))
         for age, value in answer.get("overwritten", []):
@@ -88,6 +94,23 @@ class FunctionProcess(ProcessSolver):
         result = unpacked(answer["answer"])
         self._returned.append(result)
         return result
+
+    def fresh(self) -> FunctionProcess:
+        """The same function in a new process."""
+        return FunctionProcess(self._target, self.level.name, time_limit=self.time_limit)
+
+    def branches(self) -> list[Branch]:
+        """The conditions of the function's source that had one outcome only."""
+        if self.lost:
+            return []
+        answer = self._exchange({"branches": True})
+        self.problem = answer["problem"]
+        return [Branch(tuple(place), *rest) for place, *rest in answer["branches"]]
+
+    def text(self, place: Any) -> tuple[str, str]:
+        """The line and the condition at a place of the source."""
+        source, condition = self._exchange({"text": place})["text"]
+        return source, condition
 
     def _place(self, value: Any) -> tuple[int, int] | None:
         """Where the same array was an argument before: it is the same array in the other process too."""
@@ -164,7 +187,7 @@ def main() -> None:
     try:
         from .verify_command import loaded
 
-        function = loaded(sys.argv[1])
+        function = Watcher(loaded(sys.argv[1]))
         say({"type": "hello", "protocol": PROTOCOL})
     except InvalidParameter as cause:
         say({"invalid": str(cause)})
@@ -172,7 +195,16 @@ def main() -> None:
     memory = Memory()
     for line in requests:
         request = json.loads(line)
-        say({"id": request["id"], **memory.call(function, request["arguments"])})
+        if "branches" in request:
+            found = [list(vars(branch).values()) for branch in function.branches()]
+            say({"branches": found, "problem": function.problem})
+        elif "text" in request:
+            say({"text": function.text(tuple(request["text"]))})
+        else:
+            function.goal = request["goal"] and (tuple(request["goal"][0]), request["goal"][1])
+            answer = memory.call(function, request["arguments"])
+            seen = {"distance": function.distance, "values": function.values, "taken": list(function.taken)}
+            say({"id": request["id"], **answer, **seen})
 
 
 class Memory:

@@ -6,7 +6,8 @@ any language; the JSON Schema is written beside them. An answer file maps the id
 Usage:
 
     dcgev vectors export DIR --level step
-    dcgev vectors check DIR answers.json
+    dcgev vectors check DIR answers.json --junit report.xml
+    dcgev vectors package dcgev-vectors
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ import argparse
 from collections import Counter
 from typing import Any
 
-from .._numerics.output_files import output_folder
+from .._numerics.output_files import output_file, output_folder
 from .._numerics.text_tables import table
 from .console import SHOWN, add_command, add_json, overwrite, print_json, show, tiny
 from .verify_command import LEVEL_NAMES, tolerance
 
 
 def add(subparsers: Any) -> None:
-    """Register `vectors export` and `vectors check`."""
+    """Register `vectors export`, `vectors check` and `vectors package`."""
     parser = add_command(subparsers, "vectors", run_check, __doc__)
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     export = actions.add_parser("export", help="write one file per group of vectors, and the JSON Schema")
@@ -36,7 +37,11 @@ def add(subparsers: Any) -> None:
     check = actions.add_parser("check", help="judge an answer file; exit code 1 unless every vector passes")
     check.add_argument("folder", metavar="DIR")
     check.add_argument("answers", metavar="ANSWERS.json")
+    check.add_argument("--junit", metavar="FILE", help="also write the verdicts as JUnit XML")
     add_json(check)
+    package = actions.add_parser("package", help="write the data package dcgev-vectors, to install or to copy")
+    package.add_argument("folder", metavar="DIR")
+    package.set_defaults(run=run_package)
 
 
 def run_export(args: argparse.Namespace) -> int:
@@ -53,7 +58,20 @@ def run_export(args: argparse.Namespace) -> int:
         total += sum(counts.values())
         for group, count in counts.items():
             print(f"  {level}-{group}.json: {count} vectors")
-    print(f"{total} vectors written to {folder}")
+    print(f"{total} vectors written to {folder}, set {vectors.set_hash(vectors.read_vectors(folder))}")
+    return 0
+
+
+def run_package(args: argparse.Namespace) -> int:
+    """Write the small vectors of all levels as a Python package."""
+    from ..verify import vector_files as vectors
+
+    folder = output_folder("DIR", args.folder)
+    overwrite("choosing cases and certifying their answers …")
+    count, name = vectors.write_package(folder)
+    overwrite("")
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    print(f"{count} vectors written to {folder} as the package dcgev-vectors, set {name}, {size / 1e6:.1f} MB")
     return 0
 
 
@@ -61,11 +79,18 @@ def run_check(args: argparse.Namespace) -> int:
     """Judge every vector; one without an answer is blocked, and the exit code is 0 only if all passed."""
     from .._numerics.checks import as_path
     from ..verify import vector_files as vectors
+    from ..verify.solver_report import junit_xml
 
-    answers = vectors.read_answers(as_path(args.answers, "ANSWERS.json"))
-    verdicts = vectors.judge_answers(as_path(args.folder, "DIR"), answers)
+    page = None if args.junit is None else output_file("--junit", args.junit)
+    answers, answered = vectors.read_answers(as_path(args.answers, "ANSWERS.json"))
+    verdicts = vectors.judge_answers(as_path(args.folder, "DIR"), answers, answered)
     counts = Counter(verdict.status for verdict in verdicts)
     ok = counts["passed"] == len(verdicts)
+    if page is not None:
+        rows = [
+            (j.id, j.status, j.note or f"{j.equation}: {j.violation:.3g}, allowed {j.limit:.3g}") for j in verdicts
+        ]
+        page.write_text(junit_xml("test vectors", rows), encoding="utf-8")
     if args.json:
         rows = [vars(verdict) for verdict in verdicts]
         print_json("vectors check", {"ok": ok, "counts": dict(counts), "verdicts": rows})

@@ -27,6 +27,9 @@ ROUND = 32
 """Restarts of a round: treated together, as arrays, they take a fifth of the time that they take one by one."""
 TOPS = 8
 """Supports to be perturbed and crossed: with two the restarts repeat themselves, with many they start low."""
+LEAVING = 5
+"""Members that a perturbation takes out at most, and at most about half: with three at most, more ill-conditioned
+problems end below a longer search."""
 
 
 class Search:
@@ -131,7 +134,7 @@ class Search:
     def next_start(self, i: int) -> Index:
         """The i-th start of a round: two of five perturb a support, two cross two supports, one is random.
 
-        To perturb is to exchange two or three members at random; to cross is to keep what two supports share and to
+        To perturb is to exchange two to five members at random; to cross is to keep what two supports share and to
         fill up with what one of them has.
         """
         if not self.exchanges.exhaustive:
@@ -144,7 +147,8 @@ class Search:
         for parent in parents:
             votes[parent] += 1.0
         if count == 1:
-            votes[self.generator.permutation(parents[0])[: self.generator.integers(2, 4)]] = -1.0
+            leaving = self.generator.integers(2, 1 + min(LEAVING, max(3, self.k // 2 + 1)))
+            votes[self.generator.permutation(parents[0])[:leaving]] = -1.0
         return highest(votes, self.plan)
 
     def next_direction(self) -> Vector:

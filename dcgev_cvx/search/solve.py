@@ -49,7 +49,7 @@ class Limits(NamedTuple):
     patience: int
 
 
-EFFORTS: dict[Effort, Limits] = {"quick": Limits(2e8, 1), "normal": Limits(2e9, 4), "high": Limits(4e10, 20)}
+EFFORTS: dict[Effort, Limits] = {"quick": Limits(2e8, 2), "normal": Limits(2e9, 4), "high": Limits(4e10, 20)}
 """About 0.2 s, 1 s and 40 s at most, and far less on small problems, where patience ends the search."""
 
 

@@ -10,10 +10,10 @@ independent of the package's own steps, and are certified in extended precision.
 
 Any minimiser, any stationary point below the start and any valid bound passes, whatever method found it.
 
-Reading order of the files: `levels` (what is asked); `case_space` (how cases cover the dimensions of a level);
-`pencil_cases`, `step_cases`, `run_cases`, `call_pairs` and `suite` (the questions); `reference_answers` and
-`equations` (how answers are judged); `trial`, `level_checks`, `counterexamples` and `solver_report` (how a solver
-is tried); `protocol` and `vector_files` (other languages).
+Reading order of the files: `levels` (what is asked); `pencil_cases`, `step_cases`, `run_cases` and `call_pairs` (the
+questions) and `suite` (how they cover the case space of a level); `reference_answers` and `equations` (how answers
+are judged); `trial`, `level_checks`, `counterexamples`, `solver_coverage` and `solver_report` (how a solver is
+tried); `protocol` and `vector_files` (other languages).
 """
 
 from __future__ import annotations

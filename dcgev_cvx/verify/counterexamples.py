@@ -11,9 +11,14 @@ kept if the solver still fails on it and if it can still be judged.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from hashlib import sha256
 from itertools import combinations
+from operator import and_
+from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -25,31 +30,29 @@ from .equations import over
 from .levels import LEVELS, Instance, condition, plain, question
 from .pencil_cases import optimum
 from .reference_answers import reference, surrogate
-from .step_cases import collapse
+from .step_cases import collapse, shifted
 from .suite import SPACES, builder
 from .trial import Finding, Outcome, Trial
 
 Properties: TypeAlias = dict[str, float]
 CONTEXT: Mapping[str, str] = MappingProxyType(
     {
-        "the same call twice": "the same call comes before it",
-        "calls interleaved": "other calls come before it",
-        "one part changed": "a call that differs in one place comes before it",
-        "reused arrays": "a call with other numbers in the same arrays comes before it",
         "answers kept": "its answer is read again after later calls",
         "inputs unchanged": "its arguments are read again after it",
-        "last digits": "its answer is compared with that of a neighbour",
         "float32 data": "the arrays are float32",
     }
 )
 """What a check does beside the call that is shown: pasted alone, that call may be right."""
+LARGEST_SNIPPET = 2000
+"""Characters of an example that is printed; a longer one is written to a file."""
 
 
 @dataclass(frozen=True)
 class Counterexample:
     """An instance on which the solver fails, as plain numbers and as a snippet to paste.
 
-    calls counts what shrinking cost; 0 for faults of state or memory, which a single fresh call does not show.
+    calls counts what shrinking cost; 0 for faults of state or memory, which a single fresh call does not show. file
+    holds the snippet if it is long.
     """
 
     check: str
@@ -61,20 +64,41 @@ class Counterexample:
     expected: Any
     snippet: str
     calls: int
+    file: str = ""
+
+    def __str__(self) -> str:
+        if not self.file:
+            return self.snippet
+        end = [line for line in self.snippet.splitlines() if line.startswith("#")][-3:]
+        return "\n".join(
+            [f"# written to {self.file} ({len(self.snippet) / 1000:.0f} kB)", *(line[:200] for line in end)]
+        )
 
 
 def counterexample(trial: Trial, outcomes: Sequence[Outcome]) -> Counterexample | None:
     """The smallest failing example of the first contract check that fails, shrunk."""
     failed = (outcome for outcome in outcomes if outcome.kind == "contract" and outcome.status == "failed")
     first = next(failed, None)
-    if first is None or first.instance is None:
+    if first is None or first.shown is None:
         return None
-    finding, calls = fresh_failure(trial, first.instance), 0
-    if finding is not None:
-        finding, calls = shrunk(trial, finding)
-    else:  # a fault of state, of memory or of side effects: shown as it was found
-        finding = Finding(first.instance, first.worst, first.tolerance, first.x, first.note)
-    return written_out(first, finding, calls)
+    finding, calls = first.shown, 0
+    single = None if finding.before else fresh_failure(trial, finding.instance)
+    if single is not None:  # otherwise a fault of state, of memory or of side effects: shown as it was found
+        finding, calls = shrunk(trial, single)
+    return in_a_file(written_out(trial, first, finding, calls))
+
+
+def in_a_file(example: Counterexample) -> Counterexample:
+    """The example, its snippet written to a temporary file if it is long and a file can be written."""
+    if len(example.snippet) <= LARGEST_SNIPPET:
+        return example
+    name = f"dcgev-example-{sha256(example.snippet.encode()).hexdigest()[:12]}.py"
+    path = Path(tempfile.gettempdir()) / name
+    try:
+        path.write_text(example.snippet + "\n", encoding="utf-8")
+    except OSError:
+        return example
+    return replace(example, file=str(path))
 
 
 def fresh_failure(trial: Trial, instance: Instance) -> Finding | None:
@@ -129,7 +153,9 @@ def rounded(value: Any, digits: int, *, each: bool = False) -> Any:
 
 
 def repaired(instance: Instance, data: dict[str, Any]) -> Instance:
-    """The instance with y or x0 brought back into Ω, which dropping a variable or rounding may have left."""
+    """The instance with y or x0 brought back into Ω and τ made valid, where a change of the data has broken it."""
+    if "tau" in data:
+        data["tau"] = max(data["tau"], shifted(data["A"]))
     for name in ("y", "x0"):
         if name in data and instance.level == "fda":
             av = float(data["a"] @ data[name])
@@ -139,15 +165,28 @@ def repaired(instance: Instance, data: dict[str, Any]) -> Instance:
     return question(instance.level, instance.name.split(", shrunk")[0] + ", shrunk", (), data)
 
 
-def written_out(first: Outcome, finding: Finding, calls: int) -> Counterexample:
+def written_out(trial: Trial, first: Outcome, finding: Finding, calls: int) -> Counterexample:
     """The failure as plain data and as code."""
     instance, level = finding.instance, LEVELS[finding.instance.level]
     arguments = {name: plain(instance.data[name]) for name in level.arguments}
     found = None if finding.x is None else plain(finding.x if level.returns == "x" else finding.x[0])
     expected, note = expected_of(instance), finding.note or first.name
-    text = snippet(finding, note, found, expected)
-    text += f'\n# alone it may be right: in "{first.name}" {CONTEXT[first.name]}' if first.name in CONTEXT else ""
-    return Counterexample(first.name, note, finding.violation, finding.limit, arguments, found, expected, text, calls)
+    lines = [snippet(finding, note, found, expected)]
+    if finding.before:
+        lines.append(f"# {about_the_last_call(trial, instance)}")
+    elif first.name in CONTEXT:
+        lines.append(f'# alone it may be right: in "{first.name}" {CONTEXT[first.name]}')
+    numbers = (finding.violation, finding.limit, arguments, found, expected)
+    return Counterexample(first.name, note, *numbers, "\n".join(lines), calls)
+
+
+def about_the_last_call(trial: Trial, instance: Instance) -> str:
+    """Is the last call of a sequence right in a new process? Said only if it was tried."""
+    answer = trial.session.alone(instance)
+    if answer is None:
+        return "the calls before it matter: in a new process the last call alone may be right"
+    wrong = trial.judged(instance, answer).failed
+    return f"in a new process the last call alone is {'wrong too' if wrong else 'right: the calls before it matter'}"
 
 
 def expected_of(instance: Instance) -> Any:
@@ -158,18 +197,35 @@ def expected_of(instance: Instance) -> Any:
 
 
 def snippet(finding: Finding, note: str, found: Any, expected: Any) -> str:
-    """Lines to paste that repeat the call with the same bits, once `solver` is defined."""
-    instance, level = finding.instance, LEVELS[finding.instance.level]
-    lines = ["import numpy as np", f"# {instance.name}"]
-    for name in level.arguments:
-        value = instance.data[name]
-        text = repr(plain(value))
-        lines.append(f"{name} = np.array({text})" if isinstance(value, np.ndarray) else f"{name} = {text}")
-    lines += [f"x = solver({', '.join(level.arguments)})", f"# returned {rough(found)}"]
+    """Lines to paste that repeat the calls with the same bits, once `solver` is defined."""
+    lines = [
+        "import numpy as np",
+        f"# {finding.instance.name}",
+        *calls_as_code(finding),
+        f"# returned {rough(found)}",
+    ]
     if expected is not None:
-        lines.append(f"# expected {'at least ' if instance.level == 'bound' else ''}{rough(expected)}")
+        lines.append(f"# expected {'at least ' if finding.instance.level == 'bound' else ''}{rough(expected)}")
     size = f": {finding.violation:.3g} where {finding.limit:.3g} is allowed" if np.isfinite(finding.violation) else ""
     return "\n".join([*lines, f"# {note}{size}"])
+
+
+def calls_as_code(finding: Finding) -> Iterator[str]:
+    """The calls before the last one and the last one; what stays the same is not written again."""
+    known: dict[str, Any] = {}
+    for instance in (*finding.before, finding.instance):
+        arguments = LEVELS[instance.level].arguments
+        for name in arguments:
+            value = instance.data[name]
+            if name in known and np.array_equal(known[name], value):
+                continue
+            array = isinstance(value, np.ndarray)
+            target = f"{name}[...]" if array and finding.reused and name in known else name
+            yield f"{target} = np.array({plain(value)!r})" if array else f"{target} = {plain(value)!r}"
+            known[name] = value
+        fresh = finding.before and not finding.reused
+        words = (f"{name}.copy()" if fresh and isinstance(known[name], np.ndarray) else name for name in arguments)
+        yield f"x = solver({', '.join(words)})"
 
 
 def rough(value: Any) -> str:
@@ -209,23 +265,22 @@ def failure_condition(trial: Trial) -> Condition | None:
     }
     if not any(judged.values()) or trial.session.hung:
         return None
-    near = dict(probed(trial, [case for case, failed in judged.items() if failed]))
-    judged |= near
-    failing = [properties(case) for case, failed in judged.items() if failed]
-    passing = [properties(case) for case, failed in judged.items() if not failed]
-    beside = np.array([case in near for case, failed in judged.items() if not failed], dtype=bool)
-    words, exceptions = shared(failing, passing, beside if beside.any() else ~beside)
-    return Condition(words, len(failing), exceptions, len(passing))
+    judged |= dict(probed(trial, [case for case, failed in judged.items() if failed]))
+    return condition_of(judged)
 
 
 def unsupported_condition(trial: Trial) -> Condition | None:
     """The properties that the cases share for which the solver raised NotImplementedError."""
-    refused = [properties(case) for case in trial.suite.cases if case in trial.session.unsupported]
-    answered = [properties(case) for case in trial.suite.cases if case not in trial.session.unsupported]
-    if not refused or not answered:
-        return None
-    words, exceptions = shared(refused, answered, np.zeros(len(answered), dtype=bool))
-    return Condition(words, len(refused), exceptions, len(answered))
+    refused = {case: case in trial.session.unsupported for case in trial.suite.cases}
+    return condition_of(refused) if any(refused.values()) and not all(refused.values()) else None
+
+
+def condition_of(marked: Mapping[Instance, bool]) -> Condition:
+    """What separates the marked cases from the others."""
+    failing = [properties(case) for case, mark in marked.items() if mark]
+    passing = [properties(case) for case, mark in marked.items() if not mark]
+    words, exceptions = shared(failing, passing) if passing else ((), 0)
+    return Condition(words, len(failing), exceptions, len(passing))
 
 
 def probed(trial: Trial, failing: Sequence[Instance]) -> Iterator[tuple[Instance, bool]]:
@@ -305,80 +360,57 @@ def matrix_properties(A: Any) -> dict[str, float]:
 # The shortest separating conjunction
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Literal:
-    """Words that hold for every failing case, for which passing cases they hold, and how odd they are."""
+    """Words that hold for every failing case, for which passing cases they hold (as bits), and their price."""
 
     words: str
-    name: str
-    held: Any
-    oddness: int
+    held: int
+    price: float
 
 
 VISIBLE = ("x* = 0", "nonzeros of x*", "x* lies inside Ω", "ρ̃ over the ρ̃ of collapse", "ρ̃ = 0", "ν = 0")
 """Properties that decide whether a fault can be seen at all; they are named only if no others separate the cases."""
+PLAIN = ("n", "ε", "τ/max |A|", "‖y‖_B", "‖x0‖_B", "k", "cond(B)")
+"""Numbers that code asks about more often than about others."""
 
 
-def shared(failing: Sequence[Properties], passing: Sequence[Properties], beside: Any) -> tuple[tuple[str, ...], int]:
-    """(the words, the number of passing cases for which they hold).
+def shared(failing: Sequence[Properties], passing: Sequence[Properties]) -> tuple[tuple[str, ...], int]:
+    """(at most three properties, the number of passing cases that have them too): few, plain and excluding most."""
+    every = (1 << len(passing)) - 1
+    found = [literal for name in failing[0] for literal in literals(name, failing, passing) if literal.held != every]
+    sets = (chosen for count in (0, 1, 2, 3) for chosen in combinations(found, count))
 
-    Candidates are properties that exclude many passing cases: among all, and among the neighbours of failing cases,
-    which differ from them in one dimension. The best set of at most three excludes most with few and plain words.
-    """
-    found = list(literals(failing, passing))
-    if not passing or not found:
-        return (), len(passing)
-    every, plain = np.ones(len(passing), dtype=bool), [literal for literal in found if literal.name not in VISIBLE]
-    seen = np.all([every, *(literal.held for literal in found if literal.name in VISIBLE)], axis=0)
-    lists = (
-        excluding(plain, beside & seen),
-        excluding(plain, beside),
-        excluding(plain, every),
-        excluding(found, every),
-    )
-    pool = list({literal.words: literal for chosen in lists for literal in chosen}.values())
-    sets = [chosen for count in (0, 1, 2, 3) for chosen in combinations(pool, count)]
-    best = min(sets, key=lambda chosen: cost(chosen, every))
-    held = np.all([every, *(literal.held for literal in best)], axis=0)
-    return tuple(merged([literal.words for literal in best])), int(held.sum())
+    def held(chosen: Sequence[Literal]) -> int:
+        return reduce(and_, (literal.held for literal in chosen), every).bit_count()
+
+    best = min(sets, key=lambda chosen: held(chosen) / len(passing) + sum(literal.price for literal in chosen))
+    return tuple(merged([literal.words for literal in best])), held(best)
 
 
-def cost(chosen: Sequence[Literal], every: Any) -> float:
-    """The share of passing cases that are not excluded, and a price for every property, higher for odd ones."""
-    left = np.all([every, *(literal.held for literal in chosen)], axis=0).mean()
-    return float(left) + sum(0.02 + 0.01 * literal.oddness + 0.1 * (literal.name in VISIBLE) for literal in chosen)
+def literals(name: str, failing: Sequence[Properties], passing: Sequence[Properties]) -> Iterator[Literal]:
+    """What every failing case has in common in one property: its truth, a lower and an upper bound."""
+    bad, good = [case[name] for case in failing], [case[name] for case in passing]
+    low, high = min(bad), max(bad)
+    truth, visible = isinstance(low, (bool, np.bool_)), 0.1 * (name in VISIBLE)
+    price = (0.02 if truth else 0.03 if name in PLAIN else 0.04) + visible
+    if truth and low == high:
+        yield Literal(name if low else opposite(name), bits(value == low for value in good), price)
+    elif not truth:
+        below, above = [v for v in good if v < low], [v for v in good if v > high]
+        if below and math.isfinite(low):
+            bound = round_between(float(max(below)), float(low))
+            words = f"{name} > 0" if bound == 0.0 else f"{name} ≥ {bound:g}"
+            yield Literal(words, bits(value >= low for value in good), price)
+        if above:
+            bound = round_between(float(min(above)), float(high))
+            words = f"{name} = 0" if high == 0.0 else f"{name} ≤ {bound:g}"
+            yield Literal(words, bits(value <= high for value in good), price)
 
 
-def excluding(found: Sequence[Literal], passing: Any) -> list[Literal]:
-    """At most four properties, each of which excludes the most of the passing cases that are left."""
-    chosen, left = list[Literal](), passing.copy()
-    while len(chosen) < 4 and left.any() and found:
-        best = max(found, key=lambda literal: float((left & ~literal.held).sum()) - 0.3 * literal.oddness)
-        if not (left & ~best.held).any():
-            break
-        chosen.append(best)
-        left = left & best.held
-    return chosen
-
-
-def literals(failing: Sequence[Properties], passing: Sequence[Properties]) -> Iterator[Literal]:
-    """The properties that every failing case has and some passing case lacks."""
-    for name in failing[0]:
-        bad = np.array([case[name] for case in failing], dtype=np.float64)
-        good = np.array([case[name] for case in passing], dtype=np.float64)
-        odd = 1 if name in ("n", "ε", "τ/max |A|", "‖y‖_B", "‖x0‖_B", "k", "cond(B)") else 2
-        if isinstance(failing[0][name], (bool, np.bool_)):
-            if np.ptp(bad) == 0.0 and not np.all(good == bad[0]):
-                yield Literal(name if bad[0] else opposite(name), name, good == bad[0], 0)
-            continue
-        low, high = float(np.min(bad)), float(np.max(bad))
-        below, above = good[good < low], good[good > high]
-        if len(below):
-            bound = round_between(float(np.max(below)), low)
-            yield Literal(f"{name} > 0" if bound == 0.0 else f"{name} ≥ {bound:g}", name, good >= low, odd)
-        if len(above):
-            bound = round_between(float(np.min(above)), high)
-            yield Literal(f"{name} = 0" if high == 0.0 else f"{name} ≤ {bound:g}", name, good <= high, odd)
+def bits(held: Iterable[Any]) -> int:
+    """Truth values as the bits of a number."""
+    return sum(1 << i for i, value in enumerate(held) if value)
 
 
 def merged(words: Sequence[str]) -> Iterator[str]:

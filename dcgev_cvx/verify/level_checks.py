@@ -11,11 +11,11 @@ import numpy as np
 
 from .._numerics.checks import Vector, one_of
 from ..errors import InvalidParameter
-from .call_pairs import PAIRS, RUNS, Pair, resolved
+from .call_pairs import PAIRS, RUNS, Pair
 from .equations import EQUATIONS, Equation, share
 from .levels import LEVELS, Instance
 from .pencil_cases import optimum
-from .suite import Suite, is_mild
+from .suite import Suite
 from .trial import Answer, Check, Finding, Session, Trial, vector_of
 
 NO_BASE = "the answers it starts from are wrong already"
@@ -23,20 +23,22 @@ SINCE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "1": ("valid answer", "feasibility", "optimality conditions", "optimal value", "minimiser", "descent",
               "fixed point", "no ascent", "stationarity", "validity", "not vacuous", "cardinality", "unit norm",
-              "units of the variables", "the same call twice", "calls interleaved", "reused arrays", "float32 data",
+              "the same call twice", "calls interleaved", "reused arrays", "float32 data",
               "last digits", "answers kept", "double precision", "inputs unchanged", "same bits", "plain arrays",
-              "silent", "no warnings", "no worse than λmax", "monotone in k", "value against the optimum",
+              "silent", "no warnings", "no worse than λmax", "value against the optimum",
               "exact zeros"),
         "2": ("one part changed",),
+        "3": ("fresh process", "branches of the source"),
     }
 )  # fmt: skip
 """The checks by the version of the kit that they came with; the last is the version of the kit."""
 
 
-def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
+def checks(level: str, found: Suite, *, remote: bool = False, startable: bool = False) -> list[Check]:
     """The checks of a level that the suite has cases for, in the order of the report.
 
-    Valid answers, equations, sequences of calls, then the advisory checks. A program (remote) has no arrays.
+    Valid answers, equations, sequences of calls, then the advisory checks. A program (remote) has no arrays; only a
+    solver that is startable can be called in a new process.
     """
     vector = LEVELS[level].returns == "x"
     local = () if not remote else ("float32 data", "reused arrays")
@@ -46,6 +48,8 @@ def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
         text = "from its own answer the solver does not raise f"
         made += [Check("fixed point", "Eq:min-step", text, restarts, blocked=NO_BASE)]
     made += [pair_check(name) for name in found.pairs if name in PAIRS and name not in local]
+    if startable:
+        made += [Check("fresh process", "", "the first call of a new process is right", first_calls, blocked=NO_BASE)]
     if found.pairs.get("last digits"):
         text = "a change of an argument in its twelfth digit reaches the answer"
         made += [Check("last digits", "", text, last_digits, blocked=NO_BASE)]
@@ -64,7 +68,6 @@ def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
     if level == "bound":
         text = "the bound does not exceed max(0, λmax(A, B))"
         made += [Check("no worse than λmax", "GEV-P", text, above_lambda_max, "advisory")]
-        made += [Check("monotone in k", "SGEV-P", "a larger k does not lower the bound", falls, "advisory")]
     elif level == "cardinality":
         text = "information: (optimum − xᵀAx)/max |λ|, worst case"
         made += [Check("value against the optimum", "SGEV-P", text, below_optimum, "advisory")]
@@ -93,15 +96,13 @@ def selected(
 # Equations
 
 
-def opening(found: Suite) -> Instance:
-    """The case that is asked first: one that can be judged well, since some solvers are wrong at their first call."""
-    return next((case for case in found.cases[::-1] if is_mild(case)), found.cases[-1])
-
-
 def answers(trial: Trial) -> Iterator[Finding]:
-    """Every call returns n finite real numbers, or one; raising, hanging, None, NaN and text are no answer."""
+    """Every call returns n finite real numbers, or one; raising, hanging, None, NaN and text are no answer.
+
+    The first is one that can be judged well, since some solvers are wrong at their first call.
+    """
     if not is_remote(trial.session.solver):  # of a program the first line gone wrong is to be shown
-        trial.session.ask(opening(trial.suite))
+        trial.session.ask(trial.suite.pairs["the same call twice"][0].base)
     for case, answer in asked(trial, trial.suite.cases):
         yield Finding(case, 0.0 if answer.x is not None else math.inf, 1.0, None, answer.problem)
 
@@ -165,7 +166,8 @@ def pair_check(name: str) -> Check:
             if answer is not None and pair.single and answer.problem.startswith("raised"):
                 yield Finding(pair.asked, 0.0, 1.0, note="refused")
             elif answer is not None and answer.asked:
-                yield trial.judged(pair.asked, answer, single=pair.single, note=pair.how)
+                found = trial.judged(pair.asked, answer, single=pair.single, note=pair.how)
+                yield replace(found, before=(pair.base,) if pair.reused else pair.before, reused=pair.reused)
 
     return Check(name, "", PAIRS[name][1], findings, blocked=NO_BASE)
 
@@ -190,6 +192,14 @@ def second_answer(session: Session, pair: Pair) -> Answer:
     return session.call(pair.asked, arguments)
 
 
+def first_calls(trial: Trial) -> Iterator[Finding]:
+    """The first call of a new process, for two questions: detects what works only after other calls."""
+    for pair in trial.suite.pairs.get("the same call twice", ())[:2]:
+        answer = trial.session.alone(pair.base) if trial.right(pair.base) else None
+        if answer is not None and answer.asked:
+            yield trial.judged(pair.base, answer, note="the first call of a new process")
+
+
 def last_digits(trial: Trial) -> Iterator[Finding]:
     """x(θ) and x(θ(1 − 1e-12)) differ: detects an argument that was rounded to float32, or to fit a cache.
 
@@ -199,8 +209,8 @@ def last_digits(trial: Trial) -> Iterator[Finding]:
     found: dict[str, list[tuple[Pair, Answer, bool]]] = {}
     for pair in trial.suite.pairs.get("last digits", ()):
         first = trial.session.ask(pair.base)
-        if first.x is None or not trial.right(pair.base) or not resolved(pair.base, pair.asked, first.x):
-            continue  # nothing is learnt where x does not move
+        if first.x is None or not trial.right(pair.base):
+            continue
         second = trial.session.call(pair.asked, pair.asked.arguments())
         still = second.x is not None and np.array_equal(first.x, second.x)
         found.setdefault(pair.how, []).append((pair, second, still and not (first.single or few_digits(first.x))))
@@ -211,7 +221,7 @@ def last_digits(trial: Trial) -> Iterator[Finding]:
                 yield Finding(pair.asked, math.inf, 1.0, None, second.problem)
             else:
                 note = f"{name} was moved by 1e-12 of itself, and no bit of the answer moved" if still else ""
-                yield Finding(pair.asked, float(still and rounded), 0.5, second.x, note)
+                yield Finding(pair.asked, float(still and rounded), 0.5, second.x, note, (pair.base,))
 
 
 def few_digits(x: Vector) -> bool:
@@ -289,15 +299,6 @@ def above_lambda_max(trial: Trial) -> Iterator[Finding]:
     for case, _, x in vectors(trial):
         best = optimum(case)
         yield Finding(case, share(max(0.0, float(x[0]) - max(0.0, best.lambda_max)), best.radius), 1e-3, x)
-
-
-def falls(trial: Trial) -> Iterator[Finding]:
-    """bound(k) ≤ bound(k + 1): advisory, since both may be valid. 1e-3 of max |λ| is allowed."""
-    for case, above in trial.suite.ladder:
-        first, second = trial.session.ask(case).x, trial.session.ask(above).x
-        if first is not None and second is not None:
-            fall = 0.0 if second[0] >= first[0] else float(first[0] - second[0])
-            yield Finding(case, share(fall, optimum(case).radius), 1e-3, first, f"bound(k + 1) = {second[0]:.10g}")
 
 
 def below_optimum(trial: Trial) -> Iterator[Finding]:

@@ -173,7 +173,7 @@ def question(level: str, name: str, flags: tuple[str, ...], data: Mapping[str, A
         key: frozen(np.array(value, dtype=np.float64, order="C")) if isinstance(value, np.ndarray) else value
         for key, value in data.items()
     }
-    return Instance(level, name, MappingProxyType(kept), flags)
+    return Instance(level, name, kept, flags)
 
 
 def plain(value: Any) -> Any:
@@ -250,24 +250,6 @@ class Tolerances:
     largest_condition: float = math.inf
     largest_scale: float = math.inf
     gap: float = 0.0
-
-    @property
-    def feasibility(self) -> float:
-        """How far an answer may leave Ω; conic solvers stop at 1e-8, which cond(B) = 1e3 can make 1e-6."""
-        return 1e-5 if self.gap > 0.0 else self.accuracy
-
-    def value(self, size: float) -> float:
-        """The tolerance of a surrogate's value, relative to its size; a gap is relative to 1 + size.
-
-        An error δ in x costs δ² in the value, so 1e-3·δ is far from tight; summing in double precision loses 1e-12.
-        """
-        if self.gap > 0.0:
-            return self.gap * (1.0 + 1.0 / size) if size > 0.0 else 1.0
-        return 1e-3 * self.accuracy + 1e-12
-
-    def at(self, instance: Instance) -> float:
-        """The accuracy asked at an instance: not below what rounding leaves there."""
-        return max(self.accuracy, rounding(instance))
 
 
 PROFILES: Mapping[str, Tolerances] = MappingProxyType(

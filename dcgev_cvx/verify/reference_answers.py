@@ -122,7 +122,7 @@ class Reference:
 
 def reference(instance: Instance) -> Reference:
     """The certified minimiser of a step, computed once per instance (ALG, Eq:fdaiterative)."""
-    with one_thread:  # the matrices are small: threads would mostly wait for each other
+    with one_thread, np.errstate(invalid="ignore"):  # threads would wait for each other; a method that failed is NaN
         return instance.once("reference", lambda: certified(instance))
 
 
@@ -255,9 +255,8 @@ def lowest_on_the_way(step: Surrogate, x: Vector, new: Vector) -> Vector:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = x / (x - new)
     points = x + np.append(t[(t > 0.0) & (t < 1.0)], 1.0)[:, None] * (new - x)
-    points[np.abs(points) <= 8.0 * UNIT_ROUNDOFF * np.abs(x)] = (
-        0.0  # where a coordinate crosses zero its terms cancel
-    )
+    crossing = np.abs(points) <= 8.0 * UNIT_ROUNDOFF * np.abs(x)  # where a coordinate is 0 its terms cancel
+    points[crossing] = 0.0
     points[-1] = new
     values = np.sum((points @ step.H - 2.0 * step.c) * points, axis=1) + np.abs(points) @ step.p
     return points[int(np.argmin(values))]
@@ -296,18 +295,13 @@ def dual_minimiser(step: Surrogate, guess: float) -> Vector:
 
     if step.a is None and not step.H.any():  # x is a multiple of the LASSO's solution (beyond the paper)
         z = dual_lasso(step.B, step.c, step.p)
-        return (
-            z / step.norm(z)
-            if step.norm(z) > 1e-12 * step.norm(dual_lasso(step.B, step.c, 0.0 * step.p))
-            else 0.0 * z
-        )
+        unpenalised = dual_lasso(step.B, step.c, 0.0 * step.p)
+        return z / step.norm(z) if step.norm(z) > 1e-12 * step.norm(unpenalised) else 0.0 * z
 
     def at(mu: float) -> Vector:
-        return (
-            dual_lasso(step.B, -mu * step.a, step.p)
-            if step.a is not None
-            else dual_lasso(step.H + mu * step.B, step.c, step.p)
-        )
+        if step.a is not None:
+            return dual_lasso(step.B, -mu * step.a, step.p)
+        return dual_lasso(step.H + mu * step.B, step.c, step.p)
 
     def room(mu: float) -> float:
         return float(step.room(at(mu)))

@@ -16,7 +16,6 @@ import numpy as np
 
 from .._numerics.checks import Matrix, Vector
 from ..programs import MACHINE_EPS
-from .case_space import Row, Space
 from .equations import objective, proximal_residual, spread, tangent
 from .levels import LAYOUTS, Instance, question
 from .pencil_cases import (
@@ -25,15 +24,17 @@ from .pencil_cases import (
     METRICS,
     SPECIAL_METRICS,
     Random,
+    Row,
+    Space,
+    flags_of,
     leading,
     pencil,
     random_stream,
-    size_levels,
     sized,
     unit,
 )
 from .reference_answers import Surrogate, feature_sign_search
-from .step_cases import flags_of, pattern, shifted, within
+from .step_cases import pattern, shifted, within
 
 QUICK_RUN = 120
 """The steps in which the exact iteration settles on a case, unless it is one of the slow ones."""
@@ -81,20 +82,15 @@ PCA_SPACE = Space(
 """Algorithm 2: no B, and A ⪰ 0."""
 
 
-def run_build(level: str) -> Callable[[Row, Random], Instance | None]:
-    """How a row becomes a run: the first of a few draws that is useful, otherwise one that can be judged."""
-    size = size_levels(RUN_SPACE)
-
-    def build(row: Row, rng: Random) -> Instance | None:
-        n, spare = size(row["n"], rng), None
-        for _ in range(3):
-            case = draw_run(level, row, n, rng)
-            if useful_run(case, QUICK_RUN) is not None:
-                return case
-            spare = spare or (case if judgeable_run(case, QUICK_RUN) else None)
-        return spare
-
-    return build
+def run_of_row(level: str, row: Row, n: int, rng: Random) -> Instance | None:
+    """A run of the named levels: the first of a few draws that is useful, otherwise one that can be judged."""
+    spare = None
+    for _ in range(3):
+        case = draw_run(level, row, n, rng)
+        if useful_run(case, QUICK_RUN) is not None:
+            return case
+        spare = spare or (case if judgeable_run(case, QUICK_RUN) else None)
+    return spare
 
 
 def draw_run(level: str, row: Row, n: int, rng: Random) -> Instance:
@@ -114,9 +110,8 @@ def draw_run(level: str, row: Row, n: int, rng: Random) -> Instance:
 
 def hard_runs(level: str, seed: int, count: int) -> Iterator[Instance]:
     """Slow runs, small entries, starts that matter."""
-    makers = (slow_runs, long_runs, small_entries, better_starts, sparse_starts)
-    found = (case for make in makers for case in make(level, seed, count))
-    yield from (case for case in found if case is not None)
+    for make in (long_runs, small_entries, sparse_starts):
+        yield from make(level, seed, count)
 
 
 def run_case(
@@ -133,18 +128,6 @@ def run_start(B: Matrix, top: Vector, start: str, rng: Random) -> Vector:
 
 
 # Which cases are useful
-
-
-def first_good(
-    draw: Callable[[], Instance], limit: int, least: int = 1, rates: tuple[float, float] = (0.0, 1.0)
-) -> Instance | None:
-    """The first of twelve draws that can tell a right solver from a wrong one and takes `least` steps or more."""
-    for _ in range(12):
-        case = draw()
-        run = useful_run(case, limit)
-        if run is not None and run.steps >= least and rates[0] <= run.rate <= rates[1]:
-            return case
-    return None
 
 
 def useful_run(case: Instance, limit: int) -> Run | None:
@@ -184,11 +167,9 @@ def without_tie(case: Instance, x: Vector) -> bool:
 
 @dataclass(frozen=True)
 class Run:
-    """The iteration from a start: where it ended, in how many steps, the factor by which its last steps shrank."""
+    """Where the iteration from a start ended, and whether it stood still there."""
 
     x: Vector
-    steps: int
-    rate: float
     settled: bool
 
 
@@ -204,15 +185,13 @@ def exact_run(instance: Instance, limit: int, metric: bool = False) -> Run:
 
 def iterated(instance: Instance, limit: int, metric: bool) -> Run:
     """The iteration itself, with τI or, where metric is true, with τB."""
-    step, y, moves = exact_step(instance, metric), instance.data["x0"], list[float]()
-    for count in range(1, limit + 1):
+    step, y = exact_step(instance, metric), instance.data["x0"]
+    for _ in range(limit):
         x = step(y)
-        d = x - y
-        moves.append(float(np.sqrt(d @ instance.B @ d)))
-        y = x
-        if moves[-1] <= SETTLED:
-            return Run(y, count, rate_of(moves), settled=True)
-    return Run(y, limit, rate_of(moves), settled=False)
+        d, y = x - y, x
+        if float(d @ instance.B @ d) <= SETTLED**2:
+            return Run(y, settled=True)
+    return Run(y, settled=False)
 
 
 def exact_step(instance: Instance, metric: bool) -> Callable[[Vector], Vector]:
@@ -225,9 +204,11 @@ def exact_step(instance: Instance, metric: bool) -> Callable[[Vector], Vector]:
     whitened = np.linalg.solve(L, np.linalg.solve(L, A).T)
     H = shifted(whitened) * B if metric else shifted(A) * np.eye(len(A))
     spectra: dict[bytes, Any] = {}
-    return lambda y: feature_sign_search(Surrogate(H, A @ y + H @ y, price / (np.abs(y) + eps), B, None, spectra), y)[
-        0
-    ]
+
+    def step(y: Vector) -> Vector:
+        return feature_sign_search(Surrogate(H, A @ y + H @ y, price / (np.abs(y) + eps), B, None, spectra), y)[0]
+
+    return step
 
 
 def soft_threshold_step(c: Vector, p: Vector, tau: float) -> Vector:
@@ -236,32 +217,7 @@ def soft_threshold_step(c: Vector, p: Vector, tau: float) -> Vector:
     return z / max(tau, float(np.linalg.norm(z)), 1e-300)
 
 
-def rate_of(moves: list[float]) -> float:
-    """The factor by which the last steps shrank."""
-    tail = [move for move in moves if move > SETTLED][-20:]
-    return (tail[-1] / tail[0]) ** (1.0 / (len(tail) - 1)) if len(tail) > 1 else 0.0
-
-
 # Runs that random draws seldom bring
-
-
-def slow_runs(level: str, seed: int, count: int) -> list[Instance]:
-    """Runs that need 130 steps and more, at a rate r in [0.9, 0.97]: after a loose stop the limit is still
-    r/(1 − r), ten to thirty, times the last step away.
-    """
-    rng = random_stream(seed, 5, level)
-
-    def draw() -> Instance:
-        n, metric = int(rng.integers(3, 7)), metric_of(level, rng)
-        A, B = pencil("covariance", metric, n, rng)
-        A = slowed(A, B, float(rng.uniform(0.925, 0.95)))
-        eps, share = float(rng.choice([1.0, 0.1])), float(rng.choice([0.0, 0.002, 0.005]))
-        top = leading(A, B)
-        x0 = run_start(B, top, "dense", rng)
-        return run_case(level, A, B, share * float(top @ A @ top), eps, x0, ("slow", metric))
-
-    found = [first_good(draw, 420, least=130, rates=(0.9, 0.97)) for _ in range(3 * count)]
-    return [case for case in found if case is not None][:count]
 
 
 def metric_of(level: str, rng: Random) -> str:
@@ -324,37 +280,8 @@ def slowed(A: Matrix, B: Matrix, rate: float) -> Matrix:
     return A + max(0.0, (rate * first - second) / (1.0 - rate)) * B
 
 
-def better_starts(level: str, seed: int, count: int) -> list[Instance | None]:
-    """Starts that lie below where the leading eigenvector and the constant vector lead: ignoring x0 is an ascent."""
-    rng = random_stream(seed, 6, level)
-    draws = ((better_start(level, rng) for _ in range(60)) for _ in range(count))
-    return [next((case for case in found if case is not None), None) for found in draws]
-
-
-def better_start(level: str, rng: Random) -> Instance | None:
-    """The best of several limits, slightly changed, if it is clearly better than the usual starts' limits."""
-    n, metric = int(rng.integers(5, 9)), metric_of(level, rng)
-    A, B = pencil("covariance", metric, n, rng)
-    top, eps = leading(A, B), float(rng.choice([1e-2, 1e-4, MACHINE_EPS]))
-    rho = float(rng.uniform(0.1, 0.25)) * float(top @ A @ top)
-
-    def run(x0: Vector) -> Run:
-        return exact_run(run_case(level, A, B, rho, eps, x0, ()), 80)
-
-    starts = [unit(B, np.where(rng.random(n) < 0.5, rng.standard_normal(n), 0.0) + 1e-9) for _ in range(4)]
-    ends = [end.x for end in map(run, starts) if end.settled and np.count_nonzero(end.x) >= 2]
-    if not ends:
-        return None
-    flags = ("better-start", metric)
-    best = min(ends, key=lambda x: objective(run_case(level, A, B, rho, eps, x, ()), x))
-    case = run_case(level, A, B, rho, eps, unit(B, best * (1.0 + 0.02 * rng.standard_normal(n))), flags)
-    x0, usual = case.data["x0"], min(objective(case, run(start).x) for start in (top, unit(B, np.ones(n))))
-    good = objective(case, x0) < usual - 0.02 * spread(case, x0)
-    return case if good and useful_run(case, QUICK_RUN) is not None else None
-
-
 def sparse_starts(level: str, seed: int, count: int) -> list[Instance]:
-    """Starts at a sparse limit: filling its zeros, or starting from a dense vector, ends at a larger f.
+    """Starts at a sparse limit: filling its zeros, or another start, ends at a larger f.
 
     A has a block vvᵀ with eigenvalue 1, other variables of variance d = 0.2, and a coupling c = 0.03 between them.
     One more variable gains c²/(1 − d) = 0.0011 and costs about 0.93ρ̃; filled with 1e-3 it is kept, since c exceeds

@@ -6,10 +6,12 @@ import html
 import math
 import platform
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from time import perf_counter
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -18,9 +20,12 @@ from ..errors import DCGEVError, InvalidParameter
 from .counterexamples import Condition, Counterexample, counterexample, failure_condition, unsupported_condition
 from .level_checks import SINCE, checks, is_remote, selected
 from .levels import LEVELS, Tolerances, known_level, tolerances
+from .solver_coverage import Search, Watcher, guilty_branch, search
 from .suite import Effort, Suite, case_hash, suite
-from .trial import TIME_LIMIT, Check, Outcome, Session, Solver, Trial, as_time_limit
+from .trial import TIME_LIMIT, Check, Finding, Outcome, Session, Solver, Trial, as_time_limit
 from .vector_files import SCHEMA_VERSION
+
+BRANCHES = "branches of the source"
 
 
 class VerificationFailed(DCGEVError, AssertionError):
@@ -86,39 +91,57 @@ def check(
     """
     about = known_level(level)
     if not callable(solver):
-        raise InvalidParameter(
-            f"solver = {solver!r} is not callable; it is called as solver({', '.join(about.arguments)})."
-        )
+        words = ", ".join(about.arguments)
+        raise InvalidParameter(f"solver = {solver!r} is not callable; it is called as solver({words}).")
     if progress is not None and not callable(progress):
         raise InvalidParameter(f"progress = {progress!r} is not callable; it is called as progress(check, calls).")
-    begin, profile, session = perf_counter(), tolerances(tol), Session(solver, as_time_limit(time_limit))
-    found = suite(level, seed, effort, profile)
-    trial, outcomes = Trial(session, found, profile), list[Outcome]()
-    known = dict(expected or {})
-    for item in selected(checks(level, found, remote=is_remote(solver)), include, exclude, known):
+    begin, profile, searches = perf_counter(), tolerances(tol), list[Search]()
+    found, known, remote = suite(level, seed, effort, profile), dict(expected or {}), is_remote(solver)
+    watched: Any = None if remote else solver if hasattr(solver, "branches") else Watcher(solver)
+    trial, outcomes = Trial(Session(watched or solver, as_time_limit(time_limit)), found, profile), list[Outcome]()
+
+    def searched(trial: Trial) -> Iterable[Finding]:
+        wrong = any(outcome.kind == "contract" and outcome.status == "failed" for outcome in outcomes)
+        searches.extend(search(trial, watched, most=0 if wrong else 8))
+        return (finding for result in searches for finding in result.findings)
+
+    made = checks(level, found, remote=remote, startable=hasattr(solver, "fresh"))
+    if watched is not None:
+        made.append(
+            Check(BRANCHES, "", "inputs for branches that no case took are answered right", searched, since="3")
+        )
+    for item in selected(made, include, exclude, known):
         if progress is not None:
-            progress(item.name, session.calls)
+            progress(item.name, trial.session.calls)
         outcomes.append(replace(item.run(trial), known=known.get(item.name, "")))
-    name = getattr(solver, "__name__", None) or type(solver).__name__
+    outcomes = [outcome for outcome in outcomes if outcome.cases or outcome.name != BRANCHES]
     with np.errstate(all="ignore"):
         where, refused = failure_condition(trial), unsupported_condition(trial)
+        guilty = "" if watched is None else guilty_branch(trial, watched)
     example = counterexample(trial, [outcome for outcome in outcomes if not outcome.known])
-    coverage = f"{found.space.asked} of {found.space.pairs} pairs of levels ({found.space.share:.0%})"
-    counts = (session.calls, len(found.cases), found.left_out, session.seconds, perf_counter() - begin)
+    if isinstance(watched, Watcher):
+        watched.close()
     return Report(
-        level,
-        str(name),
-        seed,
-        effort,
-        profile,
-        tuple(outcomes),
-        *counts,
-        example,
-        is_remote(solver),
-        where,
-        refused,
-        coverage,
-        origin(found),
+        level=level,
+        solver=str(getattr(solver, "__name__", None) or type(solver).__name__),
+        seed=seed,
+        effort=effort,
+        tolerances=profile,
+        checks=tuple(outcomes),
+        calls=trial.session.calls,
+        cases=len(found.cases),
+        left_out=found.left_out,
+        solver_seconds=trial.session.seconds,
+        seconds=perf_counter() - begin,
+        counterexample=example,
+        remote=remote,
+        condition=where,
+        unsupported=refused,
+        coverage=f"{found.space.asked} of {found.space.pairs} pairs of levels ({found.space.share:.0%})",
+        branches=tuple(searches),
+        guilty=guilty,
+        unwatched="" if watched is None else watched.problem,
+        origin=origin(found),
     )
 
 
@@ -166,27 +189,16 @@ def parametrize_with_checks(
     """
     import pytest
 
-    profile = tolerances(tol)
+    profile, limit = tolerances(tol), as_time_limit(time_limit)
     found = suite(level, seed, effort, profile)
-    bench = Bench(found, profile, as_time_limit(time_limit))
     made = checks(level, found, remote=as_flag(remote, "remote"))
-    return pytest.mark.parametrize("check", [BoundCheck(c, bench) for c in made if c.kind == "contract"], ids=str)
 
+    @lru_cache(maxsize=1)
+    def trial_of(solver: Solver) -> Trial:
+        return Trial(Session(solver, limit), found, profile)
 
-@dataclass
-class Bench:
-    """A level's suite and the trial of the solver tried last, shared by all tests of a function."""
-
-    found: Suite
-    tol: Tolerances
-    time_limit: float
-    trial: Trial | None = field(default=None)
-
-    def of(self, solver: Solver) -> Trial:
-        """The running trial of a solver; another solver gets a new one."""
-        if self.trial is None or self.trial.session.solver is not solver:
-            self.trial = Trial(Session(solver, self.time_limit), self.found, self.tol)
-        return self.trial
+    bound = [BoundCheck(item, trial_of) for item in made if item.kind == "contract"]
+    return pytest.mark.parametrize("check", bound, ids=str)
 
 
 @dataclass(frozen=True)
@@ -194,15 +206,15 @@ class BoundCheck:
     """A check to be called with the solver; VerificationFailed holds the report's line and the example."""
 
     check: Check
-    bench: Bench
+    trial_of: Callable[[Solver], Trial]
 
     def __call__(self, solver: Solver) -> Outcome:
-        """Run the check."""
-        trial = self.bench.of(solver)
+        """Run the check in the trial that all checks of the solver share."""
+        trial = self.trial_of(solver)
         outcome = self.check.run(trial)
         if not outcome.passed:
             example = counterexample(trial, [outcome])
-            raise VerificationFailed("\n".join([line(outcome), *([example.snippet] if example else [])]))
+            raise VerificationFailed("\n".join([line(outcome), *([str(example)] if example else [])]))
         return outcome
 
     def __str__(self) -> str:
@@ -235,6 +247,12 @@ class Report:
         What the failing cases, and those that the solver does not support, have in common.
     coverage : str
         The share of pairs of levels that were tried, in words.
+    branches : tuple of Search
+        The branches of the solver's source that no case took, and what the search for inputs that take them found.
+    guilty : str
+        The branch of the source that failing cases take and others do not, in words.
+    unwatched : str
+        Why the branches were not watched, or nothing.
     origin : mapping
         Versions of the kit and of its schema, the platform, and the hash of the cases.
 
@@ -262,6 +280,9 @@ class Report:
     condition: Condition | None = None
     unsupported: Condition | None = None
     coverage: str = ""
+    branches: tuple[Search, ...] = ()
+    guilty: str = ""
+    unwatched: str = ""
     origin: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -303,6 +324,11 @@ class Report:
         counts = Counter("known" if mark(outcome) == "known" else outcome.status for outcome in self.contract)
         known = f" ({counts['known']} known failures)" if counts["known"] else ""
         part = "" if self.unsupported is None or not self.ok else f" on what it supports ({self.supported:.0%})"
+        never = sum(not result.findings for result in self.branches)
+        if never and self.ok:
+            part += (
+                f"; {never} branch{'es' if never > 1 else ''} of your code {'were' if never > 1 else 'was'} never run"
+            )
         return (
             f"{'PASSED' if self.ok else 'FAILED'}{part}: {self.solver} as {self.level} ({LEVELS[self.level].tag}): "
             f"{counts['passed']} checks passed, {counts['failed']} failed{known}, {counts['blocked']} blocked; "
@@ -320,6 +346,8 @@ class Report:
         if self.unsupported is not None:
             words = " and ".join(self.unsupported.words) or "no property in common"
             parts.append(f"{self.unsupported.failing} cases unsupported ({words})")
+        if self.unwatched:
+            parts.append(f"branches not watched: {self.unwatched}")
         if self.remote:
             parts.append("memory layout, float32 and in-place checks do not apply to a program")
         parts += [f"known failure {o.name!r} passes ({o.known})" for o in self.checks if o.known and o.passed]
@@ -333,21 +361,18 @@ class Report:
             return ()
         first = self.failed[0]
         tag = f" ({first.tag})" if first.tag else ""
-        where = str(self.condition) if self.condition else f"fails only in this check: {first.note}"
-        return (f"{first.name}{tag}: {where}",)
+        only = first.name == BRANCHES or self.condition is None
+        where = f"fails only in this check: {first.note}" if only else str(self.condition)
+        return (f"{first.name}{tag}: {where}", *([self.guilty] if self.guilty else []))
 
     def __str__(self) -> str:
-        lines = [
-            self.headline,
-            *self.direction,
-            self.setting,
-            "",
-            row("check", "tag", "", "cases", "worst", "allowed"),
-        ]
-        lines += [line(outcome) for outcome in self.contract]
+        lines = [self.headline, *self.direction, self.setting, ""]
+        lines += [row("check", "tag", "", "cases", "worst", "allowed"), *(line(outcome) for outcome in self.contract)]
         lines += ["advisory (reported, does not decide)", *(line(outcome) for outcome in self.advisory)]
+        if self.branches:
+            lines += ["branches of the source that no case took", *(f"  {result}" for result in self.branches)]
         if self.counterexample is not None:
-            lines += ["", f"smallest example found ({self.counterexample.check}):", self.counterexample.snippet]
+            lines += ["", f"smallest example found ({self.counterexample.check}):", str(self.counterexample)]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -361,22 +386,42 @@ class Report:
             "condition": None if self.condition is None else str(self.condition),
             "tolerance": {"name": self.tolerances.name, "accuracy": self.tolerances.accuracy},
             "checks": [record(outcome) for outcome in self.checks],
+            "branches": [str(result) for result in self.branches],
             "counterexample": None if self.counterexample is None else finite(vars(self.counterexample)),
         }
 
     def to_html(self) -> str:
         """A page that needs no other file."""
-        rows = "".join(html_row(outcome) for outcome in self.checks)
-        snippet = "" if self.counterexample is None else html.escape(self.counterexample.snippet)
-        example = f"<h2>Smallest example</h2><pre>{snippet}</pre>" if snippet else ""
+        title, text = (html.escape(text) for text in (f"{self.solver} as {self.level}", str(self)))
         return (
-            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(self.solver)}</title>'
-            "<style>body{font:16px sans-serif;margin:2em;max-width:70em}td,th{padding:.2em .8em;text-align:left}"
-            ".failed{background:#fdd}.blocked{background:#eee}pre{background:#f4f4f4;padding:1em;overflow:auto}</style>"
-            f"<h1>{html.escape(self.headline)}</h1><p>{html.escape(self.setting)}</p>"
-            "<table><tr><th>check<th>tag<th>meaning<th>kind<th>outcome<th>cases<th>worst<th>allowed</tr>"
-            f"{rows}</table>{example}</html>\n"
+            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><pre>{text}</pre></html>\n'
         )
+
+    def to_junit(self) -> str:
+        """The contract checks as JUnit XML, which CI systems read; a blocked check is an error."""
+        rows = [(outcome.name, mark(outcome), line(outcome).strip()) for outcome in self.contract]
+        return junit_xml(f"{self.solver} as {self.level}", rows)
+
+
+def junit_xml(title: str, rows: Iterable[tuple[str, str, str]]) -> str:
+    """JUnit XML of (name, outcome in a word, details); a known failure is skipped."""
+    kinds = {"failed": "failure", "FAILED": "failure", "blocked": "error", "known": "skipped"}
+    cases = ElementTree.Element("testsuite", name=title)
+    for name, word, details in rows:
+        case = ElementTree.SubElement(cases, "testcase", classname=title, name=name)
+        if word in kinds:
+            ElementTree.SubElement(case, kinds[word], message=printable(details.splitlines()[0])).text = printable(
+                details
+            )
+    cases.set("tests", str(len(cases)))
+    for plural, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        cases.set(plural, str(len(cases.findall(f"testcase/{kind}"))))
+    return ElementTree.tostring(cases, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def printable(text: str) -> str:
+    """The text without the control characters that XML does not allow."""
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 def row(*cells: str) -> str:
@@ -387,11 +432,11 @@ def row(*cells: str) -> str:
 
 def line(outcome: Outcome) -> str:
     """A check as a line; the note of a failure below it."""
-    numbers = (counted(outcome, "/"), number(outcome.worst), number(outcome.tolerance))
-    text = row(outcome.name, outcome.tag, mark(outcome), *numbers)
+    cases = f"{outcome.failures}/{outcome.cases}" if outcome.failures else f"{outcome.cases}"
+    text = row(outcome.name, outcome.tag, mark(outcome), cases, number(outcome.worst), number(outcome.tolerance))
     if outcome.passed:
         return text
-    where = f" at {outcome.instance.name}" if outcome.instance is not None else ""
+    where = f" at {outcome.shown.instance.name}" if outcome.shown is not None else ""
     known = f"known failure: {outcome.known}; " if outcome.known else ""
     return f"{text}\n      {known}{outcome.note or outcome.meaning}{where}"
 
@@ -402,11 +447,6 @@ def mark(outcome: Outcome) -> str:
     return {"passed": "ok", "failed": failed, "blocked": "blocked"}[outcome.status]
 
 
-def counted(outcome: Outcome, between: str) -> str:
-    """The number of cases, with the failures before it where there are some."""
-    return f"{outcome.failures}{between}{outcome.cases}" if outcome.failures else f"{outcome.cases}"
-
-
 def number(value: float) -> str:
     """Two digits, a plain 0, or a dash for infinity."""
     return "0" if value == 0.0 else f"{value:.1e}" if math.isfinite(value) else "-"
@@ -414,18 +454,10 @@ def number(value: float) -> str:
 
 def record(outcome: Outcome) -> dict[str, Any]:
     """A check as plain data."""
-    kept = {name: value for name, value in vars(outcome).items() if name != "x"}
-    return finite({**kept, "instance": None if outcome.instance is None else outcome.instance.name})
+    kept = {name: value for name, value in vars(outcome).items() if name != "shown"}
+    return finite({**kept, "instance": None if outcome.shown is None else outcome.shown.instance.name})
 
 
 def finite(data: dict[str, Any]) -> dict[str, Any]:
     """Infinity and NaN, which JSON does not have, become None."""
     return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in data.items()}
-
-
-def html_row(outcome: Outcome) -> str:
-    """A check as a row of HTML."""
-    cells = (outcome.name, outcome.tag, outcome.meaning, outcome.kind, mark(outcome), counted(outcome, " of "))
-    numbers = (number(outcome.worst), number(outcome.tolerance))
-    inner = "".join(f"<td>{html.escape(cell)}" for cell in (*cells, *numbers))
-    return f'<tr class="{outcome.status}">{inner}</tr>'

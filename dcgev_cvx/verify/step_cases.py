@@ -5,14 +5,14 @@ Levels that name a range are drawn from it anew for every case, so that no thres
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
 from ..programs import MACHINE_EPS, log_scale
-from .case_space import Row, Space
 from .levels import LAYOUTS, Instance, question
 from .pencil_cases import (
     INDEFINITE,
@@ -20,9 +20,11 @@ from .pencil_cases import (
     METRICS,
     SPECIAL_METRICS,
     Random,
+    Row,
+    Space,
+    flags_of,
     leading,
     pencil,
-    size_levels,
     sized,
     unit,
 )
@@ -36,7 +38,7 @@ STEP_SPACE = Space(
         "A": tuple(KINDS),
         "size of A": ("1e-6", "1e-2", "1", "1e2", "1e6"),
         "B": tuple(METRICS),
-        "size of B": ("1e-4", "1", "1e4"),
+        "size of B": ("1e-12", "1e-4", "1", "1e4", "1e12"),
         # as a share of the ρ̃ at which the step collapses to 0
         "ρ": {"0": (0.0, 0.0), "1e-9": (1e-10, 1e-8), "1e-3": (1e-4, 1e-2), "0.01 … 0.1": (0.01, 0.1),
               "0.1 … 0.3": (0.1, 0.3), "0.3 … 0.6": (0.3, 0.6), "0.6 … 0.9": (0.6, 0.9), "0.9 … 1": (0.9, 0.999),
@@ -75,7 +77,7 @@ FDA_SPACE = Space(
         "a": ("dense", "positive", "negative", "one nonzero", "third zero", "equal", "graded"),
         "size of a": ("1e-3", "1", "1e3"),
         "B": tuple(METRICS),
-        "size of B": ("1e-4", "1", "1e4"),
+        "size of B": ("1e-12", "1e-4", "1", "1e4", "1e12"),
         "ν": ("0", "1e-6", "1e-3", "0.03", "0.3", "2", "20", "zeros free", "zeros mixed", "zeros held"),
         "ε": STEP_SPACE.dimensions["ε"],
         "y": ("fisher", *(p for p in STEP_SPACE.dimensions["y"] if p != "eigenvector")),
@@ -90,59 +92,35 @@ FDA_SPACE = Space(
 )  # fmt: skip
 
 
-def step_build() -> Callable[[Row, Random], Instance]:
-    """How a row of STEP_SPACE becomes a step."""
-    size = size_levels(STEP_SPACE)
-
-    def build(row: Row, rng: Random) -> Instance:
-        n, factor = size(row["n"], rng), sized(row["size of A"], rng)
-        A, B = pencil(row["A"], row["B"], n, rng)
-        A, B = factor * A, sized(row["size of B"], rng) * B
-        y = float(row["norm of y"]) * unit(B, pattern(row["y"], A, B, rng))
-        tau = shift_of(row["τ"], A, factor, rng)
-        if row["norm of y"] != "0" and cancels(A, y, tau):
-            tau = tau + 0.3 * factor
-        eps = within(STEP_SPACE.at("ε", row["ε"]), rng)
-        rho = penalty_of(row["ρ"], 2.0 * np.abs(A @ y + tau * y), y, eps, rng)
-        data = {
-            "A": A,
-            "B": B,
-            "y": y,
-            "rho": rho or (0.3 * factor if row["ρ"] != "0" else 0.0),
-            "eps": eps,
-            "tau": tau,
-        }
-        return step_question(data, flags_of(row))
-
-    return build
+def step_of_row(row: Row, n: int, rng: Random) -> Instance:
+    """A step of the named levels."""
+    factor = sized(row["size of A"], rng)
+    A, B = pencil(row["A"], row["B"], n, rng)
+    A, B = factor * A, sized(row["size of B"], rng) * B
+    y = float(row["norm of y"]) * unit(B, pattern(row["y"], A, B, rng))
+    tau = shift_of(row["τ"], A, factor, rng)
+    if row["norm of y"] != "0" and cancels(A, y, tau):
+        tau = tau + 0.3 * factor
+    eps = within(STEP_SPACE.at("ε", row["ε"]), rng)
+    rho = penalty_of(row["ρ"], 2.0 * np.abs(A @ y + tau * y), y, eps, rng)
+    if rho == 0.0 and row["ρ"] != "0":
+        rho = 0.3 * factor
+    return step_question({"A": A, "B": B, "y": y, "rho": rho, "eps": eps, "tau": tau}, flags_of(row))
 
 
-def fda_build() -> Callable[[Row, Random], Instance]:
-    """How a row of FDA_SPACE becomes a step of sparse FDA from a y with aᵀy = 1."""
-    size = size_levels(STEP_SPACE)
-
-    def build(row: Row, rng: Random) -> Instance:
-        n = size(row["n"], rng)
-        B = sized(row["size of B"], rng) * pencil("zero", row["B"], n, rng)[1]
-        a = sized(row["size of a"], rng) * means(row["a"], n, rng)
-        fisher = np.linalg.solve(B, a).astype(np.float64)
-        value = 1.0 / float(a @ fisher)
-        y: Vector = value * fisher if row["y"] == "fisher" else through(a, pattern(row["y"], B, B, rng))
-        eps = within(STEP_SPACE.at("ε", row["ε"]), rng)
-        pull = 2.0 * value * np.abs(a) + 1e-300
-        nu = (
-            penalty_of(row["ν"], pull, y, eps, rng)
-            if row["ν"].startswith("zeros")
-            else (float(row["ν"]) * 2.0 ** float(rng.uniform(-1.0, 1.0)) * value * log_scale(eps) / n)
-        )
-        return step_question({"a": a, "B": B, "y": y, "nu": nu, "eps": eps}, flags_of(row))
-
-    return build
-
-
-def flags_of(row: Row) -> tuple[str, ...]:
-    """The levels of a row as flags."""
-    return tuple(f"{name}={level}" for name, level in row.items())
+def fda_of_row(row: Row, n: int, rng: Random) -> Instance:
+    """A step of sparse FDA of the named levels, from a y with aᵀy = 1."""
+    B = sized(row["size of B"], rng) * pencil("zero", row["B"], n, rng)[1]
+    a = sized(row["size of a"], rng) * means(row["a"], n, rng)
+    fisher = np.linalg.solve(B, a).astype(np.float64)
+    value = 1.0 / float(a @ fisher)
+    y: Vector = value * fisher if row["y"] == "fisher" else through(a, pattern(row["y"], B, B, rng))
+    eps = within(STEP_SPACE.at("ε", row["ε"]), rng)
+    if row["ν"].startswith("zeros"):
+        nu = penalty_of(row["ν"], 2.0 * value * np.abs(a) + 1e-300, y, eps, rng)
+    else:
+        nu = float(row["ν"]) * 2.0 ** float(rng.uniform(-1.0, 1.0)) * value * log_scale(eps) / n
+    return step_question({"a": a, "B": B, "y": y, "nu": nu, "eps": eps}, flags_of(row))
 
 
 def within(ends: tuple[float, float], rng: Random) -> float:
@@ -236,31 +214,32 @@ def shifted(A: Matrix) -> float:
     return 0.0 if low >= -1e-10 * float(np.max(np.abs(A))) else -low * (1.0 + 1e-9)
 
 
-# Hard steps, made one by one
+# Plain steps, and hard ones made one by one
+
+
+def plain_steps(level: str, seed: int) -> Iterator[Instance]:
+    """Typical steps in every branch of the paper: B = I, diagonal or dense, τ = 0 or not, few or many entries left.
+
+    Most code treats these apart, and an error that also needs an ordinary ρ̃ is a triple that pairs need not bring.
+    """
+    rng = np.random.default_rng([seed, 3])
+    shares, epsilons = ("0.01 … 0.1", "0.1 … 0.3", "0.3 … 0.6"), ("0.1 … 1", "1e-2", "1e-4")
+    for metric, eps in product(("I", "diagonal", "dense"), epsilons):
+        if level == "fda":
+            row = {"a": "dense", "size of a": "1", "B": metric, "size of B": "1", "ε": eps, "y": "dense"}
+            yield from (fda_of_row({**row, "ν": nu}, int(rng.integers(3, 13)), rng) for nu in ("0.3", "2", "20"))
+            continue
+        row = {"A": "covariance", "size of A": "1", "B": metric, "size of B": "1", "ε": eps, "y": "dense"}
+        for tau, rho in product(("0", "moderate"), shares):
+            yield step_of_row({**row, "norm of y": "1", "τ": tau, "ρ": rho}, int(rng.integers(3, 13)), rng)
 
 
 def hard_steps(seed: int, count: int) -> Iterator[Instance]:
-    """Optima near the boundary, near ties, fixed points, cancellation, A = 0 = τ; a generator for each kind."""
-    makers: tuple[Callable[[Random], Instance | None], ...] = (
-        nearly_active, near_tie, fixed_point, nothing_left, cancelling,
-    )  # fmt: skip
+    """Optima near the boundary, near ties, A = 0 = τ, cancellation; a generator for each kind."""
+    makers: tuple[Callable[[Random], Instance | None], ...] = (nearly_active, near_tie, nothing_left, cancelling)
     for index, maker in enumerate(makers):
         rng = np.random.default_rng([seed, 2, index])
         yield from (case for _ in range(count) if (case := maker(rng)) is not None)
-
-
-def draw(rng: Random, *values: float) -> float:
-    """One of some numbers."""
-    return float(rng.choice(values))
-
-
-def small_pencil(
-    rng: Random, most: int, kinds: Sequence[str], metrics: Sequence[str], least: int = 2
-) -> tuple[int, Matrix, Matrix]:
-    """(n, A, B) with least ≤ n < most and the families drawn."""
-    n = int(rng.integers(least, most))
-    kind, metric = (names[0] if len(names) == 1 else str(rng.choice(names)) for names in (kinds, metrics))
-    return n, *pencil(kind, metric, n, rng)
 
 
 def nearly_active(rng: Random) -> Instance | None:
@@ -269,9 +248,9 @@ def nearly_active(rng: Random) -> Instance | None:
     That minimiser is z(τ) = soft(c, p/2)/τ with c = Ay + τy. Its length falls to ‖y‖_B < 1 as τ grows, so that
     bisection finds the τ of a given length. None if the length is below it for every τ.
     """
-    n, eps = int(rng.integers(2, 9)), draw(rng, 1.0, 0.1)
+    n, eps = int(rng.integers(2, 9)), float(rng.choice([1.0, 0.1]))
     A, B = pencil("covariance", str(rng.choice(["I", "dense", "unit diagonal", "diagonal"])), n, rng)
-    y, length = 0.5 * unit(B, rng.standard_normal(n)), draw(rng, 0.9997, 0.997, 1.003, 1.03)
+    y, length = 0.5 * unit(B, rng.standard_normal(n)), float(rng.choice([0.9997, 0.997, 1.003, 1.03]))
     rho = 0.2 * collapse(A, y, eps, 0.0)
 
     def free(tau: float) -> float:
@@ -291,8 +270,9 @@ def nearly_active(rng: Random) -> Instance | None:
 
 def near_tie(rng: Random) -> Instance:
     """ρ̃ just below the value at which the first coordinate leaves the support, found by bisection."""
-    n, A, B = small_pencil(rng, 8, ["covariance"], ["I", "dense"], least=3)
-    y, tau = unit(B, rng.standard_normal(n)), draw(rng, 0.0, 0.5)
+    n = int(rng.integers(3, 8))
+    A, B = pencil("covariance", str(rng.choice(["I", "dense"])), n, rng)
+    y, tau = unit(B, rng.standard_normal(n)), float(rng.choice([0.0, 0.5]))
     low, high = 0.0, 0.9
 
     def at(share: float) -> Instance:
@@ -303,21 +283,7 @@ def near_tie(rng: Random) -> Instance:
         middle = 0.5 * (low + high)
         same = np.count_nonzero(reference(at(middle)).x) == full
         low, high = (middle, high) if same else (low, middle)
-    return at(low * (1.0 - draw(rng, 1e-3, 1e-2)))
-
-
-def fixed_point(rng: Random) -> Instance:
-    """y is the limit of the iteration, made by at most 300 certified steps: the step must return y (Eq:fixed)."""
-    _, A, B = small_pencil(rng, 8, ["covariance", "planted"], ["I", "dense"])
-    y, eps = leading(A, B), draw(rng, 0.1, 1e-2)
-    case = step_case(A, B, y, 0.2, eps, 0.2, ("fixed-point",))
-    for _ in range(300):
-        x = reference(case).x
-        case = case.changed("", y=x)
-        if float(np.max(np.abs(x - y))) <= 1e-14:
-            break
-        y = x
-    return step_question(dict(case.data), ("fixed-point",))
+    return at(low * (1.0 - float(rng.choice([1e-3, 1e-2]))))
 
 
 def nothing_left(rng: Random) -> Instance:
@@ -325,7 +291,7 @@ def nothing_left(rng: Random) -> Instance:
     n = int(rng.integers(1, 6))
     B = METRICS[str(rng.choice(["I", "dense"]))](n, rng)
     y = float(rng.uniform(0.3, 1.0)) * unit(B, rng.standard_normal(n))
-    data = {"A": np.zeros((n, n)), "B": B, "y": y, "rho": 0.3, "eps": draw(rng, 1.0, 0.1), "tau": 0.0}
+    data = {"A": np.zeros((n, n)), "B": B, "y": y, "rho": 0.3, "eps": float(rng.choice([1.0, 0.1])), "tau": 0.0}
     return step_question(data, ("zero-A",))
 
 
@@ -334,12 +300,13 @@ def cancelling(rng: Random) -> Instance:
 
     uᵀy = 0 to rounding, so that double precision knows c to eleven digits, single precision to two.
     """
-    n, A, B = small_pencil(rng, 8, ["covariance"], ["I", "dense", "diagonal"], least=3)
+    n = int(rng.integers(3, 8))
+    A, B = pencil("covariance", str(rng.choice(["I", "dense", "diagonal"])), n, rng)
     u = unit(np.eye(n), rng.standard_normal(n))
     A = A + 1e5 * np.outer(u, u)
     y = rng.standard_normal(n)
     y = unit(B, y - u * float(u @ y))
-    eps, tau = draw(rng, 1.0, 0.1), draw(rng, 0.0, 0.5)
+    eps, tau = float(rng.choice([1.0, 0.1])), float(rng.choice([0.0, 0.5]))
     return step_case(0.5 * (A + A.T), B, y, float(rng.uniform(0.05, 0.4)), eps, tau, ("cancelling",))
 
 

@@ -1,5 +1,9 @@
 """Everything that is asked at a level: a covering array of its case space, hard cases, and sequences of calls.
 
+Two kinds of pairs of levels are not counted as covered. Levels that contradict each other are listed as such. A level
+that makes the answer 0 whatever the other arguments are, such as y = 0, hides every other fault; a case with such a
+level covers the pairs of this level alone. "full" covers every three levels of the dimensions with few of them too.
+
 The suite of a level, seed, effort and profile is the same for every solver, on every machine up to the last bits of
 LAPACK.
 """
@@ -10,49 +14,43 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from itertools import chain, combinations, islice
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from .._numerics.checks import as_whole, one_of
 from .._numerics.threads import one_thread
-from .call_pairs import PAIRS, RUNS, Pair, another_k, last_digits, usable, variable_scales, weights_moved
-from .case_space import Covered, Row, Space, covered
-from .levels import PROFILES, Instance, Tolerances, condition, known_level
+from .call_pairs import PAIRS, RUNS, Pair, last_digits, usable
+from .levels import PROFILES, Instance, Tolerances, known_level
 from .pencil_cases import (
     SUBSET_SPACE,
     Random,
+    Row,
+    Space,
     hard_subsets,
     leading,
-    optimum,
     pencil,
     pencil_case,
-    subset_build,
+    subset_of_row,
     unit,
 )
 from .reference_answers import reference
-from .run_cases import (
-    PCA_SPACE,
-    QUICK_RUN,
-    RUN_SPACE,
-    hard_runs,
-    run_build,
-    run_case,
-    run_start,
-    useful_run,
-)
+from .run_cases import PCA_SPACE, QUICK_RUN, RUN_SPACE, hard_runs, run_case, run_of_row, run_start, useful_run
 from .step_cases import (
     FDA_SPACE,
     STEP_SPACE,
-    fda_build,
+    fda_of_row,
     hard_steps,
     means,
-    step_build,
+    plain_steps,
     step_case,
+    step_of_row,
     step_question,
 )
 
+Build: TypeAlias = Callable[[Row, Random], Instance | None]
 Effort: TypeAlias = Literal["quick", "full"]
 SPACES: Mapping[str, Space] = MappingProxyType(
     {
@@ -62,7 +60,9 @@ SPACES: Mapping[str, Space] = MappingProxyType(
             *("n=48 … 66", "n=97, 129", "A=multiple", "A=repeated", "A=banded", "A=signed diagonal")
         ),
         "pca": PCA_SPACE,
-        "bound": SUBSET_SPACE.without("n=41, 60"),  # a relaxation takes long there
+        "bound": SUBSET_SPACE.without(
+            "n=41, 60", "size of B=1e-12", "size of B=1e12"
+        ),  # a relaxation takes long there
         "cardinality": SUBSET_SPACE,
     }
 )
@@ -72,14 +72,13 @@ SPACES: Mapping[str, Space] = MappingProxyType(
 class Suite:
     """The cases in order of size, the pairs by the name of their check, and the levels left out by a profile.
 
-    ladder holds pairs (k, k + 1) on one pencil, for the level bound; space is what the cases cover.
+    space is what the cases cover.
     """
 
     level: str
     cases: tuple[Instance, ...]
     pairs: Mapping[str, tuple[Pair, ...]]
     space: Covered
-    ladder: tuple[tuple[Instance, Instance], ...] = ()
     left_out: tuple[str, ...] = ()
 
 
@@ -105,62 +104,53 @@ def left_out_by(tol: Tolerances, space: Space) -> tuple[str, ...]:
     gone += ["B=cond 1e8"] if tol.largest_condition < 1e8 else []
     gone += [f"ε={v}" for v in STEP_SPACE.dimensions["ε"] if STEP_SPACE.at("ε", v)[0] < tol.smallest_eps]
     if tol.largest_scale < np.inf:
-        gone += [
-            f"size of {M}={size}"
-            for M in "ABa"
-            for size in ("1e-6", "1e-4", "1e-3", "1e-2", "1e2", "1e3", "1e4", "1e6", "1e40")
-        ]
+        gone += [name for name in space.levels if name.startswith("size of") and not name.endswith("=1")]
         gone += ["τ=huge", "norm of y=1e-8", "norm of y=1e-4"]
     return tuple(level for level in gone if level in space.levels)
 
 
 @lru_cache(maxsize=64)
 def made_suite(level: str, seed: int, effort: Effort, left_out: tuple[str, ...]) -> Suite:
-    """The cases, and the sequences of calls made of some of them."""
-    space, found = made_cases(level, seed, effort, left_out)
-    rng, count = np.random.default_rng([seed, 11]), {"quick": (5, 3), "full": (9, 6)}[effort][level in RUNS]
+    """The cases, and the sequences of calls made of small ones; a step without a certified reference is not asked."""
+    space, full = SPACES[level].without(*left_out), effort == "full"
     with one_thread:
-        mild = chosen([case for case in found if is_mild(case)], count)
-        bases = state_bases(level, rng, 1 if effort == "quick" else 2)
-        used = {"units of the variables": mild, "float32 data": mild}
-        pairs = {name: tuple(make(used.get(name, bases), rng)) for name, (make, _) in PAIRS.items()}
-        pairs["last digits"] = most_telling((*bases, *found), count)
-        pairs["last digits"] += tuple(weights_moved(rng, count)) if level == "step" else ()
-        ties = [case for case in found if "near-tie" in case.flags][:4]
-        pairs["units of the variables"] += tuple(variable_scales(ties, rng))
-        narrow = any(gone.startswith("size") for gone in left_out)
-        pairs["units of the variables"] = () if narrow else pairs["units of the variables"]
-        kept = {name: tuple(p for p in made if level in RUNS or usable(p.asked)) for name, made in pairs.items()}
-    ladder = tuple(steps_in_k(found)) if level == "bound" else ()
-    some = MappingProxyType({name: made for name, made in kept.items() if made})
-    return Suite(level, found, some, space, ladder, left_out)
+        rng = np.random.default_rng([seed, len(level)])
+        pairwise = covered(space, builder(level), rng, triples=full)
+        more = covered(telling_part(space), telling_builder(level), rng, attempts=300)
+        hard = [case for case in hard_cases(level, seed, 10 if full else 4) if level in RUNS or usable(case)]
+        bases = state_bases(level, np.random.default_rng([seed, 11]), 2 if full else 1)
+        pairs = {name: tuple(make(bases)) for name, (make, _) in PAIRS.items()}
+        if level in ("step", "fda"):
+            pairs["last digits"] = tuple(pair for base in bases for pair in last_digits(base))
+    cases = sorted((*pairwise.cases, *more.cases, *hard, *bases), key=lambda case: case.n)
+    return Suite(level, tuple(cases), {name: made for name, made in pairs.items() if made}, pairwise, left_out)
 
 
-@lru_cache(maxsize=64)
-def made_cases(
-    level: str, seed: int, effort: Effort, left_out: tuple[str, ...]
-) -> tuple[Covered, tuple[Instance, ...]]:
-    """(the covering array, all cases in order of size); a step without a certified reference is not asked."""
-    rng, many = np.random.default_rng([seed, len(level)]), 4 if effort == "quick" else 10
-    with one_thread:
-        space = covered(
-            SPACES[level].without(*left_out),
-            builder(level),
-            rng,
-            triples=effort == "full",
-        )
-        more = covered(telling_part(SPACES[level].without(*left_out)), telling_builder(level), rng, attempts=300)
-        hard = hard_steps(seed, many) if level == "step" else hard_runs(level, seed, many) if level in RUNS else ()
-        hard = hard_subsets(level, seed, 2 * many) if level in ("bound", "cardinality") else hard
-        kept = [case for case in hard if level in RUNS or judged(case)]
-    return space, tuple(sorted((*space.cases, *more.cases, *kept), key=lambda case: case.n))
+def hard_cases(level: str, seed: int, count: int) -> Iterator[Instance]:
+    """Cases that a covering array need not bring: plain ones, and hard ones made one by one."""
+    if level in RUNS:
+        return hard_runs(level, seed, count)
+    if level in ("bound", "cardinality"):
+        return hard_subsets(level, seed, 2 * count)
+    plain = plain_steps(level, seed)
+    return chain(plain, hard_steps(seed, count)) if level == "step" else plain
 
 
-def builder(level: str) -> Callable[[Row, Random], Instance | None]:
-    """How a row of the level's space becomes a case; None where it cannot be judged."""
-    makers: dict[str, Callable[[], Callable[..., Instance | None]]] = {"step": step_build, "fda": fda_build}
-    build = makers.get(level, lambda: (run_build if level in RUNS else subset_build)(level))()
-    return lambda row, rng: case if (case := build(row, rng)) is not None and judged(case) else None
+def builder(level: str) -> Build:
+    """How a row of the level's space becomes a case, each of its sizes equally often; None if it cannot be judged."""
+    sizes: dict[str, list[int]] = {}
+
+    def build(row: Row, rng: Random) -> Instance | None:
+        if not sizes.get(row["n"]):
+            sizes[row["n"]] = [int(n) for n in rng.permutation(SPACES[level].at("n", row["n"]))]
+        n = sizes[row["n"]].pop()
+        if level in RUNS:
+            return run_of_row(level, row, n, rng)  # its runs are chosen so that they can be judged
+        makers = {"step": step_of_row, "fda": fda_of_row}
+        case = makers[level](row, n, rng) if level in makers else subset_of_row(level, row, n, rng)
+        return case if usable(case) else None
+
+    return build
 
 
 def telling_part(space: Space) -> Space:
@@ -180,17 +170,12 @@ def telling_builder(level: str) -> Callable[[Row, Random], Instance | None]:
 def is_telling(case: Instance) -> bool:
     """Does the answer have two nonzeros or more, and lie on the boundary of Ω, without a tie?"""
     if case.level in RUNS:
-        return useful(case)
-    if case.level not in ("step", "fda"):
+        return useful_run(case, QUICK_RUN) is not None
+    if case.level in ("bound", "cardinality"):
         return 1 < case.data["k"] < case.n
     x = reference(case).x
     binding = case.level == "fda" or float(x @ case.B @ x) > 1.0 - 1e-9
     return binding and bool(np.count_nonzero(x) >= 2)
-
-
-def judged(case: Instance) -> bool:
-    """Can the case be judged? Runs are chosen so."""
-    return case.level in RUNS or usable(case)
 
 
 def state_bases(level: str, rng: Random, count: int) -> list[Instance]:
@@ -198,15 +183,19 @@ def state_bases(level: str, rng: Random, count: int) -> list[Instance]:
 
     B is dense, diagonal or I and τ is 0 or not, since each may have a branch, and a cache, of its own.
     """
+    plans = [("dense", 1.0), ("I", 0.7), ("dense", 0.0), ("diagonal", 0.4)] if level != "pca" else [("I", 0.0)] * 2
     found: list[Instance] = []
-    plans = (("dense", 1.0), ("I", 0.7), ("dense", 0.0), ("diagonal", 0.4)) * count
-    for number, (metric, shift) in enumerate(plans):
+    for number, (metric, shift) in enumerate(plans * count):
         drawn = (state_base(level, metric, shift, 3 + (number + 1) % 3, rng) for _ in range(40))
-        found += [case for case in drawn if every_argument_matters(case)][:1] if level != "pca" else []
-    if level == "pca":
-        drawn = (state_base(level, "I", 0.0, 3 + i % 3, rng) for i in range(60))
-        found = [case for case in drawn if every_argument_matters(case)][: 2 * count]
+        found += list(islice(filter(every_argument_matters, drawn), 1))
     return found
+
+
+def every_argument_matters(case: Instance) -> bool:
+    """Does every argument move the answer? B does not in a step that ends inside Ω, nor ρ̃ where one entry is left."""
+    if not (usable(case) and is_telling(case)):
+        return False
+    return case.level not in ("step", "fda") or reference(case).nondegenerate
 
 
 def state_base(level: str, metric: str, shift: float, n: int, rng: Random) -> Instance:
@@ -229,78 +218,89 @@ def state_base(level: str, metric: str, shift: float, n: int, rng: Random) -> In
     return pencil_case(level, A, B, max(2, n - 1) if level == "cardinality" else 2, flags)
 
 
-def is_mild(case: Instance) -> bool:
-    """Is the case fit to be transformed: two variables or more, benign B, ε not tiny, x compared?
-
-    Pairs are about consistency, and a hard base would blame rounding. A conic relaxation takes long in other units,
-    so that pencils for bounds are smaller.
-    """
-    data, most = case.data, 8 if case.level in ("bound", "cardinality") else 13
-    sizes = [float(np.max(np.abs(M))) for M in (data.get("A", case.B), case.B)]
-    if not (2 <= case.n <= most and all(1e-2 <= size <= 1e2 for size in sizes) and condition(case) <= 1e4):
-        return False
-    if not 1e-4 <= data.get("eps", 1.0) <= 10.0 or {"slow", "small-entries", "cancelling", "better-start"} & set(
-        case.flags
-    ):
-        return False
-    if case.level in RUNS:
-        return useful(case)
-    return case.level not in ("step", "fda") or (reference(case).nondegenerate and bool(reference(case).x.any()))
-
-
-def useful(case: Instance) -> bool:
-    """Does the exact run end at two nonzeros or more?"""
-    return useful_run(case, QUICK_RUN) is not None
-
-
-def every_argument_matters(case: Instance) -> bool:
-    """Does every argument of the case move its answer? Otherwise a stale one would be right.
-
-    B has no part in a step that ends inside Ω, nor has ρ̃ where one entry is left. A bound has to rise with k and with
-    1/B, and the k of a vector to have somewhere to go.
-    """
-    if case.level in ("bound", "cardinality"):
-        return another_k(case) != case.data["k"] and (case.level == "cardinality" or optimum(case).value > 0.0)
-    if case.level in RUNS:
-        return is_weighty(case) and useful(case)
-    if not usable(case):
-        return False
-    x = reference(case).x
-    return (
-        reference(case).nondegenerate
-        and bool(np.count_nonzero(x) >= 2)
-        and (case.level == "fda" or float(x @ case.B @ x) > 1.0 - 1e-9)
-    )
-
-
-def is_weighty(case: Instance) -> bool:
-    """Is there a penalty, a shift, and an ε that is not lost beside |y|?"""
-    data = case.data
-    shift = data.get("tau", 1.0) > 0.01 * float(np.max(np.abs(data.get("A", 1.0))))
-    return data.get("rho", data.get("nu", 0.0)) > 0.0 and data["eps"] >= 1e-2 and shift
-
-
-def most_telling(found: Sequence[Instance], count: int) -> tuple[Pair, ...]:
-    """The pairs "last digits" of so many cases, those in which the most arguments move the answer.
-
-    A minimiser with few nonzeros may not depend on y at all, a limit of equal entries not on ρ̃: more cases are looked
-    at, all of them where one look is cheap.
-    """
-    weighty = [
-        case for case in found if 3 <= case.n <= 13 and is_mild(case) and "eps" in case.data and is_weighty(case)
-    ]
-    looked_at = weighty if weighty and weighty[0].level in RUNS else chosen(weighty, 2 * count)
-    pairs = sorted((tuple(last_digits(case)) for case in looked_at), key=len, reverse=True)
-    return tuple(pair for made in pairs[:count] for pair in made)
-
-
 def chosen(found: Sequence[Instance], count: int) -> list[Instance]:
     """So many of them, evenly spread over the sizes."""
     places = np.unique(np.linspace(0, len(found) - 1, count).astype(int)) if found else []
     return [found[int(i)] for i in places]
 
 
-def steps_in_k(found: Sequence[Instance]) -> Iterator[tuple[Instance, Instance]]:
-    """(k, k + 1) on the same pencil."""
-    for case in chosen([case for case in found if case.data["k"] < case.n], 30):
-        yield case, case.changed("k + 1", k=case.data["k"] + 1)
+# The covering array
+
+
+@dataclass(frozen=True)
+class Covered:
+    """The cases of a covering array, and the share of the sensible pairs of levels that they hold."""
+
+    cases: tuple[Instance, ...]
+    pairs: int
+    asked: int
+    missing: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def share(self) -> float:
+        """Pairs that occur, over pairs that can."""
+        return self.asked / self.pairs if self.pairs else 1.0
+
+
+def covered(space: Space, build: Build, rng: Random, *, triples: bool = False, attempts: int = 4000) -> Covered:
+    """Cases until every pair is held; `build` returns None for a row that cannot be judged, and another is tried.
+
+    attempts bounds the rows that are tried, those included that cannot be judged.
+    """
+    wanted, third = space.sensible.copy(), wanted_triples(space) if triples else None
+    pairs, cases, budget = int(wanted.sum()) // 2, list[Instance](), attempts
+    while budget > 0 and (wanted.any() or (third is not None and third.any())):
+        chosen = best_row(space, wanted, third, rng)
+        budget -= 1
+        case = build(space.row(chosen), rng) if len(chosen) == len(space.dimensions) else None
+        if case is None:
+            continue
+        cases.append(case)
+        for a, b in counted_pairs(space, chosen):
+            wanted[a, b] = wanted[b, a] = False
+        if third is not None:
+            third[np.ix_(chosen, chosen, chosen)] = False
+    left = [(space.levels[a], space.levels[b]) for a, b in np.argwhere(np.triu(wanted))]
+    return Covered(tuple(cases), pairs, pairs - len(left), tuple(left))
+
+
+def counted_pairs(space: Space, chosen: list[int]) -> Iterator[tuple[int, int]]:
+    """The pairs that a row covers: with a hiding level, those of this level alone."""
+    hidden = [i for i in chosen if space.hides[i]]
+    return ((hidden[0], i) for i in chosen if i != hidden[0]) if hidden else combinations(chosen, 2)
+
+
+def wanted_triples(space: Space) -> Any:
+    """Which triples of levels are asked for: sensible, without hiding ones, of dimensions with at most ten levels."""
+    sizes = np.array([len(values) for values in space.dimensions.values()])
+    few = (sizes[space.owner] <= 10) & ~space.hides
+    pair = space.sensible & few[:, None] & few[None, :]
+    return pair[:, :, None] & pair[:, None, :] & pair[None, :, :]
+
+
+def best_row(space: Space, wanted: Any, third: Any, rng: Random) -> list[int]:
+    """The best of six rows, each grown from a pair or triple that is still wanted; more rows save few cases."""
+    goals = np.argwhere(wanted) if wanted.any() else np.argwhere(third)
+    rows = (grown(space, [int(i) for i in goals[rng.integers(len(goals))]], wanted, third, rng) for _ in range(6))
+    return max(rows, key=lambda row: row[0])[1]
+
+
+def grown(space: Space, start: list[int], wanted: Any, third: Any, rng: Random) -> tuple[float, list[int]]:
+    """(new pairs and triples, the row): dimension by dimension the sensible level that adds most, ties at random."""
+    chosen, gain = list(start), 1.0
+    hidden = any(space.hides[i] for i in start)
+    for dimension in rng.permutation(len(space.dimensions)):
+        if any(space.owner[i] == dimension for i in chosen):
+            continue
+        allowed = (space.owner == dimension) & ~space.hides & np.all(space.sensible[chosen], axis=0)
+        counting = [i for i in chosen if space.hides[i]] if hidden else chosen
+        new = wanted[counting].sum(axis=0) + (
+            0.0 if third is None else 0.5 * third[np.ix_(chosen, chosen)].sum((0, 1))
+        )
+        score = np.where(allowed, new + 0.9 * rng.random(len(new)), -1.0)
+        best = int(np.argmax(score))
+        if score[best] < 0.0:
+            return -1.0, chosen  # a dead end: three levels may contradict each other where no two do
+        chosen.append(best)
+        gain += float(new[best])
+    return gain, sorted(chosen)

@@ -10,10 +10,10 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter, process_time
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -41,7 +41,8 @@ class Answer:
     """What a call returned: x (or a bound as a vector of one), or why it cannot be judged.
 
     x is None when the form is wrong, and problem says how; asked is False for calls that were not made because the
-    solver hung before. x is a copy; raw is what the solver returned, which it may still hold.
+    solver hung before. x is a copy; raw is what the solver returned, which it may still hold. taken are the branches
+    of its source that the call took, where they are watched.
     """
 
     x: Vector | None
@@ -52,6 +53,7 @@ class Answer:
     warned: str = ""
     asked: bool = True
     raw: Any = None
+    taken: frozenset[Any] = frozenset()
 
 
 @dataclass(eq=False)
@@ -99,6 +101,14 @@ class Session:
             self.answers[instance] = self.call(instance, instance.arguments())
         return self.answers[instance]
 
+    def alone(self, instance: Instance) -> Answer | None:
+        """The answer of a process in which nothing else was called; None if the solver cannot be started anew."""
+        if not hasattr(self.solver, "fresh"):
+            return None
+        with suppress(SolverFailed), cast("Any", self.solver).fresh() as solver:
+            return Session(solver, self.time_limit).ask(instance)
+        return None
+
     def call(self, instance: Instance, arguments: list[Any]) -> Answer:
         """One call with the given arguments, judged for form alone."""
         if self.hung:
@@ -117,7 +127,8 @@ class Session:
         self._look()
         answer = Answer(None, failure) if failure else form_of(instance, raw)
         warned = f"{caught[0].category.__name__}: {caught[0].message}" if caught else ""
-        return replace(answer, printed=bool(output.getvalue()), warned=warned, raw=raw)
+        taken = frozenset(getattr(self.solver, "taken", ()))
+        return replace(answer, printed=bool(output.getvalue()), warned=warned, raw=raw, taken=taken)
 
     def _look(self) -> None:
         """Note which of the arrays handed over last are no longer what they were; each call is noted once."""
@@ -262,13 +273,19 @@ def described(raw: Any) -> str:
 
 @dataclass(frozen=True)
 class Finding:
-    """One judged case; note says what the numbers cannot: the equation, or the argument that was changed."""
+    """One judged case; note says what the numbers cannot: the equation, or the argument that was changed.
+
+    before holds the calls that came before this one where they matter; reused: its numbers were written into their
+    arrays.
+    """
 
     instance: Instance
     violation: float
     limit: float
     x: Vector | None = None
     note: str = ""
+    before: tuple[Instance, ...] = ()
+    reused: bool = False
 
     @property
     def ratio(self) -> float:
@@ -310,7 +327,7 @@ class Trial:
 class Outcome:
     """What a check found.
 
-    worst and tolerance belong to the case with the largest ratio of the two; instance is the smallest failing case.
+    worst and tolerance belong to the case with the largest ratio of the two; shown is the smallest failing case.
     since is the version of the kit that the check came with, known the reason why a failure is expected.
     """
 
@@ -323,8 +340,7 @@ class Outcome:
     failures: int = 0
     worst: float = 0.0
     tolerance: float = 0.0
-    instance: Instance | None = None
-    x: Vector | None = None
+    shown: Finding | None = None
     note: str = ""
     since: str = ""
     known: str = ""
@@ -335,10 +351,14 @@ class Outcome:
         return self.status == "passed"
 
 
-def awkwardness(instance: Instance) -> float:
-    """How far the sizes of the arguments are from 1, in powers of ten: a small example should be plain as well."""
-    sizes = (float(np.max(np.abs(value))) for value in instance.data.values())
-    return sum(abs(math.log10(size)) for size in sizes if size > 0.0)
+def simplicity(finding: Finding) -> tuple[int, float]:
+    """(n, how far the sizes of the arguments are from 1, in powers of ten): a small example should be plain too.
+
+    Of answers that cannot be judged the first is shown, since later ones may follow from it.
+    """
+    arguments = finding.instance.data.values() if finding.x is not None else ()
+    sizes = [float(np.max(np.abs(value))) for value in arguments]
+    return finding.instance.n, sum(abs(math.log10(size)) for size in sizes if size > 0.0)
 
 
 @dataclass(frozen=True)
@@ -362,10 +382,7 @@ class Check:
             return Outcome(*about, "blocked", 0, note=f"blocked: {self.blocked}", since=self.since)
         failing = [finding for finding in found if finding.failed]
         top = max(found, key=lambda f: f.ratio)
-        shown = (
-            min(failing, key=lambda f: (f.instance.n, f.x is not None and awkwardness(f.instance)))
-            if failing
-            else top
-        )
-        status, rest = "failed" if failing else "passed", (shown.instance, shown.x, shown.note)
-        return Outcome(*about, status, len(found), len(failing), top.violation, top.limit, *rest, self.since)
+        shown = min(failing, key=simplicity) if failing else top
+        status: Status = "failed" if failing else "passed"
+        numbers = (len(found), len(failing), top.violation, top.limit)
+        return Outcome(*about, status, *numbers, shown, shown.note, self.since)

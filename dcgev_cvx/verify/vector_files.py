@@ -8,9 +8,10 @@ back to the same bits.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from .reference_answers import reference, surrogate
 from .suite import Effort, suite
 from .trial import Answer, first_line, number_of, vector_of
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -45,39 +46,98 @@ class Judgement:
 
 
 def export(
-    folder: Path | str, level: str, *, seed: int = 0, seeds: int = 1, effort: Effort = "quick", tol: Any = None
+    folder: Path | str,
+    level: str,
+    *,
+    seed: int = 0,
+    seeds: int = 1,
+    effort: Effort = "quick",
+    tol: Any = None,
+    largest: int = 1000,
 ) -> dict[str, int]:
-    """Write one file per group of vectors, replacing files of the same name; returns the numbers of vectors."""
+    """Write the vectors of a level with at most `largest` variables; returns their numbers by group.
+
+    Files of the same name are replaced, and index.json, which holds the hash of the whole set, is written anew.
+    """
     about, profile, target = known_level(level), tolerances(tol), Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    drawn = (
-        case for s in range(seed, seed + as_whole(seeds, "seeds")) for case in suite(level, s, effort, profile).cases
-    )
-    records = [("cases", case_record(case, profile)) for case in drawn]
-    records += [("invalid", invalid_record(words, data)) for words, data in invalid_questions(level)]
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for number, (group, record) in enumerate(records, start=1):
-        groups.setdefault(group, []).append({"id": f"{level}-{number:04d}", **record})
-    for name, vectors in groups.items():
-        text = json.dumps(file_content(about, name, vectors), ensure_ascii=False, allow_nan=False)
-        (target / f"{level}-{name}.json").write_text(text + "\n", encoding="utf-8")
-    (target / "schema.json").write_text(schema_text(), encoding="utf-8")
-    return {name: len(vectors) for name, vectors in sorted(groups.items())}
+    suites = [suite(level, s, effort, profile) for s in range(seed, seed + as_whole(seeds, "seeds"))]
+    cases = [case for found in suites for case in found.cases if case.n <= largest]
+    groups = {
+        "cases": [case_record(case, profile) for case in cases],
+        "invalid": [invalid_record(words, data) for words, data in invalid_questions(level)],
+    }
+    counts = dict[str, int]()
+    for name, records in groups.items():
+        vectors = {vector_id(level, record): record for record in records}
+        write_json(target / f"{level}-{name}.json", file_content(about, name, vectors))
+        counts[name] = len(vectors)
+    schema = files("dcgev_cvx.verify").joinpath("schema.json").read_text(encoding="utf-8")
+    (target / "schema.json").write_text(schema, encoding="utf-8")
+    write_json(target / "index.json", {"schema_version": SCHEMA_VERSION, "set": set_hash(read_vectors(target))})
+    return counts
 
 
-def file_content(about: Level, group: str, vectors: list[dict[str, Any]]) -> dict[str, Any]:
+def vector_id(level: str, record: Mapping[str, Any]) -> str:
+    """The level and twelve digits that stand for the input, bit by bit."""
+    return f"{level}-{sha256(json.dumps(record['input'], sort_keys=True).encode()).hexdigest()[:12]}"
+
+
+def set_hash(contents: Sequence[Mapping[str, Any]]) -> str:
+    """Twelve digits that stand for all vectors of a folder, in any order."""
+    names = sorted(vector["id"] for content in contents for vector in content["vectors"])
+    return sha256("\n".join(names).encode()).hexdigest()[:12]
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """One line of JSON, which has no NaN."""
+    path.write_text(json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+
+
+PACKAGE = {
+    "pyproject.toml": """[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "dcgev-vectors"
+version = "{version}"
+description = "Test vectors for solvers of the sparse generalized eigenvalue problem"
+readme = "README.md"
+license = "Apache-2.0"
+
+[tool.setuptools.package-data]
+dcgev_vectors = ["*.json"]
+""",
+    "dcgev_vectors/__init__.py": "",
+    "README.md": """# dcgev-vectors
+
+{count} problems of at most {largest} variables with certified answers, for solvers of the sparse generalized
+eigenvalue problem in any language (set {set}). `schema.json` is the JSON Schema of the files. The package dcgev-cvx
+judges answers: `dcgev vectors check dcgev_vectors ANSWERS.json`.
+""",
+}
+"""The files of the data package beside its vectors."""
+
+
+def write_package(folder: Path | str, *, largest: int = 14) -> tuple[int, str]:
+    """Write the data package dcgev-vectors: quick vectors of all levels, small ones; (their number, set hash)."""
+    target = Path(folder)
+    inner = target / "dcgev_vectors"
+    count = sum(sum(export(inner, level, largest=largest).values()) for level in LEVELS)
+    found = set_hash(read_vectors(inner))
+    for name, text in PACKAGE.items():
+        filled = text.format(count=count, largest=largest, set=found, version=f"{SCHEMA_VERSION}.0")
+        (target / name).write_text(filled, encoding="utf-8")
+    return count, found
+
+
+def file_content(about: Level, group: str, vectors: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     """What a vector file holds."""
     head = {"schema_version": SCHEMA_VERSION, "level": about.name, "group": group}
     note = "questions that have no answer" if group == "invalid" else "every pair of levels of the case space"
     asked = {name: getattr(about, name) for name in ("verdict", "task", "arguments", "returns")}
-    return {**head, "note": note, **asked, "vectors": vectors}
-
-
-def schema_text() -> str:
-    """The JSON Schema of a vector file."""
-    from importlib.resources import files
-
-    return files("dcgev_cvx.verify").joinpath("schema.json").read_text(encoding="utf-8")
+    return {**head, "note": note, **asked, "vectors": [{"id": name, **record} for name, record in vectors.items()]}
 
 
 def case_record(case: Instance, profile: Tolerances) -> dict[str, Any]:
@@ -143,14 +203,19 @@ def invalid_questions(level: str) -> Iterator[tuple[str, dict[str, Any]]]:
 # Judging answers
 
 
-def judge_answers(folder: Path | str, answers: Mapping[str, Any]) -> list[Judgement]:
-    """Every vector of a folder against an answer file's content {id: x}.
+def judge_answers(folder: Path | str, answers: Mapping[str, Any], answered: str | None = None) -> list[Judgement]:
+    """Every vector of a folder against the answers {id: x} to the set with the hash `answered`.
 
-    Raises InvalidParameter for a folder without vectors, for a file that is not as it was exported, or for answers to
-    vectors that do not exist: a misspelt id would otherwise pass for a missing answer.
+    Raises InvalidParameter for a folder without vectors, for another set, for a file that is not as it was exported,
+    or for answers to vectors that do not exist: a misspelt id would otherwise pass for a missing answer.
     """
-    verdicts: list[Judgement] = []
-    for content in read_vectors(folder):
+    verdicts, contents = list[Judgement](), read_vectors(folder)
+    if answered not in (None, set_hash(contents)):
+        raise InvalidParameter(
+            f"the answers are to the set {shown(answered)}, but {folder} holds the set {set_hash(contents)}: "
+            "answer this set, or export the other one again."
+        )
+    for content in contents:
         try:
             verdicts += [judge_one(content, vector, answers) for vector in content["vectors"]]
         except Exception as cause:  # a file that was changed may go wrong anywhere
@@ -199,33 +264,31 @@ def read_vectors(folder: Path | str) -> list[dict[str, Any]]:
     if not where.is_dir():
         raise InvalidParameter(f"{folder} is not a folder of vectors.")
     names = sorted(where.glob("*.json"))
-    return [read_versioned(path, "vectors") for path in names if path.name not in ("schema.json", "answers.json")]
+    others = ("schema.json", "index.json", "answers.json")
+    return [read_versioned(path, "vectors") for path in names if path.name not in others]
 
 
-def read_answers(path: Path | str) -> dict[str, Any]:
-    """{id: answer} of an answer file {"schema_version": 1, "answers": {id: x or bound}}."""
-    answers = read_versioned(Path(path), "answers").get("answers")
+def read_answers(path: Path | str) -> tuple[dict[str, Any], str]:
+    """({id: answer}, hash of the set) of an answer file {"schema_version": 2, "set": hash, "answers": {id: x}}."""
+    content = read_versioned(Path(path), "set")
+    answers = content.get("answers")
     if not isinstance(answers, dict) or not answers:
         raise InvalidParameter(f"{path} holds no answers: nothing can be judged.")
-    return answers
+    if not isinstance(content.get("set"), str):
+        raise InvalidParameter(f'{path} must name the set that it answers: "set": the hash in index.json.')
+    return answers, content["set"]
 
 
 def read_versioned(path: Path, field: str) -> dict[str, Any]:
     """The JSON object in a file of our schema version, or an error that names the file."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=without_repetition)
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as cause:
         raise InvalidParameter(f"{path} cannot be read: {cause.strerror or cause}") from cause
     except (ValueError, RecursionError) as cause:
         raise InvalidParameter(f"{path} is not JSON: {cause}") from cause
     if not isinstance(content, dict) or content.get("schema_version") != SCHEMA_VERSION:
-        raise InvalidParameter(f'{path} must hold {{"schema_version": {SCHEMA_VERSION}, "{field}": …}}.')
+        raise InvalidParameter(
+            f'{path} must hold {{"schema_version": {SCHEMA_VERSION}, "{field}": …}}: export again.'
+        )
     return content
-
-
-def without_repetition(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; a name that occurs twice is an error, since it is unclear which of the two values holds."""
-    name, count = Counter(name for name, _ in pairs).most_common(1)[0] if pairs else ("", 0)
-    if count > 1:
-        raise ValueError(f"{shown(name)} occurs twice in one object")
-    return dict(pairs)

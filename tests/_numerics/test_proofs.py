@@ -71,3 +71,21 @@ def test_a_known_pair_gives_the_same_bound():
         bound = lambda_max_bound(A, B, lead=lead)
         assert exactly_semidefinite(bound, A, B)
         assert bound == pytest.approx(lambda_max_bound(A, B), rel=1e-9)
+
+
+def test_the_matrix_is_lowered_by_twice_what_rounding_can_do():
+    """(n + 3)u·tr S for the factorisation, 8u·(largest row sum of |λ||B| + size) for λB − M, both twice."""
+    B, size, diagonal = np.array([[2.0, -1.0], [-1.0, 4.0]]), np.array([[3.0, 1.0], [1.0, 5.0]]), np.array([7.0, 9.0])
+    u = np.finfo(float).eps
+    expected = 2.0 * (5 * u * 16.0 + 8.0 * u * max(3.0 * 3.0 + 4.0, 3.0 * 5.0 + 6.0))
+    assert lowering(-3.0, diagonal, B, size) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("n", [299, 300, 301])
+@pytest.mark.parametrize("general", [False, True])
+def test_a_leading_pair_on_both_sides_of_the_dense_limit(n, general):
+    d = np.linspace(1.0, 2.0, n)
+    d[7] = 5.0
+    value, v = leading_pair(np.diag(d), np.diag(np.full(n, 4.0)) if general else None)
+    assert value == pytest.approx(5.0 / (4.0 if general else 1.0), rel=1e-9)
+    assert abs(v[7]) == pytest.approx(0.5 if general else 1.0, rel=1e-6)

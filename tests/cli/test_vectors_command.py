@@ -11,9 +11,10 @@ def asked(run, tmp_path):
     folder = tmp_path / "v"
     code, out, _ = run("vectors", "export", folder, "--level", "bound")
     assert code == 0
-    assert out.endswith(f"vectors written to {folder}\n")
+    assert f"vectors written to {folder}, set " in out
     first = json.loads(min(folder.glob("bound-*.json")).read_text(encoding="utf-8"))["vectors"][0]["id"]
-    content = {"schema_version": 1, "answers": {first: -1e9}}
+    name = json.loads((folder / "index.json").read_text(encoding="utf-8"))["set"]
+    content = {"schema_version": 2, "set": name, "answers": {first: -1e9}}
     (tmp_path / "answers.json").write_text(json.dumps(content), encoding="utf-8")
     return folder, tmp_path / "answers.json", first
 
@@ -31,7 +32,7 @@ def test_a_wrong_answer_fails_and_missing_ones_are_blocked(run, asked):
     assert found["counts"] == {"failed": 1, "blocked": len(found["verdicts"]) - 1}
 
 
-@pytest.mark.parametrize("content", [None, "{", '{"schema_version": 1, "answers": {}}'])
+@pytest.mark.parametrize("content", [None, "{", '{"schema_version": 2, "set": "0", "answers": {}}'])
 def test_what_cannot_be_judged_is_one_line(run, tmp_path, content):
     if content is not None:
         (tmp_path / "answers.json").write_text(content, encoding="utf-8")

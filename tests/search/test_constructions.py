@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import referee
 from families import cca, conditioned, value_on
+from scipy.linalg import eigh
 
 from dcgev_cvx import Pencil, datasets
 from dcgev_cvx.search.constructions import (
@@ -74,3 +75,27 @@ def test_the_highest_scores_of_each_group():
     assert highest(np.array([1.0, 1.0, 0.0, 5.0, 5.0, 5.0]), plan).tolist() == [0, 3, 4]
     assert group_labels(plan).tolist() == [0, 0, 0, 1, 1, 1]
     assert group_labels(plan[:1]) is None
+
+
+def test_elimination_drops_those_whose_loss_is_least():
+    """One step from n = 10 to 7, against δ = xᵢ²/Gᵢᵢ with G from the eigenvectors, in mixed units."""
+    A, B = conditioned(4, 10, 1e2).dense()
+    d = 10.0 ** np.random.default_rng(4).uniform(-2, 2, 10)
+    pencil = Pencil(d[:, None] * A * d, d[:, None] * B * d)
+    values, vectors = eigh(*pencil.dense())
+    G = (vectors[:, :-1] ** 2) @ (1.0 / (values[-1] - values[:-1]))
+    loss = vectors[:, -1] ** 2 / G
+    assert backward_elimination(pencil, 7).tolist() == np.sort(np.argsort(-loss)[:7]).tolist()
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**-200, 2.0**200])
+def test_spread_adds_variables_of_the_same_eigenvalue_in_the_units_of_the_metric(scale):
+    metric = scale * np.diag([1.0, 4.0, 100.0, 1.0])
+    pencil = Pencil(2.0 * metric - scale * np.diag([0.0, 0.0, 0.0, 1.0]), metric)
+    x = spread(pencil, np.array([1.0, 0.0, 0.0, 0.0]) / np.sqrt(scale), 3)
+    sizes = np.abs(x) * pencil.B_roots
+    assert np.flatnonzero(x).tolist() == [0, 1, 2]
+    assert sizes[1] == pytest.approx(sizes[2], rel=1e-12)
+    assert sizes[1] == pytest.approx(10.0 * sizes[0], rel=1e-12)
+    assert pencil.B_norm(x) == pytest.approx(1.0, rel=1e-12)
+    assert np.count_nonzero(spread(pencil, np.array([1.0, 0.0, 0.0, 0.0]) / np.sqrt(scale), 4)) == 1

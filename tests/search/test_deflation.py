@@ -9,7 +9,7 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 
 from dcgev_cvx import Gram, InvalidParameter, Pencil, datasets, deflate
 from dcgev_cvx.certificates import on_support
-from dcgev_cvx.search.deflation import directions
+from dcgev_cvx.search.deflation import directions, orthonormal
 
 common = settings(max_examples=20)
 seeds = st.integers(0, 10_000)
@@ -118,3 +118,23 @@ def test_bad_input():
         deflate(pencil, np.ones(13), "hotelling", np.ones((13, 1)))
     with pytest.raises(InvalidParameter, match="no Schur complement"):
         deflate(Pencil(np.diag([1.0, 0.0])), np.array([0.0, 1.0]), "schur")
+
+
+def test_directions_are_made_orthonormal_to_those_before_and_spanned_ones_drop_out():
+    pencil = random_pencil(5)
+    B = pencil.dense()[1]
+    found = orthonormal(pencil, np.eye(6)[:, :2], np.zeros((6, 0)))
+    W = orthonormal(pencil, np.column_stack([np.eye(6)[:, 2], found @ [1.0, -2.0], np.eye(6)[:, 3]]), found)
+    both = np.column_stack([found, W])
+    assert W.shape == (6, 2)
+    np.testing.assert_allclose(both.T @ B @ both, np.eye(4), atol=1e-12)
+    assert np.linalg.matrix_rank(np.column_stack([both, np.eye(6)[:, :4]]), tol=1e-9) == 4
+
+
+def test_one_view_that_explains_nothing_has_no_schur_complement():
+    A = np.zeros((4, 4))
+    A[0, 2] = A[2, 0] = 1.0
+    pencil = Pencil(A + np.diag([2.0, 0.0, 2.0, 0.0]), np.eye(4), blocks=(2, 2))
+    with pytest.raises(InvalidParameter, match="no Schur complement"):
+        deflate(pencil, np.array([1.0, 0.0, 0.0, 1.0]), "schur")
+    assert not deflate(pencil, np.array([1.0, 0.0, 1.0, 0.0]), "schur").A.any()

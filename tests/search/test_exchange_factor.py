@@ -37,3 +37,36 @@ def test_work_is_counted():
     search = FactorPool(Pencil(Gram(np.random.default_rng(1).standard_normal((6, 40)))), 4)
     search.improve(np.arange(4)[None, :])
     assert search.work >= 2 * search.exchange_work
+
+
+def test_a_pool_has_the_cheapest_members_and_the_best_outsiders():
+    """Against Rayleigh quotients of x without a member, and eigenvalues of A on x and an outsider."""
+    found, R = pool(0, n=80, k=30)
+    A, x = R @ R.T, np.zeros(80)
+    x[found.members] = found.x
+    found.choose()
+    without = np.array([np.where(np.arange(80) == i, 0.0, x) for i in found.members])
+    kept = np.array([z @ A @ z / (z @ z) for z in without])
+    assert found.kept(np.arange(30), (A @ x)[found.members]) == pytest.approx(kept, rel=1e-9)
+    assert found.places.tolist() == np.argsort(-kept)[:24].tolist()
+    outside = np.setdiff1d(np.arange(80), found.members)
+    pairs = [np.linalg.eigvalsh([[x @ A @ x, A[j] @ x], [A[j] @ x, A[j, j]]])[-1] for j in outside]
+    assert found.adds.tolist() == outside[np.argsort(-np.array(pairs))[:24]].tolist()
+    np.testing.assert_allclose(found.G, A[np.ix_(found.members[found.places], found.adds)], rtol=1e-9, atol=1e-12)
+
+
+def test_exchange_says_whether_it_exchanged():
+    found, R = pool(1)
+    found.choose()
+    made = []
+    for _ in range(100):
+        before = found.members.copy()
+        made.append(found.exchange())
+        assert made[-1] == (not np.array_equal(before, found.members))
+        if not made[-1]:
+            break
+    assert made[0]
+    assert not made[-1]
+    np.testing.assert_allclose(
+        found.G, (R @ R.T)[np.ix_(found.members[found.places], found.adds)], rtol=1e-9, atol=1e-12
+    )

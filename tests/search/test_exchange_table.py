@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 from dcgev_cvx import Gram, Pencil
 from dcgev_cvx.search import exchange_table
 from dcgev_cvx.search.exchange import ExchangeTable
-from dcgev_cvx.search.exchange_table import leading, pair_value, support_values
+from dcgev_cvx.search.exchange_table import leading, pair_value, pair_values, support_values
 
 
 def gains_of(pencil, support):
@@ -63,3 +63,13 @@ def test_support_values_are_eigenvalues():
 def test_the_work_of_a_table_is_counted():
     assert exchange_table.table_work(Pencil(np.eye(10)), 3) == 3 * 10 * (50.0 + 0.25 * 3)
     assert exchange_table.table_work(Pencil(Gram(np.eye(8, 10))), 3) == 3 * 10 * (50.0 + 0.25 * 8)
+
+
+def test_pair_values_are_eigenvalues_of_the_pencil_on_x_and_a_variable():
+    pencil = conditioned(1, 9, 1e2)
+    A, B = pencil.dense()
+    x = np.zeros(9)
+    x[:3] = eigh(A[:3, :3], B[:3, :3])[1][:, -1]
+    for j, found in enumerate(pair_values(pencil, x)[3:], 3):
+        V = np.column_stack([x, np.eye(9)[j]])
+        assert found == pytest.approx(eigh(V.T @ A @ V, V.T @ B @ V, eigvals_only=True)[-1], rel=1e-9)

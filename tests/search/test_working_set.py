@@ -93,6 +93,8 @@ def test_equal_variances_are_ranked_by_what_variables_share(few):
     X[:, 700:706] += 2.0 * rng.standard_normal((400, 1))
     pencil = pca_pencil(sp.csr_array(X / X.std(axis=0)))
     assert set(np.argsort(-scores(pencil, 6))[:6]) == set(range(700, 706))
+    larger = pca_pencil(sp.csr_array(10.0 * X / X.std(axis=0)))
+    assert set(np.argsort(-scores(larger, 6))[:6]) == set(range(700, 706))
     assert solve(pencil, 6).support == tuple(range(700, 706))
 
 

@@ -7,6 +7,7 @@ import pytest
 import wrong_solvers as catalogue
 
 from dcgev_cvx import verify
+from dcgev_cvx.verify import counterexamples
 from dcgev_cvx.verify.counterexamples import rounded
 
 
@@ -25,9 +26,39 @@ def test_an_example_that_needs_other_calls_says_so():
     entry = next(e for e in catalogue.WRONG if e.name == "remembered without k")
     example = verify.check(entry.make(), "bound").counterexample
     assert example.check == "one part changed"
-    last = example.snippet.splitlines()[-1]
-    assert last.startswith("# alone it may be right")
-    assert "differs in one place" in last
+    lines = example.snippet.splitlines()
+    assert sum(line.startswith("x = solver(") for line in lines) == 2
+    assert sum(line.startswith("A = ") for line in lines) == 1  # what stays is not written again
+    assert lines[-1] == "# the calls before it matter: in a new process the last call alone may be right"
+    exec(example.snippet, scope := {"solver": entry.make()})
+    assert scope["x"] == example.found
+
+
+def test_numbers_written_into_the_same_arrays_are_shown_so():
+    seen = {}
+
+    def solver(A, B, k):
+        return seen.setdefault(id(A), catalogue.right_bound(A, B, k))
+
+    keep = []  # so that no array gets the id of an earlier one
+
+    def keeping(A, B, k):
+        keep.append(A)
+        return solver(A, B, k)
+
+    example = verify.check(keeping, "bound").counterexample
+    assert example.check == "reused arrays"
+    assert "A[...] = np.array(" in example.snippet
+
+
+def test_a_long_example_is_written_to_a_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(counterexamples.tempfile, "gettempdir", lambda: str(tmp_path))
+    report = verify.check(lambda A, B, k: -1e9 if len(A) > 20 else catalogue.right_bound(A, B, k), "bound")
+    (file,) = tmp_path.glob("dcgev-example-*.py")
+    assert report.counterexample.file == str(file)
+    assert file.read_text(encoding="utf-8") == report.counterexample.snippet + "\n"
+    assert f"# written to {file}" in str(report)
+    assert len(str(report.counterexample)) < 1000
 
 
 def test_numbers_lose_digits_of_the_largest_entry_or_of_each():

@@ -14,8 +14,8 @@ import wrong_solvers as catalogue
 
 from dcgev_cvx import verify
 from dcgev_cvx.errors import SolverFailed
+from dcgev_cvx.programs import log_scale
 from dcgev_cvx.verify import reference_answers
-from dcgev_cvx.verify.call_pairs import scaled_objective, scaled_variables
 from dcgev_cvx.verify.levels import condition, question
 from dcgev_cvx.verify.reference_answers import feature_sign_search, first_point, reference, surrogate
 from dcgev_cvx.verify.suite import suite
@@ -57,6 +57,23 @@ def test_the_packages_own_steps_agree_on_every_family(level, solver, limit):
         allowed = max(limit, 1e-15 * condition(case)) if ref.strictness > 1e-6 else 1e-6
         assert problem.norm(x - ref.x) <= allowed * problem.length(ref.x), case.name
     assert {"B=cond 1e8", "ε=rounding", "B=I", "B=dense"} <= families
+
+
+def scaled_objective(case, s):
+    """The objective times s: A, ρ̃, τ times s (FDA: B and ν); the minimiser stays."""
+    names = ("B", "nu") if case.level == "fda" else ("A", "rho", "tau")
+    return case.changed("objective scaled", **{name: case.data[name] * s for name in names})
+
+
+def scaled_variables(case, s):
+    """The variables in other units, x → x/s: A, B, τ times s², a times s, y and ε over s, ρ̃ such that ρ_ε stays."""
+    data = case.data
+    values = {name: data[name] * (s * s) for name in ("A", "B", "tau") if name in data}
+    values |= {name: data[name] / s for name in ("y", "eps")}
+    values |= {"a": data["a"] * s} if "a" in data else {}
+    growth = log_scale(data["eps"] / s) / log_scale(data["eps"])
+    values |= {name: data[name] * growth for name in ("rho", "nu") if name in data}
+    return case.changed("variables scaled", **values)
 
 
 @pytest.mark.parametrize("level", ["step", "fda"])

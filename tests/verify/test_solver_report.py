@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import pytest
 import wrong_solvers as catalogue
@@ -38,7 +39,11 @@ def test_the_report_as_text_json_and_page():
     data = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     assert data["ok"] is False
     assert {"name", "tag", "status", "worst", "tolerance", "instance"} <= set(data["checks"][0])
-    assert "<table>" in report.to_html()
+    assert "<pre>FAILED: solver as step" in report.to_html()
+    junit = ElementTree.fromstring(report.to_junit())
+    failed = {case.get("name") for case in junit.findall("testcase/failure/..")}
+    assert failed == {outcome.name for outcome in report.failed}
+    assert (int(junit.get("tests")), int(junit.get("failures"))) == (len(report.contract), len(failed))
 
 
 def test_the_report_can_be_repeated_from_what_it_says():

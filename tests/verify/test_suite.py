@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import verify
-from dcgev_cvx.verify.case_space import Space, covered
 from dcgev_cvx.verify.equations import objective, proximal_residual, tangent
 from dcgev_cvx.verify.levels import PROFILES, question
+from dcgev_cvx.verify.pencil_cases import Space
 from dcgev_cvx.verify.run_cases import exact_run
-from dcgev_cvx.verify.suite import SPACES, is_telling, suite
+from dcgev_cvx.verify.suite import SPACES, covered, is_telling, suite
 
 
 @pytest.mark.parametrize("level", verify.LEVELS)

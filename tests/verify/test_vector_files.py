@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from functools import lru_cache
+from xml.etree import ElementTree
 
 import numpy as np
 import package_solvers
@@ -13,8 +15,8 @@ import wrong_solvers as catalogue
 from dcgev_cvx import Pencil, cli, relaxations, solve
 from dcgev_cvx.errors import DCGEVError, InvalidParameter
 from dcgev_cvx.verify import vector_files as vectors
-from dcgev_cvx.verify.levels import LEVELS
-from dcgev_cvx.verify.suite import suite
+from dcgev_cvx.verify.levels import LEVELS, PROFILES
+from dcgev_cvx.verify.suite import hard_cases, suite
 from dcgev_cvx.verify.vector_files import invalid_questions
 
 
@@ -43,8 +45,9 @@ def test_vectors_read_back_to_the_same_bits(folder):
     stored = {v["id"]: v for content in vectors.read_vectors(folder) for v in content["vectors"]}
     cases = suite("fda", 0, "quick").cases
     assert len(stored) == len(cases) + len(list(invalid_questions("fda")))
-    for index, case in enumerate(cases, start=1):
-        again = vectors.stored_instance("fda", stored[f"fda-{index:04d}"])
+    for case in cases:
+        name = vectors.vector_id("fda", {"input": {n: vectors.plain(case.data[n]) for n in LEVELS["fda"].arguments}})
+        again = vectors.stored_instance("fda", stored[name])
         for name in ("a", "B", "y", "nu", "eps"):
             assert np.array_equal(again.data[name], case.data[name])
 
@@ -67,18 +70,22 @@ def test_every_level_exports_and_its_groups_have_notes(tmp_path):
 def test_right_answers_pass_and_one_wrong_digit_fails(folder, tmp_path, capsys):
     answers = answers_of(folder)
     path = tmp_path / "answers.json"
-    path.write_text(json.dumps({"schema_version": 1, "answers": answers}), encoding="utf-8")
+    about = {"schema_version": 2, "set": vectors.set_hash(vectors.read_vectors(folder))}
+    path.write_text(json.dumps({**about, "answers": answers}), encoding="utf-8")
     assert cli.main(["vectors", "check", str(folder), str(path)]) == 0
-    name = next(n for n, x in answers.items() if len(x) > 2 and np.count_nonzero(x) > 2)
+    name = next(n for n, x in answers.items() if x and len(x) > 2 and np.count_nonzero(x) > 2)
     broken = {
         **answers,
         name: [
             x + (1e-3 * abs(x)) * (i == int(np.argmax(np.abs(answers[name])))) for i, x in enumerate(answers[name])
         ],
     }
-    path.write_text(json.dumps({"schema_version": 1, "answers": broken}), encoding="utf-8")
+    path.write_text(json.dumps({**about, "answers": broken}), encoding="utf-8")
     capsys.readouterr()
-    assert cli.main(["vectors", "check", str(folder), str(path)]) == 1
+    assert cli.main(["vectors", "check", str(folder), str(path), "--junit", str(tmp_path / "junit.xml")]) == 1
+    junit = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    assert (junit.get("failures"), junit.get("errors")) == ("1", "0")
+    assert junit.find("testcase/failure/..").get("name") == name
     out = capsys.readouterr().out
     assert name in out
     assert "1 failed, 0 blocked" in out
@@ -133,7 +140,7 @@ def test_files_that_are_none_are_named(folder, tmp_path):
     bad.write_text("{", encoding="utf-8")
     with pytest.raises(InvalidParameter, match="is not JSON"):
         vectors.read_answers(bad)
-    bad.write_text('{"schema_version": 1, "answers": {}}', encoding="utf-8")
+    bad.write_text('{"schema_version": 2, "set": "0", "answers": {}}', encoding="utf-8")
     with pytest.raises(InvalidParameter, match="holds no answers"):
         vectors.read_answers(bad)
     with pytest.raises(InvalidParameter, match="cannot be read"):
@@ -144,14 +151,39 @@ def test_files_that_are_none_are_named(folder, tmp_path):
         vectors.judge_answers(folder, {"step-9999": [1.0]})
     with pytest.raises(InvalidParameter, match="not a folder"):
         vectors.judge_answers(tmp_path / "no", {})
+    bad.write_text('{"schema_version": 2, "answers": {"fda-1": [1.0]}}', encoding="utf-8")
+    with pytest.raises(InvalidParameter, match="must name the set"):
+        vectors.read_answers(bad)
+    with pytest.raises(InvalidParameter, match=r"answers are to the set 'abc', but .* holds the set"):
+        vectors.judge_answers(folder, {}, "abc")
+
+
+def test_a_vector_has_the_same_id_in_quick_and_full(folder):
+    hard = {effort: list(hard_cases("step", 0, count)) for effort, count in (("quick", 1), ("full", 2))}
+    names = {effort: {vectors.vector_id("step", vectors.case_record(c, PROFILES["standard"])) for c in cases}
+             for effort, cases in hard.items()}  # fmt: skip
+    assert names["quick"] < names["full"]
+    index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+    assert index["set"] == vectors.set_hash(vectors.read_vectors(folder))
+
+
+def test_the_data_package_is_small_and_complete(tmp_path, monkeypatch):
+    monkeypatch.setattr(vectors, "LEVELS", {"bound": LEVELS["bound"], "pca": LEVELS["pca"]})
+    count, name = vectors.write_package(tmp_path)
+    inner = tmp_path / "dcgev_vectors"
+    assert count == sum(len(content["vectors"]) for content in vectors.read_vectors(inner))
+    assert name in (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert (
+        tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"] == "dcgev-vectors"
+    )
+    assert sum(file.stat().st_size for file in tmp_path.rglob("*") if file.is_file()) < 2.5e6
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('{"schema_version": 1, "answers": {"fda-0001": [1.0], "fda-0001": [2.0]}}', "'fda-0001' occurs twice"),
         ("[" * 200000, "is not JSON"),
-        ('\ufeff{"schema_version": 1, "answers": {}}', "holds no answers"),
+        ('\ufeff{"schema_version": 2, "set": "0", "answers": {}}', "holds no answers"),
     ],
 )
 def test_answers_that_are_odd_are_named(tmp_path, text, words):

@@ -1,0 +1,51 @@
+"""Questions about one MM step: the branches that the plain ones take, the hard ones near a boundary or a tie."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dcgev_cvx.verify.call_pairs import usable
+from dcgev_cvx.verify.reference_answers import reference
+from dcgev_cvx.verify.step_cases import STEP_SPACE, hard_steps, penalty_of, plain_steps, shifted
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_plain_steps_keep_some_entries_and_drop_others_in_every_branch(seed):
+    cases = list(plain_steps("step", seed))
+    assert all(map(usable, cases))
+    branches = {}
+    for case in cases:
+        B, x = case.B, reference(case).x
+        metric = (
+            "I" if np.array_equal(B, np.eye(case.n)) else "diagonal" if not (B - np.diag(B.diagonal())).any() else ""
+        )
+        branches.setdefault((metric, case.data["tau"] > 0.0), []).append(0 < np.count_nonzero(x) < case.n)
+    assert {key: sum(partial) >= 3 for key, partial in branches.items()} == {
+        (metric, shifted): True for metric in ("I", "diagonal", "") for shifted in (False, True)
+    }
+
+
+def test_plain_steps_of_fda_lie_in_the_plane():
+    cases = list(plain_steps("fda", 0))
+    assert len(cases) == 27
+    assert all(usable(case) and abs(case.data["a"] @ case.data["y"] - 1.0) < 1e-9 for case in cases)
+    assert any(0 < np.count_nonzero(reference(case).x) < case.n for case in cases)
+
+
+def test_hard_steps_name_their_kind():
+    kinds = {case.flags[0] for case in hard_steps(0, 4)}
+    assert kinds == {"nearly-active", "near-tie", "zero-A", "cancelling"}
+
+
+def test_a_penalty_is_a_share_of_what_takes_every_entry_to_zero():
+    rng, y, pull = np.random.default_rng(0), np.array([0.6, 0.8]), np.array([2.0, 1.0])
+    limit = float(np.max(pull * (y + 0.1)) * np.log(1.0 + 1.0 / 0.1))
+    low, high = STEP_SPACE.at("ρ", "0.3 … 0.6")
+    assert all(low * limit <= penalty_of("0.3 … 0.6", pull, y, 0.1, rng) <= high * limit for _ in range(20))
+
+
+def test_the_least_shift_makes_a_semidefinite():
+    A = np.array([[1.0, 2.0], [2.0, 1.0]])
+    assert shifted(A) == pytest.approx(1.0)
+    assert shifted(A @ A) == 0.0
