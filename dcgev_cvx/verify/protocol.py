@@ -176,7 +176,8 @@ class ProcessSolver:
         try:
             line = self._lines.get(timeout=seconds or self.time_limit)
         except queue.Empty:
-            waited = f"no line within {seconds or self.time_limit:g} s; flush the output after every line."
+            limit = f"within {seconds or self.time_limit:g} s"
+            waited = f"no line {limit}; flush the output after every line." if self.remote else f"no answer {limit}."
             self._lost = f"{waited}{self._complaint()}"
             raise SolverFailed(self._lost) from None
         if not line:

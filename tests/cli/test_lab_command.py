@@ -29,7 +29,9 @@ def test_the_server_edits_a_copy_and_never_over_a_file(tmp_path, monkeypatch):
     assert main(argv) == 0
     assert (tmp_path / "step.py").read_text(encoding="utf-8") == "mine"
     assert main(["lab", "step"]) == 0
-    assert started[2][3:] == ["run", str(FOLDER / "step.py"), "--token"]
+    word, script, token = started[2][3:]
+    assert (word, token) == ("run", "--token")
+    assert Path(script).read_bytes() == (FOLDER / "step.py").read_bytes()
 
 
 def test_without_marimo_the_remedy_is_named(monkeypatch, capsys):

@@ -4,7 +4,7 @@ MSMBuilder's `speigh` (McGibbon and Pande) is another public implementation of t
 anew from its description: (ALG) is divided by τ, and ADMM alternates between soft thresholding and the projection
 onto xᵀBx ≤ 1, at most 100 times. Division by τ makes τ = 0 unsupported, which is said by NotImplementedError.
 
-Run: python examples/verify_speigh.py
+Run: python examples/verify_python/speigh.py
 """
 
 from __future__ import annotations
