@@ -63,8 +63,8 @@ RUN_SPACE = Space(
         "n=1": ("x0=third zero", "x0=near it", "x0=dense", *(f"B={kind}" for kind in METRICS if kind not in
                 ("I", "βI", "diagonal"))),
         "A=zero": ("x0=eigenvector", "x0=near it", "ρ=0"),
-        "A=negative": ("ρ=0",),  # the limit has zeros, and a run only tends to it
-        "A=diagonal": ("ρ=0",),
+        # the limit has zeros, and a run only tends to it or nothing holds them
+        **{f"A={kind}": ("ρ=0",) for kind in ("negative", "diagonal", "planted", "constant variables")},
         **SPECIAL_METRICS,
     },
     frozenset(("ρ=collapse",)),

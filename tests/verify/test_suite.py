@@ -24,6 +24,21 @@ def test_the_cases_hold_every_pair_of_levels(level):
         assert any({space.levels[a], space.levels[b]} <= row for row in rows)
 
 
+@pytest.mark.parametrize("level", ["pca", "bound"])
+def test_every_pair_is_held_at_other_seeds_too(level):
+    assert suite(level, 2, "quick").space.missing == ()
+
+
+def test_a_pair_that_cannot_be_built_does_not_crowd_out_others():
+    space = Space({"a": "1234", "b": "1234", "c": "1234"})
+    data = {"A": np.eye(1), "B": np.eye(1), "k": 1}
+
+    def build(row, rng):
+        return None if row["a"] == row["b"] == "1" else question("bound", "", tuple(row.values()), data)
+
+    assert covered(space, build, np.random.default_rng(0), attempts=200).missing == (("a=1", "b=1"),)
+
+
 def test_a_profile_covers_its_own_space():
     found = suite("step", 0, "quick", PROFILES["interior-point"])
     assert found.space.share == 1.0
