@@ -106,7 +106,8 @@ def made_suite(level: str, seed: int, effort: Effort, left_out: tuple[str, ...])
     with one_thread:
         rng = np.random.default_rng([seed, len(level)])
         pairwise = covered(space, builder(level), rng, triples=full)
-        more = covered(telling_part(level, space), telling_builder(level), rng, attempts=600 if level == "pca" else 300)
+        tries = 600 if level == "pca" else 300  # its runs are cheap, and few of them tell
+        more = covered(telling_part(level, space), telling_builder(level), rng, attempts=tries)
         hard = [case for case in hard_cases(level, seed, 10 if full else 4) if level in RUNS or usable(case)]
         bases = state_bases(level, np.random.default_rng([seed, 11]), 2 if full else 1)
         pairs = {name: tuple(make(bases)) for name, (make, _) in PAIRS.items()}
