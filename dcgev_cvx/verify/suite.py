@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from itertools import chain, combinations, islice
+from itertools import combinations, islice
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
@@ -38,17 +38,7 @@ from .pencil_cases import (
 )
 from .reference_answers import reference
 from .run_cases import PCA_SPACE, QUICK_RUN, RUN_SPACE, hard_runs, run_case, run_of_row, run_start, useful_run
-from .step_cases import (
-    FDA_SPACE,
-    STEP_SPACE,
-    fda_of_row,
-    hard_steps,
-    means,
-    plain_steps,
-    step_case,
-    step_of_row,
-    step_question,
-)
+from .step_cases import FDA_SPACE, STEP_SPACE, fda_of_row, hard_steps, means, step_case, step_of_row, step_question
 
 Build: TypeAlias = Callable[[Row, Random], Instance | None]
 Effort: TypeAlias = Literal["quick", "full"]
@@ -116,9 +106,8 @@ def made_suite(level: str, seed: int, effort: Effort, left_out: tuple[str, ...])
     with one_thread:
         rng = np.random.default_rng([seed, len(level)])
         pairwise = covered(space, builder(level), rng, triples=full)
-        more = covered(
-            telling_part(level, space), telling_builder(level), rng, attempts=600 if level == "pca" else 300
-        )
+        tries = 600 if level == "pca" else 300  # its runs are cheap, and few of them tell
+        more = covered(telling_part(level, space), telling_builder(level), rng, attempts=tries)
         hard = [case for case in hard_cases(level, seed, 10 if full else 4) if level in RUNS or usable(case)]
         bases = state_bases(level, np.random.default_rng([seed, 11]), 2 if full else 1)
         pairs = {name: tuple(make(bases)) for name, (make, _) in PAIRS.items()}
@@ -129,13 +118,12 @@ def made_suite(level: str, seed: int, effort: Effort, left_out: tuple[str, ...])
 
 
 def hard_cases(level: str, seed: int, count: int) -> Iterator[Instance]:
-    """Cases that a covering array need not bring: plain ones, and hard ones made one by one."""
+    """Cases made one by one, which a covering array does not bring."""
     if level in RUNS:
         return hard_runs(level, seed, count)
     if level in ("bound", "cardinality"):
         return hard_subsets(level, seed, 2 * count)
-    plain = plain_steps(level, seed)
-    return chain(plain, hard_steps(seed, count)) if level == "step" else plain
+    return hard_steps(seed, count) if level == "step" else iter(())
 
 
 def builder(level: str) -> Build:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import pickle
 import tempfile
-import time
-from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -16,10 +15,15 @@ import scipy
 
 import dcgev_cvx.verify.suite as suites
 
+try:
+    import fcntl
+except ImportError:  # Windows: workers may build the same suite twice
+    fcntl = None
+
 PACKAGE = Path(suites.__file__).parents[1]
 SOURCES = [*sorted((PACKAGE / "verify").glob("*.py")), PACKAGE / "programs.py"]
 VERSION = sha256(b"".join(file.read_bytes() for file in SOURCES) + f"{np.__version__} {scipy.__version__}".encode())
-FOLDER = Path(tempfile.gettempdir()) / f"dcgev-suites-{os.getuid()}-{VERSION.hexdigest()[:12]}"
+FOLDER = Path(tempfile.gettempdir()) / f"dcgev-suites-{getpass.getuser()}-{VERSION.hexdigest()[:12]}"
 build = suites.made_suite
 
 
@@ -28,20 +32,16 @@ def stored_suite(*asked):
     """The suite from its file, or built and written; while one worker builds it the others wait."""
     FOLDER.mkdir(mode=0o700, exist_ok=True)
     file = FOLDER / sha256(repr(asked).encode()).hexdigest()[:16]
-    lock = file.with_suffix(".lock")
-    for _ in range(600):
+    with file.with_suffix(".lock").open("w") as lock:
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX)
         if file.exists():
             return pickle.loads(file.read_bytes())
-        with suppress(FileExistsError):
-            lock.touch(exist_ok=False)
-            break
-        time.sleep(0.2)
-    found = build(*asked)
-    part = file.with_suffix(f".{os.getpid()}")
-    part.write_bytes(pickle.dumps(found))
-    part.replace(file)
-    lock.unlink(missing_ok=True)
-    return found
+        found = build(*asked)
+        part = file.with_suffix(f".{os.getpid()}")
+        part.write_bytes(pickle.dumps(found))
+        part.replace(file)
+        return found
 
 
 suites.made_suite = stored_suite
