@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
@@ -38,7 +38,17 @@ from .pencil_cases import (
 )
 from .reference_answers import reference
 from .run_cases import PCA_SPACE, QUICK_RUN, RUN_SPACE, hard_runs, run_case, run_of_row, run_start, useful_run
-from .step_cases import FDA_SPACE, STEP_SPACE, fda_of_row, hard_steps, means, step_case, step_of_row, step_question
+from .step_cases import (
+    FDA_SPACE,
+    STEP_SPACE,
+    fda_of_row,
+    hard_steps,
+    means,
+    plain_steps,
+    step_case,
+    step_of_row,
+    step_question,
+)
 
 Build: TypeAlias = Callable[[Row, Random], Instance | None]
 Effort: TypeAlias = Literal["quick", "full"]
@@ -118,12 +128,13 @@ def made_suite(level: str, seed: int, effort: Effort, left_out: tuple[str, ...])
 
 
 def hard_cases(level: str, seed: int, count: int) -> Iterator[Instance]:
-    """Cases made one by one, which a covering array does not bring."""
+    """Cases that a covering array need not bring: plain ones, and hard ones made one by one."""
     if level in RUNS:
         return hard_runs(level, seed, count)
     if level in ("bound", "cardinality"):
         return hard_subsets(level, seed, 2 * count)
-    return hard_steps(seed, count) if level == "step" else iter(())
+    plain = plain_steps(level, seed)
+    return chain(plain, hard_steps(seed, count)) if level == "step" else plain
 
 
 def builder(level: str) -> Build:
