@@ -8,6 +8,7 @@ import pytest
 from dcgev_cvx.verify.call_pairs import usable
 from dcgev_cvx.verify.reference_answers import reference
 from dcgev_cvx.verify.step_cases import STEP_SPACE, hard_steps, penalty_of, plain_steps, shifted
+from dcgev_cvx.verify.suite import suite
 
 
 @pytest.mark.parametrize("seed", [0, 7])
@@ -31,6 +32,12 @@ def test_plain_steps_of_fda_lie_in_the_plane():
     assert len(cases) == 27
     assert all(usable(case) and abs(case.data["a"] @ case.data["y"] - 1.0) < 1e-9 for case in cases)
     assert any(0 < np.count_nonzero(reference(case).x) < case.n for case in cases)
+
+
+@pytest.mark.parametrize("level", ["step", "fda"])
+def test_the_suite_asks_the_plain_steps(level):
+    asked = {case.name for case in suite(level, 0, "quick").cases}
+    assert {case.name for case in plain_steps(level, 0)} <= asked
 
 
 def test_hard_steps_name_their_kind():
