@@ -278,8 +278,9 @@ def residual_with(problem: Surrogate, x: Vector, mu: float) -> float:
     terms = (2.0 * (problem.H @ x), 2.0 * problem.c, 2.0 * mu * problem.normal(x))
     scale = max(float(np.max(np.abs(term) / root)) for term in terms)
     xi = root * x / problem.length(x)
-    if scale == 0.0:  # nothing but the penalty is left, and its least is at 0
-        return float(np.max(np.abs(xi)[problem.p > 0.0], initial=0.0))
+    if scale == 0.0 or (problem.a is None and not problem.c.any()):  # without a pull the least is at 0
+        acts = (problem.p > 0.0) | (np.diagonal(problem.H) > 0.0)
+        return float(np.max(np.abs(xi)[acts], initial=0.0))
     forward = xi - 2.0 * problem.rows(x, mu) / (root * scale)
     moved = np.abs(xi - np.sign(forward) * np.maximum(0.0, np.abs(forward) - problem.p / (root * scale)))
     return max(float(np.max(moved)), min(mu / scale, max(0.0, slack)))

@@ -67,3 +67,10 @@ def test_the_limit_of_a_conic_solver_follows_from_strong_convexity():
             assert kappa * problem.norm(x - ref.x) ** 2 <= above * (1 + 1e-9) + 1e-12 * problem.size(ref.x)
         if ref.nondegenerate and ref.x.any() and kappa > 1e-2:
             assert 1e-5 < limits.distance(case) < 0.1
+
+
+def test_dust_in_place_of_zero_is_small_where_nothing_pulls():
+    data = {"A": np.eye(3), "B": np.eye(3), "y": np.zeros(3), "rho": 0.0, "eps": 0.1, "tau": 10.0}
+    step = surrogate(question("step", "no pull", (), data))
+    assert proximal_residual(step, np.array([3e-21, 0.0, 0.0]), 1e-5) < 1e-20
+    assert proximal_residual(step, np.array([0.1, 0.0, 0.0]), 1e-5) == pytest.approx(0.1)
