@@ -41,6 +41,8 @@ def test_an_old_cvxpy_is_an_error_with_the_command_that_upgrades_it(monkeypatch,
 
 @pytest.mark.parametrize(("missing", "n", "lines"), [(True, 200, 1), (True, 199, 0), (False, 200, 0)])
 def test_without_numba_one_line_is_logged_once_for_large_problems(missing, n, lines):
+    if not missing:
+        pytest.importorskip("numba")
     code = f"""
 import sys
 {'sys.modules["numba"] = None' if missing else ""}
