@@ -278,7 +278,7 @@ def residual_with(problem: Surrogate, x: Vector, mu: float) -> float:
     terms = (2.0 * (problem.H @ x), 2.0 * problem.c, 2.0 * mu * problem.normal(x))
     scale = max(float(np.max(np.abs(term) / root)) for term in terms)
     xi = root * x / problem.length(x)
-    if scale == 0.0 or (problem.a is None and not problem.c.any()):  # without a pull the least is at 0
+    if scale == 0.0 or problem.only_zero:
         acts = (problem.p > 0.0) | (np.diagonal(problem.H) > 0.0)
         return float(np.max(np.abs(xi)[acts], initial=0.0))
     forward = xi - 2.0 * problem.rows(x, mu) / (root * scale)

@@ -82,6 +82,13 @@ class Surrogate:
         """1 − xᵀBx, or 1 − aᵀx."""
         return 1 - x @ self.normal(x)
 
+    @property
+    def only_zero(self) -> bool:
+        """Is 0 a minimiser because nothing pulls away from it: no constraint aᵀx = 1, c = 0, H ⪰ 0?"""
+        if self.a is not None or self.c.any() or np.min(np.diagonal(self.H)) < 0.0:
+            return False
+        return bool(np.linalg.eigvalsh(self.H)[0] >= 0.0)
+
 
 def surrogate(instance: Instance) -> Surrogate:
     """The convex program of one MM step in double precision (ALG, Eq:fdaiterative)."""

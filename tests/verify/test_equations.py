@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dcgev_cvx.verify.equations import Limits, excess, proximal_residual, pulled
+from dcgev_cvx.verify.equations import Limits, excess, proximal_residual, pulled, tangent
 from dcgev_cvx.verify.levels import PROFILES, question
 from dcgev_cvx.verify.reference_answers import curvature, reference, surrogate
 from dcgev_cvx.verify.suite import suite
@@ -74,3 +74,10 @@ def test_dust_in_place_of_zero_is_small_where_nothing_pulls():
     step = surrogate(question("step", "no pull", (), data))
     assert proximal_residual(step, np.array([3e-21, 0.0, 0.0]), 1e-5) < 1e-20
     assert proximal_residual(step, np.array([0.1, 0.0, 0.0]), 1e-5) == pytest.approx(0.1)
+
+
+def test_the_end_of_a_run_is_not_measured_from_zero():
+    """Its tangent program has c = 0 too, but H = −A pulls."""
+    data = {"A": np.diag([2.0, 1.0]), "rho": 0.01, "eps": 0.1, "x0": np.array([1.0, 0.0])}
+    run = question("pca", "a run", (), data)
+    assert proximal_residual(tangent(run, data["x0"]), data["x0"], 1e-9) < 1e-12
