@@ -1,26 +1,25 @@
 """Which conditions in a solver's own source were both true and false during a trial, and inputs for the others.
 
-A wrong branch that no case takes cannot be found by its answers. So the calls are watched: every condition of the
-solver's module (of if, while, a conditional expression, an operand of `and` and `or`) is known to the interpreter as
-a conditional jump, and which way it went is recorded. `sys.monitoring` reports jumps from Python 3.12 on; before, a
-trace function sees every instruction. For a condition that was only ever true, or only ever false, inputs are then
-searched: arguments are changed at random, with the numbers of the condition as hints, and changes that bring the two
-sides of a comparison nearer to each other are kept.
+A wrong branch that no case takes cannot be found by its answers. So the functions of the solver's file run, during the
+trial, from code in which every condition (of if, while, a conditional expression, an operand of `and` and `or`) is
+wrapped in a call that records its outcome. For a condition that was only ever true, or only ever false, inputs are
+then searched: arguments are changed at random, with the numbers of the condition as hints, and changes that bring the
+two sides of a comparison nearer to each other are kept.
 """
 
 from __future__ import annotations
 
 import ast
-import dis
 import functools
+import gc
 import inspect
 import linecache
 import math
-import sys
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from time import perf_counter, process_time
-from types import CodeType, FrameType
+from time import perf_counter
+from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,10 +36,9 @@ Place: TypeAlias = tuple[int, int, int, int]
 """First line, first column, last line, last column of a condition, as in a syntax tree."""
 Outcome: TypeAlias = tuple[Place, bool]
 
-EVENTS_PER_CALL = 50_000
-"""Events of one call that a trace function looks at, about 50 ms: a call must stay within its time limit."""
-SECONDS_PER_EVENT = 1.5e-6
-"""What one of them costs at most: calls are left unwatched while this would be more than half of the time so far."""
+RECORDER = "__dcgev_verify_record__"
+"""The name in the solver's module by which its conditions call `Watcher.record`."""
+COMPARISONS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
 
 
 @dataclass(frozen=True)
@@ -56,15 +54,6 @@ class Branch:
     def __str__(self) -> str:
         part = "" if self.source.endswith(self.condition) else f'"{self.condition}" '
         return f'line {self.place[0]} "{self.source}": {part}never {str(self.missing).lower()} in {self.calls} calls'
-
-
-@dataclass(frozen=True)
-class Jump:
-    """A conditional jump: the condition behind it, where it leads, and the condition's truth if it is taken."""
-
-    test: ast.expr
-    target: int
-    truth: bool
 
 
 @dataclass
@@ -85,42 +74,48 @@ class Watcher:
     taken: set[Outcome] = field(default_factory=set[Outcome])
 
     def __post_init__(self) -> None:
-        self.file = source_file(self.function)
-        self.lines = linecache.getlines(self.file) if self.file else []
-        self.tests, self._idle = conditions("".join(self.lines))
         self._seen: set[Outcome] = set()
-        self._jumps: dict[CodeType, dict[int, Jump]] = {}
-        self._events = self._all_events = 0
-        self._begin = process_time()
-        self._monitoring: Any = getattr(sys, "monitoring", None)
-        self.problem = "no source" if not self.lines else self._monitor() if self._monitoring is not None else ""
+        self._originals: list[tuple[FunctionType, CodeType]] = []
+        file = source_file(self.function)
+        self.lines = linecache.getlines(file) if file else []
+        source = "".join(self.lines)
+        if not source or "numba" in source:  # numba would compile the calls of the recorder
+            self.problem = "the file uses numba" if source else "no source"
+            return
+        tree = ast.parse(source)
+        tests, self._idle = conditions(tree)
+        module = compile(ast.fix_missing_locations(Recording(tests).visit(tree)), file, "exec", dont_inherit=True)
+        recording = {identity(code): code for code in nested_code(module)}
+        for function in [item for item in gc.get_objects() if isinstance(item, FunctionType)]:
+            code = function.__code__
+            if code.co_filename == file and identity(code) in recording:
+                self._originals.append((function, code))
+                function.__globals__[RECORDER] = self.record
+                function.__code__ = recording[identity(code)]
 
     def __call__(self, *arguments: Any) -> Any:
         """The function's answer."""
-        self.distance, self.values, self.taken, self._events = math.inf, [], set(), 0
-        costly = SECONDS_PER_EVENT * self._all_events > 0.5 * (process_time() - self._begin) + 0.2
-        if not self.problem and self._monitoring is None and sys.gettrace() is not None:
-            self.problem = "another trace function is active"
-        if self.problem or (costly and self.goal is None):
-            return self.function(*arguments)
-        if self._monitoring is None:
-            sys.settrace(self._enter)
+        self.distance, self.values, self.taken = math.inf, [], set()
+        self.calls += 1
         try:
             return self.function(*arguments)
         finally:
-            self._all_events += self._events
-            self.calls += self._events <= EVENTS_PER_CALL  # a call that was watched in part does not count
             self._seen |= self.taken
-            if sys.gettrace() == self._enter:
-                sys.settrace(None)
-            elif sys.gettrace() is not None:
-                self.problem = "the solver installs a trace function of its own"
+
+    def record(self, place: Place, compare: str, *sides: Any) -> Any:
+        """The value of a condition, after its outcome was recorded: a comparison of two sides, or any object."""
+        value = getattr(operator, compare)(*sides) if compare else sides[0]
+        outcome = place, bool(value)
+        self.taken.add(outcome)
+        if self.goal is not None and self.goal[0] == place:
+            away, values = (0.0, []) if outcome == self.goal else apart(*sides) if compare else (1.0, [])
+            if away <= self.distance:
+                self.distance, self.values = away, values
+        return value
 
     def branches(self) -> list[Branch]:
         """The conditions that had one outcome only, in the order of the source."""
-        missing = [
-            (place, not outcome) for place, outcome in sorted(self._seen) if (place, not outcome) not in self._seen
-        ]
+        missing = [(place, not truth) for place, truth in sorted(self._seen) if (place, not truth) not in self._seen]
         return [Branch(p, *self.text(p), wanted, self.calls) for p, wanted in missing if p not in self._idle]
 
     def text(self, place: Place) -> tuple[str, str]:
@@ -132,68 +127,12 @@ class Watcher:
         return (lines[0].decode().strip() if first == last else self.lines[first - 1].strip()), text
 
     def close(self) -> None:
-        """Give the place among the monitoring tools back."""
-        if self._monitoring is not None and not self.problem:
-            self._monitoring.set_events(4, 0)
-            self._monitoring.free_tool_id(4)
-
-    def _monitor(self) -> str:
-        """Start sys.monitoring, or say why not."""
-        tools = self._monitoring
-        if tools.get_tool(4) is not None:
-            return "another tool is monitoring"
-        tools.use_tool_id(4, "dcgev verify")
-        tools.register_callback(4, tools.events.BRANCH, self._branched)
-        tools.set_events(4, tools.events.BRANCH)
-        return ""
-
-    def _branched(self, code: CodeType, offset: int, destination: int) -> Any:
-        """What sys.monitoring calls at every branch; those of other modules are not reported again."""
-        jump = self._jumps_of(code).get(offset)
-        if jump is None:
-            return self._monitoring.DISABLE
-        return self._record(jump, destination, sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
-
-    def _enter(self, frame: FrameType, event: str, arg: Any) -> Any:
-        """What sys.settrace calls when a function is entered: those of the solver's module are followed."""
-        jumps = self._jumps_of(frame.f_code)
-        if self._too_many() or not jumps:
-            return None
-        frame.f_trace_opcodes, frame.f_trace_lines, last = True, False, None
-
-        def follow(frame: FrameType, event: str, arg: Any) -> Any:
-            nonlocal last
-            if event == "opcode":
-                if last is not None:
-                    self._record(last, frame.f_lasti, frame)
-                last = jumps.get(frame.f_lasti)
-                self._too_many()
-            return follow
-
-        return follow
-
-    def _too_many(self) -> bool:
-        """Count an event, and stop watching the call after too many."""
-        self._events += 1
-        if self._events > EVENTS_PER_CALL:
-            sys.settrace(None)
-        return self._events > EVENTS_PER_CALL
-
-    def _jumps_of(self, code: CodeType) -> dict[int, Jump]:
-        if code not in self._jumps:
-            self._jumps[code] = dict(conditional_jumps(code, self.tests)) if code.co_filename == self.file else {}
-        return self._jumps[code]
-
-    def _record(self, jump: Jump, destination: int, frame: FrameType) -> None:
-        outcome = place_of(jump.test), jump.truth == (destination == jump.target)
-        self.taken.add(outcome)
-        if self.goal is not None and self.goal[0] == outcome[0]:
-            away, values = (0.0, []) if outcome == self.goal else compared(jump.test, frame)
-            if away <= self.distance:
-                self.distance, self.values = away, values
+        """Give the functions their code back; the recorder stays, for functions that were defined in a call."""
+        for function, code in self._originals:
+            function.__code__ = code
 
 
-# Conditions in source and bytecode
+# Conditions in the source
 
 
 def source_file(function: Any) -> str:
@@ -205,77 +144,74 @@ def source_file(function: Any) -> str:
     return code.co_filename if isinstance(code, CodeType) else ""
 
 
-def place_of(node: ast.expr | ast.stmt) -> Place:
-    """Where an expression or a statement is written."""
+def place_of(node: ast.expr) -> Place:
+    """Where an expression is written."""
     return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
 
 
-def conditions(source: str) -> tuple[dict[Place, ast.expr], set[Place]]:
-    """(conditions by the places at which the compiler may note them, the places of those that only raise).
-
-    A bare truth value has the place of its statement, the operands of `and` and `or` have their own.
-    """
-    found, raising = dict[Place, ast.expr](), set[Place]()
-    for node in ast.walk(ast.parse(source)):
+def conditions(tree: ast.Module) -> tuple[set[ast.expr], set[Place]]:
+    """(the conditions, the places of those that only raise); of `and` and `or` that give a value, all but the last."""
+    found, raising = set[ast.expr](), set[Place]()
+    for node in ast.walk(tree):
         if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-            tests = operands(node.test)
-            found |= {place_of(node): tests[0], **{place_of(test): test for test in tests}}
+            found |= set(operands(node.test))
             if isinstance(node, ast.Assert) or (isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise)):
-                raising |= {place_of(test) for test in tests}
+                raising |= {place_of(test) for test in operands(node.test)}
         elif isinstance(node, (ast.BoolOp, ast.comprehension)):
-            joined = [node] if isinstance(node, ast.BoolOp) else node.ifs
-            found |= {place_of(test): test for part in joined for test in operands(part)}
+            parts = node.values[:-1] if isinstance(node, ast.BoolOp) else node.ifs
+            found |= {test for part in parts for test in operands(part)}
     return found, raising
 
 
 def operands(node: ast.expr) -> list[ast.expr]:
-    """A condition, or what `and`, `or` and `not` join in it."""
+    """A condition, or what `and`, `or` and `not` join in it; constants such as in `while True` are left out."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return operands(node.operand)
     if isinstance(node, ast.BoolOp):
         return [operand for value in node.values for operand in operands(value)]
-    return [node]
+    return [] if isinstance(node, ast.Constant) else [node]
 
 
-def conditional_jumps(code: CodeType, tests: dict[Place, ast.expr]) -> Iterator[tuple[int, Jump]]:
-    """(offset, jump) of a code object; a long jump is noted at the offsets of its prefixes too."""
-    prefixes: list[int] = []
-    for step in dis.get_instructions(code):
-        at: Any = step.positions
-        test = tests.get((at.lineno, at.col_offset, at.end_lineno, at.end_col_offset))
-        if "_IF_" in step.opname and test is not None:
-            truth = "TRUE" in step.opname
-            if "NONE" in step.opname:  # x is None, x is not None
-                negated = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot)
-                truth = ("NOT_NONE" in step.opname) == negated
-            for offset in (*prefixes, step.offset):
-                yield offset, Jump(test, step.argval, truth)
-        prefixes = [*prefixes, step.offset] if step.opname == "EXTENDED_ARG" else []
+class Recording(ast.NodeTransformer):
+    """Wraps conditions in calls of the recorder: test becomes record(place, "", test), a < b record(place, "lt", a, b)."""
+
+    def __init__(self, tests: set[ast.expr]) -> None:
+        self.tests = tests
+
+    def visit(self, node: ast.AST) -> Any:
+        """The node, its parts changed first."""
+        node = super().visit(node)
+        if not isinstance(node, ast.expr) or node not in self.tests:
+            return node
+        compare, sides = "", [node]
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISONS:
+            compare, sides = COMPARISONS[type(node.ops[0])], [node.left, *node.comparators]
+        about = [ast.Constant(place_of(node)), ast.Constant(compare)]
+        return ast.copy_location(ast.Call(ast.Name(RECORDER, ast.Load()), [*about, *sides], []), node)
 
 
-# How near a condition came
+def nested_code(code: CodeType) -> Iterator[CodeType]:
+    """The code of a module, and of every function and class in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from nested_code(constant)
 
-PURE = frozenset(("abs", "count_nonzero", "float", "int", "len", "log", "max", "mean", "min", "norm", "sum", "trace"))
-"""Functions that may be called a second time without changing anything, by the last part of their name."""
+
+def identity(code: CodeType) -> tuple[Any, ...]:
+    """What the code of a function has in common with its recording code, and with no other: name, place, variables."""
+    end = max(place for place in code.co_positions() if None not in place)
+    return code.co_qualname, code.co_firstlineno, end, code.co_freevars
 
 
-def compared(test: ast.expr, frame: FrameType) -> tuple[float, list[float]]:
-    """(how far the two sides of a comparison of numbers are apart, the numbers); 1 if that is not known."""
-    calls = [node for node in ast.walk(test) if isinstance(node, ast.Call)]
-    pure = all(getattr(call.func, "attr", getattr(call.func, "id", "")) in PURE for call in calls)
-    if (
-        not pure
-        or not isinstance(test, ast.Compare)
-        or any(isinstance(node, ast.NamedExpr) for node in ast.walk(test))
-    ):
-        return 1.0, []
+def apart(a: Any, b: Any) -> tuple[float, list[float]]:
+    """(how far the two sides of a comparison of numbers are apart, the numbers); 1 if they are not numbers."""
     try:
-        sides = (compile(ast.Expression(side), "condition", "eval") for side in (test.left, test.comparators[0]))
-        a, b = (float(eval(side, frame.f_globals, frame.f_locals)) for side in sides)
-    except Exception:  # whatever the operands are, they are not numbers
+        a, b = float(a), float(b)
+    except (TypeError, ValueError):
         return 1.0, []
-    apart = abs(math.log(a / b)) if a * b > 0.0 else 40.0 * (a * b < 0.0) + abs(a - b) / (1.0 + abs(a - b))
-    return max(1e-9, apart), [a, b]
+    away = abs(math.log(a / b)) if a * b > 0.0 else 40.0 * (a * b < 0.0) + abs(a - b) / (1.0 + abs(a - b))
+    return max(1e-9, away), [a, b]
 
 
 def guilty_branch(trial: Trial, watcher: Any) -> str:
