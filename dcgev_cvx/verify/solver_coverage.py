@@ -18,6 +18,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from time import perf_counter
 from types import CodeType, FunctionType
 from typing import Any, TypeAlias
@@ -279,8 +280,8 @@ def search_one(
     Inputs that take the branch are judged and changed further, until five have an answer other than 0: the first may
     be right by chance.
     """
-    rng, findings, telling = np.random.default_rng(0), list[Finding](), 0
-    hints, pool, waiting = numbers_in(branch.condition), list[tuple[float, Instance]](), list(starts)
+    rng, hints, findings, telling = np.random.default_rng(0), numbers_in(branch.condition), list[Finding](), 0
+    pool, waiting = list[tuple[float, Instance]](), list(starts)
     for tried in range(most):
         if perf_counter() > end or trial.session.hung or telling == 5 or not (waiting or pool):
             return Search(branch, tried, tuple(findings))
@@ -294,7 +295,7 @@ def search_one(
         if pool and away < pool[0][0]:
             waiting = list(in_other_units(case, watcher.distance or 2.3))
         if away < math.inf:
-            pool = sorted([(away, case), *pool], key=distance_of)[:8]
+            pool = sorted([(away, case), *pool], key=itemgetter(0))[:8]
         if watcher.distance == 0.0 and answer.asked and usable(case):
             found = trial.judged(case, answer, note=f'line {branch.place[0]} "{branch.condition}" {branch.missing}')
             # ten times the limit: these inputs lie outside the space in which right solvers are known to pass
@@ -302,11 +303,6 @@ def search_one(
             trial.session.answers[case] = answer
             telling = 5 if findings[-1].failed else telling + nonzero
     return Search(branch, most, tuple(findings))
-
-
-def distance_of(entry: tuple[float, Instance]) -> float:
-    """The first of the two."""
-    return entry[0]
 
 
 def numbers_in(condition: str) -> list[float]:
