@@ -24,7 +24,7 @@ from .levels import LEVELS, Instance, Level, Tolerances, known_level, plain, que
 from .pencil_cases import optimum
 from .reference_answers import reference, surrogate
 from .suite import Effort, suite
-from .trial import Answer, first_line, number_of, vector_of
+from .trial import first_line, form_of
 
 SCHEMA_VERSION = 2
 
@@ -241,7 +241,7 @@ def judge_one(content: Mapping[str, Any], vector: Mapping[str, Any], answers: Ma
         status = "passed" if refused else "failed"
         return Judgement(name, group, status, "refusal", float(not refused), 0.0, vector["comment"])
     case = stored_instance(content["level"], vector)
-    answer = Answer(*number_of(given)) if content["returns"] == "bound" else vector_of(given, case.n)
+    answer = form_of(given, case)
     if answer.x is None:
         return Judgement(name, group, "failed", "valid answer", np.inf, 0.0, answer.problem)
     allowed = vector["tolerance"]
