@@ -16,8 +16,7 @@ import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
 from ..errors import DCGEVError
-from .levels import LEVELS, Instance, question
-from .pencil_cases import optimum
+from .levels import LEVELS, Instance, optimum, question
 from .reference_answers import reference
 from .run_cases import QUICK_RUN, settles
 from .step_cases import lowest

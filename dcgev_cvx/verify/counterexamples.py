@@ -21,20 +21,17 @@ from operator import and_
 from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from .call_pairs import inside, picked, usable
-from .equations import over
-from .levels import LEVELS, Instance, condition, plain, question
-from .pencil_cases import optimum
-from .reference_answers import reference, surrogate
-from .step_cases import collapse, shifted
-from .suite import SPACES, builder
+from .levels import LEVELS, Instance, optimum, plain, question
+from .reference_answers import reference
+from .step_cases import shifted
+from .suite import SPACES, Properties, builder, properties
 from .trial import Finding, Outcome, Trial
 
-Properties: TypeAlias = dict[str, float]
 CONTEXT: Mapping[str, str] = MappingProxyType(
     {
         "answers kept": "its answer is read again after later calls",
@@ -303,58 +300,6 @@ def probed(trial: Trial, failing: Sequence[Instance]) -> Iterator[tuple[Instance
 def row_of(case: Instance) -> dict[str, str]:
     """The levels of a case by dimension."""
     return dict(flag.split("=", 1) for flag in case.flags if "=" in flag)
-
-
-# Properties of the data
-
-
-def properties(case: Instance) -> Properties:
-    """Truth values as 0 and 1 by their words, and numbers by their names."""
-    data, B, n = case.data, case.B, case.n
-    diag = np.diagonal(B)
-    found: dict[str, float] = {"n": n, "n is even": n % 2 == 0}
-    if case.level != "pca":
-        found |= {"B = I": np.array_equal(B, np.eye(n)), "B is diagonal": np.array_equal(B, np.diag(diag)),
-                  "diag(B) = 1": bool(np.all(np.abs(diag - 1.0) <= 1e-8)), "B has a zero entry": not B.all(),
-                  "cond(B)": condition(case), "max |B|": float(np.max(np.abs(B))),
-                  "max |Bᵢⱼ|/√(BᵢᵢBⱼⱼ)": float(np.max(np.abs(B - np.diag(diag)) / np.sqrt(np.outer(diag, diag)))),
-                  }  # fmt: skip
-    if "A" in data:
-        found |= matrix_properties(data["A"])
-    for name in ("y", "x0", "a"):
-        if name in data:
-            v, size = data[name], float(np.max(np.abs(data[name]))) or 1.0
-            found |= {f"{name} has a zero": not v.all(), f"{name} has a negative entry": bool(np.any(v < 0.0)),
-                      f"nonzeros of {name}": int(np.count_nonzero(v)),
-                      f"least |{name}ᵢ| over the largest": float(np.min(np.abs(v))) / size}  # fmt: skip
-            if name != "a":
-                found[f"‖{name}‖_B"] = math.sqrt(max(0.0, float(v @ B @ v)))
-    for name, symbol in (("rho", "ρ̃"), ("nu", "ν"), ("tau", "τ")):
-        found |= {f"{symbol} = 0": data[name] == 0.0} if name in data else {}
-    found |= {symbol: float(data[name]) for name, symbol in (("eps", "ε"), ("k", "k")) if name in data}
-    if case.level == "step":
-        limit = collapse(data["A"], data["y"], data["eps"], data["tau"])
-        found |= {"τ/max |A|": over(float(data["tau"]), float(np.max(np.abs(data["A"])))),
-                  "ρ̃ over the ρ̃ of collapse": data["rho"] / limit if limit > 0.0 else math.inf}  # fmt: skip
-    if case.level in ("step", "fda"):
-        x = reference(case).x
-        found |= {"x* = 0": not x.any(), "nonzeros of x*": int(np.count_nonzero(x)),
-                  "x* lies inside Ω": case.level == "step" and float(surrogate(case).room(x)) > 1e-9}  # fmt: skip
-    found |= {"k = n": data["k"] == n} if "k" in data else {}
-    layout = next((flag[7:] for flag in case.flags if flag.startswith("layout=")), "C order")
-    return {**found, **{f"the arrays are {name}": layout == name for name in ("strided", "read-only")},
-            "the arrays are in Fortran order": layout == "Fortran order"}  # fmt: skip
-
-
-def matrix_properties(A: Any) -> dict[str, float]:
-    """What code may ask about A."""
-    diag, low = np.diagonal(A), float(np.linalg.eigvalsh(A)[0])
-    size = float(np.max(np.abs(A)))
-    return {"A = 0": size == 0.0, "A is diagonal": np.array_equal(A, np.diag(diag)), "max |A|": size,
-            "A has a negative eigenvalue": low < -1e-10 * size, "tr A ≤ 0": float(np.sum(diag)) <= 0.0,
-            "A has a zero row": not np.all(np.any(A, axis=0)), "A has a negative entry": bool(np.any(A < 0.0)),
-            "diag(A) = 0": not diag.any(), "A is singular": abs(low) <= 1e-10 * size,
-            "A is a multiple of I": np.array_equal(A, diag[0] * np.eye(len(A)))}  # fmt: skip
 
 
 # The shortest separating conjunction

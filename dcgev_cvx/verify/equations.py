@@ -16,8 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Vector
-from .levels import Instance, Tolerances, condition, rounding, scaled_condition
-from .pencil_cases import optimum
+from .levels import Instance, Tolerances, condition, optimum, rounding, scaled_condition
 from .reference_answers import Surrogate, curvature, reference, surrogate
 
 Measured: TypeAlias = "tuple[float, float] | None"

@@ -12,8 +12,7 @@ from .._numerics.checks import Vector, one_of
 from ..errors import InvalidParameter
 from .call_pairs import PAIRS, RUNS, Pair
 from .equations import EQUATIONS, Equation, share
-from .levels import Instance
-from .pencil_cases import optimum
+from .levels import Instance, optimum
 from .suite import Suite
 from .trial import Answer, Check, Finding, Session, Trial, vector_of
 

@@ -14,16 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
-from .levels import LAYOUTS, Instance, question
+from .levels import LAYOUTS, Instance, Random, Row, enumerated, flags_of, question, top_values
 
-Random: TypeAlias = np.random.Generator
-Row: TypeAlias = dict[str, str]
 Levels: TypeAlias = Mapping[str, Any] | Sequence[str]
 
 
@@ -306,23 +303,21 @@ def off_diagonal(n: int, rng: Random) -> Matrix:
     return (E + E.T) * min(1.0, 20.0 / n)
 
 
-KINDS: Mapping[str, Callable[[int, Random], Matrix]] = MappingProxyType(
-    {
-        f.__name__.replace("_", " "): f
-        for f in (covariance, short_gram, planted, rank_one, diagonal, multiple, graded, exchangeable, repeated,
-                  constant_variables, banded, zero, indefinite, negative, large_negative, signed_diagonal,
-                  zero_diagonal, cross_covariance)
-    }
-)  # fmt: skip
+KINDS: Mapping[str, Callable[[int, Random], Matrix]] = {
+    f.__name__.replace("_", " "): f
+    for f in (covariance, short_gram, planted, rank_one, diagonal, multiple, graded, exchangeable, repeated,
+              constant_variables, banded, zero, indefinite, negative, large_negative, signed_diagonal,
+              zero_diagonal, cross_covariance)
+}  # fmt: skip
 INDEFINITE = frozenset(
     ("indefinite", "negative", "large negative", "signed diagonal", "zero diagonal", "cross covariance")
 )
-METRICS: Mapping[str, Callable[[int, Random], Matrix]] = MappingProxyType(
-    {"I": identity, "βI": scaled_identity, "diagonal": uneven, "unit diagonal": correlation,
-     "nearly diagonal": nearly_diagonal, "nearly I": nearly_identity, "blocks": blocks, "dense": dense,
-     "last column": last_column, "two eigenvalues": two_values, "cond 1e3": rotated_1e3, "cond 1e8": graded_1e8,
-     "basis 1e8": rotated_1e8}
-)  # fmt: skip
+METRICS: Mapping[str, Callable[[int, Random], Matrix]] = {
+    "I": identity, "βI": scaled_identity, "diagonal": uneven, "unit diagonal": correlation,
+    "nearly diagonal": nearly_diagonal, "nearly I": nearly_identity, "blocks": blocks, "dense": dense,
+    "last column": last_column, "two eigenvalues": two_values, "cond 1e3": rotated_1e3, "cond 1e8": graded_1e8,
+    "basis 1e8": rotated_1e8,
+}  # fmt: skip
 
 
 def pencil(kind: str, metric: str, n: int, rng: Random) -> tuple[Matrix, Matrix]:
@@ -331,12 +326,10 @@ def pencil(kind: str, metric: str, n: int, rng: Random) -> tuple[Matrix, Matrix]
     return 0.5 * (A + A.T), 0.5 * (B + B.T)
 
 
-SPECIAL_METRICS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        f"B={kind}": tuple(f"size of B={size}" for size in ("1e-12", "1e-4", "1e4", "1e12"))
-        for kind in ("I", "unit diagonal", "nearly I")
-    }
-)
+SPECIAL_METRICS: Mapping[str, tuple[str, ...]] = {
+    f"B={kind}": tuple(f"size of B={size}" for size in ("1e-12", "1e-4", "1e4", "1e12"))
+    for kind in ("I", "unit diagonal", "nearly I")
+}
 """Kinds of B that another size would make something else."""
 
 
@@ -345,11 +338,6 @@ def sized(level: str, rng: Random) -> float:
     if level == "1":
         return 1.0
     return float(level) * 2.0 ** float(rng.uniform(-1.0, 1.0))
-
-
-def flags_of(row: Row) -> tuple[str, ...]:
-    """The levels of a row as flags."""
-    return tuple(f"{name}={level}" for name, level in row.items())
 
 
 def unit(B: Matrix, x: Vector) -> Vector:
@@ -399,25 +387,17 @@ def subset_of_row(level: str, row: Row, n: int, rng: Random) -> Instance:
 
 
 def hard_subsets(level: str, seed: int, count: int) -> Iterator[Instance]:
-    """Pencils whose best support greedy search does not find, and pencils at which a relaxation has no room."""
+    """Pencils whose best support greedy search does not find, and pencils at which a relaxation has no room.
+
+    Each family has a generator of its own, so that more cases of one leave the others as they are.
+    """
     for stream, make in ((9, misleading_pencils), (10, tight_pencils), (20, correlated_pencils)):
-        yield from make(level, random_stream(seed, stream, level), count)
-
-
-def random_stream(seed: int, family: int, level: str) -> Random:
-    """A generator per family of cases, so that more cases of one family leave the others as they are."""
-    return np.random.default_rng([seed, family, len(level)])
+        yield from make(level, np.random.default_rng([seed, stream, len(level)]), count)
 
 
 def pencil_case(level: str, A: Matrix, B: Matrix, k: int, flags: tuple[str, ...]) -> Instance:
     """The question (A, B, k)."""
     return question(level, f"n = {len(A)}, k = {k}, {', '.join(flags)}", flags, {"A": A, "B": B, "k": k})
-
-
-def shuffled(A: Matrix, rng: Random) -> Matrix:
-    """A with its variables in a random order and with random signs."""
-    order, signs = rng.permutation(len(A)), rng.choice([-1.0, 1.0], size=len(A))
-    return (A * np.outer(signs, signs))[np.ix_(order, order)]
 
 
 def misleading_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
@@ -436,7 +416,9 @@ def three_blocks(level: str, rng: Random) -> Instance:
     A = 0.01 * np.eye(4 * k)
     for start, block in zip((0, k, 2 * k), blocks, strict=True):
         A[start : start + len(block), start : start + len(block)] = block
-    return pencil_case(level, shuffled(A, rng), np.eye(4 * k), k, ("greedy-fails", "three blocks"))
+    order, signs = rng.permutation(4 * k), rng.choice([-1.0, 1.0], size=4 * k)
+    A = (A * np.outer(signs, signs))[np.ix_(order, order)]
+    return pencil_case(level, A, np.eye(4 * k), k, ("greedy-fails", "three blocks"))
 
 
 def greedy_failure(level: str, rng: Random) -> Instance | None:
@@ -492,47 +474,3 @@ def correlated_pencils(level: str, rng: Random, count: int) -> Iterator[Instance
         v = np.zeros(n)
         v[rng.permutation(n)[:k]] = rng.uniform(0.5, 1.0, k)
         yield pencil_case(level, np.outer(B @ v, B @ v), B, k, ("tight", "correlated"))
-
-
-# The exact optimum of (SGEV-P)
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """The best support of (SGEV-P) at k by enumeration, its value, and the size of the pencil's spectrum.
-
-    radius is max |λ| of the whole pencil, the unit in which misses of a bound are measured: unlike the optimum itself
-    it cannot be near zero by cancellation. It is 1 for A = 0, which has no unit of its own.
-    """
-
-    value: float
-    support: tuple[int, ...]
-    lambda_max: float
-    radius: float
-
-
-def optimum(instance: Instance) -> Optimum:
-    """max λmax(A_S, B_S) over every support of size k (SGEV-P)."""
-    return instance.once("optimum", lambda: enumerated(instance.data["A"], instance.B, int(instance.data["k"])))
-
-
-def enumerated(A: Matrix, B: Matrix, k: int) -> Optimum:
-    """Every support of size k, 12 870 at most, diagonalised in one batch of LAPACK."""
-    supports = list(combinations(range(len(A)), k))
-    tops = top_values(A, B, supports)
-    best, values = int(np.argmax(tops)), spectra(A[None], B[None])[0]
-    return Optimum(float(tops[best]), supports[best], float(values[-1]), float(np.max(np.abs(values))) or 1.0)
-
-
-def top_values(A: Matrix, B: Matrix, supports: Sequence[Sequence[int]]) -> Vector:
-    """λmax of the pencil on every support."""
-    chosen = np.array(supports)
-    rows, columns = chosen[:, :, None], chosen[:, None, :]
-    return spectra(A[rows, columns], B[rows, columns])[:, -1]
-
-
-def spectra(A: Matrix, B: Matrix) -> Matrix:
-    """The eigenvalues of a batch of pencils, as those of L⁻¹AL⁻ᵀ with B = LLᵀ."""
-    L = np.linalg.cholesky(B)
-    W = np.linalg.solve(L, np.swapaxes(np.linalg.solve(L, A), -1, -2))
-    return np.asarray(np.linalg.eigvalsh(0.5 * (W + np.swapaxes(W, -1, -2))), dtype=np.float64)

@@ -17,22 +17,8 @@ import numpy as np
 from .._numerics.checks import Matrix, Vector
 from ..programs import MACHINE_EPS
 from .equations import objective, proximal_residual, spread, tangent
-from .levels import LAYOUTS, Instance, question
-from .pencil_cases import (
-    INDEFINITE,
-    KINDS,
-    METRICS,
-    SPECIAL_METRICS,
-    Random,
-    Row,
-    Space,
-    flags_of,
-    leading,
-    pencil,
-    random_stream,
-    sized,
-    unit,
-)
+from .levels import LAYOUTS, Instance, Random, Row, flags_of, question
+from .pencil_cases import INDEFINITE, KINDS, METRICS, SPECIAL_METRICS, Space, leading, pencil, sized, unit
 from .reference_answers import Surrogate, feature_sign_search
 from .step_cases import pattern, shifted, within
 
@@ -261,7 +247,7 @@ def small_entries(level: str, seed: int, count: int) -> Iterator[Instance]:
 
     A = 0.4B + 1.6(Bv)(Bv)ᵀ has the eigenvalues 2 and 0.4, so that a run is short and its limit ±v.
     """
-    rng = random_stream(seed, 14, level)
+    rng = np.random.default_rng([seed, 14, len(level)])
     for _ in range(count):
         n, eps = int(rng.integers(4, 9)), float(rng.choice([4.0, 1.0, 0.1, 1e-2, 1e-4, MACHINE_EPS]))
         metric = metric_of(level, rng)
@@ -287,7 +273,7 @@ def sparse_starts(level: str, seed: int, count: int) -> list[Instance]:
     One more variable gains c²/(1 − d) = 0.0011 and costs about 0.93ρ̃; filled with 1e-3 it is kept, since c exceeds
     its threshold ρ_ε/(2·1e-3) = 13.9ρ̃. So for ρ̃ = 0.0018 each filled variable costs more than it gains.
     """
-    rng = random_stream(seed, 16, level)
+    rng = np.random.default_rng([seed, 16, len(level)])
     return [sparse_start(level, rng) for _ in range(count)]
 
 

@@ -28,9 +28,7 @@ import numpy as np
 from ..programs import MACHINE_EPS
 from .call_pairs import picked, usable
 from .counterexamples import repaired
-from .levels import Instance, condition
-from .pencil_cases import Random
-from .suite import chosen
+from .levels import Instance, Random, condition
 from .trial import Finding, Trial
 
 Place: TypeAlias = tuple[int, int, int, int]
@@ -260,7 +258,8 @@ class Search:
 def search(trial: Trial, watcher: Any, *, most: int = 8, seconds: float = 8.0) -> list[Search]:
     """A search for each branch that was not taken, also for those behind it, in so many seconds for all."""
     end, found = perf_counter() + seconds, dict[Outcome, Search]()
-    starts = chosen([case for case in trial.suite.cases if case.n <= 12], 30)
+    small = [case for case in trial.suite.cases if case.n <= 12]
+    starts = [small[i] for i in np.unique(np.linspace(0, len(small) - 1, 30).astype(int))]
     while True:
         left = [branch for branch in watcher.branches() if (branch.place, branch.missing) not in found]
         if not left or len(found) >= most or perf_counter() > end:

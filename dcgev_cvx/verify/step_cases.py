@@ -13,21 +13,8 @@ import numpy as np
 
 from .._numerics.checks import Matrix, Vector
 from ..programs import MACHINE_EPS, log_scale
-from .levels import LAYOUTS, Instance, question
-from .pencil_cases import (
-    INDEFINITE,
-    KINDS,
-    METRICS,
-    SPECIAL_METRICS,
-    Random,
-    Row,
-    Space,
-    flags_of,
-    leading,
-    pencil,
-    sized,
-    unit,
-)
+from .levels import LAYOUTS, Instance, Random, Row, flags_of, question
+from .pencil_cases import INDEFINITE, KINDS, METRICS, SPECIAL_METRICS, Space, leading, pencil, sized, unit
 from .reference_answers import reference
 
 STEP_SPACE = Space(
@@ -215,6 +202,13 @@ def shifted(A: Matrix) -> float:
 
 
 # Plain steps, and hard ones made one by one
+
+
+def extra_steps(level: str, seed: int, count: int) -> Iterator[Instance]:
+    """Plain steps, and at the level step so many hard ones of each kind."""
+    yield from plain_steps(level, seed)
+    if level == "step":
+        yield from hard_steps(seed, count)
 
 
 def plain_steps(level: str, seed: int) -> Iterator[Instance]:

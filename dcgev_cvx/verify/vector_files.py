@@ -20,8 +20,7 @@ import numpy as np
 from .._numerics.checks import as_whole, shown
 from ..errors import InvalidParameter
 from .equations import Limits, worst
-from .levels import LEVELS, Instance, Level, Tolerances, known_level, plain, question, tolerances
-from .pencil_cases import optimum
+from .levels import LEVELS, Instance, Level, Tolerances, known_level, optimum, plain, question, tolerances
 from .reference_answers import reference, surrogate
 from .suite import Effort, suite
 from .trial import first_line, form_of
