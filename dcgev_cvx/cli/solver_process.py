@@ -14,15 +14,18 @@ import io
 import json
 import math
 import os
+import pickle
 import sys
 import warnings
 from collections import deque
 from contextlib import redirect_stderr, redirect_stdout
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidParameter, SolverFailed
+from ..verify.levels import strided
 from ..verify.protocol import PROTOCOL, ProcessSolver
 from ..verify.solver_coverage import Branch, Watcher
 from ..verify.trial import first_line, numbers_of
@@ -114,13 +117,8 @@ class FunctionProcess(ProcessSolver):
 
     def _place(self, value: Any) -> tuple[int, int] | None:
         """Where the same array was an argument before: it is the same array in the other process too."""
-        found = (
-            (age, index)
-            for age, values in enumerate(self._given)
-            for index, old in enumerate(values)
-            if old is value and isinstance(value, np.ndarray)
-        )
-        return next(found, None)
+        given = ((age, index, old) for age, values in enumerate(self._given) for index, old in enumerate(values))
+        return next(((a, i) for a, i, old in given if old is value and isinstance(value, np.ndarray)), None)
 
 
 def overwrite(array: Any, value: Any) -> None:
@@ -130,37 +128,30 @@ def overwrite(array: Any, value: Any) -> None:
         array[...] = value
 
 
-def packed(value: Any, place: tuple[int, int] | None = None) -> Any:
-    """An array as bytes with dtype, shape and layout; a number as it is; anything else as a description."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "fiubc" and not np.ma.isMaskedArray(value):
-        layout = "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
-        strided = not (value.flags.c_contiguous or value.flags.f_contiguous)
-        text = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
-        about = {"dtype": value.dtype.str, "shape": value.shape, "layout": "strided" if strided else layout}
-        return {**about, "writeable": bool(value.flags.writeable), "bytes": text, "place": place}
-    if isinstance(value, (bool, str)) or value is None:
-        return {"other": value}
-    if isinstance(value, (int, float)):
-        return {"number": value if np.isfinite(value) else str(value), "type": type(value).__name__}
-    if isinstance(value, (list, tuple)) and (array := numbers_of(value)) is not None:
-        return {"list": packed(np.asarray(array, dtype=np.float64)), "type": type(value).__name__}
-    array = numbers_of(value)
-    return {"unknown": type(value).__name__} if array is None else packed(np.asarray(array, dtype=np.float64))
+def packed(value: Any, place: tuple[int, int] | None = None) -> dict[str, Any]:
+    """A number, a list of numbers or an array, with its layout; of anything else the name of its type."""
+    array = isinstance(value, np.ndarray) and value.dtype.kind in "fiubc" and not np.ma.isMaskedArray(value)
+    if not array and type(value) not in (bool, int, float, str, NoneType):
+        numbers = numbers_of(value)
+        if numbers is None:
+            return {"unknown": type(value).__name__}
+        numbers = np.asarray(numbers, dtype=np.float64)
+        value = numbers.tolist() if isinstance(value, (list, tuple)) else numbers
+    flags = np.asarray(value).flags if array else np.zeros(1).flags
+    about = {"strided": not (flags.c_contiguous or flags.f_contiguous), "writeable": flags.writeable, "place": place}
+    text = base64.b64encode(pickle.dumps(np.asarray(value) if array else value)).decode()
+    return {"pickle": text, **about}
 
 
-def unpacked(value: dict[str, Any], strided: Any = None) -> Any:
-    """The array, number or list again; `strided` lays out an array that was neither in C nor in Fortran order."""
-    if "bytes" in value:
-        flat = np.frombuffer(base64.b64decode(value["bytes"]), dtype=np.dtype(value["dtype"]))
-        array = flat.reshape(value["shape"]).copy(order="F" if value["layout"] == "F" else "C")
-        array = strided(array) if strided is not None and value["layout"] == "strided" else array
-        array.flags.writeable = value["writeable"]
-        return array
-    if "number" in value:
-        return {"int": int, "float": float}.get(value["type"], float)(value["number"])
-    if "list" in value:
-        return unpacked(value["list"]).tolist()
-    return value["other"] if "other" in value else type(value["unknown"], (Unknown,), {})()
+def unpacked(sent: dict[str, Any]) -> Any:
+    """The value again; an array that was neither in C nor in Fortran order is strided again."""
+    if "unknown" in sent:
+        return type(sent["unknown"], (Unknown,), {})()
+    value = pickle.loads(base64.b64decode(sent["pickle"]))
+    if isinstance(value, np.ndarray):
+        value = strided(value) if sent["strided"] else value.copy(order="K")
+        value.flags.writeable = sent["writeable"]
+    return value
 
 
 class Unknown:
@@ -224,27 +215,20 @@ class Memory:
             try:
                 raw = function(*arguments)
                 found["answer"] = packed(raw)
-                array = isinstance(raw, np.ndarray)
-                self.returned.append((raw, np.copy(raw) if array else None))
+                self.returned.append((raw, np.copy(raw) if isinstance(raw, np.ndarray) else None))
             except NotImplementedError as error:
                 found["unsupported"] = first_line(error)
             except BaseException as error:  # SystemExit included: a function that exits has not answered
                 found["raised"] = f"raised {type(error).__name__}: {first_line(error)}"
         found["warned"] = f"{caught[0].category.__name__}: {caught[0].message}" if caught else ""
-        return {
-            **found,
-            "printed": bool(output.getvalue()),
-            "changed": self.changed(),
-            "overwritten": self.overwritten(),
-        }
+        found["printed"] = bool(output.getvalue())
+        return {**found, "changed": self.changed(), "overwritten": self.overwritten()}
 
     def arguments(self, sent: list[Any]) -> list[Any]:
         """The arguments, the same arrays as before where the parent passed the same."""
-        from ..verify.levels import strided
-
-        values = [unpacked(value, strided) for value in sent]
+        values = [unpacked(value) for value in sent]
         for index, value in enumerate(sent):
-            if isinstance(value, dict) and value.get("place") is not None:
+            if value["place"] is not None:
                 age, at = value["place"]
                 old = self.given[age][0][at]
                 overwrite(old, values[index])
@@ -266,10 +250,8 @@ class Memory:
 
     def overwritten(self) -> list[Any]:
         """(answer, new numbers) of answers that a later call has overwritten."""
-        pairs = enumerate(self.returned)
-        return [
-            (age, packed(raw)) for age, (raw, copy) in pairs if copy is not None and not np.array_equal(raw, copy)
-        ]
+        kept = [(age, raw, copy) for age, (raw, copy) in enumerate(self.returned) if copy is not None]
+        return [(age, packed(raw)) for age, raw, copy in kept if not np.array_equal(raw, copy)]
 
 
 if __name__ == "__main__":

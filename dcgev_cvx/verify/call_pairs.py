@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -173,14 +172,19 @@ def large_changes(base: Instance, name: str) -> Matrix:
 
 
 def with_start(base: Instance, name: str, value: Any) -> Instance:
-    """The base with one array replaced; y or x0 is brought back into Ω, and for FDA onto aᵀy = 1."""
-    data = {**base.data, name: value}
-    for start in ("y", "x0"):
-        if start in data and base.level == "fda":
-            data[start] = data[start] / float(data["a"] @ data[start])
-        elif start in data:
-            data[start] = inside(data.get("B", np.eye(base.n)), data[start])
-    return base.changed(f"{name} changed", **data)
+    """The base with one array replaced, and y or x0 brought back into Ω."""
+    return base.changed(f"{name} changed", **start_inside({**base.data, name: value}))
+
+
+def start_inside(data: dict[str, Any]) -> dict[str, Any]:
+    """The data with y or x0 scaled into Ω, since f may be lower outside than anywhere in Ω; for FDA onto aᵀy = 1."""
+    for name in {"y", "x0"} & set(data):
+        v = data[name]
+        size = (
+            float(v @ data["a"]) if "a" in data else max(1.0, float(np.sqrt(v @ data.get("B", np.eye(len(v))) @ v)))
+        )
+        data[name] = v / (size or 1.0)
+    return data
 
 
 def worthwhile(base: Instance, asked: Instance) -> bool:
@@ -205,11 +209,6 @@ def another_k(base: Instance) -> int:
     """k + 1 for a bound, k − 1 for a vector, where there is one: the other way an old answer would be right."""
     k = base.data["k"]
     return min(k + 1, base.n) if base.level == "bound" else max(1, k - 1)
-
-
-def inside(B: Matrix, v: Vector) -> Vector:
-    """v, scaled into Ω if it lies outside: f may be lower there than anywhere in Ω."""
-    return v / max(1.0, float(np.sqrt(v @ B @ v)))
 
 
 def reused_arrays(bases: Sequence[Instance]) -> Iterator[Pair]:
@@ -287,13 +286,11 @@ def resolved(base: Instance, asked: Instance) -> bool:
     return bool(np.max(np.abs(reference(asked).x - x)) > 30.0 * UNIT_ROUNDOFF * np.max(np.abs(x)))
 
 
-PAIRS: Mapping[str, tuple[Callable[[Sequence[Instance]], Iterator[Pair]], str]] = MappingProxyType(
-    {
-        "the same call twice": (repetitions, "a second call is as right as the first"),
-        "calls interleaved": (interleavings, "no state is left over from calls of other sizes and numbers"),
-        "one part changed": (single_changes, "nothing is remembered when one argument or one entry changes"),
-        "reused arrays": (reused_arrays, "new numbers in the same arrays are seen"),
-        "float32 data": (single_precision, "float32 numbers are read as numbers"),
-    }
-)
+PAIRS: Mapping[str, tuple[Callable[[Sequence[Instance]], Iterator[Pair]], str]] = {
+    "the same call twice": (repetitions, "a second call is as right as the first"),
+    "calls interleaved": (interleavings, "no state is left over from calls of other sizes and numbers"),
+    "one part changed": (single_changes, "nothing is remembered when one argument or one entry changes"),
+    "reused arrays": (reused_arrays, "new numbers in the same arrays are seen"),
+    "float32 data": (single_precision, "float32 numbers are read as numbers"),
+}
 """By the name of the check: how its pairs are made from some cases, and what it means when it passes."""

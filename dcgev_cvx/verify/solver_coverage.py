@@ -1,7 +1,7 @@
 """Which conditions in a solver's own source were both true and false during a trial, and inputs for the others.
 
-A wrong branch that no case takes cannot be found by its answers. So the functions of the solver's file run, during the
-trial, from code in which every condition (of if, while, a conditional expression, an operand of `and` and `or`) is
+A wrong branch that no case takes cannot be found by its answers. So during the trial the functions of the solver's
+file run from code in which every condition (of if, while, a conditional expression, an operand of `and` and `or`) is
 wrapped in a call that records its outcome. For a condition that was only ever true, or only ever false, inputs are
 then searched: arguments are changed at random, with the numbers of the condition as hints, and changes that bring the
 two sides of a comparison nearer to each other are kept.
@@ -149,7 +149,7 @@ def place_of(node: ast.expr) -> Place:
 
 
 def conditions(tree: ast.Module) -> tuple[set[ast.expr], set[Place]]:
-    """(the conditions, the places of those that only raise); of `and` and `or` that give a value, all but the last."""
+    """(the conditions, the places of those that only raise); the last operand of a value `a or b` is no condition."""
     found, raising = set[ast.expr](), set[Place]()
     for node in ast.walk(tree):
         if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
@@ -172,7 +172,7 @@ def operands(node: ast.expr) -> list[ast.expr]:
 
 
 class Recording(ast.NodeTransformer):
-    """Wraps conditions in calls of the recorder: test becomes record(place, "", test), a < b record(place, "lt", a, b)."""
+    """Wraps conditions: test becomes record(place, "", test), and a < b becomes record(place, "lt", a, b)."""
 
     def __init__(self, tests: set[ast.expr]) -> None:
         self.tests = tests
@@ -198,7 +198,7 @@ def nested_code(code: CodeType) -> Iterator[CodeType]:
 
 
 def identity(code: CodeType) -> tuple[Any, ...]:
-    """What the code of a function has in common with its recording code, and with no other: name, place, variables."""
+    """What the code of a function shares with its recording code, and with no other: name, place, variables."""
     end = max(place for place in code.co_positions() if None not in place)
     return code.co_qualname, code.co_firstlineno, end, code.co_freevars
 
@@ -215,24 +215,20 @@ def apart(a: Any, b: Any) -> tuple[float, list[float]]:
 
 def guilty_branch(trial: Trial, watcher: Any) -> str:
     """The outcome of a condition that most failing cases have and hardly any other, in words; "" if there is none."""
-    answers = [(case, answer) for case, answer in trial.session.answers.items() if answer.taken]
-    groups: tuple[list[Any], list[Any]] = [], []
-    for case, answer in answers:
-        groups[0 if trial.judged(case, answer).failed else 1].append(answer.taken)
-    failing, passing = groups
+    failing, passing = list[frozenset[Outcome]](), list[frozenset[Outcome]]()
+    for case, answer in trial.session.answers.items():
+        if answer.taken:
+            (failing if trial.judged(case, answer).failed else passing).append(answer.taken)
     if not failing or not passing or trial.session.hung:
         return ""
-
-    def difference(outcome: Outcome) -> float:
-        return sum(outcome in t for t in failing) / len(failing) - sum(outcome in t for t in passing) / len(passing)
-
-    found = max(sorted(set().union(*failing)), key=difference)
-    often, seldom = (sum(found in taken for taken in group) for group in groups)
+    counts = {o: (sum(o in t for t in failing), sum(o in t for t in passing)) for o in sorted(set().union(*failing))}
+    found = max(counts, key=lambda outcome: counts[outcome][0] / len(failing) - counts[outcome][1] / len(passing))
+    often, seldom = counts[found]
     if 2 * often < len(failing) or 20 * seldom > len(passing):
         return ""
     source, condition = watcher.text(found[0])
-    counts = f"{often} of {len(failing)} failing cases and {seldom} of {len(passing)} others"
-    return f'line {found[0][0]} "{source}": "{condition}" is {str(found[1]).lower()} in {counts}'
+    where = f"{often} of {len(failing)} failing cases and {seldom} of {len(passing)} others"
+    return f'line {found[0][0]} "{source}": "{condition}" is {str(found[1]).lower()} in {where}'
 
 
 # Inputs for a branch that no case took

@@ -276,9 +276,8 @@ class Trial:
         """The equation that the answer misses most; no answer is an infinite miss."""
         if answer.x is None:
             return Finding(case, math.inf, 1.0, None, answer.problem)
-        miss = worst(case, answer.x, self.limits(answer, single=single))
-        words = f"{miss.equation.name}{f' ({note})' if note else ''}"
-        return Finding(case, miss.violation, miss.limit, answer.x, words)
+        name, violation, limit = worst(case, answer.x, self.limits(answer, single=single))
+        return Finding(case, violation, limit, answer.x, f"{name} ({note})" if note else name)
 
     def right(self, case: Instance) -> bool:
         """Does the answer to a case satisfy every equation?"""

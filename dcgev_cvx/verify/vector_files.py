@@ -19,7 +19,7 @@ import numpy as np
 
 from .._numerics.checks import as_whole, shown
 from ..errors import InvalidParameter
-from .equations import Limits, worst
+from .equations import Limits, over, worst
 from .levels import LEVELS, Instance, Level, Tolerances, known_level, optimum, plain, question, tolerances
 from .reference_answers import reference, surrogate
 from .suite import Effort, suite
@@ -245,9 +245,9 @@ def judge_one(content: Mapping[str, Any], vector: Mapping[str, Any], answers: Ma
         return Judgement(name, group, "failed", "valid answer", np.inf, 0.0, answer.problem)
     allowed = vector["tolerance"]
     tol = Tolerances("vector", float(allowed["accuracy"]), "stored with the vector", gap=float(allowed["gap"]))
-    miss = worst(case, answer.x, Limits(tol))
-    status = "passed" if miss.ratio <= 1.0 else "failed"
-    return Judgement(name, group, status, miss.equation.name, miss.violation, miss.limit)
+    equation, violation, limit = worst(case, answer.x, Limits(tol))
+    status = "passed" if over(violation, limit) <= 1.0 else "failed"
+    return Judgement(name, group, status, equation, violation, limit)
 
 
 def stored_instance(level: str, vector: Mapping[str, Any]) -> Instance:
