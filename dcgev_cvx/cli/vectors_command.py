@@ -10,8 +10,6 @@ Usage:
     dcgev vectors package dcgev-vectors
 """
 
-from __future__ import annotations
-
 import argparse
 from collections import Counter
 from typing import Any

@@ -4,8 +4,6 @@ The second question has a reference of its own; the two answers are never compar
 right and different (a tie, another stationary point).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
@@ -15,7 +13,7 @@ import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
 from ..errors import DCGEVError
-from .levels import LEVELS, Instance, optimum, question
+from .levels import LEVELS, Instance, Random, optimum, question
 from .reference_answers import reference
 from .run_cases import QUICK_RUN, settles
 from .step_cases import lowest
@@ -284,6 +282,38 @@ def resolved(base: Instance, asked: Instance) -> bool:
     """
     x = reference(base).x
     return bool(np.max(np.abs(reference(asked).x - x)) > 30.0 * UNIT_ROUNDOFF * np.max(np.abs(x)))
+
+
+# Questions changed at random
+
+
+def array_moved(value: Any, hint: float, rng: Random) -> Any:
+    """The array in other units, with another entry, rounded, without or with other signs, diagonal, or reversed."""
+    size = float(rng.choice([np.max(np.abs(value)), np.linalg.norm(value), value.flat[0], np.sum(value)]))
+    entry, number, (i, j) = value.copy(), float(rng.choice([hint, 0.0])), rng.integers(0, len(value), 2)
+    for at in ((i, j), (j, i)) if value.ndim == 2 else (i,):
+        entry[at] = number
+    made = (
+        value * 10.0 ** rng.normal(0.0, 2.0),
+        value * (hint / size) if size else value,
+        entry,
+        np.round(value, 1),
+        np.abs(value),
+        -value,
+        np.diag(np.diagonal(value)) if value.ndim == 2 else np.sign(value),
+        np.flip(value),
+    )
+    return made[int(rng.integers(len(made)))]
+
+
+def resized(data: dict[str, Any], n: int) -> dict[str, Any]:
+    """Copies of the variables, uncorrelated with each other, until there are n; or the first n."""
+    old = len(data["A"] if "A" in data else data["B"])
+    which, copy = np.arange(n) % old, np.arange(n) // old
+    made = {key: picked(value, which) for key, value in data.items()}
+    for key in {"A", "B"} & set(data):
+        made[key] = made[key] * (copy[:, None] == copy[None, :])
+    return {**made, "k": min(data["k"], n)} if "k" in data else made
 
 
 PAIRS: Mapping[str, tuple[Callable[[Sequence[Instance]], Iterator[Pair]], str]] = {

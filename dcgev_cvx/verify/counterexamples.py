@@ -8,8 +8,6 @@ A failure on two variables with one-digit numbers can be checked by hand. Shrink
 kept if the solver still fails on it and if it can still be judged.
 """
 
-from __future__ import annotations
-
 import math
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ with the condition number of B where rounding alone would break them, and are wi
 depend on the solver.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,10 +1,9 @@
 """The checks of a level. Contract checks decide the verdict; advisory checks are reported beside it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +12,12 @@ from ..errors import InvalidParameter
 from .call_pairs import PAIRS, RUNS, Pair
 from .equations import EQUATIONS, Equation, share
 from .levels import Instance, optimum
+from .solver_coverage import Search, search
 from .suite import Suite
-from .trial import Answer, Check, Finding, Session, Trial, vector_of
+from .trial import Answer, Check, Finding, Outcome, Session, Trial, vector_of
 
 NO_BASE = "the answers it starts from are wrong already"
+BRANCHES = "branches of the source"
 KIT = "3"
 """The version of the checks."""
 
@@ -293,3 +294,17 @@ def below_optimum(trial: Trial) -> Iterator[Finding]:
     for case, _, x in vectors(trial):
         best = optimum(case)
         yield Finding(case, share(best.value - float(x @ case.data["A"] @ x), best.radius), math.inf, x)
+
+
+# Branches of the source
+
+
+def branch_check(watched: Any, outcomes: Sequence[Outcome], searches: list[Search]) -> Check:
+    """Inputs for branches that no case took are answered right; they are searched if no check has failed so far."""
+
+    def findings(trial: Trial) -> Iterable[Finding]:
+        wrong = any(outcome.kind == "contract" and outcome.status == "failed" for outcome in outcomes)
+        searches.extend(search(trial, watched, most=0 if wrong else 8))
+        return (finding for result in searches for finding in result.findings)
+
+    return Check(BRANCHES, "", "inputs for branches that no case took are answered right", findings, since="3")

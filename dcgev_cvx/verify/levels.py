@@ -13,8 +13,9 @@ Arguments are positional. rho and nu are the paper's ρ̃ and ν: the solver div
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
@@ -219,6 +220,70 @@ def lost(instance: Instance) -> float:
     A, y, tau = instance.data["A"], instance.data["y"], instance.data["tau"]
     whole, left = np.max(np.abs(A) @ np.abs(y) + tau * np.abs(y)), np.max(np.abs(A @ y + tau * y))
     return float(whole / left) if left > 0.0 else 1.0
+
+
+# The space of cases
+
+
+@dataclass(eq=False)
+class Space:
+    """Dimensions with their levels; a level is written "dimension=level".
+
+    dimensions  what is drawn at each level by its name: sizes, the ends of a range; or the names alone
+    apart       pairs of levels that contradict each other, as {level: levels}
+    hiding      levels at which the answer is 0 whatever the rest is
+    """
+
+    dimensions: Mapping[str, Any]
+    apart: Mapping[str, Iterable[str]] = field(default_factory=dict[str, Iterable[str]])
+    hiding: frozenset[str] = frozenset()
+
+    def draw(self, name: str, level: str, rng: Random) -> float:
+        """A number between the ends of a level, evenly on a logarithmic scale."""
+        low, high = self.dimensions[name][level]
+        return low if low == high else float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+    def without(self, *levels: str) -> Space:
+        """The space with some levels left out."""
+        kept = dict[str, Any]()
+        for name, values in self.dimensions.items():
+            left = [v for v in values if f"{name}={v}" not in levels]
+            kept[name] = {v: values[v] for v in left} if isinstance(values, Mapping) else left
+        return Space(kept, self.apart, self.hiding)
+
+    @cached_property
+    def levels(self) -> list[str]:
+        """All levels in order."""
+        return [f"{name}={value}" for name, values in self.dimensions.items() for value in values]
+
+    @cached_property
+    def owner(self) -> Any:
+        """The dimension of each level, as a number."""
+        return np.repeat(np.arange(len(self.dimensions)), [len(values) for values in self.dimensions.values()])
+
+    @cached_property
+    def hides(self) -> Any:
+        """Which levels hide the others."""
+        return np.array([level in self.hiding for level in self.levels])
+
+    @cached_property
+    def sensible(self) -> Any:
+        """Which pairs of levels can occur together, as a symmetric matrix of truth values."""
+        place = {level: index for index, level in enumerate(self.levels)}
+        allowed = self.owner[:, None] != self.owner[None, :]
+        for level, others in self.apart.items():
+            for other in (o for o in others if o in place and level in place):
+                allowed[place[level], place[other]] = allowed[place[other], place[level]] = False
+        return allowed & ~(self.hides[:, None] & self.hides[None, :])
+
+    def allows(self, row: Row) -> bool:
+        """Can the levels of a row occur together?"""
+        at = [self.levels.index(level) for name, value in row.items() if (level := f"{name}={value}") in self.levels]
+        return len(at) == len(self.dimensions) and all(self.sensible[a, b] for a, b in combinations(at, 2))
+
+    def row(self, chosen: Iterable[int]) -> Row:
+        """The levels of some numbers, by dimension."""
+        return dict(self.levels[i].split("=", 1) for i in chosen)
 
 
 # The exact optimum of (SGEV-P)

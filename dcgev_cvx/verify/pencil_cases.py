@@ -10,80 +10,12 @@ enough, or their k is, to look at every support.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import combinations
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
-from .levels import LAYOUTS, Instance, Random, Row, enumerated, flags_of, question, top_values
-
-Levels: TypeAlias = Mapping[str, Any] | Sequence[str]
-
-
-@dataclass(frozen=True, eq=False)
-class Space:
-    """Dimensions with their levels; a level is written "dimension=level".
-
-    dimensions  names of levels, or what is drawn at each level by its name
-    apart       pairs of levels that contradict each other, as {level: levels}
-    hiding      levels at which the answer is 0 whatever the rest is
-    """
-
-    dimensions: Mapping[str, Levels]
-    apart: Mapping[str, Iterable[str]] = field(default_factory=dict[str, Iterable[str]])
-    hiding: frozenset[str] = frozenset()
-
-    def at(self, name: str, level: str) -> Any:
-        """What is drawn at a level of a dimension that says so: sizes, the ends of a range, or a number."""
-        levels = self.dimensions[name]
-        return levels[level] if isinstance(levels, Mapping) else level
-
-    def without(self, *levels: str) -> Space:
-        """The space with some levels left out."""
-        kept: dict[str, Levels] = {}
-        for name, values in self.dimensions.items():
-            left = [v for v in values if f"{name}={v}" not in levels]
-            kept[name] = {v: values[v] for v in left} if isinstance(values, Mapping) else left
-        return Space(kept, self.apart, self.hiding)
-
-    @cached_property
-    def levels(self) -> list[str]:
-        """All levels in order."""
-        return [f"{name}={value}" for name, values in self.dimensions.items() for value in values]
-
-    @cached_property
-    def owner(self) -> Any:
-        """The dimension of each level, as a number."""
-        return np.repeat(np.arange(len(self.dimensions)), [len(values) for values in self.dimensions.values()])
-
-    @cached_property
-    def hides(self) -> Any:
-        """Which levels hide the others."""
-        return np.array([level in self.hiding for level in self.levels])
-
-    @cached_property
-    def sensible(self) -> Any:
-        """Which pairs of levels can occur together, as a symmetric matrix of truth values."""
-        place = {level: index for index, level in enumerate(self.levels)}
-        allowed = self.owner[:, None] != self.owner[None, :]
-        for level, others in self.apart.items():
-            for other in (o for o in others if o in place and level in place):
-                allowed[place[level], place[other]] = allowed[place[other], place[level]] = False
-        return allowed & ~(self.hides[:, None] & self.hides[None, :])
-
-    def allows(self, row: Row) -> bool:
-        """Can the levels of a row occur together?"""
-        at = [self.levels.index(level) for name, value in row.items() if (level := f"{name}={value}") in self.levels]
-        return len(at) == len(self.dimensions) and all(self.sensible[a, b] for a, b in combinations(at, 2))
-
-    def row(self, chosen: Iterable[int]) -> Row:
-        """The levels of some numbers, by dimension."""
-        return dict(self.levels[i].split("=", 1) for i in chosen)
-
+from .levels import LAYOUTS, Instance, Random, Row, Space, enumerated, flags_of, question, top_values
 
 # Kinds of A, with entries of size one
 
@@ -309,9 +241,7 @@ KINDS: Mapping[str, Callable[[int, Random], Matrix]] = {
               constant_variables, banded, zero, indefinite, negative, large_negative, signed_diagonal,
               zero_diagonal, cross_covariance)
 }  # fmt: skip
-INDEFINITE = frozenset(
-    ("indefinite", "negative", "large negative", "signed diagonal", "zero diagonal", "cross covariance")
-)
+INDEFINITE = ("indefinite", "negative", "large negative", "signed diagonal", "zero diagonal", "cross covariance")
 METRICS: Mapping[str, Callable[[int, Random], Matrix]] = {
     "I": identity, "βI": scaled_identity, "diagonal": uneven, "unit diagonal": correlation,
     "nearly diagonal": nearly_diagonal, "nearly I": nearly_identity, "blocks": blocks, "dense": dense,
@@ -391,8 +321,9 @@ def hard_subsets(level: str, seed: int, count: int) -> Iterator[Instance]:
 
     Each family has a generator of its own, so that more cases of one leave the others as they are.
     """
-    for stream, make in ((9, misleading_pencils), (10, tight_pencils), (20, correlated_pencils)):
-        yield from make(level, np.random.default_rng([seed, stream, len(level)]), count)
+    for stream, make in ((9, misleading_pencil), (10, tight_pencil), (20, correlated_pencil)):
+        rng = np.random.default_rng([seed, stream, len(level)])
+        yield from (case for index in range(count) if (case := make(level, rng, index)) is not None)
 
 
 def pencil_case(level: str, A: Matrix, B: Matrix, k: int, flags: tuple[str, ...]) -> Instance:
@@ -400,10 +331,9 @@ def pencil_case(level: str, A: Matrix, B: Matrix, k: int, flags: tuple[str, ...]
     return question(level, f"n = {len(A)}, k = {k}, {', '.join(flags)}", flags, {"A": A, "B": B, "k": k})
 
 
-def misleading_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
-    """Pencils whose best support greedy search does not find."""
-    makers = (three_blocks, greedy_failure)
-    yield from (case for i in range(count) if (case := makers[i % 2](level, rng)) is not None)
+def misleading_pencil(level: str, rng: Random, index: int) -> Instance | None:
+    """A pencil whose best support greedy search does not find."""
+    return greedy_failure(level, rng) if index % 2 else three_blocks(level, rng)
 
 
 def three_blocks(level: str, rng: Random) -> Instance:
@@ -447,30 +377,28 @@ def greedy_from(A: Matrix, B: Matrix, k: int, start: int) -> float:
     return value
 
 
-def tight_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
+def tight_pencil(level: str, rng: Random, index: int) -> Instance:
     """vvᵀ (+ 0.3·I) with v k-sparse and B = bI or diagonal, at k, k − 1 and k + 1.
 
     For B = bI the optimum at k = ‖v‖₀ is λmax, so that a bound has no room below it.
     """
-    for index in range(count):
-        n = int(rng.integers(3, 9))
-        k = int(rng.integers(1, n))
-        v = np.zeros(n)
-        v[rng.permutation(n)[:k]] = rng.choice([-1.0, 1.0], size=k) * rng.uniform(0.5, 1.0, size=k)
-        A = np.outer(v, v) + (0.3 * np.eye(n) if index % 2 else 0.0)
-        B = np.eye(n) * float(rng.choice([1.0, 0.01, 100.0])) if index % 3 else np.diag(rng.uniform(0.3, 3.0, size=n))
-        yield pencil_case(level, A, B, (k, k, max(1, k - 1), min(n, k + 1))[index % 4], ("tight",))
+    n = int(rng.integers(3, 9))
+    k = int(rng.integers(1, n))
+    v = np.zeros(n)
+    v[rng.permutation(n)[:k]] = rng.choice([-1.0, 1.0], size=k) * rng.uniform(0.5, 1.0, size=k)
+    A = np.outer(v, v) + (0.3 * np.eye(n) if index % 2 else 0.0)
+    B = np.eye(n) * float(rng.choice([1.0, 0.01, 100.0])) if index % 3 else np.diag(rng.uniform(0.3, 3.0, size=n))
+    return pencil_case(level, A, B, (k, k, max(1, k - 1), min(n, k + 1))[index % 4], ("tight",))
 
 
-def correlated_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
+def correlated_pencil(level: str, rng: Random, index: int) -> Instance:
     """(Bv)(Bv)ᵀ with v k-sparse and correlated variables in units between ½ and 2: λmax(A, B) is attained at v.
 
     No factor B = LLᵀ keeps v sparse: a bound for k-sparse vectors of L⁻¹AL⁻ᵀ falls below the truth.
     """
-    for _ in range(count):
-        n, k = int(rng.integers(3, 9)), int(rng.integers(1, 3))
-        d = rng.uniform(0.5, 2.0, n)
-        B = (0.1 * np.eye(n) + 0.9) * np.outer(d, d)
-        v = np.zeros(n)
-        v[rng.permutation(n)[:k]] = rng.uniform(0.5, 1.0, k)
-        yield pencil_case(level, np.outer(B @ v, B @ v), B, k, ("tight", "correlated"))
+    n, k = int(rng.integers(3, 9)), int(rng.integers(1, 3))
+    d = rng.uniform(0.5, 2.0, n)
+    B = (0.1 * np.eye(n) + 0.9) * np.outer(d, d)
+    v = np.zeros(n)
+    v[rng.permutation(n)[:k]] = rng.uniform(0.5, 1.0, k)
+    return pencil_case(level, np.outer(B @ v, B @ v), B, k, ("tight", "correlated"))

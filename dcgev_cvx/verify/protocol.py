@@ -107,9 +107,8 @@ class ProcessSolver:
         if "error" in answer:
             raise SolverFailed(f"the program answered with an error: {shown(answer['error'], 400)}")
         if answer.get("id") != self._count:
-            raise SolverFailed(
-                f"the program answered with id {shown(answer.get('id'))} where {self._count} was asked."
-            )
+            got = shown(answer.get("id"))
+            raise SolverFailed(f"the program answered with id {got} where {self._count} was asked.")
         if self.level.returns not in answer:
             raise SolverFailed(f"the answer has no {self.level.returns!r}; it has {shown(list(answer))}.")
         return numbers(answer[self.level.returns])
@@ -151,9 +150,8 @@ class ProcessSolver:
         about = {"arguments": list(self.level.arguments), "returns": self.level.returns}
         answer = self._exchange({"type": "hello", "protocol": PROTOCOL, "level": self.level.name, **about})
         if answer.get("type") != "hello" or answer.get("protocol") != PROTOCOL:
-            raise SolverFailed(
-                f'the program must answer {{"type": "hello", "protocol": {PROTOCOL}}} first; it said {shown(answer)}.'
-            )
+            hello = f'{{"type": "hello", "protocol": {PROTOCOL}}}'
+            raise SolverFailed(f"the program must answer {hello} first; it said {shown(answer)}.")
 
     @property
     def lost(self) -> str:

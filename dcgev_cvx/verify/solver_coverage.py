@@ -7,8 +7,6 @@ then searched: arguments are changed at random, with the numbers of the conditio
 two sides of a comparison nearer to each other are kept.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import gc
@@ -26,7 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..programs import MACHINE_EPS
-from .call_pairs import picked, usable
+from .call_pairs import array_moved, resized, usable
 from .counterexamples import repaired
 from .levels import Instance, Random, condition
 from .trial import Finding, Trial
@@ -38,6 +36,8 @@ Outcome: TypeAlias = tuple[Place, bool]
 RECORDER = "__dcgev_verify_record__"
 """The name in the solver's module by which its conditions call `Watcher.record`."""
 COMPARISONS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
+MOST_INPUTS = 300
+"""Inputs that are tried for one branch."""
 
 
 @dataclass(frozen=True)
@@ -138,9 +138,8 @@ def source_file(function: Any) -> str:
     """The file of a Python function, method, partial function or callable object; "" for compiled ones."""
     while isinstance(function, functools.partial):
         function = function.func
-    function = inspect.unwrap(function)
-    code = getattr(function, "__code__", None) or getattr(vars(type(function)).get("__call__"), "__code__", None)
-    return code.co_filename if isinstance(code, CodeType) else ""
+    function = inspect.unwrap(function if inspect.isroutine(function) else type(function).__call__)
+    return str(getattr(getattr(function, "__code__", None), "co_filename", ""))
 
 
 def place_of(node: ast.expr) -> Place:
@@ -267,9 +266,7 @@ def search(trial: Trial, watcher: Any, *, most: int = 8, seconds: float = 8.0) -
         starts += [finding.instance for finding in found[goal].findings]
 
 
-def search_one(
-    trial: Trial, watcher: Any, branch: Branch, starts: Sequence[Instance], end: float, most: int = 300
-) -> Search:
+def search_one(trial: Trial, watcher: Any, branch: Branch, starts: Sequence[Instance], end: float) -> Search:
     """Change the inputs that came nearest, and go on from those that come nearer still.
 
     Inputs that take the branch are judged and changed further, until five have an answer other than 0: the first may
@@ -277,7 +274,7 @@ def search_one(
     """
     rng, hints, findings, telling = np.random.default_rng(0), numbers_in(branch.condition), list[Finding](), 0
     pool, waiting = list[tuple[float, Instance]](), list(starts)
-    for tried in range(most):
+    for tried in range(MOST_INPUTS):
         if perf_counter() > end or trial.session.hung or telling == 5 or not (waiting or pool):
             return Search(branch, tried, tuple(findings))
         case = waiting.pop() if waiting else moved(pool[int(len(pool) * rng.random() ** 2)][1], hints, rng)
@@ -297,7 +294,7 @@ def search_one(
             findings.append(replace(found, limit=10.0 * found.limit))
             trial.session.answers[case] = answer
             telling = 5 if findings[-1].failed else telling + nonzero
-    return Search(branch, most, tuple(findings))
+    return Search(branch, MOST_INPUTS, tuple(findings))
 
 
 def numbers_in(condition: str) -> list[float]:
@@ -320,9 +317,9 @@ def inside_space(case: Instance, trial: Trial) -> bool:
         return False
     largest, eps = min(1e6, tol.largest_scale), data.get("eps", 1.0)
     sizes = [float(np.max(np.abs(data[name]))) for name in ("A", "B", "a") if name in data]
-    if any(size > largest or 0.0 < size < 1.0 / largest for size in sizes):
-        return False
-    return max(tol.smallest_eps, MACHINE_EPS) <= eps <= 100.0 and condition(case) <= min(1e4, tol.largest_condition)
+    moderate = all(size == 0.0 or 1.0 / largest <= size <= largest for size in sizes)
+    lowest = max(tol.smallest_eps, MACHINE_EPS)
+    return moderate and lowest <= eps <= 100.0 and condition(case) <= min(1e4, tol.largest_condition)
 
 
 def moved(case: Instance, hints: Sequence[float], rng: Random) -> Instance | None:
@@ -343,32 +340,3 @@ def moved(case: Instance, hints: Sequence[float], rng: Random) -> Instance | Non
     if "B" in data and not np.linalg.eigvalsh(data["B"])[0] > 0.0:
         return None
     return repaired(case, data)
-
-
-def array_moved(value: Any, hint: float, rng: Random) -> Any:
-    """The array in other units, with another entry, rounded, without or with other signs, diagonal, or reversed."""
-    size = float(rng.choice([np.max(np.abs(value)), np.linalg.norm(value), value.flat[0], np.sum(value)]))
-    entry, number, (i, j) = value.copy(), float(rng.choice([hint, 0.0])), rng.integers(0, len(value), 2)
-    for at in ((i, j), (j, i)) if value.ndim == 2 else (i,):
-        entry[at] = number
-    made = (
-        value * 10.0 ** rng.normal(0.0, 2.0),
-        value * (hint / size) if size else value,
-        entry,
-        np.round(value, 1),
-        np.abs(value),
-        -value,
-        np.diag(np.diagonal(value)) if value.ndim == 2 else np.sign(value),
-        np.flip(value),
-    )
-    return made[int(rng.integers(len(made)))]
-
-
-def resized(data: dict[str, Any], n: int) -> dict[str, Any]:
-    """Copies of the variables, uncorrelated with each other, until there are n; or the first n."""
-    old = len(data["A"] if "A" in data else data["B"])
-    which, copy = np.arange(n) % old, np.arange(n) // old
-    made = {key: picked(value, which) for key, value in data.items()}
-    for key in {"A", "B"} & set(data):
-        made[key] = made[key] * (copy[:, None] == copy[None, :])
-    return {**made, "k": min(data["k"], n)} if "k" in data else made

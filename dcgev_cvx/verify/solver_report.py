@@ -6,7 +6,7 @@ import html
 import math
 import platform
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from time import perf_counter
@@ -18,14 +18,12 @@ import numpy as np
 from .._numerics.checks import as_flag
 from ..errors import DCGEVError, InvalidParameter
 from .counterexamples import Condition, Counterexample, counterexample, failure_condition, unsupported_condition
-from .level_checks import KIT, checks, is_remote, selected
+from .level_checks import BRANCHES, KIT, branch_check, checks, is_remote, selected
 from .levels import LEVELS, Tolerances, known_level, tolerances
-from .solver_coverage import Search, Watcher, guilty_branch, search
+from .solver_coverage import Search, Watcher, guilty_branch
 from .suite import Effort, Suite, case_hash, suite
-from .trial import TIME_LIMIT, Check, Finding, Outcome, Session, Solver, Trial, as_time_limit
+from .trial import TIME_LIMIT, Check, Outcome, Session, Solver, Trial, as_time_limit
 from .vector_files import SCHEMA_VERSION
-
-BRANCHES = "branches of the source"
 
 
 class VerificationFailed(DCGEVError, AssertionError):
@@ -93,8 +91,6 @@ def check(
     if not callable(solver):
         words = ", ".join(about.arguments)
         raise InvalidParameter(f"solver = {solver!r} is not callable; it is called as solver({words}).")
-    if progress is not None and not callable(progress):
-        raise InvalidParameter(f"progress = {progress!r} is not callable; it is called as progress(check, calls).")
     begin, profile, known = perf_counter(), tolerances(tol), dict(expected or {})
     found, remote = suite(level, seed, effort, profile), is_remote(solver)
     watched: Any = None if remote else solver if hasattr(solver, "branches") else Watcher(solver)
@@ -135,17 +131,6 @@ def check(
         remarks=tuple(remarks(found, refused, watched, remote=remote)),
         origin=origin(found),
     )
-
-
-def branch_check(watched: Any, outcomes: Sequence[Outcome], searches: list[Search]) -> Check:
-    """Inputs for branches that no case took are answered right; they are searched if no check has failed so far."""
-
-    def findings(trial: Trial) -> Iterable[Finding]:
-        wrong = any(outcome.kind == "contract" and outcome.status == "failed" for outcome in outcomes)
-        searches.extend(search(trial, watched, most=0 if wrong else 8))
-        return (finding for result in searches for finding in result.findings)
-
-    return Check(BRANCHES, "", "inputs for branches that no case took are answered right", findings, since="3")
 
 
 def remarks(found: Suite, refused: Condition | None, watched: Any, *, remote: bool) -> Iterator[str]:
@@ -297,12 +282,6 @@ class Report:
         return bool(deciding) and all(outcome.passed for outcome in deciding)
 
     @property
-    def supported(self) -> float:
-        """The share of the cases that the solver answered without raising NotImplementedError."""
-        refused = self.unsupported.failing if self.unsupported is not None else 0
-        return 1.0 - refused / self.cases
-
-    @property
     def failed(self) -> tuple[Outcome, ...]:
         """The contract checks that failed, known failures aside."""
         return tuple(outcome for outcome in self.contract if outcome.status == "failed" and not outcome.known)
@@ -318,12 +297,12 @@ class Report:
         """One line: the verdict with the number of checks, cases and calls behind it."""
         counts = Counter("known" if mark(outcome) == "known" else outcome.status for outcome in self.contract)
         known = f" ({counts['known']} known failures)" if counts["known"] else ""
-        part = "" if self.unsupported is None or not self.ok else f" on what it supports ({self.supported:.0%})"
-        never = sum(not result.findings for result in self.branches)
-        if never and self.ok:
-            part += (
-                f"; {never} branch{'es' if never > 1 else ''} of your code {'were' if never > 1 else 'was'} never run"
-            )
+        part = ""
+        if self.ok and self.unsupported is not None:
+            part = f" on what it supports ({1.0 - self.unsupported.failing / self.cases:.0%})"
+        if self.ok and (never := sum(not result.findings for result in self.branches)):
+            words = ("branch", "was") if never == 1 else ("branches", "were")
+            part += f"; {never} {words[0]} of your code {words[1]} never run"
         return (
             f"{'PASSED' if self.ok else 'FAILED'}{part}: {self.solver} as {self.level} ({LEVELS[self.level].tag}): "
             f"{counts['passed']} checks passed, {counts['failed']} failed{known}, {counts['blocked']} blocked; "
@@ -380,10 +359,9 @@ class Report:
 
     def to_html(self) -> str:
         """A page that needs no other file."""
-        title, text = (html.escape(text) for text in (f"{self.solver} as {self.level}", str(self)))
-        return (
-            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><pre>{text}</pre></html>\n'
-        )
+        title, text = html.escape(f"{self.solver} as {self.level}"), html.escape(str(self))
+        head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+        return f"{head}<pre>{text}</pre></html>\n"
 
     def to_junit(self) -> str:
         """The contract checks as JUnit XML, which CI systems read; a blocked check is an error."""
@@ -398,9 +376,8 @@ def junit_xml(title: str, rows: Iterable[tuple[str, str, str]]) -> str:
     for name, word, details in rows:
         case = ElementTree.SubElement(cases, "testcase", classname=title, name=name)
         if word in kinds:
-            ElementTree.SubElement(case, kinds[word], message=printable(details.splitlines()[0])).text = printable(
-                details
-            )
+            text = printable(details)
+            ElementTree.SubElement(case, kinds[word], message=text.splitlines()[0]).text = text
     cases.set("tests", str(len(cases)))
     for plural, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         cases.set(plural, str(len(cases.findall(f"testcase/{kind}"))))

@@ -3,8 +3,6 @@
 Levels that name a range are drawn from it anew for every case, so that no threshold inside it stays unasked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
@@ -13,8 +11,8 @@ import numpy as np
 
 from .._numerics.checks import Matrix, Vector
 from ..programs import MACHINE_EPS, log_scale
-from .levels import LAYOUTS, Instance, Random, Row, flags_of, question
-from .pencil_cases import INDEFINITE, KINDS, METRICS, SPECIAL_METRICS, Space, leading, pencil, sized, unit
+from .levels import LAYOUTS, Instance, Random, Row, Space, flags_of, question
+from .pencil_cases import INDEFINITE, KINDS, METRICS, SPECIAL_METRICS, leading, pencil, sized, unit
 from .reference_answers import reference
 
 STEP_SPACE = Space(
@@ -88,7 +86,7 @@ def step_of_row(row: Row, n: int, rng: Random) -> Instance:
     tau = shift_of(row["τ"], A, factor, rng)
     if row["norm of y"] != "0" and cancels(A, y, tau):
         tau = tau + 0.3 * factor
-    eps = within(STEP_SPACE.at("ε", row["ε"]), rng)
+    eps = STEP_SPACE.draw("ε", row["ε"], rng)
     rho = penalty_of(row["ρ"], 2.0 * np.abs(A @ y + tau * y), y, eps, rng)
     if rho == 0.0 and row["ρ"] != "0":
         rho = 0.3 * factor
@@ -102,18 +100,12 @@ def fda_of_row(row: Row, n: int, rng: Random) -> Instance:
     fisher = np.linalg.solve(B, a).astype(np.float64)
     value = 1.0 / float(a @ fisher)
     y: Vector = value * fisher if row["y"] == "fisher" else through(a, pattern(row["y"], B, B, rng))
-    eps = within(STEP_SPACE.at("ε", row["ε"]), rng)
+    eps = STEP_SPACE.draw("ε", row["ε"], rng)
     if row["ν"].startswith("zeros"):
         nu = penalty_of(row["ν"], 2.0 * value * np.abs(a) + 1e-300, y, eps, rng)
     else:
         nu = float(row["ν"]) * 2.0 ** float(rng.uniform(-1.0, 1.0)) * value * log_scale(eps) / n
     return step_question({"a": a, "B": B, "y": y, "nu": nu, "eps": eps}, flags_of(row))
-
-
-def within(ends: tuple[float, float], rng: Random) -> float:
-    """A number between two ends, evenly on a logarithmic scale."""
-    low, high = ends
-    return low if low == high else float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
 def penalty_of(level: str, pull: Vector, y: Vector, eps: float, rng: Random) -> float:
@@ -122,7 +114,7 @@ def penalty_of(level: str, pull: Vector, y: Vector, eps: float, rng: Random) -> 
     Entry i stays at 0 as long as ρ_ε/(|yᵢ| + ε) exceeds pullᵢ, which is 2|cᵢ| for B = I (beyond the paper).
     """
     reach = pull * (np.abs(y) + eps) * log_scale(eps)
-    drawn = within(STEP_SPACE.at("ρ", level), rng)
+    drawn = STEP_SPACE.draw("ρ", level, rng)
     if not level.startswith("zeros"):
         return drawn * float(np.max(reach))
     small = np.abs(y) <= max(1e-3, 1.01 * float(np.min(np.abs(y)) / np.max(np.abs(y), initial=1e-300))) * np.max(
@@ -133,7 +125,7 @@ def penalty_of(level: str, pull: Vector, y: Vector, eps: float, rng: Random) -> 
 
 def shift_of(level: str, A: Matrix, factor: float, rng: Random) -> float:
     """τ: the least that is valid (widened by 1e-9 for rounding) and what the level adds to it."""
-    return shifted(A) + within(STEP_SPACE.at("τ", level), rng) * (float(np.max(np.abs(A))) or factor)
+    return shifted(A) + STEP_SPACE.draw("τ", level, rng) * (float(np.max(np.abs(A))) or factor)
 
 
 def cancels(A: Matrix, y: Vector, tau: float) -> bool:

@@ -24,8 +24,8 @@ from .._numerics.checks import as_whole, one_of
 from .._numerics.threads import one_thread
 from .call_pairs import PAIRS, RUNS, Pair, last_digits, usable
 from .equations import over
-from .levels import PROFILES, Instance, Random, Row, Tolerances, condition, known_level
-from .pencil_cases import SUBSET_SPACE, Space, hard_subsets, leading, pencil, pencil_case, subset_of_row, unit
+from .levels import PROFILES, Instance, Random, Row, Space, Tolerances, condition, known_level
+from .pencil_cases import SUBSET_SPACE, hard_subsets, leading, pencil, pencil_case, subset_of_row, unit
 from .reference_answers import reference, surrogate
 from .run_cases import PCA_SPACE, QUICK_RUN, RUN_SPACE, hard_runs, run_case, run_of_row, run_start, useful_run
 from .step_cases import (
@@ -90,7 +90,7 @@ def left_out_by(tol: Tolerances, space: Space) -> tuple[str, ...]:
     """The levels of a space that a profile is not for."""
     gone = ["B=basis 1e8"] if tol.accuracy > 1e-8 else []
     gone += ["B=cond 1e8"] if tol.largest_condition < 1e8 else []
-    gone += [f"ε={v}" for v in STEP_SPACE.dimensions["ε"] if STEP_SPACE.at("ε", v)[0] < tol.smallest_eps]
+    gone += [f"ε={v}" for v in STEP_SPACE.dimensions["ε"] if STEP_SPACE.dimensions["ε"][v][0] < tol.smallest_eps]
     if tol.largest_scale < np.inf:
         gone += [name for name in space.levels if name.startswith("size of") and not name.endswith("=1")]
         gone += ["τ=huge", "norm of y=1e-8", "norm of y=1e-4"]
@@ -128,7 +128,7 @@ def builder(level: str) -> Build:
 
     def build(row: Row, rng: Random) -> Instance | None:
         if not sizes.get(row["n"]):
-            sizes[row["n"]] = [int(n) for n in rng.permutation(SPACES[level].at("n", row["n"]))]
+            sizes[row["n"]] = [int(n) for n in rng.permutation(SPACES[level].dimensions["n"][row["n"]])]
         n = sizes[row["n"]].pop()
         if level in RUNS:
             return run_of_row(level, row, n, rng)  # its runs are chosen so that they can be judged
@@ -157,7 +157,7 @@ def telling_builder(level: str) -> Callable[[Row, Random], Instance | None]:
 def is_telling(case: Instance) -> bool:
     """Does the answer have two nonzeros or more, and lie on the boundary of Ω, without a tie?"""
     if case.level in RUNS:
-        return useful_run(case, QUICK_RUN) is not None
+        return useful_run(case, QUICK_RUN)
     if case.level in ("bound", "cardinality"):
         return 1 < case.data["k"] < case.n
     x = reference(case).x

@@ -1,7 +1,5 @@
 """A solver on trial: its calls, one at a time and within a time limit, and what was found in its answers."""
 
-from __future__ import annotations
-
 import io
 import math
 import sys

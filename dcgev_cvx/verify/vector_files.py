@@ -5,8 +5,6 @@ answer, and `tolerance` what it is judged by, so that a judge in another languag
 back to the same bits.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

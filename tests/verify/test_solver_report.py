@@ -104,7 +104,6 @@ def test_a_solver_without_a_name_is_called_by_its_type():
         (lambda: verify.check(print, "step", seed=True), "seed = True"),
         (lambda: verify.check(print, "step", effort=["quick"]), "effort = "),
         (lambda: verify.check(print, "step", tol=[1e-5]), "tol = "),
-        (lambda: verify.check(print, "step", progress=3), "progress = 3 is not callable"),
         (lambda: verify.check(print, "bound", include=["validty"]), "did you mean 'validity'"),
         (lambda: verify.check(print, "bound", exclude=["minimiser"]), "exclude = 'minimiser'"),
         (lambda: verify.check(print, "bound", expected={"nothing": "?"}), "expected = 'nothing'"),
