@@ -1,5 +1,7 @@
 """What is asked of a solver, and how exactly: the six levels, one question of a level, the tolerance profiles.
 
+Also here: the space of cases that `suite` covers, and the exact optimum of (SGEV-P) that bounds are judged by.
+
     step         (A, B, y, rho, eps, tau) → x       one MM step, exact
     algorithm    (A, B, rho, eps, x0) → x           a run of Algorithm 1, judged by its certificate
     pca          (A, rho, eps, x0) → x              a run of Algorithm 2
@@ -228,6 +230,10 @@ def lost(instance: Instance) -> float:
 @dataclass(eq=False)
 class Space:
     """Dimensions with their levels; a level is written "dimension=level".
+
+    Faulty code seldom fails everywhere; it fails on a branch, and a branch asks about one or two properties of the
+    data. So the cases are not drawn but designed: each property is a dimension with a few levels, and `suite` makes
+    cases until every two levels of different dimensions have occurred together.
 
     dimensions  what is drawn at each level by its name: sizes, the ends of a range; or the names alone
     apart       pairs of levels that contradict each other, as {level: levels}

@@ -1,14 +1,8 @@
-"""The space of cases, kinds of A and of B, and the questions of (SGEV-P), which are a pencil and a k.
-
-Faulty code seldom fails everywhere; it fails on a branch, and a branch asks about one or two properties of the data.
-So the cases of a level are not drawn but designed: each property is a dimension with a few levels, and `suite` makes
-cases until every two levels of different dimensions have occurred together.
+"""Kinds of A and of B, and the questions of (SGEV-P), which are a pencil and a k.
 
 The docstring of a kind names the mistake that it detects, where there is a typical one. Pencils of (SGEV-P) are small
 enough, or their k is, to look at every support.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 

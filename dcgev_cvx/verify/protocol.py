@@ -76,7 +76,7 @@ class ProcessSolver:
         self.time_limit: float = as_time_limit(time_limit)
         self.__name__: str = " ".join(words)
         self._count = 0
-        self._lost = self._cut = ""
+        self.lost = self._cut = ""  # why the program cannot be called again, and why it was ended
         self._writing = False
         self._stderr: deque[str] = deque(maxlen=21)  # enough for a traceback, and the end
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -153,14 +153,9 @@ class ProcessSolver:
             hello = f'{{"type": "hello", "protocol": {PROTOCOL}}}'
             raise SolverFailed(f"the program must answer {hello} first; it said {shown(answer)}.")
 
-    @property
-    def lost(self) -> str:
-        """Why the program cannot be called again, or nothing."""
-        return self._lost
-
     def _exchange(self, message: dict[str, Any], seconds: float | None = None) -> dict[str, Any]:
-        if self._lost:  # a program that hung or ended is not called again
-            raise SolverFailed(self._lost)
+        if self.lost:  # a program that hung or ended is not called again
+            raise SolverFailed(self.lost)
         stream = self._process.stdin
         try:
             if stream is None:
@@ -176,8 +171,8 @@ class ProcessSolver:
         except queue.Empty:
             limit = f"within {seconds or self.time_limit:g} s"
             waited = f"no line {limit}; flush the output after every line." if self.remote else f"no answer {limit}."
-            self._lost = f"{waited}{self._complaint()}"
-            raise SolverFailed(self._lost) from None
+            self.lost = f"{waited}{self._complaint()}"
+            raise SolverFailed(self.lost) from None
         if not line:
             raise SolverFailed(self._ending())
         return parsed(line)
@@ -188,8 +183,8 @@ class ProcessSolver:
             code = self._process.wait(timeout=1.0)  # its output may end a moment before it does
             self._readers[1].join(timeout=1.0)  # and the last lines of its stderr may not have been read
         ended = "closed its output" if code is None else f"ended with exit code {code}"
-        self._lost = f"the program {f'was ended: {self._cut}' if self._cut else ended}.{self._complaint()}"
-        return self._lost
+        self.lost = f"the program {f'was ended: {self._cut}' if self._cut else ended}.{self._complaint()}"
+        return self.lost
 
     def _complaint(self) -> str:
         return f" It wrote to stderr: {self.stderr}" if self.stderr else ""

@@ -71,9 +71,9 @@ def run_of_row(level: str, row: Row, n: int, rng: Random) -> Instance | None:
     spare = None
     for _ in range(3):
         case = draw_run(level, row, n, rng)
-        if useful_run(case, QUICK_RUN):
+        if useful_run(case):
             return case
-        spare = spare or (case if judgeable_run(case, QUICK_RUN) else None)
+        spare = spare or (case if judgeable_run(case) else None)
     return spare
 
 
@@ -111,19 +111,19 @@ def run_start(B: Matrix, top: Vector, start: str, rng: Random) -> Vector:
 # Which cases are useful
 
 
-def useful_run(case: Instance, limit: int) -> bool:
+def useful_run(case: Instance) -> bool:
     """Does the exact run settle in time at two nonzeros or more without a tie, from below the trivial points?"""
-    if not (below_trivial(case) and settles(case, limit)):
+    if not (below_trivial(case) and settles(case)):
         return False
-    x, _ = exact_run(case, limit)
-    return np.count_nonzero(x) >= 2 and without_tie(case, x)
+    x, _ = exact_run(case, QUICK_RUN)
+    return bool(np.count_nonzero(x) >= 2) and without_tie(case, x)
 
 
-def judgeable_run(case: Instance, limit: int) -> bool:
+def judgeable_run(case: Instance) -> bool:
     """Does the exact run settle in time at 0, or at a point without a tie?"""
-    if not settles(case, limit):
+    if not settles(case):
         return False
-    x, _ = exact_run(case, limit)
+    x, _ = exact_run(case, QUICK_RUN)
     return without_tie(case, x) if x.any() else case.coefficient > 0.0 or not case.data["A"].any()
 
 
@@ -147,9 +147,9 @@ def without_tie(case: Instance, x: Vector) -> bool:
 # The exact iteration
 
 
-def settles(instance: Instance, limit: int) -> bool:
+def settles(instance: Instance) -> bool:
     """Does the iteration settle in time with τI and with τB? Either is a right way to the limit."""
-    return all(exact_run(instance, limit, metric)[1] for metric in {False, instance.level == "algorithm"})
+    return all(exact_run(instance, QUICK_RUN, metric)[1] for metric in {False, instance.level == "algorithm"})
 
 
 def exact_run(instance: Instance, limit: int, metric: bool = False) -> tuple[Vector, bool]:

@@ -35,7 +35,9 @@ Outcome: TypeAlias = tuple[Place, bool]
 
 RECORDER = "__dcgev_verify_record__"
 """The name in the solver's module by which its conditions call `Watcher.record`."""
-COMPARISONS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
+COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"
+}  # fmt: skip
 MOST_INPUTS = 300
 """Inputs that are tried for one branch."""
 
@@ -184,8 +186,9 @@ class Recording(ast.NodeTransformer):
         compare, sides = "", [node]
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISONS:
             compare, sides = COMPARISONS[type(node.ops[0])], [node.left, *node.comparators]
-        about = [ast.Constant(place_of(node)), ast.Constant(compare)]
-        return ast.copy_location(ast.Call(ast.Name(RECORDER, ast.Load()), [*about, *sides], []), node)
+        place = ast.Tuple([ast.Constant(number) for number in place_of(node)], ast.Load())
+        call = ast.Call(ast.Name(RECORDER, ast.Load()), [place, ast.Constant(compare), *sides], [])
+        return ast.copy_location(call, node)
 
 
 def nested_code(code: CodeType) -> Iterator[CodeType]:
@@ -220,7 +223,10 @@ def guilty_branch(trial: Trial, watcher: Any) -> str:
             (failing if trial.judged(case, answer).failed else passing).append(answer.taken)
     if not failing or not passing or trial.session.hung:
         return ""
-    counts = {o: (sum(o in t for t in failing), sum(o in t for t in passing)) for o in sorted(set().union(*failing))}
+    counts = {
+        o: (sum(o in t for t in failing), sum(o in t for t in passing))
+        for o in sorted(set[Outcome]().union(*failing))
+    }
     found = max(counts, key=lambda outcome: counts[outcome][0] / len(failing) - counts[outcome][1] / len(passing))
     often, seldom = counts[found]
     if 2 * often < len(failing) or 20 * seldom > len(passing):

@@ -56,7 +56,7 @@ def check(
     seed : int
         The seed of the random cases.
     effort : {"quick", "full"}
-        "full" asks two to three times as many cases and searches with hypothesis where it is installed.
+        "full" covers triples of levels too, with up to two and a half times as many cases.
     tol : str, float or None
         A profile ("standard", "interior-point", "closed") or an accuracy; None is "standard".
     time_limit : float

@@ -1,5 +1,7 @@
 """Everything that is asked at a level: a covering array of its case space, hard cases, and sequences of calls.
 
+At the end: the properties of a case, in which the report says what failing cases have in common.
+
 Two kinds of pairs of levels are not counted as covered. Levels that contradict each other are listed as such. A level
 that makes the answer 0 whatever the other arguments are, such as y = 0, hides every other fault; a case with such a
 level covers the pairs of this level alone. "full" covers every three levels of the dimensions with few of them too.
@@ -27,7 +29,7 @@ from .equations import over
 from .levels import PROFILES, Instance, Random, Row, Space, Tolerances, condition, known_level
 from .pencil_cases import SUBSET_SPACE, hard_subsets, leading, pencil, pencil_case, subset_of_row, unit
 from .reference_answers import reference, surrogate
-from .run_cases import PCA_SPACE, QUICK_RUN, RUN_SPACE, hard_runs, run_case, run_of_row, run_start, useful_run
+from .run_cases import PCA_SPACE, RUN_SPACE, hard_runs, run_case, run_of_row, run_start, useful_run
 from .step_cases import (
     FDA_SPACE,
     STEP_SPACE,
@@ -90,7 +92,7 @@ def left_out_by(tol: Tolerances, space: Space) -> tuple[str, ...]:
     """The levels of a space that a profile is not for."""
     gone = ["B=basis 1e8"] if tol.accuracy > 1e-8 else []
     gone += ["B=cond 1e8"] if tol.largest_condition < 1e8 else []
-    gone += [f"ε={v}" for v in STEP_SPACE.dimensions["ε"] if STEP_SPACE.dimensions["ε"][v][0] < tol.smallest_eps]
+    gone += [f"ε={v}" for v, (low, _) in STEP_SPACE.dimensions["ε"].items() if low < tol.smallest_eps]
     if tol.largest_scale < np.inf:
         gone += [name for name in space.levels if name.startswith("size of") and not name.endswith("=1")]
         gone += ["τ=huge", "norm of y=1e-8", "norm of y=1e-4"]
@@ -105,7 +107,7 @@ def made_suite(level: str, seed: int, effort: Effort, left_out: tuple[str, ...])
         rng = np.random.default_rng([seed, len(level)])
         pairwise = covered(space, builder(level), rng, triples=full)
         tries = 600 if level == "pca" else 300  # its runs are cheap, and few of them tell
-        more = covered(telling_part(level, space), telling_builder(level), rng, attempts=tries)
+        more = covered(telling_part(level, space), builder(level, telling=True), rng, attempts=tries)
         hard = [case for case in hard_cases(level, seed, 10 if full else 4) if level in RUNS or usable(case)]
         bases = state_bases(level, np.random.default_rng([seed, 11]), 2 if full else 1)
         pairs = {name: tuple(make(bases)) for name, (make, _) in PAIRS.items()}
@@ -122,19 +124,23 @@ def hard_cases(level: str, seed: int, count: int) -> Iterator[Instance]:
     return extra_steps(level, seed, count) if level in ("step", "fda") else hard_subsets(level, seed, 2 * count)
 
 
-def builder(level: str) -> Build:
-    """How a row of the level's space becomes a case, each of its sizes equally often; None if it cannot be judged."""
+def builder(level: str, *, telling: bool = False) -> Build:
+    """How a row of the level's space becomes a case, each of its sizes equally often; None if it cannot be judged.
+
+    telling: only cases in which every argument has a part.
+    """
     sizes: dict[str, list[int]] = {}
 
     def build(row: Row, rng: Random) -> Instance | None:
         if not sizes.get(row["n"]):
             sizes[row["n"]] = [int(n) for n in rng.permutation(SPACES[level].dimensions["n"][row["n"]])]
         n = sizes[row["n"]].pop()
-        if level in RUNS:
-            return run_of_row(level, row, n, rng)  # its runs are chosen so that they can be judged
-        makers = {"step": step_of_row, "fda": fda_of_row}
-        case = makers[level](row, n, rng) if level in makers else subset_of_row(level, row, n, rng)
-        return case if usable(case) else None
+        if level in ("step", "fda"):
+            case = step_of_row(row, n, rng) if level == "step" else fda_of_row(row, n, rng)
+        else:
+            case = (run_of_row if level in RUNS else subset_of_row)(level, row, n, rng)
+        kept = case is not None and usable(case) and (not telling or is_telling(case))
+        return case if kept else None
 
     return build
 
@@ -148,16 +154,10 @@ def telling_part(level: str, space: Space) -> Space:
     return space.without(*space.hiding, *inside, *few, *slow)
 
 
-def telling_builder(level: str) -> Callable[[Row, Random], Instance | None]:
-    """As `builder`, for cases in which every argument has a part."""
-    build = builder(level)
-    return lambda row, rng: case if (case := build(row, rng)) is not None and is_telling(case) else None
-
-
 def is_telling(case: Instance) -> bool:
     """Does the answer have two nonzeros or more, and lie on the boundary of Ω, without a tie?"""
     if case.level in RUNS:
-        return useful_run(case, QUICK_RUN)
+        return useful_run(case)
     if case.level in ("bound", "cardinality"):
         return 1 < case.data["k"] < case.n
     x = reference(case).x
@@ -180,9 +180,8 @@ def state_bases(level: str, rng: Random, count: int) -> list[Instance]:
 
 def every_argument_matters(case: Instance) -> bool:
     """Does every argument move the answer? B does not in a step that ends inside Ω, nor ρ̃ where one entry is left."""
-    if not (usable(case) and is_telling(case)):
-        return False
-    return case.level not in ("step", "fda") or reference(case).nondegenerate
+    step = case.level in ("step", "fda")
+    return usable(case) and is_telling(case) and (not step or reference(case).nondegenerate)
 
 
 def state_base(level: str, metric: str, shift: float, n: int, rng: Random) -> Instance:
