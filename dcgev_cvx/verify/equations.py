@@ -208,16 +208,11 @@ EQUATIONS: Mapping[str, tuple[Equation, ...]] = {
 }
 
 
-def over(violation: float, limit: float) -> float:
-    """violation/limit, where nothing exceeds a limit of 0."""
-    return violation / limit if limit > 0.0 else (0.0 if violation == 0.0 else math.inf)
-
-
 def worst(instance: Instance, x: Vector, limits: Limits) -> tuple[str, float, float]:
     """(name, violation, limit) of the equation that is missed most, or comes nearest to it when all hold."""
     judged = ((equation.name, equation.judge(instance, x, limits)) for equation in EQUATIONS[instance.level])
     missed = [(name, *found) for name, found in judged if found is not None]  # at least one always applies
-    return max(missed, key=lambda miss: over(miss[1], miss[2]))
+    return max(missed, key=lambda miss: share(miss[1], miss[2]))
 
 
 # How the violations are measured
@@ -320,8 +315,5 @@ def ascent(instance: Instance, clean: Vector, x: Vector, start: Vector) -> float
 
 
 def share(part: float, whole: float) -> float:
-    """part/whole; 0 when the part is 0, infinite rather than NaN."""
-    if part == 0.0:
-        return 0.0
-    value = part / whole if whole > 0.0 else math.inf
-    return value if value == value else math.inf
+    """part/whole; 0 when the part is 0, and infinite when the whole is 0 otherwise."""
+    return part / whole if whole > 0.0 else 0.0 if part == 0.0 else math.inf

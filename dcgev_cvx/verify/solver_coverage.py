@@ -223,11 +223,9 @@ def guilty_branch(trial: Trial, watcher: Any) -> str:
             (failing if trial.judged(case, answer).failed else passing).append(answer.taken)
     if not failing or not passing or trial.session.hung:
         return ""
-    counts = {
-        o: (sum(o in t for t in failing), sum(o in t for t in passing))
-        for o in sorted(set[Outcome]().union(*failing))
-    }
-    found = max(counts, key=lambda outcome: counts[outcome][0] / len(failing) - counts[outcome][1] / len(passing))
+    outcomes = sorted(set[Outcome]().union(*failing))
+    counts = {o: (sum(o in t for t in failing), sum(o in t for t in passing)) for o in outcomes}
+    found = max(outcomes, key=lambda o: counts[o][0] / len(failing) - counts[o][1] / len(passing))
     often, seldom = counts[found]
     if 2 * often < len(failing) or 20 * seldom > len(passing):
         return ""

@@ -25,7 +25,7 @@ import numpy as np
 from .._numerics.checks import as_whole, one_of
 from .._numerics.threads import one_thread
 from .call_pairs import PAIRS, RUNS, Pair, last_digits, usable
-from .equations import over
+from .equations import share
 from .levels import PROFILES, Instance, Random, Row, Space, Tolerances, condition, known_level
 from .pencil_cases import SUBSET_SPACE, hard_subsets, leading, pencil, pencil_case, subset_of_row, unit
 from .reference_answers import reference, surrogate
@@ -317,7 +317,7 @@ def properties(case: Instance) -> Properties:
     found |= {symbol: float(data[name]) for name, symbol in (("eps", "ε"), ("k", "k")) if name in data}
     if case.level == "step":
         limit = collapse(data["A"], data["y"], data["eps"], data["tau"])
-        found |= {"τ/max |A|": over(float(data["tau"]), float(np.max(np.abs(data["A"])))),
+        found |= {"τ/max |A|": share(float(data["tau"]), float(np.max(np.abs(data["A"])))),
                   "ρ̃ over the ρ̃ of collapse": data["rho"] / limit if limit > 0.0 else math.inf}  # fmt: skip
     if case.level in ("step", "fda"):
         x = reference(case).x

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._numerics.checks import Vector, as_number
 from ..errors import SolverFailed
-from .equations import Limits, over, worst
+from .equations import Limits, share, worst
 from .levels import LEVELS, Instance, Tolerances
 from .suite import Suite
 
@@ -250,7 +250,7 @@ class Finding:
     @property
     def ratio(self) -> float:
         """How many times the limit."""
-        return over(self.violation, self.limit)
+        return share(self.violation, self.limit)
 
     @property
     def failed(self) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 
 from .._numerics.checks import as_whole, shown
 from ..errors import InvalidParameter
-from .equations import Limits, over, worst
+from .equations import Limits, share, worst
 from .levels import LEVELS, Instance, Level, Tolerances, known_level, optimum, plain, question, tolerances
 from .reference_answers import reference, surrogate
 from .suite import Effort, suite
@@ -244,7 +244,7 @@ def judge_one(content: Mapping[str, Any], vector: Mapping[str, Any], answers: Ma
     allowed = vector["tolerance"]
     tol = Tolerances("vector", float(allowed["accuracy"]), "stored with the vector", gap=float(allowed["gap"]))
     equation, violation, limit = worst(case, answer.x, Limits(tol))
-    status = "passed" if over(violation, limit) <= 1.0 else "failed"
+    status = "passed" if share(violation, limit) <= 1.0 else "failed"
     return Judgement(name, group, status, equation, violation, limit)
 
 
