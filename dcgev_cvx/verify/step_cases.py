@@ -117,9 +117,9 @@ def penalty_of(level: str, pull: Vector, y: Vector, eps: float, rng: Random) -> 
     drawn = STEP_SPACE.draw("ρ", level, rng)
     if not level.startswith("zeros"):
         return drawn * float(np.max(reach))
-    small = np.abs(y) <= max(1e-3, 1.01 * float(np.min(np.abs(y)) / np.max(np.abs(y), initial=1e-300))) * np.max(
-        np.abs(y)
-    )
+    size = np.abs(y)
+    least = float(np.min(size) / np.max(size, initial=1e-300))
+    small = size <= max(1e-3, 1.01 * least) * np.max(size)
     return drawn * float(np.median(reach[small]))
 
 
