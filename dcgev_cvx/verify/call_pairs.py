@@ -63,14 +63,16 @@ def usable(instance: Instance) -> bool:
 
 def permuted(instance: Instance, order: Index) -> Instance:
     """The variables in another order: x must come out in that order."""
-    return instance.changed("permuted", **{key: picked(value, order) for key, value in instance.data.items()})
+    return instance.changed("permuted", **with_variables(instance.data, order))
 
 
-def picked(value: Any, order: Index) -> Any:
-    """The variables of a vector or matrix in this order; a number as it is."""
-    if not isinstance(value, np.ndarray):
-        return value
-    return value[order] if value.ndim == 1 else value[np.ix_(order, order)]
+def with_variables(data: Mapping[str, Any], which: Index) -> dict[str, Any]:
+    """The data of these variables, in this order; k is at most their number."""
+    made = dict(data)
+    for name, value in data.items():
+        if isinstance(value, np.ndarray):
+            made[name] = value[which] if value.ndim == 1 else value[np.ix_(which, which)]
+    return {**made, "k": min(data["k"], len(which))} if "k" in data else made
 
 
 def flipped(instance: Instance, signs: Vector) -> Instance:
@@ -306,10 +308,10 @@ def resized(data: dict[str, Any], n: int) -> dict[str, Any]:
     """Copies of the variables, uncorrelated with each other, until there are n; or the first n."""
     old = len(data["A"] if "A" in data else data["B"])
     which, copy = np.arange(n) % old, np.arange(n) // old
-    made = {key: picked(value, which) for key, value in data.items()}
+    made = with_variables(data, which)
     for key in {"A", "B"} & set(data):
         made[key] = made[key] * (copy[:, None] == copy[None, :])
-    return {**made, "k": min(data["k"], n)} if "k" in data else made
+    return made
 
 
 PAIRS: Mapping[str, tuple[Callable[[Sequence[Instance]], Iterator[Pair]], str]] = {

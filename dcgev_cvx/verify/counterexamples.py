@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .call_pairs import picked, start_inside, usable
+from .call_pairs import start_inside, usable, with_variables
 from .levels import LEVELS, Instance, optimum, plain, question
 from .reference_answers import reference
 from .step_cases import shifted
@@ -105,11 +105,9 @@ def shrunk(trial: Trial, finding: Finding, attempts: int = 150, seconds: float =
 
 def simplifications(instance: Instance) -> Iterator[Instance]:
     """Simpler instances: a variable dropped, B replaced by I, numbers rounded."""
-    data = instance.data
+    data = dict(instance.data)
     for i in range(instance.n if instance.n > 1 else 0):
-        keep = np.delete(np.arange(instance.n), i)
-        fewer = {key: picked(value, keep) for key, value in data.items()}
-        yield repaired(instance, {**fewer, "k": min(data["k"], len(keep))} if "k" in data else fewer)
+        yield repaired(instance, with_variables(data, np.delete(np.arange(instance.n), i)))
     changes: list[dict[str, Any]] = [{**data, "B": np.eye(instance.n)}] if "B" in data else []
     changes += [{key: rounded(value, digits) for key, value in data.items()} for digits in (1, 2, 3)]
     changes += [{key: rounded(value, digits, each=True) for key, value in data.items()} for digits in (1, 2)]
@@ -242,9 +240,8 @@ class Condition:
 
 def failure_condition(trial: Trial) -> Condition | None:
     """The properties that separate the failing cases from the passing ones; None without failures."""
-    judged = {
-        case: trial.judged(case, answer).failed for case, answer in trial.session.answers.items() if answer.asked
-    }
+    answers = trial.session.answers.items()
+    judged = {case: trial.judged(case, answer).failed for case, answer in answers if answer.asked}
     if not any(judged.values()) or trial.session.hung:
         return None
     judged |= dict(probed(trial, [case for case, failed in judged.items() if failed]))

@@ -222,10 +222,9 @@ def end_group(process: subprocess.Popen[str]) -> None:
 
 def parsed(line: str) -> dict[str, Any]:
     """A line as a JSON object; anything else, such as the output of a print statement, is an error."""
-    try:
+    message = None
+    with suppress(ValueError, RecursionError):
         message = json.loads(line)
-    except (ValueError, RecursionError):
-        raise SolverFailed(f"a line is not JSON: {line.strip()[:120]!r}") from None
     if not isinstance(message, dict):
         raise SolverFailed(f"a line is not a JSON object: {line.strip()[:120]!r}")
     return message
