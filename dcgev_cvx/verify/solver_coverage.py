@@ -256,6 +256,8 @@ class Search:
 
 def search(trial: Trial, watcher: Any, *, most: int = 8, seconds: float = 8.0) -> list[Search]:
     """A search for each branch that was not taken, also for those behind it, in so many seconds for all."""
+    if trial.session.hung:  # a process that hangs cannot be asked for its branches
+        return []
     end, found = perf_counter() + seconds, dict[Outcome, Search]()
     small = [case for case in trial.suite.cases if case.n <= 12]
     starts = [small[i] for i in np.unique(np.linspace(0, len(small) - 1, 30).astype(int))]
