@@ -259,7 +259,7 @@ def classes_on_a_line():
 def test_classes_on_a_line_have_one_discriminant():
     X, y = classes_on_a_line()
     assert DCFDA().fit(X, y).components_.shape == (1, 4)
-    with pytest.raises(InvalidParameter, match=r"n_components = 2: the means of 3 classes have at most 1 disc"):
+    with pytest.raises(InvalidParameter, match=r"n_components with 3 classes = 2 must be .* at most 1"):
         DCFDA(n_components=2).fit(X, y)
 
 
@@ -395,10 +395,13 @@ LABELS = np.arange(150) % 2
         (lambda: DCCCA().fit(X0, Y0).transform(X0, Y0[:, :2]), "y is 150×2 where 150×4 is expected"),
         (lambda: DCFDA(k=1, nu=0.1).fit(X0, LABELS), "both given"),
         (lambda: DCFDA(nu=0.1).fit(X0, np.arange(150) % 3), "nu = 0.1 is for two classes"),
-        (lambda: DCFDA(n_components=2).fit(X0, LABELS), "two classes have one discriminant"),
+        (
+            lambda: DCFDA(n_components=2).fit(X0, LABELS),
+            "n_components with 2 classes = 2 must be .* at most 1",
+        ),
         (
             lambda: DCFDA(n_components=3).fit(X0, np.arange(150) % 3),
-            "n_components = 3: the means of 3 classes have at most 2",
+            "n_components with 3 classes = 3 must be .* at most 2",
         ),
         (lambda: DCFDA().fit(X0, np.r_[np.zeros(149), 1]), "one member only"),
         (lambda: DCFDA(k=1).fit(np.full((150, 3), 0.1), np.arange(150) % 3), "the means of the 3 classes coincide"),

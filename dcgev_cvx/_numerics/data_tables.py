@@ -6,7 +6,6 @@ Nothing is imputed, encoded or dropped. An error names the columns that cannot b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -151,7 +150,7 @@ def some_of(columns: list[int], names: Sequence[str] | None) -> str:
 
 
 def read_labels(y: Any, m: int) -> Labels:
-    """Class labels of any hashable type, one per sample: sorted if possible, else in order of appearance.
+    """Class labels of one type that can be sorted, one per sample.
 
     >>> from dcgev_cvx._numerics.data_tables import read_labels
     >>> labels = read_labels(["b", "a", "b", "a"], 4)
@@ -164,9 +163,10 @@ def read_labels(y: Any, m: int) -> Labels:
     missing = sum(map(is_missing, values))
     if missing:
         raise InvalidParameter(f"y has {missing} missing labels (None or NaN): drop those samples.")
-    classes = list(dict.fromkeys(values))
-    with suppress(TypeError):  # labels of several types have no order
-        classes.sort()
+    try:
+        classes = sorted(set(values))
+    except TypeError:
+        raise InvalidParameter("y has labels of different types, which cannot be sorted: use one type.") from None
     code = {label: i for i, label in enumerate(classes)}
     labels = Labels(np.array([code[value] for value in values], dtype=np.intp), tuple(classes))
     if len(classes) < 2:
