@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import Matrix, Vector, shown
+from .._numerics.checks import Matrix, Vector, frozen, shown
 from ..certificates import snap
 from ..errors import DCGEVError
 from ..pencils import Pencil
 from ..programs import ExponentialPenalty, SparseGEV
 from .guarded_calls import Unusable, called, returned_number, returned_vector
-from .verdicts import Verdict, all_of, frozen, judge_step, judge_trial, random_point, text, trial_points
+from .verdicts import Verdict, all_of, judge_step, judge_trial, random_point, text, trial_points
 
 SMALL = np.array([[3.0, 1.0, 0.5], [1.0, 2.0, -0.4], [0.5, -0.4, 1.0]])
 

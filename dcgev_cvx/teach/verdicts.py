@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._numerics.checks import Vector, as_generator, as_number, as_vector, as_whole, shown
+from .._numerics.checks import Vector, as_generator, as_number, as_vector, as_whole, frozen, shown
 from ..certificates import step_residuals
 from ..errors import InvalidParameter
 from ..programs import SparseGEV, expect_program
@@ -88,7 +88,7 @@ def majorises(
 
 
 def trial_points(program: SparseGEV, trials: int, random_state: int = 0) -> list[tuple[Vector, ...]]:
-    """Random (y, x, z, midpoint of x and z) in Ω, x near y and far from it."""
+    """Random (y, x, z, midpoint of x and z) in Ω, x near y and far from it; an answer cannot write to them."""
     generator, points = as_generator(random_state), []
     for trial in range(trials):
         y, x, z = (random_point(program, generator) for _ in range(3))
@@ -122,13 +122,6 @@ def random_point(program: SparseGEV, generator: np.random.Generator) -> Vector:
     x = generator.standard_normal(n) * (generator.random(n) < 0.8)
     norm = program.pencil.B_norm(x)
     return frozen(x * generator.random() / norm if norm > 0.0 else x)
-
-
-def frozen(x: Vector) -> Vector:
-    """A copy that cannot be written to: an answer that changes its arguments is told so by NumPy."""
-    copy = x.copy()
-    copy.flags.writeable = False
-    return copy
 
 
 def text(x: Vector) -> str:
