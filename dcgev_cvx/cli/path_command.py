@@ -8,18 +8,15 @@ Usage:
 
     dcgev path pitprops --plot path.png
     dcgev path pitprops --rho 1,2,4.84,8 --json
-    dcgev path samples.csv --task pca --points 80 --out folder
+    dcgev path samples.csv --task pca --points 80
     dcgev path samples.csv --task fda --y kind --ridge 0.01
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .._numerics.output_files import output_file, output_folder, write_file
 from .._numerics.text_tables import count, table
 from ..errors import InvalidParameter
 from . import console
@@ -38,67 +35,64 @@ def add(subparsers: Any) -> None:
     grid.add_argument("--rho", help="the values of ρ̃, with commas, instead of --points")
     grid.add_argument("--nu", help="the values of ν, with commas, for two-class FDA")
     grid.add_argument("--eps", type=float, help="ε of the approximation ‖x‖_ε (default: machine precision)")
-    output = parser.add_argument_group("output")
-    console.add_plot(output)
-    output.add_argument("--out", metavar="DIR", help="write each point to DIR/path.jsonl as soon as it is computed")
-    console.add_json(output)
+    console.add_plot(parser)
+    console.add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compute, keep, draw and show the path; after an interrupt, the points that there are."""
-    from .._numerics.canvas import new_figure
-    from ..programs import MACHINE_EPS
-    from ..search.path import Path
+    """Compute, draw and show the path."""
     from .problem import read_problem
 
-    args.eps = MACHINE_EPS if args.eps is None else args.eps
     plot = console.as_picture(args.plot)
-    pencil = read_problem(args)
-    a = mean_difference(args, pencil)
-    parameter = "rho" if a is None else "nu"
-    file = None if args.out is None else output_file("--out", output_folder("--out", args.out) / "path.jsonl")
-    values = grid(pencil, a, args)
-    total = "" if values is None else f" of {len(values)}"
-    points: list[PathPoint] = []
-
-    def keep(point: PathPoint) -> None:
-        points.append(point)
-        found = Path(pencil, tuple(points), parameter)
-        if file is not None:
-            rows = (json.dumps(console.finite(row), ensure_ascii=False) for row in found.to_rows())
-            write_file(file, "".join(f"{row}\n" for row in rows))
-        console.tell(f"{len(points)}{total}: {found.symbol} = {point.rho:.4g}, {count(point.k, 'nonzero')}")
-
-    stopped = None
-    try:
-        follow(pencil, a, values, args.eps, keep)
-    except KeyboardInterrupt:
-        if not points:
-            raise
-        stopped = f"after {len(points)}{total} points{'' if file is None else f', kept in {file}'}"
-    found = Path(pencil, tuple(sorted(points, key=lambda point: -point.rho)), parameter)
+    found = follow(read_problem(args), args)
     if plot is not None:
+        from .._numerics.canvas import new_figure
         from ..plotting import plot_path
 
         figure = new_figure((7.0, 4.2), layout="constrained")
         plot_path(found, figure.add_subplot())
         console.draw(figure, plot)
-    print_path(found, args, ended=stopped is None)
-    if stopped is not None:
-        raise KeyboardInterrupt(stopped)
+    if args.json:
+        console.print_json("path", {"points": found.to_rows(), "missing": list(found.missing)})
+    else:
+        print_path(found)
     return 0
+
+
+def follow(pencil: Pencil, args: argparse.Namespace) -> Path:
+    """The runs of the path, from the largest ρ̃ or ν to the smallest; a line tells of each as it ends."""
+    from ..programs import MACHINE_EPS
+    from ..search.fisher import fisher_path
+    from ..search.path import Path, path_points, point_of
+
+    args.eps = MACHINE_EPS if args.eps is None else args.eps
+    a = mean_difference(args, pencil)
+    values: Any = grid(pencil, a, args)
+    points: list[PathPoint] = []
+
+    def keep(point: PathPoint) -> None:
+        points.append(point)
+        console.tell(f"{len(points)}: {'ρ̃' if a is None else 'ν'} = {point.rho:.4g}, {count(point.k, 'nonzero')}")
+
+    if a is None:
+        for point in path_points(pencil, values, eps=args.eps):
+            keep(point)
+    else:
+        fisher_path(a, pencil.B, values, eps=args.eps, callback=lambda nu, run: keep(point_of(pencil, nu, run)))
+    points.sort(key=lambda point: -point.rho)
+    return Path(pencil, tuple(points), "rho" if a is None else "nu")
 
 
 def mean_difference(args: argparse.Namespace, pencil: Pencil) -> Any:
     """The vector a of A = aaᵀ where there are two classes and ν runs along the path; None where ρ̃ does."""
     from ..pencils import Gram
 
-    two_classes = args.task == "fda" and isinstance(pencil.A, Gram) and len(pencil.A.C) == 1
-    if two_classes and args.rho is not None:
+    a = pencil.A.C[0] if args.task == "fda" and isinstance(pencil.A, Gram) and len(pencil.A.C) == 1 else None
+    if a is not None and args.rho is not None:
         raise InvalidParameter("--rho has no meaning for two classes: the penalty of sparse FDA is ν, give --nu.")
-    if not two_classes and args.nu is not None:
+    if a is None and args.nu is not None:
         raise InvalidParameter("--nu is the penalty of FDA for two classes (--task fda): give --rho.")
-    return pencil.A.C[0] if two_classes and isinstance(pencil.A, Gram) else None
+    return a
 
 
 def grid(pencil: Pencil, a: Any, args: argparse.Namespace) -> list[float] | None:
@@ -123,27 +117,11 @@ def grid(pencil: Pencil, a: Any, args: argparse.Namespace) -> list[float] | None
     return np.geomspace(top, 1e-4 * top, points).tolist() if top > 0.0 else [0.0]
 
 
-def follow(pencil: Pencil, a: Any, values: Any, eps: float, keep: Callable[[PathPoint], None]) -> None:
-    """The runs of the path, each kept as it ends."""
-    from ..search.fisher import fisher_path
-    from ..search.path import path_points, point_of
-
-    if a is not None:
-        fisher_path(a, pencil.B, values, eps=eps, callback=lambda nu, run: keep(point_of(pencil, nu, run)))
-    else:
-        for point in path_points(pencil, values, eps=eps):
-            keep(point)
-
-
-def print_path(found: Path, args: argparse.Namespace, *, ended: bool) -> None:
-    """The table, or JSON, and the cardinalities between the extremes that were not reached."""
-    if args.json:
-        content = {"points": found.to_rows(), "missing": list(found.missing)}
-        console.print_json("path", content, ended=ended)
-        return
+def print_path(found: Path) -> None:
+    """The table, and the cardinalities between the extremes that were not reached."""
     pairs = [(p, p.result.status.value.split(":")[0]) for p in found.points]
     rows = [(f"{p.rho:.5g}", str(p.k), f"{p.value:.6g}" if p.k else "-", status) for p, status in pairs]
     console.show(table((found.symbol, "nonzeros", "renormalized value", "status"), rows, words=(3,)))
-    if found.missing and ended:
+    if found.missing:
         missing = ", ".join(map(str, found.missing))
         console.show(f"\nno {found.symbol} tried gives k = {missing}; `dcgev solve -k` finds such vectors")

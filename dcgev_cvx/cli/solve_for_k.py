@@ -7,7 +7,7 @@ five nonzeros in each of two views. Two-class FDA uses `fisher_solve`.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .._numerics.text_tables import facts, table
@@ -35,27 +35,11 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Find the components and show them; after an interrupt, those that were found."""
+    """Find the components and show them."""
     from .problem import described, read_problem
 
     pencil = read_problem(args)
-    ks = [args.k] if args.k is not None else cardinalities(args.components)
-    kept: list[Solution] = []
-
-    def keep(solution: Solution) -> None:
-        kept.append(solution)
-        console.tell(f"component {len(kept)} of {len(ks)}: value {solution.value:.6g}")
-
-    try:
-        found = search(pencil, ks, console.given(args, SETTINGS), keep)
-    except KeyboardInterrupt:
-        if not kept:
-            raise
-        if args.json:
-            console.print_json("solve", {"components": [solution.to_dict() for solution in kept]}, ended=False)
-        else:
-            console.show(*(f"{j}. {solution}" for j, solution in enumerate(kept, 1)))
-        raise KeyboardInterrupt(f"after {len(kept)} of {len(ks)} components, which are shown") from None
+    found = search(pencil, [args.k] if args.k is not None else cardinalities(args.components), args)
     problem = {"n": pencil.n, "task": args.task, "lambda_max": pencil.lambda_max, "blocks": pencil.blocks}
     if args.json:
         console.print_json("solve", {"problem": problem, **found.to_dict()})
@@ -80,15 +64,16 @@ def cardinalities(text: str) -> list[int | tuple[int, ...]]:
     return [entry[0] if len(entry) == 1 else entry for entry in entries]
 
 
-def search(pencil: Pencil, ks: list[Any], given: dict[str, Any], keep: Callable[[Solution], object]) -> Components:
+def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace) -> Components:
     """The components; a single k is also looked for on the ρ̃ path."""
     from ..pencils import Gram
     from ..search.components import Components, components
     from ..search.fisher import fisher_solve
     from ..search.solve import solve
 
+    given = console.given(args, SETTINGS)
     if len(ks) > 1 or not isinstance(ks[0], int):
-        return components(pencil, ks, callback=keep, **given)
+        return components(pencil, ks, callback=lambda found: console.tell(str(found)), **given)
     deflation = given.pop("deflation", DEFLATIONS[0])
     if pencil.B is not None and isinstance(pencil.A, Gram) and len(pencil.A.C) == 1:  # A = aaᵀ: two classes
         solution = fisher_solve(pencil.A.C[0], pencil.B, ks[0], names=pencil.names)

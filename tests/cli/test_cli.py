@@ -163,7 +163,7 @@ def test_control_characters_do_not_reach_the_terminal(run, tmp_path):
         ("path", tmp_path / "a.csv", "--points", 2),
         ("solve", f"{evil}.csv", "-k", 1),
         ("solve", "pitprops", "-k", 1, f"--{evil}"),
-        ("path", "pitprops", "--out", f"{tmp_path / 'a.csv'}/{evil}"),
+        ("path", "pitprops", "--plot", f"{tmp_path / 'a.csv'}/{evil}.png"),
     ):
         _, out, err = run(*argv)
         assert not {"\x1b", "\x9b", "\u202e"} & {*out, *err}, argv

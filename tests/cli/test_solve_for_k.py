@@ -1,9 +1,6 @@
 """`dcgev solve -k` and `--components`."""
 
-import json
-
 from dcgev_cvx import components, datasets
-from dcgev_cvx.search import components as components_module
 
 
 def test_solve_for_a_cardinality(run):
@@ -30,27 +27,3 @@ def test_json_is_the_library_s_answer(run_json):
     assert [part["value"] for part in made["components"]] == list(found.values)
     assert made["explained"]["projector_trace"] == found.projector_trace().tolist()
     assert made["deflation"] == "schur"
-
-
-def test_an_interrupt_loses_no_component(run, monkeypatch):
-    solve, calls = components_module.solve, []
-
-    def interrupted(*args, **settings):
-        calls.append(args)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return solve(*args, **settings)
-
-    expected = components(datasets.pitprops(), [6, 2]).solutions
-    monkeypatch.setattr(components_module, "solve", interrupted)
-    code, out, err = run("solve", "pitprops", "--components", "6,2,2")
-    assert (code, err) == (130, "dcgev: interrupted after 2 of 3 components, which are shown.\n")
-    assert out.splitlines() == [f"{j}. {solution}" for j, solution in enumerate(expected, 1)]
-    calls.clear()
-    code, out, err = run("solve", "pitprops", "--components", "6,2,2", "--json")
-    assert (code, err) == (130, "dcgev: interrupted after 2 of 3 components, which are shown.\n")
-    made = json.loads(out)
-    assert [component["k"] for component in made["components"]] == [6, 2]
-    assert made["ended"] is False
-    calls[:] = [None, None]
-    assert run("solve", "pitprops", "--components", "6,2,2") == (130, "", "dcgev: interrupted.\n")
