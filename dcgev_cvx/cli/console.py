@@ -96,6 +96,14 @@ def refuse_given(args: argparse.Namespace, names: Iterable[str], why: str) -> No
         raise InvalidParameter(f"--{name.replace('_', '-')} {why}.")
 
 
+def numbers(option: str, text: str) -> list[float]:
+    """Numbers with commas."""
+    try:
+        return [float(cell) for cell in text.split(",")]
+    except ValueError:
+        raise InvalidParameter(f"{option} {text!r} must be numbers with commas, such as 1,0.5.") from None
+
+
 # Text
 
 
@@ -131,17 +139,14 @@ def finite(data: Any) -> Any:
 
 
 def print_json(command: str, data: Mapping[str, Any], *, ended: bool = True) -> None:
-    """One JSON document on stdout, with the command and the version; "ended" is false after an interrupt."""
+    """One JSON document on stdout, with the command and the version; "ended" is false after an interrupt.
+
+    All but ASCII is escaped, since it may steer a terminal, or stdout may not be able to write it.
+    """
     from .. import __version__
 
-    print(as_json({"command": command, "version": __version__, **data, **({} if ended else {"ended": False})}))
-
-
-def as_json(document: Any) -> str:
-    """The document as JSON, in which letters that steer a terminal, or that stdout cannot write, are escaped."""
-    escaped = not (sys.stdout.encoding or "").lower().startswith("utf")
-    text = json.dumps(finite(document), ensure_ascii=escaped, indent=2, allow_nan=False)
-    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+    document = {"command": command, "version": __version__, **data, **({} if ended else {"ended": False})}
+    print(json.dumps(finite(document), indent=2, allow_nan=False))
 
 
 # Lines on stderr: notes always, progress when a person is looking

@@ -71,11 +71,8 @@ def remedy(cell: str) -> str:
         return "Drop the row or the column, or fill the gap."
     if spells_number(cell):
         return "Write decimals with a point, without units and separators of thousands."
-    if cell.lower() in ("true", "false"):
-        return "Write 1 and 0."
-    if all(map(is_number, cell.split())):
-        return "Separate numbers by comma, semicolon or tab."
-    return "Drop the column, or give --index-column if it holds row names."
+    names = "Drop a column of text, or give --index-column if it holds row names"
+    return f"{names}; separate numbers by comma, semicolon or tab."
 
 
 def read_csv(path: Path, options: CsvOptions, label: str | None = None) -> CsvTable:

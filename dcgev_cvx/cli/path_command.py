@@ -99,17 +99,15 @@ def grid(pencil: Pencil, a: Any, args: argparse.Namespace) -> list[float] | None
     """The values of the path; None for ν without --points or --nu, which rises until one variable is left."""
     import numpy as np
 
-    from .._numerics.checks import as_number, as_whole
+    from .._numerics.checks import as_numbers, as_whole
     from ..search.fisher import nu_max
     from ..search.path import MOST_POINTS, rho_max
-    from .csv_files import is_number
 
     name, text = ("rho", args.rho) if a is None else ("nu", args.nu)
     if text is not None and args.points is not None:
         raise InvalidParameter(f"--{name} and --points were both given: give the values, or their number.")
     if text is not None:
-        cells = [float(cell) if is_number(cell) else cell for cell in text.split(",")]
-        return sorted((as_number(cell, name) for cell in cells), reverse=True)
+        return sorted(as_numbers(console.numbers(f"--{name}", text), name), reverse=True)
     if a is not None and args.points is None:
         return None
     points = 40 if args.points is None else as_whole(args.points, "--points", high=MOST_POINTS)

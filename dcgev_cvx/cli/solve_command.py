@@ -47,7 +47,7 @@ def add(subparsers: Any) -> None:
     method.add_argument("--shift", help="split with τ·xᵀx (identity, default) or τ·xᵀBx (metric)")
     method.add_argument("--engine", help="what takes the MM steps: cvxpy (default) or native")
     method.add_argument("--solver", help="CVXPY solver, see `dcgev solvers` (default: CLARABEL)")
-    method.add_argument("--x0", help="start: a file, or numbers with commas (default: the leading eigenvector)")
+    method.add_argument("--x0", help="start: numbers with commas (default: the leading eigenvector)")
     method.add_argument("--max-iter", type=int, metavar="L", help="most MM steps (default: 1000)")
     solve_for_k.add_settings(parser)
     output = parser.add_argument_group("output")
@@ -66,13 +66,13 @@ def run(args: argparse.Namespace) -> int:
         raise InvalidParameter(f"--solver {args.solver} has no meaning with --engine native, which needs none.")
     from ..algorithms import sparse_gev
     from ..mm import Stop
-    from .problem import csv_options, read_problem, read_start
+    from .problem import read_problem
 
     pencil = read_problem(args)
     result = sparse_gev(
         pencil,
         rho=args.rho,
-        x0=read_start(args.x0, csv_options(args)),
+        x0=None if args.x0 is None else console.numbers("--x0", args.x0),
         stop=Stop(**console.given(args, ["max_iter"])),
         callback=Trace(pencil) if args.trace and not args.json else None,
         **console.given(args, SETTINGS),
