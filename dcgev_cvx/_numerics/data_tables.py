@@ -3,8 +3,6 @@
 Nothing is imputed, encoded or dropped. An error names the columns that cannot be used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -8,8 +8,6 @@ Exit codes: 0 done, 1 the run ended without convergence or a check failed, 2 inv
 reader of a pipe is gone.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -3,8 +3,6 @@
 NumPy and rich are imported where they are used, so that `dcgev --help` answers at once.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -7,8 +7,6 @@ Row names   a first column of text, or a column of text or whole numbers without
             may leave them out, as R does, if they are text or 1, 2, 3, …
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Sequence

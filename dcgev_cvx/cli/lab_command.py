@@ -10,8 +10,6 @@ Usage:
     dcgev lab step --headless --port 2718
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

@@ -6,8 +6,6 @@ cca         --X view --Y view [--ridge r]           A = [0 Σxy; Σyx 0], B = [�
 fda         --X samples --y labels [--ridge r]      A = between-class, B = within-class scatter + r·I
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -9,8 +9,6 @@ Usage:
     dcgev solvers --json
 """
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

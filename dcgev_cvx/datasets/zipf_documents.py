@@ -1,7 +1,5 @@
 """Word counts of many short documents, with planted topics: sparse data for PCA at any size."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

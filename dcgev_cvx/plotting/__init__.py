@@ -9,8 +9,6 @@ plot_tradeoff, plot_loadings, plot_agreement     values against k, vectors, dist
 comparison_plot                                  what `compare` found and proved
 """
 
-from __future__ import annotations
-
 from ..comparison.interval_plot import comparison_plot
 from .majorisers import plot_basins, plot_majoriser, plot_majoriser_2d
 from .runs import plot_history, plot_path, plot_sandwich

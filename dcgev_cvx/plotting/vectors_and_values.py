@@ -1,7 +1,5 @@
 """Pictures of answers: value against cardinality, loadings by name, distances between the answers of solvers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

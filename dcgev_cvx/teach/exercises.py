@@ -4,8 +4,6 @@ exercises.toml has the texts. A mistake is recognised by making it: each exercis
 with options, and an answer that yields the same numbers as a wrong value of an option has that fault.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Of each: the right answer with options, the values of an answer at the test points, and the verdict on them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 from textwrap import shorten

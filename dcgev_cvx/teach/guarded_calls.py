@@ -1,7 +1,5 @@
 """Calls of a student's code: within a time limit, its output kept back, its failures said in a sentence."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import io

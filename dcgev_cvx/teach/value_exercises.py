@@ -3,8 +3,6 @@
 Of each: the verdict on an answer; of `tau` and `bound` also the right answer and wrong ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any

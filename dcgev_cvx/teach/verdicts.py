@@ -1,7 +1,5 @@
 """Verdicts: is a function a majoriser, is a vector the minimiser of a step?"""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
