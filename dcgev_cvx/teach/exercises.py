@@ -48,8 +48,8 @@ class Exercise:
     judge : callable
         Returns the verdict on what was read.
     right : callable, optional
-        The right answer, a function that takes the options of a fault too; for an answer that is no function, a
-        function of the options alone.
+        The right answer, a function that takes the options of a fault as `wrong` too; for an answer that is no
+        function, a function of `wrong` alone.
     read : callable
         Yields what is judged: the values of a function at the test points; the answer itself by default.
     tol : float
@@ -88,7 +88,7 @@ class Exercise:
 
     def variant(self, **options: Any) -> Any:
         """The right answer, or with the options of a fault a wrong one."""
-        answer = partial(self.right, **options)
+        answer = partial(self.right, wrong=options)
         return answer() if self.read is as_given else answer
 
     def agrees(self, found: Sequence[Any], **options: Any) -> bool:

@@ -26,7 +26,7 @@ from .verdicts import Verdict, failing_row, judge_step, text
 # The smallest shift
 
 
-def shifts(wrong: str = "") -> float:
+def shifts(wrong: Mapping[str, Any]) -> float:
     """−λmin(A), or what is taken for it."""
     A, _ = indefinite(7).dense()
     values = np.linalg.eigvalsh(A)
@@ -43,7 +43,7 @@ def shifts(wrong: str = "") -> float:
         "entry": -A.min(),
         "zero": 0.0,
     }
-    return float(candidates[wrong])
+    return float(candidates[wrong.get("wrong", "")])
 
 
 def judge_tau(answer: Any) -> Verdict:
@@ -108,13 +108,13 @@ def judge_corollary(answer: Any) -> Verdict:
 # An upper bound from a matrix
 
 
-def duals(wrong: str = "") -> Matrix:
+def duals(wrong: Mapping[str, Any]) -> Matrix:
     """The dual matrix of the homogeneous SDP at k = 3, or what is taken for it."""
     from ..relaxations import homogeneous_sdp
 
     A, sdp = pitprops().dense()[0], homogeneous_sdp(pitprops(), 3)
     plain = {"zero": np.zeros_like(A), "A": A, "minus A": -A, "identity": np.eye(len(A))}
-    return {"": sdp.U, "minus": -sdp.U, "X": sdp.X, **plain}[wrong]
+    return {"": sdp.U, "minus": -sdp.U, "X": sdp.X, **plain}[wrong.get("wrong", "")]
 
 
 def judge_bound(answer: Any) -> Verdict:

@@ -122,8 +122,8 @@ def test_a_mistake_that_nobody_listed_gets_the_failing_equation():
     assert "not 0 (μ = " in why or "> p" in why
 
 
-def line(x, slope=2.0, offset=1.0):
-    return slope * x + offset
+def line(x, wrong):
+    return wrong.get("slope", 2.0) * x + wrong.get("offset", 1.0)
 
 
 def read_line(answer):
@@ -142,5 +142,5 @@ def test_a_variant_is_any_function_with_options():
 
 def test_a_variant_without_a_value_explains_nothing():
     fault = {"slope": "x", "says": "The slope is a word."}
-    exercise = replace(teach.EXERCISES["tau"], faults=(fault,), right=lambda slope: slope)
+    exercise = replace(teach.EXERCISES["tau"], faults=(fault,), right=lambda wrong: wrong["slope"])
     assert exercise.diagnose([1.0]) == ""
