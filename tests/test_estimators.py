@@ -428,7 +428,7 @@ def test_bad_settings(call, message):
         (["a", "a", "b", "b", "c", "d"], "one member only: 'c', 'd'"),
         (["a"] * 6, r"one class only \(\['a'\]\)"),
         (np.array(["a", None] * 3, dtype=object), "3 missing labels"),
-        (np.array(["a", 1] * 3, dtype=object), "labels of different types"),
+        (np.array(["a", 1] * 3, dtype=object), "class labels of one type that can be sorted"),
         (np.array([0.0, np.nan] * 3), "Input y contains NaN"),
         (pd.array([0, pd.NA] * 3), "y has 3 masked entries"),
         (np.ma.array([0, 1] * 3, mask=[True, True, False, False, False, False]), "y has 2 masked entries"),

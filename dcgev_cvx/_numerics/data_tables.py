@@ -158,13 +158,13 @@ def read_labels(y: Any, m: int) -> Labels:
     values = label_list(y)
     if len(values) != m:
         raise InvalidParameter(f"X has {m} rows but y has {len(values)} labels: one label per sample is needed.")
-    missing = sum(map(is_missing, values))
+    try:
+        distinct, missing = set(values), sum(map(is_missing, values))
+        classes = [] if missing else sorted(distinct)
+    except TypeError as cause:
+        raise InvalidParameter(f"y must hold class labels of one type that can be sorted: {cause}.") from cause
     if missing:
         raise InvalidParameter(f"y has {missing} missing labels (None or NaN): drop those samples.")
-    try:
-        classes = sorted(set(values))
-    except TypeError:
-        raise InvalidParameter("y has labels of different types, which cannot be sorted: use one type.") from None
     code = {label: i for i, label in enumerate(classes)}
     labels = Labels(np.array([code[value] for value in values], dtype=np.intp), tuple(classes))
     if len(classes) < 2:
@@ -202,15 +202,11 @@ def in_row_order(first: Any, second: Any, what: str, other: str) -> Any:
 
 
 def label_list(y: Any) -> list[Any]:
-    """The labels as a list of hashable values; a column (m, 1) is accepted, masked labels become None."""
+    """The labels as a list; a column (m, 1) is accepted, masked labels become None."""
     if hasattr(y, "__array__"):
         y = y if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
         y = y.ravel().tolist() if y.shape in ((y.size,), (y.size, 1)) else y
     values = checks.listed(y)
-    try:
-        set(values)
-    except TypeError as cause:
-        raise InvalidParameter(f"y must be a sequence of class labels, one per sample: {cause}.") from cause
     if not values:
         raise InvalidParameter(f"y = {checks.shown(y)} must be a sequence of class labels, one per sample.")
     return values

@@ -50,15 +50,11 @@ def add_command(
 def add_problem(parser: argparse.ArgumentParser) -> None:
     """DATA, --A and --B, and the options for data tables: the problem that a command works on."""
     group = parser.add_argument_group("problem")
-    group.add_argument(
-        "data", metavar="DATA", nargs="?", help="a bundled name such as pitprops, or a .npy, .npz, .csv or .mtx file"
-    )
+    group.add_argument("data", metavar="DATA", nargs="?", help="a bundled name, or a .npy, .npz, .csv or .mtx file")
     group.add_argument("--A", metavar="FILE", help="symmetric matrix A, instead of DATA")
     group.add_argument("--B", metavar="FILE", help="positive definite matrix B (default: the identity)")
     group = parser.add_argument_group("problem from a table of samples × variables")
-    group.add_argument(
-        "--task", choices=("pca", "cca", "fda"), help="DATA holds samples; build A and B from them for this task"
-    )
+    group.add_argument("--task", choices=("pca", "cca", "fda"), help="DATA holds samples, of which A and B are made")
     group.add_argument("--X", "--data", dest="X", metavar="FILE", help="the samples, instead of DATA")
     group.add_argument("--Y", metavar="FILE", help="the second view (cca)")
     group.add_argument("--y", metavar="LABELS", help="the classes (fda): a column name of the samples, or a file")
@@ -66,9 +62,8 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-center", action="store_true", help="do not subtract the means of the columns (pca)")
     group.add_argument("--scale", action="store_true", help="divide columns by their standard deviation (pca)")
     group = parser.add_argument_group(".csv files", CSV_RULES)
-    group.add_argument(
-        "--header", action=argparse.BooleanOptionalAction, help="the first line holds names, or numbers"
-    )
+    flag = argparse.BooleanOptionalAction
+    group.add_argument("--header", action=flag, help="the first line holds names, or numbers")
     group.add_argument("--index-column", metavar="COLUMN", help="row names: a column by name or number, or none")
 
 
