@@ -16,11 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import MAX_BYTES, Matrix, shown
+from .._numerics.checks import Matrix, shown
 from ..errors import InvalidParameter, nearest
 
-LARGEST_FILE = MAX_BYTES // 10
-"""Bytes of a .csv file that is read: its cells take about ten times as much memory."""
 MISSING = ("", "na", "nan", "n/a", "#n/a", "<na>", "null", "none", "nil", "-", ".", "?", "missing")
 """How files write a missing value, in lower case."""
 
@@ -134,19 +132,14 @@ def names_rows_without_header(rows: list[list[str]]) -> bool:
 
 def decoded(path: Path) -> str:
     """The text of a file in UTF-8, or in UTF-16 with a byte order mark."""
-    if path.stat().st_size > LARGEST_FILE:
-        raise InvalidParameter(f"{path} has more than {LARGEST_FILE:,} bytes: save it as .npy, which is read faster.")
     data = path.read_bytes()
     try:
-        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-        if "\0" not in text:
-            return text
-        where = "it has NUL bytes"
+        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError as cause:
-        where = f"byte {cause.start + 1}"
-    raise InvalidParameter(
-        f"{path} is not UTF-8 text ({where}): unpack it if it is compressed, and save a spreadsheet as UTF-8 .csv."
-    )
+        raise InvalidParameter(
+            f"{path} is not UTF-8 text (byte {cause.start + 1}): unpack it if it is compressed, and save a "
+            "spreadsheet as UTF-8 .csv."
+        ) from cause
 
 
 # The header

@@ -133,8 +133,7 @@ def existing(name: str) -> Path:
     if path.is_file():
         return path
     if path.exists():
-        kind = "a folder" if path.is_dir() else "a pipe or a device"
-        raise InvalidParameter(f"{name} is {kind}; a file is needed ({', '.join(SUFFIXES)}).")
+        raise InvalidParameter(f"{name} is a folder, a pipe or a device; a file is needed ({', '.join(SUFFIXES)}).")
     others = path.parent.iterdir() if path.parent.is_dir() else []
     hint = nearest(path.name, [other.name for other in others if other.suffix.lower() in SUFFIXES])
     raise InvalidParameter(f"{name} does not exist{f'; {hint}' if hint.startswith('did') else '.'}")
@@ -176,8 +175,6 @@ def npz_arrays(path: Path) -> dict[str, Any]:
         if hasattr(matrix, "check_format"):  # SciPy would write wherever the indices of a damaged file point
             matrix.check_format(full_check=True)
         return {"A": matrix}
-    if any(isinstance(array, bytes) for array in arrays.values()):
-        raise InvalidParameter(f"{path} holds files that are not arrays: save it with np.savez.")
     return arrays
 
 

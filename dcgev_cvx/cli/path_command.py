@@ -17,13 +17,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .._numerics.text_tables import count, table
+from .._numerics.text_tables import table
 from ..errors import InvalidParameter
 from . import console
 
 if TYPE_CHECKING:
     from ..pencils import Pencil
-    from ..search.path import Path, PathPoint
+    from ..search.path import Path
 
 
 def add(subparsers: Any) -> None:
@@ -60,27 +60,29 @@ def run(args: argparse.Namespace) -> int:
 
 
 def follow(pencil: Pencil, args: argparse.Namespace) -> Path:
-    """The runs of the path, from the largest ρ̃ or ν to the smallest; a line tells of each as it ends."""
+    """The path in ρ̃, or in ν for two classes, from the largest value to the smallest."""
+    import numpy as np
+
+    from .._numerics.checks import as_whole
     from ..programs import MACHINE_EPS
-    from ..search.fisher import fisher_path
-    from ..search.path import Path, path_points, point_of
+    from ..search.fisher import fisher_path, nu_max
+    from ..search.path import MOST_POINTS, Path, path, point_of
 
-    args.eps = MACHINE_EPS if args.eps is None else args.eps
+    eps = MACHINE_EPS if args.eps is None else args.eps
     a = mean_difference(args, pencil)
-    values: Any = grid(pencil, a, args)
-    points: list[PathPoint] = []
-
-    def keep(point: PathPoint) -> None:
-        points.append(point)
-        console.tell(f"{len(points)}: {'ρ̃' if a is None else 'ν'} = {point.rho:.4g}, {count(point.k, 'nonzero')}")
-
+    name, text = ("rho", args.rho) if a is None else ("nu", args.nu)
+    if text is not None and args.points is not None:
+        raise InvalidParameter(f"--{name} and --points were both given: give the values, or their number.")
+    values: Any = None if text is None else console.numbers(f"--{name}", text)
+    points = None if args.points is None else as_whole(args.points, "--points", high=MOST_POINTS)
+    console.tell("running Algorithm 1 for each ρ̃ …" if a is None else "running sparse FDA for each ν …")
     if a is None:
-        for point in path_points(pencil, values, eps=args.eps):
-            keep(point)
-    else:
-        fisher_path(a, pencil.B, values, eps=args.eps, callback=lambda nu, run: keep(point_of(pencil, nu, run)))
-    points.sort(key=lambda point: -point.rho)
-    return Path(pencil, tuple(points), "rho" if a is None else "nu")
+        return path(pencil, values, points=points or 40, eps=eps)
+    if points is not None:
+        values = (nu_max(a, pencil.B) or 1.0) * np.geomspace(1.0, 1e-4, points)
+    found = fisher_path(a, pencil.B, values, eps=eps)
+    made = [point_of(pencil, nu, run) for nu, run in zip(found.nus, found.runs, strict=True)]
+    return Path(pencil, tuple(reversed(made)), "nu")
 
 
 def mean_difference(args: argparse.Namespace, pencil: Pencil) -> Any:
@@ -93,26 +95,6 @@ def mean_difference(args: argparse.Namespace, pencil: Pencil) -> Any:
     if a is None and args.nu is not None:
         raise InvalidParameter("--nu is the penalty of FDA for two classes (--task fda): give --rho.")
     return a
-
-
-def grid(pencil: Pencil, a: Any, args: argparse.Namespace) -> list[float] | None:
-    """The values of the path; None for ν without --points or --nu, which rises until one variable is left."""
-    import numpy as np
-
-    from .._numerics.checks import as_numbers, as_whole
-    from ..search.fisher import nu_max
-    from ..search.path import MOST_POINTS, rho_max
-
-    name, text = ("rho", args.rho) if a is None else ("nu", args.nu)
-    if text is not None and args.points is not None:
-        raise InvalidParameter(f"--{name} and --points were both given: give the values, or their number.")
-    if text is not None:
-        return sorted(as_numbers(console.numbers(f"--{name}", text), name), reverse=True)
-    if a is not None and args.points is None:
-        return None
-    points = 40 if args.points is None else as_whole(args.points, "--points", high=MOST_POINTS)
-    top = rho_max(pencil, None, args.eps) if a is None else nu_max(a, pencil.B)
-    return np.geomspace(top, 1e-4 * top, points).tolist() if top > 0.0 else [0.0]
 
 
 def print_path(found: Path) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         rho=args.rho,
         x0=None if args.x0 is None else console.numbers("--x0", args.x0),
         stop=Stop(**console.given(args, ["max_iter"])),
-        callback=Trace(pencil) if args.trace and not args.json else None,
+        callback=trace(pencil) if args.trace and not args.json else None,
         **console.given(args, SETTINGS),
     )
     if args.json:
@@ -96,24 +97,22 @@ REMEDIES = {
 """Status of a run → what to change."""
 
 
-class Trace:
-    """Prints one line per iterate: f(x⁽ˡ⁺¹⁾) ≤ g(x⁽ˡ⁺¹⁾, x⁽ˡ⁾) ≤ f(x⁽ˡ⁾) can be read off."""
+def trace(pencil: Pencil) -> Callable[[Iterate], None]:
+    """A function that prints one line per iterate: f(x⁽ˡ⁺¹⁾) ≤ g(x⁽ˡ⁺¹⁾, x⁽ˡ⁾) ≤ f(x⁽ˡ⁾) can be read off."""
+    last: Any = None
+    print("   l         f(x)       g(x,y)      g-f    step  nnz        mu     KKT solver")
 
-    def __init__(self, pencil: Pencil) -> None:
-        self.pencil = pencil
-        self.last: Vector | None = None
-
-    def __call__(self, now: Iterate) -> None:
-        """Print one line; the start has no step, μ or KKT residual."""
+    def tell(now: Iterate) -> None:
+        nonlocal last
         step, mu, kkt, solver = f"{'-':>7}", f"{'-':>9}", f"{'-':>7}", "start"
-        if self.last is None:
-            print("   l         f(x)       g(x,y)      g-f    step  nnz        mu     KKT solver")
-        else:
-            step = f"{self.pencil.B_norm(now.x - self.last):>7.1e}"
+        if last is not None:
+            step = f"{pencil.B_norm(now.x - last):>7.1e}"
             mu, kkt, solver = f"{now.mu:>9.4g}", f"{now.residual:>7.1e}", now.solver
         values = f"{now.l:>4} {now.f:>12.8g} {now.g:>12.8g} {now.g - now.f:>8.1e}"
         print(f"{values} {step} {(now.x != 0.0).sum():>4} {mu} {kkt} {solver}", flush=True)
-        self.last = now.x
+        last = now.x
+
+    return tell
 
 
 def print_result(result: MMResult, name: str) -> None:

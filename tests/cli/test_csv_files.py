@@ -131,7 +131,7 @@ HEADER, INDEX = "pass --header or --no-header", "--index-column 1, or --index-co
         ("u\n1\n\n3\n", "line 3 is empty: delete it, or fill the gap"),
         ("u,v\n1,\n", "line 2, column 'v': '' is not a number. Drop the row or the column, or fill the gap"),
         ('u,v\n1,"1,234.5"\n', "without units and separators of thousands"),
-        ("u,v\n1,2\0\n", "NUL bytes"),
+        ("u,v\n1,2\0\n", "is not a number"),
         ("u,v\n", "has a header and no numbers below it"),
     ],
 )

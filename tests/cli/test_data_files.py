@@ -142,13 +142,13 @@ def test_a_misspelt_file_gets_the_nearest(run, tmp_path):
 def test_a_pipe_is_not_waited_for(run, tmp_path, name):
     os.mkfifo(tmp_path / name)
     assert run("solve", tmp_path / name, "--rho", 1)[2].endswith(
-        "is a pipe or a device; a file is needed (.npy, .npz, .csv, .mtx).\n"
+        "a pipe or a device; a file is needed (.npy, .npz, .csv, .mtx).\n"
     )
 
 
 def test_a_device_is_not_read_without_an_end(run, tmp_path):
     (tmp_path / "a.csv").symlink_to("/dev/zero")
-    assert "is a pipe or a device" in run("solve", tmp_path / "a.csv", "-k", 1)[2]
+    assert "a pipe or a device" in run("solve", tmp_path / "a.csv", "-k", 1)[2]
 
 
 def test_indices_beyond_the_matrix_are_refused(run, tmp_path):
