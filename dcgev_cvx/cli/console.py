@@ -5,7 +5,6 @@ NumPy and rich are imported where they are used, so that `dcgev --help` answers 
 
 import argparse
 import json
-import math
 import shutil
 import sys
 import textwrap
@@ -122,13 +121,8 @@ def finite(data: Any) -> Any:
     >>> finite({"rho": float("nan"), "x": [1.0, float("inf")]})
     {'rho': None, 'x': [1.0, None]}
     """
-    if isinstance(data, dict):
-        return {str(key): finite(entry) for key, entry in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [finite(entry) for entry in data]
-    if hasattr(data, "tolist"):
-        return finite(data.tolist())
-    return None if isinstance(data, float) and not math.isfinite(data) else data
+    text = json.dumps(data, default=lambda array: array.tolist())
+    return json.loads(text, parse_constant=lambda name: None)
 
 
 def print_json(command: str, data: Mapping[str, Any], *, ended: bool = True) -> None:

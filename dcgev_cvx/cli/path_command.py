@@ -12,18 +12,21 @@ Usage:
     dcgev path samples.csv --task fda --y kind --ridge 0.01
 """
 
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from .._numerics.canvas import new_figure
+from .._numerics.checks import as_whole
 from .._numerics.text_tables import table
 from ..errors import InvalidParameter
+from ..pencils import Gram, Pencil
+from ..programs import MACHINE_EPS
+from ..search.fisher import fisher_path, nu_max
+from ..search.path import MOST_POINTS, Path, path, point_of
 from . import console
-
-if TYPE_CHECKING:
-    from ..pencils import Pencil
-    from ..search.path import Path
+from .problem import read_problem
 
 
 def add(subparsers: Any) -> None:
@@ -41,12 +44,9 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compute, draw and show the path."""
-    from .problem import read_problem
-
     plot = console.as_picture(args.plot)
     found = follow(read_problem(args), args)
     if plot is not None:
-        from .._numerics.canvas import new_figure
         from ..plotting import plot_path
 
         figure = new_figure((7.0, 4.2), layout="constrained")
@@ -61,13 +61,6 @@ def run(args: argparse.Namespace) -> int:
 
 def follow(pencil: Pencil, args: argparse.Namespace) -> Path:
     """The path in ρ̃, or in ν for two classes, from the largest value to the smallest."""
-    import numpy as np
-
-    from .._numerics.checks import as_whole
-    from ..programs import MACHINE_EPS
-    from ..search.fisher import fisher_path, nu_max
-    from ..search.path import MOST_POINTS, Path, path, point_of
-
     eps = MACHINE_EPS if args.eps is None else args.eps
     a = mean_difference(args, pencil)
     name, text = ("rho", args.rho) if a is None else ("nu", args.nu)
@@ -87,8 +80,6 @@ def follow(pencil: Pencil, args: argparse.Namespace) -> Path:
 
 def mean_difference(args: argparse.Namespace, pencil: Pencil) -> Any:
     """The vector a of A = aaᵀ where there are two classes and ν runs along the path; None where ρ̃ does."""
-    from ..pencils import Gram
-
     a = pencil.A.C[0] if args.task == "fda" and isinstance(pencil.A, Gram) and len(pencil.A.C) == 1 else None
     if a is not None and args.rho is not None:
         raise InvalidParameter("--rho has no meaning for two classes: the penalty of sparse FDA is ν, give --nu.")
