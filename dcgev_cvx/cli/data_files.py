@@ -146,17 +146,12 @@ def guarded(reader: Callable[[Path], Any], path: Path) -> Any:
     except DCGEVError:
         raise
     except Exception as cause:  # zlib.error, RuntimeError, NotImplementedError, struct.error, SyntaxError, …
-        raise InvalidParameter(f"{path} could not be read as {path.suffix.lower()}: {reason(cause)}") from cause
-
-
-def reason(cause: Exception) -> str:
-    """The first line of a reader's message, or a plainer sentence."""
-    text = str(cause).strip() or type(cause).__name__
-    sentences = {
-        "pickle": "it is not an array of numbers, or it holds pickled objects, which are never loaded.",
-        "unexpected end of data": "it has a quotation mark that is opened and never closed.",
-    }
-    return next((sentence for word, sentence in sentences.items() if word in text), text.splitlines()[0])
+        reason = str(cause).strip().partition("\n")[0] or type(cause).__name__
+        if "pickle" in reason:
+            reason = "it is not an array of numbers, or it holds pickled objects, which are never loaded."
+        elif "unexpected end of data" in reason:
+            reason = "it has a quotation mark that is opened and never closed."
+        raise InvalidParameter(f"{path} could not be read as {path.suffix.lower()}: {reason}") from cause
 
 
 # .npz

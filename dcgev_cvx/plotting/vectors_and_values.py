@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._numerics.canvas import axes_of
-from .._numerics.checks import as_number, as_vector, as_whole, expect, listed
+from .._numerics.checks import Matrix, as_number, as_real, as_vector, expect
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
 from .sheet import BLACK, STYLES, whole_numbers
@@ -46,8 +46,7 @@ def plot_tradeoff(
     ax = axes_of(ax)
     for i, (name, pairs) in enumerate(points.items()):
         color, marker, style = STYLES[i % len(STYLES)]
-        ks, values = zip(*pairs, strict=True)
-        ax.plot(ks, values, marker=marker, linestyle=style, color=color, markersize=5, fillstyle="none", label=name)
+        ax.plot(*pairs.T, marker=marker, linestyle=style, color=color, markersize=5, fillstyle="none", label=name)
     if top is not None:
         ax.axhline(top, color="0.5", linewidth=0.8, label=r"$\lambda_{max}(A,B)$")
     ax.set(xlabel=r"$k$", ylabel=r"$x^TAx \,/\, x^TBx$")
@@ -56,12 +55,12 @@ def plot_tradeoff(
     return ax
 
 
-def as_pairs(name: object, pairs: Any) -> list[tuple[int, float]]:
-    """The points (k, value) of a curve, at least one."""
-    given = [listed(pair) for pair in listed(pairs)]
-    if not given or not all(len(pair) == 2 for pair in given):
+def as_pairs(name: object, pairs: Any) -> Matrix:
+    """The points (k, value) of a curve as rows, at least one."""
+    given = as_real(pairs, f"the curve {name!r}", InvalidParameter)
+    if given.ndim != 2 or given.shape[1] != 2:
         raise InvalidParameter(f"the curve {name!r} must be a list of pairs (k, value).")
-    return [(as_whole(k, "k"), as_number(value, "value", low=-1e300)) for k, value in given]
+    return given
 
 
 def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
