@@ -1,4 +1,4 @@
-"""Pictures of answers: value against cardinality, loadings by name, distances between the answers of solvers."""
+"""Pictures of answers: value against cardinality, and loadings by name."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -108,46 +108,4 @@ def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
     ax.locator_params(axis="y", nbins=6)
     if any(given):  # above the bars: inside no place is always free
         ax.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(4, len(given)))
-    return ax
-
-
-def plot_agreement(pencil: Pencil, answers: Mapping[str, Any], ax: Any = None) -> Any:
-    """Draw the distances ‖xᵢ − xⱼ‖_B between the answers of several solvers as a table; dark is far apart.
-
-    Parameters
-    ----------
-    pencil : Pencil
-        The pencil whose B measures distances.
-    answers : mapping of str to array_like
-        One vector per solver, by its name.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes that were drawn on.
-
-    Examples
-    --------
-    >>> from dcgev_cvx import datasets
-    >>> from dcgev_cvx.plotting import plot_agreement
-    >>> pencil = datasets.pitprops()
-    >>> axes = plot_agreement(pencil, {"one": pencil.leading_vector, "two": pencil.leading_vector + 1e-6})
-    """
-    n = expect_pencil(pencil).n
-    names = list(expect(answers, dict, "answers", "one vector per solver"))
-    if not names:
-        raise InvalidParameter("answers is empty: give one vector per solver.")
-    vectors = [as_vector(answers[name], n, str(name)) for name in names]
-    ax = axes_of(ax, (5.6, 4.6))
-    apart = np.array([[pencil.B_norm(a - b) for b in vectors] for a in vectors])
-    powers = np.log10(np.maximum(apart, 1e-17))
-    ax.imshow(powers, cmap="Greys", vmin=-17.0, vmax=0.0)
-    for i, j in np.ndindex(*apart.shape):
-        text = "0" if apart[i, j] == 0.0 else f"{apart[i, j]:.0e}"
-        ax.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if powers[i, j] > -7.0 else BLACK)
-    ax.set_xticks(range(len(names)), names, rotation=40, ha="right")
-    ax.set_yticks(range(len(names)), names)
-    ax.set_title(r"$\|x_i-x_j\|_B$")
     return ax
