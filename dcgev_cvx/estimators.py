@@ -59,10 +59,6 @@ class SparseEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         effort = checks.one_of(self.effort, "effort", EFFORTS)
         return {"deflation": self.deflation, "effort": effort, "random_state": seed_of(self.random_state)}
 
-    def _standardized(self, X: Any) -> Matrix:
-        check_is_fitted(self)
-        return standardized(checked_X(self, X, reset=False, least=1), self.mean_, self.scale_)
-
 
 @dataclass(eq=False, repr=False)
 class DCPCA(SparseEstimator):
@@ -160,7 +156,7 @@ class DCPCA(SparseEstimator):
         rows = row_blocks(validated(self, X, reset=False)) if hasattr(X, "tocsr") else None
         if rows is not None:
             return replace(rows, shift=self.mean_, scale=1.0 / self.scale_).dot(self.components_.T)
-        return self._standardized(X) @ self.components_.T
+        return as_in_training(self, X) @ self.components_.T
 
     def inverse_transform(self, Z: Any) -> Matrix:
         """The least-squares reconstruction Z(VᵀV)⁻¹Vᵀ + mean: for transform's scores, X projected on the span."""
@@ -172,7 +168,7 @@ class DCPCA(SparseEstimator):
 
     def score(self, X: Any, y: Any = None) -> float:
         """The share of X's variance about the training mean that lies in the span of the components."""
-        Z = self._standardized(X)
+        Z = as_in_training(self, X)
         total = float(np.sum(Z**2))
         if total == 0.0:
             raise InvalidParameter("X does not differ from the training mean: it has no variance to explain.")
@@ -391,7 +387,7 @@ class DCFDA(ClassifierMixin, SparseEstimator):
 
     def transform(self, X: Any) -> Matrix:
         """The scores on the discriminants."""
-        return self._standardized(X) @ self.components_.T
+        return as_in_training(self, X) @ self.components_.T
 
     def decision_function(self, X: Any) -> Matrix:
         """The logarithm of each class's prior times its Gaussian density, up to a term that all classes share.
@@ -420,7 +416,7 @@ class DCFDA(ClassifierMixin, SparseEstimator):
         return log_softmax(self._log_densities(X), axis=1)
 
     def _log_densities(self, X: Any) -> Matrix:
-        return self._standardized(X) @ self.coef_.T + self.intercept_
+        return as_in_training(self, X) @ self.coef_.T + self.intercept_
 
     def _discriminants(self, means: Matrix, B: Matrix) -> Matrix:
         """The discriminants as columns."""
@@ -480,12 +476,18 @@ def second_view(X: Any, y: Any) -> Table:
     return read_table(np.asarray(view)[:, None] if view.ndim == 1 else view, "y", least=1)
 
 
+def as_in_training(estimator: Any, X: Any) -> Matrix:
+    """X shifted and scaled as the training data were."""
+    check_is_fitted(estimator)
+    return standardized(checked_X(estimator, X, reset=False, least=1), estimator.mean_, estimator.scale_)
+
+
 def standardized(table: Table, mean: Vector, scale: Vector) -> Matrix:
     """The table with its columns shifted and scaled."""
     return (table.X - mean) / scale
 
 
-def location_scale(table: Table, scale: bool) -> tuple[Vector, Vector]:
+def location_scale(table: Any, scale: bool) -> tuple[Vector, Vector]:
     """Each column's mean and standard deviation; 1 for the latter in constant columns and without scaling."""
     mean, deviation = table.spread()
     return mean, np.where(deviation > 0.0, deviation, 1.0) if checks.as_flag(scale, "scale") else np.ones_like(mean)

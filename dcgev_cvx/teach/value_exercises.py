@@ -73,8 +73,8 @@ def judge_stuck(answer: Any) -> Verdict:
         if program.violation(x) > 1e-9:
             return Verdict(False, f"xᵀx = {x @ x:.6g} > 1: divide x by its length.")
         return Verdict(False, f"Not stationary. With y = x: {failing_row(program, x, x)} τ = {program.tau:g}.")
-    if np.count_nonzero(x) != 2:
-        return Verdict(False, f"Stationary, but with {count(np.count_nonzero(x), 'nonzero')}: two are asked for.")
+    if (k := int(np.count_nonzero(x))) != 2:
+        return Verdict(False, f"Stationary, but with {count(k, 'nonzero')}: two are asked for.")
     found, best = value(program.pencil, renormalize(program.pencil, x)), best_subset(program.pencil, 2).value
     if found < best - 1e-3:
         return Verdict(True, f"stationary with value {found:.6g}; the best two variables have {best:.6g}")
