@@ -21,12 +21,12 @@ from .._numerics.canvas import new_figure
 from .._numerics.checks import as_whole
 from .._numerics.text_tables import table
 from ..errors import InvalidParameter
-from ..pencils import Gram, Pencil
+from ..pencils import Pencil
 from ..programs import MACHINE_EPS
 from ..search.fisher import fisher_path, nu_max
 from ..search.path import MOST_POINTS, Path, path, point_of
 from . import console
-from .problem import read_problem
+from .problem import mean_difference, read_problem
 
 
 def add(subparsers: Any) -> None:
@@ -35,8 +35,8 @@ def add(subparsers: Any) -> None:
     console.add_problem(parser)
     grid = parser.add_argument_group("path")
     grid.add_argument("--points", type=int, help="number of ρ̃ or ν, geometric below the largest (default: 40 ρ̃)")
-    grid.add_argument("--rho", help="the values of ρ̃, with commas, instead of --points")
-    grid.add_argument("--nu", help="the values of ν, with commas, for two-class FDA")
+    grid.add_argument("--rho", type=console.numbers, help="the values of ρ̃, with commas, instead of --points")
+    grid.add_argument("--nu", type=console.numbers, help="the values of ν, with commas, for two-class FDA")
     grid.add_argument("--eps", type=float, help="ε of the approximation ‖x‖_ε (default: machine precision)")
     console.add_plot(parser)
     console.add_json(parser)
@@ -62,11 +62,14 @@ def run(args: argparse.Namespace) -> int:
 def follow(pencil: Pencil, args: argparse.Namespace) -> Path:
     """The path in ρ̃, or in ν for two classes, from the largest value to the smallest."""
     eps = MACHINE_EPS if args.eps is None else args.eps
-    a = mean_difference(args, pencil)
-    name, text = ("rho", args.rho) if a is None else ("nu", args.nu)
-    if text is not None and args.points is not None:
-        raise InvalidParameter(f"--{name} and --points were both given: give the values, or their number.")
-    values: Any = None if text is None else console.numbers(f"--{name}", text)
+    a = mean_difference(pencil)
+    if a is not None and args.rho is not None:
+        raise InvalidParameter("--rho has no meaning for two classes: the penalty of sparse FDA is ν, give --nu.")
+    if a is None and args.nu is not None:
+        raise InvalidParameter("--nu is the penalty of FDA for two classes (--task fda): give --rho.")
+    values: Any = args.rho if a is None else args.nu
+    if values is not None and args.points is not None:
+        raise InvalidParameter("--rho or --nu and --points were both given: give the values, or their number.")
     points = None if args.points is None else as_whole(args.points, "--points", high=MOST_POINTS)
     console.tell("running Algorithm 1 for each ρ̃ …" if a is None else "running sparse FDA for each ν …")
     if a is None:
@@ -76,16 +79,6 @@ def follow(pencil: Pencil, args: argparse.Namespace) -> Path:
     found = fisher_path(a, pencil.B, values, eps=eps)
     made = [point_of(pencil, nu, run) for nu, run in zip(found.nus, found.runs, strict=True)]
     return Path(pencil, tuple(reversed(made)), "nu")
-
-
-def mean_difference(args: argparse.Namespace, pencil: Pencil) -> Any:
-    """The vector a of A = aaᵀ where there are two classes and ν runs along the path; None where ρ̃ does."""
-    a = pencil.A.C[0] if args.task == "fda" and isinstance(pencil.A, Gram) and len(pencil.A.C) == 1 else None
-    if a is not None and args.rho is not None:
-        raise InvalidParameter("--rho has no meaning for two classes: the penalty of sparse FDA is ν, give --nu.")
-    if a is None and args.nu is not None:
-        raise InvalidParameter("--nu is the penalty of FDA for two classes (--task fda): give --rho.")
-    return a
 
 
 def print_path(found: Path) -> None:

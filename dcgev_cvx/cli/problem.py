@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import datasets
-from .._numerics.checks import as_path, check_order, column_names
+from .._numerics.checks import Vector, as_path, check_order, column_names
 from .._numerics.data_tables import in_row_order
 from ..errors import InvalidParameter, nearest
 from ..pencils import Gram, Pencil, cca_pencil, fda_pencil, pca_pencil
@@ -64,6 +64,12 @@ def described(args: argparse.Namespace, pencil: Pencil) -> str:
     """One line that says which problem it is."""
     metric = "B = I" if pencil.B is None else "B dense"
     return f"{args.data or args.X or args.A}: n = {pencil.n}, {metric}, λmax(A,B) = {pencil.lambda_max:.6g}"
+
+
+def mean_difference(pencil: Pencil) -> Vector | None:
+    """The vector a of a pencil (aaᵀ, B), which FDA makes of two classes; None for others."""
+    A = pencil.A
+    return A.C[0] if pencil.B is not None and isinstance(A, Gram) and len(A.C) == 1 else None
 
 
 # Matrices

@@ -26,13 +26,13 @@ from ..algorithms import sparse_gev
 from ..certificates import Solution, renormalize, value
 from ..errors import InvalidParameter
 from ..mm import Iterate, MMResult, Stop
-from ..pencils import Gram, Pencil
+from ..pencils import Pencil
 from ..search.components import Components, components
 from ..search.explained_variance import is_variance
 from ..search.fisher import fisher_solve
 from ..search.solve import solve
 from . import console
-from .problem import described, read_problem
+from .problem import described, mean_difference, read_problem
 
 DEFLATIONS = ("orthogonalized-hotelling", "hotelling", "projection", "schur")
 SETTINGS = ("eps", "tau", "shift", "engine", "solver")
@@ -55,7 +55,7 @@ def add(subparsers: Any) -> None:
     method.add_argument("--shift", help="split with τ·xᵀx (identity, default) or τ·xᵀBx (metric)")
     method.add_argument("--engine", help="what takes the MM steps: cvxpy (default) or native")
     method.add_argument("--solver", help="CVXPY solver, see `dcgev solvers` (default: CLARABEL)")
-    method.add_argument("--x0", help="start: numbers with commas (default: the leading eigenvector)")
+    method.add_argument("--x0", type=console.numbers, help="start, with commas (default: the leading eigenvector)")
     method.add_argument("--max-iter", type=int, metavar="L", help="most MM steps (default: 1000)")
     search = parser.add_argument_group("settings of the search (with -k or --components)")
     rules = f"between components: {DEFLATIONS[0]} (default), {', '.join(DEFLATIONS[1:])}"
@@ -88,7 +88,7 @@ def run_algorithm_1(args: argparse.Namespace) -> int:
     result = sparse_gev(
         pencil,
         rho=args.rho,
-        x0=None if args.x0 is None else console.numbers("--x0", args.x0),
+        x0=args.x0,
         stop=Stop(**console.given(args, ["max_iter"])),
         callback=trace(pencil) if args.trace and not args.json else None,
         **console.given(args, SETTINGS),
@@ -224,10 +224,8 @@ def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace) -> Component
     if len(ks) > 1 or not isinstance(ks[0], int):
         return components(pencil, ks, callback=lambda found: console.tell(str(found)), **given)
     deflation = given.pop("deflation", DEFLATIONS[0])
-    if pencil.B is not None and isinstance(pencil.A, Gram) and len(pencil.A.C) == 1:  # A = aaᵀ: two classes
-        solution = fisher_solve(pencil.A.C[0], pencil.B, ks[0], names=pencil.names)
-    else:
-        solution = solve(pencil, ks[0], **given)
+    a = mean_difference(pencil)
+    solution = solve(pencil, ks[0], **given) if a is None else fisher_solve(a, pencil.B, ks[0], names=pencil.names)
     return Components(pencil, (solution,), solution.x[:, None], (solution.value,), deflation)
 
 

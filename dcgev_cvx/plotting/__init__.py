@@ -15,15 +15,6 @@ from .runs import plot_history, plot_path, plot_sandwich
 from .sheet import Sheet
 from .vectors_and_values import plot_loadings, plot_tradeoff
 
-__all__ = [
-    "Sheet",
-    "comparison_plot",
-    "plot_basins",
-    "plot_history",
-    "plot_loadings",
-    "plot_majoriser",
-    "plot_majoriser_2d",
-    "plot_path",
-    "plot_sandwich",
-    "plot_tradeoff",
-]
+__all__ = ["Sheet", "comparison_plot", "plot_loadings", "plot_tradeoff"]
+__all__ += ["plot_basins", "plot_majoriser", "plot_majoriser_2d"]
+__all__ += ["plot_history", "plot_path", "plot_sandwich"]

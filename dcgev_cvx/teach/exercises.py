@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -209,5 +208,5 @@ IN_ORDER = (
     exercise("bound", values.judge_bound, values.duals, tol=1e-3),
     exercise("suspect", values.judge_suspect),
 )
-EXERCISES: Mapping[str, Exercise] = MappingProxyType({each.name: each for each in IN_ORDER})
+EXERCISES: Mapping[str, Exercise] = {each.name: each for each in IN_ORDER}
 """Every exercise by name, from easy to hard."""

@@ -4,7 +4,6 @@ Of each: the verdict on an answer; of `tau` and `bound` also the right answer an
 """
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -181,7 +180,7 @@ def suspect_c(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Vec
     return QCQPStep()(program, program.start(y)).x
 
 
-SUSPECTS: Mapping[str, Callable[..., Vector]] = MappingProxyType({"a": suspect_a, "b": suspect_b, "c": suspect_c})
+SUSPECTS: Mapping[str, Callable[..., Vector]] = {"a": suspect_a, "b": suspect_b, "c": suspect_c}
 """Three steps (A, B, y, rho, eps, tau) → x for the exercise `suspect`."""
 
 

@@ -175,17 +175,11 @@ def failing_row(program: SparseGEV, y: Vector, x: Vector) -> str:
     rest = smooth + 2.0 * mu * program.normal(x)
     gaps = np.where(x != 0.0, np.abs(rest + p * np.sign(x)), np.maximum(0.0, np.abs(rest) - p))
     i = int(np.argmax(gaps))
-    row = f"2τx{sub(i)} − 2c{sub(i)} + 2μ(Bx){sub(i)}"
     if x[i] != 0.0:
-        equation = f"{row} + p{sub(i)} sign x{sub(i)} = {rest[i] + p[i] * np.sign(x[i]):.4g}, not 0"
+        equation = f"2τxᵢ − 2cᵢ + 2μ(Bx)ᵢ + pᵢ sign xᵢ = {rest[i] + p[i] * np.sign(x[i]):.4g}, not 0"
     else:
-        equation = f"|{row}| = {abs(rest[i]):.4g} > p{sub(i)} = {p[i]:.4g}"
-    return f"KKT row {i + 1} at x = {text(x)}: {equation} (μ = {mu:.4g}),"
-
-
-def sub(i: int) -> str:
-    """The index i + 1 as subscript digits."""
-    return str(i + 1).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+        equation = f"|2τxᵢ − 2cᵢ + 2μ(Bx)ᵢ| = {abs(rest[i]):.4g} > pᵢ = {p[i]:.4g}"
+    return f"KKT row i = {i + 1} at x = {text(x)}: {equation} (μ = {mu:.4g}),"
 
 
 def all_of(verdicts: Iterable[Verdict], words: str) -> Verdict:
