@@ -76,12 +76,6 @@ class DCPCA(SparseEstimator):
     k : int or sequence of int, optional
         The number of nonzeros: one for all components, or one for each. A tenth of the variables, rounded up, if
         neither k nor rho is given.
-    rho : float, optional
-        The price ρ̃ of one nonzero in Algorithm 2, instead of k.
-    center : bool
-        Subtract each column's mean.
-    scale : bool
-        Divide each column by its standard deviation.
     deflation : {"orthogonalized-hotelling", "hotelling", "projection", "schur"}
         How a component is removed from A. With more variables than samples "projection" and "schur" keep the factor
         form; the others form an n × n matrix.
@@ -89,6 +83,12 @@ class DCPCA(SparseEstimator):
         How long to search; not used with rho.
     random_state : int, Generator, RandomState or None
         The seed of the search's random starts; not used with rho.
+    rho : float, optional
+        The price ρ̃ of one nonzero in Algorithm 2, instead of k.
+    center : bool
+        Subtract each column's mean.
+    scale : bool
+        Divide each column by its standard deviation.
 
     Attributes
     ----------
@@ -190,18 +190,18 @@ class DCCCA(SparseEstimator):
         Nonzeros in the first view: one for all pairs, or one for each; a tenth of its variables if None.
     ky : int or sequence of int, optional
         Nonzeros in the second view.
-    ridge : float or "auto"
-        Added to the variances; a share of each variable's variance when scale is True. With fewer samples than
-        variables and no ridge some pair of directions correlates perfectly, whatever the data. "auto" lets the
-        samples determine it for each view (`cca_pencil`): much where correlations within a view are mostly noise.
-    scale : bool
-        Divide columns by their standard deviation, so that the answer does not depend on units.
     deflation : {"orthogonalized-hotelling", "hotelling", "projection", "schur"}
         How a pair is removed from A.
     effort : {"quick", "normal", "high"}
         How long to search.
     random_state : int, Generator, RandomState or None
         The seed of the search's random starts.
+    ridge : float or "auto"
+        Added to the variances; a share of each variable's variance when scale is True. With fewer samples than
+        variables and no ridge some pair of directions correlates perfectly, whatever the data. "auto" lets the
+        samples determine it for each view (`cca_pencil`): much where correlations within a view are mostly noise.
+    scale : bool
+        Divide columns by their standard deviation, so that the answer does not depend on units.
 
     Attributes
     ----------
@@ -306,6 +306,12 @@ class DCFDA(ClassifierMixin, SparseEstimator):
     k : int or sequence of int, optional
         The number of nonzeros of each discriminant: one for all, or one for each; a tenth of the variables if neither
         k nor nu is given.
+    deflation : {"orthogonalized-hotelling", "hotelling", "projection", "schur"}
+        How a discriminant is removed; used with more than two classes.
+    effort : {"quick", "normal", "high"}
+        How long to search; used with more than two classes.
+    random_state : int, Generator, RandomState or None
+        The seed of the search's random starts; used with more than two classes.
     nu : float, optional
         For two classes, the price ν of one nonzero in `sparse_fda`, instead of k.
     n_components : int, optional
@@ -315,12 +321,6 @@ class DCFDA(ClassifierMixin, SparseEstimator):
     refit : bool
         Whether to classify by all chosen variables. False for the scores of the discriminants alone, as the paper has
         them: less accurate, as several sparse discriminants rarely span what separates the classes.
-    deflation : {"orthogonalized-hotelling", "hotelling", "projection", "schur"}
-        How a discriminant is removed; used with more than two classes.
-    effort : {"quick", "normal", "high"}
-        How long to search; used with more than two classes.
-    random_state : int, Generator, RandomState or None
-        The seed of the search's random starts; used with more than two classes.
 
     Attributes
     ----------
