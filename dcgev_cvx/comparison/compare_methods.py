@@ -162,7 +162,9 @@ def compare(
     except KeyboardInterrupt as stop:
         if not rows:
             raise
-        rows |= {name: unfinished(context, METHODS[name]) for name in chosen if name not in rows}
+        for name in [name for name in chosen if name not in rows]:
+            title, side = METHODS[name].title, METHODS[name].side
+            rows[name] = Row(title, side, status="not finished: interrupted", seconds=0.0, ok=False)
         raise Interrupted(so_far()) from stop
 
 
@@ -216,17 +218,6 @@ def reason_to_skip(context: Context, method: Method) -> str | None:
     if method.sdp and not context.force:
         check_sdp_size(n)
     return None
-
-
-def unfinished(context: Context, method: Method) -> Row:
-    """The row of a method that an interrupt stopped; a bound that the exact search has reported stays valid."""
-    row = Row(method.title, method.side, status="not finished: interrupted", seconds=0.0, ok=False)
-    if method.run is not by.exact_bound or not context.progress:
-        return row
-    last = context.progress[-1]
-    bound = math.nextafter(last.bound, math.inf)  # reports are rounded once more, to the user's units
-    status = f"interrupted: the bound proved after {last.nodes} nodes"
-    return replace(row, value=bound, status=status, valid=True, seconds=last.seconds)
 
 
 def completed(pencil: Pencil, k: int, rows: Sequence[Row], seconds: float) -> Comparison:

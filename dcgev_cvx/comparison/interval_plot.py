@@ -123,8 +123,6 @@ def mark(row: Row) -> tuple[str, str]:
     from .compare_methods import METHODS
 
     titles = [(method.side, method.title) for method in METHODS.values()]
-    if (row.side, row.method) not in titles:
-        return ".", "black"
     at = titles.index((row.side, row.method))
     return MARKERS[at], f"C{sum(side == row.side for side, _ in titles[:at])}"
 

@@ -59,7 +59,7 @@ class Row:
     ok: bool = True
 
     def cells(self) -> dict[str, str]:
-        """The numbers as text by their column's title: a value that does not count is in brackets."""
+        """The columns of the table by their titles: a value that does not count is in brackets."""
         value = number(self.value, "#.6g")
         return {
             "method": self.method,

@@ -1,7 +1,5 @@
 """What the rivals share: the sparse PCA problem, a factor of A, the penalty that gives k, and the answer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,25 +59,20 @@ def longest_column(C: Matrix) -> tuple[Vector, float]:
 
 @dataclass(frozen=True)
 class Run:
-    """Where one run at a fixed penalty ended, and whether its own stopping rule was met; x = 0 is a regular end.
-
-    passes counts how often the data were read, a product with a part of the columns as that part of one.
-    """
+    """Where one run at a fixed penalty ended, and whether its own stopping rule was met; x = 0 is a regular end."""
 
     x: Vector
     steps: int
     converged: bool
-    passes: float = 0.0
 
 
 @dataclass(frozen=True)
 class Found:
-    """The run whose cardinality is k (exact), or the last one seen with more; runs counts what was tried."""
+    """The run whose cardinality is k (exact), or the last one seen with more."""
 
     run: Run
     parameter: float
     exact: bool
-    runs: int
 
 
 def search_penalty(run: Callable[[float], Run], high: float, k: int, n: int, *, slack: int = 0) -> Found:
@@ -101,7 +94,7 @@ def search_penalty(run: Callable[[float], Run], high: float, k: int, n: int, *, 
         at = max((penalty for penalty in runs if np.count_nonzero(runs[penalty].x) > k), default=0.0)
     if at not in runs:
         runs[at] = run(at)
-    return Found(runs[at], at, int(np.count_nonzero(runs[at].x)) == k, len(runs))
+    return Found(runs[at], at, int(np.count_nonzero(runs[at].x)) == k)
 
 
 def best_loadings(pencil: Pencil, x: Vector, k: int) -> Vector:

@@ -20,7 +20,6 @@ def test_every_method_has_its_own_marker_and_its_own_colour_on_its_side():
     for side in ("lower", "upper"):
         colors = [color for where, (_, color) in marks if where == side]
         assert len(set(colors)) == len(colors) <= 10  # Matplotlib's cycle has ten
-    assert mark(Row("another", "lower")) == (".", "black")
 
 
 def test_one_k_is_drawn_by_method(six, ax):
