@@ -1,7 +1,7 @@
 """`dcgev reproduce`: the paper's tables and figures, published and computed numbers.
 
 Each result is saved as soon as it is computed: the same command continues a run that was stopped, and computes
-damaged files again. A folder with results of other settings raises an error. Results that contain times are computed
+damaged files again. Results of another effort or seed have their own folder. Results that contain times are computed
 one at a time, whatever --jobs says. The report (Markdown, JSON, CSV, figures) has every published number beside
 ours with a verdict. Exit code 1 means that a result could not be computed, not that a number differs.
 

@@ -7,14 +7,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from .. import __version__
 from .._numerics.checks import as_path, as_whole, listed, one_of
 from .._numerics.extras import require
 from .._numerics.output_files import output_folder
 from ..errors import DataUnavailable, InvalidParameter
 from . import figure1, figure2, figure6, table1, table5, tables34, times_by_size
 from .report import Experiment, Report, Section, versions, write
-from .running import Progress, Settings, checked_jobs, prepare, run, silent
+from .running import Progress, Settings, checked_jobs, run, silent
 
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
     {
@@ -46,7 +45,7 @@ def reproduce(
 ) -> Report:
     """Run experiments into a folder and write the report there.
 
-    Results that are on disk already are read, not computed.
+    Results that are on disk already are read, not computed: those of each effort and seed have their own folder.
 
     Parameters
     ----------
@@ -73,7 +72,7 @@ def reproduce(
     Raises
     ------
     InvalidParameter
-        For an unknown name or effort, a folder that cannot be written, or one with results of other settings.
+        For an unknown name or effort, or a folder that cannot be written.
     MissingPackage
         When a package of the extra `reproduce` is missing.
 
@@ -93,26 +92,23 @@ def reproduce(
     one_of(effort, "effort", ("tiny", "quick", "full"))
     seed = as_whole(seed, "seed", low=0, high=10**18)
     jobs = checked_jobs(jobs, lambda line: progress(chosen[0], 0, 0, line))
-    identity = {"effort": effort, "seed": seed, "version": __version__}
-    settings: dict[str, Settings] = {name: {**getattr(EXPERIMENTS[name], effort), **identity} for name in chosen}
+    settings: dict[str, Settings] = {name: {**getattr(EXPERIMENTS[name], effort), "seed": seed} for name in chosen}
     if corpus is not None:
         if "table5" not in chosen:
             raise InvalidParameter(f"corpus is not used by {', '.join(chosen)}: leave it out.")
         if corpus != "planted" and not as_path(corpus, "corpus").exists():
             raise DataUnavailable(f"corpus {corpus} does not exist; planted needs no file.")
         settings["table5"] = {**settings["table5"], "corpus": corpus}
-    results = output_folder("--out", out) / "results"
-    for name in chosen:
-        prepare(results / name, settings[name])
+    folder = output_folder("--out", out)
     sections: list[Section] = []
     for name in chosen:
-        tasks = EXPERIMENTS[name].tasks(settings[name])
-        found = run(name, tasks, results / name, jobs=jobs, progress=progress)
+        tasks, results = EXPERIMENTS[name].tasks(settings[name]), folder / "results" / f"{effort}-{seed}" / name
+        found = run(name, tasks, results, jobs=jobs, progress=progress)
         sections.append(section_of(name, settings[name], *found))
     what = "all" if len(chosen) == len(EXPERIMENTS) else " ".join(chosen)
     option = "" if corpus is None else f" --corpus {Path(corpus).name}"
     report = Report(sections, f"dcgev reproduce {what} --{effort} --seed {seed}{option}", versions())
-    write(report, results.parent)
+    write(report, folder)
     return report
 
 

@@ -47,12 +47,7 @@ def kernel_view(bags: Any) -> KernelView:
 
 
 def sparse_cca(
-    first: KernelView,
-    second: KernelView,
-    d: int,
-    *,
-    zeros: float = 0.88,
-    ridge: float = RIDGE,
+    first: KernelView, second: KernelView, d: int, *, zeros: float = 0.88, ridge: float = RIDGE
 ) -> list[Component]:
     """d sparse components of two kernels, a share of at least `zeros` zero loadings in each (Section 5.1).
 

@@ -1,7 +1,7 @@
 """Run tasks and save each result on disk: a run that was stopped continues where it was.
 
-A task is a function of plain arguments. Its result is written to OUT/results/EXPERIMENT/KEY.json as soon as it is
-computed, with its arguments and a hash: a file that is cut, altered or of other arguments is computed again.
+A task is a function of plain arguments. Its result is written to FOLDER/KEY.json as soon as it is computed, with its
+arguments and a hash: a file that is cut, altered, of other arguments, or of another version is computed again.
 """
 
 import hashlib
@@ -13,11 +13,12 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, TypeAlias
 
+from .. import __version__
 from .._numerics.checks import as_whole
 from .._numerics.extras import require
 from .._numerics.output_files import write_file
 from .._numerics.threads import one_thread
-from ..errors import DCGEVError, InvalidParameter
+from ..errors import DCGEVError
 
 Settings: TypeAlias = Mapping[str, Any]
 """Numbers, strings and lists: what JSON can hold."""
@@ -49,22 +50,6 @@ class Task:
 # Results on disk
 
 
-def prepare(folder: Path, settings: Settings) -> None:
-    """Write an experiment's settings to its folder; InvalidParameter when it holds results of other settings."""
-    file = folder / "settings.json"
-    try:
-        there = json.loads(file.read_text(encoding="utf-8")) if file.exists() else settings
-    except (OSError, ValueError):
-        there = {}
-    different = [key for key in sorted({*there, *settings}) if there.get(key) != settings.get(key)]
-    if different:
-        values = "; ".join(f"{key}: there {there.get(key)}, now {settings.get(key)}" for key in different)
-        raise InvalidParameter(
-            f"{folder} holds results with other settings ({values}): choose another --out, or delete it."
-        )
-    write_file(file, json.dumps(dict(settings), indent=2))
-
-
 def save(file: Path, arguments: Settings, result: Any) -> None:
     """Write a result; the file is either whole or absent, even after a power failure."""
     content = {"arguments": dict(arguments), "result": result, "check": fingerprint(file, arguments, result)}
@@ -83,7 +68,7 @@ def load(file: Path, arguments: Settings) -> Any:
 
 def fingerprint(file: Path, arguments: Settings, result: Any) -> str:
     """The hash that a saved result must carry."""
-    content = json.dumps([file.stem, dict(arguments), result], sort_keys=True)
+    content = json.dumps([__version__, file.stem, dict(arguments), result], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()
 
 

@@ -60,7 +60,7 @@ def dc_pca_at(pencil: Pencil, k: int) -> Vector:
         result = dc_pca(pencil, rho=rho)
         return Run(np.array(result.x), result.n_iter, result.converged)
 
-    return best_loadings(pencil, search_penalty(run, rho_max(pencil), k, pencil.n).run.x, k)
+    return best_loadings(pencil, search_penalty(run, rho_max(pencil), k, pencil.n)[0].x, k)
 
 
 def components_task(method: str) -> dict[str, Any]:

@@ -30,10 +30,7 @@ def tasks(settings: Settings) -> list[Task]:
     shared = {name: settings[name] for name in ("corpus", "train", "queries", "zeros", "ridge", "seed")}
     shared["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
     every_d = {"settings": shared, "ds": settings["ds"]}
-    return [
-        Task("dense", dense_task, every_d),
-        Task("sparse", sparse_task, every_d, timed=True),
-    ]
+    return [Task("dense", dense_task, every_d), Task("sparse", sparse_task, every_d, timed=True)]
 
 
 def halves(settings: Settings) -> tuple[Corpus, Corpus]:

@@ -140,15 +140,15 @@ def brought_to(pencil: Pencil, method: Method, k: int, slack: int = 0) -> tuple[
     of tr A.
     """
     run, high = method
-    found = search_penalty(run, high, k, pencil.n, slack=slack)
-    x = found.run.x
+    found, parameter = search_penalty(run, high, k, pencil.n, slack=slack)
+    x = found.x
     if abs(np.count_nonzero(x) - k) > slack:
         x = keep_largest(x, k)
     support = np.flatnonzero(x)
     best = on_support(pencil, support)
     variance, raw = percent(pencil, value(pencil, best)), percent(pencil, value(pencil, x))
-    answer = {"k": len(support), "variance": variance, "raw": raw, "steps": found.run.steps}
-    return answer, partial(run, found.parameter)
+    answer = {"k": len(support), "variance": variance, "raw": raw, "steps": found.steps}
+    return answer, partial(run, parameter)
 
 
 def percent(pencil: Pencil, variance: float) -> float:

@@ -54,9 +54,8 @@ def gpower(
     begin = perf_counter()
     C = factor(work)
     z = longest_column(C)[0] if start == "column" else unit(C @ work.leading_vector)
-    found = search_penalty(lambda gamma: ascend(C, gamma, z, tol, max_iter), gamma_max(C), k, work.n)
-    x = best_loadings(work, found.run.x, k)
-    return finished(pencil, x, k, "gpower-l0", begin, converged=found.run.converged, on_path=found.exact)
+    run, _ = search_penalty(lambda gamma: ascend(C, gamma, z, tol, max_iter), gamma_max(C), k, work.n)
+    return finished(pencil, best_loadings(work, run.x, k), k, "gpower-l0", begin, run)
 
 
 def ascend(C: Matrix, gamma: float, z: Vector | None = None, tol: float = 1e-6, max_iter: int = 1000) -> Run:

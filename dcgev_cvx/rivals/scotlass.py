@@ -45,10 +45,10 @@ def scotlass(pencil: Pencil, k: int, *, renormalized: bool = False) -> Solution:
     work, k = pca_problem(pencil, k, "scotlass")
     as_flag(renormalized, "renormalized")
     begin = perf_counter()
-    found = search_penalty(lambda rho: iterated(work, rho), rho_max(work), k, work.n)
-    x = keep_largest(found.run.x if found.run.x.any() else work.leading_vector, k)
+    run, _ = search_penalty(lambda rho: iterated(work, rho), rho_max(work), k, work.n)
+    x = keep_largest(run.x if run.x.any() else work.leading_vector, k)
     x = renormalize(work, x) if renormalized else x
-    return finished(pencil, x, k, "scotlass", begin, converged=found.run.converged, on_path=found.exact)
+    return finished(pencil, x, k, "scotlass", begin, run)
 
 
 def iterated(pencil: Pencil, rho: float, tol: float = 1e-8, max_iter: int = 1000) -> Run:

@@ -56,15 +56,13 @@ def spca(pencil: Pencil, k: int, *, ridge: float = 1.0, renormalized: bool = Fal
     begin = perf_counter()
     if isinstance(work.A, Gram):
         top = 2.0 * float(np.max(np.abs(work.A @ work.leading_vector)))
-        found = search_penalty(lambda lasso: penalized(work, weight, lasso), top, k, work.n)
-        run, on_path = found.run, found.exact
+        run, _ = search_penalty(lambda lasso: penalized(work, weight, lasso), top, k, work.n)
     else:
         gram = work.A + weight * np.eye(work.n)
         run = alternate(work, lambda alpha, _: lars(gram, work.A @ alpha, k))
-        on_path = int(np.count_nonzero(run.x)) == k
     x = keep_largest(run.x if run.x.any() else work.leading_vector, k)
     x = renormalize(work, x) if renormalized else x
-    return finished(pencil, x, k, "spca", begin, converged=run.converged, on_path=on_path)
+    return finished(pencil, x, k, "spca", begin, run)
 
 
 def spca_components(pencil: Pencil, lassos: Sequence[float], *, ridge: float = 1e-6) -> Matrix:

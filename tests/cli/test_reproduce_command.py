@@ -81,10 +81,11 @@ def test_an_unwritable_page_is_refused_before_anything_is_computed(tmp_path, cap
     assert not (tmp_path / "out").exists()
 
 
-def test_other_settings_in_the_folder(tmp_path, capsys):
-    main(["reproduce", "table1", "--tiny", "--out", str(tmp_path)])
-    assert main(["reproduce", "table1", "--tiny", "--seed", "5", "--out", str(tmp_path)]) == 2
-    assert "seed: there 0, now 5" in capsys.readouterr().err
+def test_another_seed_has_its_own_results(tmp_path, capsys):
+    for seed in ("0", "5"):
+        assert main(["reproduce", "table1", "--tiny", "--seed", seed, "--out", str(tmp_path)]) == 0
+        assert "on disk" not in capsys.readouterr().err
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["tiny-0", "tiny-5"]
 
 
 def test_missing_data_ends_with_1_and_a_reason(tmp_path, capsys, monkeypatch):

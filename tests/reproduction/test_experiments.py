@@ -76,7 +76,7 @@ def test_everything_in_small_form_and_its_report(tmp_path):
     content = json.loads((tmp_path / "numbers.json").read_text())
     assert content["command"] == "dcgev reproduce all --tiny --seed 0"
     assert sum(content["verdicts"].values()) == len(report.findings)
-    files = {path: path.stat().st_mtime_ns for path in tmp_path.glob("results/*/*.json") if path.stem != "settings"}
+    files = {path: path.stat().st_mtime_ns for path in tmp_path.glob("results/tiny-0/*/*.json")}
     assert files
     again = reproduce(["all"], tmp_path, effort="tiny")
     assert again.findings == report.findings

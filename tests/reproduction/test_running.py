@@ -13,7 +13,7 @@ import pytest
 
 from dcgev_cvx.errors import DataUnavailable, InvalidParameter, MissingPackage
 from dcgev_cvx.reproduction import reproduce, running
-from dcgev_cvx.reproduction.running import Task, checked_jobs, load, prepare, save
+from dcgev_cvx.reproduction.running import Task, checked_jobs, load, save
 
 
 def square(x, calls=None):
@@ -26,9 +26,8 @@ def square(x, calls=None):
     return {"square": x * x, "draw": float(np.random.default_rng(x).standard_normal())}
 
 
-def run(xs, out, calls=None, seed=0, **options):
+def run(xs, out, calls=None, **options):
     """(results, failures) of one task per x in the folder `out`."""
-    prepare(out, {"xs": xs, "seed": seed})
     tasks = [Task(f"x{x}", square, {"x": x, "calls": calls}) for x in xs]
     return running.run("toy", tasks, out, **options)
 
@@ -73,27 +72,20 @@ def test_a_damaged_result_is_computed_again_and_reported(tmp_path):
     ]
 
 
-def test_a_result_of_other_arguments_is_not_used(tmp_path):
+def test_a_result_of_other_arguments_or_another_version_is_not_used(tmp_path, monkeypatch):
     first, second = tmp_path / "x1.json", tmp_path / "x2.json"
     save(first, {"x": 1, "y": 2}, {"square": 1})
     assert load(first, {"y": 2, "x": 1}) == {"square": 1}
     assert load(first, {"x": 2, "y": 2}) is None
     second.write_text(first.read_text())
     assert load(second, {"x": 1, "y": 2}) is None
+    monkeypatch.setattr(running, "__version__", "another")
+    assert load(first, {"x": 1, "y": 2}) is None
 
 
 def test_a_result_nested_without_end_is_damaged(tmp_path):
     (tmp_path / "x.json").write_text("[" * 100_000)
     assert load(tmp_path / "x.json", {}) is None
-
-
-def test_other_settings_raise_an_error_with_the_difference(tmp_path):
-    run([1], tmp_path)
-    with pytest.raises(InvalidParameter, match=r"other settings \(seed: there 0, now 1\)"):
-        run([1], tmp_path, seed=1)
-    (tmp_path / "settings.json").write_text("{")
-    with pytest.raises(InvalidParameter, match=r"seed: there None, now 0; xs: there None, now \[1\]"):
-        run([1], tmp_path)
 
 
 def test_a_task_that_fails_is_not_saved_and_the_others_are(tmp_path):
@@ -106,10 +98,10 @@ def test_a_task_that_fails_is_not_saved_and_the_others_are(tmp_path):
 
 
 def test_a_full_disk_leaves_finished_results_intact(tmp_path, full_disk_after):
-    full_disk_after(2)  # the settings and the first result
+    full_disk_after(1)  # the first result
     with pytest.raises(DataUnavailable, match=r"No space left on device.*finished results are intact"):
         run([1, 2, 3], tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["settings.json", "x1.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x1.json"]
     full_disk_after(None)
     assert len(run([1, 2, 3], tmp_path)[0]) == 3
 
@@ -132,12 +124,12 @@ def test_kill_9_and_resume(tmp_path):
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("results/table1/*PCA.json")) and time.monotonic() < deadline:
+    while not list(tmp_path.glob("results/tiny-0/table1/*PCA.json")) and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    before = {path: path.read_bytes() for path in tmp_path.glob("results/table1/*.json")}
-    assert len(before) > 1
+    before = {path: path.read_bytes() for path in tmp_path.glob("results/tiny-0/table1/*.json")}
+    assert before
     killed, whole = (reproduce(["table1"], out, effort="tiny") for out in (tmp_path, tmp_path / "fresh"))
     assert all(path.read_bytes() == content for path, content in before.items())
     assert killed.findings == whole.findings
