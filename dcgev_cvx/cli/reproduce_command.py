@@ -14,10 +14,10 @@ Usage:
     dcgev reproduce table5 --full --corpus laws.npz
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         output_folder("--page", Path(args.page).parent)
         page = output_file("--page", args.page)
     settings: Any = {name: getattr(args, name) for name in ("effort", "seed", "corpus", "jobs")}
-    with ProgressBars() as progress:
+    with progress_bars() as progress:
         report = reproduce(args.names, args.out, progress=progress, **settings)
     if page is not None:
         write_file(page, markdown(report, figures=False))
@@ -65,32 +65,26 @@ def run(args: argparse.Namespace) -> int:
     return 1 if any(section.missing for section in report.sections) else 0
 
 
-class ProgressBars:
+@contextmanager
+def progress_bars() -> Iterator[Callable[[str, int, int, str], None]]:
     """One bar per experiment on stderr, with the time left; messages are printed above the bars."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    stderr = Console(stderr=True, markup=False, highlight=False)
+    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), "left", TimeRemainingColumn())
+    bars, tasks = Progress(*columns, console=stderr), dict[str, Any]()
 
-        stderr = Console(stderr=True, markup=False, highlight=False)
-        columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), "left", TimeRemainingColumn())
-        self._bars = Progress(*columns, console=stderr, disable=not sys.stderr.isatty())
-        self._tasks: dict[str, Any] = {}
-
-    def __enter__(self) -> ProgressBars:
-        self._bars.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if not self._bars.disable:  # some versions of rich print an empty line even then
-            self._bars.stop()
-        if exception[0] is KeyboardInterrupt:
-            console.note("finished results are saved: the same command continues from here.")
-
-    def __call__(self, name: str, finished: int, total: int, message: str) -> None:
-        """Move the experiment's bar and print the message, if there is one."""
-        if name not in self._tasks:
-            self._tasks[name] = self._bars.add_task(name, total=total)
-        self._bars.update(self._tasks[name], completed=finished)
+    def show(name: str, finished: int, total: int, message: str) -> None:
+        if name not in tasks:
+            tasks[name] = bars.add_task(name, total=total)
+        bars.update(tasks[name], completed=finished)
         if message:
             console.note(f"{name}: {message}")
+
+    try:
+        with bars if sys.stderr.isatty() else nullcontext():
+            yield show
+    except KeyboardInterrupt:
+        console.note("finished results are saved: the same command continues from here.")
+        raise

@@ -1,7 +1,5 @@
 """The picture of a comparison: vectors found from below, bounds proved from above, and the interval between them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import isfinite
 from typing import Any

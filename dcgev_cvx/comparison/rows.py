@@ -1,7 +1,5 @@
 """The result of a comparison: one row per method, the best of both sides, text, dictionaries and data frames."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -5,7 +5,7 @@ import io
 import json
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from importlib.metadata import distributions
 from pathlib import Path
@@ -96,11 +96,11 @@ class Experiment:
     """
 
     title: str
-    tiny: Settings
-    quick: Settings
-    full: Settings
     tasks: Callable[[Settings], list[Task]]
     section: Callable[[Settings, Mapping[str, Any]], Section]
+    tiny: Settings = field(default_factory=dict[str, Any])
+    quick: Settings = field(default_factory=dict[str, Any])
+    full: Settings = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from .._numerics.checks import Index, Matrix, Vector, as_number, as_whole, frozen
-from ..errors import InvalidParameter
 from .corpora import Corpus
 from .sparse_pairs import RIDGE, Component, DeflatedViews, sparse_pairs
 
@@ -62,10 +61,7 @@ def sparse_cca(
     >>> [(len(c.rows[0]), c.stationarity < 1e-8) for c in sparse_cca(*views, 2, zeros=0.8)]
     [(8, True), (8, True)]
     """
-    share = as_number(zeros, "zeros")
-    if share >= 1.0:
-        raise InvalidParameter(f"zeros = {share:g} must lie below 1: it is the share of zero loadings.")
-    k = max(1, math.floor((1.0 - share) * first.n + 1e-9))
+    k = max(1, math.floor((1.0 - as_number(zeros, "zeros", high=1.0)) * first.n + 1e-9))
     return sparse_pairs(first.K, second.K, d, k, ridge=ridge)
 
 

@@ -201,9 +201,6 @@ def printed_findings() -> list[Finding]:
 
 EXPERIMENT = Experiment(
     title="Table 1: pit props, three components by six methods",
-    tiny={},
-    quick={},
-    full={},
     tasks=tasks,
     section=section,
 )

@@ -95,8 +95,8 @@ def best_loadings(pencil: Pencil, x: Vector, k: int) -> Vector:
 def finished(pencil: Pencil, x: Vector, k: int, method: str, begin: float, run: Run | None = None) -> Solution:
     """The rival's answer, whose method says if the run behind it was out of iterations.
 
-    It is on the path if the run has k nonzeros. Where its eigenvalue is shared, variables that cost nothing fill it up
-    to k nonzeros; fewer are left only where more would lower the value, as for a diagonal A.
+    It is on the path if the run has k nonzeros. Where its eigenvalue is shared, variables that cost nothing fill it
+    up to k nonzeros; fewer are left only where more would lower the value, as for a diagonal A.
     """
     if np.count_nonzero(x) < k:
         x = spread(pencil, x / float(np.linalg.norm(x)), k)

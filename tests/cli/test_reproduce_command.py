@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dcgev_cvx.cli import main
-from dcgev_cvx.cli import reproduce_command as reproduce
+from dcgev_cvx.reproduction import running
 
 
 def test_table_1_from_the_command_line(tmp_path, capsys):
@@ -28,13 +28,13 @@ def test_second_run_says_what_is_kept(tmp_path, capsys):
 
 
 def test_an_interrupt_is_two_lines_and_finished_results_are_kept(tmp_path, capsys, monkeypatch):
-    def impatient(self, name, finished, total, message):
-        if finished:
-            raise KeyboardInterrupt
+    def impatient(*result):
+        save(*result)
+        raise KeyboardInterrupt
 
-    command = ["reproduce", "table1", "--tiny", "--out", str(tmp_path)]
+    save, command = running.save, ["reproduce", "table1", "--tiny", "--out", str(tmp_path)]
     with monkeypatch.context() as patch:
-        patch.setattr(reproduce.ProgressBars, "__call__", impatient)
+        patch.setattr(running, "save", impatient)
         assert main(command) == 130
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
