@@ -16,7 +16,7 @@ Usage:
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def progress_bars() -> Iterator[Callable[[str, int, int, str], None]]:
+def progress_bars() -> Generator[Callable[[str, int, int, str], None], None, None]:
     """One bar per experiment on stderr, with the time left; messages are printed above the bars."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
