@@ -469,7 +469,7 @@ def by_algorithm_2(pencil: Pencil, count: int, rho: float, deflation: Deflation)
     for j in range(count):
         if solutions:
             V = np.column_stack([solution.x for solution in solutions])
-            current = deflate(current, V[:, -1], deflation, np.linalg.qr(V[:, :-1])[0])
+            current = deflate(current, V[:, -1], deflation, V[:, :-1])
         if current.semidefinite:
             method, result = "Algorithm 2 (dc_pca)", dc_pca(current, rho=rho)
         else:

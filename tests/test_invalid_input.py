@@ -442,7 +442,7 @@ CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine f
     dcgev_cvx.rho_max: {"pencil": PENCIL, "x0": None, "eps": 0.1},
     dcgev_cvx.solve: {"pencil": PCA, "k": 2, "effort": "quick", "random_state": 0, "check_path": False},
     dcgev_cvx.components: {"pencil": PCA, "ks": [2], "deflation": "schur", "effort": "quick", "callback": None},
-    dcgev_cvx.deflate: {"pencil": PCA, "x": a, "deflation": "projection", "found": None},
+    dcgev_cvx.deflate: {"pencil": PCA, "x": a, "deflation": "projection", "earlier": None},
     renormalize: {"pencil": PCA, "x": a},
     dcgev_cvx.compare: {
         "pencil": PCA,
@@ -587,7 +587,7 @@ def test_decimals_fractions_and_numpy_scalars_are_accepted(call):
         (lambda: dcgev_cvx.fda_pencil(X, LABELS.reshape(6, 2)), "must be a sequence of class labels, one per sample"),
         (lambda: dcgev_cvx.fda_pencil(X, np.ma.array(LABELS, mask=LABELS == 1)), "y has 6 missing labels"),
         (lambda: dcgev_cvx.fda_pencil(X, {0, 1}), "must be a sequence of class labels"),
-        (lambda: dcgev_cvx.deflate(PCA, a, "hotelling", a), r"found must be B-orthonormal"),
+        (lambda: dcgev_cvx.deflate(PCA, a, "hotelling", a[:2]), r"earlier must be \d+ × r, one column per component"),
         (lambda: dcgev_cvx.path(PCA, pd.DataFrame(A)), "rhos = .* must list numbers of at least 0"),
         (lambda: dcgev_cvx.components(PCA, {2, 1}), r"ks = \{1, 2\} must list one cardinality per component"),
         (lambda: Pencil(A, names=np.ones((3, 3))), "names = .* must list 3 names"),

@@ -6,7 +6,7 @@ bounds every node, for one small eigenvalue problem each.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class NodeBounds:
     B: Matrix | None
     k: int
     dual: PairDual | None = None
-    kept: Index | None = None
+    kept: Index = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     def dual_bound(self, included: Index, free: Index) -> tuple[float, Vector] | None:
         """λmax of A + U + Diag(r) on T = I ∪ F with U_II = 0 and the charges r of the node's supports.
@@ -60,7 +60,7 @@ class NodeBounds:
             return None
         allowed, p = np.concatenate([included, free]), len(included)
         A = self.A[np.ix_(allowed, allowed)]
-        dual = self.dual[allowed if self.kept is None else np.searchsorted(self.kept, allowed)]
+        dual = self.dual[np.searchsorted(self.kept, allowed)]
         U, r = dual.U, np.diag(charges(dual.a, p, self.k - p))
         U[:p, :p] = 0.0
         return self.leading(A + U + r, np.abs(A) + np.abs(U) + r, allowed)

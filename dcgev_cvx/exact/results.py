@@ -47,8 +47,6 @@ class ExactSolution:
         xᵀAx/xᵀBx, computed from the data.
     upper_bound : float
         No k-sparse vector has a larger value, rounding included.
-    optimal : bool
-        Do the two agree to 1e-9, or to the rounding of A's entries where the optimum is zero beside them?
     status : ExactStatus
         How the search ended.
     nodes : int
@@ -78,13 +76,17 @@ class ExactSolution:
     support: tuple[int, ...]
     value: float
     upper_bound: float
-    optimal: bool
     status: ExactStatus
     nodes: int
     supports: int
     seconds: float
     screened: int = 0
     names: tuple[str, ...] | None = None
+
+    @property
+    def optimal(self) -> bool:
+        """Do the two agree to 1e-9, or to the rounding of A's entries where the optimum is zero beside them?"""
+        return self.status is ExactStatus.OPTIMAL
 
     @property
     def gap(self) -> Gap:
@@ -147,31 +149,20 @@ def exact_from(
     pencil: Pencil,
     support: Index,
     upper: float,
+    seconds: float,
     stopped: ExactStatus | None = None,
-    *,
     nodes: int = 0,
     supports: int = 0,
     screened: int = 0,
-    seconds: float,
 ) -> ExactSolution:
     """The record of a search, optimal where its interval is closed, even if a limit stopped it."""
     x = frozen(on_support(pencil, support))
     attained = value(pencil, x)
     upper = max(upper, attained)  # the value is rounded too
     closed = Gap(attained, upper).closed or upper - attained <= rounding(pencil, len(support))
-    return ExactSolution(
-        x=x,
-        support=tuple(int(i) for i in support),
-        value=attained,
-        upper_bound=upper,
-        optimal=closed,
-        status=ExactStatus.OPTIMAL if closed else stopped or ExactStatus.ROUNDING,
-        nodes=nodes,
-        supports=supports,
-        seconds=seconds,
-        screened=screened,
-        names=pencil.names,
-    )
+    status = ExactStatus.OPTIMAL if closed else stopped or ExactStatus.ROUNDING
+    chosen = tuple(support.tolist())
+    return ExactSolution(x, chosen, attained, upper, status, nodes, supports, seconds, screened, pencil.names)
 
 
 def rounding(pencil: Pencil, k: int) -> float:

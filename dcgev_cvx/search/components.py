@@ -14,7 +14,7 @@ from ..errors import InvalidParameter
 from ..pencils import Pencil
 from . import explained_variance
 from .constructions import size_of
-from .deflation import Deflation, deflate, directions, orthonormal, rule_of
+from .deflation import Deflation, deflate, rule_of
 from .solve import Effort, checked_plan, solve
 from .working_set import WorkingSet, working_set
 
@@ -80,14 +80,13 @@ def components(
             screened.pencil, ks, deflation=deflation, effort=effort, random_state=random_state, callback=tell
         )
         return embedded(screened, part)
-    current, found, V = pencil, np.zeros((pencil.n, 0)), np.zeros((pencil.n, 0))
+    current, V = pencil, np.zeros((pencil.n, 0))
     solutions: list[Solution] = []
     inner: list[float] = []
     for j, k in enumerate(wanted):
         if j:
             # deflated before the search and not after it: the last component needs no deflation
-            current = deflate(current, V[:, -1], deflation, found)
-            found = np.column_stack([found, orthonormal(pencil, directions(pencil, V[:, -1]), found)])
+            current = deflate(current, V[:, -1], deflation, V[:, :-1])
             # what is left but for rounding would be scaled up to look like a direction
             if current.A_scale <= 100.0 * pencil.n * UNIT_ROUNDOFF * pencil.A_scale:
                 raise InvalidParameter(

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations, islice, product
+from itertools import combinations, product
 from time import perf_counter
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -33,7 +33,7 @@ from ..certificates import Solution, checked_k, on_support
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
 from .constructions import Plan, best_variable, in_units, size_of, spread
-from .exchange_table import CHUNK, support_values
+from .exchange_table import support_values, tables_of
 from .matching_program import matched_solution
 from .path import on_path
 from .restarts import Search
@@ -155,11 +155,8 @@ def best_support(
 def best_of_all(pencil: Pencil, plan: Plan) -> Index:
     """The support of the largest value of all, the first of those that tie."""
     parts = product(*(combinations(rows.tolist(), k) for rows, k in plan))
-    everything = (sum(part, ()) for part in parts)
-    size = max(1, CHUNK // size_of(plan) ** 2)
     best, top = np.empty(0, dtype=np.intp), -math.inf
-    while chunk := list(islice(everything, size)):
-        supports = np.array(chunk)
+    for supports in tables_of((sum(part, ()) for part in parts), size_of(plan)):
         values = support_values(pencil, supports)
         at = int(np.argmax(values))
         if values[at] > top:

@@ -1,6 +1,5 @@
 """All supports, against a plain loop over them."""
 
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -9,8 +8,8 @@ from small_problems import null, optimum
 from dcgev_cvx import Gram, InvalidParameter, Pencil
 from dcgev_cvx._numerics.checks import UNIT_ROUNDOFF
 from dcgev_cvx.datasets import indefinite, pitprops
-from dcgev_cvx.exact import brute_force, enumeration, gev
-from dcgev_cvx.exact.enumeration import forming_error, supports_of, try_all
+from dcgev_cvx.exact import brute_force, gev
+from dcgev_cvx.exact.enumeration import forming_error, try_all
 
 
 def test_brute_force_agrees_with_the_plain_loop():
@@ -39,14 +38,6 @@ def test_forming_the_matrix_of_a_factor_costs_the_bound_rounding_only():
     found = brute_force(Pencil(Gram(C)), 3)
     assert found.optimal
     assert found.upper_bound <= found.value * (1.0 + 1e-11)
-
-
-def test_supports_come_in_tables_that_cover_all_of_them_once(monkeypatch):
-    monkeypatch.setattr(enumeration, "CHUNK_ENTRIES", 3 * 9)
-    tables = list(supports_of(np.array([5]), np.arange(5), 2))
-    assert max(map(len, tables)) == 3
-    found = [tuple(row) for table in tables for row in table]
-    assert found == [(5, *pair) for pair in combinations(range(5), 2)]
 
 
 def test_what_was_tried_is_counted_and_bounded_and_the_first_of_equals_is_kept():
