@@ -456,7 +456,7 @@ CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine f
     dcgev_cvx.pca_pencil: {"X": X, "center": True, "scale": False},
     dcgev_cvx.cca_pencil: {"X": X, "Y": X[:, :2] + 1.0, "ridge": 0.1},
     dcgev_cvx.fda_vectors: {"X": X, "y": LABELS, "ridge": 0.1},
-    dcgev_cvx.fisher_solve: {"a": a, "B": B, "k": 2, "path": None, "names": None},
+    dcgev_cvx.fisher_solve: {"a": a, "B": B, "k": 2, "names": None},
     exact.best_subset: {
         "pencil": PCA,
         "k": 2,
@@ -488,8 +488,8 @@ CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine f
 }
 ANY = {"U"}  # a dual matrix may be anything at all
 TAKEN = {  # (argument, value) that are in order somewhere
-    *((name, "none") for name in ("B", "tau", "penalty", "x0", "stop", "callback", "accelerate", "rhos", "found")),
-    *((name, "none") for name in ("methods", "time_limit", "progress", "path", "names", "start", "node_limit")),
+    *((name, "none") for name in ("B", "tau", "penalty", "x0", "stop", "callback", "accelerate", "rhos", "earlier")),
+    *((name, "none") for name in ("methods", "time_limit", "progress", "names", "start", "node_limit")),
     *((name, "none") for name in ("blocks", "solver", "level", "check_path", "k", "samples", "random_state")),
     *((name, "function") for name in ("callback", "progress", "step")),
     *((name, "half") for name in ("rho", "eps", "tau", "nu", "radius", "tol", "step", "decrease", "stationarity")),

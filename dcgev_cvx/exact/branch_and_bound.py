@@ -10,14 +10,12 @@
    bounds of open nodes and the threshold below which nodes were closed.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,6 +29,8 @@ from .enumeration import scaled_pencil, try_all
 from .node_bounds import Node, NodeBounds
 from .results import ExactSolution, ExactStatus, Progress, exact_from
 from .root import CORE_ABOVE, RELAXED_LIMIT, first_support, largest, quick_bound, relaxed, threshold, value_of
+
+Listener: TypeAlias = Callable[[Progress], object] | None
 
 LEAF_WORK = 200_000.0
 """A node whose supports cost less than this many units of `work`, 10 ms, is enumerated."""
@@ -51,7 +51,7 @@ def best_subset(
     time_limit: float | None = None,
     node_limit: int | None = None,
     start: Any = None,
-    progress: Callable[[Progress], object] | None = None,
+    progress: Listener = None,
 ) -> ExactSolution:
     """Return the best k-sparse vector and a proof: max xᵀAx s.t. xᵀBx = 1, ‖x‖₀ ≤ k (SGEV-P).
 
@@ -107,7 +107,7 @@ def best_subset(
     first = None if start is None else as_vector(getattr(start, "x", start), pencil.n, "start")
     listener = as_callback(progress, "progress")
     scaled, unit = scaled_pencil(pencil, k)
-    search = Search(scaled, k, unit, begin, deadline, most, listener)
+    search = Search(scaled, k, unit, deadline, most, listener)
     stopped = search.from_start(None if first is None else largest(pencil, first, k))
     counts = search.nodes, search.supports, search.screened
     return exact_from(pencil, search.support, times(search.upper, unit), perf_counter() - begin, stopped, *counts)
@@ -118,7 +118,6 @@ def work(free: int, m: int, k: int) -> float:
     return math.comb(free, m) * float(k * k + 40) if free < 2000 or m < 3 else math.inf
 
 
-@dataclass
 class Search:
     """The state of one branch and bound on a scaled pencil; `begin` and `deadline` are times of perf_counter.
 
@@ -127,28 +126,19 @@ class Search:
     every support that was tried; bounds of nodes are proved too, so that rounding is accounted for throughout.
     """
 
-    pencil: Pencil
-    k: int
-    unit: float
-    begin: float
-    deadline: float
-    most_nodes: float
-    progress: Callable[[Progress], object] | None = None
-    value: float = -math.inf
-    support: Index = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    tried: float = -math.inf
-    nodes: int = 0
-    supports: int = 0
-    screened: int = 0
-    heap: list[tuple[float, int, Node]] = field(default_factory=list)
-    kept: int = 0
-
-    def __post_init__(self) -> None:
-        before = self.reported = perf_counter()
-        self.root = quick_bound(self.pencil, self.k, self.left)
+    def __init__(
+        self, pencil: Pencil, k: int, unit: float, deadline: float, most_nodes: float, progress: Listener = None
+    ) -> None:
+        self.pencil, self.k, self.unit, self.progress = pencil, k, unit, progress
+        self.deadline, self.most_nodes = deadline, most_nodes
+        self.value, self.tried, self.support = -math.inf, -math.inf, np.empty(0, dtype=np.intp)
+        self.nodes = self.supports = self.screened = self.kept = 0
+        self.heap: list[tuple[float, int, Node]] = []
+        self.begin = self.reported = perf_counter()
+        self.root = quick_bound(pencil, k, self.left)
         # the seconds that a node takes: it is bounded by much the same work as the problem itself
-        self.cost = perf_counter() - before
-        self.bounds = NodeBounds(self.pencil.dense()[0], self.pencil.B, self.k)
+        self.cost = perf_counter() - self.begin
+        self.bounds = NodeBounds(pencil.dense()[0], pencil.B, k)
 
     @property
     def left(self) -> float:

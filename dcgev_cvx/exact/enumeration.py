@@ -4,8 +4,6 @@ On a support S the best vector is the leading eigenvector of (A_SS, B_SS), so (S
 λmax as the score. Tables of supports are scored by one batched eigenvalue call.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from itertools import combinations

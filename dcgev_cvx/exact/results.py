@@ -1,7 +1,5 @@
 """What an exact search returns: a vector, a proved upper bound, and how the search ended."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 
@@ -126,8 +124,8 @@ class Progress:
     Examples
     --------
     >>> from dcgev_cvx.exact import Progress
-    >>> print(Progress(nodes=12, supports=30, incumbent=2.0, bound=2.5, open_nodes=3, seconds=0.5))
-        0.5 s  incumbent 2  bound 2.5  gap 20 %  12 nodes, 3 open
+    >>> Progress(nodes=12, supports=30, incumbent=2.0, bound=2.5, open_nodes=3, seconds=0.5)
+    Progress(nodes=12, supports=30, incumbent=2.0, bound=2.5, open_nodes=3, seconds=0.5)
     """
 
     nodes: int
@@ -136,13 +134,6 @@ class Progress:
     bound: float
     open_nodes: int
     seconds: float
-
-    def __str__(self) -> str:
-        gap = Gap(self.incumbent, self.bound).relative
-        return (
-            f"{self.seconds:7.1f} s  incumbent {self.incumbent:.6g}  bound {self.bound:.6g}  "
-            f"gap {100.0 * gap:.3g} %  {self.nodes} nodes, {self.open_nodes} open"
-        )
 
 
 def exact_from(

@@ -5,8 +5,6 @@ that its charge (`relaxations.pairwise`) is the largest aᵢⱼ with j in Z and 
 k − 1 largest. Where λB − A − U − Diag(charges) ≻ 0 no such support reaches λ, and all of Z goes.
 """
 
-from __future__ import annotations
-
 import math
 from time import perf_counter
 

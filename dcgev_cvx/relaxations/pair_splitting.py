@@ -12,8 +12,6 @@ eigenvalue problem of order n, one equation in one unknown per row, and eigenval
 of the pairs are −U and −a. They obey Uᵢⱼ² ≤ aᵢⱼaⱼᵢ after every step, so that each step ends with a proved bound.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from time import perf_counter
@@ -22,7 +20,6 @@ import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
 from .._numerics.checks import Index, Matrix, Vector, frozen
-from .._numerics.proofs import lambda_max_bound
 from .._numerics.selection import largest_first
 from ..certificates import checked_k, on_support
 from ..pencils import Pencil
@@ -140,7 +137,9 @@ class PairSplitting:
             primal, dual = self.step()
             self.steps += 1
             if self.steps % BALANCE_STEPS == 0 and not 1.0 / BALANCE <= primal / max(dual, 1e-300) <= BALANCE:
-                self.rescale(2.0 if primal > dual else 0.5)
+                factor = 2.0 if primal > dual else 0.5
+                self.rho *= factor  # the multipliers are rho·(S, T, t)
+                self.S, self.T, self.t = self.S / factor, self.T / factor, self.t / factor
 
     def bounds(self, deadline: float = math.inf) -> Iterator[tuple[PairDual | None, float]]:
         """After every few steps the dual and the bound that it proves, until a limit is met or LAPACK fails."""
@@ -150,12 +149,7 @@ class PairSplitting:
             except LinAlgError:
                 return
             dual = self.dual
-            if dual is None:
-                yield None, math.inf
-                continue
-            r = np.diag(charges(dual.a, 0, self.k))
-            size = np.abs(self.A) + np.abs(dual.U) + r
-            yield dual, lambda_max_bound(self.A + dual.U + r, self.B, size)
+            yield dual, math.inf if dual is None else dual.bound(self.A, self.B, np.abs(self.A), self.k)
 
     def step(self) -> tuple[float, float]:
         """One step of ADMM, and the norms of its primal and dual residuals."""
@@ -175,11 +169,6 @@ class PairSplitting:
         np.fill_diagonal(self.T, 0.0)
         self.spectral, self.residual = spectral, norm(spectral - self.X, rows - self.Y, diagonal - x)
         return self.residual, norm(self.X - X, self.Y - Y)
-
-    def rescale(self, factor: float) -> None:
-        """Multiply the penalty, and keep the multipliers rho·(S, T, t)."""
-        self.rho *= factor
-        self.S, self.T, self.t = self.S / factor, self.T / factor, self.t / factor
 
     def restrict(self, kept: Index) -> None:
         """Go on with these variables only."""
@@ -208,8 +197,7 @@ def on_spectrahedron(V: Matrix, B: Matrix | None, level: float) -> tuple[Matrix,
     """
     if B is None:
         values, Q = spectrum(V)
-        falling = values[::-1]
-        theta = float(np.max((np.cumsum(falling) - 1.0) / np.arange(1, len(V) + 1)))
+        theta = float(np.max((np.cumsum(values[::-1]) - 1.0) / np.arange(1, len(V) + 1)))
         return positive_part(values - theta, Q), theta
     theta = level if math.isfinite(level) else float(eigh(V, B, eigvals_only=True, check_finite=False)[-1]) - 1.0
     X, trace, jump = V, 0.0, 1.0
@@ -236,11 +224,8 @@ def trace_slope(values: Vector, W: Matrix) -> float:
 
 
 def spectrum(M: Matrix) -> tuple[Vector, Matrix]:
-    """All eigenpairs, in ascending order; divide and conquer is the fastest of LAPACK's here, and may fail."""
-    try:
-        return eigh(M, driver="evd", check_finite=False)
-    except LinAlgError:
-        return eigh(M, driver="ev", check_finite=False)
+    """All eigenpairs, in ascending order; divide and conquer is the fastest of LAPACK's here."""
+    return eigh(M, driver="evd", check_finite=False)
 
 
 def positive_part(values: Vector, Q: Matrix) -> Matrix:

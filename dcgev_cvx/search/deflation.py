@@ -11,8 +11,6 @@ keep A ⪰ 0 and its factor. "orthogonalized-hotelling", Hotelling's rule on the
 earlier components, is the one by which the paper's numbers for the pit props come out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 

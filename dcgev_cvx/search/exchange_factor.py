@@ -5,8 +5,6 @@ data. Most of the work is done on a pool of a few members and outsiders; all row
 next pool.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

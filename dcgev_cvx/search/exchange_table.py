@@ -1,7 +1,5 @@
 """The table of all exchanges: what each is worth, for many supports at once, from one inverse for each."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import islice

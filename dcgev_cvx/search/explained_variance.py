@@ -16,8 +16,6 @@ Examples
 [0.75, 0.75, 1.5]
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._numerics.checks import Matrix, as_real

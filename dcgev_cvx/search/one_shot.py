@@ -8,8 +8,6 @@ coordinates can be read off by sorting before the step is taken. Lowering ε gra
 where the penalty is nearly convex, choose the support and the last ones settle the loadings.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

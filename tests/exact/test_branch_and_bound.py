@@ -229,7 +229,6 @@ def test_a_start_is_used_and_progress_is_told(monkeypatch):
     found = best_subset(planted.pencil, 5, start=planted.x, progress=lines.append, time_limit=20.0)
     assert found.value >= planted.value
     assert lines
-    assert "incumbent" in str(lines[0])
     assert all(a.bound >= b.bound - 1e-9 for a, b in pairwise(lines))
 
 
@@ -287,7 +286,7 @@ def test_a_tiny_time_limit_leaves_an_interval_that_holds_the_optimum(k, limit):
 def test_the_relaxation_lowers_the_bound_of_the_whole_search():
     scaled, _ = scaled_pencil(null(40), 5)
     first = cheap_bound(scaled, 5)
-    search = Search(scaled, 5, 1.0, 0.0, np.inf, np.inf)
+    search = Search(scaled, 5, 1.0, np.inf, np.inf)
     search.offer(np.arange(5))
     search.open(np.arange(40))
     search.relax(search.support)
@@ -306,7 +305,7 @@ def test_a_removed_variable_may_still_be_in_a_support_up_to_the_threshold(monkey
     """The bound of the search after the relaxation is the larger of the relaxation's and the threshold."""
     scaled, _ = scaled_pencil(null(40), 5)
     for factor in (1.1, 0.5):
-        search = Search(scaled, 5, 1.0, 0.0, np.inf, np.inf)
+        search = Search(scaled, 5, 1.0, np.inf, np.inf)
         search.offer(np.arange(5))
         search.open(np.arange(40))
         root = Root(np.arange(40), None, factor * search.value, search.support)
@@ -319,7 +318,7 @@ def test_a_removed_variable_may_still_be_in_a_support_up_to_the_threshold(monkey
 def test_an_open_node_has_the_smallest_of_its_bounds():
     scaled, _ = scaled_pencil(null(40), 5)
     for inherited in (np.inf, 2.0):
-        search = Search(scaled, 5, 1.0, 0.0, np.inf, np.inf)
+        search = Search(scaled, 5, 1.0, np.inf, np.inf)
         search.root = inherited
         search.offer(np.arange(5))
         search.open(np.arange(40))

@@ -1,6 +1,5 @@
 """All supports, against a plain loop over them."""
 
-
 import numpy as np
 import pytest
 from small_problems import null, optimum

@@ -12,7 +12,6 @@ from dcgev_cvx.search.constructions import (
     best_pair,
     fitted,
     forward_selection,
-    group_labels,
     highest,
     spread,
 )
@@ -73,8 +72,6 @@ def test_a_support_is_cut_by_loadings_and_grown_by_gains():
 def test_the_highest_scores_of_each_group():
     plan = ((np.array([0, 1, 2]), 1), (np.array([3, 4, 5]), 2))
     assert highest(np.array([1.0, 1.0, 0.0, 5.0, 5.0, 5.0]), plan).tolist() == [0, 3, 4]
-    assert group_labels(plan).tolist() == [0, 0, 0, 1, 1, 1]
-    assert group_labels(plan[:1]) is None
 
 
 def test_elimination_drops_those_whose_loss_is_least():
