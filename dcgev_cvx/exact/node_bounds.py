@@ -4,7 +4,7 @@ A dual (U, a) of the pairwise relaxation stays one on every principal sub-pencil
 bounds every node, for one small eigenvalue problem each.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class NodeBounds:
     B: Matrix | None
     k: int
     dual: PairDual | None = None
-    kept: Index = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    kept: Index | None = None
 
     def dual_bound(self, included: Index, free: Index) -> tuple[float, Vector] | None:
         """λmax of A + U + Diag(r) on T = I ∪ F with U_II = 0 and the charges r of the node's supports.
@@ -58,7 +58,7 @@ class NodeBounds:
             return None
         allowed, p = np.concatenate([included, free]), len(included)
         A = self.A[np.ix_(allowed, allowed)]
-        dual = self.dual[np.searchsorted(self.kept, allowed)]
+        dual = self.dual[allowed if self.kept is None else np.searchsorted(self.kept, allowed)]
         U, r = dual.U, np.diag(charges(dual.a, p, self.k - p))
         U[:p, :p] = 0.0
         return self.leading(A + U + r, np.abs(A) + np.abs(U) + r, allowed)

@@ -161,8 +161,6 @@ def rounding(pencil: Pencil, k: int) -> float:
 
     It matters where the optimum is zero beside the entries of A, and no relative gap can close.
     """
-    if pencil.B is None:
-        return 8.0 * (k + 3) ** 2 * UNIT_ROUNDOFF * pencil.A_scale
     s = pencil.B_roots
     rows = pencil.A_diagonal / s if isinstance(pencil.A, Gram) else np.max(np.abs(pencil.A) / s, axis=1)
     return 8.0 * (k + 3) ** 2 * UNIT_ROUNDOFF * float(np.max(rows / s))

@@ -255,30 +255,24 @@ def on_rows(x: Vector, Y: Matrix, s: int, theta: Vector) -> tuple[Vector, Matrix
     largest = -np.sort(-np.partition(Y, Y.shape[1] - width, axis=1)[:, Y.shape[1] - width :], axis=1)
     sums, count = np.cumsum(np.pad(largest, ((0, 0), (1, 0))), axis=1), np.arange(width + 1)
     low, high = np.zeros(len(x)), np.maximum(largest[:, 0], 0.0)
-    theta, found = np.minimum(theta, high), np.zeros(len(x))
-    rows = np.arange(len(x))
+    theta, top = np.minimum(theta, high), x
     for _ in range(60):
-        at = theta[rows, None]
-        means = (x[rows, None] + s * at + sums[rows] - count * at) / (1.0 + count)
-        found[rows] = top = np.maximum(0.0, np.max(means, axis=1))
-        above = largest[rows] - at
-        capped = above >= top[:, None]
-        between = np.count_nonzero((above > 0.0) & ~capped, axis=1)
+        means = (x[:, None] + s * theta[:, None] + sums - count * theta[:, None]) / (1.0 + count)
+        top = np.maximum(0.0, np.max(means, axis=1))
+        above = largest - theta[:, None]
+        at_top = above >= top[:, None]
+        between = np.count_nonzero((above > 0.0) & ~at_top, axis=1)
+        capped = np.count_nonzero(at_top, axis=1)
         excess = np.sum(np.clip(above, 0.0, top[:, None]), axis=1) - s * top
-        low[rows] = np.where(excess > 0.0, theta[rows], low[rows])
-        high[rows] = np.where(excess < 0.0, theta[rows], high[rows])
-        capped = np.count_nonzero(capped, axis=1)
-        slope = between + np.where(top > 0.0, (s - capped) ** 2 / (1.0 + capped), 0.0)
-        guess = theta[rows] + excess / np.maximum(slope, 1e-300)
-        # strictly: from the ends of the bracket Newton's steps may lead from one to the other for ever
-        inside = (guess > low[rows]) & (guess < high[rows])
+        low, high = np.where(excess > 0.0, theta, low), np.where(excess < 0.0, theta, high)
         # a row without excess at θ = 0 has a slack sum
-        ended = (
-            (np.abs(excess) <= 1e-13) | ((excess < 0.0) & (theta[rows] == 0.0)) | (high[rows] - low[rows] <= 1e-15)
-        )
-        halved = np.where((excess < 0.0) & (low[rows] == 0.0) & (guess <= 0.0), 0.0, 0.5 * (low[rows] + high[rows]))
-        theta[rows] = np.where(ended, theta[rows], np.where(inside, guess, halved))
-        rows = rows[~ended]
-        if len(rows) == 0:
+        ended = (np.abs(excess) <= 1e-13) | ((excess < 0.0) & (theta == 0.0)) | (high - low <= 1e-15)
+        if np.all(ended):
             break
-    return found, np.clip(Y - theta[:, None], 0.0, found[:, None]), theta
+        slope = between + np.where(top > 0.0, (s - capped) ** 2 / (1.0 + capped), 0.0)
+        guess = theta + excess / np.maximum(slope, 1e-300)
+        # strictly: from the ends of the bracket Newton's steps may lead from one to the other for ever
+        inside = (guess > low) & (guess < high)
+        halved = np.where((excess < 0.0) & (low == 0.0) & (guess <= 0.0), 0.0, 0.5 * (low + high))
+        theta = np.where(ended, theta, np.where(inside, guess, halved))
+    return top, np.clip(Y - theta[:, None], 0.0, top[:, None]), theta

@@ -66,7 +66,13 @@ def one_shot(pencil: Pencil, k: int, x0: Vector) -> tuple[Vector, float]:
     # CᵀC needs no shift, and finding that out would cost an eigenvalue
     tau = 0.0 if isinstance(pencil.A, Gram) else smallest_tau(pencil, "metric")
     if pencil.B is not None:
-        rho = lasso_steps(pencil, tau, k, x)
+        from ..steps.kernels import one_shot_gev
+
+        # compiled, as a step is a LASSO for several ρ_ε; x changes in place, and STILL is for its largest coordinate,
+        # not for its length: ten times as much, as a LASSO costs many products
+        A, B = pencil.dense()
+        L = np.ascontiguousarray(pencil.cholesky)
+        rho = float(one_shot_gev(np.asarray(A), B, L, tau, k, x, np.array(LEVELS), STEPS, 10.0 * STILL))
     elif isinstance(pencil.A, Gram):
         x, rho = factor_steps(pencil.A, k, x)
     else:
@@ -74,16 +80,6 @@ def one_shot(pencil: Pencil, k: int, x0: Vector) -> tuple[Vector, float]:
             x, rho, _ = settle(lambda y: pencil.A_dot(y) + tau * y, x, k, level, STEPS)
     # the LASSO may keep one more than k where two leave at the same ρ_ε, and no ρ_ε keeps k where all scores tie
     return keep_largest(x, k, np.abs(x) * pencil.B_roots), rho
-
-
-def lasso_steps(pencil: Pencil, tau: float, k: int, x: Vector) -> float:
-    """All levels for any B, which changes x and returns ρ_ε: compiled, as a step is a LASSO for several ρ_ε."""
-    from ..steps.kernels import one_shot_gev
-
-    A, B = pencil.dense()
-    L = np.ascontiguousarray(pencil.cholesky)
-    # by the largest coordinate and not by the length: ten times as much, and a LASSO costs many products
-    return float(one_shot_gev(np.asarray(A), B, L, tau, k, x, np.array(LEVELS), STEPS, 10.0 * STILL))
 
 
 def factor_steps(A: Gram, k: int, x: Vector) -> tuple[Vector, float]:
