@@ -215,7 +215,7 @@ class Search:
         The expected cost is that of the last node, or half of what was expected of it.
         """
         if self.left <= self.cost:
-            self.keep(Node(bound, included, free, int(free[0]) if len(free) else -1))
+            self.keep(Node(bound, included, free, 0))  # whatever the branch: the search ends before it is taken
             return
         begin = perf_counter()
         self.visit(included, free, bound)

@@ -43,9 +43,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that the bounds can be had without CVXPY."""
-    for module in (
-        ("bounds", "relaxation", "pair_splitting", "entrywise", "literal", "fisher_qps") if name in __all__ else ()
-    ):
+    homes = ("bounds", "relaxation", "pair_splitting", "entrywise", "literal", "fisher_qps")
+    for module in homes if name in __all__ else ():
         if hasattr(found := import_module(f".{module}", __name__), name):
             return getattr(found, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -20,7 +20,7 @@ import numpy as np
 
 from .._numerics.checks import Matrix, as_real
 from ..errors import InvalidParameter
-from ..pencils import Gram, Pencil, expect_pencil
+from ..pencils import Pencil, expect_pencil
 
 
 def projector_trace(pencil: Pencil, V: Matrix) -> float:
@@ -63,7 +63,7 @@ def is_variance(pencil: Pencil) -> bool:
 
 
 def total(pencil: Pencil) -> float:
-    """tr(B⁻¹A), or an error when A is not a variance; A = CᵀC is not formed."""
+    """tr(B⁻¹A), or an error when A is not a variance."""
     if not is_variance(pencil):
         raise InvalidParameter(
             f"Explained variance needs A ⪰ 0 and A ≠ 0, but λmin(A) = {pencil.lambda_min_A:.3g} (a CCA pencil has "
@@ -71,10 +71,7 @@ def total(pencil: Pencil) -> float:
         )
     if pencil.B is None:
         return float(np.sum(pencil.A_diagonal))
-    if isinstance(pencil.A, Gram):
-        C = pencil.A.C
-        return float(np.sum(C.T * pencil.B_solve(C.T)))  # pyright: ignore[reportArgumentType]
-    return float(np.trace(pencil.B_solve(pencil.A)))  # pyright: ignore[reportArgumentType]
+    return float(np.trace(pencil.B_solve(pencil.dense()[0])))
 
 
 def checked_loadings(pencil: Pencil, V: Matrix, what: str = "V") -> Matrix:

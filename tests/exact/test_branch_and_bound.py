@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import heappop
 from itertools import combinations, pairwise
 from time import perf_counter, sleep
 
@@ -15,7 +16,7 @@ from dcgev_cvx.datasets import pitprops, planted_cca, planted_pca
 from dcgev_cvx.exact import ExactStatus, best_subset, branch_and_bound, brute_force
 from dcgev_cvx.exact.branch_and_bound import Search, work
 from dcgev_cvx.exact.enumeration import scaled_pencil
-from dcgev_cvx.exact.node_bounds import NodeBounds
+from dcgev_cvx.exact.node_bounds import Node, NodeBounds
 from dcgev_cvx.exact.root import Root
 from dcgev_cvx.relaxations.bounds import cheap_bound, smallest_B_eigenvalue
 
@@ -323,3 +324,13 @@ def test_an_open_node_has_the_smallest_of_its_bounds():
         search.offer(np.arange(5))
         search.open(np.arange(40))
         assert -search.heap[0][0] == pytest.approx(min(inherited, scaled.lambda_max))
+
+
+def test_the_largest_bound_comes_first_and_beyond_the_limit_the_last_node_kept(monkeypatch):
+    monkeypatch.setattr(branch_and_bound, "HEAP_LIMIT", 3)
+    search = Search(scaled_pencil(null(40), 5)[0], 5, 1.0, np.inf, np.inf)
+    for branch, bound in enumerate([3.0, 5.0, 5.0, 1.0, 2.0]):
+        search.keep(Node(bound, np.arange(0), np.arange(40), branch))
+    search.value, search.root = 0.0, 9.0
+    assert search.upper == 5.0
+    assert [heappop(search.heap)[2].branch for _ in range(5)] == [4, 3, 1, 2, 0]

@@ -6,13 +6,15 @@ import referee
 from families import cca, conditioned, value_on
 from scipy.linalg import eigh
 
-from dcgev_cvx import Pencil, datasets
+from dcgev_cvx import Gram, Pencil, datasets
 from dcgev_cvx.search.constructions import (
     backward_elimination,
     best_pair,
+    column_supports,
     fitted,
     forward_selection,
     highest,
+    scaled_columns,
     spread,
 )
 
@@ -96,3 +98,14 @@ def test_spread_adds_variables_of_the_same_eigenvalue_in_the_units_of_the_metric
     assert sizes[1] == pytest.approx(10.0 * sizes[0], rel=1e-12)
     assert pencil.B_norm(x) == pytest.approx(1.0, rel=1e-12)
     assert np.count_nonzero(spread(pencil, np.array([1.0, 0.0, 0.0, 0.0]) / np.sqrt(scale), 4)) == 1
+
+
+@pytest.mark.parametrize("factored", [True, False])
+def test_columns_are_compared_in_the_units_of_the_metric(factored):
+    C = np.random.default_rng(5).standard_normal((4, 9))
+    d = 10.0 ** np.linspace(-2.0, 2.0, 9)
+    pencil = Pencil(Gram(C * d) if factored else (C * d).T @ (C * d), np.diag(d**2))
+    columns = np.array([7, 2])
+    assert scaled_columns(pencil, columns) == pytest.approx(np.abs(C.T @ C)[columns], rel=1e-9)
+    plain = column_supports(Pencil(C.T @ C), ((np.arange(9), 3),), np.arange(9), 2)
+    assert np.array_equal(column_supports(pencil, ((np.arange(9), 3),), np.arange(9), 2), plain)
