@@ -67,6 +67,14 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("exact/branch_and_bound", "if deadline - begin < 1e-07 * pencil.n ** 2 - 6e-11 * pencil.n ** 3:"): FASTER,
     ("exact/root", "if seconds >= (2.0 if effort == 'quick' else 2.0) * (1.0 + 0.0005 * pencil.n):"): FASTER,
     (
+        "exact/root",
+        "if seconds >= (1.0 if effort == 'quick' else 2.0) * (2.0 + 0.0005 * pencil.n):",
+    ): FASTER,
+    (
+        "exact/screening",
+        "if np.any(e < 0.0):",
+    ): "at e = 0 a charge is U²/0, not finite, and pair_dual returns None too",
+    (
         "relaxations/bounds",
         "lam, nudge = (float(np.max(np.diagonal(A))), max(UNIT_ROUNDOFF * float(np.min(sizes)), TINY))",
     ): FASTER,

@@ -10,7 +10,7 @@ from time import perf_counter
 
 import numpy as np
 
-from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+from .._numerics.checks import Index, Matrix, Vector
 from .._numerics.proofs import is_definite
 from ..pencils import Pencil
 from ..relaxations.pairwise import PairDual, charges, pair_dual
@@ -87,7 +87,6 @@ def extended(pencil: Pencil, k: int, lam: float, W: Index, dual: PairDual) -> Pa
     A, B = pencil.dense()
     U = lam * B - A
     a = np.abs(U)
-    cross = U[np.ix_(W, Z)] ** 2 / e * (1.0 + 16.0 * UNIT_ROUNDOFF)
-    a[np.ix_(W, Z)], a[np.ix_(Z, W)] = cross, np.broadcast_to(e[:, None], (len(Z), len(W)))
+    a[np.ix_(W, Z)], a[np.ix_(Z, W)] = U[np.ix_(W, Z)] ** 2 / e, np.broadcast_to(e[:, None], (len(Z), len(W)))
     U[np.ix_(W, W)], a[np.ix_(W, W)] = dual.U, dual.a
     return pair_dual(U, a, pencil.n)
