@@ -187,7 +187,6 @@ def test_rho_works_on_samples_too(run, files):
         ("solve flat.csv --task pca -k 1", "X has 1 entries that are NaN or infinite, in column(s) 'oak'"),
         ("solve still.csv --task pca --scale -k 1", "X has constant column(s): 'oak'. They cannot be scaled"),
         ("path pitprops --plot=", "--plot = '' must be the path of a file or folder"),
-        ("compare pitprops --html=", "--html = '' must be the path of a file or folder"),
         ("solve X.csv --task fda --y square.npy -k 1", "one row or one column is needed"),
         ("path nowhere", "neither a bundled name nor a file"),
     ],
