@@ -85,8 +85,7 @@ class Gap:
     @property
     def closed(self) -> bool:
         """Is the value proved optimal: do the ends agree to 1e-9? A value far above the bound proves nothing."""
-        size = max(abs(self.upper), abs(self.lower))
-        return math.isfinite(size) and abs(self.upper - self.lower) <= CLOSED_TOL * size
+        return math.isfinite(self.upper) and math.isclose(self.lower, self.upper, rel_tol=CLOSED_TOL)
 
     def __str__(self) -> str:
         return f"[{self.lower:.6g}, {self.upper:.6g}], gap {100.0 * self.relative:.2g} %"

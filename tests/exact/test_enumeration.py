@@ -45,3 +45,8 @@ def test_what_was_tried_is_counted_and_bounded_and_the_first_of_equals_is_kept()
     assert (tried.count, tried.support.tolist(), tried.value) == (10, [0, 1], 1.0)
     assert 1.0 <= tried.bound <= 1.0 + 1e-13
     assert try_all(pencil, np.empty(0, dtype=np.intp), np.arange(5), 2, floor=3.0).bound == pytest.approx(3.0)
+
+
+def test_supports_with_known_members_are_all_tried():
+    tried = try_all(Pencil(np.diag([1.0, 1.0, 2.0, 9.0, 2.0, 3.0])), np.array([0, 1]), np.arange(2, 6), 2)
+    assert (tried.count, tried.support.tolist(), tried.value) == (6, [0, 1, 2, 3], 9.0)

@@ -401,3 +401,9 @@ def test_a_fixed_radius_is_charged_once(k):
     """A = 11ᵀ is worth k where ‖x‖₁² ≤ k, and U = −A proves it: the diagonal of U is no further cost."""
     pencil = Pencil(np.ones((5, 5)))
     assert radius_bound(pencil, np.sqrt(k), -np.ones((5, 5))) == pytest.approx(k)
+
+
+def test_a_gap_is_a_share_of_its_larger_end():
+    assert bounds.Gap(1.0, 4.0).relative == bounds.Gap(-4.0, -1.0).relative == 0.75
+    assert bounds.Gap(-1.0, 1.0).relative == 2.0
+    assert not bounds.Gap(1e-12, 1.0).closed

@@ -108,4 +108,5 @@ def test_columns_are_compared_in_the_units_of_the_metric(factored):
     columns = np.array([7, 2])
     assert scaled_columns(pencil, columns) == pytest.approx(np.abs(C.T @ C)[columns], rel=1e-9)
     plain = column_supports(Pencil(C.T @ C), ((np.arange(9), 3),), np.arange(9), 2)
+    assert len(plain) == 2
     assert np.array_equal(column_supports(pencil, ((np.arange(9), 3),), np.arange(9), 2), plain)

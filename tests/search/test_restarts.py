@@ -198,3 +198,9 @@ def test_each_view_exchanges_among_its_own_variables():
     plan = ((np.arange(3), 1), (np.arange(3, 5), 1))
     assert Search(cca(0), plan, np.random.default_rng(0)).exchanges.groups.tolist() == [0, 0, 0, 1, 1]
     assert search_of(cca(0), 2).exchanges.groups is None
+
+
+def test_no_more_columns_are_tried_than_supports_are_kept():
+    search = search_of(pca(0, 60, 200), 3)
+    search.construct(1e9)
+    assert search.starts["columns of A"] == TOPS
