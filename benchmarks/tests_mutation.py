@@ -51,6 +51,12 @@ NAMES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
 FLAGS = ("check_finite", "lower", "overwrite_a", "overwrite_b", "copy", "strict")
 FASTER = "decides how soon something happens, not what is computed"
 EQUIVALENT: dict[tuple[str, str], str] = {
+    ("exact/screening", "size = 2 * size if perf_counter() <= deadline else len(order)"): FASTER,
+    ("search/one_shot", "STEPS, STILL = (40, 0.006)"): FASTER,
+    (
+        "relaxations/bounds",
+        "left = left - 32.0 * (k + 2) * UNIT_ROUNDOFF * (abs(lam) + sizes)",
+    ): "more units are taken off than rounding needs: the bound stays one, and rises by units in the last place",
     ("steps/shrink", "if not 0 < np.count_nonzero(y) < 1.4 * len(y) or not absorbing(self.part, y):"): FASTER,
     ("_numerics/proofs", "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))"): FASTER,
     ("exact/root", "RELAXED_LIMIT = 2501"): FASTER,
@@ -66,6 +72,14 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("exact/branch_and_bound", "if deadline - begin < 2e-07 * pencil.n ** 2 + 6e-11 * pencil.n ** 3:"): FASTER,
     ("exact/branch_and_bound", "if deadline - begin < 1e-07 * pencil.n ** 2 - 6e-11 * pencil.n ** 3:"): FASTER,
     ("exact/root", "if seconds >= (2.0 if effort == 'quick' else 2.0) * (1.0 + 0.0005 * pencil.n):"): FASTER,
+    (
+        "exact/root",
+        "if seconds >= (1.0 if effort == 'quick' else 2.0) * (2.0 + 0.0005 * pencil.n):",
+    ): FASTER,
+    (
+        "exact/screening",
+        "if np.any(e < 0.0):",
+    ): "at e = 0 a charge is U²/0, not finite, and pair_dual returns None too",
     (
         "relaxations/bounds",
         "lam, nudge = (float(np.max(np.diagonal(A))), max(UNIT_ROUNDOFF * float(np.min(sizes)), TINY))",

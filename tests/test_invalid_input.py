@@ -442,7 +442,7 @@ CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine f
     dcgev_cvx.rho_max: {"pencil": PENCIL, "x0": None, "eps": 0.1},
     dcgev_cvx.solve: {"pencil": PCA, "k": 2, "effort": "quick", "random_state": 0, "check_path": False},
     dcgev_cvx.components: {"pencil": PCA, "ks": [2], "deflation": "schur", "effort": "quick", "callback": None},
-    dcgev_cvx.deflate: {"pencil": PCA, "x": a, "deflation": "projection", "found": None},
+    dcgev_cvx.deflate: {"pencil": PCA, "x": a, "deflation": "projection", "earlier": None},
     renormalize: {"pencil": PCA, "x": a},
     dcgev_cvx.compare: {
         "pencil": PCA,
@@ -456,7 +456,7 @@ CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine f
     dcgev_cvx.pca_pencil: {"X": X, "center": True, "scale": False},
     dcgev_cvx.cca_pencil: {"X": X, "Y": X[:, :2] + 1.0, "ridge": 0.1},
     dcgev_cvx.fda_vectors: {"X": X, "y": LABELS, "ridge": 0.1},
-    dcgev_cvx.fisher_solve: {"a": a, "B": B, "k": 2, "path": None, "names": None},
+    dcgev_cvx.fisher_solve: {"a": a, "B": B, "k": 2, "names": None},
     exact.best_subset: {
         "pencil": PCA,
         "k": 2,
@@ -488,8 +488,8 @@ CALLS = {  # callable and good arguments; the values in ANY and TAKEN are fine f
 }
 ANY = {"U"}  # a dual matrix may be anything at all
 TAKEN = {  # (argument, value) that are in order somewhere
-    *((name, "none") for name in ("B", "tau", "penalty", "x0", "stop", "callback", "accelerate", "rhos", "found")),
-    *((name, "none") for name in ("methods", "time_limit", "progress", "path", "names", "start", "node_limit")),
+    *((name, "none") for name in ("B", "tau", "penalty", "x0", "stop", "callback", "accelerate", "rhos", "earlier")),
+    *((name, "none") for name in ("methods", "time_limit", "progress", "names", "start", "node_limit")),
     *((name, "none") for name in ("blocks", "solver", "level", "check_path", "k", "samples", "random_state")),
     *((name, "function") for name in ("callback", "progress", "step")),
     *((name, "half") for name in ("rho", "eps", "tau", "nu", "radius", "tol", "step", "decrease", "stationarity")),
@@ -587,7 +587,7 @@ def test_decimals_fractions_and_numpy_scalars_are_accepted(call):
         (lambda: dcgev_cvx.fda_pencil(X, LABELS.reshape(6, 2)), "must be a sequence of class labels, one per sample"),
         (lambda: dcgev_cvx.fda_pencil(X, np.ma.array(LABELS, mask=LABELS == 1)), "y has 6 missing labels"),
         (lambda: dcgev_cvx.fda_pencil(X, {0, 1}), "must be a sequence of class labels"),
-        (lambda: dcgev_cvx.deflate(PCA, a, "hotelling", a), r"found must be B-orthonormal"),
+        (lambda: dcgev_cvx.deflate(PCA, a, "hotelling", a[:2]), r"earlier must be \d+ × r, one column per component"),
         (lambda: dcgev_cvx.path(PCA, pd.DataFrame(A)), "rhos = .* must list numbers of at least 0"),
         (lambda: dcgev_cvx.components(PCA, {2, 1}), r"ks = \{1, 2\} must list one cardinality per component"),
         (lambda: Pencil(A, names=np.ones((3, 3))), "names = .* must list 3 names"),

@@ -5,8 +5,6 @@ brute_force  every support of size k, up to five million of them
 best_subset  branch and bound; stopped early it returns an interval that contains the optimum
 """
 
-from __future__ import annotations
-
 from .branch_and_bound import best_subset
 from .enumeration import brute_force, gev
 from .results import ExactSolution, ExactStatus, Progress

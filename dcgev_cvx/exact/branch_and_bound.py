@@ -10,15 +10,12 @@
    bounds of open nodes and the threshold below which nodes were closed.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from itertools import count
+from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -32,6 +29,8 @@ from .enumeration import scaled_pencil, try_all
 from .node_bounds import Node, NodeBounds
 from .results import ExactSolution, ExactStatus, Progress, exact_from
 from .root import CORE_ABOVE, RELAXED_LIMIT, first_support, largest, quick_bound, relaxed, threshold, value_of
+
+Listener: TypeAlias = Callable[[Progress], object] | None
 
 LEAF_WORK = 200_000.0
 """A node whose supports cost less than this many units of `work`, 10 ms, is enumerated."""
@@ -52,7 +51,7 @@ def best_subset(
     time_limit: float | None = None,
     node_limit: int | None = None,
     start: Any = None,
-    progress: Callable[[Progress], object] | None = None,
+    progress: Listener = None,
 ) -> ExactSolution:
     """Return the best k-sparse vector and a proof: max xᵀAx s.t. xᵀBx = 1, ‖x‖₀ ≤ k (SGEV-P).
 
@@ -107,40 +106,11 @@ def best_subset(
     most = math.inf if node_limit is None else as_whole(node_limit, "node_limit", low=0)
     first = None if start is None else as_vector(getattr(start, "x", start), pencil.n, "start")
     listener = as_callback(progress, "progress")
-    # what scaling, bounding and one node take at least on a machine of today: some n² and one factorisation
-    if deadline - begin < 1e-7 * pencil.n**2 + 6e-11 * pencil.n**3:
-        support = first_support(pencil, k, 0.0, "quick") if first is None else largest(pencil, first, k)
-        upper = quick_bound(pencil, k, 0.0)
-        return exact_from(pencil, support, upper, ExactStatus.OUT_OF_TIME, seconds=perf_counter() - begin)
     scaled, unit = scaled_pencil(pencil, k)
-    before, bound = perf_counter(), quick_bound(scaled, k, deadline - perf_counter())
-    # a node is bounded by much the same work as the problem itself
-    search = Search(scaled, k, unit, begin, deadline, most, bound, listener, cost=perf_counter() - before)
-    nobody, everyone = np.empty(0, dtype=np.intp), np.arange(pencil.n)
-    # no cheap tree where the relaxation has a core of the variables and nodes have all; no other where it has none
-    cheap = CHEAP_NODES if pencil.n <= CORE_ABOVE else 0 if pencil.n <= RELAXED_LIMIT else math.inf
-    if work(pencil.n, k, k) <= LEAF_WORK:
-        search.enumerate(nobody, everyone, k)
-    else:
-        search.offer(first_support(scaled, k, search.left, "quick") if first is None else largest(pencil, first, k))
-        if cheap:
-            search.open(everyone)
-        else:
-            search.keep(Node(bound, nobody, everyone, 0))
-    stopped = search.run(cheap)
-    if stopped is ExactStatus.OUT_OF_NODES and search.nodes < most:
-        search.relax(first_support(scaled, k, search.left, "normal") if first is None else search.support)
-        stopped = search.run()
-    return exact_from(
-        pencil,
-        search.support,
-        times(search.upper, unit),
-        stopped,
-        nodes=search.nodes,
-        supports=search.supports,
-        screened=search.screened,
-        seconds=perf_counter() - begin,
-    )
+    search = Search(scaled, k, unit, deadline, most, listener)
+    stopped = search.from_start(None if first is None else largest(pencil, first, k))
+    counts = search.nodes, search.supports, search.screened
+    return exact_from(pencil, search.support, times(search.upper, unit), perf_counter() - begin, stopped, *counts)
 
 
 def work(free: int, m: int, k: int) -> float:
@@ -148,7 +118,6 @@ def work(free: int, m: int, k: int) -> float:
     return math.comb(free, m) * float(k * k + 40) if free < 2000 or m < 3 else math.inf
 
 
-@dataclass
 class Search:
     """The state of one branch and bound on a scaled pencil; `begin` and `deadline` are times of perf_counter.
 
@@ -157,28 +126,19 @@ class Search:
     every support that was tried; bounds of nodes are proved too, so that rounding is accounted for throughout.
     """
 
-    pencil: Pencil
-    k: int
-    unit: float
-    begin: float
-    deadline: float
-    most_nodes: float
-    root: float
-    progress: Callable[[Progress], object] | None = None
-    value: float = -math.inf
-    support: Index = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    tried: float = -math.inf
-    nodes: int = 0
-    supports: int = 0
-    screened: int = 0
-    cost: float = 0.0
-    heap: list[tuple[float, int, Node]] = field(default_factory=list)
-    stack: list[Node] = field(default_factory=list)
-    ticket: count[int] = field(default_factory=count)
-
-    def __post_init__(self) -> None:
-        self.bounds: NodeBounds = NodeBounds(self.pencil.dense()[0], self.pencil.B, self.k)
-        self.reported: float = self.begin
+    def __init__(
+        self, pencil: Pencil, k: int, unit: float, deadline: float, most_nodes: float, progress: Listener = None
+    ) -> None:
+        self.pencil, self.k, self.unit, self.progress = pencil, k, unit, progress
+        self.deadline, self.most_nodes = deadline, most_nodes
+        self.value, self.tried, self.support = -math.inf, -math.inf, np.empty(0, dtype=np.intp)
+        self.nodes = self.supports = self.screened = self.kept = 0
+        self.heap: list[tuple[float, int, Node]] = []
+        self.begin = self.reported = perf_counter()
+        self.root = quick_bound(pencil, k, self.left)
+        # the seconds that a node takes: it is bounded by much the same work as the problem itself
+        self.cost = perf_counter() - self.begin
+        self.bounds = NodeBounds(pencil.dense()[0], pencil.B, k)
 
     @property
     def left(self) -> float:
@@ -193,9 +153,26 @@ class Search:
     @property
     def upper(self) -> float:
         """No support has a larger value: closed nodes stay below the threshold, open ones below their bounds."""
-        bounds = [-self.heap[0][0]] if self.heap else []
-        bounds += [node.bound for node in self.stack]
-        return min(self.root, max([self.threshold, self.tried, *bounds]))
+        return min(self.root, max([self.threshold, self.tried, *(node.bound for *_, node in self.heap)]))
+
+    def from_start(self, first: Index | None) -> ExactStatus | None:
+        """Steps 1 to 7, from the support given if there is one; which limit ended the search, None for none."""
+        pencil, k, nobody, everyone = self.pencil, self.k, np.empty(0, dtype=np.intp), np.arange(self.pencil.n)
+        if self.left > 0.0 and work(pencil.n, k, k) <= LEAF_WORK:
+            self.enumerate(nobody, everyone, k)
+            return None
+        self.offer(first_support(pencil, k, self.left, "quick") if first is None else first)
+        # no cheap tree where the relaxation has a core of the variables and nodes have all, no other beyond its limit
+        cheap = CHEAP_NODES if pencil.n <= CORE_ABOVE else 0 if pencil.n <= RELAXED_LIMIT else math.inf
+        if cheap:
+            self.open(everyone)
+        else:
+            self.keep(Node(self.root, nobody, everyone, 0))
+        stopped = self.run(cheap)
+        if stopped is ExactStatus.OUT_OF_NODES and self.nodes < self.most_nodes:
+            self.relax(first_support(pencil, k, self.left, "normal") if first is None else self.support)
+            stopped = self.run()
+        return stopped
 
     def relax(self, support: Index) -> None:
         """Begin the tree again, with the dual of the relaxation and without the variables that it removes.
@@ -209,7 +186,7 @@ class Search:
         self.root = min(self.upper, max(self.threshold, root.bound))
         self.screened = self.pencil.n - len(root.kept)
         self.bounds = replace(self.bounds, dual=root.dual, kept=root.kept)
-        self.heap, self.stack = [], []
+        self.heap = []
         self.open(root.kept)
 
     def open(self, variables: Index) -> None:
@@ -217,14 +194,14 @@ class Search:
         self.visit_in_time(np.empty(0, dtype=np.intp), variables, self.root)
 
     def run(self, nodes: float = math.inf) -> ExactStatus | None:
-        """Search until no node is open (None) or a limit is met; best first, the depth-first stack before it."""
-        while self.heap or self.stack:
+        """Search until no node is open (None) or a limit is met."""
+        while self.heap:
             if self.left <= self.cost:
                 return ExactStatus.OUT_OF_TIME
             if self.nodes >= min(nodes, self.most_nodes):
                 return ExactStatus.OUT_OF_NODES
             self.report()
-            node = self.stack.pop() if self.stack else heapq.heappop(self.heap)[2]
+            node = heapq.heappop(self.heap)[2]
             # the best value may have risen since the node was kept
             if node.bound <= self.threshold:
                 continue
@@ -238,7 +215,7 @@ class Search:
         The expected cost is that of the last node, or half of what was expected of it.
         """
         if self.left <= self.cost:
-            self.keep(Node(bound, included, free, int(free[0]) if len(free) else -1))
+            self.keep(Node(bound, included, free, 0))  # whatever the branch: the search ends before it is taken
             return
         begin = perf_counter()
         self.visit(included, free, bound)
@@ -269,11 +246,10 @@ class Search:
         self.keep(Node(bound, included, free, int(branch)))
 
     def keep(self, node: Node) -> None:
-        """Keep a node open; the ticket breaks ties by age, so that the search is the same on every run."""
-        if len(self.heap) >= HEAP_LIMIT:
-            self.stack.append(node)
-        else:
-            heapq.heappush(self.heap, (-node.bound, next(self.ticket), node))
+        """Keep a node open. The largest bound comes first, ties by age; beyond HEAP_LIMIT the last node kept."""
+        self.kept += 1
+        full = len(self.heap) >= HEAP_LIMIT
+        heapq.heappush(self.heap, (-math.inf, -self.kept, node) if full else (-node.bound, self.kept, node))
 
     def enumerate(self, included: Index, free: Index, m: int) -> None:
         """Try every support of a node."""
@@ -301,5 +277,5 @@ class Search:
         if self.progress is None or now - self.reported < REPORT_SECONDS:
             return
         self.reported = now
-        value, upper, opened = self.unit * self.value, self.unit * self.upper, len(self.heap) + len(self.stack)
-        self.progress(Progress(self.nodes, self.supports, value, upper, opened, now - self.begin))
+        value, upper = self.unit * self.value, self.unit * self.upper
+        self.progress(Progress(self.nodes, self.supports, value, upper, len(self.heap), now - self.begin))

@@ -4,12 +4,9 @@ On a support S the best vector is the leading eigenvector of (A_SS, B_SS), so (S
 λmax as the score. Tables of supports are scored by one batched eigenvalue call.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, islice
+from itertools import combinations
 from time import perf_counter
 
 import numpy as np
@@ -20,12 +17,10 @@ from ..certificates import Solution, checked_k, solution_of
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, expect_pencil
 from ..relaxations.bounds import cheap_bound
-from ..search.exchange_table import support_values
+from ..search.exchange_table import support_values, tables_of
 from ..steps.scaling import Scaling
 from .results import ExactSolution, exact_from
 
-CHUNK_ENTRIES = 1 << 18
-"""Numbers gathered at a time (supports × k²): 2 MB, which stays in a cache."""
 BRUTE_FORCE_LIMIT = 5_000_000
 """The most supports that brute_force tries: about a minute at k = 6."""
 
@@ -98,7 +93,7 @@ def brute_force(pencil: Pencil, k: int) -> ExactSolution:
     tried = try_all(scaled, np.empty(0, dtype=np.intp), np.arange(pencil.n), k)
     # no proof is found in a metric that is singular to working precision
     upper = tried.bound if math.isfinite(tried.bound) else cheap_bound(scaled, k)
-    return exact_from(pencil, tried.support, times(upper, unit), supports=tried.count, seconds=perf_counter() - begin)
+    return exact_from(pencil, tried.support, times(upper, unit), perf_counter() - begin, supports=tried.count)
 
 
 @dataclass(frozen=True)
@@ -117,7 +112,8 @@ def try_all(pencil: Pencil, included: Index, free: Index, m: int, floor: float =
     The bound starts at `floor`: nothing below it needs a proof.
     """
     best = Tried(-math.inf, included, 0, floor)
-    for table in supports_of(included, free, m):
+    known = tuple(included.tolist())
+    for table in tables_of((known + others for others in combinations(free.tolist(), m)), len(known) + m):
         values = support_values(pencil, table)
         top = int(np.argmax(values))
         bound = proved_on_all(pencil, table, max(best.bound, float(values[top])))
@@ -126,17 +122,6 @@ def try_all(pencil: Pencil, included: Index, free: Index, m: int, floor: float =
         if values[top] > best.value:
             best = replace(best, value=float(values[top]), support=np.sort(table[top]))
     return best
-
-
-def supports_of(included: Index, free: Index, m: int) -> Iterator[Index]:
-    """All supports included ∪ (m of free) in lexicographic order, in tables of at most CHUNK_ENTRIES/k² rows."""
-    k = len(included) + m
-    rows = max(1, CHUNK_ENTRIES // (k * k))
-    subsets = combinations(free.tolist(), m)
-    while chosen := list(islice(subsets, rows)):
-        flat = np.fromiter(chain.from_iterable(chosen), dtype=np.intp, count=len(chosen) * m)
-        fixed = np.broadcast_to(included, (len(chosen), len(included)))
-        yield np.hstack([fixed, flat.reshape(len(chosen), m)])
 
 
 def proved_on_all(scaled: Pencil, table: Index, guess: float) -> float:

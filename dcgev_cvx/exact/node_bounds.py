@@ -4,8 +4,6 @@ A dual (U, a) of the pairwise relaxation stays one on every principal sub-pencil
 bounds every node, for one small eigenvalue problem each.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What an exact search returns: a vector, a proved upper bound, and how the search ended."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 
@@ -47,8 +45,6 @@ class ExactSolution:
         xᵀAx/xᵀBx, computed from the data.
     upper_bound : float
         No k-sparse vector has a larger value, rounding included.
-    optimal : bool
-        Do the two agree to 1e-9, or to the rounding of A's entries where the optimum is zero beside them?
     status : ExactStatus
         How the search ended.
     nodes : int
@@ -78,13 +74,17 @@ class ExactSolution:
     support: tuple[int, ...]
     value: float
     upper_bound: float
-    optimal: bool
     status: ExactStatus
     nodes: int
     supports: int
     seconds: float
     screened: int = 0
     names: tuple[str, ...] | None = None
+
+    @property
+    def optimal(self) -> bool:
+        """Do the two agree to 1e-9, or to the rounding of A's entries where the optimum is zero beside them?"""
+        return self.status is ExactStatus.OPTIMAL
 
     @property
     def gap(self) -> Gap:
@@ -124,8 +124,8 @@ class Progress:
     Examples
     --------
     >>> from dcgev_cvx.exact import Progress
-    >>> print(Progress(nodes=12, supports=30, incumbent=2.0, bound=2.5, open_nodes=3, seconds=0.5))
-        0.5 s  incumbent 2  bound 2.5  gap 20 %  12 nodes, 3 open
+    >>> Progress(nodes=12, supports=30, incumbent=2.0, bound=2.5, open_nodes=3, seconds=0.5)
+    Progress(nodes=12, supports=30, incumbent=2.0, bound=2.5, open_nodes=3, seconds=0.5)
     """
 
     nodes: int
@@ -135,43 +135,25 @@ class Progress:
     open_nodes: int
     seconds: float
 
-    def __str__(self) -> str:
-        gap = Gap(self.incumbent, self.bound).relative
-        return (
-            f"{self.seconds:7.1f} s  incumbent {self.incumbent:.6g}  bound {self.bound:.6g}  "
-            f"gap {100.0 * gap:.3g} %  {self.nodes} nodes, {self.open_nodes} open"
-        )
-
 
 def exact_from(
     pencil: Pencil,
     support: Index,
     upper: float,
+    seconds: float,
     stopped: ExactStatus | None = None,
-    *,
     nodes: int = 0,
     supports: int = 0,
     screened: int = 0,
-    seconds: float,
 ) -> ExactSolution:
     """The record of a search, optimal where its interval is closed, even if a limit stopped it."""
     x = frozen(on_support(pencil, support))
     attained = value(pencil, x)
     upper = max(upper, attained)  # the value is rounded too
     closed = Gap(attained, upper).closed or upper - attained <= rounding(pencil, len(support))
-    return ExactSolution(
-        x=x,
-        support=tuple(int(i) for i in support),
-        value=attained,
-        upper_bound=upper,
-        optimal=closed,
-        status=ExactStatus.OPTIMAL if closed else stopped or ExactStatus.ROUNDING,
-        nodes=nodes,
-        supports=supports,
-        seconds=seconds,
-        screened=screened,
-        names=pencil.names,
-    )
+    status = ExactStatus.OPTIMAL if closed else stopped or ExactStatus.ROUNDING
+    chosen = tuple(support.tolist())
+    return ExactSolution(x, chosen, attained, upper, status, nodes, supports, seconds, screened, pencil.names)
 
 
 def rounding(pencil: Pencil, k: int) -> float:
@@ -179,8 +161,6 @@ def rounding(pencil: Pencil, k: int) -> float:
 
     It matters where the optimum is zero beside the entries of A, and no relative gap can close.
     """
-    if pencil.B is None:
-        return 8.0 * (k + 3) ** 2 * UNIT_ROUNDOFF * pencil.A_scale
     s = pencil.B_roots
     rows = pencil.A_diagonal / s if isinstance(pencil.A, Gram) else np.max(np.abs(pencil.A) / s, axis=1)
     return 8.0 * (k + 3) ** 2 * UNIT_ROUNDOFF * float(np.max(rows / s))

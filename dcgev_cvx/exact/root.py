@@ -1,7 +1,5 @@
 """What is known before branching: a first support, the pairwise relaxation, and the variables that it removes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -71,9 +69,7 @@ def first_support(pencil: Pencil, k: int, seconds: float, effort: Literal["quick
 def best_row(pencil: Pencil, k: int) -> Index:
     """The variable that is best alone, and the k − 1 largest entries of its row."""
     i = int(np.argmax(pencil.A_diagonal / pencil.B_diagonal))
-    unit = np.zeros(pencil.n)
-    unit[i] = 1.0
-    row = np.abs(pencil.A_dot(unit)) / pencil.B_roots
+    row = np.abs(pencil.A_dot(np.eye(1, pencil.n, i)[0])) / pencil.B_roots
     row[i] = math.inf
     return np.sort(largest_first(row, k))
 

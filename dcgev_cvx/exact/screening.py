@@ -5,16 +5,12 @@ that its charge (`relaxations.pairwise`) is the largest aᵢⱼ with j in Z and 
 k − 1 largest. Where λB − A − U − Diag(charges) ≻ 0 no such support reaches λ, and all of Z goes.
 """
 
-from __future__ import annotations
-
 import math
-from dataclasses import dataclass
-from functools import cached_property
 from time import perf_counter
 
 import numpy as np
 
-from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+from .._numerics.checks import Index, Matrix, Vector
 from .._numerics.proofs import is_definite
 from ..pencils import Pencil
 from ..relaxations.pairwise import PairDual, charges, pair_dual
@@ -23,15 +19,19 @@ SLACK = 0.999
 """The share of a row's diagonal that is given away as charges: the rest pays for rounding."""
 
 
-@dataclass(frozen=True)
 class Screening:
-    """The test for one pencil, one dual and one λ."""
+    """The test for one pencil, one dual and one λ.
 
-    A: Matrix
-    B: Matrix | None
-    k: int
-    dual: PairDual
-    lam: float
+    `charges` are the sums of the k − 1 largest of every row, an upper bound on every charge, and `last` the smallest
+    of these; `size` holds the moduli of all summands, for `is_definite`.
+    """
+
+    def __init__(self, A: Matrix, B: Matrix | None, k: int, dual: PairDual, lam: float) -> None:
+        self.k, self.a, self.lam, at = k, dual.a, lam, len(A) - k + 1
+        self.M, self.B = A + dual.U, np.eye(len(A)) if B is None else B
+        self.charges = charges(dual.a, 0, k)
+        self.last = np.partition(dual.a, at, axis=1)[:, at]
+        self.size = np.abs(A) + np.abs(dual.U) + np.diag(self.charges)
 
     def kept(self, weights: Vector, deadline: float = math.inf) -> Index:
         """The variables that are left: the k, 2k, 4k, … of the largest weight, as soon as all others are excluded."""
@@ -42,30 +42,13 @@ class Screening:
 
     def excluded(self, Z: Index) -> bool:
         """Is every support with a variable of Z proved to stay below λ?"""
-        B = np.eye(len(self.A)) if self.B is None else self.B
-        return is_definite(self.lam, self.A + self.dual.U + np.diag(self.charges_with(Z)), B, self.size)
+        return is_definite(self.lam, self.M + np.diag(self.charges_with(Z)), self.B, self.size)
 
     def charges_with(self, Z: Index) -> Vector:
         """The charges of the supports that hold a variable of Z: one of the k − 1 others of a row is in Z."""
-        saved = np.maximum(0.0, self.last - np.max(self.dual.a[:, Z], axis=1))
+        saved = np.maximum(0.0, self.last - np.max(self.a[:, Z], axis=1))
         saved[Z] = 0.0  # a row of Z may be the only one of Z in the support
         return self.charges - saved  # `charges` rounds its sums up by more than this difference rounds
-
-    @cached_property
-    def charges(self) -> Vector:
-        """The k − 1 largest of every row, summed: an upper bound on every charge."""
-        return charges(self.dual.a, 0, self.k)
-
-    @cached_property
-    def last(self) -> Vector:
-        """The (k − 1)-th largest of every row."""
-        at = len(self.A) - self.k + 1
-        return np.partition(self.dual.a, at, axis=1)[:, at]
-
-    @cached_property
-    def size(self) -> Matrix:
-        """The moduli of all summands, for `is_definite`."""
-        return np.abs(self.A) + np.abs(self.dual.U) + np.diag(self.charges)
 
 
 def promising(pencil: Pencil, k: int, lam: float, support: Index, size: int) -> Index | None:
@@ -82,7 +65,7 @@ def allowance(lam: float, pencil: Pencil, k: int, Z: Index) -> Vector:
 
     Row j pays t such pairs and its k − 1 − t largest |Sⱼₗ| within Z from Sⱼⱼ, S = λB − A, whatever t is.
     """
-    S = gap_matrix(lam, pencil, Z, Z)
+    S = lam * pencil.B_sub(Z) - np.asarray(pencil.A)[np.ix_(Z, Z)]
     diagonal = SLACK * np.diagonal(S)
     np.fill_diagonal(S, 0.0)
     largest = -np.sort(-np.partition(np.abs(S), len(Z) - k + 1, axis=1)[:, len(Z) - k + 1 :], axis=1)
@@ -101,17 +84,9 @@ def extended(pencil: Pencil, k: int, lam: float, W: Index, dual: PairDual) -> Pa
     e = allowance(lam, pencil, k, Z)
     if np.any(e <= 0.0):
         return None
-    U = gap_matrix(lam, pencil, np.arange(pencil.n), np.arange(pencil.n))
+    A, B = pencil.dense()
+    U = lam * B - A
     a = np.abs(U)
-    cross = U[np.ix_(W, Z)] ** 2 / e * (1.0 + 16.0 * UNIT_ROUNDOFF)
-    a[np.ix_(W, Z)], a[np.ix_(Z, W)] = cross, np.broadcast_to(e[:, None], (len(Z), len(W)))
+    a[np.ix_(W, Z)], a[np.ix_(Z, W)] = U[np.ix_(W, Z)] ** 2 / e, np.broadcast_to(e[:, None], (len(Z), len(W)))
     U[np.ix_(W, W)], a[np.ix_(W, W)] = dual.U, dual.a
     return pair_dual(U, a, pencil.n)
-
-
-def gap_matrix(lam: float, pencil: Pencil, rows: Index, columns: Index) -> Matrix:
-    """λB − A on a part of the matrix."""
-    A = np.asarray(pencil.A)[np.ix_(rows, columns)]
-    if pencil.B is None:
-        return lam * (rows[:, None] == columns) - A
-    return lam * pencil.B[np.ix_(rows, columns)] - A

@@ -19,45 +19,19 @@ Examples
 True
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._numerics.checks import (
-    LARGEST_POWER,
-    UNIT_ROUNDOFF,
-    Index,
-    Matrix,
-    Vector,
-    as_number,
-    as_real,
-    as_vector,
-    one_of,
-)
+from .._numerics.checks import LARGEST_POWER, UNIT_ROUNDOFF, Matrix, Vector, as_number, as_real, as_vector, one_of
 from .._numerics.proofs import ATTEMPTS, TINY, lambda_max_bound, up
 from .._numerics.selection import top_sum
 from ..certificates import checked_k
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, InvalidPencil
 from ..pencils import Gram, Pencil, expect_pencil
 from ..steps.scaling import Scaling, unit_lengths
-
-__all__ = [
-    "Gap",
-    "cheap_bound",
-    "dense_bound",
-    "homogeneous_bound",
-    "largest_valid_k",
-    "penalized_bound",
-    "radius_bound",
-    "row_sum_bound",
-    "scale_vector",
-    "smallest_B_eigenvalue",
-    "valid_radius",
-]
 
 Scale: TypeAlias = Literal["diagonal", "identity"]
 
@@ -111,8 +85,7 @@ class Gap:
     @property
     def closed(self) -> bool:
         """Is the value proved optimal: do the ends agree to 1e-9? A value far above the bound proves nothing."""
-        size = max(abs(self.upper), abs(self.lower))
-        return math.isfinite(size) and abs(self.upper - self.lower) <= CLOSED_TOL * size
+        return math.isfinite(self.upper) and math.isclose(self.lower, self.upper, rel_tol=CLOSED_TOL)
 
     def __str__(self) -> str:
         return f"[{self.lower:.6g}, {self.upper:.6g}], gap {100.0 * self.relative:.2g} %"
@@ -179,20 +152,18 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
     outer = units[:, None] * units
     A, B, sizes = A * outer, pencil.B * outer, np.max(size * outer, axis=1)
     lam, nudge = float(np.max(np.diagonal(A))), max(UNIT_ROUNDOFF * float(np.max(sizes)), TINY)
-    rows = everyone = np.arange(pencil.n)
     for _ in range(ATTEMPTS):
-        left, slope = dominance(lam, A, B, k, rows)
+        left, slope = dominance(lam, A, B, k)
         # entries of λB − A are rounded by two units each and the sum of k of them by k more; 16(k + 2) are taken off
-        left = left - 16.0 * (k + 2) * UNIT_ROUNDOFF * (abs(lam) + sizes[rows])
+        left = left - 16.0 * (k + 2) * UNIT_ROUNDOFF * (abs(lam) + sizes)
         short = ~(left > 0.0)
-        if not np.any(short) and len(rows) == pencil.n:
+        if not np.any(short):
             return lam
         if not np.all(slope[short] > 0.0):
             return math.inf
         # the last step may be too small to be one: it is helped by ever more units in the last place
-        lam += float(np.max(-left[short] / slope[short])) + nudge if np.any(short) else 0.0
+        lam += float(np.max(-left[short] / slope[short])) + nudge
         nudge *= 2.0
-        rows = rows[short] if np.any(short) else everyone
     return math.inf
 
 
@@ -292,6 +263,54 @@ def valid_radius(pencil: Pencil, k: int) -> float:
     """
     lowest = smallest_B_eigenvalue(pencil)
     return math.sqrt(checked_k(k, pencil.n) / lowest) * (1.0 + 4.0 * UNIT_ROUNDOFF) if lowest > 0.0 else math.inf
+
+
+def radius_for(pencil: Pencil, k: int, rule: Literal["paper", "valid"]) -> float:
+    """Return an ℓ1 budget for a cardinality: "paper" = k (Section 3), "valid" = √(k/λmin(B)) (beyond the paper).
+
+    Parameters
+    ----------
+    pencil : Pencil
+        The pencil (A, B).
+    k : int
+        The cardinality.
+    rule : {"paper", "valid"}
+        "paper": ‖x‖₁ ≤ k. For B = I it holds with room to spare, as ‖x‖₁ ≤ √k, so its bound is weak; for
+        k·λmin(B) < 1 it may cut the optimum off, and is then no bound at all. "valid": the smallest radius
+        that is proved to hold on all of (SGEV-P).
+
+    Returns
+    -------
+    float
+        The radius.
+
+    Raises
+    ------
+    InvalidParameter
+        If k lies outside 1 … n or the rule is unknown.
+    InvalidPencil
+        For "valid" if λmin(B) > 0 cannot be proved in floating point: then no radius is known to hold.
+
+    Examples
+    --------
+    >>> from dcgev_cvx import datasets
+    >>> from dcgev_cvx.relaxations import radius_for
+    >>> pencil = datasets.pitprops()
+    >>> radius_for(pencil, 4, "paper"), round(radius_for(pencil, 4, "valid"), 9)
+    (4.0, 2.0)
+    """
+    k = checked_k(k, expect_pencil(pencil).n)
+    if one_of(rule, "rule", ("paper", "valid")) == "paper":
+        return float(k)
+    radius = valid_radius(pencil, k)
+    if math.isinf(radius):
+        condition = np.linalg.cond(pencil.dense()[1] / np.outer(pencil.B_roots, pencil.B_roots))
+        raise InvalidPencil(
+            f"no ℓ1 radius is proved to hold at k = {k}: λmin(B) > 0 cannot be proved in floating point, B being "
+            f"singular to working precision (its condition number is near {condition:.0e}). Add a ridge, or "
+            "use homogeneous_sdp, which needs no radius."
+        )
+    return radius
 
 
 def largest_valid_k(pencil: Pencil, radius: float) -> int:
@@ -443,18 +462,18 @@ def entries(pencil: Pencil) -> tuple[Matrix, Matrix]:
     return pencil.A, np.abs(pencil.A)
 
 
-def dominance(lam: float, A: Matrix, B: Matrix, k: int, rows: Index) -> tuple[Vector, Vector]:
-    """What λBᵢᵢ − Aᵢᵢ has left beside the k − 1 largest |Aᵢⱼ − λBᵢⱼ| of some rows, and its slope in λ.
+def dominance(lam: float, A: Matrix, B: Matrix, k: int) -> tuple[Vector, Vector]:
+    """What λBᵢᵢ − Aᵢᵢ has left beside the k − 1 largest |Aᵢⱼ − λBᵢⱼ| of its row, and its slope in λ.
 
     Where it is positive in every row, every k × k principal submatrix of λB − A is strictly diagonally dominant.
     """
-    S, at = lam * B[rows] - A[rows], np.arange(len(rows))
-    left, slope = S[at, rows], B[rows, rows]
+    S = lam * B - A
+    left, slope = np.diagonal(S).copy(), np.diagonal(B)
     if k > 1:
-        S[at, rows] = 0.0
+        np.fill_diagonal(S, 0.0)
         # a row of a k × k submatrix holds k − 1 entries beside its diagonal
         top = np.argpartition(np.abs(S), len(A) - k + 1, axis=1)[:, len(A) - k + 1 :]
         beside = np.take_along_axis(S, top, axis=1)
         left = left - np.sum(np.abs(beside), axis=1)
-        slope = slope - np.sum(np.sign(beside) * np.take_along_axis(B[rows], top, axis=1), axis=1)
+        slope = slope - np.sum(np.sign(beside) * np.take_along_axis(B, top, axis=1), axis=1)
     return left, slope

@@ -6,32 +6,13 @@ penalty. The proof is Lagrange's: the multiplier b of the budget turns b·Σ d�
 and max tr(X(A + U + …)) over tr(XB) = 1, X ⪰ 0 is an eigenvalue.
 """
 
-from __future__ import annotations
-
-import math
-from typing import Literal, TypeAlias
-
-import numpy as np
-
 from .. import models
-from .._numerics.checks import Vector, as_number, one_of
+from .._numerics.checks import Vector, as_number
 from ..certificates import checked_k
-from ..errors import InvalidPencil
-from ..pencils import Pencil, expect_pencil
-from ..steps.backend import Backend
-from .bounds import (
-    Scale,
-    homogeneous_bound,
-    largest_valid_k,
-    penalized_bound,
-    radius_bound,
-    scale_vector,
-    valid_radius,
-)
+from ..pencils import Pencil
+from .bounds import Scale, homogeneous_bound, largest_valid_k, penalized_bound, radius_bound, scale_vector
 from .relaxation import Relaxation
-from .solving import ScaledData, solved_sdp
-
-Rule: TypeAlias = Literal["paper", "valid"]
+from .solving import ScaledData, Solver, solved_sdp
 
 
 def entrywise_sdp(
@@ -39,7 +20,7 @@ def entrywise_sdp(
     radius: float,
     *,
     k: int | None = None,
-    solver: Backend | str | None = None,
+    solver: Solver = None,
     time_limit: float | None = None,
     force: bool = False,
 ) -> Relaxation:
@@ -92,9 +73,9 @@ def entrywise_sdp(
     return solved_sdp(
         f"entrywise SDP (radius {radius:.4g})",
         data,
-        models.entrywise_sdp(data.A, data.B, scaled_radius, data.d),
-        models.entrywise_sdp(pencil.dense()[0], pencil.B, min(radius, 1e150)),  # its square is a number
         solver,
+        models.entrywise_sdp,
+        (scaled_radius, min(radius, 1e150)),  # its square is a number
         lambda U: radius_bound(pencil, radius, U),
         k=max(1, valid_k) if k is None else checked_k(k, pencil.n),
         valid_k=valid_k,
@@ -107,7 +88,7 @@ def homogeneous_sdp(
     k: int,
     *,
     scale: Scale | Vector = "diagonal",
-    solver: Backend | str | None = None,
+    solver: Solver = None,
     time_limit: float | None = None,
     force: bool = False,
 ) -> Relaxation:
@@ -146,15 +127,15 @@ def homogeneous_sdp(
     >>> round(relaxed.rounded.value, 4), round(relaxed.upper_bound, 4)
     (3.771, 3.8137)
     """
-    data = ScaledData.of(pencil, time_limit, force, scale)
-    k = checked_k(k, pencil.n)
     d = scale_vector(pencil, scale)
+    data = ScaledData.of(pencil, time_limit, force, d)
+    k = checked_k(k, pencil.n)
     return solved_sdp(
         "homogeneous SDP",
         data,
-        models.homogeneous_sdp(data.A - data.shift * data.B, data.B, k, data.d),
-        models.homogeneous_sdp(pencil.dense()[0], pencil.B, k, d),
         solver,
+        models.homogeneous_sdp,
+        (k, k),
         lambda U: homogeneous_bound(pencil, k, U, scale=d),
         k=k,
         valid_k=k,
@@ -168,7 +149,7 @@ def penalized_sdp(
     rho: float,
     *,
     k: int | None = None,
-    solver: Backend | str | None = None,
+    solver: Solver = None,
     time_limit: float | None = None,
     force: bool = False,
 ) -> Relaxation:
@@ -212,59 +193,11 @@ def penalized_sdp(
     return solved_sdp(
         f"penalised SDP (rho {rho:.4g})",
         data,
-        models.dspca(data.A, data.B, price, data.d),
-        models.dspca(pencil.dense()[0], pencil.B, rho),
         solver,
+        models.dspca,
+        (price, rho),
         lambda U: penalized_bound(pencil, rho, U),
         k=None if k is None else checked_k(k, pencil.n),
         valid_k=0,
         price=price,
     )
-
-
-def radius_for(pencil: Pencil, k: int, rule: Rule) -> float:
-    """Return an ℓ1 budget for a cardinality: "paper" = k (Section 3), "valid" = √(k/λmin(B)) (beyond the paper).
-
-    Parameters
-    ----------
-    pencil : Pencil
-        The pencil (A, B).
-    k : int
-        The cardinality.
-    rule : {"paper", "valid"}
-        "paper": ‖x‖₁ ≤ k. For B = I it holds with room to spare, as ‖x‖₁ ≤ √k, so its bound is weak; for
-        k·λmin(B) < 1 it may cut the optimum off, and is then no bound at all. "valid": the smallest radius
-        that is proved to hold on all of (SGEV-P).
-
-    Returns
-    -------
-    float
-        The radius.
-
-    Raises
-    ------
-    InvalidParameter
-        If k lies outside 1 … n or the rule is unknown.
-    InvalidPencil
-        For "valid" if λmin(B) > 0 cannot be proved in floating point: then no radius is known to hold.
-
-    Examples
-    --------
-    >>> from dcgev_cvx import datasets
-    >>> from dcgev_cvx.relaxations import radius_for
-    >>> pencil = datasets.pitprops()
-    >>> radius_for(pencil, 4, "paper"), round(radius_for(pencil, 4, "valid"), 9)
-    (4.0, 2.0)
-    """
-    k = checked_k(k, expect_pencil(pencil).n)
-    if one_of(rule, "rule", ("paper", "valid")) == "paper":
-        return float(k)
-    radius = valid_radius(pencil, k)
-    if math.isinf(radius):
-        condition = np.linalg.cond(pencil.dense()[1] / np.outer(pencil.B_roots, pencil.B_roots))
-        raise InvalidPencil(
-            f"no ℓ1 radius is proved to hold at k = {k}: λmin(B) > 0 cannot be proved in floating point, B being "
-            f"singular to working precision (its condition number is near {condition:.0e}). Add a ridge, or "
-            "use homogeneous_sdp, which needs no radius."
-        )
-    return radius

@@ -5,8 +5,6 @@ so that the ℓ1 ball or penalty leaves a QP with nothing relaxed but the cardin
 is 1/xᵀBx, and a lower bound L on xᵀBx bounds it by 1/L from above.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,10 +19,9 @@ from .._numerics.checks import UNIT_ROUNDOFF, Vector, as_number, frozen
 from ..errors import Infeasible, SolverFailed
 from ..pencils import Pencil
 from ..programs import L1Penalty, SparseFDA
-from ..steps.backend import Backend
 from ..steps.scaling import Scaling
 from .bounds import Gap, smallest_B_eigenvalue
-from .solving import number_of, numbers_of, solve_model
+from .solving import Solver, number_of, numbers_of, solve_model
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ class FisherQP:
         )
 
 
-def fisher_l1(a: Any, B: Any, radius: float, *, solver: Backend | str | None = None) -> FisherQP:
+def fisher_l1(a: Any, B: Any, radius: float, *, solver: Solver = None) -> FisherQP:
     """Solve min xᵀBx s.t. aᵀx = 1, ‖x‖₁ ≤ radius (Eq:sparsefda).
 
     Infeasible unless radius ≥ 1/‖a‖∞, because 1 = aᵀx ≤ ‖a‖∞‖x‖₁ (beyond the paper).
@@ -135,7 +132,7 @@ def fisher_l1(a: Any, B: Any, radius: float, *, solver: Backend | str | None = N
     return solved("ℓ1 FDA", program, models.fisher_l1, radius, solver)
 
 
-def fisher_l1_penalized(a: Any, B: Any, nu: float, *, solver: Backend | str | None = None) -> FisherQP:
+def fisher_l1_penalized(a: Any, B: Any, nu: float, *, solver: Solver = None) -> FisherQP:
     """Solve min xᵀBx + ν‖x‖₁ s.t. aᵀx = 1 (Section 6, the penalized version of Eq:sparsefda).
 
     Each ν > 0 solves `fisher_l1` at radius ‖x(ν)‖₁, and `search.fisher.LeastSquaresForm` says which LASSO it is.
@@ -168,11 +165,7 @@ def fisher_l1_penalized(a: Any, B: Any, nu: float, *, solver: Backend | str | No
 
 
 def solved(
-    name: str,
-    program: SparseFDA,
-    model: Callable[..., cp.Problem],
-    radius: float | None,
-    solver: Backend | str | None,
+    name: str, program: SparseFDA, model: Callable[..., cp.Problem], radius: float | None, solver: Solver
 ) -> FisherQP:
     """Solve a QP on scaled data; the value and the bound are computed from the user's."""
     begin, pencil = perf_counter(), program.pencil

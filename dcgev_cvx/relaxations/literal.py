@@ -4,10 +4,7 @@ They are here because the paper prints them, and because running them is the qui
 by X ⪰ xxᵀ alone, which x = 0 always satisfies.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable
 
 import cvxpy as cp
 
@@ -15,19 +12,13 @@ from .. import models
 from .._numerics.checks import Matrix, as_number
 from ..errors import SolverFailed
 from ..pencils import Pencil
-from ..steps.backend import Backend
 from .bounds import dense_bound
 from .relaxation import Relaxation
-from .solving import Reader, ScaledData, from_primal, matrix_of, number_of, solved_sdp
+from .solving import Model, Reader, ScaledData, Solver, from_primal, matrix_of, number_of, solved_sdp
 
 
 def literal_sdp(
-    pencil: Pencil,
-    radius: float,
-    *,
-    solver: Backend | str | None = None,
-    time_limit: float | None = None,
-    force: bool = False,
+    pencil: Pencil, radius: float, *, solver: Solver = None, time_limit: float | None = None, force: bool = False
 ) -> Relaxation:
     """Solve max tr(XA) s.t. tr(XB) ≤ 1, ‖x‖₁ ≤ radius, X ⪰ xxᵀ, as printed (Eq:Sparse-sdp-GEV).
 
@@ -60,16 +51,12 @@ def literal_sdp(
     >>> abs(literal_sdp(pencil, 0.1).value - pencil.lambda_max) < 1e-5
     True
     """
-    return solved_literally("literal SDP", pencil, radius, models.literal_sdp, from_primal, solver, time_limit, force)
+    data = ScaledData.of(pencil, time_limit, force)
+    return solved_literally("literal SDP", data, radius, solver, models.literal_sdp, from_primal)
 
 
 def literal_dual(
-    pencil: Pencil,
-    radius: float,
-    *,
-    solver: Backend | str | None = None,
-    time_limit: float | None = None,
-    force: bool = False,
+    pencil: Pencil, radius: float, *, solver: Solver = None, time_limit: float | None = None, force: bool = False
 ) -> Relaxation:
     """Solve min t + β·radius + μ s.t. [[μB − A, −r/2], [−rᵀ/2, t]] ⪰ 0, |r| ≤ β (Eq:appendix-dual).
 
@@ -102,7 +89,8 @@ def literal_dual(
     >>> abs(literal_dual(pencil, 0.1).value - pencil.lambda_max) < 1e-5
     True
     """
-    return solved_literally("literal dual", pencil, radius, models.literal_dual, from_dual, solver, time_limit, force)
+    data = ScaledData.of(pencil, time_limit, force)
+    return solved_literally("literal dual", data, radius, solver, models.literal_dual, from_dual)
 
 
 def from_dual(problem: cp.Problem, data: ScaledData, solver: str) -> tuple[Matrix, Matrix, float]:
@@ -115,25 +103,17 @@ def from_dual(problem: cp.Problem, data: ScaledData, solver: str) -> tuple[Matri
 
 
 def solved_literally(
-    name: str,
-    pencil: Pencil,
-    radius: float,
-    model: Callable[..., cp.Problem],
-    read: Reader,
-    solver: Backend | str | None,
-    time_limit: float | None,
-    force: bool,
+    name: str, data: ScaledData, radius: float, solver: Solver, model: Model, read: Reader
 ) -> Relaxation:
     """Solve one of the two; U is 0, and the bound λmax(A, B)₊ is valid for every k."""
-    data, n = ScaledData.of(pencil, time_limit, force), pencil.n
-    radius = as_number(radius, "radius", strict=True)
+    radius, n = as_number(radius, "radius", strict=True), data.pencil.n
     return solved_sdp(
         name,
         data,
-        model(data.A, data.B, data.radius(radius), data.d),
-        model(pencil.dense()[0], pencil.B, radius),
         solver,
-        lambda _: max(0.0, dense_bound(pencil)),
+        model,
+        (data.radius(radius), radius),
+        lambda _: max(0.0, dense_bound(data.pencil)),
         k=int(min(float(n), max(1.0, radius))),
         valid_k=n,
         read=read,

@@ -12,8 +12,6 @@ eigenvalue problem of order n, one equation in one unknown per row, and eigenval
 of the pairs are −U and −a. They obey Uᵢⱼ² ≤ aᵢⱼaⱼᵢ after every step, so that each step ends with a proved bound.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from time import perf_counter
@@ -22,7 +20,6 @@ import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
 from .._numerics.checks import Index, Matrix, Vector, frozen
-from .._numerics.proofs import lambda_max_bound
 from .._numerics.selection import largest_first
 from ..certificates import checked_k, on_support
 from ..pencils import Pencil
@@ -140,7 +137,9 @@ class PairSplitting:
             primal, dual = self.step()
             self.steps += 1
             if self.steps % BALANCE_STEPS == 0 and not 1.0 / BALANCE <= primal / max(dual, 1e-300) <= BALANCE:
-                self.rescale(2.0 if primal > dual else 0.5)
+                factor = 2.0 if primal > dual else 0.5
+                self.rho *= factor  # the multipliers are rho·(S, T, t)
+                self.S, self.T, self.t = self.S / factor, self.T / factor, self.t / factor
 
     def bounds(self, deadline: float = math.inf) -> Iterator[tuple[PairDual | None, float]]:
         """After every few steps the dual and the bound that it proves, until a limit is met or LAPACK fails."""
@@ -150,12 +149,7 @@ class PairSplitting:
             except LinAlgError:
                 return
             dual = self.dual
-            if dual is None:
-                yield None, math.inf
-                continue
-            r = np.diag(charges(dual.a, 0, self.k))
-            size = np.abs(self.A) + np.abs(dual.U) + r
-            yield dual, lambda_max_bound(self.A + dual.U + r, self.B, size)
+            yield dual, math.inf if dual is None else dual.bound(self.A, self.B, np.abs(self.A), self.k)
 
     def step(self) -> tuple[float, float]:
         """One step of ADMM, and the norms of its primal and dual residuals."""
@@ -175,11 +169,6 @@ class PairSplitting:
         np.fill_diagonal(self.T, 0.0)
         self.spectral, self.residual = spectral, norm(spectral - self.X, rows - self.Y, diagonal - x)
         return self.residual, norm(self.X - X, self.Y - Y)
-
-    def rescale(self, factor: float) -> None:
-        """Multiply the penalty, and keep the multipliers rho·(S, T, t)."""
-        self.rho *= factor
-        self.S, self.T, self.t = self.S / factor, self.T / factor, self.t / factor
 
     def restrict(self, kept: Index) -> None:
         """Go on with these variables only."""
@@ -208,8 +197,7 @@ def on_spectrahedron(V: Matrix, B: Matrix | None, level: float) -> tuple[Matrix,
     """
     if B is None:
         values, Q = spectrum(V)
-        falling = values[::-1]
-        theta = float(np.max((np.cumsum(falling) - 1.0) / np.arange(1, len(V) + 1)))
+        theta = float(np.max((np.cumsum(values[::-1]) - 1.0) / np.arange(1, len(V) + 1)))
         return positive_part(values - theta, Q), theta
     theta = level if math.isfinite(level) else float(eigh(V, B, eigvals_only=True, check_finite=False)[-1]) - 1.0
     X, trace, jump = V, 0.0, 1.0
@@ -236,11 +224,8 @@ def trace_slope(values: Vector, W: Matrix) -> float:
 
 
 def spectrum(M: Matrix) -> tuple[Vector, Matrix]:
-    """All eigenpairs, in ascending order; divide and conquer is the fastest of LAPACK's here, and may fail."""
-    try:
-        return eigh(M, driver="evd", check_finite=False)
-    except LinAlgError:
-        return eigh(M, driver="ev", check_finite=False)
+    """All eigenpairs, in ascending order; divide and conquer is the fastest of LAPACK's here."""
+    return eigh(M, driver="evd", check_finite=False)
 
 
 def positive_part(values: Vector, Q: Matrix) -> Matrix:
@@ -270,30 +255,24 @@ def on_rows(x: Vector, Y: Matrix, s: int, theta: Vector) -> tuple[Vector, Matrix
     largest = -np.sort(-np.partition(Y, Y.shape[1] - width, axis=1)[:, Y.shape[1] - width :], axis=1)
     sums, count = np.cumsum(np.pad(largest, ((0, 0), (1, 0))), axis=1), np.arange(width + 1)
     low, high = np.zeros(len(x)), np.maximum(largest[:, 0], 0.0)
-    theta, found = np.minimum(theta, high), np.zeros(len(x))
-    rows = np.arange(len(x))
+    theta, top = np.minimum(theta, high), x
     for _ in range(60):
-        at = theta[rows, None]
-        means = (x[rows, None] + s * at + sums[rows] - count * at) / (1.0 + count)
-        found[rows] = top = np.maximum(0.0, np.max(means, axis=1))
-        above = largest[rows] - at
-        capped = above >= top[:, None]
-        between = np.count_nonzero((above > 0.0) & ~capped, axis=1)
+        means = (x[:, None] + s * theta[:, None] + sums - count * theta[:, None]) / (1.0 + count)
+        top = np.maximum(0.0, np.max(means, axis=1))
+        above = largest - theta[:, None]
+        at_top = above >= top[:, None]
+        between = np.count_nonzero((above > 0.0) & ~at_top, axis=1)
+        capped = np.count_nonzero(at_top, axis=1)
         excess = np.sum(np.clip(above, 0.0, top[:, None]), axis=1) - s * top
-        low[rows] = np.where(excess > 0.0, theta[rows], low[rows])
-        high[rows] = np.where(excess < 0.0, theta[rows], high[rows])
-        capped = np.count_nonzero(capped, axis=1)
-        slope = between + np.where(top > 0.0, (s - capped) ** 2 / (1.0 + capped), 0.0)
-        guess = theta[rows] + excess / np.maximum(slope, 1e-300)
-        # strictly: from the ends of the bracket Newton's steps may lead from one to the other for ever
-        inside = (guess > low[rows]) & (guess < high[rows])
+        low, high = np.where(excess > 0.0, theta, low), np.where(excess < 0.0, theta, high)
         # a row without excess at θ = 0 has a slack sum
-        ended = (
-            (np.abs(excess) <= 1e-13) | ((excess < 0.0) & (theta[rows] == 0.0)) | (high[rows] - low[rows] <= 1e-15)
-        )
-        halved = np.where((excess < 0.0) & (low[rows] == 0.0) & (guess <= 0.0), 0.0, 0.5 * (low[rows] + high[rows]))
-        theta[rows] = np.where(ended, theta[rows], np.where(inside, guess, halved))
-        rows = rows[~ended]
-        if len(rows) == 0:
+        ended = (np.abs(excess) <= 1e-13) | ((excess < 0.0) & (theta == 0.0)) | (high - low <= 1e-15)
+        if np.all(ended):
             break
-    return found, np.clip(Y - theta[:, None], 0.0, found[:, None]), theta
+        slope = between + np.where(top > 0.0, (s - capped) ** 2 / (1.0 + capped), 0.0)
+        guess = theta + excess / np.maximum(slope, 1e-300)
+        # strictly: from the ends of the bracket Newton's steps may lead from one to the other for ever
+        inside = (guess > low) & (guess < high)
+        halved = np.where((excess < 0.0) & (low == 0.0) & (guess <= 0.0), 0.0, 0.5 * (low + high))
+        theta = np.where(ended, theta, np.where(inside, guess, halved))
+    return top, np.clip(Y - theta[:, None], 0.0, top[:, None]), theta

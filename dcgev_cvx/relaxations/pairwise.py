@@ -26,8 +26,6 @@ from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
 from .bounds import dense_bound, entries
 
-__all__ = ["PairDual", "pair_dual", "pairwise_bound"]
-
 
 @dataclass(frozen=True)
 class PairDual:
@@ -40,6 +38,12 @@ class PairDual:
         """The same on a principal sub-pencil, where the inequalities still hold."""
         rows = np.ix_(support, support)
         return PairDual(self.U[rows], self.a[rows])
+
+    def bound(self, A: Matrix, B: Matrix | None, size: Matrix, k: int) -> float:
+        """A proved number ≥ λmax(A + U + Diag(r), B); size as in `lambda_max_bound`, for A."""
+        r = np.diag(charges(self.a, 0, k))
+        with np.errstate(over="ignore"):  # a sum that overflows gives +inf, a valid bound
+            return lambda_max_bound(A + self.U + r, B, size + np.abs(self.U) + r)
 
 
 def pairwise_bound(pencil: Pencil, k: int, U: Any = None, a: Any = None) -> float:
@@ -74,12 +78,8 @@ def pairwise_bound(pencil: Pencil, k: int, U: Any = None, a: Any = None) -> floa
     """
     k = checked_k(k, expect_pencil(pencil).n)
     floor, dual = dense_bound(pencil), pair_dual(U, a, pencil.n)
-    if dual is None:
-        return floor
     A, size = entries(pencil)
-    r = np.diag(charges(dual.a, 0, k))
-    with np.errstate(over="ignore"):  # a sum that overflows gives +inf, a valid bound
-        return min(floor, lambda_max_bound(A + dual.U + r, pencil.B, size + np.abs(dual.U) + r))
+    return floor if dual is None else min(floor, dual.bound(A, pencil.B, size, k))
 
 
 def pair_dual(U: Any, a: Any, n: int) -> PairDual | None:

@@ -22,7 +22,7 @@ from ..errors import InvalidParameter, InvalidPencil, SolverFailed
 from ..pencils import Pencil, expect_pencil
 from ..steps.backend import Backend, Solved, attempt
 from ..steps.scaling import Scaling
-from .bounds import Dual, Scale, charged, check_sdp_size, dual_of, scale_vector, smallest_B_eigenvalue
+from .bounds import Dual, charged, check_sdp_size, dual_of, smallest_B_eigenvalue
 from .relaxation import Dimacs, Relaxation, round_off
 
 INTERIOR_POINT_LIMIT = 30
@@ -36,6 +36,10 @@ TIME_OPTION: Mapping[str, str] = MappingProxyType({"SCS": "time_limit_secs", "CL
 
 Reader: TypeAlias = Callable[[cp.Problem, "ScaledData", str], tuple[Matrix, Matrix, float]]
 """From a solved problem to X, the slack S ⪰ 0 and μ of the stationarity A + U + c·b·D² + S = μB."""
+Model: TypeAlias = Callable[[Matrix, Matrix | None, float, Vector | None], cp.Problem]
+"""A relaxation of `dcgev_cvx.models`, from A, B, its radius, k or ρ, and the weights d."""
+Solver: TypeAlias = Backend | str | None
+"""Which solver: None for Clarabel up to n = 30 and SCS beyond."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class ScaledData:
     scaling: Scaling
     A: Matrix
     B: Matrix
+    weights: Vector | None
     d: Vector
     unit: float
     shift: float
@@ -57,8 +62,8 @@ class ScaledData:
     time_limit: float | None
 
     @classmethod
-    def of(cls, pencil: Pencil, time_limit: float | None, force: bool, d: Scale | Vector = "identity") -> ScaledData:
-        """The data of a pencil for an SDP, checked; d are the weights of the moduli in the user's units."""
+    def of(cls, pencil: Pencil, time_limit: float | None, force: bool, weights: Vector | None = None) -> ScaledData:
+        """The data of a pencil for an SDP, checked; the weights are in the user's units, 1 by default."""
         begin = perf_counter()
         check_sdp(pencil, time_limit, force)
         scaling = Scaling.of_pencil(pencil)
@@ -68,10 +73,10 @@ class ScaledData:
         # a fifth above λmax: A − σB is then negative definite with room, whatever LAPACK rounded
         shift = zoom * (scaled.lambda_max + 0.2 * size)
         A, B = scaled.dense()
-        w = scaling.vector(scale_vector(pencil, d))
+        w = scaling.u if weights is None else scaling.vector(weights)
         unit = float(np.max(w))
         scaling = replace(scaling, o=scaling.o / zoom)
-        return cls(pencil, scaling, zoom * A, B, w / unit, unit, shift, begin, time_limit)
+        return cls(pencil, scaling, zoom * A, B, weights, w / unit, unit, shift, begin, time_limit)
 
     def radius(self, radius: float) -> float:
         """The scaled radius, at most 2√(n/λmin(B)), from where on it is slack: 1e200 would make a solver fail."""
@@ -105,7 +110,7 @@ def check_sdp(pencil: Any, time_limit: float | None, force: bool) -> None:
         check_sdp_size(n)
 
 
-def solve_model(problem: cp.Problem, n: int, solver: Backend | str | None, time_limit: float | None = None) -> Solved:
+def solve_model(problem: cp.Problem, n: int, solver: Solver, time_limit: float | None = None) -> Solved:
     """The first solver that answers, an answer cut short by the limit included; SolverFailed where none does.
 
     By default Clarabel with SCS behind it for small n, SCS beyond. The caller's options are given to the first solver
@@ -138,9 +143,9 @@ def from_primal(problem: cp.Problem, data: ScaledData, solver: str) -> tuple[Mat
 def solved_sdp(
     name: str,
     data: ScaledData,
-    problem: cp.Problem,
-    original: cp.Problem,
-    solver: Backend | str | None,
+    solver: Solver,
+    model: Model,
+    parameter: tuple[float, float],
     bound: Callable[[Matrix], float],
     *,
     k: int | None,
@@ -152,17 +157,20 @@ def solved_sdp(
 ) -> Relaxation:
     """Solve a model on scaled data, build U from its multipliers, and prove the bound that U gives.
 
-    The budget is Σ dᵢdⱼ|Xᵢⱼ| ≤ c Σ dᵢ²Xᵢᵢ + r, with multiplier b; where r is infinite there is none, and b is the
-    price of the moduli in the objective. With c > 0 the model has tr(XB) = 1 and is given A − σB, which saves SCS
-    iterations since its spectrum has one sign: tr(XA) is tr(X(A − σB)) + σ.
+    `parameter` is the model's radius, k or ρ, scaled and as the user gave it. The budget is
+    Σ dᵢdⱼ|Xᵢⱼ| ≤ c Σ dᵢ²Xᵢᵢ + r, with multiplier b; where r is infinite there is none, and b is the price of the
+    moduli in the objective. With c > 0 the model has tr(XB) = 1 and is given A − σB, which saves SCS iterations since
+    its spectrum has one sign: tr(XA) is tr(X(A − σB)) + σ.
 
     Stationarity gives U = μB − A − S off the diagonal; on it the best value is −b·dᵢ². Where a solver's S is only
     nearly right, so is U, and `dual_of` cuts it to |Uᵢⱼ| ≤ b·dᵢdⱼ.
     """
-    done = solve_model(problem, data.pencil.n, solver, data.time_limit)
-    X, S, mu = read(problem, data, done.solver)
+    pencil, A, B, d = data.pencil, data.A, data.B, data.d
     shift = data.shift if c > 0.0 else 0.0
-    A, B, d, mu = data.A, data.B, data.d, mu + shift
+    problem = model(A - shift * B, B, parameter[0], d)
+    done = solve_model(problem, pencil.n, solver, data.time_limit)
+    X, S, mu = read(problem, data, done.solver)
+    mu += shift
     b = max(0.0, number_of(problem.constraints[2].dual_value)) if math.isfinite(r) else price
     dual = dual_of(mu * B - A - S, d, b, tight=c > 0.0)
     U = data.multiplier(dual)
@@ -184,10 +192,10 @@ def solved_sdp(
         upper_bound=bound(U),
         X=frozen(data.scaling.matrix(X)),
         U=frozen(U),
-        problem=original,
+        problem=model(pencil.dense()[0], pencil.B, parameter[1], data.weights),
         solver=done.solver,
         status=done.status,
-        rounded=round_off(data.pencil, data.scaling.matrix(X), k, name, data.begin),
+        rounded=round_off(pencil, data.scaling.matrix(X), k, name, data.begin),
         dimacs=dimacs,
         valid_k=valid_k,
         seconds=perf_counter() - data.begin,

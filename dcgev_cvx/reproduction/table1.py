@@ -14,7 +14,7 @@ from ..pencils import Pencil
 from ..programs import smallest_tau
 from ..rivals.sparse_pca import Run, best_loadings, search_penalty
 from ..search import explained_variance as explained
-from ..search.deflation import deflate, directions, orthonormal
+from ..search.deflation import deflate
 from ..search.path import rho_max
 from .report import Experiment, Finding, Section, Table, agreement, percent_finding
 from .running import Settings, Task
@@ -79,12 +79,11 @@ def components_task(method: str) -> dict[str, Any]:
 
 def deflated_components(method: str, pencil: Pencil) -> Matrix:
     """One component after the other with orthogonalized Hotelling deflation, as in the paper."""
-    current, found, V = pencil, np.zeros((pencil.n, 0)), np.zeros((pencil.n, 0))
+    current, V = pencil, np.zeros((pencil.n, 0))
     for k in CARDINALITIES[method]:
         x = component_by(method, semidefinite(current), k)
+        current = deflate(current, x, "orthogonalized-hotelling", V)
         V = np.column_stack([V, x])
-        current = deflate(current, x, "orthogonalized-hotelling", found)
-        found = np.column_stack([found, orthonormal(pencil, directions(pencil, x), found)])
     return V
 
 

@@ -16,7 +16,7 @@ from ..pencils import Pencil
 from ..programs import MACHINE_EPS
 from . import explained_variance
 from .constructions import size_of
-from .deflation import Deflation, deflate, directions, orthonormal, rule_of
+from .deflation import Deflation, deflate, rule_of
 from .solve import Effort, checked_plan, solve
 from .working_set import WorkingSet, affordable, working_set
 
@@ -116,14 +116,13 @@ def in_turn(
     listener: Callable[[Solution], Any] | None = None,
 ) -> Components:
     """Component j by find(deflated pencil, j) for each j, or until the listener returns True."""
-    current, found, V = pencil, np.zeros((pencil.n, 0)), np.zeros((pencil.n, 0))
+    current, V = pencil, np.zeros((pencil.n, 0))
     solutions: list[Solution] = []
     inner: list[float] = []
     for j in range(count):
         if j:
             # deflated before the search and not after it: the last component needs no deflation
-            current = deflate(current, V[:, -1], deflation, found)
-            found = np.column_stack([found, orthonormal(pencil, directions(pencil, V[:, -1]), found)])
+            current = deflate(current, V[:, -1], deflation, V[:, :-1])
             # what is left but for rounding would be scaled up to look like a direction
             if current.A_scale <= 100.0 * pencil.n * UNIT_ROUNDOFF * pencil.A_scale:
                 raise InvalidParameter(

@@ -1,7 +1,5 @@
 """Supports without exchanges: forward selection, backward elimination, and supports cut or grown to fit."""
 
-from __future__ import annotations
-
 import math
 from typing import TypeAlias
 
@@ -108,11 +106,6 @@ def highest(score: Vector, plan: Plan) -> Index:
 def size_of(plan: Plan) -> int:
     """How many variables a support has in all."""
     return sum(k for _, k in plan)
-
-
-def group_labels(plan: Plan) -> Index | None:
-    """The number of its group for each variable; None for a single group."""
-    return None if len(plan) == 1 else np.repeat(np.arange(len(plan)), [len(rows) for rows, _ in plan])
 
 
 def best_variable(pencil: Pencil) -> Index:

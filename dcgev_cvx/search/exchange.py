@@ -66,12 +66,9 @@ class ExchangeTable:
 
     def unseen(self, supports: Index) -> list[int]:
         """The rows that were not met before, noted for the next time."""
-        new: list[int] = []
-        for row, support in enumerate(supports):
-            key = support.tobytes()
-            if key not in self.seen:
-                self.seen.add(key)
-                new.append(row)
+        rows = {support.tobytes(): row for row, support in enumerate(supports)}
+        new = [row for key, row in rows.items() if key not in self.seen]
+        self.seen |= rows.keys()
         return new
 
     def exchanged(self, supports: Index, values: Vector, x: Matrix) -> tuple[Index, Vector, Matrix]:
@@ -133,16 +130,11 @@ class ExchangeTable:
 
 def disjoint(pairs: tuple[Index, Index]) -> Index:
     """The pairs (i, j) in their order, without those of which i or j has occurred before, as rows."""
-    first, second = pairs
-    kept: list[tuple[int, int]] = []
-    rows: set[int] = set()
-    columns: set[int] = set()
-    for i, j in zip(first.tolist(), second.tolist(), strict=True):
-        if i not in rows and j not in columns:
-            kept.append((i, j))
-            rows.add(i)
-            columns.add(j)
-    return np.array(kept, dtype=np.intp).reshape(-1, 2)
+    kept: dict[int, int] = {}
+    for i, j in np.transpose(pairs).tolist():
+        if i not in kept and j not in kept.values():
+            kept[i] = j
+    return np.array(list(kept.items()), dtype=np.intp).reshape(-1, 2)
 
 
 Exchanges: TypeAlias = ExchangeTable | FactorPool

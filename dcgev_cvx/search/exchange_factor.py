@@ -5,8 +5,6 @@ data. Most of the work is done on a pool of a few members and outsiders; all row
 next pool.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar
@@ -31,20 +29,21 @@ class FactorPool:
 
     exhaustive: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        assert isinstance(self.pencil.A, Gram)
+        self.C = self.pencil.A.C
+
     @property
     def exchange_work(self) -> float:
         """Multiplications of one exchange: power steps, the table of a pool, and a share of choosing it."""
-        assert isinstance(self.pencil.A, Gram)
-        p, n = self.pencil.A.C.shape
+        p, n = self.C.shape
         return float(p * (4 * self.k + 4 * POOL + n // POOL))
 
     def improve(self, supports: Index) -> tuple[Index, Vector]:
         """The ends that exchanges reach from the rows of an m × k table, with values that power steps attain."""
-        assert isinstance(self.pencil.A, Gram)
-        ends = supports.copy()
-        values = np.empty(len(supports))
+        ends, values = supports.copy(), np.empty(len(supports))
         for row, support in enumerate(supports):
-            pool = Pool(self.pencil.A.C.T, self.pencil.A_diagonal, support)
+            pool = Pool(self.C.T, self.pencil.A_diagonal, support)
             self.work += self.exchange_work * (2 + pool.improve())
             ends[row], values[row] = np.sort(pool.members), pool.value
         return ends, values
@@ -56,10 +55,6 @@ class Pool:
     `places` are those of the members that may leave, `adds` the outsiders that may enter, and G is A between
     the two. After an exchange the pool stays one: who left may come back.
     """
-
-    x: Vector
-    Cx: Vector
-    value: float
 
     def __init__(self, R: Matrix, diagonal: Vector, support: Index) -> None:
         self.R, self.diagonal = R, diagonal

@@ -1,8 +1,8 @@
 """The table of all exchanges: what each is worth, for many supports at once, from one inverse for each."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -136,6 +136,12 @@ def support_values(pencil: Pencil, supports: Index) -> Vector:
         L = np.linalg.cholesky(B)
         A = np.linalg.solve(L, np.swapaxes(np.linalg.solve(L, A), 1, 2))
     return np.asarray(np.linalg.eigvalsh(A)[:, -1], dtype=np.float64)
+
+
+def tables_of(supports: Iterator[tuple[int, ...]], k: int) -> Iterator[Index]:
+    """Supports of size k as the rows of tables with at most CHUNK numbers in their sub-pencils."""
+    while rows := list(islice(supports, max(1, CHUNK // k**2))):
+        yield np.array(rows)
 
 
 def sub_pencils(pencil: Pencil, supports: Index) -> tuple[Matrix, Matrix | None]:

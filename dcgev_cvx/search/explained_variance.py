@@ -16,13 +16,11 @@ Examples
 [0.75, 0.75, 1.5]
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .._numerics.checks import Matrix, as_real
 from ..errors import InvalidParameter
-from ..pencils import Gram, Pencil, expect_pencil
+from ..pencils import Pencil, expect_pencil
 
 
 def projector_trace(pencil: Pencil, V: Matrix) -> float:
@@ -46,7 +44,6 @@ def adjusted(pencil: Pencil, V: Matrix) -> float:
     R is the triangular factor of VᵀAV = RᵀR, columns of V scaled to unit B norm, in the given order; Rⱼⱼ² is the
     squared norm of what Gram–Schmidt leaves of the j-th score.
     """
-    V = unit_columns(pencil, checked_loadings(pencil, V))
     # a square root by eigenvalues: Cholesky would stop where the scores are dependent
     values, vectors = np.linalg.eigh(covariance(pencil, V))
     root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
@@ -56,7 +53,6 @@ def adjusted(pencil: Pencil, V: Matrix) -> float:
 
 def plain_sum(pencil: Pencil, V: Matrix) -> float:
     """Σ vⱼᵀAvⱼ/tr(A) over unit columns: counts what components share once for each of them, and may exceed 1."""
-    V = unit_columns(pencil, checked_loadings(pencil, V))
     return float(np.trace(covariance(pencil, V))) / total(pencil)
 
 
@@ -67,7 +63,7 @@ def is_variance(pencil: Pencil) -> bool:
 
 
 def total(pencil: Pencil) -> float:
-    """tr(B⁻¹A), or an error when A is not a variance; A = CᵀC is not formed."""
+    """tr(B⁻¹A), or an error when A is not a variance."""
     if not is_variance(pencil):
         raise InvalidParameter(
             f"Explained variance needs A ⪰ 0 and A ≠ 0, but λmin(A) = {pencil.lambda_min_A:.3g} (a CCA pencil has "
@@ -75,10 +71,7 @@ def total(pencil: Pencil) -> float:
         )
     if pencil.B is None:
         return float(np.sum(pencil.A_diagonal))
-    if isinstance(pencil.A, Gram):
-        C = pencil.A.C
-        return float(np.sum(C.T * pencil.B_solve(C.T)))  # pyright: ignore[reportArgumentType]
-    return float(np.trace(pencil.B_solve(pencil.A)))  # pyright: ignore[reportArgumentType]
+    return float(np.trace(pencil.B_solve(pencil.dense()[0])))
 
 
 def checked_loadings(pencil: Pencil, V: Matrix, what: str = "V") -> Matrix:
@@ -96,13 +89,10 @@ def checked_loadings(pencil: Pencil, V: Matrix, what: str = "V") -> Matrix:
     return loadings
 
 
-def unit_columns(pencil: Pencil, V: Matrix) -> Matrix:
-    """V with columns of unit B norm."""
-    V = V / np.max(np.abs(V), axis=0)  # squares of 1e200 overflow, those of 1e-200 vanish
-    return V / np.array([pencil.B_norm(v) for v in V.T])
-
-
 def covariance(pencil: Pencil, V: Matrix) -> Matrix:
-    """VᵀAV, symmetric to the last bit."""
+    """VᵀAV with columns of V scaled to unit B norm, symmetric to the last bit."""
+    V = checked_loadings(pencil, V)
+    V = V / np.max(np.abs(V), axis=0)  # squares of 1e200 overflow, those of 1e-200 vanish
+    V = V / np.array([pencil.B_norm(v) for v in V.T])
     M = V.T @ (pencil.A @ V)
     return 0.5 * (M + M.T)

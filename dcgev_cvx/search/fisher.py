@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from .._numerics.checks import (
-    Index,
     Matrix,
     Vector,
     as_callback,
@@ -24,17 +23,14 @@ from .._numerics.checks import (
     checked_names,
     frozen,
     says_stop,
-    shown,
 )
 from .._numerics.data_tables import class_means, read_labels, read_table, within
-from .._numerics.selection import parameter_for_count
-from ..certificates import Solution, checked_k, solution_of
+from ..certificates import Solution, solution_of
 from ..errors import InvalidParameter
 from ..mm import MMResult, Stop, minimize
 from ..pencils import Gram, Pencil
 from ..programs import MACHINE_EPS, SparseFDA
-from .constructions import in_units
-from .solve import best_support
+from .solve import solve
 
 
 def fisher_path(
@@ -42,7 +38,6 @@ def fisher_path(
     B: Any,
     nus: Sequence[float] | None = None,
     *,
-    k: int | None = None,
     eps: float = MACHINE_EPS,
     solver: Any = "CLARABEL",
     stop: Stop | None = None,
@@ -59,8 +54,6 @@ def fisher_path(
     nus : sequence of float or None
         The values of ν ≥ 0, run in increasing order. None for 25 values up to `nu_max`, doubled until one variable is
         left.
-    k : int or None
-        A cardinality to be hit: the gap of the path around it is bisected until some ν gives k, or to 1 % in ν.
     eps : float
         ε of the penalty. At machine precision a variable that has left does not come back further along the path.
     solver : str or Backend
@@ -78,7 +71,7 @@ def fisher_path(
     Raises
     ------
     InvalidParameter
-        For an empty nus, a negative ν, or k out of range.
+        For an empty nus or a negative ν.
 
     Examples
     --------
@@ -94,21 +87,16 @@ def fisher_path(
     program = SparseFDA(a, B, 0.0, eps)
     step = FisherStep(solver if isinstance(solver, Backend) else Backend(solver))
     grid = nu_grid(program) if nus is None else sorted(as_numbers(nus, "nus"))
-    listener, wanted = as_callback(callback, "callback"), None if k is None else checked_k(k, program.pencil.n)
+    listener = as_callback(callback, "callback")
     runs: dict[float, MMResult] = {}
-
-    def run(nu: float, x0: Vector | None) -> bool:
-        runs[nu] = minimize(program.with_nu(nu), step, x0, stop=stop)
-        return listener is not None and says_stop(listener(nu, runs[nu]))
-
     x: Vector | None = None
     for nu in grid:
-        if run(nu, x) or (nus is None and len(runs[nu].support) == 1):
-            break
+        runs[nu] = minimize(program.with_nu(nu), step, x, stop=stop)
         x = runs[nu].x
-    if wanted is not None:
-        close_gap(runs, wanted, run)
-    return FisherPath(tuple(sorted(runs)), tuple(runs[nu] for nu in sorted(runs)))
+        stopped = listener is not None and says_stop(listener(nu, runs[nu]))
+        if stopped or (nus is None and len(runs[nu].support) == 1):
+            break
+    return FisherPath(tuple(runs), tuple(runs.values()))
 
 
 def nu_grid(program: SparseFDA) -> list[float]:
@@ -118,23 +106,6 @@ def nu_grid(program: SparseFDA) -> list[float]:
     """
     top = nu_max(program.a, program.pencil) or 1.0
     return [*(top * np.geomspace(1e-4, 1.0, 25)).tolist(), *(top * 2.0 ** np.arange(1, 21)).tolist()]
-
-
-def close_gap(runs: dict[float, MMResult], k: int, run: Callable[[float, Vector | None], bool]) -> None:
-    """Runs at ν between the path's last point with more than k nonzeros and the next, unless one has k already.
-
-    Each starts at the point with more. Where the path is not monotone around k there is no interval to halve.
-    """
-    above = [nu for nu in sorted(runs) if len(runs[nu].support) > k]
-    below = [nu for nu in sorted(runs) if len(runs[nu].support) < k]
-    if len(above) + len(below) < len(runs) or not above or not below or below[0] < above[-1]:
-        return
-
-    def count(nu: float) -> int | None:
-        start = max(other for other in runs if other < nu and len(runs[other].support) > k)
-        return None if run(nu, runs[start].x) else len(runs[nu].support)
-
-    parameter_for_count(count, k, above[-1], below[0], tries=20, width=0.01, geometric=True)
 
 
 @dataclass(frozen=True)
@@ -176,7 +147,7 @@ class FisherPath:
     def missing(self) -> tuple[int, ...]:
         """The cardinalities in between that no ν of the path gives; `fisher_solve` finds them."""
         reached = self.cardinalities
-        return tuple(k for k in range(min(reached, default=0), max(reached, default=0)) if k not in reached)
+        return tuple(k for k in range(min(reached), max(reached)) if k not in reached)
 
 
 def nu_max(a: Any, B: Any) -> float:
@@ -198,10 +169,8 @@ def nu_max(a: Any, B: Any) -> float:
     return max(0.0, single - program.pencil.B_quad(dense))
 
 
-def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, names: Any = None) -> Solution:
-    """max (aᵀx)²/xᵀBx with exactly k nonzeros (Eq:gevmin with ‖x‖₀ = k).
-
-    The search of `solve` on the pencil (aaᵀ, B), started from the supports of a ν path too if one is given.
+def fisher_solve(a: Any, B: Any, k: int, *, names: Any = None) -> Solution:
+    """max (aᵀx)²/xᵀBx with exactly k nonzeros (Eq:gevmin with ‖x‖₀ = k): `solve` on the pencil (aaᵀ, B).
 
     Parameters
     ----------
@@ -211,17 +180,14 @@ def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, name
         The within-class scatter.
     k : int
         The number of variables, 1 … n.
-    path : FisherPath or None
-        A path of the same problem, to start from its supports of size k, or next to k.
     names : sequence of str or None
         The variables' names, for the record.
 
     Returns
     -------
     Solution
-        x of unit B norm; value is the Fisher ratio a_SᵀB_SS⁻¹a_S of its support. With a path, on_path says whether
-        one of its ν gives k, and rho is that ν. No proof of optimality: for that, `exact.best_subset` takes the
-        pencil of `fda_pencil`.
+        x of unit B norm; value is the Fisher ratio a_SᵀB_SS⁻¹a_S of its support. No proof of optimality: for that,
+        `exact.best_subset` takes the pencil of `fda_pencil`.
 
     Examples
     --------
@@ -232,29 +198,11 @@ def fisher_solve(a: Any, B: Any, k: int, *, path: FisherPath | None = None, name
     """
     begin = perf_counter()
     program = SparseFDA(a, B, 0.0)
-    k = checked_k(k, program.pencil.n)
     pencil = Pencil(Gram(program.a[None, :]), program.pencil.B, checked_names(names, program.pencil.n))
-    unit = in_units(pencil)[0]
-    if path is not None and not isinstance(path, FisherPath):
-        raise InvalidParameter(f"path = {shown(path)} must be what fisher_path returns, or None.")
-    if path is not None and (other := path.runs[0].program.pencil.n) != unit.n:
-        raise InvalidParameter(f"path is of {other} variables where a has {unit.n}: it belongs to another problem.")
-    plan, given = ((np.arange(unit.n), k),), neighbours(path, k)
-    support, method = best_support(unit, plan, "normal", np.random.default_rng(0), given)
-    x = np.zeros(unit.n)
+    found = solve(pencil, k, check_path=False)
+    support, x = np.array(found.support), np.zeros(pencil.n)
     x[support] = np.linalg.solve(pencil.B_sub(support), program.a[support])
-    on_path = None if path is None else k in path.cardinalities
-    nu = path.nus[path.cardinalities.index(k)] if path is not None and on_path else np.nan
-    return solution_of(pencil, x, method, perf_counter() - begin, rho=nu, on_path=on_path)
-
-
-def neighbours(path: FisherPath | None, k: int) -> list[Index]:
-    """The path's supports of size k, or those of the nearest sizes above and below."""
-    if path is None:
-        return []
-    sizes = np.unique(path.cardinalities)
-    wanted = {k} if k in sizes else {*sizes[sizes > k][:1].tolist(), *sizes[sizes < k][-1:].tolist()}
-    return [np.array(run.support, dtype=np.intp) for run in path.runs if len(run.support) in wanted]
+    return solution_of(pencil, x, found.method, perf_counter() - begin)
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,9 @@ Newton's method finds. MM would take long where eigenvalues are close; every fix
 and conversely, so it does not matter how it is found. `certify` judges it on the whole pencil.
 """
 
-from __future__ import annotations
-
 import math
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dsysv  # pyright: ignore[reportAttributeAccessIssue]
@@ -25,11 +24,9 @@ NEWTON_LIMIT = 400
 
 def matched_solution(pencil: Pencil, x: Vector, method: str, begin: float) -> Solution:
     """x with the program on whose stationary point its support lies, if there is one; timed from `begin`."""
-    found, seconds = matching_program(pencil, x), perf_counter() - begin
-    if found is None:
-        return solution_of(pencil, x, method, seconds)
-    program, certificate = found
-    return solution_of(pencil, x, method, seconds, rho=program.rho, eps=program.eps, certificate=certificate)
+    found = matching_program(pencil, x)
+    settings: Any = {} if found is None else {"rho": found[0].rho, "eps": found[0].eps, "certificate": found[1]}
+    return solution_of(pencil, x, method, perf_counter() - begin, **settings)
 
 
 def matching_program(pencil: Pencil, x: Vector) -> tuple[SparseGEV, Certificate] | None:

@@ -8,11 +8,8 @@ coordinates can be read off by sorting before the step is taken. Lowering ε gra
 where the penalty is nearly convex, choose the support and the last ones settle the loadings.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,23 +21,15 @@ from ..pencils import Gram, Pencil
 from ..programs import smallest_tau
 from ..steps.closed import soft_threshold
 
-
-@dataclass(frozen=True)
-class Schedule:
-    """ε-continuation: levels of ε relative to max|x|, from loose to tight, and MM steps at each.
-
-    At ε of the size of x the penalty is nearly ℓ1 and coordinates may still come back; as ε falls, zeros become
-    absorbing and the support settles. `steps` is the most at each level, which ends once x moves by less than
-    `still`: what is wanted is the support.
-    """
-
-    levels: tuple[float, ...] = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.001)
-    steps: int = 40
-    still: float = 3e-3
+LEVELS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.001)
+"""ε relative to max|x|. At ε of the size of x the penalty is nearly ℓ1 and coordinates may still come back; as ε
+falls, zeros become absorbing and the support settles."""
+STEPS, STILL = 40, 3e-3
+"""The most MM steps at a level, which ends once x moves by less than STILL: what is wanted is the support."""
 
 
-def one_shot(pencil: Pencil, k: int, x0: Vector, schedule: Schedule | None = None) -> tuple[Vector, float]:
-    """(x, ρ_ε) after the schedule from x0: at most k nonzeros, unit in the B norm.
+def one_shot(pencil: Pencil, k: int, x0: Vector) -> tuple[Vector, float]:
+    """(x, ρ_ε) after MM steps from x0 at all levels of ε: at most k nonzeros, unit in the B norm.
 
     With B = I coordinate i survives the step (ALG-S) exactly when 2|cᵢ|(|yᵢ| + ε) > ρ_ε, so the
     (k+1)-th largest of these scores, taken as ρ_ε, keeps k. With another B the step is a LASSO, and the
@@ -54,8 +43,6 @@ def one_shot(pencil: Pencil, k: int, x0: Vector, schedule: Schedule | None = Non
         The cardinality.
     x0 : array
         Any nonzero start; the leading eigenvector is a good one, 1/√n a bad one.
-    schedule : Schedule or None
-        The levels of ε and the steps at each.
 
     Returns
     -------
@@ -72,7 +59,6 @@ def one_shot(pencil: Pencil, k: int, x0: Vector, schedule: Schedule | None = Non
     >>> x.nonzero()[0].tolist(), round(pencil.A_quad(x), 3)
     ([0, 1, 8], 2.475)
     """
-    schedule = schedule or Schedule()
     x = np.array(x0 / pencil.B_norm(x0))
     rho = 0.0
     if k == pencil.n:
@@ -80,29 +66,24 @@ def one_shot(pencil: Pencil, k: int, x0: Vector, schedule: Schedule | None = Non
     # CᵀC needs no shift, and finding that out would cost an eigenvalue
     tau = 0.0 if isinstance(pencil.A, Gram) else smallest_tau(pencil, "metric")
     if pencil.B is not None:
-        rho = lasso_steps(pencil, tau, k, x, schedule)
+        from ..steps.kernels import one_shot_gev
+
+        # compiled, as a step is a LASSO for several ρ_ε; x changes in place, and STILL is for its largest coordinate,
+        # not for its length: ten times as much, as a LASSO costs many products
+        A, B = pencil.dense()
+        L = np.ascontiguousarray(pencil.cholesky)
+        rho = float(one_shot_gev(np.asarray(A), B, L, tau, k, x, np.array(LEVELS), STEPS, 10.0 * STILL))
     elif isinstance(pencil.A, Gram):
-        x, rho = factor_steps(pencil.A, k, x, schedule)
+        x, rho = factor_steps(pencil.A, k, x)
     else:
-        for level in schedule.levels:
-            x, rho, _ = settle(lambda y: pencil.A_dot(y) + tau * y, x, k, level, schedule.steps, schedule.still)
+        for level in LEVELS:
+            x, rho, _ = settle(lambda y: pencil.A_dot(y) + tau * y, x, k, level, STEPS)
     # the LASSO may keep one more than k where two leave at the same ρ_ε, and no ρ_ε keeps k where all scores tie
     return keep_largest(x, k, np.abs(x) * pencil.B_roots), rho
 
 
-def lasso_steps(pencil: Pencil, tau: float, k: int, x: Vector, schedule: Schedule) -> float:
-    """The schedule for any B, which changes x and returns ρ_ε: compiled, as a step is a LASSO for several ρ_ε."""
-    from ..steps.kernels import one_shot_gev
-
-    A, B = pencil.dense()
-    L = np.ascontiguousarray(pencil.cholesky)
-    # by the largest coordinate and not by the length: ten times as much, and a LASSO costs many products
-    still = 10.0 * schedule.still
-    return float(one_shot_gev(np.asarray(A), B, L, tau, k, x, np.array(schedule.levels), schedule.steps, still))
-
-
-def factor_steps(A: Gram, k: int, x: Vector, schedule: Schedule) -> tuple[Vector, float]:
-    """The schedule for A = CᵀC and B = I on the rows of Cᵀ, one for each variable.
+def factor_steps(A: Gram, k: int, x: Vector) -> tuple[Vector, float]:
+    """All levels for A = CᵀC and B = I on the rows of Cᵀ, one for each variable.
 
     Each level begins with two steps over all rows; the others are steps of the same program restricted to the 3k
     rows with the highest scores, which contain all that survived. What is decided here is a support, and its
@@ -114,14 +95,14 @@ def factor_steps(A: Gram, k: int, x: Vector, schedule: Schedule) -> tuple[Vector
     x, rho = x.astype(R.dtype), 0.0
     # a pool of more than half the rows would save less than picking it out costs
     whole = 6 * k > len(x)
-    for level in schedule.levels:
-        x, rho, still = settle(gram_product(R), x, k, level, schedule.steps if whole else 2, schedule.still)
+    for level in LEVELS:
+        x, rho, still = settle(gram_product(R), x, k, level, STEPS if whole else 2)
         if not whole and not still:
             score = survival(gram_product(R)(x), x, level)
             pool = np.flatnonzero((score > kth_largest(score, 3 * k + 1)) | (x != 0.0))
             # where scores tie, the pool may hold no more than k rows: then there is nothing to choose from
             if len(pool) > k:
-                part, rho, _ = settle(gram_product(R[pool]), x[pool], k, level, schedule.steps - 2, schedule.still)
+                part, rho, _ = settle(gram_product(R[pool]), x[pool], k, level, STEPS - 2)
                 x = np.zeros_like(x)
                 x[pool] = part
     z = x.astype(np.float64)
@@ -140,14 +121,14 @@ def gram_product(R: Matrix) -> Callable[[Vector], Vector]:
 
 
 def settle(
-    product: Callable[[Vector], Vector], x: Vector, k: int, level: float, steps: int, still: float
+    product: Callable[[Vector], Vector], x: Vector, k: int, level: float, steps: int
 ) -> tuple[Vector, float, bool]:
     """(x, ρ_ε, did x stop moving?) after at most `steps` steps at one level of ε; `product` is x ↦ (A + τI)x."""
     rho = 0.0
     for _ in range(steps):
         z, rho = survivors(product(x), x, k, level)
         moved, x = z - x, z
-        if moved @ moved <= still * still:
+        if moved @ moved <= STILL * STILL:
             return x, rho, True
     return x, rho, False
 

@@ -205,10 +205,10 @@ def rho_max(pencil: Pencil, x0: Vector | None = None, eps: float = MACHINE_EPS) 
     return float(np.max(2.0 * np.abs(program.linear(y)) * (scale * np.abs(y) + scale * program.eps)))
 
 
-def on_path(pencil: Pencil, k: int, *, eps: float = MACHINE_EPS, tries: int = 24) -> bool:
+def on_path(pencil: Pencil, k: int) -> bool:
     """Does some ρ̃ take Algorithm 1 (metric shift, from the leading eigenvector) to cardinality k? By bisection."""
-    k, tries = checked_k(k, expect_pencil(pencil).n), as_whole(tries, "tries")
-    program = SparseGEV(pencil, 0.0, eps, shift="metric")
+    k = checked_k(k, expect_pencil(pencil).n)
+    program = SparseGEV(pencil, 0.0, shift="metric")
     left = 3000
 
     def count(rho: float) -> int | None:
@@ -225,4 +225,4 @@ def on_path(pencil: Pencil, k: int, *, eps: float = MACHINE_EPS, tries: int = 24
         finished = run.status is not Status.OUT_OF_ITERATIONS
         return None if left < 1 or (card(run.x) == k and not finished) else card(run.x)
 
-    return parameter_for_count(count, k, 0.0, rho_max(pencil, None, eps), tries=tries, width=0.0) is not None
+    return parameter_for_count(count, k, 0.0, rho_max(pencil), tries=24, width=0.0) is not None

@@ -1,7 +1,5 @@
 """Steps 2 to 5 of `solve`: construct supports, exchange variables, and restart from the best supports so far."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
@@ -10,16 +8,7 @@ import numpy as np
 
 from .._numerics.checks import Index, Vector
 from ..pencils import Gram, Pencil
-from .constructions import (
-    Plan,
-    backward_elimination,
-    column_supports,
-    fitted,
-    forward_selection,
-    group_labels,
-    highest,
-    size_of,
-)
+from .constructions import Plan, backward_elimination, column_supports, fitted, forward_selection, highest, size_of
 from .exchange import exchanges_for
 from .one_shot import one_shot
 
@@ -37,7 +26,8 @@ class Search:
 
     def __init__(self, pencil: Pencil, plan: Plan, generator: np.random.Generator) -> None:
         self.pencil, self.plan, self.generator, self.k = pencil, plan, generator, size_of(plan)
-        self.exchanges = exchanges_for(pencil, self.k, group_labels(plan))
+        groups = None if len(plan) == 1 else np.repeat(np.arange(len(plan)), [len(rows) for rows, _ in plan])
+        self.exchanges = exchanges_for(pencil, self.k, groups)
         self.tops: dict[bytes, float] = {}
         self.starts: Counter[str] = Counter()
         self.scanned = self.idle = self.idle_before = 0

@@ -16,12 +16,10 @@ Work is counted in multiplications, one or two 10⁹ in a second, so that the an
 effort is a budget and a patience. It continues where the one before it ended, so that more effort is never worse.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations, islice, product
+from itertools import combinations, product
 from time import perf_counter
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -33,7 +31,7 @@ from ..certificates import Solution, checked_k, on_support
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
 from .constructions import Plan, best_variable, in_units, size_of, spread
-from .exchange_table import CHUNK, support_values
+from .exchange_table import support_values, tables_of
 from .matching_program import matched_solution
 from .path import on_path
 from .restarts import Search
@@ -129,21 +127,14 @@ def checked_plan(pencil: Pencil, k: Any) -> Plan:
     return tuple((rows, checked_k(size, len(rows))) for rows, size in zip(pencil.views, k, strict=True))
 
 
-def best_support(
-    pencil: Pencil, plan: Plan, effort: Effort, generator: np.random.Generator, given: Sequence[Index] = ()
-) -> tuple[Index, str]:
-    """The best support that the effort finds for a pencil of ordinary size, and what was done, in words.
-
-    `given` are supports to start from, besides those of step 2.
-    """
+def best_support(pencil: Pencil, plan: Plan, effort: Effort, generator: np.random.Generator) -> tuple[Index, str]:
+    """The best support that the effort finds for a pencil of ordinary size, and what was done, in words."""
     k, count = size_of(plan), math.prod(math.comb(len(rows), k) for rows, k in plan)
     if k == 1 or count == 1:
         return (best_variable(pencil), f"all {count} variables") if k == 1 else (np.arange(pencil.n), "all variables")
     if count * (1000 + 5 * k**3) <= EFFORTS[effort].work / 20.0:
         return best_of_all(pencil, plan), f"all {count} supports"
     search = Search(pencil, plan, generator)
-    if given:
-        search.improve("given supports", given)
     for stage, (work, patience) in EFFORTS.items():
         search.construct(work)
         search.restart(work, patience)
@@ -155,11 +146,8 @@ def best_support(
 def best_of_all(pencil: Pencil, plan: Plan) -> Index:
     """The support of the largest value of all, the first of those that tie."""
     parts = product(*(combinations(rows.tolist(), k) for rows, k in plan))
-    everything = (sum(part, ()) for part in parts)
-    size = max(1, CHUNK // size_of(plan) ** 2)
     best, top = np.empty(0, dtype=np.intp), -math.inf
-    while chunk := list(islice(everything, size)):
-        supports = np.array(chunk)
+    for supports in tables_of((sum(part, ()) for part in parts), size_of(plan)):
         values = support_values(pencil, supports)
         at = int(np.argmax(values))
         if values[at] > top:

@@ -9,8 +9,6 @@ and if that is at most the value found for every r ≤ k, the variables outside 
 inequality holds for every positive semidefinite matrix in two blocks, the second because λmax ≤ tr.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """All supports, against a plain loop over them."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from small_problems import null, optimum
@@ -9,8 +7,8 @@ from small_problems import null, optimum
 from dcgev_cvx import Gram, InvalidParameter, Pencil
 from dcgev_cvx._numerics.checks import UNIT_ROUNDOFF
 from dcgev_cvx.datasets import indefinite, pitprops
-from dcgev_cvx.exact import brute_force, enumeration, gev
-from dcgev_cvx.exact.enumeration import forming_error, supports_of, try_all
+from dcgev_cvx.exact import brute_force, gev
+from dcgev_cvx.exact.enumeration import forming_error, try_all
 
 
 def test_brute_force_agrees_with_the_plain_loop():
@@ -41,17 +39,14 @@ def test_forming_the_matrix_of_a_factor_costs_the_bound_rounding_only():
     assert found.upper_bound <= found.value * (1.0 + 1e-11)
 
 
-def test_supports_come_in_tables_that_cover_all_of_them_once(monkeypatch):
-    monkeypatch.setattr(enumeration, "CHUNK_ENTRIES", 3 * 9)
-    tables = list(supports_of(np.array([5]), np.arange(5), 2))
-    assert max(map(len, tables)) == 3
-    found = [tuple(row) for table in tables for row in table]
-    assert found == [(5, *pair) for pair in combinations(range(5), 2)]
-
-
 def test_what_was_tried_is_counted_and_bounded_and_the_first_of_equals_is_kept():
     pencil = Pencil(np.eye(5))
     tried = try_all(pencil, np.empty(0, dtype=np.intp), np.arange(5), 2)
     assert (tried.count, tried.support.tolist(), tried.value) == (10, [0, 1], 1.0)
     assert 1.0 <= tried.bound <= 1.0 + 1e-13
     assert try_all(pencil, np.empty(0, dtype=np.intp), np.arange(5), 2, floor=3.0).bound == pytest.approx(3.0)
+
+
+def test_supports_with_known_members_are_all_tried():
+    tried = try_all(Pencil(np.diag([1.0, 1.0, 2.0, 9.0, 2.0, 3.0])), np.array([0, 1]), np.arange(2, 6), 2)
+    assert (tried.count, tried.support.tolist(), tried.value) == (6, [0, 1, 2, 3], 9.0)

@@ -34,13 +34,13 @@ def test_rounding_is_measured_in_the_units_of_the_metric():
 
 def test_a_record_says_only_what_it_was_given_and_closes_up_to_rounding():
     pencil = pitprops()
-    found = exact_from(pencil, np.array([0, 1]), 1.9540000001, seconds=2.0)
+    found = exact_from(pencil, np.array([0, 1]), 1.9540000001, 2.0)
     assert (found.nodes, found.supports, found.screened, found.seconds) == (0, 0, 0, 2.0)
     assert found.optimal
-    open_ = exact_from(pencil, np.array([0, 1]), 1.96, ExactStatus.OUT_OF_TIME, seconds=2.0)
+    open_ = exact_from(pencil, np.array([0, 1]), 1.96, 2.0, ExactStatus.OUT_OF_TIME)
     assert (open_.optimal, open_.status, open_.upper_bound) == (False, ExactStatus.OUT_OF_TIME, 1.96)
-    assert exact_from(pencil, np.array([0, 1]), 1.96, seconds=0.0).status is ExactStatus.ROUNDING
-    below = exact_from(pencil, np.array([0, 1]), 1.0, seconds=0.0)
+    assert exact_from(pencil, np.array([0, 1]), 1.96, 0.0).status is ExactStatus.ROUNDING
+    below = exact_from(pencil, np.array([0, 1]), 1.0, 0.0)
     assert below.upper_bound == below.value  # the value is attained, whatever a bound says
 
 

@@ -95,3 +95,42 @@ def test_a_core_whose_dual_does_not_extend_removes_nothing(monkeypatch):
     assert same.dual is None
     assert len(same.kept) == 40
     assert root.value_of(scaled, same.support) >= root.value_of(scaled, support)
+
+
+def test_the_dual_belongs_to_the_variables_that_are_left():
+    pencil, k = scaled_pencil(planted_pca(30, 4, samples=200, strength=2.0).pencil, 4)[0], 4
+    start = root.Root(np.arange(30), None, np.inf, root.first_support(pencil, k, 9.0, "quick"))
+    found = root.descended(pencil, k, start, np.inf)
+    assert k <= len(found.kept) < 30
+    assert found.dual is not None
+    assert found.dual.U.shape == found.dual.a.shape == (len(found.kept), len(found.kept))
+
+
+@pytest.mark.parametrize(
+    ("gaps", "checks"),
+    [
+        ((1.0, 0.5, 0.4, 0.36, 0.33, 0.2), 5),  # the last two of five close less than 15 % each
+        ((1.0, 0.9, 0.5, 0.45, 0.3, 0.2, 0.1), 7),  # never two in a row
+        ((1.0, 0.5, 1e-12, 1e-13), 3),  # closed
+    ],
+)
+def test_the_relaxation_ends_after_two_slow_checks_or_when_the_gap_is_closed(gaps, checks, monkeypatch):
+    pencil, support, made = null(12), np.arange(4), []
+    value = root.value_of(pencil, support)
+
+    class Scripted:
+        X = np.diag((np.arange(12) < 4).astype(float))
+
+        def __init__(self, *_):
+            pass
+
+        def bounds(self, deadline):
+            for gap in gaps:
+                made.append(gap)
+                yield None, value + gap
+
+    monkeypatch.setattr(root, "PairSplitting", Scripted)
+    found = root.descended(pencil, 4, root.Root(np.arange(12), None, np.inf, support), np.inf)
+    assert len(made) == checks
+    assert found.bound == value + min(made)
+    assert found.support.tolist() == [0, 1, 2, 3]

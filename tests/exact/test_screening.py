@@ -132,3 +132,19 @@ def test_the_relaxation_alone_proves_a_small_null_problem(monkeypatch):
     assert found.value == pytest.approx(optimum(pencil, 3), rel=1e-12)
     assert found.screened > 0
     assert found.nodes <= 3
+
+
+def test_an_extended_dual_cancels_the_pairs_with_other_variables_and_charges_what_their_rows_can_pay():
+    rng = np.random.default_rng(4)
+    G = rng.standard_normal((9, 60))
+    pencil, k, lam, W, Z = Pencil(G @ G.T / 60), 3, 4.0, np.arange(3), np.arange(3, 9)
+    inner = pair_dual(np.full((3, 3), 0.1), np.full((3, 3), 0.2), 3)
+    dual, S = extended(pencil, k, lam, W, inner), lam * np.eye(9) - pencil.A
+    pairs = ~np.eye(9, dtype=bool)
+    pairs[:3, :3] = False
+    assert dual.U[pairs] == pytest.approx(S[pairs], rel=1e-12)  # nothing was cut: the charges pay for it
+    assert dual.a[np.ix_(Z, W)] == pytest.approx(np.repeat(allowance(lam, pencil, k, Z)[:, None], 3, axis=1))
+    assert (dual.a * dual.a.T)[np.ix_(W, Z)] == pytest.approx(S[np.ix_(W, Z)] ** 2, rel=1e-12)
+    assert dual.a[np.ix_(Z, Z)][pairs[3:, 3:]] == pytest.approx(np.abs(S)[np.ix_(Z, Z)][pairs[3:, 3:]], rel=1e-12)
+    assert np.array_equal(dual.U[:3, :3], inner.U)
+    assert extended(pencil, k, 1.0, W, inner) is None

@@ -6,14 +6,15 @@ import referee
 from families import cca, conditioned, value_on
 from scipy.linalg import eigh
 
-from dcgev_cvx import Pencil, datasets
+from dcgev_cvx import Gram, Pencil, datasets
 from dcgev_cvx.search.constructions import (
     backward_elimination,
     best_pair,
+    column_supports,
     fitted,
     forward_selection,
-    group_labels,
     highest,
+    scaled_columns,
     spread,
 )
 
@@ -73,8 +74,6 @@ def test_a_support_is_cut_by_loadings_and_grown_by_gains():
 def test_the_highest_scores_of_each_group():
     plan = ((np.array([0, 1, 2]), 1), (np.array([3, 4, 5]), 2))
     assert highest(np.array([1.0, 1.0, 0.0, 5.0, 5.0, 5.0]), plan).tolist() == [0, 3, 4]
-    assert group_labels(plan).tolist() == [0, 0, 0, 1, 1, 1]
-    assert group_labels(plan[:1]) is None
 
 
 def test_elimination_drops_those_whose_loss_is_least():
@@ -99,3 +98,15 @@ def test_spread_adds_variables_of_the_same_eigenvalue_in_the_units_of_the_metric
     assert sizes[1] == pytest.approx(10.0 * sizes[0], rel=1e-12)
     assert pencil.B_norm(x) == pytest.approx(1.0, rel=1e-12)
     assert np.count_nonzero(spread(pencil, np.array([1.0, 0.0, 0.0, 0.0]) / np.sqrt(scale), 4)) == 1
+
+
+@pytest.mark.parametrize("factored", [True, False])
+def test_columns_are_compared_in_the_units_of_the_metric(factored):
+    C = np.random.default_rng(5).standard_normal((4, 9))
+    d = 10.0 ** np.linspace(-2.0, 2.0, 9)
+    pencil = Pencil(Gram(C * d) if factored else (C * d).T @ (C * d), np.diag(d**2))
+    columns = np.array([7, 2])
+    assert scaled_columns(pencil, columns) == pytest.approx(np.abs(C.T @ C)[columns], rel=1e-9)
+    plain = column_supports(Pencil(C.T @ C), ((np.arange(9), 3),), np.arange(9), 2)
+    assert len(plain) == 2
+    assert np.array_equal(column_supports(pencil, ((np.arange(9), 3),), np.arange(9), 2), plain)

@@ -114,8 +114,8 @@ def test_bad_input():
         deflate(pencil, np.ones(13), "shur")
     with pytest.raises(InvalidParameter, match="x = 0 is not a direction"):
         deflate(pencil, np.zeros(13), "schur")
-    with pytest.raises(InvalidParameter, match="found must be B-orthonormal"):
-        deflate(pencil, np.ones(13), "hotelling", np.ones((13, 1)))
+    with pytest.raises(InvalidParameter, match="earlier must be 13 × r"):
+        deflate(pencil, np.ones(13), "hotelling", np.ones((12, 1)))
     with pytest.raises(InvalidParameter, match="no Schur complement"):
         deflate(Pencil(np.diag([1.0, 0.0])), np.array([0.0, 1.0]), "schur")
 
@@ -129,6 +129,15 @@ def test_directions_are_made_orthonormal_to_those_before_and_spanned_ones_drop_o
     assert W.shape == (6, 2)
     np.testing.assert_allclose(both.T @ B @ both, np.eye(4), atol=1e-12)
     assert np.linalg.matrix_rank(np.column_stack([both, np.eye(6)[:, :4]]), tol=1e-9) == 4
+
+
+def test_only_the_span_of_the_earlier_components_counts():
+    pencil, rule = random_pencil(5), "orthogonalized-hotelling"
+    V = np.random.default_rng(2).standard_normal((6, 2))
+    A = deflate(pencil, np.ones(6), rule, V).A
+    np.testing.assert_allclose(deflate(pencil, np.ones(6), rule, V @ [[2.0, 1.0], [0.0, -3.0]]).A, A, atol=1e-10)
+    assert not np.allclose(deflate(pencil, np.ones(6), rule, V[:, :1]).A, A, atol=1e-3)
+    np.testing.assert_allclose(deflate(pencil, V[:, 0], rule, V).A, pencil.A)
 
 
 def test_one_view_that_explains_nothing_has_no_schur_complement():

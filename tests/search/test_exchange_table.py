@@ -1,5 +1,7 @@
 """The gain of every exchange from one inverse."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 import referee
@@ -11,7 +13,7 @@ from scipy.linalg import eigh
 from dcgev_cvx import Gram, Pencil
 from dcgev_cvx.search import exchange_table
 from dcgev_cvx.search.exchange import ExchangeTable
-from dcgev_cvx.search.exchange_table import leading, pair_value, pair_values, support_values
+from dcgev_cvx.search.exchange_table import leading, pair_value, pair_values, support_values, tables_of
 
 
 def gains_of(pencil, support):
@@ -73,3 +75,28 @@ def test_pair_values_are_eigenvalues_of_the_pencil_on_x_and_a_variable():
     for j, found in enumerate(pair_values(pencil, x)[3:], 3):
         V = np.column_stack([x, np.eye(9)[j]])
         assert found == pytest.approx(eigh(V.T @ A @ V, V.T @ B @ V, eigvals_only=True)[-1], rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["matrix B", "B = I", "factor"])
+def test_leading_pairs_of_several_supports_are_eigenpairs_of_unit_norm(kind):
+    pencil = conditioned(3, 8, 1e3)
+    A = {"matrix B": pencil.A, "B = I": pencil.A, "factor": Gram(np.random.default_rng(3).standard_normal((5, 8)))}[
+        kind
+    ]
+    pencil = Pencil(A, pencil.B if kind == "matrix B" else None)
+    supports = np.array([[0, 3, 5], [1, 2, 7], [4, 5, 6]])
+    values, vectors = leading(pencil, supports)
+    A, B = pencil.dense()
+    for value, x, S in zip(values, vectors, supports, strict=True):
+        AS, BS = A[np.ix_(S, S)], B[np.ix_(S, S)]
+        assert value == pytest.approx(eigh(AS, BS, eigvals_only=True)[-1], rel=1e-9)
+        assert x @ BS @ x == pytest.approx(1.0, rel=1e-9)
+        np.testing.assert_allclose(AS @ x, value * (BS @ x), atol=1e-8 * np.abs(AS).max() * np.abs(x).max())
+
+
+def test_supports_come_in_tables_that_cover_all_of_them_once(monkeypatch):
+    monkeypatch.setattr(exchange_table, "CHUNK", 3 * 9 + 8)
+    tables = list(tables_of(combinations(range(5), 3), 3))
+    assert [len(table) for table in tables] == [3, 3, 3, 1]
+    assert [tuple(row) for table in tables for row in table.tolist()] == list(combinations(range(5), 3))
+    assert len(next(tables_of(combinations(range(9), 7), 7))) == 1

@@ -9,7 +9,7 @@ from families import cca, factor, pca
 
 from dcgev_cvx import Pencil, SparseGEV
 from dcgev_cvx.programs import log_scale
-from dcgev_cvx.search.one_shot import one_shot, survivors
+from dcgev_cvx.search.one_shot import STILL, one_shot, settle, survivors
 from dcgev_cvx.steps.closed import soft_threshold_step
 
 
@@ -65,3 +65,18 @@ def test_data_from_samples_need_no_compiler():
         "sys.exit('numba' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+
+
+def test_a_level_ends_once_x_hardly_moves():
+    pencil, seen = pca(0, 16), []
+
+    def product(y):
+        seen.append(y)
+        return pencil.A_dot(y)
+
+    x, _, still = settle(product, pencil.leading_vector, 4, 0.3, 40)
+    moves = np.linalg.norm(np.diff([*seen, x], axis=0), axis=1)
+    assert still
+    assert len(moves) > 2
+    assert moves[-1] <= STILL < moves[:-1].min()
+    assert not settle(product, pencil.leading_vector, 4, 0.3, 2)[2]

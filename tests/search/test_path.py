@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from families import cca, pca
 
-from dcgev_cvx import InvalidParameter, Pencil, Status, path, rho_max, solve, sparse_gev
-from dcgev_cvx.search.path import on_path
+from dcgev_cvx import InvalidParameter, Pencil, Status, datasets, path, rho_max, solve, sparse_gev
+from dcgev_cvx.search.path import Path, PathPoint, on_path
 
 
 @pytest.mark.parametrize("eps", [1.0, 1e-3, 2.2e-16])
@@ -71,3 +71,9 @@ def test_the_runs_of_on_path_share_one_budget(monkeypatch):
     monkeypatch.setattr(module, "native_run", lambda program, **_: two)
     assert not on_path(Pencil(np.diag([4.0, 3.0, 2.0, 1.0])), 2)
     assert limits == [3000, 1400]
+
+
+def test_missing_lists_what_lies_between_the_smallest_and_the_largest():
+    points = tuple(PathPoint(1.0, k, 1.0, (), None) for k in (7, 2, 0, 5))
+    assert Path(datasets.pitprops(), points).reached == (2, 5, 7)
+    assert Path(datasets.pitprops(), points).missing == (3, 4, 6)

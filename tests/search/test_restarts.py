@@ -187,3 +187,20 @@ def test_a_large_factor_restarts_one_at_a_time_and_every_restart_counts():
     search.tops = dict.fromkeys(search.tops, 1000000000.0)
     search.restart(1e12, 2)
     assert search.starts["restarts"] == 2
+
+
+def test_columns_come_by_their_values_in_the_metric():
+    pencil = Pencil(np.diag([1.0, 2.0, 3.0, 4.0, 0.5]), np.diag([1.0, 8.0, 1.0, 100.0, 1.0]))
+    assert search_of(pencil, 2).column_order.tolist() == [2, 0, 4, 1, 3]
+
+
+def test_each_view_exchanges_among_its_own_variables():
+    plan = ((np.arange(3), 1), (np.arange(3, 5), 1))
+    assert Search(cca(0), plan, np.random.default_rng(0)).exchanges.groups.tolist() == [0, 0, 0, 1, 1]
+    assert search_of(cca(0), 2).exchanges.groups is None
+
+
+def test_no_more_columns_are_tried_than_supports_are_kept():
+    search = search_of(pca(0, 60, 200), 3)
+    search.construct(1e9)
+    assert search.starts["columns of A"] == TOPS

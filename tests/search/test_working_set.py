@@ -110,3 +110,10 @@ def test_variables_that_cost_more_than_they_are_worth():
     assert affordable(Pencil(A), rho) is None
     with pytest.raises(errors.InvalidParameter, match=r"rho = 100 exceeds every variance \(largest .*: lower rho"):
         affordable(pencil, 100.0)
+
+
+def test_subset_bounds_of_a_small_matrix():
+    A = np.array([[3.0, 1.0, 0.0], [1.0, 2.0, 0.5], [0.0, 0.5, 1.0]])
+    assert subset_bounds(A, 3) == [0.0, 3.0, 4.0, 4.0]  # by rows 3, 3 + 1, 3 + 1 + 0, by traces 3, 5, 6
+    assert subset_bounds(A, 5) == [0.0, 3.0, 4.0, 4.0, 4.0, 4.0]
+    assert subset_bounds(np.diag([1.0, 0.0]) + 5.0 * (1.0 - np.eye(2)), 2) == [0.0, 1.0, 1.0]
