@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ._numerics.checks import Vector, as_callback, as_flag, as_number, as_whole, frozen, says_stop, shown
+from ._numerics.checks import Vector, as_callback, as_flag, as_number, as_whole, expect, frozen, says_stop, shown
 from ._numerics.text_tables import count
 from .certificates import Certificate, certify
 from .errors import InvalidParameter, SolverFailed
@@ -30,35 +30,27 @@ class Majorized(Protocol):
 
     def start(self, x0: Any = None) -> Vector:
         """A point of Ω to start from."""
-        ...
 
     def f(self, x: Vector) -> float:
         """The objective."""
-        ...
 
     def g(self, x: Vector, y: Vector) -> float:
         """The surrogate: g(x, y) ≥ f(x) and g(y, y) = f(y)."""
-        ...
 
     def size(self, x: Vector) -> float:
         """The sum of the moduli of f's terms, which a decrease of f is measured against."""
-        ...
 
     def rounding(self, size: float, x: Vector) -> float:
         """What f and g, sums of this size, may lose to rounding."""
-        ...
 
     def norm(self, x: Vector) -> float:
         """The length of a step."""
-        ...
 
     def collapsed(self, x: Vector) -> bool:
         """Is x zero up to rounding, and 0 a point where nothing is left to optimise?"""
-        ...
 
     def name(self, i: int) -> str:
         """The name of entry i of x."""
-        ...
 
 
 class Status(Enum):
@@ -437,7 +429,7 @@ def steps_from(program: Majorized, step: AnyStep, y: Vector, l: int = 0) -> Iter
         out = expect_output(step(program, y))
         origin = None if out.origin is None else own_copy(out.origin, y)
         y = frozen(own_copy(out.x, y))
-        yield Iterate(l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver, origin, out.work)
+        yield Iterate(l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver, origin, work=1.0)
 
 
 def check_arguments(program: Any, step: Any) -> None:
@@ -455,6 +447,4 @@ def check_arguments(program: Any, step: Any) -> None:
 
 def expect_stop(stop: Any) -> Stop:
     """The stop rule; the default for None."""
-    if stop is not None and not isinstance(stop, Stop):
-        raise InvalidParameter(f"stop must be a Stop, such as Stop(max_iter=50), or None; got {shown(stop)}.")
-    return Stop() if stop is None else stop
+    return Stop() if stop is None else expect(stop, Stop, "stop", "pass one such as Stop(max_iter=50), or None")

@@ -20,7 +20,7 @@ from dcgev_cvx import (
     minimize,
     sparse_gev,
 )
-from dcgev_cvx.steps.accelerate import Accelerated, Repeated
+from dcgev_cvx.steps.accelerate import Accelerated
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.step import StepOutput
 
@@ -254,7 +254,7 @@ def test_a_step_may_use_its_arrays_again(program):
     assert [point.x.tolist() for point in result.history] == [point.x.tolist() for point in clean.history]
 
 
-@pytest.mark.parametrize("wrapper", [lambda step: step, Accelerated, lambda step: Repeated(step, least=1)])
+@pytest.mark.parametrize("wrapper", [lambda step: step, Accelerated])
 @pytest.mark.parametrize(
     "spoilt",
     [
