@@ -29,7 +29,16 @@ from .report import Measure, at_least
 SEED, FAULTS, SECONDS = 1, 200, 300.0
 ROOT = Path(__file__).parent.parent
 CORE = (
-    *("programs", "mm", "algorithms", "certificates", "models", "_numerics/proofs", "relaxations/bounds"),
+    *(
+        "programs",
+        "penalties",
+        "mm",
+        "algorithms",
+        "certificates",
+        "models",
+        "_numerics/proofs",
+        "relaxations/bounds",
+    ),
     *("steps/polish", "steps/closed", "steps/conic", "steps/scaling", "steps/shrink", "steps/accelerate"),
     *("exact/*", "search/*"),
 )

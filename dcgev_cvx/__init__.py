@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     )
     from .estimators import DCCCA, DCFDA, DCPCA
     from .mm import Iterate, MMResult, Status, Stop, iterate, minimize
+    from .penalties import ExponentialPenalty, L1Penalty, LogPenalty, card, card_eps
     from .pencils import Gram, Pencil, cca_pencil, fda_pencil, fda_vectors, pca_pencil
-    from .programs import ExponentialPenalty, L1Penalty, LogPenalty, SparseFDA, SparseGEV, card, card_eps
+    from .programs import SparseFDA, SparseGEV
     from .search.components import Components, components
     from .search.deflation import deflate
     from .search.fisher import FisherPath, fisher_path, fisher_solve, least_squares_form
@@ -54,7 +55,8 @@ _NAMES = {
     "estimators": ("DCCCA", "DCFDA", "DCPCA"),
     "mm": ("Iterate", "MMResult", "Status", "Stop", "iterate", "minimize"),
     "pencils": ("Gram", "Pencil", "cca_pencil", "fda_pencil", "fda_vectors", "pca_pencil"),
-    "programs": ("ExponentialPenalty", "L1Penalty", "LogPenalty", "SparseFDA", "SparseGEV", "card", "card_eps"),
+    "penalties": ("ExponentialPenalty", "L1Penalty", "LogPenalty", "card", "card_eps"),
+    "programs": ("SparseFDA", "SparseGEV"),
     "search.components": ("Components", "components"),
     "search.deflation": ("deflate",),
     "search.fisher": ("FisherPath", "fisher_path", "fisher_solve", "least_squares_form"),

@@ -8,8 +8,9 @@ from ._numerics.checks import as_flag, one_of
 from ._numerics.extras import LARGE, expect_numba
 from .errors import InvalidParameter
 from .mm import Callback, MMResult, Stop, minimize
+from .penalties import MACHINE_EPS
 from .pencils import Pencil
-from .programs import MACHINE_EPS, Shift, SparseFDA, SparseGEV
+from .programs import Shift, SparseFDA, SparseGEV
 from .steps.accelerate import Accelerated
 from .steps.closed import soft_threshold_step
 from .steps.step import Step

@@ -26,8 +26,8 @@ from ._numerics.extras import require
 from .algorithms import dc_pca, sparse_fda, sparse_gev
 from .certificates import Solution, solution_of
 from .errors import DCGEVError, InvalidParameter
+from .penalties import MACHINE_EPS
 from .pencils import Gram, Pencil, cca_pencil, pca_pencil, row_blocks
-from .programs import MACHINE_EPS
 from .search.components import Components, components, embedded
 from .search.deflation import Deflation, deflate, rule_of
 from .search.fisher import fisher_solve

@@ -251,11 +251,6 @@ class Pencil:
         """max |Bᵢⱼ|, attained on the diagonal of a positive definite matrix."""
         return float(np.max(self.B_diagonal))
 
-    @property
-    def smallest_B(self) -> float:
-        """A cheap lower estimate of λmin(B)."""
-        return 1.0 if self.factor is None else self.factor.smallest
-
     def restrict(self, support: Index) -> Pencil:
         """The principal sub-pencil on a support; a part of a checked pencil is not checked again.
 

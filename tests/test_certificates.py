@@ -41,7 +41,7 @@ from dcgev_cvx.certificates import (
     step_residuals,
     value,
 )
-from dcgev_cvx.programs import ExponentialPenalty, L1Penalty
+from dcgev_cvx.penalties import ExponentialPenalty, L1Penalty
 
 epsilons = st.sampled_from([1.0, 1e-2, 1e-4, 1e-8, 2.2e-16])
 

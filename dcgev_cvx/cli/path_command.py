@@ -47,7 +47,7 @@ def add(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compute, keep, draw and show the path; after an interrupt, the points that there are."""
     from .._numerics.canvas import new_figure
-    from ..programs import MACHINE_EPS
+    from ..penalties import MACHINE_EPS
     from ..search.path import Path
     from .problem import read_problem
 

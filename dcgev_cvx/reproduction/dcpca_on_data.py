@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
-from ..programs import MACHINE_EPS, LogPenalty
+from ..penalties import MACHINE_EPS, LogPenalty
 from ..rivals.gpower import unit
 from ..rivals.sparse_pca import Run, longest_column
 from ..steps.closed import soft_threshold

@@ -31,8 +31,9 @@ from .._numerics.selection import parameter_for_count
 from ..certificates import Solution, checked_k, solution_of
 from ..errors import InvalidParameter
 from ..mm import MMResult, Stop, minimize
+from ..penalties import MACHINE_EPS
 from ..pencils import Gram, Pencil
-from ..programs import MACHINE_EPS, SparseFDA
+from ..programs import SparseFDA
 from .constructions import in_units
 from .solve import best_support
 

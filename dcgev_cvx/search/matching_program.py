@@ -15,8 +15,9 @@ from scipy.linalg.lapack import dsysv  # pyright: ignore[reportAttributeAccessIs
 
 from .._numerics.checks import Vector
 from ..certificates import Certificate, Solution, certify, solution_of
+from ..penalties import MACHINE_EPS, log_scale
 from ..pencils import Pencil
-from ..programs import MACHINE_EPS, SparseGEV, log_scale
+from ..programs import SparseGEV
 from .constructions import in_units
 
 NEWTON_LIMIT = 400

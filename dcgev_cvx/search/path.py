@@ -14,8 +14,9 @@ from .._numerics.selection import parameter_for_count
 from ..algorithms import native_run, sparse_gev
 from ..certificates import checked_k, renormalize, value
 from ..mm import MMResult, Status, Stop, expect_stop, minimize
+from ..penalties import MACHINE_EPS, card, log_scale
 from ..pencils import Pencil, expect_pencil
-from ..programs import MACHINE_EPS, SparseGEV, card, log_scale
+from ..programs import SparseGEV
 from ..steps.native import native_step
 
 MOST_POINTS = 10_000

@@ -81,4 +81,5 @@ def absorbing(program: Program, y: Vector) -> bool:
     if not isinstance(program, SparseGEV):
         return False
     shift = program.tau if program.shift == "identity" else program.tau * pencil.B_scale
-    return slope > 4.0 * root * (pencil.n * pencil.A_scale + shift) / pencil.smallest_B
+    smallest = 1.0 if pencil.factor is None else pencil.factor.smallest
+    return slope > 4.0 * root * (pencil.n * pencil.A_scale + shift) / smallest

@@ -22,7 +22,7 @@ import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Matrix, frozen, one_of, shown
 from ..errors import InvalidParameter, nearest
-from ..programs import log_scale
+from ..penalties import log_scale
 
 T = TypeVar("T")
 

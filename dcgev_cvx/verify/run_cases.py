@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
-from ..programs import MACHINE_EPS
+from ..penalties import MACHINE_EPS
 from .equations import objective, proximal_residual, spread, tangent
 from .levels import LAYOUTS, Instance, question
 from .pencil_cases import (

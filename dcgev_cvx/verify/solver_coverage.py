@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..programs import MACHINE_EPS
+from ..penalties import MACHINE_EPS
 from .call_pairs import picked, usable
 from .counterexamples import repaired
 from .levels import Instance, condition

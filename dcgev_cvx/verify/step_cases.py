@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
-from ..programs import MACHINE_EPS, log_scale
+from ..penalties import MACHINE_EPS, log_scale
 from .levels import LAYOUTS, Instance, question
 from .pencil_cases import (
     INDEFINITE,

@@ -8,7 +8,7 @@ import pytest
 from families import cca, factor, pca
 
 from dcgev_cvx import Pencil, SparseGEV
-from dcgev_cvx.programs import log_scale
+from dcgev_cvx.penalties import log_scale
 from dcgev_cvx.search.one_shot import one_shot, survivors
 from dcgev_cvx.steps.closed import soft_threshold_step
 

@@ -21,7 +21,7 @@ except ImportError:  # Windows: workers may build the same suite twice
     fcntl = None
 
 PACKAGE = Path(suites.__file__).parents[1]
-SOURCES = [*sorted((PACKAGE / "verify").glob("*.py")), PACKAGE / "programs.py"]
+SOURCES = [*sorted((PACKAGE / "verify").glob("*.py")), PACKAGE / "penalties.py"]
 VERSION = sha256(b"".join(file.read_bytes() for file in SOURCES) + f"{np.__version__} {scipy.__version__}".encode())
 FOLDER = Path(tempfile.gettempdir()) / f"dcgev-suites-{getpass.getuser()}-{VERSION.hexdigest()[:12]}"
 build = suites.made_suite
