@@ -1,7 +1,5 @@
 """The paper's algorithms, line by line: Algorithm 1, Algorithm 2 and the sparse FDA iteration."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, TypeAlias
 
 from ._numerics.checks import as_flag, one_of

@@ -5,8 +5,6 @@ minimize   the same, until they no longer move and the certificate passes
 Majorized  what the driver asks of a program; a step is any function step(program, y)
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

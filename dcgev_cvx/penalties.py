@@ -1,7 +1,5 @@
 """Sparsity penalties Σ φ(|xᵢ|), φ concave: the paper's logarithm, two others, and the cardinality (Section 3.1)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Protocol

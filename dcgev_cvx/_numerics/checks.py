@@ -3,8 +3,6 @@
 Arrays are always copied to float64, so that later changes by the caller cannot reach a pencil or a result.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

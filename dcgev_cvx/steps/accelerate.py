@@ -1,7 +1,5 @@
 """A wrapper that makes a run faster: extrapolation between the steps, which keeps descent."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

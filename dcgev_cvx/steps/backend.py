@@ -97,15 +97,13 @@ class Backend:
         Where the tight tolerances fail, the solver's own defaults are tried, since `polish` needs only the support.
         """
         name = self.solver if solver is None else known_solver(solver)
-        given = dict(self.options) if name == self.solver else {}
-        attempts = [given] if given else [dict(TIGHT[name]), {}] if name in TIGHT else [{}]
-        failure = SolverFailed(f"{name} was not called.")
-        for options in attempts:
-            try:
-                return attempt(problem, name, options)
-            except SolverFailed as caught:
-                failure = caught
-        raise failure
+        options = self.options if name == self.solver else {}
+        if options or name not in TIGHT:
+            return attempt(problem, name, options)
+        try:
+            return attempt(problem, name, TIGHT[name])
+        except SolverFailed:
+            return attempt(problem, name, {})
 
 
 def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any], *, unfinished: bool = False) -> Solved:

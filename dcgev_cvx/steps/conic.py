@@ -5,8 +5,6 @@ answer to the exact minimiser, and returns it only if its KKT residual, recomput
 forms have the same minimiser: the paper prints four of them, and solvers that agree on five are worth more trust.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ functions work in place on z and q = Bz and use neither threads nor fast-math, s
 run.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

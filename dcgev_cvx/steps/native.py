@@ -4,8 +4,6 @@ Each step is the argmin of the same surrogate as its CVXPY twin and returns the 
 many sweeps for its last digits and few for the right support; `polish` needs the right support and gives all digits.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from time import perf_counter

@@ -1,7 +1,5 @@
 """What a step is: x = argmin g(·, y) over Ω (Eq:min-step)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Protocol
 
