@@ -60,8 +60,19 @@ NAMES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
 FLAGS = ("check_finite", "lower", "overwrite_a", "overwrite_b", "copy", "strict")
 FASTER = "decides how soon something happens, not what is computed"
 EQUIVALENT: dict[tuple[str, str], str] = {
+    (
+        "penalties",
+        "return math.log1p(eps) - math.log(eps) if eps < 2.0 else math.log1p(1.0 / eps)",
+    ): "both formulas are accurate to rounding between 1 and 2",
+    (
+        "penalties",
+        "return math.log1p(eps) - math.log(eps) if eps <= 1.0 else math.log1p(1.0 / eps)",
+    ): "both formulas give log 2 at 1, where log 1 = 0",
     ("steps/shrink", "if not 0 < np.count_nonzero(y) < 1.4 * len(y) or not absorbing(self.part, y):"): FASTER,
-    ("_numerics/proofs", "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))"): FASTER,
+    (
+        "_numerics/proofs",
+        "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))",
+    ): "any first margin will do: the proof rejects one that is too small, and it then grows",
     ("exact/root", "RELAXED_LIMIT = 2501"): FASTER,
     ("exact/root", "PROGRESS = 0.3"): FASTER,
     ("exact/branch_and_bound", "self.cost = max(1.0 * self.cost, perf_counter() - begin)"): FASTER,
@@ -98,10 +109,6 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "search/constructions",
         "if all((2.0 ** (-50) <= size <= 4.0 ** 50 for size in (pencil.A_scale or 1.0, pencil.B_scale))):",
     ): "scaling by powers of two rounds nothing",
-    (
-        "mm",
-        "run = steps_from(smaller.part, step, frozen(local[-1].x[local[1].x != 0.0]), local[-1].l)",
-    ): "there are two iterates, and the second is the last",
 }
 """(module, the faulty line) → why no test can detect the fault."""
 

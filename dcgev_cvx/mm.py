@@ -28,27 +28,35 @@ class Majorized(Protocol):
 
     def start(self, x0: Any = None) -> Vector:
         """A point of Ω to start from."""
+        ...
 
     def f(self, x: Vector) -> float:
         """The objective."""
+        ...
 
     def g(self, x: Vector, y: Vector) -> float:
         """The surrogate: g(x, y) ≥ f(x) and g(y, y) = f(y)."""
+        ...
 
     def size(self, x: Vector) -> float:
         """The sum of the moduli of f's terms, which a decrease of f is measured against."""
+        ...
 
     def rounding(self, size: float, x: Vector) -> float:
         """What f and g, sums of this size, may lose to rounding."""
+        ...
 
     def norm(self, x: Vector) -> float:
         """The length of a step."""
+        ...
 
     def collapsed(self, x: Vector) -> bool:
         """Is x zero up to rounding, and 0 a point where nothing is left to optimise?"""
+        ...
 
     def name(self, i: int) -> str:
         """The name of entry i of x."""
+        ...
 
 
 class Status(Enum):

@@ -18,12 +18,15 @@ class Penalty(Protocol):
 
     def coefficient(self, rho: float, eps: float) -> float:
         """The factor before the value, ρ_ε in the paper."""
+        ...
 
     def value(self, x: Vector, eps: float) -> float:
         """Σ φ(|xᵢ|)."""
+        ...
 
     def weights(self, y: Vector, eps: float) -> Vector:
         """φ'(|yᵢ|): the slope in |x|, positive everywhere, also at 0."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from dcgev_cvx import (
     SparseGEV,
     card_eps,
 )
+from dcgev_cvx.penalties import MACHINE_EPS
 from dcgev_cvx.programs import FEASIBILITY_SLACK, smallest_tau
 
 epsilons = st.sampled_from([1.0, 1e-2, 1e-4, 1e-8, 2.2e-16])
@@ -137,6 +138,16 @@ def test_violation_slack_and_multiplier():
     e = np.array([1.0, 0.0])
     assert program.multiplier(e, program.gradient(e), np.zeros(2)) == 3.0
     assert program.multiplier(np.zeros(2), np.zeros(2), np.zeros(2)) == 0.0
+
+
+def test_rounding_is_counted_in_units_of_the_last_place():
+    """8(n + a) of them, where a = (Σ √Bᵢᵢ|xᵢ|)²/xᵀBx is 1 at a unit vector and n where all terms are equal."""
+    B = np.diag([1.0, 4.0, 9.0])
+    for program in (SparseGEV(Pencil(np.eye(3), B), 0.1), SparseFDA(np.ones(3), B, 0.1)):
+        assert program.rounding(5.0, np.eye(3)[1]) == 5.0 * 32.0 * MACHINE_EPS
+        assert program.rounding(5.0, np.array([6.0, 3.0, 2.0])) == pytest.approx(5.0 * 48.0 * MACHINE_EPS)
+        assert program.norm(np.array([0.0, 2.0, 0.0])) == 4.0
+        assert program.name(1) == "x2"
 
 
 def test_smallest_tau():

@@ -82,6 +82,7 @@ class Step(Protocol):
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
         """argmin g(·, y) over Ω."""
+        ...
 
 
 def expect_output(out: Any) -> StepOutput:
