@@ -311,6 +311,12 @@ def test_a_start_may_exceed_the_ball_by_the_slack_and_no_more():
         program.start([1.0 + 1.01 * FEASIBILITY_SLACK])
 
 
+@pytest.mark.parametrize("B", [None, np.diag([1.0, 4.0])])
+def test_a_start_whose_square_overflows_is_told_its_length(B):
+    with pytest.raises(InvalidParameter, match=r"Divide x0 by 3e\+200"):
+        SparseGEV(Pencil(np.eye(2), B), 0.1).start([3e200, 0.5])
+
+
 def test_the_multiplier_solves_the_optimality_system_times_x():
     rng = np.random.default_rng(2)
     B = referee.random_pencil(3, 4, cond=10.0)[1]

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from time import perf_counter
 from traceback import walk_tb
 from types import MappingProxyType
 from typing import Any
@@ -39,12 +38,10 @@ INSTALL = {name: name.lower() for name in ("CLARABEL", "ECOS", "SCS", "OSQP", "M
 
 @dataclass(frozen=True)
 class Solved:
-    """The solver that answered, its own status, and the seconds by its own clock and by ours."""
+    """The solver that answered, and its own status."""
 
     solver: str
     status: str
-    solver_seconds: float
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -111,7 +108,6 @@ def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any], *, unfin
 
     With unfinished=True an answer cut short by a limit is accepted too, for bounds that hold whatever the solver did.
     """
-    begin = perf_counter()
     try:
         with quiet:
             # no warm start: an answer must not depend on earlier calls
@@ -123,13 +119,10 @@ def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any], *, unfin
             raise KeyboardInterrupt from cause
         reason = str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__
         raise SolverFailed(f"{name} failed: {reason}") from cause
-    seconds = perf_counter() - begin
     accepted = (cp.OPTIMAL, cp.OPTIMAL_INACCURATE, *((cp.USER_LIMIT,) if unfinished else ()))
     if problem.status not in accepted:
         raise SolverFailed(f"{name} ended with the status '{problem.status}'.")
-    stats: Any = problem.solver_stats
-    own = getattr(stats, "solve_time", None) or seconds
-    return Solved(name, str(problem.status), float(own), seconds)
+    return Solved(name, str(problem.status))
 
 
 def was_interrupted(cause: BaseException) -> bool:
