@@ -25,8 +25,10 @@ from dcgev_cvx.steps.backend import Solved
 
 from .report import Measure, Skipped, at_least, at_most, installed, of_the_tests
 
-STARTS = range(30, 40)
-"""Seeds of the starts. Seeds 0 to 5 chose the growth of the penalty; seed 38 showed a failure, mended since."""
+STARTS = range(70, 80)
+"""Seeds of the starts. Nothing was chosen on these: seeds 0 to 5 chose the growth of the penalty, 30 to 39 showed a
+failure, mended since, and a tolerance was chosen while looking at them.
+"""
 RANDOM_PROGRAMS = 1000
 
 # The nine examples: the data do not depend on the start, which the seed chooses

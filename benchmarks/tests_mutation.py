@@ -61,6 +61,10 @@ FLAGS = ("check_finite", "lower", "overwrite_a", "overwrite_b", "copy", "strict"
 FASTER = "decides how soon something happens, not what is computed"
 EQUIVALENT: dict[tuple[str, str], str] = {
     (
+        "models",
+        "x, others = (diagonal_of(X), cp.sum(Y, axis=1) + diagonal_of(Y))",
+    ): "Yᵢᵢ may be 0 and stands in no other constraint but 0 ≤ Yᵢᵢ ≤ Xᵢᵢ, so that its sign changes no optimum",
+    (
         "penalties",
         "return math.log1p(eps) - math.log(eps) if eps < 2.0 else math.log1p(1.0 / eps)",
     ): "both formulas are accurate to rounding between 1 and 2",

@@ -6,6 +6,7 @@ many sweeps for its last digits and few for the right support; `polish` needs th
 
 import math
 from collections.abc import Callable
+from operator import itemgetter
 from time import perf_counter
 
 import numpy as np
@@ -127,12 +128,13 @@ def fisher_guess(s: Surrogate, a: Vector, y: Vector) -> Vector:
     """x(t) = argmin xᵀBx − 2t aᵀx + pᵀ|x| at the root of aᵀx(t) = 1 (Eq:fdaiterative).
 
     aᵀx(t) rises with t from 0. Times xᵀ the KKT system reads 2xᵀBx + pᵀ|x| = 2t: t is at most the surrogate's value
-    at any feasible point.
+    at any feasible point, such as the multiple of y or of the best single variable, where y may be huge.
     """
-    x = s.project(y)
-    x = x if x.any() else s.project(s.first_signs(np.zeros_like(y)))
-    lasso = Lasso(s, x)
-    size = math.sqrt(max(0.0, float(x @ s.B.dot(x)) + float(s.p @ np.abs(x))))
+    points = (s.project(v) for v in (y, s.first_signs(np.zeros_like(y))))
+    square, x = min(
+        ((float(x @ s.B.dot(x)) + float(s.p @ np.abs(x)), x) for x in points if x.any()), key=itemgetter(0)
+    )
+    lasso, size = Lasso(s, x), math.sqrt(max(0.0, square))
     falling_root(lambda t: 1.0 - float(a @ lasso.solve(t * a, 0.0, 1.0, size)), 2.0 * size * size)
     return lasso.z
 
@@ -145,5 +147,5 @@ def falling_root(function: Callable[[float], float], high: float) -> None:
         value = function(t)
         return 0.0 if abs(value) <= 1e-3 else value
 
-    if rounded(high) < 0.0:
+    if rounded(high) < 0.0 < rounded(0.0):
         brentq(rounded, 0.0, high, rtol=np.float64(1e-6), maxiter=60, disp=False)

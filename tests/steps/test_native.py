@@ -99,6 +99,19 @@ def test_fisher_from_a_point_off_the_plane(size, ax):
         assert referee.fisher_kkt(a, B, y, x, nu=0.7, eps=1e-6) <= 1e-12
 
 
+@pytest.mark.parametrize("far", [1e5, 1e10, 1e14])
+def test_fisher_from_a_point_far_out_on_the_plane(far):
+    """Where a is 0, aᵀy = 1 does not bound y, and the minimiser may be many orders of magnitude smaller."""
+    for seed in range(20):
+        B = 1e10 * referee.random_pencil(seed, 6, cond=1e3)[1]
+        rng = np.random.default_rng(seed)
+        a, y = np.eye(6)[seed % 6] * 1e-3, far * rng.standard_normal(6)
+        y[seed % 6] = 1e3
+        program = SparseFDA(a, B, 1e9, 50.0)
+        x = native_step(program, y).x
+        assert referee.fisher_kkt(a, B, y, x, nu=1e9, eps=50.0) <= 1e-12
+
+
 def test_positive_semidefinite_a_needs_no_shift():
     """τ = 0: the native step of both shifts is the linear step."""
     A, B = referee.random_pencil(5, 7, cond=20.0)
