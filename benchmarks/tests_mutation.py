@@ -77,6 +77,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "_numerics/proofs",
         "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))",
     ): "any first margin will do: the proof rejects one that is too small, and it then grows",
+    (
+        "_numerics/proofs",
+        "margin = 4.0 * n * UNIT_ROUNDOFF / max(abs(top), float(np.max(np.abs(M))))",
+    ): "max |M| is at least ½: the first margin is at most four times larger, and one that is too small is rejected",
     ("exact/root", "RELAXED_LIMIT = 2501"): FASTER,
     ("exact/root", "PROGRESS = 0.3"): FASTER,
     ("exact/branch_and_bound", "self.cost = max(1.0 * self.cost, perf_counter() - begin)"): FASTER,
