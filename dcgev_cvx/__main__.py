@@ -1,7 +1,5 @@
 """`python -m dcgev_cvx` is the command `dcgev`."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -8,11 +8,9 @@ Constructor arguments are stored as given and checked in fit. Errors are the pac
 the ValueError that scikit-learn's conventions ask for.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
@@ -20,19 +18,17 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from ._numerics import checks
-from ._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, frozen
-from ._numerics.data_tables import Labels, Table, as_table, class_means, in_row_order, read_labels, read_table, within
+from ._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector
+from ._numerics.data_tables import Table, as_table, class_means, in_row_order, read_labels, read_table, within
 from ._numerics.extras import require
-from .algorithms import dc_pca, sparse_fda, sparse_gev
-from .certificates import Solution, solution_of
-from .errors import DCGEVError, InvalidParameter
-from .penalties import MACHINE_EPS
+from .algorithms import sparse_fda
+from .certificates import Solution
+from .errors import InvalidParameter
 from .pencils import Gram, Pencil, cca_pencil, pca_pencil, row_blocks
-from .search.components import Components, components, embedded
-from .search.deflation import Deflation, deflate, rule_of
+from .search.components import components, components_by_penalty
+from .search.deflation import Deflation, rule_of
 from .search.fisher import fisher_solve
 from .search.solve import EFFORTS, Effort
-from .search.working_set import affordable
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -43,25 +39,25 @@ except ImportError:
     raise
 
 
+@dataclass(eq=False, repr=False)
 class SparseEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What the three estimators share. Sparse matrices are accepted; DCPCA alone does not make them dense."""
 
-    n_components_: int
-    mean_: Vector
-    scale_: Vector
+    _: KW_ONLY
+    deflation: Deflation = "orthogonalized-hotelling"
+    effort: Effort = "normal"
+    random_state: Any = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
-    def _standardized(self, X: Any) -> Matrix:
-        check_is_fitted(self)
-        return (checked_X(self, X, reset=False, least=1).X - self.mean_) / self.scale_
+    def _search_settings(self) -> Any:
+        """The settings of `components`, checked also where they are not used."""
+        rule_of(self.deflation)
+        effort = checks.one_of(self.effort, "effort", EFFORTS)
+        return {"deflation": self.deflation, "effort": effort, "random_state": seed_of(self.random_state)}
 
 
 @dataclass(eq=False, repr=False)
@@ -80,12 +76,6 @@ class DCPCA(SparseEstimator):
     k : int or sequence of int, optional
         The number of nonzeros: one for all components, or one for each. A tenth of the variables, rounded up, if
         neither k nor rho is given.
-    rho : float, optional
-        The price ρ̃ of one nonzero in Algorithm 2, instead of k.
-    center : bool
-        Subtract each column's mean.
-    scale : bool
-        Divide each column by its standard deviation.
     deflation : {"orthogonalized-hotelling", "hotelling", "projection", "schur"}
         How a component is removed from A. With more variables than samples "projection" and "schur" keep the factor
         form; the others form an n × n matrix.
@@ -93,6 +83,12 @@ class DCPCA(SparseEstimator):
         How long to search; not used with rho.
     random_state : int, Generator, RandomState or None
         The seed of the search's random starts; not used with rho.
+    rho : float, optional
+        The price ρ̃ of one nonzero in Algorithm 2, instead of k.
+    center : bool
+        Subtract each column's mean.
+    scale : bool
+        Divide each column by its standard deviation.
 
     Attributes
     ----------
@@ -132,31 +128,26 @@ class DCPCA(SparseEstimator):
     rho: float | None = None
     center: bool = True
     scale: bool = False
-    deflation: Deflation = "orthogonalized-hotelling"
-    effort: Effort = "normal"
-    random_state: Any = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the components of X (samples × variables); y is not used."""
         data = validated(self, X, reset=True, ensure_min_samples=2)
-        table = row_blocks(data) or read_table(data)
         pencil = pca_pencil(data, center=self.center, scale=self.scale)
         check_one_given(k=self.k, rho=self.rho)
-        settings, ks = search_settings(self), per_component(self.k, self.n_components, pencil.n)
+        settings, ks = self._search_settings(), per_component(self.k, self.n_components, pencil.n)
         if self.rho is None:
             found = components(pencil, ks, **settings)
         else:
-            found = by_algorithm_2(pencil, len(ks), self.rho, settings["deflation"])
-        mean, deviation = table.spread()
+            found = components_by_penalty(pencil, len(ks), self.rho, self.deflation)
+        mean, self.scale_ = location_scale(row_blocks(data) or read_table(data), self.scale)
         self.mean_ = mean if self.center else np.zeros(pencil.n)
-        self.scale_ = deviation if self.scale else np.ones(pencil.n)
         self.components_: Matrix = np.ascontiguousarray(found.V.T)
         self.values_: Vector = np.array(found.values)
         self.projector_trace_: Vector = found.projector_trace()
         self.adjusted_: Vector = found.adjusted()
         self.plain_sum_: Vector = found.plain_sum()
         self.solutions_: tuple[Solution, ...] = found.solutions
-        self.n_components_ = len(ks)
+        self._n_features_out = self.n_components_ = len(ks)
         return self
 
     def transform(self, X: Any) -> Matrix:
@@ -165,7 +156,7 @@ class DCPCA(SparseEstimator):
         rows = row_blocks(validated(self, X, reset=False)) if hasattr(X, "tocsr") else None
         if rows is not None:
             return replace(rows, shift=self.mean_, scale=1.0 / self.scale_).dot(self.components_.T)
-        return self._standardized(X) @ self.components_.T
+        return as_in_training(self, X) @ self.components_.T
 
     def inverse_transform(self, Z: Any) -> Matrix:
         """The least-squares reconstruction Z(VᵀV)⁻¹Vᵀ + mean: for transform's scores, X projected on the span."""
@@ -177,7 +168,7 @@ class DCPCA(SparseEstimator):
 
     def score(self, X: Any, y: Any = None) -> float:
         """The share of X's variance about the training mean that lies in the span of the components."""
-        Z = self._standardized(X)
+        Z = as_in_training(self, X)
         total = float(np.sum(Z**2))
         if total == 0.0:
             raise InvalidParameter("X does not differ from the training mean: it has no variance to explain.")
@@ -199,18 +190,18 @@ class DCCCA(SparseEstimator):
         Nonzeros in the first view: one for all pairs, or one for each; a tenth of its variables if None.
     ky : int or sequence of int, optional
         Nonzeros in the second view.
-    ridge : float or "auto"
-        Added to the variances; a share of each variable's variance when scale is True. With fewer samples than
-        variables and no ridge some pair of directions correlates perfectly, whatever the data. "auto" lets the
-        samples determine it for each view (`cca_pencil`): much where correlations within a view are mostly noise.
-    scale : bool
-        Divide columns by their standard deviation, so that the answer does not depend on units.
     deflation : {"orthogonalized-hotelling", "hotelling", "projection", "schur"}
         How a pair is removed from A.
     effort : {"quick", "normal", "high"}
         How long to search.
     random_state : int, Generator, RandomState or None
         The seed of the search's random starts.
+    ridge : float or "auto"
+        Added to the variances; a share of each variable's variance when scale is True. With fewer samples than
+        variables and no ridge some pair of directions correlates perfectly, whatever the data. "auto" lets the
+        samples determine it for each view (`cca_pencil`): much where correlations within a view are mostly noise.
+    scale : bool
+        Divide columns by their standard deviation, so that the answer does not depend on units.
 
     Attributes
     ----------
@@ -251,9 +242,6 @@ class DCCCA(SparseEstimator):
     _: KW_ONLY
     ridge: float | Literal["auto"] = "auto"
     scale: bool = True
-    deflation: Deflation = "orthogonalized-hotelling"
-    effort: Effort = "normal"
-    random_state: Any = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the pairs for two views of the same samples; y may have one dimension, and is then one variable."""
@@ -263,24 +251,23 @@ class DCCCA(SparseEstimator):
         self.y_names_: tuple[str, ...] | None = y_table.names
         self.x_mean_, self.x_scale_ = location_scale(x_table, self.scale)
         self.y_mean_, self.y_scale_ = location_scale(y_table, self.scale)
-        pencil = cca_pencil(
-            (x_table.X - self.x_mean_) / self.x_scale_, (y_table.X - self.y_mean_) / self.y_scale_, ridge=self.ridge
-        )
+        X, y = standardized(x_table, self.x_mean_, self.x_scale_), standardized(y_table, self.y_mean_, self.y_scale_)
+        pencil = cca_pencil(X, y, ridge=self.ridge)
         kx = per_component(self.kx, self.n_components, x_table.n, "kx")
         ky = per_component(self.ky, self.n_components, y_table.n, "ky")
-        found = components(pencil, list(zip(kx, ky, strict=True)), **search_settings(self))
+        found = components(pencil, list(zip(kx, ky, strict=True)), **self._search_settings())
         self.x_weights_, self.y_weights_ = view_weights(pencil, found.V)
         self.values_: Vector = np.array(found.values)
         self.shrinkage_: tuple[float, ...] | None = pencil.shrinkage
         self.solutions_: tuple[Solution, ...] = found.solutions
-        self.n_components_ = len(kx)
+        self._n_features_out = self.n_components_ = len(kx)
         return self
 
     def transform(self, X: Any, y: Any = None) -> Any:
         """The scores of X, or (scores of X, scores of y) when y is given, standardised as in training."""
         check_is_fitted(self)
         table = checked_X(self, X, reset=False, least=1)
-        x_scores = (table.X - self.x_mean_) / self.x_scale_ @ self.x_weights_
+        x_scores = standardized(table, self.x_mean_, self.x_scale_) @ self.x_weights_
         if y is None:
             return x_scores
         other = second_view(X, y)
@@ -288,19 +275,19 @@ class DCCCA(SparseEstimator):
             raise InvalidParameter(f"y is {other.m}×{other.n} where {table.m}×{len(self.y_mean_)} is expected.")
         if None not in (other.names, self.y_names_) and other.names != self.y_names_:
             raise InvalidParameter(f"y has the columns {other.names} where fit saw {self.y_names_}: pass the same.")
-        return x_scores, (other.X - self.y_mean_) / self.y_scale_ @ self.y_weights_
+        return x_scores, standardized(other, self.y_mean_, self.y_scale_) @ self.y_weights_
 
     def score(self, X: Any, y: Any) -> float:
         """The correlation of the two views' scores, averaged over the pairs; 0 for scores that do not vary."""
         if y is None:
             raise InvalidParameter("y is None: a score compares two views.")
-        x_scores, y_scores = self.transform(X, y)
-        return float(np.mean([correlation(u, v) for u, v in zip(x_scores.T, y_scores.T, strict=True)]))
+        x_scores, y_scores = (scores - scores.mean(axis=0) for scores in self.transform(X, y))
+        size = np.linalg.norm(x_scores, axis=0) * np.linalg.norm(y_scores, axis=0)
+        return float(np.mean(np.sum(x_scores * y_scores, axis=0) / np.where(size > 0.0, size, 1.0)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.target_tags.single_output = True
         tags.target_tags.multi_output = True
         return tags
 
@@ -319,6 +306,12 @@ class DCFDA(ClassifierMixin, SparseEstimator):
     k : int or sequence of int, optional
         The number of nonzeros of each discriminant: one for all, or one for each; a tenth of the variables if neither
         k nor nu is given.
+    deflation : {"orthogonalized-hotelling", "hotelling", "projection", "schur"}
+        How a discriminant is removed; used with more than two classes.
+    effort : {"quick", "normal", "high"}
+        How long to search; used with more than two classes.
+    random_state : int, Generator, RandomState or None
+        The seed of the search's random starts; used with more than two classes.
     nu : float, optional
         For two classes, the price ν of one nonzero in `sparse_fda`, instead of k.
     n_components : int, optional
@@ -328,12 +321,6 @@ class DCFDA(ClassifierMixin, SparseEstimator):
     refit : bool
         Whether to classify by all chosen variables. False for the scores of the discriminants alone, as the paper has
         them: less accurate, as several sparse discriminants rarely span what separates the classes.
-    deflation : {"orthogonalized-hotelling", "hotelling", "projection", "schur"}
-        How a discriminant is removed; used with more than two classes.
-    effort : {"quick", "normal", "high"}
-        How long to search; used with more than two classes.
-    random_state : int, Generator, RandomState or None
-        The seed of the search's random starts; used with more than two classes.
 
     Attributes
     ----------
@@ -369,17 +356,17 @@ class DCFDA(ClassifierMixin, SparseEstimator):
     n_components: int | None = None
     ridge: float = 0.01
     refit: bool = True
-    deflation: Deflation = "orthogonalized-hotelling"
-    effort: Effort = "normal"
-    random_state: Any = 0
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the discriminants of labelled samples."""
         X, y = validated(self, X, in_row_order(X, y, "X", "y"), ensure_min_samples=2)
         table = read_table(X)
-        self.classes_, labels = class_labels(y, table.m)
+        with suppress(TypeError), our_errors():  # of labels that cannot be sorted read_labels knows more
+            check_classification_targets(y)
+        labels = read_labels(y, table.m)
+        self.classes_ = np.unique(y)
         self.mean_, self.scale_ = location_scale(table, True)
-        scaled = Table((table.X - self.mean_) / self.scale_, None)
+        scaled = Table(standardized(table, self.mean_, self.scale_), None)
         self.priors_: Vector = labels.counts / table.m
         ridge = checks.as_number(self.ridge, "ridge")
         B = within(scaled, labels, self.priors_, ridge)
@@ -395,12 +382,12 @@ class DCFDA(ClassifierMixin, SparseEstimator):
         inverse = np.linalg.pinv(basis.T @ covariance @ basis, rcond=1e-8, hermitian=True)
         self.coef_: Matrix = means @ basis @ inverse @ basis.T
         self.intercept_: Vector = np.log(self.priors_) - 0.5 * np.einsum("cj,cj->c", self.coef_, means)
-        self.n_components_ = V.shape[1]
+        self._n_features_out = self.n_components_ = V.shape[1]
         return self
 
     def transform(self, X: Any) -> Matrix:
         """The scores on the discriminants."""
-        return self._standardized(X) @ self.components_.T
+        return as_in_training(self, X) @ self.components_.T
 
     def decision_function(self, X: Any) -> Matrix:
         """The logarithm of each class's prior times its Gaussian density, up to a term that all classes share.
@@ -429,59 +416,27 @@ class DCFDA(ClassifierMixin, SparseEstimator):
         return log_softmax(self._log_densities(X), axis=1)
 
     def _log_densities(self, X: Any) -> Matrix:
-        return self._standardized(X) @ self.coef_.T + self.intercept_
+        return as_in_training(self, X) @ self.coef_.T + self.intercept_
 
     def _discriminants(self, means: Matrix, B: Matrix) -> Matrix:
         """The discriminants as columns."""
-        settings = search_settings(self)
+        settings, many = self._search_settings(), len(means)
         check_one_given(k=self.k, nu=self.nu)
-        count = None if self.n_components is None else checks.as_whole(self.n_components, "n_components")
-        if len(means) == 2:
-            if count not in (None, 1):
-                raise InvalidParameter(f"n_components = {count}: two classes have one discriminant.")
-            a, (k,) = means[1] - means[0], per_component(self.k, 1, len(B))
-            found = fisher_solve(a, B, k) if self.nu is None else sparse_fda(a, B, nu=self.nu)
-            return found.x[:, None]
-        if self.nu is not None:
-            raise InvalidParameter(
-                f"nu = {checks.shown(self.nu)} is for two classes; with {len(means)} give k instead."
-            )
         between = np.sqrt(self.priors_)[:, None] * (means - self.priors_ @ means)
         # classes less one, or less where means lie on a line; columns have standard deviation one
         rank = int(np.linalg.matrix_rank(between, tol=UNIT_ROUNDOFF * between.size))
         if rank == 0:
-            raise InvalidParameter(f"the means of the {len(means)} classes coincide: no direction separates them.")
-        if count is not None and count > rank:
-            raise InvalidParameter(
-                f"n_components = {count}: the means of {len(means)} classes have at most {rank} discriminant(s)."
-            )
-        ks = per_component(self.k, count or rank, len(B))
-        return components(Pencil(Gram(between), B), ks, **settings).V
-
-
-def by_algorithm_2(pencil: Pencil, count: int, rho: float, deflation: Deflation) -> Components:
-    """Components by Algorithm 2; by Algorithm 1 where deflation makes A indefinite."""
-    if (screened := affordable(pencil, checks.as_number(rho, "rho"))) is not None:
-        return embedded(screened, by_algorithm_2(screened.pencil, count, rho, deflation))
-    current = pencil
-    solutions: list[Solution] = []
-    inner: list[float] = []
-    for j in range(count):
-        if solutions:
-            V = np.column_stack([solution.x for solution in solutions])
-            current = deflate(current, V[:, -1], deflation, np.linalg.qr(V[:, :-1])[0])
-        if current.semidefinite:
-            method, result = "Algorithm 2 (dc_pca)", dc_pca(current, rho=rho)
-        else:
-            method, result = "Algorithm 1 (sparse_gev)", sparse_gev(current, rho=rho, engine="native")
-        if not result.x.any():
-            raise InvalidParameter(f"rho = {rho} gives x = 0 for component {j + 1}: lower rho.")
-        seconds = sum(iterate.seconds for iterate in result.history)
-        settings: Any = {"rho": rho, "eps": MACHINE_EPS, "certificate": result.certificate}
-        solutions.append(solution_of(pencil, result.x, method, seconds, **settings))
-        inner.append(current.A_quad(solutions[-1].x))
-    V = frozen(np.column_stack([solution.x for solution in solutions]))
-    return Components(pencil, tuple(solutions), V, tuple(inner), deflation)
+            raise InvalidParameter(f"the means of the {many} classes coincide: no direction separates them.")
+        what = f"n_components with {many} classes"
+        count = rank if self.n_components is None else checks.as_whole(self.n_components, what, high=rank)
+        ks = per_component(self.k, count, len(B))
+        if many > 2 and self.nu is not None:
+            raise InvalidParameter(f"nu = {checks.shown(self.nu)} is for two classes; with {many} give k instead.")
+        if many > 2:
+            return components(Pencil(Gram(between), B), ks, **settings).V
+        a = means[1] - means[0]
+        found = fisher_solve(a, B, ks[0]) if self.nu is None else sparse_fda(a, B, nu=self.nu)
+        return found.x[:, None]
 
 
 class WrongType(InvalidParameter, TypeError):
@@ -493,12 +448,9 @@ def our_errors() -> Generator[None]:
     """Turn scikit-learn's errors about data into the package's."""
     try:
         yield
-    except DCGEVError:
-        raise
-    except TypeError as cause:
-        raise WrongType(f"the data cannot be used: {' '.join(str(cause).split())}") from cause
-    except ValueError as cause:
-        raise InvalidParameter(" ".join(str(cause).split())) from cause
+    except (TypeError, ValueError) as cause:
+        kind = WrongType if isinstance(cause, TypeError) else InvalidParameter
+        raise kind(f"the data cannot be used: {' '.join(str(cause).split())}") from cause
 
 
 def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
@@ -524,21 +476,21 @@ def second_view(X: Any, y: Any) -> Table:
     return read_table(np.asarray(view)[:, None] if view.ndim == 1 else view, "y", least=1)
 
 
-def class_labels(y: Any, m: int) -> tuple[Any, Labels]:
-    """The classes in sorted order, and the samples' labels as codes."""
-    try:
-        with our_errors():
-            check_classification_targets(y)
-            return np.unique(y), read_labels(y, m)
-    except TypeError:
-        read_labels(y, m)  # raises for missing labels
-        raise InvalidParameter("y has labels of different types, which cannot be sorted: use one type.") from None
+def as_in_training(estimator: Any, X: Any) -> Matrix:
+    """X shifted and scaled as the training data were."""
+    check_is_fitted(estimator)
+    return standardized(checked_X(estimator, X, reset=False, least=1), estimator.mean_, estimator.scale_)
 
 
-def location_scale(table: Table, scale: bool) -> tuple[Vector, Vector]:
+def standardized(table: Table, mean: Vector, scale: Vector) -> Matrix:
+    """The table with its columns shifted and scaled."""
+    return (table.X - mean) / scale
+
+
+def location_scale(table: Any, scale: bool) -> tuple[Vector, Vector]:
     """Each column's mean and standard deviation; 1 for the latter in constant columns and without scaling."""
     mean, deviation = table.spread()
-    return mean, np.where(deviation > 0.0, deviation, 1.0) if checks.as_flag(scale, "scale") else np.ones(table.n)
+    return mean, np.where(deviation > 0.0, deviation, 1.0) if checks.as_flag(scale, "scale") else np.ones_like(mean)
 
 
 def check_one_given(**settings: Any) -> None:
@@ -556,19 +508,11 @@ def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[in
     ([3, 3], [3, 1])
     """
     count = checks.as_whole(n_components, "n_components", high=n)
-    if k is None:
-        return [math.ceil(n / 10)] * count
+    k = math.ceil(n / 10) if k is None else k
     several = checks.listed(k)
     if several and len(several) != count:
         raise InvalidParameter(f"{what} = {checks.shown(k)} must have {count} entries, one per component.")
     return [checks.as_whole(each, what, high=n) for each in several or [k] * count]
-
-
-def search_settings(estimator: Any) -> Any:
-    """The settings of `components`, checked also where they are not used."""
-    rule_of(estimator.deflation)
-    effort = checks.one_of(estimator.effort, "effort", EFFORTS)
-    return {"deflation": estimator.deflation, "effort": effort, "random_state": seed_of(estimator.random_state)}
 
 
 def seed_of(random_state: Any) -> int:
@@ -584,13 +528,3 @@ def view_weights(pencil: Pencil, V: Matrix) -> list[Matrix]:
     views = [(V[rows], pencil.B_sub(rows)) for rows in pencil.views]
     norms = [np.sqrt(np.einsum("ij,ij->j", W, B @ W)) for W, B in views]
     return [W / np.where(norm > 0.0, norm, 1.0) for (W, _), norm in zip(views, norms, strict=True)]
-
-
-def correlation(u: Vector, v: Vector) -> float:
-    """The correlation of two score vectors; 0 when one of them is constant."""
-    u, v = u - u.mean(), v - v.mean()
-    size = float(np.linalg.norm(u) * np.linalg.norm(v))
-    return float(u @ v) / size if size > 0.0 else 0.0
-
-
-__all__ = ["DCCCA", "DCFDA", "DCPCA"]

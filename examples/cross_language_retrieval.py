@@ -9,6 +9,7 @@ Section 5.1 of the paper does this with sparse CCA between two kernels. Here the
 
 import matplotlib.pyplot as plt
 
+from dcgev_cvx.reproduction.corpora import planted_translations
 from dcgev_cvx.reproduction.retrieval import (
     deflated_projection,
     dense_cca,
@@ -17,7 +18,6 @@ from dcgev_cvx.reproduction.retrieval import (
     score,
     sparse_cca,
 )
-from dcgev_cvx.reproduction.translated_texts import planted_translations
 
 # %%
 # 300 pairs of documents: 200 to learn from, 100 as queries. The score AROC is 1 if every query's translation

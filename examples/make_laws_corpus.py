@@ -19,7 +19,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from dcgev_cvx.reproduction.corpora import aligned_corpus, corpus_from_texts
+from dcgev_cvx.reproduction.corpora import corpus_from_texts, read_corpus
 
 FOLDERS = {"eng/acts": "fra/lois", "eng/regulations": "fra/reglements"}
 PREFIXES = {"SOR-": "DORS-", "SI-": "TR-", "C.R.C.,_c._": "C.R.C.,_ch._"}
@@ -56,7 +56,7 @@ def laws_of_canada(root, least_words=100):
 # Each document becomes a bag of words: stop words are removed, the others are counted.
 if len(sys.argv) == 3 and sys.argv[2].endswith(".npz"):
     laws_of_canada(sys.argv[1]).save(sys.argv[2])
-    print(aligned_corpus(sys.argv[2]))
+    print(read_corpus(sys.argv[2]))
 else:
     with tempfile.TemporaryDirectory() as root:
         for name, text in SMALL.items():
@@ -75,4 +75,4 @@ else:
     figure.savefig("make_laws_corpus.png")
 
 # %%
-# **Conclusion.** A corpus is two matrices of word counts with the same rows. ``aligned_corpus`` reads it back.
+# **Conclusion.** A corpus is two matrices of word counts with the same rows. ``read_corpus`` reads it back.

@@ -259,7 +259,7 @@ def classes_on_a_line():
 def test_classes_on_a_line_have_one_discriminant():
     X, y = classes_on_a_line()
     assert DCFDA().fit(X, y).components_.shape == (1, 4)
-    with pytest.raises(InvalidParameter, match=r"n_components = 2: the means of 3 classes have at most 1 disc"):
+    with pytest.raises(InvalidParameter, match=r"n_components with 3 classes = 2 must be .* at most 1"):
         DCFDA(n_components=2).fit(X, y)
 
 
@@ -395,10 +395,13 @@ LABELS = np.arange(150) % 2
         (lambda: DCCCA().fit(X0, Y0).transform(X0, Y0[:, :2]), "y is 150×2 where 150×4 is expected"),
         (lambda: DCFDA(k=1, nu=0.1).fit(X0, LABELS), "both given"),
         (lambda: DCFDA(nu=0.1).fit(X0, np.arange(150) % 3), "nu = 0.1 is for two classes"),
-        (lambda: DCFDA(n_components=2).fit(X0, LABELS), "two classes have one discriminant"),
+        (
+            lambda: DCFDA(n_components=2).fit(X0, LABELS),
+            "n_components with 2 classes = 2 must be .* at most 1",
+        ),
         (
             lambda: DCFDA(n_components=3).fit(X0, np.arange(150) % 3),
-            "n_components = 3: the means of 3 classes have at most 2",
+            "n_components with 3 classes = 3 must be .* at most 2",
         ),
         (lambda: DCFDA().fit(X0, np.r_[np.zeros(149), 1]), "one member only"),
         (lambda: DCFDA(k=1).fit(np.full((150, 3), 0.1), np.arange(150) % 3), "the means of the 3 classes coincide"),
@@ -425,7 +428,7 @@ def test_bad_settings(call, message):
         (["a", "a", "b", "b", "c", "d"], "one member only: 'c', 'd'"),
         (["a"] * 6, r"one class only \(\['a'\]\)"),
         (np.array(["a", None] * 3, dtype=object), "3 missing labels"),
-        (np.array(["a", 1] * 3, dtype=object), "labels of different types"),
+        (np.array(["a", 1] * 3, dtype=object), "class labels of one type that can be sorted"),
         (np.array([0.0, np.nan] * 3), "Input y contains NaN"),
         (pd.array([0, pd.NA] * 3), "y has 3 masked entries"),
         (np.ma.array([0, 1] * 3, mask=[True, True, False, False, False, False]), "y has 2 masked entries"),

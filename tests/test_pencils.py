@@ -412,12 +412,10 @@ def test_total_covariance_is_between_plus_within():
         ["no", "yes"],
         [True, False],
         [(1, 2), (0, 0)],
-        [None.__class__, int],
-        ["a", 3],
         [np.datetime64("2020"), np.datetime64("2021")],
     ],
 )
-def test_class_labels_of_any_type(labels):
+def test_class_labels_of_any_type_that_can_be_sorted(labels):
     X = data(13, 10, 2)
     expected = abs(fda_vectors(X, [0] * 5 + [1] * 5)[0])
     np.testing.assert_allclose(abs(fda_vectors(X, [labels[0]] * 5 + [labels[1]] * 5)[0]), expected)

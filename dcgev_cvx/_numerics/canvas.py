@@ -1,7 +1,5 @@
 """Matplotlib's figures and Axes, made when a picture is drawn: Matplotlib is an optional package."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..errors import InvalidParameter

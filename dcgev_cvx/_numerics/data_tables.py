@@ -3,10 +3,7 @@
 Nothing is imputed, encoded or dropped. An error names the columns that cannot be used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -151,7 +148,7 @@ def some_of(columns: list[int], names: Sequence[str] | None) -> str:
 
 
 def read_labels(y: Any, m: int) -> Labels:
-    """Class labels of any hashable type, one per sample: sorted if possible, else in order of appearance.
+    """Class labels of one type that can be sorted, one per sample.
 
     >>> from dcgev_cvx._numerics.data_tables import read_labels
     >>> labels = read_labels(["b", "a", "b", "a"], 4)
@@ -161,12 +158,13 @@ def read_labels(y: Any, m: int) -> Labels:
     values = label_list(y)
     if len(values) != m:
         raise InvalidParameter(f"X has {m} rows but y has {len(values)} labels: one label per sample is needed.")
-    missing = sum(map(is_missing, values))
+    try:
+        distinct, missing = set(values), sum(map(is_missing, values))
+        classes = [] if missing else sorted(distinct)
+    except TypeError as cause:
+        raise InvalidParameter(f"y must hold class labels of one type that can be sorted: {cause}.") from cause
     if missing:
         raise InvalidParameter(f"y has {missing} missing labels (None or NaN): drop those samples.")
-    classes = list(dict.fromkeys(values))
-    with suppress(TypeError):  # labels of several types have no order
-        classes.sort()
     code = {label: i for i, label in enumerate(classes)}
     labels = Labels(np.array([code[value] for value in values], dtype=np.intp), tuple(classes))
     if len(classes) < 2:
@@ -204,15 +202,11 @@ def in_row_order(first: Any, second: Any, what: str, other: str) -> Any:
 
 
 def label_list(y: Any) -> list[Any]:
-    """The labels as a list of hashable values; a column (m, 1) is accepted, masked labels become None."""
+    """The labels as a list; a column (m, 1) is accepted, masked labels become None."""
     if hasattr(y, "__array__"):
         y = y if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
         y = y.ravel().tolist() if y.shape in ((y.size,), (y.size, 1)) else y
     values = checks.listed(y)
-    try:
-        set(values)
-    except TypeError as cause:
-        raise InvalidParameter(f"y must be a sequence of class labels, one per sample: {cause}.") from cause
     if not values:
         raise InvalidParameter(f"y = {checks.shown(y)} must be a sequence of class labels, one per sample.")
     return values

@@ -1,7 +1,5 @@
 """Packages that are missing or too old: the error holds the command that installs them."""
 
-from __future__ import annotations
-
 import logging
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """Output files: checked before the work, written to a temporary file beside the target and renamed after it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Tables as text, laid out by rich: compact enough for 80 columns, and no number is ever cut."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from io import StringIO
 from typing import Any

@@ -2,13 +2,11 @@
 
 Results go to stdout, progress and errors to stderr, so that output can be piped. With --json stdout holds one JSON
 document and nothing else, in which numbers that are not finite are null. Options that do not go together raise an
-error. Commands import NumPy, CVXPY and rich inside `run`, so that `dcgev --help` answers at once.
+error. Only the module of the command that runs is imported, so that `dcgev --help` answers at once.
 
 Exit codes: 0 done, 1 the run ended without convergence or a check failed, 2 invalid input, 130 interrupted, 141 the
 reader of a pipe is gone.
 """
-
-from __future__ import annotations
 
 import argparse
 import os
@@ -23,6 +21,7 @@ from .. import __version__
 from .._numerics.extras import check_cvxpy
 from .._numerics.text_tables import printable
 from ..errors import DCGEVError, InvalidParameter, nearest
+from .console import summary
 
 COMMANDS = ("compare", "solve", "path", "reproduce", "solvers", "verify", "vectors", "agreement", "lab", "exercise")
 """The commands in the order of the help text; COMMAND is in the module COMMAND_command."""
@@ -77,7 +76,8 @@ def parsed(words: list[str]) -> argparse.Namespace:
     """The options of the command line; without any, the help is printed."""
     if words and not words[0].startswith("-") and words[0] not in COMMANDS:
         raise InvalidParameter(f"there is no command {words[0]!r}; {nearest(words[0], COMMANDS)}")
-    args, unknown = parser().parse_known_args(words or ["--help"])
+    words = words or ["--help"]
+    args, unknown = parser(words[0]).parse_known_args(words)
     if unknown:
         raise InvalidParameter(f"{unknown[0]!r} is no option of this command: see `dcgev {words[0]} --help`.")
     return args
@@ -92,28 +92,23 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of `dcgev` with every command."""
+def parser(command: str) -> argparse.ArgumentParser:
+    """The parser of `dcgev` and of one command; of the others, the module's first line is shown."""
+    modules = {name: Path(__file__).with_name(f"{name}_command.py") for name in COMMANDS}
+    lines = [f"  {name:10} {summary(file).rstrip('.').partition(': ')[2]}\n" for name, file in modules.items()]
     top = Parser(
         prog="dcgev",
         usage="dcgev COMMAND [options]",
         description="Sparse PCA, CCA and FDA by d.c. programming: each step is a CVXPY problem,\n"
-        "each answer is certified.\n\ncommands:\n",
+        "each answer is certified.\n\ncommands:\n" + "".join(lines),
         epilog="`dcgev COMMAND --help` explains a command; `dcgev compare` is a first example.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"dcgev {__version__}", help="print the version and exit")
     subparsers: Any = top.add_subparsers(prog="dcgev", metavar="COMMAND", help=argparse.SUPPRESS, required=True)
-    for name in COMMANDS:
-        command = import_module(f"{__name__}.{name}_command")
-        command.add(subparsers)
-        top.description = f"{top.description}  {name:10} {summary_of(command.__doc__)}\n"
+    if command in COMMANDS:
+        import_module(f"{__name__}.{command}_command").add(subparsers)
     return top
-
-
-def summary_of(doc: str | None) -> str:
-    """The first line of a command's docstring without the name of the command."""
-    return (doc or "").partition(".\n")[0].partition(": ")[2]
 
 
 def complain(sentence: str, code: int) -> int:

@@ -12,8 +12,6 @@ Usage:
     dcgev agreement samples.csv --task pca
 """
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

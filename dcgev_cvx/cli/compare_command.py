@@ -9,7 +9,7 @@ code is 0 whatever the gaps are. Ctrl-C shows the rows that were finished.
 Usage:
 
     dcgev compare
-    dcgev compare pitprops -k 2:10 --plot intervals.png --html report.html
+    dcgev compare pitprops -k 2:10 --plot intervals.png
     dcgev compare x.csv --task cca --Y y.csv -k 4 --ridge 0.1 --time-limit 60
     dcgev compare pitprops -k 4 --methods solve,homogeneous,exact --json
 """
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import shlex
 import sys
 import textwrap
 from contextlib import redirect_stdout
@@ -26,7 +25,6 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from .._numerics.output_files import output_file, write_file
 from .._numerics.text_tables import facts, table
 from ..errors import InvalidParameter
 from . import console
@@ -47,36 +45,29 @@ def add(subparsers: Any) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--details", action="store_true", help="how each method ended; with several k, all tables")
     console.add_plot(output)
-    output.add_argument("--html", metavar="FILE", help="write one self-contained page")
     console.add_json(output)
 
 
 def run(args: argparse.Namespace) -> int:
     """Compare, show and write; the exit code is 0 whatever the gaps are."""
     from .._numerics.checks import as_number
-    from ..comparison import html_report
     from ..comparison.interval_plot import figure_of
     from .problem import described, read_problem
 
     plot = console.as_picture(args.plot)
-    html = None if args.html is None else output_file("--html", args.html)
     if args.time_limit is not None:
         as_number(args.time_limit, "--time-limit", strict=True)
     pencil = read_problem(args, default="pitprops")
-    name = str(args.data or args.A or args.X)
     ks = cardinalities(args.k, pencil.n)
     found: list[Comparison] = []
     stopped = compared(pencil, ks, args, found)
     if args.json:
-        comparisons = [comparison.to_dict() for comparison in found]
+        name, comparisons = str(args.data or args.A or args.X), [comparison.to_dict() for comparison in found]
         console.print_json("compare", {"problem": name, "comparisons": comparisons}, ended=stopped is None)
     else:
         print_comparisons(found, described(args, pencil), several=len(ks) > 1, details=args.details)
     if plot is not None:
         console.draw(figure_of(found), plot)
-    if html is not None:
-        page = html_report(found, title=name, command=shlex.join(["dcgev", *sys.argv[1:]]))
-        write_file(html, page)
     if stopped is not None:
         raise KeyboardInterrupt(stopped)
     return 0
@@ -114,11 +105,11 @@ def compared(pencil: Pencil, ks: list[int], args: argparse.Namespace, found: lis
     end = math.inf if args.time_limit is None else perf_counter() + args.time_limit
     for position, k in enumerate(ks):
         share = (end - perf_counter()) / (len(ks) - position)
-        limit = max(0.05, share) if math.isfinite(share) else None
-        settings: Any = {"time_limit": limit, "force": args.force}
+        settings: Any = {"time_limit": max(0.05, share) if math.isfinite(share) else None, "force": args.force}
+        settings["progress"] = partial(tell, k)
         try:
             with redirect_stdout(sys.stderr):  # SCS prints when it is interrupted, and stdout is for the result
-                found.append(compare(pencil, k, methods, progress=partial(tell, k), **settings))
+                found.append(compare(pencil, k, methods, **settings))
         except Interrupted as stop:
             found.append(stop.comparison)
             return f"at k = {k}, after {position} of {len(ks)} cardinalities; the finished rows are shown"

@@ -3,11 +3,8 @@
 NumPy and rich are imported where they are used, so that `dcgev --help` answers at once.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
-import math
 import shutil
 import sys
 import textwrap
@@ -52,15 +49,11 @@ def add_command(
 def add_problem(parser: argparse.ArgumentParser) -> None:
     """DATA, --A and --B, and the options for data tables: the problem that a command works on."""
     group = parser.add_argument_group("problem")
-    group.add_argument(
-        "data", metavar="DATA", nargs="?", help="a bundled name such as pitprops, or a .npy, .npz, .csv or .mtx file"
-    )
+    group.add_argument("data", metavar="DATA", nargs="?", help="a bundled name, or a .npy, .npz, .csv or .mtx file")
     group.add_argument("--A", metavar="FILE", help="symmetric matrix A, instead of DATA")
     group.add_argument("--B", metavar="FILE", help="positive definite matrix B (default: the identity)")
     group = parser.add_argument_group("problem from a table of samples × variables")
-    group.add_argument(
-        "--task", choices=("pca", "cca", "fda"), help="DATA holds samples; build A and B from them for this task"
-    )
+    group.add_argument("--task", choices=("pca", "cca", "fda"), help="DATA holds samples, of which A and B are made")
     group.add_argument("--X", "--data", dest="X", metavar="FILE", help="the samples, instead of DATA")
     group.add_argument("--Y", metavar="FILE", help="the second view (cca)")
     group.add_argument("--y", metavar="LABELS", help="the classes (fda): a column name of the samples, or a file")
@@ -68,9 +61,8 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-center", action="store_true", help="do not subtract the means of the columns (pca)")
     group.add_argument("--scale", action="store_true", help="divide columns by their standard deviation (pca)")
     group = parser.add_argument_group(".csv files", CSV_RULES)
-    group.add_argument(
-        "--header", action=argparse.BooleanOptionalAction, help="the first line holds names, or numbers"
-    )
+    flag = argparse.BooleanOptionalAction
+    group.add_argument("--header", action=flag, help="the first line holds names, or numbers")
     group.add_argument("--index-column", metavar="COLUMN", help="row names: a column by name or number, or none")
 
 
@@ -94,6 +86,11 @@ def refuse_given(args: argparse.Namespace, names: Iterable[str], why: str) -> No
     """Raise for an option that was given and would be ignored."""
     for name in given(args, names):
         raise InvalidParameter(f"--{name.replace('_', '-')} {why}.")
+
+
+def numbers(text: str) -> list[float]:
+    """The type of an option that takes numbers with commas."""
+    return [float(cell) for cell in text.split(",")]
 
 
 # Text
@@ -121,27 +118,19 @@ def finite(data: Any) -> Any:
     >>> finite({"rho": float("nan"), "x": [1.0, float("inf")]})
     {'rho': None, 'x': [1.0, None]}
     """
-    if isinstance(data, dict):
-        return {str(key): finite(entry) for key, entry in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [finite(entry) for entry in data]
-    if hasattr(data, "tolist"):
-        return finite(data.tolist())
-    return None if isinstance(data, float) and not math.isfinite(data) else data
+    text = json.dumps(data, default=lambda array: array.tolist())
+    return json.loads(text, parse_constant=lambda name: None)
 
 
 def print_json(command: str, data: Mapping[str, Any], *, ended: bool = True) -> None:
-    """One JSON document on stdout, with the command and the version; "ended" is false after an interrupt."""
+    """One JSON document on stdout, with the command and the version; "ended" is false after an interrupt.
+
+    All but ASCII is escaped, since it may steer a terminal, or stdout may not be able to write it.
+    """
     from .. import __version__
 
-    print(as_json({"command": command, "version": __version__, **data, **({} if ended else {"ended": False})}))
-
-
-def as_json(document: Any) -> str:
-    """The document as JSON, in which letters that steer a terminal, or that stdout cannot write, are escaped."""
-    escaped = not (sys.stdout.encoding or "").lower().startswith("utf")
-    text = json.dumps(finite(document), ensure_ascii=escaped, indent=2, allow_nan=False)
-    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+    document = {"command": command, "version": __version__, **data, **({} if ended else {"ended": False})}
+    print(json.dumps(finite(document), indent=2, allow_nan=False))
 
 
 # Lines on stderr: notes always, progress when a person is looking

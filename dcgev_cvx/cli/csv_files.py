@@ -7,8 +7,6 @@ Row names   a first column of text, or a column of text or whole numbers without
             may leave them out, as R does, if they are text or 1, 2, 3, …
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Sequence
@@ -18,11 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import MAX_BYTES, Matrix, shown
+from .._numerics.checks import Matrix, shown
 from ..errors import InvalidParameter, nearest
 
-LARGEST_FILE = MAX_BYTES // 10
-"""Bytes of a .csv file that is read: its cells take about ten times as much memory."""
 MISSING = ("", "na", "nan", "n/a", "#n/a", "<na>", "null", "none", "nil", "-", ".", "?", "missing")
 """How files write a missing value, in lower case."""
 
@@ -71,11 +67,8 @@ def remedy(cell: str) -> str:
         return "Drop the row or the column, or fill the gap."
     if spells_number(cell):
         return "Write decimals with a point, without units and separators of thousands."
-    if cell.lower() in ("true", "false"):
-        return "Write 1 and 0."
-    if all(map(is_number, cell.split())):
-        return "Separate numbers by comma, semicolon or tab."
-    return "Drop the column, or give --index-column if it holds row names."
+    names = "Drop a column of text, or give --index-column if it holds row names"
+    return f"{names}; separate numbers by comma, semicolon or tab."
 
 
 def read_csv(path: Path, options: CsvOptions, label: str | None = None) -> CsvTable:
@@ -139,19 +132,14 @@ def names_rows_without_header(rows: list[list[str]]) -> bool:
 
 def decoded(path: Path) -> str:
     """The text of a file in UTF-8, or in UTF-16 with a byte order mark."""
-    if path.stat().st_size > LARGEST_FILE:
-        raise InvalidParameter(f"{path} has more than {LARGEST_FILE:,} bytes: save it as .npy, which is read faster.")
     data = path.read_bytes()
     try:
-        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-        if "\0" not in text:
-            return text
-        where = "it has NUL bytes"
+        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError as cause:
-        where = f"byte {cause.start + 1}"
-    raise InvalidParameter(
-        f"{path} is not UTF-8 text ({where}): unpack it if it is compressed, and save a spreadsheet as UTF-8 .csv."
-    )
+        raise InvalidParameter(
+            f"{path} is not UTF-8 text (byte {cause.start + 1}): unpack it if it is compressed, and save a "
+            "spreadsheet as UTF-8 .csv."
+        ) from cause
 
 
 # The header

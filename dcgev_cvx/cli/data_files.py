@@ -21,7 +21,7 @@ from scipy.sparse import coo_array, load_npz
 
 from .._numerics.checks import MAX_BYTES, as_path, check_bytes, shown
 from ..errors import DCGEVError, InvalidParameter, nearest
-from .csv_files import MISSING, CsvOptions, CsvTable, is_number, is_unrepeated, read_csv, read_rows
+from .csv_files import MISSING, CsvOptions, CsvTable, is_unrepeated, read_csv, read_rows
 
 SUFFIXES = (".npy", ".npz", ".csv", ".mtx")
 MTX_HEADER = re.compile(
@@ -133,8 +133,7 @@ def existing(name: str) -> Path:
     if path.is_file():
         return path
     if path.exists():
-        kind = "a folder" if path.is_dir() else "a pipe or a device"
-        raise InvalidParameter(f"{name} is {kind}; a file is needed ({', '.join(SUFFIXES)}).")
+        raise InvalidParameter(f"{name} is a folder, a pipe or a device; a file is needed ({', '.join(SUFFIXES)}).")
     others = path.parent.iterdir() if path.parent.is_dir() else []
     hint = nearest(path.name, [other.name for other in others if other.suffix.lower() in SUFFIXES])
     raise InvalidParameter(f"{name} does not exist{f'; {hint}' if hint.startswith('did') else '.'}")
@@ -147,18 +146,12 @@ def guarded(reader: Callable[[Path], Any], path: Path) -> Any:
     except DCGEVError:
         raise
     except Exception as cause:  # zlib.error, RuntimeError, NotImplementedError, struct.error, SyntaxError, …
-        raise InvalidParameter(f"{path} could not be read as {path.suffix.lower()}: {reason(cause)}") from cause
-
-
-def reason(cause: Exception) -> str:
-    """The first line of a reader's message, or a plainer sentence."""
-    text = str(cause).strip() or type(cause).__name__
-    sentences = {
-        "pickle": "it is not an array of numbers, or it holds pickled objects, which are never loaded.",
-        "password": "it is encrypted; save it without a password.",
-        "unexpected end of data": "it has a quotation mark that is opened and never closed.",
-    }
-    return next((sentence for word, sentence in sentences.items() if word in text), text.splitlines()[0])
+        reason = str(cause).strip().partition("\n")[0] or type(cause).__name__
+        if "pickle" in reason:
+            reason = "it is not an array of numbers, or it holds pickled objects, which are never loaded."
+        elif "unexpected end of data" in reason:
+            reason = "it has a quotation mark that is opened and never closed."
+        raise InvalidParameter(f"{path} could not be read as {path.suffix.lower()}: {reason}") from cause
 
 
 # .npz
@@ -177,8 +170,6 @@ def npz_arrays(path: Path) -> dict[str, Any]:
         if hasattr(matrix, "check_format"):  # SciPy would write wherever the indices of a damaged file point
             matrix.check_format(full_check=True)
         return {"A": matrix}
-    if any(isinstance(array, bytes) for array in arrays.values()):
-        raise InvalidParameter(f"{path} holds files that are not arrays: save it with np.savez.")
     return arrays
 
 
@@ -209,45 +200,28 @@ def read_matrix_market(path: Path) -> Any:
         raise ValueError(f"its sizes are {sizes}: rows and columns (and entries) must be whole numbers above 0.")
     if symmetry == "symmetric" and sizes[0] != sizes[1]:
         raise ValueError(f"a symmetric matrix cannot be {sizes[0]}×{sizes[1]}.")
-    entries = " ".join(lines[1:]).split()
-    if form == "coordinate":
-        return sparse_entries(entries, sizes, 2 if kind == "pattern" else 3, symmetry == "symmetric")
-    return dense_entries(entries, sizes, symmetry == "symmetric")
-
-
-def dense_entries(entries: list[str], sizes: list[int], symmetric: bool) -> Any:
-    """A matrix by columns; of a symmetric one the lower triangle."""
-    rows, columns = sizes
-    check_bytes((rows, columns), "A", "Pass fewer rows or columns.")
-    if not symmetric:
-        return numbers(entries, rows * columns).reshape(columns, rows).T
-    matrix = np.zeros((rows, rows))
-    j, i = np.triu_indices(rows)
-    matrix[i, j] = matrix[j, i] = numbers(entries, len(i))
-    return matrix
-
-
-def sparse_entries(entries: list[str], sizes: list[int], width: int, symmetric: bool) -> Any:
-    """A matrix by (row, column, value), those of a symmetric one mirrored; entries given twice are added."""
-    table = numbers(entries, sizes[2] * width).reshape(-1, width)
-    places = table[:, :2]
-    if np.any((places < 1) | (places > sizes[:2]) | (places % 1 != 0)):
-        raise ValueError(f"an entry lies outside of its {sizes[0]}×{sizes[1]} numbers.")
-    i, j = places.T.astype(np.int64) - 1
-    value = table[:, 2] if width == 3 else np.ones(len(table))
+    symmetric, entries = symmetry == "symmetric", " ".join(lines[1:]).split()
+    if form == "array":  # by columns; of a symmetric matrix the lower triangle
+        check_bytes(sizes, "A", "Pass fewer rows or columns.")
+        j, i = np.triu_indices(sizes[0]) if symmetric else divmod(np.arange(sizes[0] * sizes[1]), sizes[0])
+        value = numbers(entries, len(i))
+    else:
+        table = numbers(entries, sizes[2] * (2 if kind == "pattern" else 3)).reshape(sizes[2], -1)
+        places = table[:, :2]
+        if np.any((places < 1) | (places > sizes[:2]) | (places % 1 != 0)):
+            raise ValueError(f"an entry lies outside of its {sizes[0]}×{sizes[1]} numbers.")
+        (i, j), value = places.T.astype(np.int64) - 1, table[:, 2] if kind != "pattern" else np.ones(len(table))
     if symmetric:
         if np.any(i < j) and np.any(i > j):
             raise ValueError("its first line says symmetric: it must have the entries of one triangle.")
         off = i != j
         i, j, value = np.append(i, j[off]), np.append(j, i[off]), np.append(value, value[off])
-    return coo_array((value, (i, j)), shape=(sizes[0], sizes[1]))
+    matrix = coo_array((value, (i, j)), shape=(sizes[0], sizes[1]))  # entries given twice are added
+    return matrix.toarray() if form == "array" else matrix
 
 
 def numbers(entries: list[str], expected: int) -> Any:
     """The entries as floats, as many as the header says."""
     if len(entries) != expected:
         raise ValueError(f"its header announces {expected} numbers, but {len(entries)} follow: it is cut or damaged.")
-    bad = next((entry for entry in entries if not is_number(entry)), None)
-    if bad is not None:
-        raise ValueError(f"{shown(bad)} is not a number.")
-    return np.array([float(entry) for entry in entries])
+    return np.array(entries, dtype=np.float64)

@@ -9,8 +9,6 @@ Usage:
     dcgev exercise threshold
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 from pathlib import Path

@@ -10,8 +10,6 @@ Usage:
     dcgev lab step --headless --port 2718
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil
@@ -36,13 +34,9 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List the apps, or run one until it is ended."""
-    from .._numerics.checks import as_whole
-
     app = chosen_script("lab", "lab", args.name)
     if app is None:
         return 0
-    if args.port is not None:
-        as_whole(args.port, "--port", high=65535)
     if find_spec("marimo") is None:
         raise MissingPackage("dcgev lab needs the package marimo: pip install 'dcgev-cvx[lab]'.")
     words = [sys.executable, "-m", "marimo", "edit" if args.edit else "run", str(app), "--token"]  # for you alone

@@ -6,8 +6,6 @@ cca         --X view --Y view [--ridge r]           A = [0 Σxy; Σyx 0], B = [�
 fda         --X samples --y labels [--ridge r]      A = between-class, B = within-class scatter + r·I
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,8 +19,8 @@ from .._numerics.data_tables import in_row_order
 from ..errors import InvalidParameter, nearest
 from ..pencils import Gram, Pencil, cca_pencil, fda_pencil, pca_pencil
 from . import console
-from .csv_files import CsvOptions, is_number
-from .data_files import SUFFIXES, NamedArray, read_arrays, read_labelled, read_labels, read_table, read_vector
+from .csv_files import CsvOptions
+from .data_files import NamedArray, read_arrays, read_labelled, read_labels, read_table
 
 BUNDLED: Mapping[str, Callable[[], Pencil]] = {
     "pitprops": datasets.pitprops,
@@ -41,16 +39,11 @@ def read_problem(args: argparse.Namespace, default: str | None = None) -> Pencil
     refuse_other_tasks(args)
     if args.data is args.A is args.X is None:
         args.data = default
-    options = csv_options(args)
+    options = CsvOptions(args.header, args.index_column)
     pencil = read_pencil(args.data, args.A, args.B, options) if args.task is None else read_samples(args, options)
     for line in options.notes:
         console.note(line)
     return pencil
-
-
-def csv_options(args: argparse.Namespace) -> CsvOptions:
-    """What the options decide about .csv files."""
-    return CsvOptions(args.header, args.index_column)
 
 
 def refuse_other_tasks(args: argparse.Namespace) -> None:
@@ -71,6 +64,12 @@ def described(args: argparse.Namespace, pencil: Pencil) -> str:
     """One line that says which problem it is."""
     metric = "B = I" if pencil.B is None else "B dense"
     return f"{args.data or args.X or args.A}: n = {pencil.n}, {metric}, λmax(A,B) = {pencil.lambda_max:.6g}"
+
+
+def mean_difference(pencil: Pencil) -> Vector | None:
+    """The vector a of a pencil (aaᵀ, B), which FDA makes of two classes; None for others."""
+    A = pencil.A
+    return A.C[0] if pencil.B is not None and isinstance(A, Gram) and len(A.C) == 1 else None
 
 
 # Matrices
@@ -116,18 +115,6 @@ def square(A: Any, name: str, B: Any = None, names: Any = None) -> Pencil:
             "pass --task pca, or store the centred data as array C of an .npz file (A = CᵀC, never formed)."
         )
     return Pencil(A, B, names=names)
-
-
-def read_start(text: str | None, options: CsvOptions) -> Vector | None:
-    """--x0: numbers separated by commas, or a file with one row or column."""
-    if text is None:
-        return None
-    cells = text.split(",")
-    if all(map(is_number, cells)):
-        return np.array([float(cell) for cell in cells])
-    if not Path(text).suffix:
-        raise InvalidParameter(f"--x0 {text!r} must be numbers with commas, or a file ({', '.join(SUFFIXES)}).")
-    return read_vector(text, options)
 
 
 # Samples

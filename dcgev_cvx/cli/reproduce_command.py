@@ -1,8 +1,8 @@
 """`dcgev reproduce`: the paper's tables and figures, published and computed numbers.
 
 Each result is saved as soon as it is computed: the same command continues a run that was stopped, and computes
-damaged files again. A folder with results of other settings raises an error. Results that contain times are computed
-one at a time, whatever --jobs says. The report (Markdown, HTML, JSON, CSV, figures) has every published number beside
+damaged files again. Results of another effort or seed have their own folder. Results that contain times are computed
+one at a time, whatever --jobs says. The report (Markdown, JSON, CSV, figures) has every published number beside
 ours with a verdict. Exit code 1 means that a result could not be computed, not that a number differs.
 
 The gene expression data are downloaded once into the folder DCGEV_DATA, or the platform's cache.
@@ -11,15 +11,14 @@ Usage:
 
     dcgev reproduce table1 figure1
     dcgev reproduce all --full --jobs -1 --out reproduction
-    dcgev reproduce table5 --corpus corpus.npz
-    dcgev reproduce table2 --dask tcp://scheduler:8786
+    dcgev reproduce table5 --full --corpus laws.npz
 """
 
-from __future__ import annotations
-
 import argparse
-import logging
+import os
 import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +37,8 @@ def add(subparsers: Any) -> None:
     for effort, text in efforts.items():
         group.add_argument(f"--{effort}", dest="effort", action="store_const", const=effort, help=text)
     option("--jobs", type=int, default=1, metavar="N", help="worker processes, -1 for all cores (default 1)")
-    option("--dask", metavar="ADDRESS", help="a Dask scheduler to use instead (pip install 'dcgev-cvx[dask]')")
     option("--seed", type=int, default=0, metavar="S", help="seed of the random matrices (default 0)")
-    option("--corpus", metavar="FILE", help="table5: manpages, planted, or an .npz of aligned bags of words")
-    option("--songs", metavar="DIR", help="figure6: planted, or the folder that holds CAL500.arff")
+    option("--corpus", metavar="FILE", help="table5: planted, or an .npz of aligned bags of words")
     option("--out", default="reproduction", metavar="DIR", help="folder of the results (default reproduction)")
     option("--page", metavar="FILE", help="write the report without figures to this Markdown file as well")
     parser.set_defaults(effort="quick")
@@ -51,53 +48,45 @@ def run(args: argparse.Namespace) -> int:
     """Run, report, and return 1 when a result could not be computed."""
     from .._numerics.output_files import output_file, output_folder, write_file
     from ..reproduction import reproduce
-    from ..reproduction.report_writer import markdown
+    from ..reproduction.report import markdown
 
+    os.environ["PYTHONSAFEPATH"] = "1"  # worker processes must not import files of the current folder
     page = None
     if args.page is not None:
         output_folder("--page", Path(args.page).parent)
         page = output_file("--page", args.page)
-    data = console.given(args, ("corpus", "songs"))
-    settings: Any = {name: getattr(args, name) for name in ("effort", "seed", "jobs", "dask")}
-    with ProgressBars() as progress:
-        report = reproduce(args.names, args.out, data=data, progress=progress, **settings)
+    settings: Any = {name: getattr(args, name) for name in ("effort", "seed", "corpus", "jobs")}
+    with progress_bars() as progress:
+        report = reproduce(args.names, args.out, progress=progress, **settings)
     if page is not None:
         write_file(page, markdown(report, figures=False))
     for section in report.sections:
         found = [(f.verdict.value, f"{f.what}: paper {f.paper}, ours {f.ours}") for f in section.findings]
         console.show(section.title, facts([*found, *(("not computed", sentence) for sentence in section.missing)]))
-    console.show(f"\n{report.summary}. Report: {Path(args.out) / 'report.html'}")
+    console.show(f"\n{report.summary}. Report: {Path(args.out) / 'report.md'}")
     return 1 if any(section.missing for section in report.sections) else 0
 
 
-class ProgressBars:
+@contextmanager
+def progress_bars() -> Generator[Callable[[str, int, int, str], None], None, None]:
     """One bar per experiment on stderr, with the time left; messages are printed above the bars."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    stderr = Console(stderr=True, markup=False, highlight=False)
+    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), "left", TimeRemainingColumn())
+    bars, tasks = Progress(*columns, console=stderr), dict[str, Any]()
 
-        stderr = Console(stderr=True, markup=False, highlight=False)
-        columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), "left", TimeRemainingColumn())
-        self._bars = Progress(*columns, console=stderr, disable=not sys.stderr.isatty())
-        self._tasks: dict[str, Any] = {}
-
-    def __enter__(self) -> ProgressBars:
-        logging.disable()  # Dask logs a lost connection with tracebacks; the report says what was lost
-        self._bars.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        logging.disable(logging.NOTSET)
-        if not self._bars.disable:  # some versions of rich print an empty line even then
-            self._bars.stop()
-        if exception[0] is KeyboardInterrupt:
-            console.note("finished results are saved: the same command continues from here.")
-
-    def __call__(self, name: str, finished: int, total: int, message: str) -> None:
-        """Move the experiment's bar and print the message, if there is one."""
-        if name not in self._tasks:
-            self._tasks[name] = self._bars.add_task(name, total=total)
-        self._bars.update(self._tasks[name], completed=finished)
+    def show(name: str, finished: int, total: int, message: str) -> None:
+        if name not in tasks:
+            tasks[name] = bars.add_task(name, total=total)
+        bars.update(tasks[name], completed=finished)
         if message:
             console.note(f"{name}: {message}")
+
+    try:
+        with bars if sys.stderr.isatty() else nullcontext():
+            yield show
+    except KeyboardInterrupt:
+        console.note("finished results are saved: the same command continues from here.")
+        raise

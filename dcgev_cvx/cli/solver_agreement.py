@@ -1,7 +1,5 @@
 """How far the installed solvers agree: one MM step, and one whole program, through each of them (Section 3.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module

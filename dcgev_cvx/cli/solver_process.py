@@ -14,15 +14,18 @@ import io
 import json
 import math
 import os
+import pickle
 import sys
 import warnings
 from collections import deque
 from contextlib import redirect_stderr, redirect_stdout
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidParameter, SolverFailed
+from ..verify.levels import strided
 from ..verify.protocol import PROTOCOL, ProcessSolver
 from ..verify.solver_coverage import Branch, Watcher
 from ..verify.trial import first_line, numbers_of
@@ -73,27 +76,29 @@ class FunctionProcess(ProcessSolver):
 
     def __call__(self, *arguments: Any) -> Any:
         """One call in the other process; what it changed there is changed here, what it raised is raised here."""
-        self._count += 1
-        sent = [packed(value, self._place(value)) for value in arguments]
+        sent = [(value, self._place(value), *layout_of(value)) for value in arguments]
         self._given.append(list(arguments))
-        answer = self._exchange({"id": self._count, "arguments": sent, "goal": self.goal})
-        self.distance, self.values = answer["distance"], answer["values"]
-        self.taken = {(tuple(place), outcome) for place, outcome in answer["taken"]}
-        for age, index, value in answer.get("changed", []):
-            overwrite(self._given[age][index], unpacked(value))
-        for age, value in answer.get("overwritten", []):
-            overwrite(self._returned[age], unpacked(value))
-        if answer.get("printed"):
+        answer = self._ask("call", sent, self.goal)
+        self.distance, self.values, self.taken = answer["distance"], answer["values"], answer["taken"]
+        for age, index, value in answer["changed"]:
+            overwrite(self._given[age][index], value)
+        for age, value in answer["overwritten"]:
+            overwrite(self._returned[age], value)
+        if answer["printed"]:
             print("the function printed")
-        if answer.get("warned"):
-            warnings.warn(str(answer["warned"]), stacklevel=2)
+        if answer["warned"]:
+            warnings.warn(answer["warned"], stacklevel=2)
         if "unsupported" in answer:
-            raise NotImplementedError(str(answer["unsupported"]))
+            raise NotImplementedError(answer["unsupported"])
         if "raised" in answer:
-            raise SolverFailed(str(answer["raised"]))
-        result = unpacked(answer["answer"])
-        self._returned.append(result)
-        return result
+            raise SolverFailed(answer["raised"])
+        if "unknown" in answer:  # what is no number has the name of its type alone
+            return type(answer["unknown"], (), {})()
+        self._returned.append(answer["answer"])
+        return answer["answer"]
+
+    def _ask(self, *request: Any) -> Any:
+        return decoded(self._exchange(encoded(request)))
 
     def fresh(self) -> FunctionProcess:
         """The same function in a new process."""
@@ -103,68 +108,54 @@ class FunctionProcess(ProcessSolver):
         """The conditions of the function's source that had one outcome only."""
         if self.lost:
             return []
-        answer = self._exchange({"branches": True})
-        self.problem = answer["problem"]
-        return [Branch(tuple(place), *rest) for place, *rest in answer["branches"]]
+        found, self.problem = self._ask("branches")
+        return found
 
     def text(self, place: Any) -> tuple[str, str]:
         """The line and the condition at a place of the source."""
-        source, condition = self._exchange({"text": place})["text"]
-        return source, condition
+        return self._ask("text", place)
 
     def _place(self, value: Any) -> tuple[int, int] | None:
         """Where the same array was an argument before: it is the same array in the other process too."""
-        found = (
-            (age, index)
-            for age, values in enumerate(self._given)
-            for index, old in enumerate(values)
-            if old is value and isinstance(value, np.ndarray)
-        )
-        return next(found, None)
+        given = ((age, index, old) for age, values in enumerate(self._given) for index, old in enumerate(values))
+        return next(((a, i) for a, i, old in given if old is value and isinstance(value, np.ndarray)), None)
 
 
 def overwrite(array: Any, value: Any) -> None:
     """New numbers in an array, if it is one and can be written to."""
     if isinstance(array, np.ndarray) and isinstance(value, np.ndarray) and array.shape == value.shape:
-        array.flags.writeable = True
+        if not array.flags.writeable:
+            array.flags.writeable = True
         array[...] = value
 
 
-def packed(value: Any, place: tuple[int, int] | None = None) -> Any:
-    """An array as bytes with dtype, shape and layout; a number as it is; anything else as a description."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "fiubc" and not np.ma.isMaskedArray(value):
-        layout = "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
-        strided = not (value.flags.c_contiguous or value.flags.f_contiguous)
-        text = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
-        about = {"dtype": value.dtype.str, "shape": value.shape, "layout": "strided" if strided else layout}
-        return {**about, "writeable": bool(value.flags.writeable), "bytes": text, "place": place}
-    if isinstance(value, (bool, str)) or value is None:
-        return {"other": value}
-    if isinstance(value, (int, float)):
-        return {"number": value if np.isfinite(value) else str(value), "type": type(value).__name__}
-    if isinstance(value, (list, tuple)) and (array := numbers_of(value)) is not None:
-        return {"list": packed(np.asarray(array, dtype=np.float64)), "type": type(value).__name__}
-    array = numbers_of(value)
-    return {"unknown": type(value).__name__} if array is None else packed(np.asarray(array, dtype=np.float64))
+def encoded(message: Any) -> dict[str, str]:
+    """A message as a line of JSON can hold it."""
+    return {"pickle": base64.b64encode(pickle.dumps(message)).decode()}
 
 
-def unpacked(value: dict[str, Any], strided: Any = None) -> Any:
-    """The array, number or list again; `strided` lays out an array that was neither in C nor in Fortran order."""
-    if "bytes" in value:
-        flat = np.frombuffer(base64.b64decode(value["bytes"]), dtype=np.dtype(value["dtype"]))
-        array = flat.reshape(value["shape"]).copy(order="F" if value["layout"] == "F" else "C")
-        array = strided(array) if strided is not None and value["layout"] == "strided" else array
-        array.flags.writeable = value["writeable"]
-        return array
-    if "number" in value:
-        return {"int": int, "float": float}.get(value["type"], float)(value["number"])
-    if "list" in value:
-        return unpacked(value["list"]).tolist()
-    return value["other"] if "other" in value else type(value["unknown"], (Unknown,), {})()
+def decoded(line: dict[str, str]) -> Any:
+    """The message again."""
+    return pickle.loads(base64.b64decode(line["pickle"]))
 
 
-class Unknown:
-    """An answer that is no number, of which the parent knows the type's name only."""
+def layout_of(value: Any) -> tuple[bool, bool]:
+    """(is it an array neither in C nor in Fortran order, may it be written to): what a copy does not keep."""
+    flags = np.asarray(value).flags
+    return not (flags.c_contiguous or flags.f_contiguous), flags.writeable
+
+
+def described(raw: Any) -> dict[str, Any]:
+    """An answer as arrays, lists and numbers that the parent can read; of anything else the name of its type."""
+    if isinstance(raw, np.ndarray) and raw.dtype.kind in "fiubc" and not np.ma.isMaskedArray(raw):
+        return {"answer": np.array(raw, subok=False)}
+    if type(raw) in (bool, int, float, str, NoneType):
+        return {"answer": raw}
+    numbers = numbers_of(raw)
+    if numbers is None:
+        return {"unknown": type(raw).__name__}
+    numbers = np.array(numbers, dtype=np.float64)
+    return {"answer": numbers.tolist() if isinstance(raw, (list, tuple)) else numbers}
 
 
 # The child
@@ -182,7 +173,6 @@ def main() -> None:
         answers.write(dump(message) + "\n")
         answers.flush()
 
-    function: Any = None
     requests.readline()
     try:
         from .verify_command import loaded
@@ -194,17 +184,14 @@ def main() -> None:
         return
     memory = Memory()
     for line in requests:
-        request = json.loads(line)
-        if "branches" in request:
-            found = [list(vars(branch).values()) for branch in function.branches()]
-            say({"branches": found, "problem": function.problem})
-        elif "text" in request:
-            say({"text": function.text(tuple(request["text"]))})
+        kind, *content = decoded(json.loads(line))
+        if kind == "call":
+            sent, function.goal = content
+            answer = memory.call(function, sent)
+            seen = {"distance": function.distance, "values": function.values, "taken": function.taken}
+            say(encoded({**answer, **seen}))
         else:
-            function.goal = request["goal"] and (tuple(request["goal"][0]), request["goal"][1])
-            answer = memory.call(function, request["arguments"])
-            seen = {"distance": function.distance, "values": function.values, "taken": list(function.taken)}
-            say({"id": request["id"], **answer, **seen})
+            say(encoded(function.text(*content) if kind == "text" else (function.branches(), function.problem)))
 
 
 class Memory:
@@ -216,60 +203,52 @@ class Memory:
 
     def call(self, function: Any, sent: list[Any]) -> dict[str, Any]:
         """One call: the answer or what was raised, and what happened beside it."""
-        arguments = self.arguments(sent)
-        self.given.append((arguments, [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]))
+        arguments = [self.argument(*value) for value in sent]
+        self.given.append((arguments, [np.copy(value) for value in arguments]))
         output, found = io.StringIO(), dict[str, Any]()
         with warnings.catch_warnings(record=True) as caught, redirect_stdout(output), redirect_stderr(sys.stderr):
             warnings.simplefilter("always")
             try:
                 raw = function(*arguments)
-                found["answer"] = packed(raw)
-                array = isinstance(raw, np.ndarray)
-                self.returned.append((raw, np.copy(raw) if array else None))
+                found = described(raw)
+                if "answer" in found:
+                    self.returned.append((raw, np.copy(raw) if isinstance(raw, np.ndarray) else None))
             except NotImplementedError as error:
                 found["unsupported"] = first_line(error)
             except BaseException as error:  # SystemExit included: a function that exits has not answered
                 found["raised"] = f"raised {type(error).__name__}: {first_line(error)}"
         found["warned"] = f"{caught[0].category.__name__}: {caught[0].message}" if caught else ""
-        return {
-            **found,
-            "printed": bool(output.getvalue()),
-            "changed": self.changed(),
-            "overwritten": self.overwritten(),
-        }
+        found["printed"] = bool(output.getvalue())
+        return {**found, "changed": self.changed(), "overwritten": self.overwritten()}
 
-    def arguments(self, sent: list[Any]) -> list[Any]:
-        """The arguments, the same arrays as before where the parent passed the same."""
-        from ..verify.levels import strided
+    def argument(self, value: Any, place: tuple[int, int] | None, as_strided: bool, writeable: bool) -> Any:
+        """The argument in its layout, or the same array as before where the parent passed the same."""
+        if not isinstance(value, np.ndarray):
+            return value
+        if place is None:
+            value = strided(value) if as_strided else value.copy(order="K")
+            value.flags.writeable = writeable
+            return value
+        age, index = place
+        arguments, copies = self.given[age]
+        overwrite(arguments[index], value)
+        copies[index] = value  # it is the parent that writes to it
+        return arguments[index]
 
-        values = [unpacked(value, strided) for value in sent]
-        for index, value in enumerate(sent):
-            if isinstance(value, dict) and value.get("place") is not None:
-                age, at = value["place"]
-                old = self.given[age][0][at]
-                overwrite(old, values[index])
-                values[index] = old
-                self.given[age][1][at] = np.copy(old)  # it is the parent that writes to it
-        return values
-
-    def changed(self) -> list[Any]:
+    def changed(self) -> list[tuple[int, int, Any]]:
         """(call, argument, new numbers) of arguments that are no longer what they were."""
-        found = [
-            (age, index, packed(new))
-            for age, (arguments, copies) in enumerate(self.given)
-            for index, (new, old) in enumerate(zip(arguments, copies, strict=True))
-            if isinstance(old, np.ndarray) and not np.array_equal(new, old)
-        ]
-        for age, index, _ in found:
-            self.given[age][1][index] = np.copy(self.given[age][0][index])
+        found = list[tuple[int, int, Any]]()
+        for age, (arguments, copies) in enumerate(self.given):
+            for index, new in enumerate(arguments):
+                if not np.array_equal(new, copies[index]):
+                    copies[index] = np.copy(new)
+                    found.append((age, index, copies[index]))
         return found
 
-    def overwritten(self) -> list[Any]:
+    def overwritten(self) -> list[tuple[int, Any]]:
         """(answer, new numbers) of answers that a later call has overwritten."""
-        pairs = enumerate(self.returned)
-        return [
-            (age, packed(raw)) for age, (raw, copy) in pairs if copy is not None and not np.array_equal(raw, copy)
-        ]
+        kept = [(age, raw, copy) for age, (raw, copy) in enumerate(self.returned) if copy is not None]
+        return [(age, np.array(raw)) for age, raw, copy in kept if not np.array_equal(raw, copy)]
 
 
 if __name__ == "__main__":

@@ -9,8 +9,6 @@ Usage:
     dcgev solvers --json
 """
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 
@@ -28,17 +26,14 @@ def run(args: argparse.Namespace) -> int:
     """Try every step with every installed solver and print which passed."""
     from ..steps.backend import INSTALL, installed_solvers
 
-    names = installed_solvers()
-    found: dict[str, Any] = {name: {"version": version_of(name), "steps": solved(name)} for name in names}
+    found = {name: solved(name) for name in installed_solvers()}
     missing = {solver: f"pip install {package}" for solver, package in INSTALL.items() if solver not in found}
     if args.json:
         print_json("solvers", {"installed": found, "missing": missing})
         return 0
-    columns = ("solver", "version", "QCQP", "Lasso", "Linear", "MetricLasso", "Fisher")
-    passed = {name: ["yes" if step else "-" for step in entry["steps"].values()] for name, entry in found.items()}
-    rows = [(name, entry["version"], *passed[name]) for name, entry in found.items()]
+    rows = [(name, *("yes" if passed else "-" for passed in steps.values())) for name, steps in found.items()]
     show(
-        table(columns, rows, words=(0, 1)),
+        table(("solver", "QCQP", "Lasso", "Linear", "MetricLasso", "Fisher"), rows),
         "\n  yes: solved, and the KKT residual recomputed from the data is small.\n"
         "  B = I needs no solver: dc_pca takes its steps in closed form.",
     )
@@ -81,16 +76,3 @@ def small_steps() -> list[tuple[Any, Any]]:
         (MetricLassoStep, SparseGEV(pencil, 0.1, 0.1, tau=0.5, shift="metric")),
         (FisherStep, SparseFDA(np.array([1.0, 0.5, -0.5]), B, 0.1, 0.1)),
     ]
-
-
-def version_of(solver: str) -> str:
-    """The version of the package behind a solver, or an empty string."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    from ..steps.backend import INSTALL
-
-    package = (INSTALL | {"HIGHS": "highspy", "ECOS_BB": "ecos"}).get(solver, solver.lower())
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""

@@ -10,8 +10,6 @@ Usage:
     dcgev vectors package dcgev-vectors
 """
 
-from __future__ import annotations
-
 import argparse
 from collections import Counter
 from typing import Any
@@ -87,13 +85,11 @@ def run_check(args: argparse.Namespace) -> int:
     counts = Counter(verdict.status for verdict in verdicts)
     ok = counts["passed"] == len(verdicts)
     if page is not None:
-        rows = [
-            (j.id, j.status, j.note or f"{j.equation}: {j.violation:.3g}, allowed {j.limit:.3g}") for j in verdicts
-        ]
-        page.write_text(junit_xml("test vectors", rows), encoding="utf-8")
+        notes = [j.note or f"{j.equation}: {j.violation:.3g}, allowed {j.limit:.3g}" for j in verdicts]
+        tests = [(j.id, j.status, note) for j, note in zip(verdicts, notes, strict=True)]
+        page.write_text(junit_xml("test vectors", tests), encoding="utf-8")
     if args.json:
-        rows = [vars(verdict) for verdict in verdicts]
-        print_json("vectors check", {"ok": ok, "counts": dict(counts), "verdicts": rows})
+        print_json("vectors check", {"ok": ok, "counts": dict(counts), "verdicts": [vars(j) for j in verdicts]})
     else:
         print_verdicts(verdicts, counts, ok)
     return 0 if ok else 1
@@ -109,7 +105,5 @@ def print_verdicts(verdicts: list[Any], counts: Counter[str], ok: bool) -> None:
     names = sorted({group for group, _ in groups})
     lines = [(name, *(str(groups[name, status]) for status in ("passed", "failed", "blocked"))) for name in names]
     show(table(("group", "passed", "failed", "blocked"), lines))
-    print(
-        f"{'PASSED' if ok else 'FAILED'}: {len(verdicts)} vectors: {counts['passed']} passed, "
-        f"{counts['failed']} failed, {counts['blocked']} blocked (no answer)"
-    )
+    words = f"{counts['passed']} passed, {counts['failed']} failed, {counts['blocked']} blocked (no answer)"
+    print(f"{'PASSED' if ok else 'FAILED'}: {len(verdicts)} vectors: {words}")

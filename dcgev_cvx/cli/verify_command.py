@@ -86,11 +86,8 @@ def checked(args: argparse.Namespace) -> Report:
         tell(f"running {args.target or args.cmd}")
     if args.in_process and args.target is not None:
         return check(args, loaded(args.target))
-    settings: Any = {"level": args.level, "time_limit": args.time_limit}
-    with (
-        ended_by_signals(),
-        FunctionProcess(args.target, **settings) if args.target else ProcessSolver(args.cmd, **settings) as solver,
-    ):
+    start: Any = FunctionProcess if args.target else ProcessSolver
+    with ended_by_signals(), start(args.target or args.cmd, args.level, time_limit=args.time_limit) as solver:
         report = check(args, solver)
         if not report.ok and solver.stderr:
             print(f"the program's stderr:\n{solver.stderr}", file=sys.stderr)
@@ -123,17 +120,16 @@ def known_failures(path: str | None) -> dict[str, str]:
     """Reasons by the name of the check, from lines 'CHECK: reason'; empty lines and lines with # are skipped."""
     found = dict[str, str]()
     try:
-        lines = [] if path is None else Path(path).read_text(encoding="utf-8").splitlines()
+        text = "" if path is None else Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as cause:
         raise InvalidParameter(f"--known-failures {path} cannot be read: {cause}") from cause
-    for number, text in enumerate(lines, start=1):
-        if not text.strip() or text.lstrip().startswith("#"):
-            continue
-        name, _, reason = (part.strip() for part in text.partition(":"))
-        if not name or not reason or name in found:
-            fault = "occurs twice" if name in found else "must be 'CHECK: reason'"
-            raise InvalidParameter(f"{path}, line {number}: {text.strip()!r} {fault}.")
-        found[name] = reason
+    for number, line in enumerate(map(str.strip, text.splitlines()), start=1):
+        name, _, reason = (part.strip() for part in line.partition(":"))
+        if line and not line.startswith("#"):
+            if not name or not reason or name in found:
+                fault = "occurs twice" if name in found else "must be 'CHECK: reason'"
+                raise InvalidParameter(f"{path}, line {number}: {line!r} {fault}.")
+            found[name] = reason
     return found
 
 
@@ -182,8 +178,6 @@ def loaded(target: str) -> Any:
 
 def from_file(path: Path) -> Any:
     """A module loaded from its file."""
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} does not exist")
     spec: Any = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module

@@ -7,11 +7,8 @@
 (2.475, 2.602, False)
 """
 
-from __future__ import annotations
-
 from .compare_methods import METHODS, compare
-from .html_page import html_report
 from .interval_plot import comparison_plot
 from .rows import Comparison, Interrupted, Row
 
-__all__ = ["METHODS", "Comparison", "Interrupted", "Row", "compare", "comparison_plot", "html_report"]
+__all__ = ["METHODS", "Comparison", "Interrupted", "Row", "compare", "comparison_plot"]

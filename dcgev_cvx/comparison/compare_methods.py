@@ -1,7 +1,5 @@
 """`compare`: every method on one pencil and one k, under one time limit; one that fails is a row that says so."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,6 +7,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from time import perf_counter
 from types import MappingProxyType
+from typing import Any
 
 from .._numerics.checks import as_callback, as_flag, as_generator, as_number, listed, one_of
 from ..certificates import checked_k
@@ -54,6 +53,7 @@ class Method:
         return "cvxpy" if self.sdp or math.isfinite(self.limit) else ""
 
 
+SDP: Any = {"sdp": True, "cubic": 4e-8}
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "dc-pca": Method("DC-PCA (closed form)", "lower", by.dc_run, ("closed",), needs=("B = I", "A ⪰ 0")),
@@ -61,19 +61,15 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "dc-native": Method("DC (native)", "lower", by.dc_run, ("native",)),
         "solve": Method("solve", "lower", by.solve, early=True, cubic=1e-9),
         "greedy": Method("greedy", "lower", by.greedy, early=True),
-        "rounded": Method("homogeneous SDP, rounded", "lower", by.rounded, sdp=True, cubic=4e-8),
+        "rounded": Method("homogeneous SDP, rounded", "lower", by.rounded, **SDP),
         "dccp": Method(
             "dccp", "lower", by.on_l1_ball, ("dccp",), needs=("A ⪰ 0",), package="dccp", limit=300, cubic=6e-8
         ),
         "uno": Method("CVXPY nlp (UNO)", "lower", by.on_l1_ball, ("UNO",), package="unopy", limit=300, cubic=2e-8),
-        "literal": Method("literal SDP (Section 3)", "upper", by.literal, sdp=True, cubic=4e-8),
-        "entrywise-paper": Method(
-            "entrywise SDP, paper (k²)", "upper", by.entrywise, ("paper",), sdp=True, cubic=4e-8
-        ),
-        "entrywise-valid": Method(
-            "entrywise SDP, valid (k/λmin)", "upper", by.entrywise, ("valid",), sdp=True, cubic=4e-8
-        ),
-        "homogeneous": Method("homogeneous SDP", "upper", by.homogeneous, sdp=True, shares="homogeneous", cubic=4e-8),
+        "literal": Method("literal SDP (Section 3)", "upper", by.literal, **SDP),
+        "entrywise-paper": Method("entrywise SDP, paper (k²)", "upper", by.entrywise, ("paper",), **SDP),
+        "entrywise-valid": Method("entrywise SDP, valid (k/λmin)", "upper", by.entrywise, ("valid",), **SDP),
+        "homogeneous": Method("homogeneous SDP", "upper", by.homogeneous, shares="homogeneous", **SDP),
         "pairwise": Method("pairwise SDP", "upper", by.pairwise, sdp=True),
         "no-sdp": Method("no SDP", "upper", by.no_sdp, early=True, cubic=2e-10),
         # last, so that the search may use all the time that the others left
@@ -162,7 +158,9 @@ def compare(
     except KeyboardInterrupt as stop:
         if not rows:
             raise
-        rows |= {name: unfinished(context, METHODS[name]) for name in chosen if name not in rows}
+        for name in [name for name in chosen if name not in rows]:
+            title, side = METHODS[name].title, METHODS[name].side
+            rows[name] = Row(title, side, status="not finished: interrupted", seconds=0.0, ok=False)
         raise Interrupted(so_far()) from stop
 
 
@@ -216,17 +214,6 @@ def reason_to_skip(context: Context, method: Method) -> str | None:
     if method.sdp and not context.force:
         check_sdp_size(n)
     return None
-
-
-def unfinished(context: Context, method: Method) -> Row:
-    """The row of a method that an interrupt stopped; a bound that the exact search has reported stays valid."""
-    row = Row(method.title, method.side, status="not finished: interrupted", seconds=0.0, ok=False)
-    if method.run is not by.exact_bound or not context.progress:
-        return row
-    last = context.progress[-1]
-    bound = math.nextafter(last.bound, math.inf)  # reports are rounded once more, to the user's units
-    status = f"interrupted: the bound proved after {last.nodes} nodes"
-    return replace(row, value=bound, status=status, valid=True, seconds=last.seconds)
 
 
 def completed(pencil: Pencil, k: int, rows: Sequence[Row], seconds: float) -> Comparison:

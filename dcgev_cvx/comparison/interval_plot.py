@@ -1,14 +1,13 @@
 """The picture of a comparison: vectors found from below, bounds proved from above, and the interval between them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from io import BytesIO
 from math import isfinite
 from typing import Any
 
 from .._numerics.canvas import axes_of, new_figure
-from .rows import Comparison, Row, checked_comparisons
+from .._numerics.checks import expect, listed, shown
+from ..errors import InvalidParameter
+from .rows import Comparison, Row
 
 MARKERS = "osD^vPXh*1234+x|_."
 """One for each method in the order of METHODS: they tell methods apart in grey too."""
@@ -42,7 +41,9 @@ def comparison_plot(comparisons: Sequence[Comparison], ax: Any = None) -> Any:
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['no SDP', 'greedy']
     """
-    found = checked_comparisons(comparisons)
+    found = [expect(given, Comparison, "each of comparisons", "see compare") for given in listed(comparisons)]
+    if not found:
+        raise InvalidParameter(f"comparisons = {shown(comparisons)} must list what compare returned.")
     ax = axes_of(ax, (8.0, 4.8))
     return by_method(found[0], ax) if len(found) == 1 else by_cardinality(found, ax)
 
@@ -52,13 +53,6 @@ def figure_of(comparisons: Sequence[Comparison]) -> Any:
     figure = new_figure((9.0, 4.8), layout="constrained")
     comparison_plot(comparisons, figure.add_subplot())
     return figure
-
-
-def png(comparisons: Sequence[Comparison]) -> bytes:
-    """The picture as the bytes of a .png file."""
-    stream = BytesIO()
-    figure_of(comparisons).savefig(stream, format="png", dpi=150)
-    return stream.getvalue()
 
 
 def by_method(comparison: Comparison, ax: Any) -> Any:
@@ -127,8 +121,6 @@ def mark(row: Row) -> tuple[str, str]:
     from .compare_methods import METHODS
 
     titles = [(method.side, method.title) for method in METHODS.values()]
-    if (row.side, row.method) not in titles:
-        return ".", "black"
     at = titles.index((row.side, row.method))
     return MARKERS[at], f"C{sum(side == row.side for side, _ in titles[:at])}"
 

@@ -8,7 +8,7 @@ cardinality: they solve the problem with an ℓ1 ball.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -26,7 +26,7 @@ from ..relaxations.bounds import cheap_bound, valid_radius
 from .rows import Row
 
 if TYPE_CHECKING:
-    from ..exact import ExactSolution, Progress
+    from ..exact import ExactSolution
     from ..mm import MMResult
     from ..relaxations import Relaxation
 
@@ -40,8 +40,7 @@ HALVINGS = 24
 class Context:
     """One pencil, one k, one deadline, and what several methods share, computed by the first that needs it.
 
-    deadline is a time of perf_counter, infinite without a limit. progress collects the reports of the exact search,
-    which remain after an interrupt.
+    deadline is a time of perf_counter, infinite without a limit.
     """
 
     pencil: Pencil
@@ -49,7 +48,6 @@ class Context:
     deadline: float
     random_state: int
     force: bool
-    progress: list[Progress] = field(default_factory=list["Progress"])
 
     @property
     def remaining(self) -> float:
@@ -82,7 +80,7 @@ class Context:
         from ..exact import best_subset
 
         limit = None if math.isinf(self.deadline) else max(0.0, self.remaining)
-        return best_subset(self.pencil, self.k, time_limit=limit, progress=self.progress.append)
+        return best_subset(self.pencil, self.k, time_limit=limit)
 
     @cached_property
     def best_run(self) -> tuple[float, str, MMResult | None]:

@@ -1,7 +1,5 @@
 """dccp, and CVXPY's nonlinear solver UNO, on any problem written in CVXPY; both are optional packages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec

@@ -1,16 +1,12 @@
 """The result of a comparison: one row per method, the best of both sides, text, dictionaries and data frames."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
-from .._numerics.checks import expect, listed, shown
 from .._numerics.extras import require
 from .._numerics.text_tables import as_text, table
-from ..errors import InvalidParameter
 from ..pencils import Pencil
 from ..relaxations.bounds import Gap
 
@@ -61,7 +57,7 @@ class Row:
     ok: bool = True
 
     def cells(self) -> dict[str, str]:
-        """The numbers as text by their column's title: a value that does not count is in brackets."""
+        """The columns of the table by their titles: a value that does not count is in brackets."""
         value = number(self.value, "#.6g")
         return {
             "method": self.method,
@@ -184,17 +180,6 @@ def side_table(title: str, rows: Sequence[Row], columns: Sequence[str]) -> Any:
     """The table of one side."""
     cells = [row.cells() for row in rows]
     return table((title, *columns), [(row["method"], *(row[name] for name in columns)) for row in cells])
-
-
-def checked_comparisons(comparisons: Any) -> list[Comparison]:
-    """Comparisons of one pencil, at least one: a page or a picture states n and λmax(A, B) once for all of them."""
-    found = [expect(given, Comparison, "each of comparisons", "see compare") for given in listed(comparisons)]
-    if not found:
-        raise InvalidParameter(f"comparisons = {shown(comparisons)} must list what compare returned.")
-    pencils = dict.fromkeys(f"n = {given.pencil.n}, λmax(A,B) = {given.pencil.lambda_max:.6g}" for given in found)
-    if len(pencils) > 1:
-        raise InvalidParameter(f"comparisons must be of one pencil, got {' and '.join(pencils)}: one page for each.")
-    return found
 
 
 class Interrupted(KeyboardInterrupt):

@@ -4,8 +4,6 @@ Population matrices (samples=None) have a known optimum; sample covariances have
 (SGEV-P) approaches as the number of samples grows.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib.resources import files
 

@@ -1,10 +1,9 @@
 """Word counts of many short documents, with planted topics: sparse data for PCA at any size."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 
 from .._numerics.checks import Index, Matrix, as_generator, as_whole
 
@@ -66,8 +65,6 @@ def word_counts(
     >>> X.shape, planted.shape
     ((1000, 500), (5, 10))
     """
-    import scipy.sparse
-
     m, n = as_whole(documents, "documents"), as_whole(words, "words", low=200)
     generator, many = as_generator(rng), as_whole(topics, "topics", high=10)
     planted = 20 + np.arange(many)[:, None] + many * np.arange(10)
@@ -81,8 +78,6 @@ def word_counts(
 
 def counts(generator: np.random.Generator, m: int, share: Matrix, planted: Index, length: int) -> Any:
     """The counts of m documents."""
-    import scipy.sparse
-
     column = np.searchsorted(share, generator.random(m * length)).astype(np.int32)
     row = np.repeat(np.arange(m, dtype=np.int32), length)
     on = np.flatnonzero(generator.random(m) < 0.1)

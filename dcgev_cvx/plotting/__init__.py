@@ -5,28 +5,16 @@ Every function takes an optional Matplotlib Axes and returns the Axes that it dr
 
 plot_majoriser, plot_majoriser_2d, plot_basins   f and its majoriser g in one and two variables; where MM ends
 plot_history, plot_sandwich, plot_path           one run along its steps; many runs along ρ̃ or ν
-plot_tradeoff, plot_loadings, plot_agreement     values against k, vectors, distances between solvers
+plot_tradeoff, plot_loadings                     values against k, vectors
 comparison_plot                                  what `compare` found and proved
 """
-
-from __future__ import annotations
 
 from ..comparison.interval_plot import comparison_plot
 from .majorisers import plot_basins, plot_majoriser, plot_majoriser_2d
 from .runs import plot_history, plot_path, plot_sandwich
 from .sheet import Sheet
-from .vectors_and_values import plot_agreement, plot_loadings, plot_tradeoff
+from .vectors_and_values import plot_loadings, plot_tradeoff
 
-__all__ = [
-    "Sheet",
-    "comparison_plot",
-    "plot_agreement",
-    "plot_basins",
-    "plot_history",
-    "plot_loadings",
-    "plot_majoriser",
-    "plot_majoriser_2d",
-    "plot_path",
-    "plot_sandwich",
-    "plot_tradeoff",
-]
+__all__ = ["Sheet", "comparison_plot", "plot_loadings", "plot_tradeoff"]
+__all__ += ["plot_basins", "plot_majoriser", "plot_majoriser_2d"]
+__all__ += ["plot_history", "plot_path", "plot_sandwich"]

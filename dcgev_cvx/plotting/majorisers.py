@@ -1,7 +1,5 @@
 """Pictures of f and its majoriser g(·, y): along a line, in the plane, and where MM ends from each start."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pictures of runs: f and its surrogate along the steps of one run, cardinality and value along a path."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the pictures share: colours and markers, axes of whole numbers, and a figure that is drawn again and again."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Callable
 from io import BytesIO

@@ -1,6 +1,4 @@
-"""Pictures of answers: value against cardinality, loadings by name, distances between the answers of solvers."""
-
-from __future__ import annotations
+"""Pictures of answers: value against cardinality, and loadings by name."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._numerics.canvas import axes_of
-from .._numerics.checks import as_number, as_vector, as_whole, expect, listed
+from .._numerics.checks import Matrix, as_number, as_real, as_vector, expect
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
 from .sheet import BLACK, STYLES, whole_numbers
@@ -48,8 +46,7 @@ def plot_tradeoff(
     ax = axes_of(ax)
     for i, (name, pairs) in enumerate(points.items()):
         color, marker, style = STYLES[i % len(STYLES)]
-        ks, values = zip(*pairs, strict=True)
-        ax.plot(ks, values, marker=marker, linestyle=style, color=color, markersize=5, fillstyle="none", label=name)
+        ax.plot(*pairs.T, marker=marker, linestyle=style, color=color, markersize=5, fillstyle="none", label=name)
     if top is not None:
         ax.axhline(top, color="0.5", linewidth=0.8, label=r"$\lambda_{max}(A,B)$")
     ax.set(xlabel=r"$k$", ylabel=r"$x^TAx \,/\, x^TBx$")
@@ -58,12 +55,12 @@ def plot_tradeoff(
     return ax
 
 
-def as_pairs(name: object, pairs: Any) -> list[tuple[int, float]]:
-    """The points (k, value) of a curve, at least one."""
-    given = [listed(pair) for pair in listed(pairs)]
-    if not given or not all(len(pair) == 2 for pair in given):
+def as_pairs(name: object, pairs: Any) -> Matrix:
+    """The points (k, value) of a curve as rows, at least one."""
+    given = as_real(pairs, f"the curve {name!r}", InvalidParameter)
+    if given.ndim != 2 or given.shape[1] != 2:
         raise InvalidParameter(f"the curve {name!r} must be a list of pairs (k, value).")
-    return [(as_whole(k, "k"), as_number(value, "value", low=-1e300)) for k, value in given]
+    return given
 
 
 def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
@@ -111,46 +108,4 @@ def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
     ax.locator_params(axis="y", nbins=6)
     if any(given):  # above the bars: inside no place is always free
         ax.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(4, len(given)))
-    return ax
-
-
-def plot_agreement(pencil: Pencil, answers: Mapping[str, Any], ax: Any = None) -> Any:
-    """Draw the distances ‖xᵢ − xⱼ‖_B between the answers of several solvers as a table; dark is far apart.
-
-    Parameters
-    ----------
-    pencil : Pencil
-        The pencil whose B measures distances.
-    answers : mapping of str to array_like
-        One vector per solver, by its name.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The Axes that were drawn on.
-
-    Examples
-    --------
-    >>> from dcgev_cvx import datasets
-    >>> from dcgev_cvx.plotting import plot_agreement
-    >>> pencil = datasets.pitprops()
-    >>> axes = plot_agreement(pencil, {"one": pencil.leading_vector, "two": pencil.leading_vector + 1e-6})
-    """
-    n = expect_pencil(pencil).n
-    names = list(expect(answers, dict, "answers", "one vector per solver"))
-    if not names:
-        raise InvalidParameter("answers is empty: give one vector per solver.")
-    vectors = [as_vector(answers[name], n, str(name)) for name in names]
-    ax = axes_of(ax, (5.6, 4.6))
-    apart = np.array([[pencil.B_norm(a - b) for b in vectors] for a in vectors])
-    powers = np.log10(np.maximum(apart, 1e-17))
-    ax.imshow(powers, cmap="Greys", vmin=-17.0, vmax=0.0)
-    for i, j in np.ndindex(*apart.shape):
-        text = "0" if apart[i, j] == 0.0 else f"{apart[i, j]:.0e}"
-        ax.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if powers[i, j] > -7.0 else BLACK)
-    ax.set_xticks(range(len(names)), names, rotation=40, ha="right")
-    ax.set_yticks(range(len(names)), names)
-    ax.set_title(r"$\|x_i-x_j\|_B$")
     return ax

@@ -1,15 +1,14 @@
 """English documents and their French translations as binary bags of words, row i of both the same document (5.1)."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from .._numerics.checks import Index, as_generator, as_path
 from .._numerics.extras import require
@@ -38,12 +37,12 @@ class Corpus:
         """N, the number of document pairs."""
         return len(self.documents)
 
-    def take(self, rows: Index) -> Corpus:
+    def take(self, rows: Index) -> Self:
         """The corpus of a few documents; the vocabularies stay, so that training and queries share a space."""
         documents = tuple(self.documents[i] for i in rows)
         return replace(self, E=self.E[rows], F=self.F[rows], documents=documents)
 
-    def split(self, train: int, queries: int, seed: int = 0) -> tuple[Corpus, Corpus]:
+    def split(self, train: int, queries: int, seed: int = 0) -> tuple[Self, Self]:
         """Training and query documents drawn without replacement."""
         if min(train, queries) < 2 or train + queries > self.n_documents:
             raise InvalidParameter(
@@ -53,13 +52,13 @@ class Corpus:
         order = as_generator(seed).permutation(self.n_documents)
         return self.take(order[:train]), self.take(order[train : train + queries])
 
-    def shuffled(self, seed: int = 0) -> Corpus:
+    def shuffled(self, seed: int = 0) -> Self:
         """The French rows in another order, so that no pair is a translation: a control."""
         order = as_generator(seed).permutation(self.n_documents)
         return replace(self, F=self.F[order], source=f"{self.source}, pairs shuffled")
 
     def save(self, path: str | Path) -> None:
-        """Write the .npz that `aligned_corpus` reads."""
+        """Write the .npz that `read_corpus` reads."""
         arrays: dict[str, Any] = {"docs": np.array(self.documents)}
         for language, bags, words in zip(("en", "fr"), (self.E, self.F), self.words, strict=True):
             arrays[f"{language}_indices"] = bags.indices.astype(np.int32)
@@ -71,33 +70,12 @@ class Corpus:
         return f"Corpus({self.n_documents} pairs, {len(self.words[0])} + {len(self.words[1])} words, {self.source})"
 
 
-def aligned_corpus(source: str | Path, other: str | Path | None = None, *, least: int = 3) -> Corpus:
-    """A corpus from two folders of text files with the same names, or from one .npz of bags of words.
-
-    Stop words and words with fewer than `least` occurrences in a language are dropped, as in the paper. An .npz holds
-    en_indices, en_indptr, en_vocab, the same with fr_, and docs (see Corpus.save); its vocabulary is kept as it is.
-
-    Raises
-    ------
-    InvalidParameter
-        For files without a partner, or a document of which no word is left.
-    DataUnavailable
-        For folders or files that are missing, damaged or not UTF-8.
-    """
-    if other is None:
-        return read_bags(as_path(source, "source"))
-    english, french = texts_in(as_path(source, "source")), texts_in(as_path(other, "other"))
-    if single := sorted(set(english) ^ set(french)):
-        raise InvalidParameter(f"only one of {source} and {other} holds {shortened(single)}: add or remove files.")
-    names = sorted(english)
-    texts = [english[name] for name in names], [french[name] for name in names]
-    return corpus_from_texts(*texts, names, f"{source} and {other}", least=least)
-
-
 def corpus_from_texts(
     english: Sequence[str], french: Sequence[str], names: Sequence[str], source: str, *, least: int = 3
 ) -> Corpus:
     """Bags of words of two lists of texts, text i of both being the same document.
+
+    Stop words and words with fewer than `least` occurrences in a language are dropped, as in the paper.
 
     Examples
     --------
@@ -110,7 +88,7 @@ def corpus_from_texts(
     """
     E, E_words = bag_of_words(english, "en", least)
     F, F_words = bag_of_words(french, "fr", least)
-    return checked(Corpus(E, F, (E_words, F_words), tuple(names), source))
+    return Corpus(E, F, (E_words, F_words), tuple(names), source)
 
 
 def bag_of_words(texts: Sequence[str], language: str, least: int) -> tuple[Any, tuple[str, ...]]:
@@ -119,29 +97,20 @@ def bag_of_words(texts: Sequence[str], language: str, least: int) -> tuple[Any, 
     phrases = require("stop_words", "reproduce").get_stop_words(language)
     stop_words = {word for phrase in phrases for word in re.findall(WORD, phrase.lower())}  # cut as the texts are
     vectorizer = text.CountVectorizer(token_pattern=WORD, stop_words=sorted(stop_words))
-    try:
-        counts = vectorizer.fit_transform(texts).tocsr().astype(np.float64)
-    except ValueError as cause:
-        raise InvalidParameter(f"no {language} word is left of {len(texts)} document(s): add documents.") from cause
+    counts = vectorizer.fit_transform(texts).tocsr().astype(np.float64)
     frequent = np.flatnonzero(np.asarray(counts.sum(axis=0)).ravel() >= least)
     bags = counts[:, frequent]
     bags.data[:] = 1.0
     return bags, tuple(vectorizer.get_feature_names_out()[frequent].tolist())
 
 
-def texts_in(folder: Path) -> dict[str, str]:
-    """The UTF-8 texts of a folder by file name; folders inside it are not searched."""
-    try:
-        texts = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.is_file()}
-    except (OSError, UnicodeDecodeError) as cause:
-        raise DataUnavailable(f"{folder} cannot be read as a folder of UTF-8 texts: {cause}") from cause
-    if not texts:
-        raise DataUnavailable(f"{folder} holds no text files.")
-    return texts
+def read_corpus(source: str | Path) -> Corpus:
+    """The corpus in an .npz file that `Corpus.save` wrote; its vocabulary is kept as it is.
 
-
-def read_bags(path: Path) -> Corpus:
-    """The corpus of an .npz file; nothing is unpickled, so that a file from elsewhere cannot run code."""
+    Nothing is unpickled, so that a file from elsewhere cannot run code. DataUnavailable for one that is missing or
+    damaged.
+    """
+    path = as_path(source, "source")
     try:
         with path.open("rb") as handle, np.load(handle, allow_pickle=False) as arrays:
             documents = tuple(arrays["docs"].tolist())
@@ -150,18 +119,16 @@ def read_bags(path: Path) -> Corpus:
     except (OSError, ValueError, EOFError, TypeError, KeyError, AttributeError, zipfile.BadZipFile) as cause:
         raise DataUnavailable(
             f"{path} is not a corpus file ({cause}): it must be an .npz without pickled objects that holds docs, "
-            "en_indices, en_indptr and en_vocab, and the same with fr_."
+            "en_indices, en_indptr and en_vocab, and the same with fr_. examples/make_laws_corpus.py makes one."
         ) from cause
-    return checked(Corpus(E, F, words, documents, path.name))
+    return Corpus(E, F, words, documents, path.name)
 
 
 def stored_bags(arrays: Mapping[str, Any], language: str, rows: int) -> Any:
     """The N × words matrix of one language, its indices checked; repeated ones count once."""
-    from scipy.sparse import csr_matrix
-
     indices, indptr, words = (arrays[f"{language}_{part}"] for part in ("indices", "indptr", "vocab"))
-    if {indices.dtype.kind, indptr.dtype.kind} - {"i", "u"} or int(indptr[-1]) != len(indices):
-        raise ValueError(f"{language}_indptr must rise to the number of {language}_indices, all whole numbers")
+    if int(indptr[-1]) != len(indices):
+        raise ValueError(f"{language}_indptr must rise to the number of {language}_indices")
     bags: Any = csr_matrix((np.ones(len(indices)), indices, indptr), shape=(rows, len(words)))
     bags.check_format(full_check=True)  # SciPy does not check indices when it uses them
     bags.sum_duplicates()
@@ -169,14 +136,20 @@ def stored_bags(arrays: Mapping[str, Any], language: str, rows: int) -> Any:
     return bags
 
 
-def checked(corpus: Corpus) -> Corpus:
-    """The corpus, if every document has a word in both languages."""
-    for bags, language in ((corpus.E, "English"), (corpus.F, "French")):
-        if names := [corpus.documents[i] for i in np.flatnonzero(np.diff(bags.indptr) == 0)]:
-            raise InvalidParameter(f"no {language} word is left of {shortened(names)}: remove them or lower `least`.")
-    return corpus
+def planted_translations(
+    documents: int = 150, topics: int = 10, words: int = 12, noise: int = 60, *, rng: int = 0
+) -> Corpus:
+    """Documents about a few topics each; word j of topic t is "t3-5" in the first language, "s3-5" in the second.
 
-
-def shortened(names: Sequence[str]) -> str:
-    """Ten names at most."""
-    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+    A word of a chosen topic occurs with probability ½, any other word with probability 0.05, in both languages
+    independently: what the two versions of a document share is its topics.
+    """
+    generator = as_generator(rng)
+    about = generator.random((documents, topics)) < 0.3
+    about[np.arange(documents), generator.integers(topics, size=documents)] = True
+    chance = np.hstack([np.where(np.repeat(about, words, axis=1), 0.5, 0.05), np.full((documents, noise), 0.05)])
+    E, F = (csr_matrix((generator.random(chance.shape) < chance).astype(np.float64)) for _ in range(2))
+    plain = [f"{t}-{j}" for t in range(topics) for j in range(words)] + [f"-{j}" for j in range(noise)]
+    names = (tuple(f"t{word}" for word in plain), tuple(f"s{word}" for word in plain))
+    labels = tuple(f"document {i + 1}" for i in range(documents))
+    return Corpus(E, F, names, labels, "planted translations")

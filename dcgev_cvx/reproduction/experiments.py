@@ -1,23 +1,19 @@
 """The experiments by name, and `reproduce`, which runs some of them and writes the report."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
-from .. import __version__
 from .._numerics.checks import as_path, as_whole, listed, one_of
 from .._numerics.extras import require
 from .._numerics.output_files import output_folder
 from ..errors import DataUnavailable, InvalidParameter
 from . import figure1, figure2, figure6, table1, table5, tables34, times_by_size
-from .findings import Effort, Experiment, Section
-from .report_writer import Report, versions, write
-from .running import Progress, ResultFolder, Settings, checked_jobs, run, silent
+from .report import Experiment, Report, Section, versions, write
+from .running import Progress, Settings, checked_jobs, run, silent
 
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
     {
@@ -33,7 +29,7 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
 )
 """Every experiment, in the order of the report."""
 
-PACKAGES = ("joblib", "markdown_it", "matplotlib", "pooch", "rdata", "sklearn", "stop_words")
+PACKAGES = ("joblib", "matplotlib", "pooch", "rdata", "sklearn", "stop_words")
 """What the extra `reproduce` installs."""
 
 
@@ -41,16 +37,15 @@ def reproduce(
     names: Sequence[str] = ("all",),
     out: Path | str = "reproduction",
     *,
-    effort: Effort = "quick",
+    effort: Literal["tiny", "quick", "full"] = "quick",
     seed: int = 0,
-    data: Settings | None = None,
+    corpus: str | None = None,
     jobs: int = 1,
-    dask: str | None = None,
     progress: Progress = silent,
 ) -> Report:
     """Run experiments into a folder and write the report there.
 
-    Results that are on disk already are read, not computed.
+    Results that are on disk already are read, not computed: those of each effort and seed have their own folder.
 
     Parameters
     ----------
@@ -62,12 +57,10 @@ def reproduce(
         Seconds, minutes, or the paper's sizes.
     seed : int
         Seed of the random matrices.
-    data : mapping, optional
-        The user's data: {"corpus": …} for table5, {"songs": …} for figure6.
+    corpus : str, optional
+        The documents of table5: "planted", or an .npz file that `Corpus.save` wrote.
     jobs : int
         Number of processes, -1 for all cores.
-    dask : str, optional
-        Address of a Dask scheduler to use instead.
     progress : callable
         Called as progress(experiment, finished, total, message).
 
@@ -79,9 +72,9 @@ def reproduce(
     Raises
     ------
     InvalidParameter
-        For an unknown name or effort, a folder that cannot be written, or one with results of other settings.
+        For an unknown name or effort, or a folder that cannot be written.
     MissingPackage
-        When a package of the extra `reproduce` is missing, or that of `dask` if an address is given.
+        When a package of the extra `reproduce` is missing.
 
     Examples
     --------
@@ -92,27 +85,30 @@ def reproduce(
     >>> report.findings[0].ours
     '86.999 %'
     """
-    for package, extra in [(each, "reproduce") for each in PACKAGES] + [("distributed", "dask")] * (dask is not None):
+    for package in PACKAGES:
         if find_spec(package) is None:
-            require(package, extra)  # raises: better before the work than after it
-    chosen, given = named(names), data or {}
+            require(package, "reproduce")  # raises: better before the work than after it
+    chosen = named(names)
+    one_of(effort, "effort", ("tiny", "quick", "full"))
     seed = as_whole(seed, "seed", low=0, high=10**18)
     jobs = checked_jobs(jobs, lambda line: progress(chosen[0], 0, 0, line))
-    check_data(given, chosen)
-    settings = {name: settings_of(EXPERIMENTS[name], effort, seed, given) for name in chosen}
-    out = output_folder("--out", out)
-    folders = {name: ResultFolder(out / "results" / name) for name in chosen}
-    for name in chosen:
-        folders[name].prepare(settings[name])
+    settings: dict[str, Settings] = {name: {**getattr(EXPERIMENTS[name], effort), "seed": seed} for name in chosen}
+    if corpus is not None:
+        if "table5" not in chosen:
+            raise InvalidParameter(f"corpus is not used by {', '.join(chosen)}: leave it out.")
+        if corpus != "planted" and not as_path(corpus, "corpus").exists():
+            raise DataUnavailable(f"corpus {corpus} does not exist; planted needs no file.")
+        settings["table5"] = {**settings["table5"], "corpus": corpus}
+    folder = output_folder("--out", out)
     sections: list[Section] = []
     for name in chosen:
-        tasks = EXPERIMENTS[name].tasks(settings[name])
-        found = run(name, tasks, folders[name], jobs=jobs, dask=dask, progress=progress)
+        tasks, results = EXPERIMENTS[name].tasks(settings[name]), folder / "results" / f"{effort}-{seed}" / name
+        found = run(name, tasks, results, jobs=jobs, progress=progress)
         sections.append(section_of(name, settings[name], *found))
     what = "all" if len(chosen) == len(EXPERIMENTS) else " ".join(chosen)
-    options = "".join(f" --{name} {Path(value).name}" for name, value in given.items())
-    report = Report(tuple(sections), f"dcgev reproduce {what} --{effort} --seed {seed}{options}", versions())
-    write(report, out)
+    option = "" if corpus is None else f" --corpus {Path(corpus).name}"
+    report = Report(sections, f"dcgev reproduce {what} --{effort} --seed {seed}{option}", versions())
+    write(report, folder)
     return report
 
 
@@ -131,22 +127,6 @@ def named(names: Sequence[str]) -> list[str]:
         raise InvalidParameter(f"no experiment was named: choose from {', '.join(EXPERIMENTS)}, or all.")
     wanted = {other_names.get(name, name) for name in asked}
     return [name for name in EXPERIMENTS if name in wanted or "all" in wanted]
-
-
-def settings_of(experiment: Experiment, effort: Effort, seed: int, data: Settings) -> Settings:
-    """What identifies a run: the experiment's settings, the user's data, the seed and the package's version."""
-    chosen: Settings = getattr(experiment, one_of(effort, "effort", ("tiny", "quick", "full")))
-    given = {name: value for name, value in data.items() if name in chosen}
-    return {**chosen, **given, "effort": effort, "seed": seed, "version": __version__}
-
-
-def check_data(data: Settings, chosen: Sequence[str]) -> None:
-    """Raise for data that no chosen experiment uses, and for files that do not exist."""
-    for name, value in data.items():
-        if not any(name in EXPERIMENTS[each].full for each in chosen):
-            raise InvalidParameter(f"{name} is not used by {', '.join(chosen)}: leave it out.")
-        if value not in ("manpages", "planted") and not as_path(value, name).exists():
-            raise DataUnavailable(f"{name} {value} does not exist; manpages and planted need no file.")
 
 
 def section_of(name: str, settings: Settings, results: Mapping[str, Any], failures: Mapping[str, str]) -> Section:

@@ -1,7 +1,5 @@
 """Figure 1: pit props, variance and cardinality of six components, the trade-off, and the role of ρ̃."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
@@ -12,7 +10,7 @@ from .. import datasets
 from ..algorithms import dc_pca
 from ..exact import best_subset
 from ..search.path import rho_max
-from .findings import Experiment, Figure, Finding, Panel, Section, agreement
+from .report import Experiment, Figure, Finding, Panel, Section, agreement
 from .running import Settings, Task
 from .table1 import CARDINALITIES, PROJECTOR, component_by, components_task
 
@@ -37,20 +35,19 @@ def path_task(points: int) -> list[list[float]]:
 
 def tasks(settings: Settings) -> list[Task]:
     """Components and the trade-off curve of each method, the exact optima, and DC-PCA along ρ̃."""
-    ks, methods = settings["ks"], settings["methods"]
     return [
-        *(Task(f"components-{m}", components_task, {"method": m}) for m in methods),
-        *(Task(f"curve-{m}", curve_task, {"method": m, "ks": ks}) for m in (*methods, "exact")),
+        *(Task(f"components-{m}", components_task, {"method": m}) for m in CARDINALITIES),
+        *(Task(f"curve-{m}", curve_task, {"method": m, "ks": settings["ks"]}) for m in (*CARDINALITIES, "exact")),
         Task("path", path_task, {"points": settings["points"]}),
     ]
 
 
-def section(settings: Settings, results: Mapping[str, Any]) -> Section:
+def section(_: Settings, results: Mapping[str, Any]) -> Section:
     """Four panels and what the paper says of them."""
-    methods, path = settings["methods"], results["path"]
-    cumulative = {m: share_points(enumerate(results[f"components-{m}"][PROJECTOR], 1)) for m in methods}
-    counts = {m: list(enumerate(accumulate(CARDINALITIES[m]), 1)) for m in methods}
-    first = {m: share_points(results[f"curve-{m}"]) for m in (*methods, "exact")}
+    path = results["path"]
+    cumulative = {m: share_points(enumerate(results[f"components-{m}"][PROJECTOR], 1)) for m in CARDINALITIES}
+    counts = {m: list(enumerate(accumulate(ks), 1)) for m, ks in CARDINALITIES.items()}
+    first = {m: share_points(results[f"curve-{m}"]) for m in (*CARDINALITIES, "exact")}
     along = {"cardinality": [(r, k) for r, k, _ in path], "variance (%)": share_points((r, v) for r, _, v in path)}
     panels = (
         Panel("(a) cumulative variance", "components", "variance explained (%)", cumulative),
@@ -58,18 +55,18 @@ def section(settings: Settings, results: Mapping[str, Any]) -> Section:
         Panel("(c) first component", "cardinality", "variance explained (%)", first),
         Panel("(d) DC-PCA along ρ̃", "ρ̃", "cardinality; variance (%)", along),
     )
-    rivals = [rival for rival in ("SPCA", "DSPCA") if rival in methods]
+    six = {m: points[-1][1] for m, points in cumulative.items()}
     return Section(
         setup="(a) tr(P_V A)/tr(A) of the first components found with orthogonalized Hotelling deflation, SPCA's six "
         "at once with its authors' penalties. (c) xᵀAx/tr(A) of the first component, SPCA (alone, ridge λmax) and "
         "SCoTLASS with their own loadings, the others renormalised. (d) DC-PCA from the leading eigenvector, "
         "loadings before renormalisation.",
-        findings=(
+        findings=[
             *first_component_findings({m: dict(points) for m, points in first.items()}),
-            *(cumulative_finding(rival, {m: points[-1][1] for m, points in cumulative.items()}) for rival in rivals),
+            *(cumulative_finding(rival, six) for rival in ("SPCA", "DSPCA")),
             path_finding([int(k) for _, k, _ in path]),
-        ),
-        figures=(Figure("figure1", "Pit props (Figure 1 of the paper)", panels),),
+        ],
+        figures=[Figure("figure1", "Pit props (Figure 1 of the paper)", panels)],
     )
 
 
@@ -82,21 +79,22 @@ def first_component_findings(curves: Mapping[str, Mapping[float, float]]) -> lis
     """DC-PCA against the proved optimum and against SPCA at every cardinality."""
     ours, exact = curves["DC-PCA"], curves["exact"]
     missed = [k for k in ours if ours[k] < exact[k] * (1.0 - 1e-6)]
-    found = [
+    worst = min(ours[k] / curves["SPCA"][k] for k in ours)
+    return [
         Finding(
             "Figure 1c: DC-PCA at its best support",
             "similar to GSPCA",
             f"the exact optimum at {len(ours) - len(missed)} of {len(ours)} cardinalities",
             agreement(all(ours[k] >= 0.99 * exact[k] for k in ours)),
             f"not at k = {missed}" if missed else "every support is the proved optimum",
-        )
+        ),
+        Finding(
+            "Figure 1c: DC-PCA explains more than SPCA",
+            "at every cardinality",
+            f"smallest ratio {worst:.4f}",
+            agreement(worst >= 1.0 - 1e-9),
+        ),
     ]
-    if "SPCA" in curves:
-        worst = min(ours[k] / curves["SPCA"][k] for k in ours)
-        verdict = agreement(worst >= 1.0 - 1e-9)
-        what = "Figure 1c: DC-PCA explains more than SPCA"
-        found.append(Finding(what, "at every cardinality", f"smallest ratio {worst:.4f}", verdict))
-    return found
 
 
 def cumulative_finding(rival: str, shares: Mapping[str, float]) -> Finding:
@@ -127,9 +125,9 @@ def path_finding(cardinalities: list[int]) -> Finding:
 
 EXPERIMENT = Experiment(
     title="Figure 1: pit props",
-    tiny={"methods": ["GPower", "DC-PCA"], "ks": [2, 6], "points": 20},
-    quick={"methods": list(CARDINALITIES), "ks": list(range(1, 14)), "points": 100},
-    full={"methods": list(CARDINALITIES), "ks": list(range(1, 14)), "points": 400},
+    tiny={"ks": [2, 6], "points": 20},
+    quick={"ks": list(range(1, 14)), "points": 100},
+    full={"ks": list(range(1, 14)), "points": 400},
     tasks=tasks,
     section=section,
 )

@@ -1,21 +1,18 @@
-"""Cross-language retrieval by CCA and sparse CCA on kernels of documents, and on words (Section 5.1)."""
+"""Cross-language retrieval by CCA and sparse CCA on kernels of documents (Section 5.1)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from .._numerics.checks import Index, Matrix, Vector, as_number, frozen
-from .._numerics.extras import require
-from .._numerics.selection import largest_first
-from ..errors import InvalidParameter
+from .._numerics.checks import Index, Matrix, Vector, as_number, as_whole, frozen
 from .corpora import Corpus
-from .sparse_pairs import RIDGE, Component, DeflatedViews, check_count, sparse_pairs
+from .sparse_pairs import RIDGE, Component, DeflatedViews, sparse_pairs
 
 
 @dataclass(frozen=True)
@@ -45,39 +42,27 @@ def kernel_view(bags: Any) -> KernelView:
     """K = EEᵀ, its columns centred, and their means."""
     K = (bags @ bags.T).toarray()
     mean = K.mean(axis=0)
-    if not np.any(K - mean):
-        raise InvalidParameter("all training documents are alike in one language: nothing to correlate.")
     return KernelView(bags, frozen(K - mean), frozen(mean))
 
 
 def sparse_cca(
-    first: KernelView,
-    second: KernelView,
-    d: int,
-    *,
-    zeros: float = 0.88,
-    ridge: float = RIDGE,
-    known: Sequence[Component] = (),
-    callback: Callable[[Component], Any] | None = None,
-) -> tuple[Component, ...]:
+    first: KernelView, second: KernelView, d: int, *, zeros: float = 0.88, ridge: float = RIDGE
+) -> list[Component]:
     """d sparse components of two kernels, a share of at least `zeros` zero loadings in each (Section 5.1).
 
-    At zeros = 0.88 a component uses 12 % of the training documents in each language. The other parameters are those
-    of `sparse_pairs`.
+    At zeros = 0.88 a component uses 12 % of the training documents in each language. The ridge is a share of a
+    kernel's mean variance.
 
     Examples
     --------
+    >>> from dcgev_cvx.reproduction.corpora import planted_translations
     >>> from dcgev_cvx.reproduction.retrieval import kernel_views, sparse_cca
-    >>> from dcgev_cvx.reproduction.translated_texts import planted_translations
     >>> views = kernel_views(planted_translations(documents=40, rng=0))
     >>> [(len(c.rows[0]), c.stationarity < 1e-8) for c in sparse_cca(*views, 2, zeros=0.8)]
     [(8, True), (8, True)]
     """
-    share = as_number(zeros, "zeros")
-    if share >= 1.0:
-        raise InvalidParameter(f"zeros = {share:g} must lie below 1: it is the share of zero loadings.")
-    k = max(1, math.floor((1.0 - share) * first.n + 1e-9))
-    return sparse_pairs(first.K, second.K, d, (k, k), ridge=ridge, known=known, callback=callback)
+    k = max(1, math.floor((1.0 - as_number(zeros, "zeros", high=1.0)) * first.n + 1e-9))
+    return sparse_pairs(first.K, second.K, d, k, ridge=ridge)
 
 
 def dense_cca(first: KernelView, second: KernelView, d: int, *, ridge: float = RIDGE) -> tuple[Projection, ...]:
@@ -86,25 +71,9 @@ def dense_cca(first: KernelView, second: KernelView, d: int, *, ridge: float = R
     All pairs are computed at once, in O(N³).
     """
     pairs = DeflatedViews(first.K, second.K, as_number(ridge, "ridge", strict=True)).dense
-    check_count(d, pairs.rank)
+    as_whole(d, "d, the number of components,", high=pairs.rank)
     everything = np.arange(first.n)
     return Projection(first, everything, pairs.U[:, :d]), Projection(second, everything, pairs.V[:, :d])
-
-
-def lsi(training: Corpus, queries: Corpus, d: int, seed: int = 0) -> tuple[Matrix, Matrix]:
-    """Latent semantic indexing across languages (Littman et al. 1998): scores of the queries and their targets.
-
-    The SVD of the training documents [E F] with both languages in one bag gives d directions; a document in one
-    language is projected with zeros for the other. Rank the rows after scaling them to unit length.
-    """
-    from scipy.sparse import csr_matrix, hstack
-
-    check_count(d, min(training.n_documents, training.E.shape[1] + training.F.shape[1]) - 1)
-    svd = require("sklearn.decomposition", "reproduce").TruncatedSVD(d, random_state=seed)
-    svd.fit(hstack([training.E, training.F]).tocsr())
-    n, p, q = queries.n_documents, queries.E.shape[1], queries.F.shape[1]
-    first = svd.transform(hstack([queries.E, csr_matrix((n, q))]).tocsr())
-    return first, svd.transform(hstack([csr_matrix((n, p)), queries.F]).tocsr())
 
 
 @dataclass(frozen=True)
@@ -172,48 +141,7 @@ def score(queries: Matrix, targets: Matrix) -> Scores:
     """
     from scipy.spatial.distance import cdist
 
-    if queries.shape != targets.shape or len(queries) < 2:
-        raise InvalidParameter(
-            f"queries {queries.shape} and targets {targets.shape} must be tables of one shape, two rows at least."
-        )
     distance = cdist(queries, targets, "sqeuclidean")
     correct = np.diagonal(distance)[:, None]
     above = np.sum(distance < correct, axis=1) + 0.5 * (np.sum(distance == correct, axis=1) - 1)
     return Scores(float(1.0 - np.mean(above) / (len(targets) - 1)), float(np.mean(above == 0.0)))
-
-
-def word_components(corpus: Corpus, d: int = 5, k: int = 6) -> list[tuple[str, str, str]]:
-    """d sparse canonical pairs on words instead of documents: (component and correlation, words of E, words of F).
-
-    The views are columns of E and F, centred: the 800 words of largest variance in each language among those in at
-    most a quarter of the documents. A component has at most k words in each language, the largest loading first; a
-    minus marks those with a negative loading. The ridge is a tenth of the mean variance.
-    """
-    columns = [varied(bags, 800) for bags in (corpus.E, corpus.F)]
-    X, Y = (bags[:, chosen].toarray() for bags, chosen in zip((corpus.E, corpus.F), columns, strict=True))
-    found = sparse_pairs(X - X.mean(axis=0), Y - Y.mean(axis=0), d, (k, k), ridge=0.1)
-    table: list[tuple[str, str, str]] = []
-    for number, component in enumerate(found, 1):
-        sign = np.sign(max(component.loadings[0], key=abs))
-        sides: list[str] = []
-        for names, chosen, rows, loadings in zip(
-            corpus.words, columns, component.rows, component.loadings, strict=True
-        ):
-            largest = sorted(zip(loadings, rows, strict=True), key=lambda entry: -abs(entry[0]))
-            sides.append(", ".join(f"{'−' * bool(sign * x < 0.0)}{names[chosen[row]]}" for x, row in largest))
-        table.append((f"{number} ({component.correlation:.3f})", sides[0], sides[1]))
-    return table
-
-
-def varied(bags: Any, count: int) -> Index:
-    """The columns with the largest variance p(1 − p), 0 < p ≤ ¼, at most `count`, in their order.
-
-    Words in more than a quarter of the documents say little about any.
-    """
-    share = np.asarray(bags.mean(axis=0)).ravel()
-    variance = np.where(share <= 0.25, share * (1.0 - share), 0.0)
-    best = largest_first(variance, count)
-    best = best[variance[best] > 0.0]
-    if len(best) < 2:
-        raise InvalidParameter(f"{len(best)} word(s) occur in at most 25 % of the documents: too few, add documents.")
-    return np.sort(best)

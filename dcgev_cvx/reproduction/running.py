@@ -1,26 +1,24 @@
 """Run tasks and save each result on disk: a run that was stopped continues where it was.
 
-A task is a function of plain arguments. Its result is written to OUT/results/EXPERIMENT/KEY.json as soon as it is
-computed, with its arguments and a hash: a file that is cut, altered or of other arguments is computed again.
+A task is a function of plain arguments. Its result is written to FOLDER/KEY.json as soon as it is computed, with its
+arguments and a hash: a file that is cut, altered, of other arguments, or of another version is computed again.
 """
-
-from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, TypeAlias
 
+from .. import __version__
 from .._numerics.checks import as_whole
 from .._numerics.extras import require
 from .._numerics.output_files import write_file
 from .._numerics.threads import one_thread
-from ..errors import DataUnavailable, DCGEVError, InvalidParameter
+from ..errors import DCGEVError
 
 Settings: TypeAlias = Mapping[str, Any]
 """Numbers, strings and lists: what JSON can hold."""
@@ -40,61 +38,41 @@ class Task:
     """A computation whose result is saved under `key`: `work(**arguments)`.
 
     `work` is a module-level function that returns what JSON can hold, so that other processes can import it. A timed
-    task runs alone and in this process. A task that saves parts is also given `folder`, where it keeps them; it must
-    be timed.
+    task runs alone and in this process.
     """
 
     key: str
     work: Callable[..., Any]
     arguments: Settings
     timed: bool = False
-    saves_parts: bool = False
 
 
-@dataclass(frozen=True)
-class ResultFolder:
-    """The saved results of one experiment."""
-
-    path: Path
-
-    def prepare(self, settings: Settings) -> None:
-        """Write the settings to the folder; InvalidParameter when it holds results of other settings."""
-        file = self.path / "settings.json"
-        try:
-            there = json.loads(file.read_text(encoding="utf-8")) if file.exists() else settings
-        except (OSError, ValueError):
-            there = {}
-        different = [key for key in sorted({*there, *settings}) if there.get(key) != settings.get(key)]
-        if different:
-            values = "; ".join(f"{key}: there {there.get(key)}, now {settings.get(key)}" for key in different)
-            raise InvalidParameter(
-                f"{self.path} holds results with other settings ({values}): choose another --out, or delete it."
-            )
-        write_file(file, json.dumps(dict(settings), indent=2))
-
-    def file(self, key: str) -> Path:
-        """Where the result of a key is saved."""
-        return self.path / f"{key}.json"
-
-    def load(self, key: str, arguments: Settings) -> Any:
-        """The result saved under a key, or None if there is none, the file is damaged, or the arguments differ."""
-        try:
-            content = json.loads(self.file(key).read_text(encoding="utf-8"))
-            whole = content["check"] == fingerprint(key, arguments, content["result"])
-            return content["result"] if whole else None
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):  # RecursionError: brackets without end
-            return None
-
-    def save(self, key: str, arguments: Settings, result: Any) -> None:
-        """Write a result; the file is either whole or absent, even after a power failure."""
-        content = {"arguments": dict(arguments), "result": result, "check": fingerprint(key, arguments, result)}
-        write_file(self.file(key), json.dumps(content, indent=1))
+# Results on disk
 
 
-def fingerprint(key: str, arguments: Settings, result: Any) -> str:
+def save(file: Path, arguments: Settings, result: Any) -> None:
+    """Write a result; the file is either whole or absent, even after a power failure."""
+    content = {"arguments": dict(arguments), "result": result, "check": fingerprint(file, arguments, result)}
+    write_file(file, json.dumps(content, indent=1))
+
+
+def load(file: Path, arguments: Settings) -> Any:
+    """The result in a file, or None if there is none, the file is damaged, or the arguments differ."""
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        whole = content["check"] == fingerprint(file, arguments, content["result"])
+        return content["result"] if whole else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):  # RecursionError: brackets without end
+        return None
+
+
+def fingerprint(file: Path, arguments: Settings, result: Any) -> str:
     """The hash that a saved result must carry."""
-    content = json.dumps([key, dict(arguments), result], sort_keys=True)
+    content = json.dumps([__version__, file.stem, dict(arguments), result], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()
+
+
+# Running
 
 
 def silent(name: str, finished: int, total: int, message: str) -> None:
@@ -102,20 +80,15 @@ def silent(name: str, finished: int, total: int, message: str) -> None:
 
 
 def run(
-    name: str,
-    tasks: Sequence[Task],
-    folder: ResultFolder,
-    *,
-    jobs: int = 1,
-    dask: str | None = None,
-    progress: Progress = silent,
+    name: str, tasks: Sequence[Task], folder: Path, *, jobs: int = 1, progress: Progress = silent
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """The results of the tasks, and why others failed: read from disk, or computed and saved at once.
+    """The results of the tasks, and why others failed: read from the folder, or computed and saved at once.
 
     A task that fails does not stop the others, and is tried again by the next run. An interrupt loses the tasks under
     way and nothing else.
     """
-    saved = {task.key: folder.load(task.key, task.arguments) for task in tasks}
+    files = {task.key: folder / f"{task.key}.json" for task in tasks}
+    saved = {task.key: load(files[task.key], task.arguments) for task in tasks}
     results = {key: result for key, result in saved.items() if result is not None}
     failures: dict[str, str] = {}
 
@@ -123,54 +96,25 @@ def run(
         progress(name, len(results), len(tasks), message)
 
     def waiting() -> None:
-        where = f"Dask at {dask}" if dask is not None else f"{jobs} workers" if jobs > 1 else "this process"
+        where = f"{jobs} workers" if jobs > 1 else "this process"
         left = len(tasks) - len(results) - len(failures)
         tell(f"{QUIET:g} s without a result; waiting for {left} from {where}.")
 
     tell(f"{len(results)} of {len(tasks)} results are on disk already." if results else "")
     todo = {task.key: task for task in tasks if task.key not in results}
     for key in todo:
-        if folder.file(key).exists():
+        if files[key].exists():
             tell(f"the saved result {key} is damaged or of other data; it is computed again.")
-    for key, result, failure in announced(outcomes(list(todo.values()), folder, jobs, dask), waiting):
+    for key, result, failure in announced(outcomes(list(todo.values()), jobs), waiting):
         if failure:
             known = failure in failures.values()
             failures[key] = failure
             tell("" if known else f"{key} could not be computed: {failure}")
         else:
-            folder.save(key, todo[key].arguments, result)
+            save(files[key], todo[key].arguments, result)
             results[key] = result
             tell()
-    return {key: results[key] for key in saved if key in results}, failures
-
-
-def outcomes(tasks: Sequence[Task], folder: ResultFolder, jobs: int, dask: str | None) -> Iterator[Outcome]:
-    """Outcomes as they come: in this process, over `jobs` processes, or on a Dask cluster.
-
-    Timed tasks are last, one at a time and in this process, so that nothing disturbs their clocks.
-    """
-    untimed = [task for task in tasks if not task.timed]
-    if dask is not None and untimed:
-        yield from on_dask(untimed, dask)
-    elif jobs > 1 and len(untimed) > 1:
-        yield from on_workers(untimed, jobs)
-    else:
-        yield from map(outcome_of, untimed)
-    for task in tasks:
-        if task.timed:
-            yield outcome_of(task, **({"folder": folder.path / "parts"} if task.saves_parts else {}))
-
-
-def outcome_of(task: Task, **extra: Path) -> Outcome:
-    """Run a task with one BLAS thread: the same bits and fair times for any number of workers.
-
-    Errors of this package and arithmetic ones become the reason for a failure; anything else is a bug and is raised.
-    """
-    try:
-        with one_thread:
-            return task.key, task.work(**task.arguments, **extra), ""
-    except (DCGEVError, ArithmeticError, ValueError, MemoryError) as cause:
-        return task.key, None, f"{type(cause).__name__}: {cause}"
+    return {key: results[key] for key in files if key in results}, failures
 
 
 def announced(found: Iterator[Outcome], waiting: Callable[[], None]) -> Iterator[Outcome]:
@@ -179,7 +123,7 @@ def announced(found: Iterator[Outcome], waiting: Callable[[], None]) -> Iterator
 
     def watch() -> None:
         while not ended.is_set():
-            if not came.wait(QUIET) and not ended.is_set():
+            if not came.wait(QUIET):
                 waiting()
             came.clear()
 
@@ -193,12 +137,32 @@ def announced(found: Iterator[Outcome], waiting: Callable[[], None]) -> Iterator
         came.set()
 
 
+def outcomes(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
+    """Outcomes as they come, in this process or over `jobs` processes.
+
+    Timed tasks are last, one at a time and in this process, so that nothing disturbs their clocks.
+    """
+    untimed = [task for task in tasks if not task.timed]
+    yield from on_workers(untimed, jobs) if jobs > 1 and len(untimed) > 1 else map(outcome_of, untimed)
+    yield from (outcome_of(task) for task in tasks if task.timed)
+
+
+def outcome_of(task: Task) -> Outcome:
+    """Run a task with one BLAS thread: the same bits and fair times for any number of workers.
+
+    Errors of this package and arithmetic ones become the reason for a failure; anything else is a bug and is raised.
+    """
+    try:
+        with one_thread:
+            return task.key, task.work(**task.arguments), ""
+    except (DCGEVError, ArithmeticError, ValueError, MemoryError) as cause:
+        return task.key, None, f"{type(cause).__name__}: {cause}"
+
+
 def on_workers(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
     """Outcomes from worker processes; when one is killed, the tasks without a result are failures."""
     joblib = require("joblib", "reproduce")
     left = {task.key for task in tasks}
-    before = os.environ.get("PYTHONSAFEPATH")
-    os.environ["PYTHONSAFEPATH"] = "1"  # workers must not import files of the current folder
     try:
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
         for outcome in parallel(joblib.delayed(outcome_of)(task) for task in tasks):
@@ -207,33 +171,11 @@ def on_workers(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
     except BrokenExecutor:
         reason = "a worker process was killed, perhaps for lack of memory: run the same command with fewer --jobs"
         yield from ((key, None, reason) for key in sorted(left))
-    finally:
-        os.environ.pop("PYTHONSAFEPATH") if before is None else os.environ.update(PYTHONSAFEPATH=before)
-
-
-def on_dask(tasks: Sequence[Task], address: str) -> Iterator[Outcome]:
-    """Outcomes from the Dask cluster at an address; DataUnavailable when no scheduler answers in ten seconds.
-
-    Dask computes the tasks of a worker that is lost on another one; what is lost with the scheduler is a failure.
-    """
-    distributed = require("distributed", "dask")
-    try:
-        client = distributed.Client(address, timeout=10)
-    except (OSError, ValueError) as cause:
-        raise DataUnavailable(f"no Dask scheduler answers at {address} ({cause}): check the address.") from cause
-    with client:
-        keys = {client.submit(outcome_of, task, pure=False): task.key for task in tasks}
-        for future in distributed.as_completed(keys):
-            try:
-                yield future.result()
-            except (CancelledError, OSError, TimeoutError, distributed.KilledWorker) as cause:
-                reason = f"the Dask cluster lost it ({type(cause).__name__}): run the same command again"
-                yield keys[future], None, reason
 
 
 def checked_jobs(jobs: Any, tell: Callable[[str], object] = lambda line: None) -> int:
     """A number of processes: -1 stands for all cores, and no more than one runs for each core."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores: int = require("joblib", "reproduce").cpu_count()
     if jobs == -1:
         return cores
     wanted = as_whole(jobs, "jobs (-1 for all cores)")

@@ -8,22 +8,18 @@
 4. Deflation as in Shawe-Taylor and Cristianini (2004), in O(N²).
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular, svd
+from scipy.linalg import cholesky, solve_triangular, svd
 from scipy.linalg.blas import dger  # pyright: ignore[reportAttributeAccessIssue]
 
-from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_number, is_whole, shown
+from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_number, as_whole
 from .._numerics.selection import keep_largest, largest_first, parameter_for_count
 from ..certificates import certify, checked_k
-from ..errors import InvalidParameter, InvalidPencil
+from ..errors import InvalidParameter
 from ..pencils import Pencil
 from ..search.matching_program import program_of, stationary_near
 from ..steps.kernels import weighted_lasso
@@ -41,12 +37,12 @@ class Component:
     stationarity  the KKT residual there, of the whole pencil and not of the support alone
     """
 
-    rows: Sequence[Sequence[int]]
-    loadings: Sequence[Sequence[float]]
+    rows: tuple[Index, Index]
+    loadings: tuple[Vector, Vector]
     correlation: float
     rho: float
     stationarity: float
-    seconds: float
+    seconds: float = 0.0
 
     def vectors(self, p: int, q: int) -> tuple[Vector, Vector]:
         """(u, v) with their zeros, for views of p and q features."""
@@ -55,17 +51,8 @@ class Component:
         return u, v
 
 
-def sparse_pairs(
-    X: Matrix,
-    Y: Matrix,
-    d: int,
-    ks: tuple[int, int],
-    *,
-    ridge: float = RIDGE,
-    known: Sequence[Component] = (),
-    callback: Callable[[Component], Any] | None = None,
-) -> tuple[Component, ...]:
-    """d sparse canonical pairs of centred data X and Y, at most ks[0] and ks[1] nonzeros each, deflated in between.
+def sparse_pairs(X: Matrix, Y: Matrix, d: int, k: int, *, ridge: float = RIDGE) -> list[Component]:
+    """d sparse canonical pairs of centred data X and Y, at most k nonzeros in each view, deflated in between.
 
     Parameters
     ----------
@@ -73,41 +60,25 @@ def sparse_pairs(
         Samples × features, row i of both being the same sample.
     d
         The number of pairs, at most the rank of XᵀY. Pair j does not depend on d.
-    ks
+    k
         The largest cardinality in each view.
     ridge
         κ > 0 as a share of a view's mean variance, added to its covariance.
-    known
-        The components of an earlier run with the same settings, which are deflated and not computed again.
-    callback
-        Called with each new component, so that a long run can save it.
     """
     p, q = X.shape[1], Y.shape[1]
-    sizes = (checked_k(ks[0], p), checked_k(ks[1], q))
+    checked_k(k, min(p, q))
     views = DeflatedViews(X, Y, as_number(ridge, "ridge", strict=True))
-    check_count(d, views.dense.rank)
-    found = list(known[:d])
-    for component in found:
-        views.deflate(*component.vectors(p, q))
+    as_whole(d, "d, the number of components,", high=views.dense.rank)
+    found: list[Component] = []
     while len(found) < d:
         begin = perf_counter()
         u, v, correlation = views.start()
         if correlation <= 1e-6:  # rounding: the rank is used up
             raise InvalidParameter(f"no correlation is left after d = {len(found)} component(s): ask for no more.")
-        component = stationary_pair(views, *supports(views, sizes, u, v))
-        component = replace(component, seconds=perf_counter() - begin)
-        found.append(component)
+        component = stationary_pair(views, *supports(views, k, u, v))
+        found.append(replace(component, seconds=perf_counter() - begin))
         views.deflate(*component.vectors(p, q))
-        if callback is not None:
-            callback(component)
-    return tuple(found)
-
-
-def check_count(d: Any, rank: int) -> None:
-    """1 ≤ d ≤ rank, a whole number."""
-    if not is_whole(d) or not 1 <= d <= rank:
-        allowed = f"a whole number between 1 and {rank}, the rank of the cross-covariance"
-        raise InvalidParameter(f"d = {shown(d)} components were asked for: d must be {allowed}.")
+    return found
 
 
 @dataclass(frozen=True)
@@ -126,10 +97,7 @@ class Pairs:
 
 def canonical_pairs(Bx: Matrix, By: Matrix, C: Matrix) -> Pairs:
     """Every canonical pair of (C, Bx, By) by whitening and one SVD: max uᵀCv s.t. uᵀBxu = vᵀByv = 1 (Eq:CCA)."""
-    try:
-        Lx, Ly = (cholesky(B, lower=True, check_finite=False) for B in (Bx, By))
-    except LinAlgError as cause:
-        raise InvalidPencil("the covariance of a view is not positive definite: raise the ridge.") from cause
+    Lx, Ly = (cholesky(B, lower=True, check_finite=False) for B in (Bx, By))
     half = solve_triangular(Lx, C, lower=True, check_finite=False)
     whitened = solve_triangular(Ly, half.T, lower=True, check_finite=False).T
     P, values, Qt = svd(whitened, full_matrices=False, check_finite=False)
@@ -189,12 +157,12 @@ def subtract_outer(M: Matrix, a: Vector, b: Vector) -> None:
     dger(-1.0, b, a, a=M.T, overwrite_a=True)
 
 
-def supports(views: DeflatedViews, ks: tuple[int, int], u: Vector, v: Vector) -> tuple[Index, Index]:
-    """At most ks[0] and ks[1] features, by two alternating LASSO steps at each of two ε from (u, v)."""
+def supports(views: DeflatedViews, k: int, u: Vector, v: Vector) -> tuple[Index, Index]:
+    """At most k features of each view, by two alternating LASSO steps at each of two ε from (u, v)."""
     for eps in (1.0, 1.0, 0.1, 0.1):  # relative to the largest loading
-        u = view_step(views.Sx, views.kx, views.C @ v, u, eps, ks[0])
-        v = view_step(views.Sy, views.ky, u @ views.C, v, eps, ks[1])
-    return np.flatnonzero(keep_largest(u, ks[0])), np.flatnonzero(keep_largest(v, ks[1]))
+        u = view_step(views.Sx, views.kx, views.C @ v, u, eps, k)
+        v = view_step(views.Sy, views.ky, u @ views.C, v, eps, k)
+    return np.flatnonzero(keep_largest(u, k)), np.flatnonzero(keep_largest(v, k))
 
 
 def view_step(S: Matrix, ridge: float, c: Vector, y: Vector, eps: float, k: int) -> Vector:
@@ -236,14 +204,8 @@ def stationary_pair(views: DeflatedViews, a: Index, b: Index) -> Component:
     scale = float(np.max(np.abs(program.gradient(x)) / np.sqrt(pencil.B_diagonal)))
     outside = max(0.0, float(max(np.max(off_a), np.max(off_b))) - program.slopes(np.zeros(1))[0]) / scale
     u, v = p / math.sqrt(p @ Bx @ p), q / math.sqrt(q @ By @ q)
-    return Component(
-        rows=[a.tolist(), b.tolist()],
-        loadings=[u.tolist(), v.tolist()],
-        correlation=float(u @ C @ v),
-        rho=program.rho,
-        stationarity=max(certify(program, x).stationarity, outside),
-        seconds=0.0,
-    )
+    stationarity = max(certify(program, x).stationarity, outside)
+    return Component((a, b), (u, v), float(u @ C @ v), program.rho, stationarity)
 
 
 def without_tiny_loadings(views: DeflatedViews, a: Index, b: Index) -> tuple[Index, Index]:

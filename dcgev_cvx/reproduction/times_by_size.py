@@ -1,13 +1,11 @@
 """Figure 3 and Table 2: time against the size of Gaussian matrices, p = 500 and n/p = 10 (Section 4.4.2)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from .findings import Curve, Experiment, Figure, Finding, Panel, Section, agreement
+from .report import Curve, Experiment, Figure, Finding, Panel, Section, agreement
 from .running import Settings, Task
 from .timing import HOW_TIMED, METHODS, compared, gaussian_pencil, numbers_of, time_findings
 
@@ -21,19 +19,19 @@ PAPER_SECONDS = {
 """Seconds of SPCA, GPower and DC-PCA in Table 2, on the paper's 3 GHz workstation."""
 
 
-def size_task(p: int, n: int, seed: list[int], with_spca: bool, repeats: int) -> dict[str, Any]:
+def size_task(p: int, n: int, seed: list[int], repeats: int) -> dict[str, Any]:
     """Each method on one random matrix at cardinality n/10 ± 5 %."""
     k = n // 10
-    return compared(gaussian_pencil(p, n, seed), k, max(1, k // 20), repeats, with_spca=with_spca)
+    return compared(gaussian_pencil(p, n, seed), k, max(1, k // 20), repeats)
 
 
 def tasks(settings: Settings) -> list[Task]:
-    """One timed task per size and instance; SPCA, the slowest, on the first instance only."""
+    """One timed task per size and instance."""
     made: list[Task] = []
     for p, n in settings["sizes"]:
         for i in range(settings["instances"]):
             arguments = {"p": p, "n": n, "seed": [settings["seed"], p, n, i], "repeats": settings["repeats"]}
-            made.append(Task(f"{p}x{n}-{i:03d}", size_task, {**arguments, "with_spca": i == 0}, timed=True))
+            made.append(Task(f"{p}x{n}-{i:03d}", size_task, arguments, timed=True))
     return made
 
 
@@ -53,7 +51,7 @@ def table2_section(settings: Settings, results: Mapping[str, Any]) -> Section:
     findings: list[Finding] = []
     for p, n in settings["sizes"]:
         findings += time_findings(f"Table 2, {p}×{n}", of_size(results, p, n), PAPER_SECONDS[p, n])
-    return Section(setup(settings), findings=tuple(findings))
+    return Section(setup(settings), findings=findings)
 
 
 def figure3_section(settings: Settings, results: Mapping[str, Any]) -> Section:
@@ -65,8 +63,8 @@ def figure3_section(settings: Settings, results: Mapping[str, Any]) -> Section:
     panel = Panel("time against n", "n", "seconds", curves, log_x=True, log_y=True)
     return Section(
         setup=f"p = {settings['sizes'][0][0]} (the paper: 500), {setup(settings)}",
-        findings=(growth_finding(curves),),
-        figures=(Figure("figure3", "Average time for one component (Figure 3 of the paper)", (panel,)),),
+        findings=[growth_finding(curves)],
+        figures=[Figure("figure3", "Average time for one component (Figure 3 of the paper)", [panel])],
     )
 
 

@@ -1,7 +1,10 @@
-"""The methods of Section 4.4 brought to k, and the time of one run at a fixed parameter (Figures 2 to 4)."""
+"""The methods of Section 4.4 brought to k, and the time of one run at a fixed parameter (Figures 2 to 4).
 
-from __future__ import annotations
+`dc_pca` of `algorithms` computes f, g and a residual at each step. Here only the iteration itself is run, as GPower
+is, so that a comparison of times is one of iterations. The iterates are those of `dc_pca`; the tests compare the two.
+"""
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -11,15 +14,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._numerics.checks import Vector
+from .._numerics.checks import Matrix, Vector
 from .._numerics.selection import keep_largest
 from ..certificates import on_support, value
+from ..penalties import MACHINE_EPS, LogPenalty
 from ..pencils import Gram, Pencil
-from ..rivals.gpower import ascend, gamma_max
-from ..rivals.sparse_pca import Run, factor, search_penalty
+from ..rivals.gpower import ascend, gamma_max, unit
+from ..rivals.sparse_pca import Run, factor, longest_column, search_penalty
 from ..rivals.spca import penalized
-from .dcpca_on_data import descend, krylov_start, rho_max
-from .findings import Finding, agreement
+from ..steps.closed import soft_threshold
+from .report import Finding, agreement
 
 HOW_TIMED = (
     "Time is the CPU time of one run at the parameter that was found, start included: the median of a few runs with "
@@ -39,7 +43,65 @@ clock = {"nt": perf_counter}.get(os.name, process_time)
 Method: TypeAlias = tuple[Callable[[float], Run], float]
 """One run at a parameter, and the parameter from which on nothing is left."""
 
-# Methods
+# DC-PCA on a data matrix C, A = CᵀC, in plain NumPy
+
+
+def krylov_start(C: Matrix) -> Vector:
+    """Near the leading eigenvector of CᵀC, from GPower's start z, the longest column of C.
+
+    If z explains a quarter of ‖C‖², x⁽⁰⁾ ∝ Cᵀz. Otherwise x⁽⁰⁾ is the leading eigenvector of A restricted to the span
+    of 1.3 p^⅓ power steps from Cᵀz, read off a small matrix (Rayleigh–Ritz). The first two eigenvalues of a noise
+    matrix are a share p^(−⅔) apart, and Krylov spaces separate them after a number of steps that grows as the root of
+    its inverse.
+    """
+    z, squares = longest_column(C)
+    score = z @ C
+    if score @ score >= 0.25 * squares:
+        return unit(score)
+    Z, scores = z[None], score[None]
+    for _ in range(round(1.3 * len(C) ** (1.0 / 3.0)) - 1):
+        z = C @ scores[-1]
+        Z = np.vstack([Z, unit(z - (Z @ z) @ Z)])
+        scores = np.vstack([scores, Z[-1] @ C])
+    return unit(np.linalg.eigh(scores @ scores.T)[1][:, -1] @ scores)
+
+
+def descend(C: Matrix, rho: float, x: Vector, *, tol: float = 1e-4, max_iter: int = 1000) -> Run:
+    """xᵢ ∝ [|(CᵀCy)ᵢ| − ½ρ_ε/(|yᵢ| + ε)]₊ sign(CᵀCy)ᵢ at machine precision ε, from y = x (ALG-S).
+
+    A zero of y stays zero (its weight 1/ε outweighs every |cᵢᵀCy| unless ρ̃ is of the size of rounding), so columns
+    are dropped: a step costs the support only. Stops when the objective xᵀAx − ρ_ε Σ log(1 + |xᵢ|/ε) rises by at most
+    `tol`·xᵀAx, the rule of GPower's authors. A collapse to 0 counts as converged.
+    """
+    price = LogPenalty().coefficient(rho, MACHINE_EPS)
+    columns, D, y, Cy, room = np.arange(len(x)), C, x, C @ x, np.abs(x) + MACHINE_EPS
+    before, converged, step = -math.inf, False, 0
+    while step < max_iter and not converged:
+        step += 1
+        z = soft_threshold(Cy @ D, 0.5 * price / room)
+        kept = z.nonzero()[0]
+        if not len(kept):
+            return Run(np.zeros(len(x)), step, True)
+        if price > 0.0 and len(kept) < 0.65 * len(z):  # not at every loss: a copy costs as much as a step
+            columns, D, z = columns[kept], D.T.take(kept, axis=0).T, z[kept]
+        y = z / math.sqrt(float(z @ z))
+        Cy, room = D @ y, np.abs(y) + MACHINE_EPS
+        variance = float(Cy @ Cy)
+        objective = variance - price * (float(np.log(room).sum()) - len(room) * math.log(MACHINE_EPS))
+        converged = objective - before <= tol * variance
+        before = objective
+    found = np.zeros(len(x))
+    found[columns] = y
+    return Run(found, step, converged)
+
+
+def rho_max(C: Matrix, x: Vector) -> float:
+    """The ρ̃ at which the first step from x is 0."""
+    slopes = np.abs((C @ x) @ C) * (np.abs(x) + MACHINE_EPS)
+    return 2.0 * float(np.max(slopes)) / LogPenalty().coefficient(1.0, MACHINE_EPS)
+
+
+# The three methods: one run at a parameter, brought to k, and timed
 
 
 def spca(pencil: Pencil, k: int) -> Method:
@@ -54,7 +116,7 @@ def spca(pencil: Pencil, k: int) -> Method:
 def gpower(pencil: Pencil, k: int) -> Method:
     """GPower ℓ0 on data, with the stopping tolerance of its authors (Eq:journee)."""
     C = factor(pencil)
-    return partial(ascend, C, tol=1e-4), gamma_max(C, "l0")
+    return partial(ascend, C, tol=1e-4), gamma_max(C)
 
 
 def dc_pca(pencil: Pencil, k: int, start: Vector | None = None) -> Method:
@@ -74,17 +136,24 @@ METHODS: Mapping[str, Callable[[Pencil, int], Method]] = {"SPCA": spca, "GPower"
 def brought_to(pencil: Pencil, method: Method, k: int, slack: int = 0) -> tuple[dict[str, Any], Callable[[], Run]]:
     """What a method found for k ± slack, and the run at the parameter for it, to be timed.
 
-    `raw` is the variance with the method's own loadings, `variance` that of the best on its support.
+    `raw` is the variance with the method's own loadings, `variance` that of the best on its support, both in per cent
+    of tr A.
     """
     run, high = method
-    found = search_penalty(run, high, k, pencil.n, slack=slack)
-    x = found.run.x
+    found, parameter = search_penalty(run, high, k, pencil.n, slack=slack)
+    x = found.x
     if abs(np.count_nonzero(x) - k) > slack:
         x = keep_largest(x, k)
     support = np.flatnonzero(x)
-    variance, raw = value(pencil, on_support(pencil, support)), value(pencil, x)
-    answer = {"k": len(support), "variance": variance, "raw": raw, "steps": found.run.steps}
-    return answer, partial(run, found.parameter)
+    best = on_support(pencil, support)
+    variance, raw = percent(pencil, value(pencil, best)), percent(pencil, value(pencil, x))
+    answer = {"k": len(support), "variance": variance, "raw": raw, "steps": found.steps}
+    return answer, partial(run, parameter)
+
+
+def percent(pencil: Pencil, variance: float) -> float:
+    """A variance in per cent of tr A, the total."""
+    return 100.0 * variance / float(np.sum(pencil.A_diagonal))
 
 
 def seconds_of(runs: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
@@ -106,7 +175,7 @@ def seconds_of(runs: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str,
     return {name: median(times) for name, times in seconds.items()}
 
 
-def compared(pencil: Pencil, k: int, slack: int, repeats: int, *, with_spca: bool) -> dict[str, Any]:
+def compared(pencil: Pencil, k: int, slack: int, repeats: int) -> dict[str, Any]:
     """Every method at k ± slack, DC-PCA at the cardinality that GPower reached, to half a per cent."""
     answers: dict[str, dict[str, Any]] = {}
     runs: dict[str, Callable[[], Run]] = {}
@@ -114,11 +183,10 @@ def compared(pencil: Pencil, k: int, slack: int, repeats: int, *, with_spca: boo
         if name == "DC-PCA":
             k = answers["GPower"]["k"]
             slack = k // 200
-        if name != "SPCA" or with_spca:
-            answers[name], runs[name] = brought_to(pencil, method(pencil, k), k, slack)
+        answers[name], runs[name] = brought_to(pencil, method(pencil, k), k, slack)
     for name, seconds in seconds_of(runs, repeats).items():
         answers[name]["seconds"] = seconds
-    return {"trace": trace(pencil), "methods": answers}
+    return answers
 
 
 def gaussian_pencil(p: int, n: int, seed: list[int]) -> Pencil:
@@ -126,23 +194,17 @@ def gaussian_pencil(p: int, n: int, seed: list[int]) -> Pencil:
     return Pencil(Gram(np.random.default_rng(seed).standard_normal((p, n))))
 
 
-def trace(pencil: Pencil) -> float:
-    """tr A, the total variance."""
-    return float(np.sum(pencil.A_diagonal))
-
-
 # What the results say
 
 
 def numbers_of(results: Sequence[Any], method: str, what: str) -> list[float]:
-    """One number of a method from every result that has the method."""
-    return [result["methods"][method][what] for result in results if method in result["methods"]]
+    """One number of a method from every result."""
+    return [result[method][what] for result in results]
 
 
 def ratios_to(results: Sequence[Any], rival: str, what: str = "variance") -> list[float]:
     """The variance of DC-PCA divided by a rival's, result by result."""
-    both = [result["methods"] for result in results if rival in result["methods"]]
-    return [methods["DC-PCA"]["variance"] / methods[rival][what] for methods in both]
+    return [result["DC-PCA"]["variance"] / result[rival][what] for result in results]
 
 
 def time_findings(

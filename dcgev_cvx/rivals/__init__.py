@@ -8,11 +8,9 @@ Examples
 --------
 >>> from dcgev_cvx import datasets, rivals
 >>> pencil = datasets.pitprops()
->>> {name: round(rivals.RIVALS[name](pencil, 3).value, 3) for name in ("greedy", "gspca", "gpower")}
-{'greedy': 2.475, 'gspca': 2.475, 'gpower': 2.475}
+>>> {name: round(rivals.RIVALS[name](pencil, 3).value, 3) for name in ("gspca", "gpower")}
+{'gspca': 2.475, 'gpower': 2.475}
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -20,14 +18,13 @@ from types import MappingProxyType
 from ..certificates import Solution
 from .dspca import dspca
 from .gpower import gpower
-from .greedy import greedy
 from .gspca import gspca
 from .scotlass import scotlass
 from .spca import spca, spca_components
 
 RIVALS: Mapping[str, Callable[..., Solution]] = MappingProxyType(
-    {"scotlass": scotlass, "spca": spca, "dspca": dspca, "gspca": gspca, "greedy": greedy, "gpower": gpower}
+    {"scotlass": scotlass, "spca": spca, "dspca": dspca, "gspca": gspca, "gpower": gpower}
 )
 """Every rival by name, in the order of the paper."""
 
-__all__ = ["RIVALS", "dspca", "gpower", "greedy", "gspca", "scotlass", "spca", "spca_components"]
+__all__ = ["RIVALS", "dspca", "gpower", "gspca", "scotlass", "spca", "spca_components"]

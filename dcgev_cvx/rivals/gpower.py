@@ -1,27 +1,21 @@
 """GPower of Journée, Nesterov, Richtárik and Sepulchre (2010): sparse PCA as the ascent of a convex function."""
 
-from __future__ import annotations
-
 from time import perf_counter
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector, as_number, as_whole, one_of
 from ..certificates import Solution
 from ..pencils import Pencil
-from ..steps.closed import soft_threshold
 from .sparse_pca import Run, best_loadings, factor, finished, longest_column, pca_problem, search_penalty
-
-Kind: TypeAlias = Literal["l0", "l1"]
-Start: TypeAlias = Literal["column", "leading"]
 
 FEW = 0.25
 """Up to this share of the columns is gathered for a product; beyond it gathering costs more than it saves."""
 
 
 def gpower(
-    pencil: Pencil, k: int, *, kind: Kind = "l0", start: Start = "column", tol: float = 1e-6, max_iter: int = 1000
+    pencil: Pencil, k: int, *, start: Literal["column", "leading"] = "column", tol: float = 1e-6, max_iter: int = 1000
 ) -> Solution:
     """Ascend Σ [(cᵢᵀz)² − γ]₊ s.t. ‖z‖ = 1, A = CᵀC, and take the best loadings on the support (Eq:journee).
 
@@ -35,8 +29,6 @@ def gpower(
         B = I and A ⪰ 0.
     k : int
         The cardinality.
-    kind : {"l0", "l1"}
-        "l0" keeps the columns with (cᵢᵀz)² > γ as they are; "l1" ascends Σ [|cᵢᵀz| − γ]₊² instead.
     start : {"column", "leading"}
         The longest column, as its authors do, or the leading eigenvector. GPower is a local method: it matters.
     tol : float
@@ -57,67 +49,42 @@ def gpower(
     ((0, 1, 8), 2.475)
     """
     work, k = pca_problem(pencil, k, "gpower")
-    one_of(kind, "kind", ("l0", "l1"))
     one_of(start, "start", ("column", "leading"))
     tol, max_iter = as_number(tol, "tol", high=1.0), as_whole(max_iter, "max_iter")
     begin = perf_counter()
     C = factor(work)
     z = longest_column(C)[0] if start == "column" else unit(C @ work.leading_vector)
-
-    def run(gamma: float) -> Run:
-        return ascend(C, gamma, kind, z, tol=tol, max_iter=max_iter)
-
-    found = search_penalty(run, gamma_max(C, kind), k, work.n)
-    x = best_loadings(work, found.run.x, k)
-    return finished(pencil, x, k, f"gpower-{kind}", begin, converged=found.run.converged, on_path=found.exact)
+    run, _ = search_penalty(lambda gamma: ascend(C, gamma, z, tol, max_iter), gamma_max(C), k, work.n)
+    return finished(pencil, best_loadings(work, run.x, k), k, "gpower-l0", begin, run)
 
 
-def ascend(
-    C: Matrix, gamma: float, kind: Kind = "l0", z: Vector | None = None, *, tol: float = 1e-6, max_iter: int = 1000
-) -> Run:
+def ascend(C: Matrix, gamma: float, z: Vector | None = None, tol: float = 1e-6, max_iter: int = 1000) -> Run:
     """The gradient scheme at one γ: z ← Σ [sign((cᵢᵀz)² − γ)]₊ cᵢᵀz cᵢ, normalised, from the longest column.
 
     x is [sign((cᵢᵀz)² − γ)]₊ cᵢᵀz over its norm, or 0 when γ outweighs every column.
     """
-    passes = 1.0 if z is None else 0.0
     z = longest_column(C)[0] if z is None else z
     t = np.zeros(C.shape[1])
     before = -np.inf
     for step in range(1, max_iter + 1):
-        t, value = thresholded(z @ C, gamma, kind)
-        passes += 1.0
+        s = z @ C
+        t = s * (s * s > gamma)  # half the gradient with respect to s
+        value = float(t @ t) - gamma * np.count_nonzero(t)
         if value - before <= tol * value:
-            return Run(unit(t), step, True, passes)
-        direction, share = combined(C, t)
-        z, before = unit(direction), value
-        passes += share
-    return Run(unit(t), max_iter, False, passes)
+            return Run(unit(t), step, True)
+        z, before = unit(combined(C, t)), value
+    return Run(unit(t), max_iter, False)
 
 
-def thresholded(s: Vector, gamma: float, kind: Kind) -> tuple[Vector, float]:
-    """At s = Cᵀz, half the gradient of Σ [sᵢ² − γ]₊ or Σ [|sᵢ| − γ]₊² with respect to s, and its value."""
-    if kind == "l0":
-        active = s * s > gamma
-        t = s * active
-        return t, float(t @ t) - gamma * np.count_nonzero(active)
-    t = soft_threshold(s, gamma)
-    return t, float(t @ t)
+def gamma_max(C: Matrix) -> float:
+    """max ‖cᵢ‖²: as |cᵢᵀz| ≤ ‖cᵢ‖, nothing is active from there on."""
+    return float(np.max(np.vecdot(C.T, C.T)))
 
 
-def gamma_max(C: Matrix, kind: Kind) -> float:
-    """max ‖cᵢ‖² (ℓ0) or max ‖cᵢ‖ (ℓ1): as |cᵢᵀz| ≤ ‖cᵢ‖, nothing is active from there on."""
-    longest = float(np.max(np.vecdot(C.T, C.T)))
-    return longest if kind == "l0" else float(np.sqrt(longest))
-
-
-def combined(C: Matrix, t: Vector) -> tuple[Vector, float]:
-    """Ct from the columns where t is not 0, if these are few, and which share of the data was read."""
-    active = t != 0.0
-    share = np.count_nonzero(active) / len(t)
-    if share < FEW:
-        few = active.nonzero()[0]
-        return t[few] @ C.T.take(few, axis=0), share
-    return C @ t, 1.0
+def combined(C: Matrix, t: Vector) -> Vector:
+    """Ct from the columns where t is not 0, if these are few."""
+    active = t.nonzero()[0]
+    return t[active] @ C.T.take(active, axis=0) if len(active) < FEW * len(t) else C @ t
 
 
 def unit(x: Vector) -> Vector:

@@ -1,26 +1,22 @@
 """GSPCA of Moghaddam, Weiss and Avidan (2006): greedy search over supports, forward and backward."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from time import perf_counter
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 
-from .._numerics.checks import Index, Matrix, Vector, one_of
+from .._numerics.checks import Index, Matrix, Vector
 from ..certificates import Solution, on_support
 from ..pencils import Pencil
 from .sparse_pca import finished, pca_problem
-
-Search: TypeAlias = Literal["both", "forward", "backward"]
 
 HALVINGS = 40
 """Steps of the root search in the interlacing interval: a relative width of 1e-12."""
 
 
-def gspca(pencil: Pencil, k: int, *, search: Search = "both") -> Solution:
+def gspca(pencil: Pencil, k: int) -> Solution:
     """Grow a support from one variable, shrink it from all, and keep the better one of size k (SGEV-P).
 
     Each pass takes the variable whose entry or exit leaves the largest λmax(A_SS); a step costs one eigenvalue
@@ -33,8 +29,6 @@ def gspca(pencil: Pencil, k: int, *, search: Search = "both") -> Solution:
         B = I and A ⪰ 0.
     k : int
         The cardinality.
-    search : {"both", "forward", "backward"}
-        Which passes to make.
 
     Returns
     -------
@@ -44,17 +38,15 @@ def gspca(pencil: Pencil, k: int, *, search: Search = "both") -> Solution:
     Examples
     --------
     >>> from dcgev_cvx import datasets, rivals
-    >>> rivals.gspca(datasets.pitprops(), 3, search="forward").support
+    >>> rivals.gspca(datasets.pitprops(), 3).support
     (0, 1, 8)
     """
     work, k = pca_problem(pencil, k, "gspca")
-    one_of(search, "search", ("both", "forward", "backward"))
     begin = perf_counter()
     A, _ = work.dense()
-    passes = {"forward": [forward], "backward": [backward]}.get(search, [forward, backward])
-    supports = [next(S for S in path(A) if len(S) == k) for path in passes]
+    supports = [next(S for S in path(A) if len(S) == k) for path in (forward, backward)]
     x = max((on_support(work, np.sort(S)) for S in supports), key=work.A_quad)
-    return finished(pencil, x, k, f"gspca-{search}", begin)
+    return finished(pencil, x, k, "gspca", begin)
 
 
 def forward(A: Matrix) -> Iterator[Index]:

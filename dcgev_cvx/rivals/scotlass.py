@@ -1,12 +1,10 @@
 """SCoTLASS of Jolliffe, Trendafilov and Uddin (2003) in its penalised form, by the paper's MM iteration."""
 
-from __future__ import annotations
-
 from time import perf_counter
 
 import numpy as np
 
-from .._numerics.checks import as_flag, as_number, as_whole
+from .._numerics.checks import as_flag
 from .._numerics.selection import keep_largest
 from ..certificates import Solution, renormalize
 from ..pencils import Pencil
@@ -14,9 +12,7 @@ from ..steps.closed import soft_threshold
 from .sparse_pca import Run, finished, pca_problem, search_penalty
 
 
-def scotlass(
-    pencil: Pencil, k: int, *, renormalized: bool = False, tol: float = 1e-8, max_iter: int = 1000
-) -> Solution:
+def scotlass(pencil: Pencil, k: int, *, renormalized: bool = False) -> Solution:
     """Maximise xᵀAx − ρ‖x‖₁ s.t. ‖x‖² ≤ 1 by xᵢ ∝ [|(Ax)ᵢ| − ρ/2]₊ sign (Ax)ᵢ (Eq:scotl).
 
     The original constrains ‖x‖₁ ≤ t; the penalised form has the same stationary points for matching ρ and t. k is
@@ -31,10 +27,6 @@ def scotlass(
         The cardinality.
     renormalized : bool
         Whether to return the best loadings on the support instead of the method's own, which the penalty shrinks.
-    tol : float
-        Stop when ‖x⁺ − x‖ ≤ tol.
-    max_iter : int
-        The largest number of steps of one run; a run that reached it is labelled in `Solution.method`.
 
     Returns
     -------
@@ -52,16 +44,15 @@ def scotlass(
     """
     work, k = pca_problem(pencil, k, "scotlass")
     as_flag(renormalized, "renormalized")
-    tol, max_iter = as_number(tol, "tol", high=1.0), as_whole(max_iter, "max_iter")
     begin = perf_counter()
-    found = search_penalty(lambda rho: iterated(work, rho, tol, max_iter), rho_max(work), k, work.n)
-    x = keep_largest(found.run.x if found.run.x.any() else work.leading_vector, k)
+    run, _ = search_penalty(lambda rho: iterated(work, rho), rho_max(work), k, work.n)
+    x = keep_largest(run.x if run.x.any() else work.leading_vector, k)
     x = renormalize(work, x) if renormalized else x
-    return finished(pencil, x, k, "scotlass", begin, converged=found.run.converged, on_path=found.exact)
+    return finished(pencil, x, k, "scotlass", begin, run)
 
 
-def iterated(pencil: Pencil, rho: float, tol: float, max_iter: int) -> Run:
-    """The iteration of Eq:scotl at one ρ; x = 0 where every |(Ax)ᵢ| ≤ ρ/2."""
+def iterated(pencil: Pencil, rho: float, tol: float = 1e-8, max_iter: int = 1000) -> Run:
+    """The iteration of Eq:scotl at one ρ until ‖x⁺ − x‖ ≤ tol; x = 0 where every |(Ax)ᵢ| ≤ ρ/2."""
     x = pencil.leading_vector
     for step in range(1, max_iter + 1):
         z = soft_threshold(pencil.A @ x, 0.5 * rho)

@@ -1,7 +1,5 @@
 """What the rivals share: the sparse PCA problem, a factor of A, the penalty that gives k, and the answer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,32 +59,19 @@ def longest_column(C: Matrix) -> tuple[Vector, float]:
 
 @dataclass(frozen=True)
 class Run:
-    """Where one run at a fixed penalty ended, and whether its own stopping rule was met; x = 0 is a regular end.
-
-    passes counts how often the data were read, a product with a part of the columns as that part of one.
-    """
+    """Where one run at a fixed penalty ended, and whether its own stopping rule was met; x = 0 is a regular end."""
 
     x: Vector
     steps: int
     converged: bool
-    passes: float = 0.0
 
 
-@dataclass(frozen=True)
-class Found:
-    """The run whose cardinality is k (exact), or the last one seen with more; runs counts what was tried."""
+def search_penalty(run: Callable[[float], Run], high: float, k: int, n: int, *, slack: int = 0) -> tuple[Run, float]:
+    """Halve (0, high) until a run has k ± slack nonzeros; that run and its penalty.
 
-    run: Run
-    parameter: float
-    exact: bool
-    runs: int
-
-
-def search_penalty(run: Callable[[float], Run], high: float, k: int, n: int, *, slack: int = 0) -> Found:
-    """Halve (0, high) until a run has k ± slack nonzeros: the cardinality falls, by leaps too, as the penalty grows.
-
-    Nothing is left at the penalty `high`; k = n is the run without a penalty. Where the cardinality jumps over k, the
-    last run with more than k nonzeros is returned. It need not be monotone, and then a k may be missed.
+    The cardinality falls, by leaps too, as the penalty grows. Nothing is left at the penalty `high`; k = n is the run
+    without a penalty. Where the cardinality jumps over k, the last run with more than k nonzeros is returned. It need
+    not be monotone, and then a k may be missed.
     """
     runs: dict[float, Run] = {}
 
@@ -99,9 +84,7 @@ def search_penalty(run: Callable[[float], Run], high: float, k: int, n: int, *, 
     if at is None:
         # the last run with more than k; without a penalty if k = n, or if even the smallest penalty left too few
         at = max((penalty for penalty in runs if np.count_nonzero(runs[penalty].x) > k), default=0.0)
-    if at not in runs:
-        runs[at] = run(at)
-    return Found(runs[at], at, int(np.count_nonzero(runs[at].x)) == k, len(runs))
+    return runs[at] if at in runs else run(at), at
 
 
 def best_loadings(pencil: Pencil, x: Vector, k: int) -> Vector:
@@ -109,22 +92,14 @@ def best_loadings(pencil: Pencil, x: Vector, k: int) -> Vector:
     return on_support(pencil, np.sort(largest_first(np.abs(x), k)))
 
 
-def finished(
-    pencil: Pencil,
-    x: Vector,
-    k: int,
-    method: str,
-    begin: float,
-    *,
-    converged: bool = True,
-    on_path: bool | None = None,
-) -> Solution:
-    """The rival's answer; one that ran out of iterations says so in its method.
+def finished(pencil: Pencil, x: Vector, k: int, method: str, begin: float, run: Run | None = None) -> Solution:
+    """The rival's answer, whose method says if the run behind it was out of iterations.
 
-    Where its eigenvalue is shared, variables that cost nothing fill it up to k nonzeros; fewer are left only where
-    more would lower the value, as for a diagonal A.
+    It is on the path if the run has k nonzeros. Where its eigenvalue is shared, variables that cost nothing fill it
+    up to k nonzeros; fewer are left only where more would lower the value, as for a diagonal A.
     """
     if np.count_nonzero(x) < k:
         x = spread(pencil, x / float(np.linalg.norm(x)), k)
-    label = method if converged else f"{method} (out of iterations)"
+    label = method if run is None or run.converged else f"{method} (out of iterations)"
+    on_path = None if run is None else int(np.count_nonzero(run.x)) == k
     return solution_of(pencil, x, label, perf_counter() - begin, on_path=on_path)

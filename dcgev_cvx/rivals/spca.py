@@ -1,33 +1,27 @@
 """SPCA of Zou, Hastie and Tibshirani (2006): principal components as elastic net regressions."""
 
-from __future__ import annotations
-
-import math
-import random
 from collections.abc import Callable, Sequence
-from functools import cache
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import Matrix, Vector, as_flag, as_number, as_numbers, as_whole
+from .._numerics.checks import Matrix, Vector, as_flag, as_number, as_numbers
 from .._numerics.extras import require
-from .._numerics.selection import keep_largest, largest_first
+from .._numerics.selection import keep_largest
 from .._numerics.threads import quiet
 from ..certificates import Solution, renormalize
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil
-from ..steps.closed import soft_threshold
 from .sparse_pca import Run, factor, finished, pca_problem, search_penalty
 
 Regression = Callable[[Vector, Vector], Vector]
 """β from α, given the last β to start from."""
 
+TOL, ROUNDS = 1e-3, 200
+"""Stop when β/‖β‖ moves by no more than TOL, as its authors do, or after so many alternations."""
 
-def spca(
-    pencil: Pencil, k: int, *, ridge: float = 1.0, renormalized: bool = False, tol: float = 1e-3, max_iter: int = 200
-) -> Solution:
+
+def spca(pencil: Pencil, k: int, *, ridge: float = 1.0, renormalized: bool = False) -> Solution:
     """Minimise ‖Cα − Cβ‖² + λ‖β‖² + λ₁‖β‖₁ over β, then set α = CᵀCβ/‖CᵀCβ‖, in turn; x = β/‖β‖ (Eq:EN-SPCA).
 
     For fixed α the objective is an elastic net in β; for fixed β and ‖α‖ = 1 it is minimised by α ∝ CᵀCβ. From data
@@ -41,13 +35,9 @@ def spca(
     k : int
         The cardinality.
     ridge : float
-        λ in units of λmax(A), > 0; inf is the authors' choice for n ≫ p, a soft threshold (Section 4.2).
+        λ in units of λmax(A), > 0. As it grows, the regression tends to a soft threshold of Aα (Section 4.2).
     renormalized : bool
         Whether to return the best loadings on the support instead of the method's own, which the penalty shrinks.
-    tol : float
-        Stop when ‖β⁺/‖β⁺‖ − β/‖β‖‖ ≤ tol; the authors use 1e-3.
-    max_iter : int
-        The largest number of alternations.
 
     Returns
     -------
@@ -62,25 +52,20 @@ def spca(
     """
     work, k = pca_problem(pencil, k, "spca")
     as_flag(renormalized, "renormalized")
-    tol, max_iter = as_number(tol, "tol", high=1.0), as_whole(max_iter, "max_iter")
-    unlimited = np.isscalar(ridge) and ridge == math.inf
-    weight = (math.inf if unlimited else as_number(ridge, "ridge", strict=True)) * (work.lambda_max or 1.0)
+    weight = as_number(ridge, "ridge", strict=True) * (work.lambda_max or 1.0)
     begin = perf_counter()
-    if isinstance(work.A, Gram) and math.isfinite(weight):
+    if isinstance(work.A, Gram):
         top = 2.0 * float(np.max(np.abs(work.A @ work.leading_vector)))
-        found = search_penalty(lambda lasso: penalized(work, weight, lasso, tol, max_iter), top, k, work.n)
-        run, on_path = found.run, found.exact
+        run, _ = search_penalty(lambda lasso: penalized(work, weight, lasso), top, k, work.n)
     else:
-        run = alternate(work, counted(work, weight, k), tol, max_iter)
-        on_path = int(np.count_nonzero(run.x)) == k
+        gram = work.A + weight * np.eye(work.n)
+        run = alternate(work, lambda alpha, _: lars(gram, work.A @ alpha, k))
     x = keep_largest(run.x if run.x.any() else work.leading_vector, k)
     x = renormalize(work, x) if renormalized else x
-    return finished(pencil, x, k, "spca", begin, converged=run.converged, on_path=on_path)
+    return finished(pencil, x, k, "spca", begin, run)
 
 
-def spca_components(
-    pencil: Pencil, lassos: Sequence[float], *, ridge: float = 1e-6, tol: float = 1e-3, max_iter: int = 200
-) -> Matrix:
+def spca_components(pencil: Pencil, lassos: Sequence[float], *, ridge: float = 1e-6) -> Matrix:
     """Minimise Σⱼ ‖Cαⱼ − Cβⱼ‖² + λ‖βⱼ‖² + λ₁ⱼ‖βⱼ‖₁ over β, and over α with αᵀα = I, in turn (Eq:EN-SPCA).
 
     For fixed α each βⱼ is an elastic net, for fixed β the best α is UVᵀ with Aβ = UDVᵀ (Procrustes). Starts at the
@@ -95,10 +80,6 @@ def spca_components(
         λ₁ⱼ ≥ 0, one per component and at most n: larger ones leave fewer loadings.
     ridge : float
         λ > 0; next to nothing where there are more samples than variables, as its authors advise.
-    tol : float
-        Stop when no entry of β/‖β‖ moves by more than this.
-    max_iter : int
-        The largest number of alternations.
 
     Returns
     -------
@@ -118,45 +99,42 @@ def spca_components(
             f"lassos has {len(penalties)} penalties: 1 to n = {pencil.n} components can be asked for."
         )
     weight = as_number(ridge, "ridge", strict=True)
-    tol, max_iter = as_number(tol, "tol", high=1.0), as_whole(max_iter, "max_iter")
     C = np.asfortranarray(factor(pencil))
     alpha = np.linalg.svd(C, full_matrices=True)[2][: len(penalties)].T
     beta = np.zeros((pencil.n, len(penalties)))
     x = beta
-    for _ in range(max_iter):
+    for _ in range(ROUNDS):
         for j, lasso in enumerate(penalties):
             beta[:, j] = elastic_net(C, C @ alpha[:, j], weight, lasso, beta[:, j].copy())
         norms = np.linalg.norm(beta, axis=0)
         before, x = x, beta / np.where(norms > 0.0, norms, 1.0)
-        if float(np.max(np.abs(x - before))) <= tol:
+        if float(np.max(np.abs(x - before))) <= TOL:
             break
         U, _, Vt = np.linalg.svd(C.T @ (C @ beta), full_matrices=False)
         alpha = U @ Vt
     return x
 
 
-def penalized(pencil: Pencil, ridge: float, lasso: float, tol: float = 1e-3, max_iter: int = 200) -> Run:
+def penalized(pencil: Pencil, ridge: float, lasso: float) -> Run:
     """SPCA at a fixed λ₁ from data: the unit whose time the paper's Table 2 reports."""
-    if not isinstance(pencil.A, Gram):
-        raise InvalidParameter("penalized needs the data: Pencil(Gram(C)).")
-    C = np.asfortranarray(pencil.A.C)
-    return alternate(pencil, lambda alpha, beta: elastic_net(C, C @ alpha, ridge, lasso, beta), tol, max_iter)
+    C = np.asfortranarray(factor(pencil))
+    return alternate(pencil, lambda alpha, beta: elastic_net(C, C @ alpha, ridge, lasso, beta))
 
 
-def alternate(pencil: Pencil, regress: Regression, tol: float, max_iter: int) -> Run:
+def alternate(pencil: Pencil, regress: Regression) -> Run:
     """β from α by regression, α = Aβ/‖Aβ‖ (the SVD step for one component), in turn; β = 0 is a regular end."""
     alpha, beta, x = pencil.leading_vector, np.zeros(pencil.n), np.zeros(pencil.n)
-    for step in range(1, max_iter + 1):
+    for step in range(1, ROUNDS + 1):
         beta = regress(alpha, beta)
         norm = float(np.linalg.norm(beta))
         if norm == 0.0:
             return Run(beta, step, True)
         before, x = x, beta / norm
-        if float(np.linalg.norm(x - before)) <= tol:
+        if float(np.linalg.norm(x - before)) <= TOL:
             return Run(x, step, True)
         alpha = pencil.A @ x
         alpha = alpha / max(float(np.linalg.norm(alpha)), np.finfo(float).tiny)
-    return Run(x, max_iter, False)
+    return Run(x, ROUNDS, False)
 
 
 def elastic_net(C: Matrix, y: Vector, ridge: float, lasso: float, start: Vector) -> Vector:
@@ -165,45 +143,18 @@ def elastic_net(C: Matrix, y: Vector, ridge: float, lasso: float, start: Vector)
     settings = {"l1_ratio": first / (first + second), "alphas": [first + second], "coef_init": start, "tol": 1e-6}
     with quiet:
         # nothing is drawn by random_state, but None would move NumPy's global numbers
-        path = linear_models().enet_path(C, y, precompute=False, check_input=False, random_state=0, **settings)
+        path = require("sklearn.linear_model", "reproduce").enet_path(
+            C, y, precompute=False, check_input=False, random_state=0, **settings
+        )
     return np.asarray(path[1], dtype=np.float64)[:, 0]
-
-
-def counted(pencil: Pencil, ridge: float, k: int) -> Regression:
-    """The regression from a covariance that leaves k loadings: LARS on A + λI, or its limit λ = ∞."""
-    if math.isinf(ridge):
-        return lambda alpha, _: soft(pencil.A @ alpha, k)
-    A, _ = pencil.dense()
-    gram = A + ridge * np.eye(pencil.n)
-    return lambda alpha, _: lars(gram, A @ alpha, k)
 
 
 def lars(gram: Matrix, correlation: Vector, k: int) -> Vector:
     """The last point with k nonzeros on the LARS path of min βᵀGβ − 2cᵀβ + λ₁‖β‖₁, or the path's last point."""
     # a variable may leave the path and come back: twice as many steps as variables are allowed
     steps = 2 * k + 20
-    path = linear_models().lars_path_gram
+    path = require("sklearn.linear_model", "reproduce").lars_path_gram
     with quiet:
         coefficients: Matrix = path(correlation, gram, n_samples=1, max_iter=steps, method="lasso")[2]
     reached = np.flatnonzero(np.count_nonzero(coefficients, axis=0) == k)
     return np.array(coefficients[:, reached[-1] if len(reached) else -1])
-
-
-def soft(c: Vector, k: int) -> Vector:
-    """The soft threshold of c at its (k + 1)-th largest |cᵢ|: (1 + λ)β of SPCA as λ → ∞."""
-    if k == len(c):
-        return c
-    size = np.abs(c)
-    kept, out = largest_first(size, k), np.zeros_like(c)
-    out[kept] = soft_threshold(c[kept], float(np.sort(size)[-k - 1]))
-    return out
-
-
-@cache
-def linear_models() -> Any:
-    """sklearn.linear_model; its import draws one of Python's global random numbers, which is put back."""
-    state = random.getstate()
-    try:
-        return require("sklearn.linear_model", "reproduce")
-    finally:
-        random.setstate(state)

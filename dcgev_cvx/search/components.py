@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, as_callback, frozen, listed, says_stop, shown
-from ..certificates import Solution, value
+from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, as_callback, as_number, frozen, listed, says_stop, shown
+from ..algorithms import dc_pca, sparse_gev
+from ..certificates import Solution, solution_of, value
 from ..errors import InvalidParameter
+from ..penalties import MACHINE_EPS
 from ..pencils import Pencil
 from . import explained_variance
 from .constructions import size_of
 from .deflation import Deflation, deflate, directions, orthonormal, rule_of
 from .solve import Effort, checked_plan, solve
-from .working_set import WorkingSet, working_set
+from .working_set import WorkingSet, affordable, working_set
 
 
 def components(
@@ -80,10 +82,44 @@ def components(
             screened.pencil, ks, deflation=deflation, effort=effort, random_state=random_state, callback=tell
         )
         return embedded(screened, part)
+
+    def find(current: Pencil, j: int) -> Solution:
+        return solve(current, wanted[j], effort=effort, random_state=random_state, check_path=False)
+
+    return in_turn(pencil, len(wanted), find, deflation, listener)
+
+
+def components_by_penalty(pencil: Pencil, count: int, rho: float, deflation: Deflation) -> Components:
+    """Components by Algorithm 2; by Algorithm 1 where deflation makes A indefinite."""
+    if (screened := affordable(pencil, as_number(rho, "rho"))) is not None:
+        return embedded(screened, components_by_penalty(screened.pencil, count, rho, deflation))
+
+    def find(current: Pencil, j: int) -> Solution:
+        if current.semidefinite:
+            method, result = "Algorithm 2 (dc_pca)", dc_pca(current, rho=rho)
+        else:
+            method, result = "Algorithm 1 (sparse_gev)", sparse_gev(current, rho=rho, engine="native")
+        if not result.x.any():
+            raise InvalidParameter(f"rho = {rho} gives x = 0 for component {j + 1}: lower rho.")
+        seconds = sum(iterate.seconds for iterate in result.history)
+        settings: Any = {"rho": rho, "eps": MACHINE_EPS, "certificate": result.certificate}
+        return solution_of(current, result.x, method, seconds, **settings)
+
+    return in_turn(pencil, count, find, deflation)
+
+
+def in_turn(
+    pencil: Pencil,
+    count: int,
+    find: Callable[[Pencil, int], Solution],
+    deflation: Deflation,
+    listener: Callable[[Solution], Any] | None = None,
+) -> Components:
+    """Component j by find(deflated pencil, j) for each j, or until the listener returns True."""
     current, found, V = pencil, np.zeros((pencil.n, 0)), np.zeros((pencil.n, 0))
     solutions: list[Solution] = []
     inner: list[float] = []
-    for j, k in enumerate(wanted):
+    for j in range(count):
         if j:
             # deflated before the search and not after it: the last component needs no deflation
             current = deflate(current, V[:, -1], deflation, found)
@@ -93,7 +129,7 @@ def components(
                 raise InvalidParameter(
                     f"Nothing is left of A after {j} component(s): it has rank {j} or less. Ask for at most {j}."
                 )
-        solution = solve(current, k, effort=effort, random_state=random_state, check_path=False)
+        solution = find(current, j)
         inner.append(solution.value)
         solutions.append(replace(solution, value=value(pencil, solution.x)))
         V = np.column_stack([V, solution.x])

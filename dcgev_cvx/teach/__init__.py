@@ -8,8 +8,6 @@
 Starters are in `examples/exercises`, solutions apart in `examples/solutions`.
 """
 
-from __future__ import annotations
-
 from .exercises import EXERCISES, Exercise, check, hint, task
 from .value_exercises import SUSPECTS
 from .verdicts import Verdict, judge_step, majorises

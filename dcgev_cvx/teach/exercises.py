@@ -4,16 +4,13 @@ exercises.toml has the texts. A mistake is recognised by making it: each exercis
 with options, and an answer that yields the same numbers as a wrong value of an option has that fault.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,11 +22,9 @@ from .guarded_calls import Unusable, guarded
 from .verdicts import Verdict
 
 
-class Fault(NamedTuple):
-    """A mistake: the options that turn the right answer into the wrong one, and the sentence about it."""
-
-    change: Mapping[str, Any]
-    says: str
+def as_given(answer: Any) -> list[Any]:
+    """An answer that is judged as it is."""
+    return [answer]
 
 
 @dataclass(frozen=True)
@@ -46,14 +41,16 @@ class Exercise:
         Three hints: where to look, the idea, and nearly the answer.
     wants : str
         The form of an answer.
-    faults : tuple of Fault
-        The typical mistakes, which are tried alone and in pairs.
-    read : callable
-        Yields what is judged: the values of a function at the test points, or a checked number, vector or matrix.
+    faults : sequence of mappings
+        The typical mistakes, which are tried alone and in pairs: the options that turn the right answer into a wrong
+        one, and under "says" the sentence about it.
     judge : callable
         Returns the verdict on what was read.
-    variant : callable, optional
-        Returns the right answer, or with the options of a fault the wrong one.
+    right : callable, optional
+        The right answer, a function that takes the options of a fault as `wrong` too; for an answer that is no
+        function, a function of `wrong` alone.
+    read : callable
+        Yields what is judged: the values of a function at the test points; the answer itself by default.
     tol : float
         How far apart two equal answers may be.
 
@@ -69,10 +66,10 @@ class Exercise:
     task: str
     hints: tuple[str, ...]
     wants: str
-    faults: tuple[Fault, ...]
-    read: Callable[[Any], Iterable[Any]]
+    faults: Sequence[Mapping[str, Any]]
     judge: Callable[..., Verdict]
-    variant: Callable[..., Any] | None = None
+    right: Any = None
+    read: Callable[[Any], Iterable[Any]] = as_given
     tol: float = 1e-6
 
     def judged(self, answer: Any) -> tuple[Sequence[Any], Verdict]:
@@ -82,21 +79,24 @@ class Exercise:
 
     def diagnose(self, found: Sequence[Any]) -> str:
         """The sentence of the fault, or of the two faults, that explain what was found; "" where none does."""
-        pairs = (pair for pair in combinations(self.faults, 2) if not set(pair[0].change) & set(pair[1].change))
-        for faults in (*((fault,) for fault in self.faults), *pairs):
-            if self.agrees(found, {key: value for fault in faults for key, value in fault.change.items()}):
-                return " Also: ".join(fault.says for fault in faults)
+        for faults in (*combinations(self.faults, 1), *combinations(self.faults, 2)):
+            settings = [(option, value) for fault in faults for option, value in fault.items() if option != "says"]
+            if len(dict(settings)) == len(settings) and self.agrees(found, **dict(settings)):
+                return " Also: ".join(fault["says"] for fault in faults)
         return ""
 
-    def agrees(self, found: Sequence[Any], change: Mapping[str, Any]) -> bool:
+    def variant(self, **options: Any) -> Any:
+        """The right answer, or with the options of a fault a wrong one."""
+        answer = partial(self.right, wrong=options)
+        return answer() if self.read is as_given else answer
+
+    def agrees(self, found: Sequence[Any], **options: Any) -> bool:
         """Whether the answer with these options yields the same numbers; most differ at the first test point."""
-        if self.variant is None:
-            return False
         near = partial(np.allclose, rtol=self.tol, atol=self.tol, equal_nan=True)
         try:
             with np.errstate(all="ignore"):
-                return all(map(near, found, self.read(self.variant(**change))))
-        except DCGEVError:  # this wrong answer has no value, such as a problem without a solution
+                return all(map(near, found, self.read(self.variant(**options))))
+        except (DCGEVError, TypeError):  # this wrong answer has no value, such as a problem without a solution
             return False
 
 
@@ -192,27 +192,21 @@ def named(name: object) -> Exercise:
 def exercise(name: str, *check: Any, **options: Any) -> Exercise:
     """An exercise with its texts and faults from exercises.toml."""
     text = TEXTS[name]
-    rows = [row for part in (name, *text.get("faults_of", ())) for row in TEXTS[part].get("faults", ())]
-    faults = tuple(Fault({key: row[key] for key in row if key != "says"}, row["says"]) for row in rows)
+    faults = [fault for part in (name, *text.get("faults_of", ())) for fault in TEXTS[part].get("faults", ())]
     return Exercise(name, text["title"], text["task"], tuple(text["hints"]), text["wants"], faults, *check, **options)
-
-
-def with_options(answer: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of the options that returns this function with its options set."""
-    return partial(partial, answer)
 
 
 TEXTS = tomllib.loads((Path(__file__).parent / "exercises.toml").read_text(encoding="utf-8"))
 IN_ORDER = (
-    exercise("majoriser", functions.read_majoriser, functions.judge_majoriser, with_options(functions.surrogate)),
-    exercise("tau", values.read_tau, values.judge_tau, values.shifts, tol=2e-4),
-    exercise("dcp", functions.read_dcp, functions.judge_dcp, with_options(functions.step_problem), tol=1e-4),
-    exercise("threshold", functions.read_threshold, functions.judge_threshold, with_options(functions.closed_step)),
-    exercise("cardinality", values.read_cardinality, values.judge_cardinality),
-    exercise("stuck", values.read_stuck, values.judge_stuck),
-    exercise("corollary", values.read_corollary, values.judge_corollary),
-    exercise("bound", values.read_bound, values.judge_bound, values.duals, tol=1e-3),
-    exercise("suspect", values.read_suspect, values.judge_suspect),
+    exercise("majoriser", functions.judge_majoriser, functions.surrogate, functions.read_majoriser),
+    exercise("tau", values.judge_tau, values.shifts, tol=2e-4),
+    exercise("dcp", functions.judge_dcp, functions.step_problem, functions.read_dcp, tol=1e-4),
+    exercise("threshold", functions.judge_threshold, functions.closed_step, functions.read_threshold),
+    exercise("cardinality", values.judge_cardinality),
+    exercise("stuck", values.judge_stuck),
+    exercise("corollary", values.judge_corollary),
+    exercise("bound", values.judge_bound, values.duals, tol=1e-3),
+    exercise("suspect", values.judge_suspect),
 )
-EXERCISES: Mapping[str, Exercise] = MappingProxyType({each.name: each for each in IN_ORDER})
+EXERCISES: Mapping[str, Exercise] = {each.name: each for each in IN_ORDER}
 """Every exercise by name, from easy to hard."""

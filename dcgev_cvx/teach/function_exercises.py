@@ -1,36 +1,45 @@
 """The exercises whose answer is a function: `majoriser`, `threshold` and `dcp`.
 
-Of each: the right answer with options, the values of an answer at the test points, and the verdict on them.
+Of each: the right answer, which can be made wrong by options, the values of an answer at the test points, and the
+verdict on them.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import Matrix, Vector, shown
+from .._numerics.checks import Matrix, Vector, frozen, shown
 from ..certificates import snap
 from ..errors import DCGEVError
 from ..penalties import ExponentialPenalty
 from ..pencils import Pencil
 from ..programs import SparseGEV
 from .guarded_calls import Unusable, called, returned_number, returned_vector
-from .verdicts import Verdict, all_of, frozen, judge_step, judge_trial, random_point, text, trial_points
+from .verdicts import Verdict, all_of, judge_step, judge_trial, random_point, text, trial_points
 
+NOTHING: Mapping[str, Any] = {}
+"""What is wrong with the right answer."""
 SMALL = np.array([[3.0, 1.0, 0.5], [1.0, 2.0, -0.4], [0.5, -0.4, 1.0]])
 
 
 # `majoriser`: f with the exponential penalty, whose majoriser no page prints
 
 
-def exponential_tangent(x: Vector, y: Vector, eps: float, kind: str) -> Vector:
-    """The tangent in |x| of 1 − exp(−|x|/ε) at y, or what is written in its place."""
+def surrogate(
+    A: Matrix, x: Vector, y: Vector, rho: float, eps: float, tau: float, wrong: Mapping[str, Any] = NOTHING
+) -> float:
+    """τ‖x‖² − 2xᵀMy + yᵀMy + ρ Σ [tangent of 1 − exp(−|xᵢ|/ε) in |xᵢ|], M = A + τI."""
+    x, y = (y, x) if wrong.get("swapped") else (x, y)
+    M = A + wrong.get("shift", 1.0) * tau * np.eye(len(A))
+    smooth = wrong.get("square", 1.0) * tau * x @ x
+    smooth += wrong.get("constant", 1.0) * y @ M @ y - wrong.get("factor", 2.0) * x @ M @ y
+    if wrong.get("quadratic") == "kept":
+        smooth = -x @ A @ x
     value, slope, rise = 1.0 - np.exp(-np.abs(y) / eps), np.exp(-np.abs(y) / eps) / eps, np.abs(x) - np.abs(y)
-    return {
+    penalties = {
         "tangent": value + slope * rise,
         "kept": 1.0 - np.exp(-np.abs(x) / eps),
         "none": np.zeros_like(x),
@@ -39,31 +48,8 @@ def exponential_tangent(x: Vector, y: Vector, eps: float, kind: str) -> Vector:
         "no 1/eps": value + eps * slope * rise,
         "wrong sign": value - slope * rise,
         "logarithm": value + rise / (np.abs(y) + eps),
-    }[kind]
-
-
-def surrogate(
-    A: Matrix,
-    x: Vector,
-    y: Vector,
-    rho: float,
-    eps: float,
-    tau: float,
-    *,
-    square: float = 1.0,
-    shift: float = 1.0,
-    factor: float = 2.0,
-    constant: float = 1.0,
-    quadratic: str = "tangent",
-    penalty: str = "tangent",
-    swapped: bool = False,
-) -> float:
-    """τ‖x‖² − 2xᵀMy + yᵀMy + ρ Σ [tangent of 1 − exp(−|xᵢ|/ε) in |xᵢ|], M = A + τI."""
-    x, y = (y, x) if swapped else (x, y)
-    M = A + shift * tau * np.eye(len(A))
-    tangent = square * tau * x @ x - factor * x @ M @ y + constant * y @ M @ y
-    smooth = -x @ A @ x if quadratic == "kept" else tangent
-    return float(smooth + rho * np.sum(exponential_tangent(x, y, eps, penalty)))
+    }
+    return float(smooth + rho * np.sum(penalties[wrong.get("penalty", "tangent")]))
 
 
 @cache
@@ -105,7 +91,7 @@ def step_points(B: bool = False, tau: float = 0.0) -> list[tuple[SparseGEV, Vect
 
 
 @np.errstate(divide="ignore")  # one of the misreadings is 1/|yᵢ|
-def prices(y: Vector, rho: float, eps: float, price: str, weights: str) -> Vector:
+def prices(y: Vector, rho: float, eps: float, wrong: Mapping[str, Any]) -> Vector:
     """The price p = ρ_ε w of each |xᵢ|, or what is taken for it."""
     factor = {
         "rho_eps": rho / np.log1p(1.0 / eps),
@@ -113,7 +99,7 @@ def prices(y: Vector, rho: float, eps: float, price: str, weights: str) -> Vecto
         "log(1/eps)": rho / np.log(1.0 / eps),
         "times": rho * np.log1p(1.0 / eps),
         "none": 0.0,
-    }[price]
+    }[wrong.get("price", "rho_eps")]
     w = {
         "w": 1.0 / (np.abs(y) + eps),
         "one": np.ones_like(y),
@@ -121,7 +107,7 @@ def prices(y: Vector, rho: float, eps: float, price: str, weights: str) -> Vecto
         "inverse": np.abs(y) + eps,
         "signed": 1.0 / (y + eps),
         "log": np.log(np.abs(y) + eps),
-    }[weights]
+    }[wrong.get("weights", "w")]
     return factor * w
 
 
@@ -141,23 +127,11 @@ def judge_steps(
 # `threshold`: the step in closed form (ALG-S)
 
 
-def closed_step(
-    A: Matrix,
-    y: Vector,
-    rho: float,
-    eps: float,
-    *,
-    half: float = 0.5,
-    price: str = "rho_eps",
-    weights: str = "w",
-    source: str = "Ay",
-    shrink: str = "soft",
-    norm: str = "unit",
-    empty: str = "zero",
-) -> Vector:
+def closed_step(A: Matrix, y: Vector, rho: float, eps: float, wrong: Mapping[str, Any] = NOTHING) -> Vector:
     """xᵢ ∝ [|(Ay)ᵢ| − ½ρ_ε wᵢ]₊ sign (Ay)ᵢ, and 0 when nothing is left (ALG-S)."""
-    c = {"Ay": A @ y, "y": y, "unit": A @ y / np.linalg.norm(A @ y), "minus": -A @ y}[source]
-    threshold = half * prices(y, rho, eps, price, weights)
+    sources = {"Ay": A @ y, "y": y, "unit": A @ y / np.linalg.norm(A @ y), "minus": -A @ y}
+    c = sources[wrong.get("source", "Ay")]
+    threshold = wrong.get("half", 0.5) * prices(y, rho, eps, wrong)
     rest = np.abs(c) - threshold
     z = {
         "soft": np.sign(c) * np.maximum(0.0, rest),
@@ -166,10 +140,10 @@ def closed_step(
         "unsigned": np.maximum(0.0, rest),
         "subtracted": c - threshold,
         "one-sided": np.maximum(0.0, c - threshold),
-    }[shrink]
+    }[wrong.get("shrink", "soft")]
+    norm, empty, length = wrong.get("norm", "unit"), wrong.get("empty", "zero"), np.linalg.norm(z)
     if norm != "none" and not z.any() and empty != "nan":
         return y if empty == "y" else z
-    length = np.linalg.norm(z)
     return z / {"unit": length, "ball": max(1.0, length), "square": z @ z, "sum": np.abs(z).sum(), "none": 1.0}[norm]
 
 
@@ -188,25 +162,14 @@ def judge_threshold(*steps: Vector) -> Verdict:
 
 
 def step_problem(
-    A: Matrix,
-    B: Matrix,
-    y: Vector,
-    rho: float,
-    eps: float,
-    tau: float,
-    *,
-    factor: float = 1.0,
-    shift: float = 1.0,
-    square: float = 1.0,
-    ball: str = "B",
-    price: str = "rho_eps",
-    weights: str = "w",
+    A: Matrix, B: Matrix, y: Vector, rho: float, eps: float, tau: float, wrong: Mapping[str, Any] = NOTHING
 ) -> Any:
-    """The problem (ALG) with options."""
+    """The problem (ALG)."""
     from ..models import qcqp
 
-    c = factor * (A @ y + shift * tau * y)
-    return qcqp(c, prices(y, rho, eps, price, weights), B if ball == "B" else None, square * tau)
+    c = wrong.get("factor", 1.0) * (A @ y + wrong.get("shift", 1.0) * tau * y)
+    ball = None if wrong.get("ball") == "I" else B
+    return qcqp(c, prices(y, rho, eps, wrong), ball, wrong.get("square", 1.0) * tau)
 
 
 def dcp_points() -> list[tuple[SparseGEV, Vector]]:

@@ -1,7 +1,5 @@
 """Calls of a student's code: within a time limit, its output kept back, its failures said in a sentence."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import io
@@ -9,13 +7,14 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from .._numerics.checks import Vector, as_number, as_vector, shown
-from ..errors import DCGEVError, InvalidParameter
+from ..errors import DCGEVError
 
 T = TypeVar("T")
 
@@ -30,25 +29,24 @@ class Interrupted(BaseException):
 
 def guarded(work: Callable[[], T], seconds: float) -> tuple[T, str]:
     """(what work() returns, the first line that it printed); Unusable when it raises or takes too long."""
-    results: list[T] = []
-    errors: list[BaseException] = []
+    result: Future[T] = Future()
     output = io.StringIO()
 
     def run() -> None:
         try:
             with np.errstate(all="ignore"):
-                results.append(work())
+                result.set_result(work())
         except BaseException as error:  # SystemExit included: the lesson goes on
-            errors.append(error)
+            result.set_exception(error)
 
     with warnings.catch_warnings(), contextlib.redirect_stdout(output):
         warnings.simplefilter("ignore")
         finished = run_in_thread(run, seconds)
     if not finished:
         raise Unusable(f"There was no answer within {seconds:g} s. Is there an endless loop, or an input()?")
-    if errors:
-        raise Unusable(raised(errors[0]))
-    return results[0], next(iter(output.getvalue().strip().splitlines()), "")
+    if error := result.exception():
+        raise Unusable(raised(error))
+    return result.result(), output.getvalue().strip().partition("\n")[0]
 
 
 def run_in_thread(run: Callable[[], None], seconds: float) -> bool:
@@ -77,7 +75,7 @@ def raised(error: BaseException) -> str:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(package)]
     own = next((frame for frame in reversed(frames) if "site-packages" not in frame.filename), None)
     where = f" in line {own.lineno}" + (f", `{own.line}`" if own.line else "") if own else ""
-    message = next(iter(str(error).strip().splitlines()), "no message")
+    message = str(error).strip().partition("\n")[0] or "no message"
     advice = " Your code changes one of its arguments: work on a copy." if "read-only" in message else ""
     return f"Your code raises {type(error).__name__}{where}: {message}.{advice}"
 
@@ -103,7 +101,4 @@ def returned_number(value: Any, what: str) -> float:
     """A real number; a float may be NaN or infinite."""
     if isinstance(value, (float, np.floating)):
         return float(value)
-    try:
-        return as_number(value, what, low=-np.inf)
-    except InvalidParameter:
-        raise Unusable(f"{what} must be a real number, got {shown(value)}.") from None
+    return as_number(value, what, low=-1e300)

@@ -1,17 +1,15 @@
 """The exercises whose answer is a number, a vector, a matrix or a tuple.
 
-Of each: the answer as it is judged, and the verdict on it; of `tau` and `bound` also the right answer and wrong ones.
+Of each: the verdict on an answer; of `tau` and `bound` also the right answer and wrong ones.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector, as_number, as_real, as_vector, shown
+from .._numerics.text_tables import count
 from ..algorithms import dc_pca
 from ..certificates import certify, renormalize, value
 from ..datasets import indefinite, pitprops
@@ -27,7 +25,7 @@ from .verdicts import Verdict, failing_row, judge_step, text
 # The smallest shift
 
 
-def shifts(wrong: str = "") -> float:
+def shifts(wrong: Mapping[str, Any]) -> float:
     """−λmin(A), or what is taken for it."""
     A, _ = indefinite(7).dense()
     values = np.linalg.eigvalsh(A)
@@ -44,17 +42,12 @@ def shifts(wrong: str = "") -> float:
         "entry": -A.min(),
         "zero": 0.0,
     }
-    return float(candidates[wrong])
+    return float(candidates[wrong.get("wrong", "")])
 
 
-def read_tau(answer: Any) -> Iterator[float]:
-    """τ as a number."""
-    yield returned_number(answer, "τ")
-
-
-def judge_tau(tau: float) -> Verdict:
+def judge_tau(answer: Any) -> Verdict:
     """Four digits of −λmin(A)."""
-    pencil = indefinite(7)
+    pencil, tau = indefinite(7), returned_number(answer, "τ")
     least = smallest_tau(pencil, "identity")
     if abs(tau - least) <= 2e-4 * least:
         return Verdict(True, f"A + τI ⪰ 0 holds from τ = {least:.6g} on")
@@ -69,22 +62,18 @@ def judge_tau(tau: float) -> Verdict:
 # Stationary is not optimal
 
 
-def read_stuck(answer: Any) -> Iterator[Vector]:
-    """Thirteen numbers."""
-    yield as_vector(answer, pitprops().n, "x")
-
-
-def judge_stuck(x: Vector) -> Verdict:
-    """X on pit props at ρ̃ = 4.84: stationary, two nonzeros, and with a smaller value than the best two."""
+def judge_stuck(answer: Any) -> Verdict:
+    """A vector on pit props at ρ̃ = 4.84: stationary, two nonzeros, and with a smaller value than the best two."""
     program = SparseGEV(pitprops(), 4.84)
+    x = as_vector(answer, program.pencil.n, "x")
     if not x.any():
         return Verdict(False, "x = 0 has no nonzeros: two are asked for.")
     if not certify(program, x).passes():
         if program.violation(x) > 1e-9:
             return Verdict(False, f"xᵀx = {x @ x:.6g} > 1: divide x by its length.")
         return Verdict(False, f"Not stationary. With y = x: {failing_row(program, x, x)} τ = {program.tau:g}.")
-    if (count := int(np.count_nonzero(x))) != 2:
-        return Verdict(False, f"Stationary, but with {count} nonzero{'' if count == 1 else 's'}: two are asked for.")
+    if (k := int(np.count_nonzero(x))) != 2:
+        return Verdict(False, f"Stationary, but with {count(k, 'nonzero')}: two are asked for.")
     found, best = value(program.pencil, renormalize(program.pencil, x)), best_subset(program.pencil, 2).value
     if found < best - 1e-3:
         return Verdict(True, f"stationary with value {found:.6g}; the best two variables have {best:.6g}")
@@ -94,18 +83,12 @@ def judge_stuck(x: Vector) -> Verdict:
 # A counterexample to Corollary 6
 
 
-def read_corollary(answer: Any) -> Iterator[tuple[Vector, Matrix, Vector]]:
-    """(eigenvalues, eigenvectors, x0) from (A, x0)."""
+def judge_corollary(answer: Any) -> Verdict:
+    """The power method tends to the largest eigenvalue that x0 has a share in; is that below λmax(A)?"""
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         raise Unusable(f"The answer must be a pair (A, x0), got {shown(answer)}.")
     values, vectors = np.linalg.eigh(Pencil(as_real(answer[0], "A", InvalidParameter)).dense()[0])
-    yield values, vectors, as_vector(answer[1], len(values), "x0")
-
-
-def judge_corollary(found: tuple[Vector, Matrix, Vector]) -> Verdict:
-    """The power method tends to the largest eigenvalue that x0 has a share in; is that below λmax(A)?"""
-    values, vectors, x0 = found
-    top = float(values[-1])
+    x0, top = as_vector(answer[1], len(values), "x0"), float(values[-1])
     if values[0] < -1e-12 * np.abs(values).max():
         return Verdict(False, f"A ⪰ 0 is asked for, and λmin(A) = {values[0]:.3g}.")
     if not x0.any():
@@ -124,30 +107,24 @@ def judge_corollary(found: tuple[Vector, Matrix, Vector]) -> Verdict:
 # An upper bound from a matrix
 
 
-def duals(wrong: str = "") -> Matrix:
+def duals(wrong: Mapping[str, Any]) -> Matrix:
     """The dual matrix of the homogeneous SDP at k = 3, or what is taken for it."""
     from ..relaxations import homogeneous_sdp
 
     A, sdp = pitprops().dense()[0], homogeneous_sdp(pitprops(), 3)
     plain = {"zero": np.zeros_like(A), "A": A, "minus A": -A, "identity": np.eye(len(A))}
-    return {"": sdp.U, "minus": -sdp.U, "X": sdp.X, **plain}[wrong]
+    return {"": sdp.U, "minus": -sdp.U, "X": sdp.X, **plain}[wrong.get("wrong", "")]
 
 
-def read_bound(answer: Any) -> Iterator[Matrix]:
-    """A symmetric matrix of the right size."""
-    n = pitprops().n
-    U = as_real(answer, "U", InvalidParameter)
+def judge_bound(answer: Any) -> Verdict:
+    """Does the bound close four fifths of the gap from λmax to the best value with three variables?"""
+    pencil, U = pitprops(), as_real(answer, "U", InvalidParameter)
+    n = pencil.n
     if U.shape != (n, n):
         raise Unusable(f"U has shape {U.shape}, and pit props has {n} variables: ({n}, {n}) is needed.")
     gap = float(np.abs(U - U.T).max())
     if gap > 1e-9 * (1.0 + float(np.abs(U).max())):
         raise Unusable(f"U is not symmetric: an entry and its mirror image differ by {gap:.3g}. Take (U + Uᵀ)/2.")
-    yield U
-
-
-def judge_bound(U: Matrix) -> Verdict:
-    """Does the bound close four fifths of the gap from λmax to the best value with three variables?"""
-    pencil = pitprops()
     bound, best = homogeneous_bound(pencil, 3, U), best_subset(pencil, 3).value
     target = best + 0.2 * (pencil.lambda_max - best)
     words = f"your U proves {bound:.5g}; the optimum is {best:.5g}, U = 0 proves {pencil.lambda_max:.5g}"
@@ -159,21 +136,17 @@ def judge_bound(U: Matrix) -> Verdict:
 # From ρ̃ to k
 
 
-def read_cardinality(answer: Any) -> Iterator[float]:
-    """ρ̃ ≥ 0."""
-    yield as_number(answer, "ρ̃")
-
-
-def judge_cardinality(rho: float) -> Verdict:
+def judge_cardinality(answer: Any) -> Verdict:
     """ρ̃ for five nonzeros on pit props at ε = 0.01; the default ε, which the pages use, needs another ρ̃."""
+    rho = as_number(answer, "ρ̃")
     result = dc_pca(pitprops(), rho=rho, eps=0.01)
-    count = len(result.support)
-    words = f"Algorithm 2 at ρ̃ = {rho:g}, ε = 0.01 ends with {count} nonzero{'' if count == 1 else 's'}"
-    if count == 5 and result.converged:
+    k = len(result.support)
+    words = f"Algorithm 2 at ρ̃ = {rho:g}, ε = 0.01 ends with {count(k, 'nonzero')}"
+    if k == 5 and result.converged:
         return Verdict(True, words)
-    if count == 0:
+    if k == 0:
         return Verdict(False, f"{words}: every entry costs more than it brings. Take a smaller ρ̃.")
-    advice = "" if count == 5 else " Take a larger ρ̃." if count > 5 else " Take a smaller ρ̃."
+    advice = "" if k == 5 else " Take a larger ρ̃." if k > 5 else " Take a smaller ρ̃."
     return Verdict(False, f"{words} ({result.status.value.split(':')[0]}).{advice}")
 
 
@@ -207,25 +180,19 @@ def suspect_c(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Vec
     return QCQPStep()(program, program.start(y)).x
 
 
-SUSPECTS: Mapping[str, Callable[..., Vector]] = MappingProxyType({"a": suspect_a, "b": suspect_b, "c": suspect_c})
+SUSPECTS: Mapping[str, Callable[..., Vector]] = {"a": suspect_a, "b": suspect_b, "c": suspect_c}
 """Three steps (A, B, y, rho, eps, tau) → x for the exercise `suspect`."""
 
 
-def read_suspect(answer: Any) -> Iterator[Any]:
-    """(letter, program, y) from (letter, A, B, y, rho, eps, tau)."""
+def judge_suspect(answer: Any) -> Verdict:
+    """Is the suspect's answer to the student's problem (letter, A, B, y, rho, eps, tau) not the minimiser?"""
     if not isinstance(answer, (tuple, list)) or len(answer) != 7:
         raise Unusable(f"The answer must be (letter, A, B, y, rho, eps, tau), got {shown(answer)}.")
     letter, A, B, y, rho, eps, tau = answer
     if letter not in SUSPECTS:
         raise Unusable(f"The letter {shown(letter)} is not one of {', '.join(SUSPECTS)}.")
     program = SparseGEV(Pencil(A, B), rho, eps, tau)
-    yield letter, program, program.start(y)
-
-
-def judge_suspect(question: tuple[str, SparseGEV, Vector]) -> Verdict:
-    """Is the suspect's answer to the student's problem not the minimiser?"""
-    letter, program, y = question
-    A, B = program.pencil.dense()
+    (A, B), y = program.pencil.dense(), program.start(y)
     x = SUSPECTS[letter](A, B, y, program.rho, program.eps, program.tau)
     verdict = judge_step(program, y, x, tol=1e-6)
     if not verdict:

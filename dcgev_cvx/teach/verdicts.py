@@ -1,14 +1,12 @@
 """Verdicts: is a function a majoriser, is a vector the minimiser of a step?"""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._numerics.checks import Vector, as_generator, as_number, as_vector, as_whole, shown
+from .._numerics.checks import Vector, as_generator, as_number, as_vector, as_whole, frozen, shown
 from ..certificates import step_residuals
 from ..errors import InvalidParameter
 from ..programs import SparseGEV, expect_program
@@ -88,7 +86,7 @@ def majorises(
 
 
 def trial_points(program: SparseGEV, trials: int, random_state: int = 0) -> list[tuple[Vector, ...]]:
-    """Random (y, x, z, midpoint of x and z) in Ω, x near y and far from it."""
+    """Random (y, x, z, midpoint of x and z) in Ω, x near y and far from it; an answer cannot write to them."""
     generator, points = as_generator(random_state), []
     for trial in range(trials):
         y, x, z = (random_point(program, generator) for _ in range(3))
@@ -122,13 +120,6 @@ def random_point(program: SparseGEV, generator: np.random.Generator) -> Vector:
     x = generator.standard_normal(n) * (generator.random(n) < 0.8)
     norm = program.pencil.B_norm(x)
     return frozen(x * generator.random() / norm if norm > 0.0 else x)
-
-
-def frozen(x: Vector) -> Vector:
-    """A copy that cannot be written to: an answer that changes its arguments is told so by NumPy."""
-    copy = x.copy()
-    copy.flags.writeable = False
-    return copy
 
 
 def text(x: Vector) -> str:
@@ -184,17 +175,11 @@ def failing_row(program: SparseGEV, y: Vector, x: Vector) -> str:
     rest = smooth + 2.0 * mu * program.normal(x)
     gaps = np.where(x != 0.0, np.abs(rest + p * np.sign(x)), np.maximum(0.0, np.abs(rest) - p))
     i = int(np.argmax(gaps))
-    row = f"2τx{sub(i)} − 2c{sub(i)} + 2μ(Bx){sub(i)}"
     if x[i] != 0.0:
-        equation = f"{row} + p{sub(i)} sign x{sub(i)} = {rest[i] + p[i] * np.sign(x[i]):.4g}, not 0"
+        equation = f"2τxᵢ − 2cᵢ + 2μ(Bx)ᵢ + pᵢ sign xᵢ = {rest[i] + p[i] * np.sign(x[i]):.4g}, not 0"
     else:
-        equation = f"|{row}| = {abs(rest[i]):.4g} > p{sub(i)} = {p[i]:.4g}"
-    return f"KKT row {i + 1} at x = {text(x)}: {equation} (μ = {mu:.4g}),"
-
-
-def sub(i: int) -> str:
-    """The index i + 1 as subscript digits."""
-    return str(i + 1).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+        equation = f"|2τxᵢ − 2cᵢ + 2μ(Bx)ᵢ| = {abs(rest[i]):.4g} > pᵢ = {p[i]:.4g}"
+    return f"KKT row i = {i + 1} at x = {text(x)}: {equation} (μ = {mu:.4g}),"
 
 
 def all_of(verdicts: Iterable[Verdict], words: str) -> Verdict:

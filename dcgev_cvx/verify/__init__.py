@@ -16,8 +16,6 @@ are judged); `trial`, `level_checks`, `counterexamples`, `solver_coverage` and `
 tried); `protocol` and `vector_files` (other languages).
 """
 
-from __future__ import annotations
-
 from .levels import LEVELS, PROFILES, Instance, Level, Tolerances
 from .protocol import ProcessSolver
 from .solver_report import Report, VerificationFailed, check, parametrize_with_checks

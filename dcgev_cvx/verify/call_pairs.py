@@ -4,22 +4,18 @@ The second question has a reference of its own; the two answers are never compar
 right and different (a tie, another stationary point).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
 from ..errors import DCGEVError
-from .levels import LEVELS, Instance, question
-from .pencil_cases import optimum
+from .levels import LEVELS, Instance, Random, optimum, question
 from .reference_answers import reference
-from .run_cases import QUICK_RUN, settles
+from .run_cases import settles
 from .step_cases import lowest
 
 RUNS = ("algorithm", "pca")
@@ -56,7 +52,7 @@ def usable(instance: Instance) -> bool:
         if instance.level in ("step", "fda"):
             return reference(instance).kkt >= 0.0
         if instance.level in RUNS:
-            return settles(instance, QUICK_RUN)
+            return settles(instance)
         return bool(np.isfinite(optimum(instance).value))
     except (DCGEVError, np.linalg.LinAlgError, FloatingPointError):
         return False
@@ -67,14 +63,16 @@ def usable(instance: Instance) -> bool:
 
 def permuted(instance: Instance, order: Index) -> Instance:
     """The variables in another order: x must come out in that order."""
-    return instance.changed("permuted", **{key: picked(value, order) for key, value in instance.data.items()})
+    return instance.changed("permuted", **with_variables(instance.data, order))
 
 
-def picked(value: Any, order: Index) -> Any:
-    """The variables of a vector or matrix in this order; a number as it is."""
-    if not isinstance(value, np.ndarray):
-        return value
-    return value[order] if value.ndim == 1 else value[np.ix_(order, order)]
+def with_variables(data: Mapping[str, Any], which: Index) -> dict[str, Any]:
+    """The data of these variables, in this order; k is at most their number."""
+    made = dict(data)
+    for name, value in data.items():
+        if isinstance(value, np.ndarray):
+            made[name] = value[which] if value.ndim == 1 else value[np.ix_(which, which)]
+    return {**made, "k": min(data["k"], len(which))} if "k" in data else made
 
 
 def flipped(instance: Instance, signs: Vector) -> Instance:
@@ -122,7 +120,9 @@ def changes(base: Instance) -> Iterator[tuple[Instance, str]]:
     for name in LEVELS[base.level].arguments:
         value = base.data[name]
         if name == "k":
-            yield base.changed("another k", k=another_k(base)), "k changed alone"
+            # the other way an old answer would be right
+            other = min(value + 1, base.n) if base.level == "bound" else max(1, value - 1)
+            yield base.changed("another k", k=other), "k changed alone"
         elif isinstance(value, np.ndarray):
             for moved_to, how in entry_changes(base, name):
                 yield with_start(base, name, moved_to), f"{how} changed alone"
@@ -174,14 +174,19 @@ def large_changes(base: Instance, name: str) -> Matrix:
 
 
 def with_start(base: Instance, name: str, value: Any) -> Instance:
-    """The base with one array replaced; y or x0 is brought back into Ω, and for FDA onto aᵀy = 1."""
-    data = {**base.data, name: value}
-    for start in ("y", "x0"):
-        if start in data and base.level == "fda":
-            data[start] = data[start] / float(data["a"] @ data[start])
-        elif start in data:
-            data[start] = inside(data.get("B", np.eye(base.n)), data[start])
-    return base.changed(f"{name} changed", **data)
+    """The base with one array replaced, and y or x0 brought back into Ω."""
+    return base.changed(f"{name} changed", **start_inside({**base.data, name: value}))
+
+
+def start_inside(data: dict[str, Any]) -> dict[str, Any]:
+    """The data with y or x0 scaled into Ω, since f may be lower outside than anywhere in Ω; for FDA onto aᵀy = 1."""
+    for name in {"y", "x0"} & set(data):
+        v = data[name]
+        size = (
+            float(v @ data["a"]) if "a" in data else max(1.0, float(np.sqrt(v @ data.get("B", np.eye(len(v))) @ v)))
+        )
+        data[name] = v / (size or 1.0)
+    return data
 
 
 def worthwhile(base: Instance, asked: Instance) -> bool:
@@ -200,17 +205,6 @@ def nudged(base: Instance, size: float) -> Instance:
     """Every array changed by a small share of itself, y kept in Ω: detects a cache keyed by rounded numbers."""
     d = 1.0 + size * np.cos(np.arange(base.n))
     return base.changed("nudged", **stretched(base, d, np.ones(base.n) if base.level == "pca" else 1.0 / d))
-
-
-def another_k(base: Instance) -> int:
-    """k + 1 for a bound, k − 1 for a vector, where there is one: the other way an old answer would be right."""
-    k = base.data["k"]
-    return min(k + 1, base.n) if base.level == "bound" else max(1, k - 1)
-
-
-def inside(B: Matrix, v: Vector) -> Vector:
-    """v, scaled into Ω if it lies outside: f may be lower there than anywhere in Ω."""
-    return v / max(1.0, float(np.sqrt(v @ B @ v)))
 
 
 def reused_arrays(bases: Sequence[Instance]) -> Iterator[Pair]:
@@ -288,13 +282,43 @@ def resolved(base: Instance, asked: Instance) -> bool:
     return bool(np.max(np.abs(reference(asked).x - x)) > 30.0 * UNIT_ROUNDOFF * np.max(np.abs(x)))
 
 
-PAIRS: Mapping[str, tuple[Callable[[Sequence[Instance]], Iterator[Pair]], str]] = MappingProxyType(
-    {
-        "the same call twice": (repetitions, "a second call is as right as the first"),
-        "calls interleaved": (interleavings, "no state is left over from calls of other sizes and numbers"),
-        "one part changed": (single_changes, "nothing is remembered when one argument or one entry changes"),
-        "reused arrays": (reused_arrays, "new numbers in the same arrays are seen"),
-        "float32 data": (single_precision, "float32 numbers are read as numbers"),
-    }
-)
+# Questions changed at random
+
+
+def array_moved(value: Any, hint: float, rng: Random) -> Any:
+    """The array in other units, with another entry, rounded, without or with other signs, diagonal, or reversed."""
+    size = float(rng.choice([np.max(np.abs(value)), np.linalg.norm(value), value.flat[0], np.sum(value)]))
+    entry, number, (i, j) = value.copy(), float(rng.choice([hint, 0.0])), rng.integers(0, len(value), 2)
+    for at in ((i, j), (j, i)) if value.ndim == 2 else (i,):
+        entry[at] = number
+    made = (
+        value * 10.0 ** rng.normal(0.0, 2.0),
+        value * (hint / size) if size else value,
+        entry,
+        np.round(value, 1),
+        np.abs(value),
+        -value,
+        np.diag(np.diagonal(value)) if value.ndim == 2 else np.sign(value),
+        np.flip(value),
+    )
+    return made[int(rng.integers(len(made)))]
+
+
+def resized(data: dict[str, Any], n: int) -> dict[str, Any]:
+    """Copies of the variables, uncorrelated with each other, until there are n; or the first n."""
+    old = len(data["A"] if "A" in data else data["B"])
+    which, copy = np.arange(n) % old, np.arange(n) // old
+    made = with_variables(data, which)
+    for key in {"A", "B"} & set(data):
+        made[key] = made[key] * (copy[:, None] == copy[None, :])
+    return made
+
+
+PAIRS: Mapping[str, tuple[Callable[[Sequence[Instance]], Iterator[Pair]], str]] = {
+    "the same call twice": (repetitions, "a second call is as right as the first"),
+    "calls interleaved": (interleavings, "no state is left over from calls of other sizes and numbers"),
+    "one part changed": (single_changes, "nothing is remembered when one argument or one entry changes"),
+    "reused arrays": (reused_arrays, "new numbers in the same arrays are seen"),
+    "float32 data": (single_precision, "float32 numbers are read as numbers"),
+}
 """By the name of the check: how its pairs are made from some cases, and what it means when it passes."""

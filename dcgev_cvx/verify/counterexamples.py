@@ -8,40 +8,33 @@ A failure on two variables with one-digit numbers can be checked by hand. Shrink
 kept if the solver still fails on it and if it can still be judged.
 """
 
-from __future__ import annotations
-
 import math
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import reduce
 from hashlib import sha256
 from itertools import combinations
 from operator import and_
 from pathlib import Path
 from time import perf_counter
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from .call_pairs import inside, picked, usable
-from .equations import over
-from .levels import LEVELS, Instance, condition, plain, question
-from .pencil_cases import optimum
-from .reference_answers import reference, surrogate
-from .step_cases import collapse, shifted
-from .suite import SPACES, builder
+from .call_pairs import start_inside, usable, with_variables
+from .levels import LEVELS, Instance, optimum, plain, question
+from .reference_answers import reference
+from .step_cases import shifted
+from .suite import SPACES, Properties, builder, properties
 from .trial import Finding, Outcome, Trial
 
-Properties: TypeAlias = dict[str, float]
-CONTEXT: Mapping[str, str] = MappingProxyType(
-    {
-        "answers kept": "its answer is read again after later calls",
-        "inputs unchanged": "its arguments are read again after it",
-        "float32 data": "the arrays are float32",
-    }
-)
+CONTEXT: Mapping[str, str] = {
+    "answers kept": "its answer is read again after later calls",
+    "inputs unchanged": "its arguments are read again after it",
+    "float32 data": "the arrays are float32",
+}
 """What a check does beside the call that is shown: pasted alone, that call may be right."""
 LARGEST_SNIPPET = 2000
 """Characters of an example that is printed; a longer one is written to a file."""
@@ -69,10 +62,8 @@ class Counterexample:
     def __str__(self) -> str:
         if not self.file:
             return self.snippet
-        end = [line for line in self.snippet.splitlines() if line.startswith("#")][-3:]
-        return "\n".join(
-            [f"# written to {self.file} ({len(self.snippet) / 1000:.0f} kB)", *(line[:200] for line in end)]
-        )
+        end = [line[:200] for line in self.snippet.splitlines() if line.startswith("#")][-3:]
+        return "\n".join([f"# written to {self.file} ({len(self.snippet) / 1000:.0f} kB)", *end])
 
 
 def counterexample(trial: Trial, outcomes: Sequence[Outcome]) -> Counterexample | None:
@@ -85,20 +76,7 @@ def counterexample(trial: Trial, outcomes: Sequence[Outcome]) -> Counterexample 
     single = None if finding.before else fresh_failure(trial, finding.instance)
     if single is not None:  # otherwise a fault of state, of memory or of side effects: shown as it was found
         finding, calls = shrunk(trial, single)
-    return in_a_file(written_out(trial, first, finding, calls))
-
-
-def in_a_file(example: Counterexample) -> Counterexample:
-    """The example, its snippet written to a temporary file if it is long and a file can be written."""
-    if len(example.snippet) <= LARGEST_SNIPPET:
-        return example
-    name = f"dcgev-example-{sha256(example.snippet.encode()).hexdigest()[:12]}.py"
-    path = Path(tempfile.gettempdir()) / name
-    try:
-        path.write_text(example.snippet + "\n", encoding="utf-8")
-    except OSError:
-        return example
-    return replace(example, file=str(path))
+    return written_out(trial, first, finding, calls)
 
 
 def fresh_failure(trial: Trial, instance: Instance) -> Finding | None:
@@ -127,11 +105,9 @@ def shrunk(trial: Trial, finding: Finding, attempts: int = 150, seconds: float =
 
 def simplifications(instance: Instance) -> Iterator[Instance]:
     """Simpler instances: a variable dropped, B replaced by I, numbers rounded."""
-    data = instance.data
+    data = dict(instance.data)
     for i in range(instance.n if instance.n > 1 else 0):
-        keep = np.delete(np.arange(instance.n), i)
-        fewer = {key: picked(value, keep) for key, value in data.items()}
-        yield repaired(instance, {**fewer, "k": min(data["k"], len(keep))} if "k" in data else fewer)
+        yield repaired(instance, with_variables(data, np.delete(np.arange(instance.n), i)))
     changes: list[dict[str, Any]] = [{**data, "B": np.eye(instance.n)}] if "B" in data else []
     changes += [{key: rounded(value, digits) for key, value in data.items()} for digits in (1, 2, 3)]
     changes += [{key: rounded(value, digits, each=True) for key, value in data.items()} for digits in (1, 2)]
@@ -156,13 +132,7 @@ def repaired(instance: Instance, data: dict[str, Any]) -> Instance:
     """The instance with y or x0 brought back into Ω and τ made valid, where a change of the data has broken it."""
     if "tau" in data:
         data["tau"] = max(data["tau"], shifted(data["A"]))
-    for name in ("y", "x0"):
-        if name in data and instance.level == "fda":
-            av = float(data["a"] @ data[name])
-            data[name] = data[name] / av if av != 0.0 else data[name]
-        elif name in data:
-            data[name] = inside(data.get("B", np.eye(len(data[name]))), data[name])
-    return question(instance.level, instance.name.split(", shrunk")[0] + ", shrunk", (), data)
+    return question(instance.level, instance.name.split(", shrunk")[0] + ", shrunk", (), start_inside(data))
 
 
 def written_out(trial: Trial, first: Outcome, finding: Finding, calls: int) -> Counterexample:
@@ -176,8 +146,18 @@ def written_out(trial: Trial, first: Outcome, finding: Finding, calls: int) -> C
         lines.append(f"# {about_the_last_call(trial, instance)}")
     elif first.name in CONTEXT:
         lines.append(f'# alone it may be right: in "{first.name}" {CONTEXT[first.name]}')
-    numbers = (finding.violation, finding.limit, arguments, found, expected)
-    return Counterexample(first.name, note, *numbers, "\n".join(lines), calls)
+    text, numbers = "\n".join(lines), (finding.violation, finding.limit, arguments, found, expected)
+    return Counterexample(first.name, note, *numbers, text, calls, file_of(text))
+
+
+def file_of(text: str) -> str:
+    """The temporary file that a long example is written to; "" for a short one, or where none can be written."""
+    path = Path(tempfile.gettempdir()) / f"dcgev-example-{sha256(text.encode()).hexdigest()[:12]}.py"
+    with suppress(OSError):
+        if len(text) > LARGEST_SNIPPET:
+            path.write_text(text + "\n", encoding="utf-8")
+            return str(path)
+    return ""
 
 
 def about_the_last_call(trial: Trial, instance: Instance) -> str:
@@ -260,9 +240,8 @@ class Condition:
 
 def failure_condition(trial: Trial) -> Condition | None:
     """The properties that separate the failing cases from the passing ones; None without failures."""
-    judged = {
-        case: trial.judged(case, answer).failed for case, answer in trial.session.answers.items() if answer.asked
-    }
+    answers = trial.session.answers.items()
+    judged = {case: trial.judged(case, answer).failed for case, answer in answers if answer.asked}
     if not any(judged.values()) or trial.session.hung:
         return None
     judged |= dict(probed(trial, [case for case, failed in judged.items() if failed]))
@@ -305,70 +284,11 @@ def row_of(case: Instance) -> dict[str, str]:
     return dict(flag.split("=", 1) for flag in case.flags if "=" in flag)
 
 
-# Properties of the data
-
-
-def properties(case: Instance) -> Properties:
-    """Truth values as 0 and 1 by their words, and numbers by their names."""
-    data, B, n = case.data, case.B, case.n
-    diag = np.diagonal(B)
-    found: dict[str, float] = {"n": n, "n is even": n % 2 == 0}
-    if case.level != "pca":
-        found |= {"B = I": np.array_equal(B, np.eye(n)), "B is diagonal": np.array_equal(B, np.diag(diag)),
-                  "diag(B) = 1": bool(np.all(np.abs(diag - 1.0) <= 1e-8)), "B has a zero entry": not B.all(),
-                  "cond(B)": condition(case), "max |B|": float(np.max(np.abs(B))),
-                  "max |Bᵢⱼ|/√(BᵢᵢBⱼⱼ)": float(np.max(np.abs(B - np.diag(diag)) / np.sqrt(np.outer(diag, diag)))),
-                  }  # fmt: skip
-    if "A" in data:
-        found |= matrix_properties(data["A"])
-    for name in ("y", "x0", "a"):
-        if name in data:
-            v, size = data[name], float(np.max(np.abs(data[name]))) or 1.0
-            found |= {f"{name} has a zero": not v.all(), f"{name} has a negative entry": bool(np.any(v < 0.0)),
-                      f"nonzeros of {name}": int(np.count_nonzero(v)),
-                      f"least |{name}ᵢ| over the largest": float(np.min(np.abs(v))) / size}  # fmt: skip
-            if name != "a":
-                found[f"‖{name}‖_B"] = math.sqrt(max(0.0, float(v @ B @ v)))
-    for name, symbol in (("rho", "ρ̃"), ("nu", "ν"), ("tau", "τ")):
-        found |= {f"{symbol} = 0": data[name] == 0.0} if name in data else {}
-    found |= {symbol: float(data[name]) for name, symbol in (("eps", "ε"), ("k", "k")) if name in data}
-    if case.level == "step":
-        limit = collapse(data["A"], data["y"], data["eps"], data["tau"])
-        found |= {"τ/max |A|": over(float(data["tau"]), float(np.max(np.abs(data["A"])))),
-                  "ρ̃ over the ρ̃ of collapse": data["rho"] / limit if limit > 0.0 else math.inf}  # fmt: skip
-    if case.level in ("step", "fda"):
-        x = reference(case).x
-        found |= {"x* = 0": not x.any(), "nonzeros of x*": int(np.count_nonzero(x)),
-                  "x* lies inside Ω": case.level == "step" and float(surrogate(case).room(x)) > 1e-9}  # fmt: skip
-    found |= {"k = n": data["k"] == n} if "k" in data else {}
-    layout = next((flag[7:] for flag in case.flags if flag.startswith("layout=")), "C order")
-    return {**found, **{f"the arrays are {name}": layout == name for name in ("strided", "read-only")},
-            "the arrays are in Fortran order": layout == "Fortran order"}  # fmt: skip
-
-
-def matrix_properties(A: Any) -> dict[str, float]:
-    """What code may ask about A."""
-    diag, low = np.diagonal(A), float(np.linalg.eigvalsh(A)[0])
-    size = float(np.max(np.abs(A)))
-    return {"A = 0": size == 0.0, "A is diagonal": np.array_equal(A, np.diag(diag)), "max |A|": size,
-            "A has a negative eigenvalue": low < -1e-10 * size, "tr A ≤ 0": float(np.sum(diag)) <= 0.0,
-            "A has a zero row": not np.all(np.any(A, axis=0)), "A has a negative entry": bool(np.any(A < 0.0)),
-            "diag(A) = 0": not diag.any(), "A is singular": abs(low) <= 1e-10 * size,
-            "A is a multiple of I": np.array_equal(A, diag[0] * np.eye(len(A)))}  # fmt: skip
-
-
 # The shortest separating conjunction
 
 
-@dataclass(frozen=True)
-class Literal:
-    """Words that hold for every failing case, for which passing cases they hold (as bits), and their price."""
-
-    words: str
-    held: int
-    price: float
-
-
+Literal: TypeAlias = tuple[str, int, float]
+"""Words that hold for every failing case, for which passing cases they hold (as bits), and their price."""
 VISIBLE = ("x* = 0", "nonzeros of x*", "x* lies inside Ω", "ρ̃ over the ρ̃ of collapse", "ρ̃ = 0", "ν = 0")
 """Properties that decide whether a fault can be seen at all; they are named only if no others separate the cases."""
 PLAIN = ("n", "ε", "τ/max |A|", "‖y‖_B", "‖x0‖_B", "k", "cond(B)")
@@ -378,39 +298,36 @@ PLAIN = ("n", "ε", "τ/max |A|", "‖y‖_B", "‖x0‖_B", "k", "cond(B)")
 def shared(failing: Sequence[Properties], passing: Sequence[Properties]) -> tuple[tuple[str, ...], int]:
     """(at most three properties, the number of passing cases that have them too): few, plain and excluding most."""
     every = (1 << len(passing)) - 1
-    found = [literal for name in failing[0] for literal in literals(name, failing, passing) if literal.held != every]
-    sets = (chosen for count in (0, 1, 2, 3) for chosen in combinations(found, count))
+    found = [literal for name in failing[0] for literal in literals(name, failing, passing) if literal[1] != every]
 
     def held(chosen: Sequence[Literal]) -> int:
-        return reduce(and_, (literal.held for literal in chosen), every).bit_count()
+        return reduce(and_, (bits for _, bits, _ in chosen), every).bit_count()
 
-    best = min(sets, key=lambda chosen: held(chosen) / len(passing) + sum(literal.price for literal in chosen))
-    return tuple(merged([literal.words for literal in best])), held(best)
+    sets = (chosen for count in (0, 1, 2, 3) for chosen in combinations(found, count))
+    best = min(sets, key=lambda chosen: held(chosen) / len(passing) + sum(price for _, _, price in chosen))
+    return tuple(merged([words for words, _, _ in best])), held(best)
 
 
 def literals(name: str, failing: Sequence[Properties], passing: Sequence[Properties]) -> Iterator[Literal]:
     """What every failing case has in common in one property: its truth, a lower and an upper bound."""
-    bad, good = [case[name] for case in failing], [case[name] for case in passing]
+    bad, good = [case[name] for case in failing], np.array([case[name] for case in passing])
     low, high = min(bad), max(bad)
     truth, visible = isinstance(low, (bool, np.bool_)), 0.1 * (name in VISIBLE)
     price = (0.02 if truth else 0.03 if name in PLAIN else 0.04) + visible
     if truth and low == high:
-        yield Literal(name if low else opposite(name), bits(value == low for value in good), price)
+        yield name if low else opposite(name), as_bits(good == low), price
     elif not truth:
-        below, above = [v for v in good if v < low], [v for v in good if v > high]
-        if below and math.isfinite(low):
-            bound = round_between(float(max(below)), float(low))
-            words = f"{name} > 0" if bound == 0.0 else f"{name} ≥ {bound:g}"
-            yield Literal(words, bits(value >= low for value in good), price)
-        if above:
-            bound = round_between(float(min(above)), float(high))
-            words = f"{name} = 0" if high == 0.0 else f"{name} ≤ {bound:g}"
-            yield Literal(words, bits(value <= high for value in good), price)
+        if np.any(good < low) and math.isfinite(low):
+            bound = round_between(float(np.max(good[good < low])), float(low))
+            yield f"{name} > 0" if bound == 0.0 else f"{name} ≥ {bound:g}", as_bits(good >= low), price
+        if np.any(good > high):
+            bound = round_between(float(np.min(good[good > high])), float(high))
+            yield f"{name} = 0" if high == 0.0 else f"{name} ≤ {bound:g}", as_bits(good <= high), price
 
 
-def bits(held: Iterable[Any]) -> int:
+def as_bits(held: Any) -> int:
     """Truth values as the bits of a number."""
-    return sum(1 << i for i, value in enumerate(held) if value)
+    return sum(1 << int(i) for i in np.flatnonzero(held))
 
 
 def merged(words: Sequence[str]) -> Iterator[str]:
@@ -434,12 +351,8 @@ def opposite(words: str) -> str:
 
 def round_between(outside: float, inside: float) -> float:
     """A number of few digits between the two, the first excluded: 0 stays 0, whole numbers stay whole."""
-    if outside == 0.0 and not inside.is_integer():
-        return 0.0
     if inside.is_integer() or not math.isfinite(inside):
         return inside
-    for digits in range(1, 6):
-        value = float(f"{inside:.{digits}g}")
-        if min(outside, inside) < value < max(outside, inside):
-            return value
-    return inside
+    shorter = (float(f"{inside:.{digits}g}") for digits in range(1, 6))
+    between = (value for value in shorter if min(outside, inside) < value < max(outside, inside))
+    return 0.0 if outside == 0.0 else next(between, inside)

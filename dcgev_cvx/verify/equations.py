@@ -5,19 +5,15 @@ with the condition number of B where rounding alone would break them, and are wi
 depend on the solver.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Vector
-from .levels import Instance, Tolerances, condition, rounding, scaled_condition
-from .pencil_cases import optimum
+from .levels import Instance, Tolerances, condition, optimum, rounding, scaled_condition
 from .reference_answers import Surrogate, curvature, reference, surrogate
 
 Measured: TypeAlias = "tuple[float, float] | None"
@@ -184,61 +180,39 @@ RUN = (
     Equation("no ascent", "Eq:sandwich", "f(x) ≤ f(x⁽⁰⁾)", no_ascent),
     Equation("stationarity", "SGEV-A", "−2Ax + ρ_ε w(x)∘∂|x| + 2μBx ∋ 0, μ(1 − xᵀBx) = 0", stationary),
 )
-EQUATIONS: Mapping[str, tuple[Equation, ...]] = MappingProxyType(
-    {
-        "step": (
-            Equation("feasibility", "ALG", "xᵀBx ≤ 1", feasible),
-            Equation("optimality conditions", "ALG", "2τx − 2c + p∘∂|x| + 2μBx ∋ 0 for a μ ≥ 0", conditions),
-            Equation("optimal value", "Eq:min-step", "g(x, y) is the least over Ω", best_value),
-            Equation("minimiser", "ALG", "x is the argmin, where complementarity is strict", minimiser),
-            Equation("descent", "Eq:sandwich", "f(x) ≤ g(x, y) ≤ f(y)", step_descent),
-        ),
-        "fda": (
-            Equation("feasibility", "Eq:fdaiterative", "aᵀx = 1", feasible),
-            Equation("optimality conditions", "Eq:fdaiterative", "2Bx + p∘∂|x| + 2μa ∋ 0", conditions),
-            Equation("optimal value", "Eq:fdaiterative", "xᵀBx + pᵀ|x| is the least on aᵀx = 1", best_value),
-            Equation("minimiser", "Eq:fdaiterative", "x is the argmin, where complementarity is strict", minimiser),
-            Equation("descent", "Eq:fdastudent", "xᵀBx + ν_ε Σ log(ε + |xᵢ|) does not rise", step_descent),
-        ),
-        "algorithm": RUN,
-        "pca": RUN,
-        "bound": (
-            Equation("validity", "SGEV-P", "bound ≥ the optimum over every support of size k", valid_bound),
-            Equation("not vacuous", "GEV-P", "bound ≤ 10·n·cond(B)·max |λ(A, B)|", informative_bound),
-        ),
-        "cardinality": (
-            Equation("cardinality", "SGEV-P", "‖x‖₀ ≤ k, exactly", few_nonzeros),
-            Equation("unit norm", "SGEV-P", "xᵀBx = 1", unit_norm),
-        ),
-    }
-)
+EQUATIONS: Mapping[str, tuple[Equation, ...]] = {
+    "step": (
+        Equation("feasibility", "ALG", "xᵀBx ≤ 1", feasible),
+        Equation("optimality conditions", "ALG", "2τx − 2c + p∘∂|x| + 2μBx ∋ 0 for a μ ≥ 0", conditions),
+        Equation("optimal value", "Eq:min-step", "g(x, y) is the least over Ω", best_value),
+        Equation("minimiser", "ALG", "x is the argmin, where complementarity is strict", minimiser),
+        Equation("descent", "Eq:sandwich", "f(x) ≤ g(x, y) ≤ f(y)", step_descent),
+    ),
+    "fda": (
+        Equation("feasibility", "Eq:fdaiterative", "aᵀx = 1", feasible),
+        Equation("optimality conditions", "Eq:fdaiterative", "2Bx + p∘∂|x| + 2μa ∋ 0", conditions),
+        Equation("optimal value", "Eq:fdaiterative", "xᵀBx + pᵀ|x| is the least on aᵀx = 1", best_value),
+        Equation("minimiser", "Eq:fdaiterative", "x is the argmin, where complementarity is strict", minimiser),
+        Equation("descent", "Eq:fdastudent", "xᵀBx + ν_ε Σ log(ε + |xᵢ|) does not rise", step_descent),
+    ),
+    "algorithm": RUN,
+    "pca": RUN,
+    "bound": (
+        Equation("validity", "SGEV-P", "bound ≥ the optimum over every support of size k", valid_bound),
+        Equation("not vacuous", "GEV-P", "bound ≤ 10·n·cond(B)·max |λ(A, B)|", informative_bound),
+    ),
+    "cardinality": (
+        Equation("cardinality", "SGEV-P", "‖x‖₀ ≤ k, exactly", few_nonzeros),
+        Equation("unit norm", "SGEV-P", "xᵀBx = 1", unit_norm),
+    ),
+}
 
 
-@dataclass(frozen=True)
-class Miss:
-    """The equation that an answer misses by the largest multiple of its limit, with violation and limit."""
-
-    equation: Equation
-    violation: float
-    limit: float
-
-    @property
-    def ratio(self) -> float:
-        """How many times the limit."""
-        return over(self.violation, self.limit)
-
-
-def over(violation: float, limit: float) -> float:
-    """violation/limit, where nothing exceeds a limit of 0."""
-    return violation / limit if limit > 0.0 else (0.0 if violation == 0.0 else math.inf)
-
-
-def worst(instance: Instance, x: Vector, limits: Limits) -> Miss:
-    """The equation that is missed most, or comes nearest to it when all hold; at least one always applies."""
-    judged = ((equation, equation.judge(instance, x, limits)) for equation in EQUATIONS[instance.level])
-    return max(
-        (Miss(equation, *found) for equation, found in judged if found is not None), key=lambda miss: miss.ratio
-    )
+def worst(instance: Instance, x: Vector, limits: Limits) -> tuple[str, float, float]:
+    """(name, violation, limit) of the equation that is missed most, or comes nearest to it when all hold."""
+    judged = ((equation.name, equation.judge(instance, x, limits)) for equation in EQUATIONS[instance.level])
+    missed = [(name, *found) for name, found in judged if found is not None]  # at least one always applies
+    return max(missed, key=lambda miss: share(miss[1], miss[2]))
 
 
 # How the violations are measured
@@ -319,15 +293,20 @@ def objective(instance: Instance, x: Vector) -> float:
     A mistake in the package's f cannot hide here. Measured from f(0), it has no constant in which a small difference
     would be lost. For FDA f(x) = xᵀBx + ν_ε Σ log(1 + |xᵢ|/ε) (Eq:fdastudent).
     """
-    penalty = instance.coefficient * float(np.sum(np.log1p(np.abs(x) / instance.data["eps"])))
-    fda = instance.level == "fda"
-    return penalty + (float(x @ instance.B @ x) if fda else -float(x @ instance.data["A"] @ x))
+    square, penalty = terms(instance, x)
+    return penalty + square
 
 
 def spread(instance: Instance, x: Vector) -> float:
     """|xᵀAx| + ρ_ε Σ log(1 + |xᵢ|/ε): the size of f measured from f(0); xᵀBx in place of xᵀAx for FDA."""
-    square = x @ (instance.B if instance.level == "fda" else instance.data["A"]) @ x
-    return abs(float(square)) + instance.coefficient * float(np.sum(np.log1p(np.abs(x) / instance.data["eps"])))
+    square, penalty = terms(instance, x)
+    return abs(square) + penalty
+
+
+def terms(instance: Instance, x: Vector) -> tuple[float, float]:
+    """(−xᵀAx, or xᵀBx for FDA; the penalty)."""
+    square = float(x @ instance.B @ x) if instance.level == "fda" else -float(x @ instance.data["A"] @ x)
+    return square, instance.coefficient * float(np.sum(np.log1p(np.abs(x) / instance.data["eps"])))
 
 
 def ascent(instance: Instance, clean: Vector, x: Vector, start: Vector) -> float:
@@ -336,8 +315,5 @@ def ascent(instance: Instance, clean: Vector, x: Vector, start: Vector) -> float
 
 
 def share(part: float, whole: float) -> float:
-    """part/whole; 0 when the part is 0, infinite rather than NaN."""
-    if part == 0.0:
-        return 0.0
-    value = part / whole if whole > 0.0 else math.inf
-    return value if value == value else math.inf
+    """part/whole; 0 when the part is 0, and infinite when the whole is 0 otherwise."""
+    return part / whole if whole > 0.0 else 0.0 if part == 0.0 else math.inf

@@ -1,11 +1,9 @@
 """The checks of a level. Contract checks decide the verdict; advisory checks are reported beside it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -13,25 +11,15 @@ from .._numerics.checks import Vector, one_of
 from ..errors import InvalidParameter
 from .call_pairs import PAIRS, RUNS, Pair
 from .equations import EQUATIONS, Equation, share
-from .levels import LEVELS, Instance
-from .pencil_cases import optimum
+from .levels import Instance, optimum
+from .solver_coverage import Search, search
 from .suite import Suite
-from .trial import Answer, Check, Finding, Session, Trial, vector_of
+from .trial import Answer, Check, Finding, Outcome, Session, Trial, vector_of
 
 NO_BASE = "the answers it starts from are wrong already"
-SINCE: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "1": ("valid answer", "feasibility", "optimality conditions", "optimal value", "minimiser", "descent",
-              "fixed point", "no ascent", "stationarity", "validity", "not vacuous", "cardinality", "unit norm",
-              "the same call twice", "calls interleaved", "reused arrays", "float32 data",
-              "last digits", "answers kept", "double precision", "inputs unchanged", "same bits", "plain arrays",
-              "silent", "no warnings", "no worse than λmax", "value against the optimum",
-              "exact zeros"),
-        "2": ("one part changed",),
-        "3": ("fresh process", "branches of the source"),
-    }
-)  # fmt: skip
-"""The checks by the version of the kit that they came with; the last is the version of the kit."""
+BRANCHES = "branches of the source"
+KIT = "3"
+"""The version of the checks."""
 
 
 def checks(level: str, found: Suite, *, remote: bool = False, startable: bool = False) -> list[Check]:
@@ -40,7 +28,6 @@ def checks(level: str, found: Suite, *, remote: bool = False, startable: bool = 
     Valid answers, equations, sequences of calls, then the advisory checks. A program (remote) has no arrays; only a
     solver that is startable can be called in a new process.
     """
-    vector = LEVELS[level].returns == "x"
     local = () if not remote else ("float32 data", "reused arrays")
     made = [Check("valid answer", "", "a finite answer of the right shape to every call, in time", answers)]
     made += [equation_check(equation) for equation in EQUATIONS[level]]
@@ -49,11 +36,12 @@ def checks(level: str, found: Suite, *, remote: bool = False, startable: bool = 
         made += [Check("fixed point", "Eq:min-step", text, restarts, blocked=NO_BASE)]
     made += [pair_check(name) for name in found.pairs if name in PAIRS and name not in local]
     if startable:
-        made += [Check("fresh process", "", "the first call of a new process is right", first_calls, blocked=NO_BASE)]
+        text = "the first call of a new process is right"
+        made += [Check("fresh process", "", text, first_calls, blocked=NO_BASE, since="3")]
     if found.pairs.get("last digits"):
         text = "a change of an argument in its twelfth digit reaches the answer"
         made += [Check("last digits", "", text, last_digits, blocked=NO_BASE)]
-    if vector:
+    if level != "bound":
         made += [Check("answers kept", "", "an answer stays what it was when the solver is called again", kept)]
         made += [Check("double precision", "", "not all answers are float32 numbers", doubles)]
     if not remote:
@@ -73,8 +61,7 @@ def checks(level: str, found: Suite, *, remote: bool = False, startable: bool = 
         made += [Check("value against the optimum", "SGEV-P", text, below_optimum, "advisory")]
     else:
         made += [observed("exact zeros", "zeros are 0.0, not tiny numbers", lambda answer: tiny_note(answer.x))]
-    since = {name: version for version, names in SINCE.items() for name in names}
-    return [replace(item, since=since[item.name]) for item in made]
+    return made
 
 
 def selected(
@@ -103,7 +90,7 @@ def answers(trial: Trial) -> Iterator[Finding]:
     """
     if not is_remote(trial.session.solver):  # of a program the first line gone wrong is to be shown
         trial.session.ask(trial.suite.pairs["the same call twice"][0].base)
-    for case, answer in asked(trial, trial.suite.cases):
+    for case, answer in asked(trial):
         yield Finding(case, 0.0 if answer.x is not None else math.inf, 1.0, None, answer.problem)
 
 
@@ -112,9 +99,9 @@ def is_remote(solver: object) -> bool:
     return bool(getattr(solver, "remote", False))
 
 
-def asked(trial: Trial, cases: Iterable[Instance]) -> Iterator[tuple[Instance, Answer]]:
+def asked(trial: Trial) -> Iterator[tuple[Instance, Answer]]:
     """The cases with their answers, as far as the solver was called."""
-    for case in cases:
+    for case in trial.suite.cases:
         answer = trial.session.ask(case)
         if answer.asked:
             yield case, answer
@@ -122,7 +109,7 @@ def asked(trial: Trial, cases: Iterable[Instance]) -> Iterator[tuple[Instance, A
 
 def vectors(trial: Trial) -> Iterator[tuple[Instance, Answer, Vector]]:
     """The cases whose answer has a valid form, with it."""
-    for case, answer in asked(trial, trial.suite.cases):
+    for case, answer in asked(trial):
         if answer.x is not None:
             yield case, answer, answer.x
 
@@ -169,7 +156,8 @@ def pair_check(name: str) -> Check:
                 found = trial.judged(pair.asked, answer, single=pair.single, note=pair.how)
                 yield replace(found, before=(pair.base,) if pair.reused else pair.before, reused=pair.reused)
 
-    return Check(name, "", PAIRS[name][1], findings, blocked=NO_BASE)
+    since = "2" if name == "one part changed" else "1"
+    return Check(name, "", PAIRS[name][1], findings, blocked=NO_BASE, since=since)
 
 
 def second_answer(session: Session, pair: Pair) -> Answer:
@@ -183,7 +171,7 @@ def second_answer(session: Session, pair: Pair) -> Answer:
     if pair.reused:
         fresh, arguments = arguments, pair.base.arguments()
         session.call(pair.base, arguments)
-        session.watched.clear()  # it is the kit that writes to these arrays now
+        session.handed.clear()  # it is the kit that writes to these arrays now
         for i, value in enumerate(fresh):
             if isinstance(value, np.ndarray):
                 arguments[i][...] = value
@@ -266,7 +254,7 @@ def unchanged(trial: Trial) -> Iterator[Finding]:
 
     LAPACK overwrites what it may, often only an array in Fortran order; a quarter of the cases is laid out so.
     """
-    for case, _ in asked(trial, trial.suite.cases):
+    for case, _ in asked(trial):
         yield Finding(case, 0.0, 0.5)
     for case, note in trial.session.written:
         yield Finding(case, 1.0, 0.5, None, note)
@@ -276,7 +264,7 @@ def observed(name: str, meaning: str, notice: Callable[[Answer], str]) -> Check:
     """An advisory check of something beside the numbers, on every call."""
 
     def findings(trial: Trial) -> Iterator[Finding]:
-        for case, answer in asked(trial, trial.suite.cases):
+        for case, answer in asked(trial):
             note = notice(answer)
             yield Finding(case, float(bool(note)), 0.5, answer.x, note)
 
@@ -306,3 +294,17 @@ def below_optimum(trial: Trial) -> Iterator[Finding]:
     for case, _, x in vectors(trial):
         best = optimum(case)
         yield Finding(case, share(best.value - float(x @ case.data["A"] @ x), best.radius), math.inf, x)
+
+
+# Branches of the source
+
+
+def branch_check(watched: Any, outcomes: Sequence[Outcome], searches: list[Search]) -> Check:
+    """Inputs for branches that no case took are answered right; they are searched if no check has failed so far."""
+
+    def findings(trial: Trial) -> Iterable[Finding]:
+        wrong = any(outcome.kind == "contract" and outcome.status == "failed" for outcome in outcomes)
+        searches.extend(search(trial, watched, most=0 if wrong else 8))
+        return (finding for result in searches for finding in result.findings)
+
+    return Check(BRANCHES, "", "inputs for branches that no case took are answered right", findings, since="3")

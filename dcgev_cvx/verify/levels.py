@@ -1,5 +1,7 @@
 """What is asked of a solver, and how exactly: the six levels, one question of a level, the tolerance profiles.
 
+Also here: the space of cases that `suite` covers, and the exact optimum of (SGEV-P) that bounds are judged by.
+
     step         (A, B, y, rho, eps, tau) → x       one MM step, exact
     algorithm    (A, B, rho, eps, x0) → x           a run of Algorithm 1, judged by its certificate
     pca          (A, rho, eps, x0) → x              a run of Algorithm 2
@@ -13,18 +15,23 @@ Arguments are positional. rho and nu are the paper's ρ̃ and ν: the solver div
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from .._numerics.checks import UNIT_ROUNDOFF, Matrix, frozen, one_of, shown
+from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, frozen, one_of, shown
 from ..errors import InvalidParameter, nearest
 from ..penalties import log_scale
 
 T = TypeVar("T")
+Random: TypeAlias = np.random.Generator
+Row: TypeAlias = dict[str, str]
+"""A level of every dimension of a case space, by the name of the dimension."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +94,12 @@ def strided(array: Any) -> Any:
     return view
 
 
-LAYOUTS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
-    {
-        "C order": np.copy,
-        "Fortran order": lambda array: np.array(array, order="F"),
-        "strided": strided,
-        "read-only": lambda array: frozen(np.copy(array)),
-    }
-)
+LAYOUTS: Mapping[str, Callable[[Any], Any]] = {
+    "C order": np.copy,
+    "Fortran order": lambda array: np.array(array, order="F"),
+    "strided": strided,
+    "read-only": lambda array: frozen(np.copy(array)),
+}
 """How the arrays of a call lie in memory."""
 
 
@@ -176,6 +181,11 @@ def question(level: str, name: str, flags: tuple[str, ...], data: Mapping[str, A
     return Instance(level, name, kept, flags)
 
 
+def flags_of(row: Row) -> tuple[str, ...]:
+    """The levels of a row as flags."""
+    return tuple(f"{name}={level}" for name, level in row.items())
+
+
 def plain(value: Any) -> Any:
     """Lists and Python numbers for JSON and for snippets; floats read back to the same bits."""
     if isinstance(value, np.ndarray):
@@ -212,6 +222,121 @@ def lost(instance: Instance) -> float:
     A, y, tau = instance.data["A"], instance.data["y"], instance.data["tau"]
     whole, left = np.max(np.abs(A) @ np.abs(y) + tau * np.abs(y)), np.max(np.abs(A @ y + tau * y))
     return float(whole / left) if left > 0.0 else 1.0
+
+
+# The space of cases
+
+
+@dataclass(eq=False)
+class Space:
+    """Dimensions with their levels; a level is written "dimension=level".
+
+    Faulty code seldom fails everywhere; it fails on a branch, and a branch asks about one or two properties of the
+    data. So the cases are not drawn but designed: each property is a dimension with a few levels, and `suite` makes
+    cases until every two levels of different dimensions have occurred together.
+
+    dimensions  what is drawn at each level by its name: sizes, the ends of a range; or the names alone
+    apart       pairs of levels that contradict each other, as {level: levels}
+    hiding      levels at which the answer is 0 whatever the rest is
+    """
+
+    dimensions: Mapping[str, Any]
+    apart: Mapping[str, Iterable[str]] = field(default_factory=dict[str, Iterable[str]])
+    hiding: frozenset[str] = frozenset()
+
+    def draw(self, name: str, level: str, rng: Random) -> float:
+        """A number between the ends of a level, evenly on a logarithmic scale."""
+        low, high = self.dimensions[name][level]
+        return low if low == high else float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+    def without(self, *levels: str) -> Space:
+        """The space with some levels left out."""
+        kept = dict[str, Any]()
+        for name, values in self.dimensions.items():
+            left = [v for v in values if f"{name}={v}" not in levels]
+            kept[name] = {v: values[v] for v in left} if isinstance(values, Mapping) else left
+        return Space(kept, self.apart, self.hiding)
+
+    @cached_property
+    def levels(self) -> list[str]:
+        """All levels in order."""
+        return [f"{name}={value}" for name, values in self.dimensions.items() for value in values]
+
+    @cached_property
+    def owner(self) -> Any:
+        """The dimension of each level, as a number."""
+        return np.repeat(np.arange(len(self.dimensions)), [len(values) for values in self.dimensions.values()])
+
+    @cached_property
+    def hides(self) -> Any:
+        """Which levels hide the others."""
+        return np.array([level in self.hiding for level in self.levels])
+
+    @cached_property
+    def sensible(self) -> Any:
+        """Which pairs of levels can occur together, as a symmetric matrix of truth values."""
+        place = {level: index for index, level in enumerate(self.levels)}
+        allowed = self.owner[:, None] != self.owner[None, :]
+        for level, others in self.apart.items():
+            for other in (o for o in others if o in place and level in place):
+                allowed[place[level], place[other]] = allowed[place[other], place[level]] = False
+        return allowed & ~(self.hides[:, None] & self.hides[None, :])
+
+    def allows(self, row: Row) -> bool:
+        """Can the levels of a row occur together?"""
+        at = [self.levels.index(level) for name, value in row.items() if (level := f"{name}={value}") in self.levels]
+        return len(at) == len(self.dimensions) and all(self.sensible[a, b] for a, b in combinations(at, 2))
+
+    def row(self, chosen: Iterable[int]) -> Row:
+        """The levels of some numbers, by dimension."""
+        return dict(self.levels[i].split("=", 1) for i in chosen)
+
+
+# The exact optimum of (SGEV-P)
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best support of (SGEV-P) at k by enumeration, its value, and the size of the pencil's spectrum.
+
+    radius is max |λ| of the whole pencil, the unit in which misses of a bound are measured: unlike the optimum itself
+    it cannot be near zero by cancellation. It is 1 for A = 0, which has no unit of its own.
+    """
+
+    value: float
+    support: tuple[int, ...]
+    lambda_max: float
+    radius: float
+
+
+def optimum(instance: Instance) -> Optimum:
+    """max λmax(A_S, B_S) over every support of size k (SGEV-P)."""
+    return instance.once("optimum", lambda: enumerated(instance.data["A"], instance.B, int(instance.data["k"])))
+
+
+def enumerated(A: Matrix, B: Matrix, k: int) -> Optimum:
+    """Every support of size k, 12 870 at most, diagonalised in one batch of LAPACK."""
+    supports = list(combinations(range(len(A)), k))
+    tops = top_values(A, B, supports)
+    best, values = int(np.argmax(tops)), spectra(A[None], B[None])[0]
+    return Optimum(float(tops[best]), supports[best], float(values[-1]), float(np.max(np.abs(values))) or 1.0)
+
+
+def top_values(A: Matrix, B: Matrix, supports: Sequence[Sequence[int]]) -> Vector:
+    """λmax of the pencil on every support."""
+    chosen = np.array(supports)
+    rows, columns = chosen[:, :, None], chosen[:, None, :]
+    return spectra(A[rows, columns], B[rows, columns])[:, -1]
+
+
+def spectra(A: Matrix, B: Matrix) -> Matrix:
+    """The eigenvalues of a batch of pencils, as those of L⁻¹AL⁻ᵀ with B = LLᵀ."""
+    L = np.linalg.cholesky(B)
+    W = np.linalg.solve(L, np.swapaxes(np.linalg.solve(L, A), -1, -2))
+    return np.asarray(np.linalg.eigvalsh(0.5 * (W + np.swapaxes(W, -1, -2))), dtype=np.float64)
+
+
+# How exact an answer must be
 
 
 @dataclass(frozen=True)

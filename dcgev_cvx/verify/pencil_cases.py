@@ -1,92 +1,15 @@
-"""The space of cases, kinds of A and of B, and the questions of (SGEV-P), which are a pencil and a k.
-
-Faulty code seldom fails everywhere; it fails on a branch, and a branch asks about one or two properties of the data.
-So the cases of a level are not drawn but designed: each property is a dimension with a few levels, and `suite` makes
-cases until every two levels of different dimensions have occurred together.
+"""Kinds of A and of B, and the questions of (SGEV-P), which are a pencil and a k.
 
 The docstring of a kind names the mistake that it detects, where there is a typical one. Pencils of (SGEV-P) are small
 enough, or their k is, to look at every support.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import combinations
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
-from .levels import LAYOUTS, Instance, question
-
-Random: TypeAlias = np.random.Generator
-Row: TypeAlias = dict[str, str]
-Levels: TypeAlias = Mapping[str, Any] | Sequence[str]
-
-
-@dataclass(frozen=True, eq=False)
-class Space:
-    """Dimensions with their levels; a level is written "dimension=level".
-
-    dimensions  names of levels, or what is drawn at each level by its name
-    apart       pairs of levels that contradict each other, as {level: levels}
-    hiding      levels at which the answer is 0 whatever the rest is
-    """
-
-    dimensions: Mapping[str, Levels]
-    apart: Mapping[str, Iterable[str]] = field(default_factory=dict[str, Iterable[str]])
-    hiding: frozenset[str] = frozenset()
-
-    def at(self, name: str, level: str) -> Any:
-        """What is drawn at a level of a dimension that says so: sizes, the ends of a range, or a number."""
-        levels = self.dimensions[name]
-        return levels[level] if isinstance(levels, Mapping) else level
-
-    def without(self, *levels: str) -> Space:
-        """The space with some levels left out."""
-        kept: dict[str, Levels] = {}
-        for name, values in self.dimensions.items():
-            left = [v for v in values if f"{name}={v}" not in levels]
-            kept[name] = {v: values[v] for v in left} if isinstance(values, Mapping) else left
-        return Space(kept, self.apart, self.hiding)
-
-    @cached_property
-    def levels(self) -> list[str]:
-        """All levels in order."""
-        return [f"{name}={value}" for name, values in self.dimensions.items() for value in values]
-
-    @cached_property
-    def owner(self) -> Any:
-        """The dimension of each level, as a number."""
-        return np.repeat(np.arange(len(self.dimensions)), [len(values) for values in self.dimensions.values()])
-
-    @cached_property
-    def hides(self) -> Any:
-        """Which levels hide the others."""
-        return np.array([level in self.hiding for level in self.levels])
-
-    @cached_property
-    def sensible(self) -> Any:
-        """Which pairs of levels can occur together, as a symmetric matrix of truth values."""
-        place = {level: index for index, level in enumerate(self.levels)}
-        allowed = self.owner[:, None] != self.owner[None, :]
-        for level, others in self.apart.items():
-            for other in (o for o in others if o in place and level in place):
-                allowed[place[level], place[other]] = allowed[place[other], place[level]] = False
-        return allowed & ~(self.hides[:, None] & self.hides[None, :])
-
-    def allows(self, row: Row) -> bool:
-        """Can the levels of a row occur together?"""
-        at = [self.levels.index(level) for name, value in row.items() if (level := f"{name}={value}") in self.levels]
-        return len(at) == len(self.dimensions) and all(self.sensible[a, b] for a, b in combinations(at, 2))
-
-    def row(self, chosen: Iterable[int]) -> Row:
-        """The levels of some numbers, by dimension."""
-        return dict(self.levels[i].split("=", 1) for i in chosen)
-
+from .levels import LAYOUTS, Instance, Random, Row, Space, enumerated, flags_of, question, top_values
 
 # Kinds of A, with entries of size one
 
@@ -306,23 +229,19 @@ def off_diagonal(n: int, rng: Random) -> Matrix:
     return (E + E.T) * min(1.0, 20.0 / n)
 
 
-KINDS: Mapping[str, Callable[[int, Random], Matrix]] = MappingProxyType(
-    {
-        f.__name__.replace("_", " "): f
-        for f in (covariance, short_gram, planted, rank_one, diagonal, multiple, graded, exchangeable, repeated,
-                  constant_variables, banded, zero, indefinite, negative, large_negative, signed_diagonal,
-                  zero_diagonal, cross_covariance)
-    }
-)  # fmt: skip
-INDEFINITE = frozenset(
-    ("indefinite", "negative", "large negative", "signed diagonal", "zero diagonal", "cross covariance")
-)
-METRICS: Mapping[str, Callable[[int, Random], Matrix]] = MappingProxyType(
-    {"I": identity, "βI": scaled_identity, "diagonal": uneven, "unit diagonal": correlation,
-     "nearly diagonal": nearly_diagonal, "nearly I": nearly_identity, "blocks": blocks, "dense": dense,
-     "last column": last_column, "two eigenvalues": two_values, "cond 1e3": rotated_1e3, "cond 1e8": graded_1e8,
-     "basis 1e8": rotated_1e8}
-)  # fmt: skip
+KINDS: Mapping[str, Callable[[int, Random], Matrix]] = {
+    f.__name__.replace("_", " "): f
+    for f in (covariance, short_gram, planted, rank_one, diagonal, multiple, graded, exchangeable, repeated,
+              constant_variables, banded, zero, indefinite, negative, large_negative, signed_diagonal,
+              zero_diagonal, cross_covariance)
+}  # fmt: skip
+INDEFINITE = ("indefinite", "negative", "large negative", "signed diagonal", "zero diagonal", "cross covariance")
+METRICS: Mapping[str, Callable[[int, Random], Matrix]] = {
+    "I": identity, "βI": scaled_identity, "diagonal": uneven, "unit diagonal": correlation,
+    "nearly diagonal": nearly_diagonal, "nearly I": nearly_identity, "blocks": blocks, "dense": dense,
+    "last column": last_column, "two eigenvalues": two_values, "cond 1e3": rotated_1e3, "cond 1e8": graded_1e8,
+    "basis 1e8": rotated_1e8,
+}  # fmt: skip
 
 
 def pencil(kind: str, metric: str, n: int, rng: Random) -> tuple[Matrix, Matrix]:
@@ -331,12 +250,10 @@ def pencil(kind: str, metric: str, n: int, rng: Random) -> tuple[Matrix, Matrix]
     return 0.5 * (A + A.T), 0.5 * (B + B.T)
 
 
-SPECIAL_METRICS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        f"B={kind}": tuple(f"size of B={size}" for size in ("1e-12", "1e-4", "1e4", "1e12"))
-        for kind in ("I", "unit diagonal", "nearly I")
-    }
-)
+SPECIAL_METRICS: Mapping[str, tuple[str, ...]] = {
+    f"B={kind}": tuple(f"size of B={size}" for size in ("1e-12", "1e-4", "1e4", "1e12"))
+    for kind in ("I", "unit diagonal", "nearly I")
+}
 """Kinds of B that another size would make something else."""
 
 
@@ -345,11 +262,6 @@ def sized(level: str, rng: Random) -> float:
     if level == "1":
         return 1.0
     return float(level) * 2.0 ** float(rng.uniform(-1.0, 1.0))
-
-
-def flags_of(row: Row) -> tuple[str, ...]:
-    """The levels of a row as flags."""
-    return tuple(f"{name}={level}" for name, level in row.items())
 
 
 def unit(B: Matrix, x: Vector) -> Vector:
@@ -399,14 +311,13 @@ def subset_of_row(level: str, row: Row, n: int, rng: Random) -> Instance:
 
 
 def hard_subsets(level: str, seed: int, count: int) -> Iterator[Instance]:
-    """Pencils whose best support greedy search does not find, and pencils at which a relaxation has no room."""
-    for stream, make in ((9, misleading_pencils), (10, tight_pencils), (20, correlated_pencils)):
-        yield from make(level, random_stream(seed, stream, level), count)
+    """Pencils whose best support greedy search does not find, and pencils at which a relaxation has no room.
 
-
-def random_stream(seed: int, family: int, level: str) -> Random:
-    """A generator per family of cases, so that more cases of one family leave the others as they are."""
-    return np.random.default_rng([seed, family, len(level)])
+    Each family has a generator of its own, so that more cases of one leave the others as they are.
+    """
+    for stream, make in ((9, misleading_pencil), (10, tight_pencil), (20, correlated_pencil)):
+        rng = np.random.default_rng([seed, stream, len(level)])
+        yield from (case for index in range(count) if (case := make(level, rng, index)) is not None)
 
 
 def pencil_case(level: str, A: Matrix, B: Matrix, k: int, flags: tuple[str, ...]) -> Instance:
@@ -414,16 +325,9 @@ def pencil_case(level: str, A: Matrix, B: Matrix, k: int, flags: tuple[str, ...]
     return question(level, f"n = {len(A)}, k = {k}, {', '.join(flags)}", flags, {"A": A, "B": B, "k": k})
 
 
-def shuffled(A: Matrix, rng: Random) -> Matrix:
-    """A with its variables in a random order and with random signs."""
-    order, signs = rng.permutation(len(A)), rng.choice([-1.0, 1.0], size=len(A))
-    return (A * np.outer(signs, signs))[np.ix_(order, order)]
-
-
-def misleading_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
-    """Pencils whose best support greedy search does not find."""
-    makers = (three_blocks, greedy_failure)
-    yield from (case for i in range(count) if (case := makers[i % 2](level, rng)) is not None)
+def misleading_pencil(level: str, rng: Random, index: int) -> Instance | None:
+    """A pencil whose best support greedy search does not find."""
+    return greedy_failure(level, rng) if index % 2 else three_blocks(level, rng)
 
 
 def three_blocks(level: str, rng: Random) -> Instance:
@@ -436,7 +340,9 @@ def three_blocks(level: str, rng: Random) -> Instance:
     A = 0.01 * np.eye(4 * k)
     for start, block in zip((0, k, 2 * k), blocks, strict=True):
         A[start : start + len(block), start : start + len(block)] = block
-    return pencil_case(level, shuffled(A, rng), np.eye(4 * k), k, ("greedy-fails", "three blocks"))
+    order, signs = rng.permutation(4 * k), rng.choice([-1.0, 1.0], size=4 * k)
+    A = (A * np.outer(signs, signs))[np.ix_(order, order)]
+    return pencil_case(level, A, np.eye(4 * k), k, ("greedy-fails", "three blocks"))
 
 
 def greedy_failure(level: str, rng: Random) -> Instance | None:
@@ -465,74 +371,28 @@ def greedy_from(A: Matrix, B: Matrix, k: int, start: int) -> float:
     return value
 
 
-def tight_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
+def tight_pencil(level: str, rng: Random, index: int) -> Instance:
     """vvᵀ (+ 0.3·I) with v k-sparse and B = bI or diagonal, at k, k − 1 and k + 1.
 
     For B = bI the optimum at k = ‖v‖₀ is λmax, so that a bound has no room below it.
     """
-    for index in range(count):
-        n = int(rng.integers(3, 9))
-        k = int(rng.integers(1, n))
-        v = np.zeros(n)
-        v[rng.permutation(n)[:k]] = rng.choice([-1.0, 1.0], size=k) * rng.uniform(0.5, 1.0, size=k)
-        A = np.outer(v, v) + (0.3 * np.eye(n) if index % 2 else 0.0)
-        B = np.eye(n) * float(rng.choice([1.0, 0.01, 100.0])) if index % 3 else np.diag(rng.uniform(0.3, 3.0, size=n))
-        yield pencil_case(level, A, B, (k, k, max(1, k - 1), min(n, k + 1))[index % 4], ("tight",))
+    n = int(rng.integers(3, 9))
+    k = int(rng.integers(1, n))
+    v = np.zeros(n)
+    v[rng.permutation(n)[:k]] = rng.choice([-1.0, 1.0], size=k) * rng.uniform(0.5, 1.0, size=k)
+    A = np.outer(v, v) + (0.3 * np.eye(n) if index % 2 else 0.0)
+    B = np.eye(n) * float(rng.choice([1.0, 0.01, 100.0])) if index % 3 else np.diag(rng.uniform(0.3, 3.0, size=n))
+    return pencil_case(level, A, B, (k, k, max(1, k - 1), min(n, k + 1))[index % 4], ("tight",))
 
 
-def correlated_pencils(level: str, rng: Random, count: int) -> Iterator[Instance]:
+def correlated_pencil(level: str, rng: Random, index: int) -> Instance:
     """(Bv)(Bv)ᵀ with v k-sparse and correlated variables in units between ½ and 2: λmax(A, B) is attained at v.
 
     No factor B = LLᵀ keeps v sparse: a bound for k-sparse vectors of L⁻¹AL⁻ᵀ falls below the truth.
     """
-    for _ in range(count):
-        n, k = int(rng.integers(3, 9)), int(rng.integers(1, 3))
-        d = rng.uniform(0.5, 2.0, n)
-        B = (0.1 * np.eye(n) + 0.9) * np.outer(d, d)
-        v = np.zeros(n)
-        v[rng.permutation(n)[:k]] = rng.uniform(0.5, 1.0, k)
-        yield pencil_case(level, np.outer(B @ v, B @ v), B, k, ("tight", "correlated"))
-
-
-# The exact optimum of (SGEV-P)
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """The best support of (SGEV-P) at k by enumeration, its value, and the size of the pencil's spectrum.
-
-    radius is max |λ| of the whole pencil, the unit in which misses of a bound are measured: unlike the optimum itself
-    it cannot be near zero by cancellation. It is 1 for A = 0, which has no unit of its own.
-    """
-
-    value: float
-    support: tuple[int, ...]
-    lambda_max: float
-    radius: float
-
-
-def optimum(instance: Instance) -> Optimum:
-    """max λmax(A_S, B_S) over every support of size k (SGEV-P)."""
-    return instance.once("optimum", lambda: enumerated(instance.data["A"], instance.B, int(instance.data["k"])))
-
-
-def enumerated(A: Matrix, B: Matrix, k: int) -> Optimum:
-    """Every support of size k, 12 870 at most, diagonalised in one batch of LAPACK."""
-    supports = list(combinations(range(len(A)), k))
-    tops = top_values(A, B, supports)
-    best, values = int(np.argmax(tops)), spectra(A[None], B[None])[0]
-    return Optimum(float(tops[best]), supports[best], float(values[-1]), float(np.max(np.abs(values))) or 1.0)
-
-
-def top_values(A: Matrix, B: Matrix, supports: Sequence[Sequence[int]]) -> Vector:
-    """λmax of the pencil on every support."""
-    chosen = np.array(supports)
-    rows, columns = chosen[:, :, None], chosen[:, None, :]
-    return spectra(A[rows, columns], B[rows, columns])[:, -1]
-
-
-def spectra(A: Matrix, B: Matrix) -> Matrix:
-    """The eigenvalues of a batch of pencils, as those of L⁻¹AL⁻ᵀ with B = LLᵀ."""
-    L = np.linalg.cholesky(B)
-    W = np.linalg.solve(L, np.swapaxes(np.linalg.solve(L, A), -1, -2))
-    return np.asarray(np.linalg.eigvalsh(0.5 * (W + np.swapaxes(W, -1, -2))), dtype=np.float64)
+    n, k = int(rng.integers(3, 9)), int(rng.integers(1, 3))
+    d = rng.uniform(0.5, 2.0, n)
+    B = (0.1 * np.eye(n) + 0.9) * np.outer(d, d)
+    v = np.zeros(n)
+    v[rng.permutation(n)[:k]] = rng.uniform(0.5, 1.0, k)
+    return pencil_case(level, np.outer(B @ v, B @ v), B, k, ("tight", "correlated"))

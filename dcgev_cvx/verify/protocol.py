@@ -76,7 +76,7 @@ class ProcessSolver:
         self.time_limit: float = as_time_limit(time_limit)
         self.__name__: str = " ".join(words)
         self._count = 0
-        self._lost = self._cut = ""
+        self.lost = self._cut = ""  # why the program cannot be called again, and why it was ended
         self._writing = False
         self._stderr: deque[str] = deque(maxlen=21)  # enough for a traceback, and the end
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -107,9 +107,8 @@ class ProcessSolver:
         if "error" in answer:
             raise SolverFailed(f"the program answered with an error: {shown(answer['error'], 400)}")
         if answer.get("id") != self._count:
-            raise SolverFailed(
-                f"the program answered with id {shown(answer.get('id'))} where {self._count} was asked."
-            )
+            got = shown(answer.get("id"))
+            raise SolverFailed(f"the program answered with id {got} where {self._count} was asked.")
         if self.level.returns not in answer:
             raise SolverFailed(f"the answer has no {self.level.returns!r}; it has {shown(list(answer))}.")
         return numbers(answer[self.level.returns])
@@ -151,18 +150,12 @@ class ProcessSolver:
         about = {"arguments": list(self.level.arguments), "returns": self.level.returns}
         answer = self._exchange({"type": "hello", "protocol": PROTOCOL, "level": self.level.name, **about})
         if answer.get("type") != "hello" or answer.get("protocol") != PROTOCOL:
-            raise SolverFailed(
-                f'the program must answer {{"type": "hello", "protocol": {PROTOCOL}}} first; it said {shown(answer)}.'
-            )
-
-    @property
-    def lost(self) -> str:
-        """Why the program cannot be called again, or nothing."""
-        return self._lost
+            hello = f'{{"type": "hello", "protocol": {PROTOCOL}}}'
+            raise SolverFailed(f"the program must answer {hello} first; it said {shown(answer)}.")
 
     def _exchange(self, message: dict[str, Any], seconds: float | None = None) -> dict[str, Any]:
-        if self._lost:  # a program that hung or ended is not called again
-            raise SolverFailed(self._lost)
+        if self.lost:  # a program that hung or ended is not called again
+            raise SolverFailed(self.lost)
         stream = self._process.stdin
         try:
             if stream is None:
@@ -178,8 +171,8 @@ class ProcessSolver:
         except queue.Empty:
             limit = f"within {seconds or self.time_limit:g} s"
             waited = f"no line {limit}; flush the output after every line." if self.remote else f"no answer {limit}."
-            self._lost = f"{waited}{self._complaint()}"
-            raise SolverFailed(self._lost) from None
+            self.lost = f"{waited}{self._complaint()}"
+            raise SolverFailed(self.lost) from None
         if not line:
             raise SolverFailed(self._ending())
         return parsed(line)
@@ -190,8 +183,8 @@ class ProcessSolver:
             code = self._process.wait(timeout=1.0)  # its output may end a moment before it does
             self._readers[1].join(timeout=1.0)  # and the last lines of its stderr may not have been read
         ended = "closed its output" if code is None else f"ended with exit code {code}"
-        self._lost = f"the program {f'was ended: {self._cut}' if self._cut else ended}.{self._complaint()}"
-        return self._lost
+        self.lost = f"the program {f'was ended: {self._cut}' if self._cut else ended}.{self._complaint()}"
+        return self.lost
 
     def _complaint(self) -> str:
         return f" It wrote to stderr: {self.stderr}" if self.stderr else ""
@@ -229,10 +222,9 @@ def end_group(process: subprocess.Popen[str]) -> None:
 
 def parsed(line: str) -> dict[str, Any]:
     """A line as a JSON object; anything else, such as the output of a print statement, is an error."""
-    try:
+    message = None
+    with suppress(ValueError, RecursionError):
         message = json.loads(line)
-    except (ValueError, RecursionError):
-        raise SolverFailed(f"a line is not JSON: {line.strip()[:120]!r}") from None
     if not isinstance(message, dict):
         raise SolverFailed(f"a line is not a JSON object: {line.strip()[:120]!r}")
     return message

@@ -11,8 +11,6 @@ The first answer is corrected by Newton's method with residuals in extended prec
 its optimality conditions hold to 1e-12 there and the second method lies within 1e-9 of it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -144,10 +142,8 @@ def certified(instance: Instance) -> Reference:
     proved = kkt <= 1e-12
     distance = double.norm(dual_minimiser(double, mu) - x) / double.length(x) if proved else math.inf
     if not (proved and distance <= 1e-9):
-        raise SolverFailed(
-            f"The reference of '{instance.name}' is not certified: KKT residual {kkt:.2g}, "
-            f"two methods {distance:.2g} apart."
-        )
+        found = f"KKT residual {kkt:.2g}, two methods {distance:.2g} apart"
+        raise SolverFailed(f"The reference of '{instance.name}' is not certified: {found}.")
     answer, multiplier = (wide_x * unit).astype(np.float64), float(wide_mu * scale)
     return Reference(frozen(answer), multiplier, kkt, distance, strictness(surrogate(instance), answer, multiplier))
 
@@ -374,10 +370,8 @@ def strictness(problem: Surrogate, x: Vector, mu: float) -> float:
     if scale == 0.0:
         return math.inf if np.all(problem.p > 0.0) else 0.0
     spare = (problem.p - np.abs(2.0 * problem.rows(x, mu))) / (root * scale)
-    gaps = [
-        float(np.min((np.abs(x) * root)[on], initial=math.inf)) / problem.length(x),
-        float(np.min(spare[~on], initial=math.inf)),
-    ]
+    size = float(np.min((np.abs(x) * root)[on], initial=math.inf)) / problem.length(x)
+    gaps = [size, float(np.min(spare[~on], initial=math.inf))]
     if problem.a is None:
         gaps += [max(mu / scale, float(problem.room(x))), curvature(problem, mu) / scale if on.any() else math.inf]
     return min(gaps)

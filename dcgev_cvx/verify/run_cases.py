@@ -6,10 +6,8 @@ all of these, its limit has at least two nonzeros without a tie, and the paper's
 passes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,24 +15,10 @@ import numpy as np
 from .._numerics.checks import Matrix, Vector
 from ..penalties import MACHINE_EPS
 from .equations import objective, proximal_residual, spread, tangent
-from .levels import LAYOUTS, Instance, question
-from .pencil_cases import (
-    INDEFINITE,
-    KINDS,
-    METRICS,
-    SPECIAL_METRICS,
-    Random,
-    Row,
-    Space,
-    flags_of,
-    leading,
-    pencil,
-    random_stream,
-    sized,
-    unit,
-)
+from .levels import LAYOUTS, Instance, Random, Row, Space, flags_of, question
+from .pencil_cases import INDEFINITE, KINDS, METRICS, SPECIAL_METRICS, leading, pencil, sized, unit
 from .reference_answers import Surrogate, feature_sign_search
-from .step_cases import pattern, shifted, within
+from .step_cases import pattern, shifted
 
 QUICK_RUN = 120
 """The steps in which the exact iteration settles on a case, unless it is one of the slow ones."""
@@ -87,9 +71,9 @@ def run_of_row(level: str, row: Row, n: int, rng: Random) -> Instance | None:
     spare = None
     for _ in range(3):
         case = draw_run(level, row, n, rng)
-        if useful_run(case, QUICK_RUN) is not None:
+        if useful_run(case):
             return case
-        spare = spare or (case if judgeable_run(case, QUICK_RUN) else None)
+        spare = spare or (case if judgeable_run(case) else None)
     return spare
 
 
@@ -104,14 +88,11 @@ def draw_run(level: str, row: Row, n: int, rng: Random) -> Instance:
     start[np.argsort(np.abs(top))[: n // 3]] *= 0.0 if row["x0"] == "third zero" else 1.0
     start = pattern(row["x0"], A, B, rng) if row["x0"] in ("one nonzero", "positive") else start
     radius = float(np.max(np.abs(np.linalg.eigvals(np.linalg.solve(B, A))))) or factor
-    rho, eps = within(RUN_SPACE.at("ρ", row["ρ"]), rng) * radius, within(RUN_SPACE.at("ε", row["ε"]), rng)
+    rho, eps = (
+        RUN_SPACE.draw("ρ", row["ρ"], rng) * radius,
+        RUN_SPACE.draw("ε", row["ε"], rng),
+    )
     return run_case(level, A, B, rho, eps, float(row["norm of x0"]) * unit(B, start), flags_of(row))
-
-
-def hard_runs(level: str, seed: int, count: int) -> Iterator[Instance]:
-    """Slow runs, small entries, starts that matter."""
-    for make in (long_runs, small_entries, sparse_starts):
-        yield from make(level, seed, count)
 
 
 def run_case(
@@ -130,18 +111,19 @@ def run_start(B: Matrix, top: Vector, start: str, rng: Random) -> Vector:
 # Which cases are useful
 
 
-def useful_run(case: Instance, limit: int) -> Run | None:
-    """The exact run, if it settles in time at two nonzeros or more without a tie, from below the trivial points."""
-    run = exact_run(case, limit) if below_trivial(case) and settles(case, limit) else None
-    good = run is not None and run.settled and np.count_nonzero(run.x) >= 2 and without_tie(case, run.x)
-    return run if good else None
-
-
-def judgeable_run(case: Instance, limit: int) -> bool:
-    """Does the exact run settle in time at 0, or at a point without a tie?"""
-    if not settles(case, limit):
+def useful_run(case: Instance) -> bool:
+    """Does the exact run settle in time at two nonzeros or more without a tie, from below the trivial points?"""
+    if not (below_trivial(case) and settles(case)):
         return False
-    x = exact_run(case, limit).x
+    x, _ = exact_run(case, QUICK_RUN)
+    return bool(np.count_nonzero(x) >= 2) and without_tie(case, x)
+
+
+def judgeable_run(case: Instance) -> bool:
+    """Does the exact run settle in time at 0, or at a point without a tie?"""
+    if not settles(case):
+        return False
+    x, _ = exact_run(case, QUICK_RUN)
     return without_tie(case, x) if x.any() else case.coefficient > 0.0 or not case.data["A"].any()
 
 
@@ -165,33 +147,25 @@ def without_tie(case: Instance, x: Vector) -> bool:
 # The exact iteration
 
 
-@dataclass(frozen=True)
-class Run:
-    """Where the iteration from a start ended, and whether it stood still there."""
-
-    x: Vector
-    settled: bool
-
-
-def settles(instance: Instance, limit: int) -> bool:
+def settles(instance: Instance) -> bool:
     """Does the iteration settle in time with τI and with τB? Either is a right way to the limit."""
-    return all(exact_run(instance, limit, metric).settled for metric in {False, instance.level == "algorithm"})
+    return all(exact_run(instance, QUICK_RUN, metric)[1] for metric in {False, instance.level == "algorithm"})
 
 
-def exact_run(instance: Instance, limit: int, metric: bool = False) -> Run:
-    """Algorithm 1 or 2 with exact steps and the least τ, until x moves by less than SETTLED."""
+def exact_run(instance: Instance, limit: int, metric: bool = False) -> tuple[Vector, bool]:
+    """(the end, whether x stood still there) of Algorithm 1 or 2 with exact steps and the least τ."""
     return instance.once(f"run {limit} {metric}", lambda: iterated(instance, limit, metric))
 
 
-def iterated(instance: Instance, limit: int, metric: bool) -> Run:
-    """The iteration itself, with τI or, where metric is true, with τB."""
+def iterated(instance: Instance, limit: int, metric: bool) -> tuple[Vector, bool]:
+    """The iteration itself, with τI or, where metric is true, with τB, until x moves by less than SETTLED."""
     step, y = exact_step(instance, metric), instance.data["x0"]
     for _ in range(limit):
         x = step(y)
         d, y = x - y, x
         if float(d @ instance.B @ d) <= SETTLED**2:
-            return Run(y, settled=True)
-    return Run(y, settled=False)
+            return y, True
+    return y, False
 
 
 def exact_step(instance: Instance, metric: bool) -> Callable[[Vector], Vector]:
@@ -220,21 +194,20 @@ def soft_threshold_step(c: Vector, p: Vector, tau: float) -> Vector:
 # Runs that random draws seldom bring
 
 
-def metric_of(level: str, rng: Random) -> str:
-    """The identity for Algorithm 2, the identity or a dense B for Algorithm 1."""
-    return "I" if level == "pca" else str(rng.choice(["I", "dense"]))
+def hard_runs(level: str, seed: int, count: int) -> Iterator[Instance]:
+    """Slow runs, small entries, and sparse starts."""
+    yield from long_runs(level, seed, count)
+    rng = np.random.default_rng([seed, 14, len(level)])
+    yield from (small_entries(level, rng) for _ in range(count))
+    rng = np.random.default_rng([seed, 16, len(level)])
+    yield from (sparse_start(level, rng) for _ in range(count))
 
 
 def long_runs(level: str, seed: int, count: int) -> Iterator[Instance]:
     """Runs where 200 steps are not enough and 450 are: the residual is above 3e-5, then below 3e-6."""
-    rng, found = np.random.default_rng([seed, 13]), 0
-    for _ in range(20 * count):
-        case = long_run(level, rng)
-        if residual_after(case, 200) > 3e-5 and residual_after(case, 450) < 3e-6:
-            found += 1
-            yield case
-        if found == count:
-            return
+    rng = np.random.default_rng([seed, 13])
+    drawn = (long_run(level, rng) for _ in range(20 * count))
+    return islice((c for c in drawn if residual_after(c, 200) > 3e-5 and residual_after(c, 450) < 3e-6), count)
 
 
 def long_run(level: str, rng: Random) -> Instance:
@@ -252,24 +225,21 @@ def long_run(level: str, rng: Random) -> Instance:
 
 def residual_after(case: Instance, steps: int) -> float:
     """The stationarity residual after so many steps of the exact iteration."""
-    x = exact_run(case, steps).x
+    x, _ = exact_run(case, steps)
     return proximal_residual(tangent(case, x), x, SETTLED)
 
 
-def small_entries(level: str, seed: int, count: int) -> Iterator[Instance]:
+def small_entries(level: str, rng: Random) -> Instance:
     """ρ̃ = 0 and a leading eigenvector with entries from 1 down to 1e-4, all of which count.
 
     A = 0.4B + 1.6(Bv)(Bv)ᵀ has the eigenvalues 2 and 0.4, so that a run is short and its limit ±v.
     """
-    rng = random_stream(seed, 14, level)
-    for _ in range(count):
-        n, eps = int(rng.integers(4, 9)), float(rng.choice([4.0, 1.0, 0.1, 1e-2, 1e-4, MACHINE_EPS]))
-        metric = metric_of(level, rng)
-        B = pencil("covariance", metric, n, rng)[1]
-        v = unit(B, rng.permutation(np.logspace(0.0, -4.0, n) * rng.choice([-1.0, 1.0], n)))
-        A = 0.4 * B + 1.6 * np.outer(B @ v, B @ v)
-        flags = ("small-entries", metric)
-        yield run_case(level, 0.5 * (A + A.T), B, 0.0, eps, run_start(B, v, "near", rng), flags)
+    n, eps = int(rng.integers(4, 9)), float(rng.choice([4.0, 1.0, 0.1, 1e-2, 1e-4, MACHINE_EPS]))
+    metric = "I" if level == "pca" else str(rng.choice(["I", "dense"]))
+    B = pencil("covariance", metric, n, rng)[1]
+    v = unit(B, rng.permutation(np.logspace(0.0, -4.0, n) * rng.choice([-1.0, 1.0], n)))
+    A = 0.4 * B + 1.6 * np.outer(B @ v, B @ v)
+    return run_case(level, 0.5 * (A + A.T), B, 0.0, eps, run_start(B, v, "near", rng), ("small-entries", metric))
 
 
 def slowed(A: Matrix, B: Matrix, rate: float) -> Matrix:
@@ -280,19 +250,14 @@ def slowed(A: Matrix, B: Matrix, rate: float) -> Matrix:
     return A + max(0.0, (rate * first - second) / (1.0 - rate)) * B
 
 
-def sparse_starts(level: str, seed: int, count: int) -> list[Instance]:
-    """Starts at a sparse limit: filling its zeros, or another start, ends at a larger f.
+def sparse_start(level: str, rng: Random) -> Instance:
+    """A start at a sparse limit: filling its zeros, or another start, ends at a larger f.
 
     A has a block vvᵀ with eigenvalue 1, other variables of variance d = 0.2, and a coupling c = 0.03 between them.
     One more variable gains c²/(1 − d) = 0.0011 and costs about 0.93ρ̃; filled with 1e-3 it is kept, since c exceeds
-    its threshold ρ_ε/(2·1e-3) = 13.9ρ̃. So for ρ̃ = 0.0018 each filled variable costs more than it gains.
+    its threshold ρ_ε/(2·1e-3) = 13.9ρ̃. So for ρ̃ = 0.0018 each filled variable costs more than it gains. Algorithm 1
+    has the variables in units between 0.8 and 1.25.
     """
-    rng = random_stream(seed, 16, level)
-    return [sparse_start(level, rng) for _ in range(count)]
-
-
-def sparse_start(level: str, rng: Random) -> Instance:
-    """One of them; Algorithm 1 has the variables in units between 0.8 and 1.25."""
     n, k = int(rng.integers(6, 10)), int(rng.integers(2, 4))
     v = np.append(rng.choice([-1.0, 1.0], k) * rng.uniform(0.8, 1.2, k), np.zeros(n - k))
     v /= float(np.linalg.norm(v))

@@ -6,9 +6,9 @@ import html
 import math
 import platform
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from time import perf_counter
 from typing import Any
 from xml.etree import ElementTree
@@ -18,14 +18,12 @@ import numpy as np
 from .._numerics.checks import as_flag
 from ..errors import DCGEVError, InvalidParameter
 from .counterexamples import Condition, Counterexample, counterexample, failure_condition, unsupported_condition
-from .level_checks import SINCE, checks, is_remote, selected
+from .level_checks import BRANCHES, KIT, branch_check, checks, is_remote, selected
 from .levels import LEVELS, Tolerances, known_level, tolerances
-from .solver_coverage import Search, Watcher, guilty_branch, search
+from .solver_coverage import Search, Watcher, guilty_branch
 from .suite import Effort, Suite, case_hash, suite
-from .trial import TIME_LIMIT, Check, Finding, Outcome, Session, Solver, Trial, as_time_limit
+from .trial import TIME_LIMIT, Check, Outcome, Session, Solver, Trial, as_time_limit
 from .vector_files import SCHEMA_VERSION
-
-BRANCHES = "branches of the source"
 
 
 class VerificationFailed(DCGEVError, AssertionError):
@@ -58,7 +56,7 @@ def check(
     seed : int
         The seed of the random cases.
     effort : {"quick", "full"}
-        "full" asks two to three times as many cases and searches with hypothesis where it is installed.
+        "full" covers triples of levels too, with up to two and a half times as many cases.
     tol : str, float or None
         A profile ("standard", "interior-point", "closed") or an accuracy; None is "standard".
     time_limit : float
@@ -93,62 +91,63 @@ def check(
     if not callable(solver):
         words = ", ".join(about.arguments)
         raise InvalidParameter(f"solver = {solver!r} is not callable; it is called as solver({words}).")
-    if progress is not None and not callable(progress):
-        raise InvalidParameter(f"progress = {progress!r} is not callable; it is called as progress(check, calls).")
-    begin, profile, searches = perf_counter(), tolerances(tol), list[Search]()
-    found, known, remote = suite(level, seed, effort, profile), dict(expected or {}), is_remote(solver)
+    begin, profile, known = perf_counter(), tolerances(tol), dict(expected or {})
+    found, remote = suite(level, seed, effort, profile), is_remote(solver)
     watched: Any = None if remote else solver if hasattr(solver, "branches") else Watcher(solver)
-    trial, outcomes = Trial(Session(watched or solver, as_time_limit(time_limit)), found, profile), list[Outcome]()
-
-    def searched(trial: Trial) -> Iterable[Finding]:
-        wrong = any(outcome.kind == "contract" and outcome.status == "failed" for outcome in outcomes)
-        searches.extend(search(trial, watched, most=0 if wrong else 8))
-        return (finding for result in searches for finding in result.findings)
-
+    trial = Trial(Session(watched or solver, as_time_limit(time_limit)), found, profile)
     made = checks(level, found, remote=remote, startable=hasattr(solver, "fresh"))
+    outcomes, searches = list[Outcome](), list[Search]()
     if watched is not None:
-        made.append(
-            Check(BRANCHES, "", "inputs for branches that no case took are answered right", searched, since="3")
-        )
-    for item in selected(made, include, exclude, known):
-        if progress is not None:
-            progress(item.name, trial.session.calls)
-        outcomes.append(replace(item.run(trial), known=known.get(item.name, "")))
-    outcomes = [outcome for outcome in outcomes if outcome.cases or outcome.name != BRANCHES]
-    with np.errstate(all="ignore"):
-        where, refused = failure_condition(trial), unsupported_condition(trial)
-        guilty = "" if watched is None else guilty_branch(trial, watched)
-    example = counterexample(trial, [outcome for outcome in outcomes if not outcome.known])
-    if isinstance(watched, Watcher):
-        watched.close()
+        made.append(branch_check(watched, outcomes, searches))
+    try:
+        for item in selected(made, include, exclude, known):
+            if progress is not None:
+                progress(item.name, trial.session.calls)
+            outcomes.append(replace(item.run(trial), known=known.get(item.name, "")))
+        with np.errstate(all="ignore"):
+            where, refused = failure_condition(trial), unsupported_condition(trial)
+            guilty = "" if watched is None else guilty_branch(trial, watched)
+        example = counterexample(trial, [outcome for outcome in outcomes if not outcome.known])
+    finally:
+        if isinstance(watched, Watcher):
+            watched.close()
     return Report(
         level=level,
         solver=str(getattr(solver, "__name__", None) or type(solver).__name__),
         seed=seed,
         effort=effort,
         tolerances=profile,
-        checks=tuple(outcomes),
+        checks=tuple(outcome for outcome in outcomes if outcome.cases or outcome.name != BRANCHES),
         calls=trial.session.calls,
         cases=len(found.cases),
         left_out=found.left_out,
         solver_seconds=trial.session.seconds,
         seconds=perf_counter() - begin,
         counterexample=example,
-        remote=remote,
         condition=where,
         unsupported=refused,
-        coverage=f"{found.space.asked} of {found.space.pairs} pairs of levels ({found.space.share:.0%})",
         branches=tuple(searches),
         guilty=guilty,
-        unwatched="" if watched is None else watched.problem,
+        remarks=tuple(remarks(found, refused, watched, remote=remote)),
         origin=origin(found),
     )
+
+
+def remarks(found: Suite, refused: Condition | None, watched: Any, *, remote: bool) -> Iterator[str]:
+    """What was tried, and what was not."""
+    yield f"{found.space.asked} of {found.space.pairs} pairs of levels ({found.space.share:.0%})"
+    if refused is not None:
+        yield f"{refused.failing} cases unsupported ({' and '.join(refused.words) or 'no property in common'})"
+    if watched is not None and watched.problem:
+        yield f"branches not watched: {watched.problem}"
+    if remote:
+        yield "memory layout, float32 and in-place checks do not apply to a program"
 
 
 def origin(found: Suite) -> dict[str, str]:
     """What a report can be repeated with: the versions, the platform, and the hash of the cases."""
     machine = f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.system()} {platform.machine()}"
-    return {"kit": list(SINCE)[-1], "schema": str(SCHEMA_VERSION), "platform": machine, "cases": case_hash(found)}
+    return {"kit": KIT, "schema": str(SCHEMA_VERSION), "platform": machine, "cases": case_hash(found)}
 
 
 def parametrize_with_checks(
@@ -191,34 +190,21 @@ def parametrize_with_checks(
 
     profile, limit = tolerances(tol), as_time_limit(time_limit)
     found = suite(level, seed, effort, profile)
-    made = checks(level, found, remote=as_flag(remote, "remote"))
+    made = [item for item in checks(level, found, remote=as_flag(remote, "remote")) if item.kind == "contract"]
 
     @lru_cache(maxsize=1)
     def trial_of(solver: Solver) -> Trial:
         return Trial(Session(solver, limit), found, profile)
 
-    bound = [BoundCheck(item, trial_of) for item in made if item.kind == "contract"]
-    return pytest.mark.parametrize("check", bound, ids=str)
-
-
-@dataclass(frozen=True)
-class BoundCheck:
-    """A check to be called with the solver; VerificationFailed holds the report's line and the example."""
-
-    check: Check
-    trial_of: Callable[[Solver], Trial]
-
-    def __call__(self, solver: Solver) -> Outcome:
-        """Run the check in the trial that all checks of the solver share."""
-        trial = self.trial_of(solver)
-        outcome = self.check.run(trial)
+    def run(item: Check, solver: Solver) -> Outcome:
+        trial = trial_of(solver)
+        outcome = item.run(trial)
         if not outcome.passed:
             example = counterexample(trial, [outcome])
             raise VerificationFailed("\n".join([line(outcome), *([str(example)] if example else [])]))
         return outcome
 
-    def __str__(self) -> str:
-        return self.check.name
+    return pytest.mark.parametrize("check", [partial(run, item) for item in made], ids=[item.name for item in made])
 
 
 @dataclass(frozen=True)
@@ -241,18 +227,14 @@ class Report:
         The time inside the solver, and all of it with references and shrinking.
     counterexample : Counterexample or None
         The smallest example on which the solver fails.
-    remote : bool
-        Whether the solver is another process.
     condition, unsupported : Condition or None
         What the failing cases, and those that the solver does not support, have in common.
-    coverage : str
-        The share of pairs of levels that were tried, in words.
     branches : tuple of Search
         The branches of the solver's source that no case took, and what the search for inputs that take them found.
     guilty : str
         The branch of the source that failing cases take and others do not, in words.
-    unwatched : str
-        Why the branches were not watched, or nothing.
+    remarks : tuple of str
+        The share of pairs of levels that were tried, and what was not tried.
     origin : mapping
         Versions of the kit and of its schema, the platform, and the hash of the cases.
 
@@ -276,13 +258,11 @@ class Report:
     solver_seconds: float
     seconds: float
     counterexample: Counterexample | None
-    remote: bool = False
     condition: Condition | None = None
     unsupported: Condition | None = None
-    coverage: str = ""
     branches: tuple[Search, ...] = ()
     guilty: str = ""
-    unwatched: str = ""
+    remarks: tuple[str, ...] = ()
     origin: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -302,12 +282,6 @@ class Report:
         return bool(deciding) and all(outcome.passed for outcome in deciding)
 
     @property
-    def supported(self) -> float:
-        """The share of the cases that the solver answered without raising NotImplementedError."""
-        refused = self.unsupported.failing if self.unsupported is not None else 0
-        return 1.0 - refused / self.cases
-
-    @property
     def failed(self) -> tuple[Outcome, ...]:
         """The contract checks that failed, known failures aside."""
         return tuple(outcome for outcome in self.contract if outcome.status == "failed" and not outcome.known)
@@ -323,12 +297,12 @@ class Report:
         """One line: the verdict with the number of checks, cases and calls behind it."""
         counts = Counter("known" if mark(outcome) == "known" else outcome.status for outcome in self.contract)
         known = f" ({counts['known']} known failures)" if counts["known"] else ""
-        part = "" if self.unsupported is None or not self.ok else f" on what it supports ({self.supported:.0%})"
-        never = sum(not result.findings for result in self.branches)
-        if never and self.ok:
-            part += (
-                f"; {never} branch{'es' if never > 1 else ''} of your code {'were' if never > 1 else 'was'} never run"
-            )
+        part = ""
+        if self.ok and self.unsupported is not None:
+            part = f" on what it supports ({1.0 - self.unsupported.failing / self.cases:.0%})"
+        if self.ok and (never := sum(not result.findings for result in self.branches)):
+            words = ("branch", "was") if never == 1 else ("branches", "were")
+            part += f"; {never} {words[0]} of your code {words[1]} never run"
         return (
             f"{'PASSED' if self.ok else 'FAILED'}{part}: {self.solver} as {self.level} ({LEVELS[self.level].tag}): "
             f"{counts['passed']} checks passed, {counts['failed']} failed{known}, {counts['blocked']} blocked; "
@@ -342,14 +316,7 @@ class Report:
         parts = [f"seed {self.seed}, effort {self.effort}, tolerance {profile.name} = {profile.accuracy:g}"]
         if self.left_out:
             parts.append(f"{', '.join(self.left_out)} left out by this profile ({profile.reason})")
-        parts.append(self.coverage)
-        if self.unsupported is not None:
-            words = " and ".join(self.unsupported.words) or "no property in common"
-            parts.append(f"{self.unsupported.failing} cases unsupported ({words})")
-        if self.unwatched:
-            parts.append(f"branches not watched: {self.unwatched}")
-        if self.remote:
-            parts.append("memory layout, float32 and in-place checks do not apply to a program")
+        parts += self.remarks
         parts += [f"known failure {o.name!r} passes ({o.known})" for o in self.checks if o.known and o.passed]
         parts += [f"{name} {value}" for name, value in self.origin.items()]
         return "; ".join(parts)
@@ -392,10 +359,9 @@ class Report:
 
     def to_html(self) -> str:
         """A page that needs no other file."""
-        title, text = (html.escape(text) for text in (f"{self.solver} as {self.level}", str(self)))
-        return (
-            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><pre>{text}</pre></html>\n'
-        )
+        title, text = html.escape(f"{self.solver} as {self.level}"), html.escape(str(self))
+        head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+        return f"{head}<pre>{text}</pre></html>\n"
 
     def to_junit(self) -> str:
         """The contract checks as JUnit XML, which CI systems read; a blocked check is an error."""
@@ -410,9 +376,8 @@ def junit_xml(title: str, rows: Iterable[tuple[str, str, str]]) -> str:
     for name, word, details in rows:
         case = ElementTree.SubElement(cases, "testcase", classname=title, name=name)
         if word in kinds:
-            ElementTree.SubElement(case, kinds[word], message=printable(details.splitlines()[0])).text = printable(
-                details
-            )
+            text = printable(details)
+            ElementTree.SubElement(case, kinds[word], message=text.splitlines()[0]).text = text
     cases.set("tests", str(len(cases)))
     for plural, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         cases.set(plural, str(len(cases.findall(f"testcase/{kind}"))))

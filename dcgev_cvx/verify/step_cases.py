@@ -3,8 +3,6 @@
 Levels that name a range are drawn from it anew for every case, so that no threshold inside it stays unasked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
@@ -13,21 +11,8 @@ import numpy as np
 
 from .._numerics.checks import Matrix, Vector
 from ..penalties import MACHINE_EPS, log_scale
-from .levels import LAYOUTS, Instance, question
-from .pencil_cases import (
-    INDEFINITE,
-    KINDS,
-    METRICS,
-    SPECIAL_METRICS,
-    Random,
-    Row,
-    Space,
-    flags_of,
-    leading,
-    pencil,
-    sized,
-    unit,
-)
+from .levels import LAYOUTS, Instance, Random, Row, Space, flags_of, question
+from .pencil_cases import INDEFINITE, KINDS, METRICS, SPECIAL_METRICS, leading, pencil, sized, unit
 from .reference_answers import reference
 
 STEP_SPACE = Space(
@@ -101,7 +86,7 @@ def step_of_row(row: Row, n: int, rng: Random) -> Instance:
     tau = shift_of(row["τ"], A, factor, rng)
     if row["norm of y"] != "0" and cancels(A, y, tau):
         tau = tau + 0.3 * factor
-    eps = within(STEP_SPACE.at("ε", row["ε"]), rng)
+    eps = STEP_SPACE.draw("ε", row["ε"], rng)
     rho = penalty_of(row["ρ"], 2.0 * np.abs(A @ y + tau * y), y, eps, rng)
     if rho == 0.0 and row["ρ"] != "0":
         rho = 0.3 * factor
@@ -115,18 +100,12 @@ def fda_of_row(row: Row, n: int, rng: Random) -> Instance:
     fisher = np.linalg.solve(B, a).astype(np.float64)
     value = 1.0 / float(a @ fisher)
     y: Vector = value * fisher if row["y"] == "fisher" else through(a, pattern(row["y"], B, B, rng))
-    eps = within(STEP_SPACE.at("ε", row["ε"]), rng)
+    eps = STEP_SPACE.draw("ε", row["ε"], rng)
     if row["ν"].startswith("zeros"):
         nu = penalty_of(row["ν"], 2.0 * value * np.abs(a) + 1e-300, y, eps, rng)
     else:
         nu = float(row["ν"]) * 2.0 ** float(rng.uniform(-1.0, 1.0)) * value * log_scale(eps) / n
     return step_question({"a": a, "B": B, "y": y, "nu": nu, "eps": eps}, flags_of(row))
-
-
-def within(ends: tuple[float, float], rng: Random) -> float:
-    """A number between two ends, evenly on a logarithmic scale."""
-    low, high = ends
-    return low if low == high else float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
 def penalty_of(level: str, pull: Vector, y: Vector, eps: float, rng: Random) -> float:
@@ -135,18 +114,18 @@ def penalty_of(level: str, pull: Vector, y: Vector, eps: float, rng: Random) -> 
     Entry i stays at 0 as long as ρ_ε/(|yᵢ| + ε) exceeds pullᵢ, which is 2|cᵢ| for B = I (beyond the paper).
     """
     reach = pull * (np.abs(y) + eps) * log_scale(eps)
-    drawn = within(STEP_SPACE.at("ρ", level), rng)
+    drawn = STEP_SPACE.draw("ρ", level, rng)
     if not level.startswith("zeros"):
         return drawn * float(np.max(reach))
-    small = np.abs(y) <= max(1e-3, 1.01 * float(np.min(np.abs(y)) / np.max(np.abs(y), initial=1e-300))) * np.max(
-        np.abs(y)
-    )
+    size = np.abs(y)
+    least = float(np.min(size) / np.max(size, initial=1e-300))
+    small = size <= max(1e-3, 1.01 * least) * np.max(size)
     return drawn * float(np.median(reach[small]))
 
 
 def shift_of(level: str, A: Matrix, factor: float, rng: Random) -> float:
     """τ: the least that is valid (widened by 1e-9 for rounding) and what the level adds to it."""
-    return shifted(A) + within(STEP_SPACE.at("τ", level), rng) * (float(np.max(np.abs(A))) or factor)
+    return shifted(A) + STEP_SPACE.draw("τ", level, rng) * (float(np.max(np.abs(A))) or factor)
 
 
 def cancels(A: Matrix, y: Vector, tau: float) -> bool:
@@ -215,6 +194,13 @@ def shifted(A: Matrix) -> float:
 
 
 # Plain steps, and hard ones made one by one
+
+
+def extra_steps(level: str, seed: int, count: int) -> Iterator[Instance]:
+    """Plain steps, and at the level step so many hard ones of each kind."""
+    yield from plain_steps(level, seed)
+    if level == "step":
+        yield from hard_steps(seed, count)
 
 
 def plain_steps(level: str, seed: int) -> Iterator[Instance]:

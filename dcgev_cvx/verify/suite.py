@@ -1,5 +1,7 @@
 """Everything that is asked at a level: a covering array of its case space, hard cases, and sequences of calls.
 
+At the end: the properties of a case, in which the report says what failing cases have in common.
+
 Two kinds of pairs of levels are not counted as covered. Levels that contradict each other are listed as such. A level
 that makes the answer 0 whatever the other arguments are, such as y = 0, hides every other fault; a case with such a
 level covers the pairs of this level alone. "full" covers every three levels of the dimensions with few of them too.
@@ -10,12 +12,12 @@ LAPACK.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from itertools import chain, combinations, islice
-from types import MappingProxyType
+from itertools import combinations, islice
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -23,49 +25,37 @@ import numpy as np
 from .._numerics.checks import as_whole, one_of
 from .._numerics.threads import one_thread
 from .call_pairs import PAIRS, RUNS, Pair, last_digits, usable
-from .levels import PROFILES, Instance, Tolerances, known_level
-from .pencil_cases import (
-    SUBSET_SPACE,
-    Random,
-    Row,
-    Space,
-    hard_subsets,
-    leading,
-    pencil,
-    pencil_case,
-    subset_of_row,
-    unit,
-)
-from .reference_answers import reference
-from .run_cases import PCA_SPACE, QUICK_RUN, RUN_SPACE, hard_runs, run_case, run_of_row, run_start, useful_run
+from .equations import share
+from .levels import PROFILES, Instance, Random, Row, Space, Tolerances, condition, known_level
+from .pencil_cases import SUBSET_SPACE, hard_subsets, leading, pencil, pencil_case, subset_of_row, unit
+from .reference_answers import reference, surrogate
+from .run_cases import PCA_SPACE, RUN_SPACE, hard_runs, run_case, run_of_row, run_start, useful_run
 from .step_cases import (
     FDA_SPACE,
     STEP_SPACE,
+    collapse,
+    extra_steps,
     fda_of_row,
-    hard_steps,
     means,
-    plain_steps,
     step_case,
     step_of_row,
     step_question,
 )
 
 Build: TypeAlias = Callable[[Row, Random], Instance | None]
+Properties: TypeAlias = dict[str, float]
 Effort: TypeAlias = Literal["quick", "full"]
-SPACES: Mapping[str, Space] = MappingProxyType(
-    {
-        "step": STEP_SPACE,
-        "fda": FDA_SPACE,
-        "algorithm": RUN_SPACE.without(  # a run with a dense B takes long
-            *("n=48 … 66", "n=97, 129", "A=multiple", "A=repeated", "A=banded", "A=signed diagonal")
-        ),
-        "pca": PCA_SPACE,
-        "bound": SUBSET_SPACE.without(
-            "n=41, 60", "size of B=1e-12", "size of B=1e12"
-        ),  # a relaxation takes long there
-        "cardinality": SUBSET_SPACE,
-    }
-)
+SPACES: Mapping[str, Space] = {
+    "step": STEP_SPACE,
+    "fda": FDA_SPACE,
+    "algorithm": RUN_SPACE.without(  # a run with a dense B takes long
+        *("n=48 … 66", "n=97, 129", "A=multiple", "A=repeated", "A=banded", "A=signed diagonal")
+    ),
+    "pca": PCA_SPACE,
+    # a relaxation takes long at the levels left out
+    "bound": SUBSET_SPACE.without("n=41, 60", "size of B=1e-12", "size of B=1e12"),
+    "cardinality": SUBSET_SPACE,
+}
 
 
 @dataclass(frozen=True)
@@ -102,7 +92,7 @@ def left_out_by(tol: Tolerances, space: Space) -> tuple[str, ...]:
     """The levels of a space that a profile is not for."""
     gone = ["B=basis 1e8"] if tol.accuracy > 1e-8 else []
     gone += ["B=cond 1e8"] if tol.largest_condition < 1e8 else []
-    gone += [f"ε={v}" for v in STEP_SPACE.dimensions["ε"] if STEP_SPACE.at("ε", v)[0] < tol.smallest_eps]
+    gone += [f"ε={v}" for v, (low, _) in STEP_SPACE.dimensions["ε"].items() if low < tol.smallest_eps]
     if tol.largest_scale < np.inf:
         gone += [name for name in space.levels if name.startswith("size of") and not name.endswith("=1")]
         gone += ["τ=huge", "norm of y=1e-8", "norm of y=1e-4"]
@@ -117,7 +107,7 @@ def made_suite(level: str, seed: int, effort: Effort, left_out: tuple[str, ...])
         rng = np.random.default_rng([seed, len(level)])
         pairwise = covered(space, builder(level), rng, triples=full)
         tries = 600 if level == "pca" else 300  # its runs are cheap, and few of them tell
-        more = covered(telling_part(level, space), telling_builder(level), rng, attempts=tries)
+        more = covered(telling_part(level, space), builder(level, telling=True), rng, attempts=tries)
         hard = [case for case in hard_cases(level, seed, 10 if full else 4) if level in RUNS or usable(case)]
         bases = state_bases(level, np.random.default_rng([seed, 11]), 2 if full else 1)
         pairs = {name: tuple(make(bases)) for name, (make, _) in PAIRS.items()}
@@ -131,25 +121,26 @@ def hard_cases(level: str, seed: int, count: int) -> Iterator[Instance]:
     """Cases that a covering array need not bring: plain ones, and hard ones made one by one."""
     if level in RUNS:
         return hard_runs(level, seed, count)
-    if level in ("bound", "cardinality"):
-        return hard_subsets(level, seed, 2 * count)
-    plain = plain_steps(level, seed)
-    return chain(plain, hard_steps(seed, count)) if level == "step" else plain
+    return extra_steps(level, seed, count) if level in ("step", "fda") else hard_subsets(level, seed, 2 * count)
 
 
-def builder(level: str) -> Build:
-    """How a row of the level's space becomes a case, each of its sizes equally often; None if it cannot be judged."""
+def builder(level: str, *, telling: bool = False) -> Build:
+    """How a row of the level's space becomes a case, each of its sizes equally often; None if it cannot be judged.
+
+    telling: only cases in which every argument has a part.
+    """
     sizes: dict[str, list[int]] = {}
 
     def build(row: Row, rng: Random) -> Instance | None:
         if not sizes.get(row["n"]):
-            sizes[row["n"]] = [int(n) for n in rng.permutation(SPACES[level].at("n", row["n"]))]
+            sizes[row["n"]] = [int(n) for n in rng.permutation(SPACES[level].dimensions["n"][row["n"]])]
         n = sizes[row["n"]].pop()
-        if level in RUNS:
-            return run_of_row(level, row, n, rng)  # its runs are chosen so that they can be judged
-        makers = {"step": step_of_row, "fda": fda_of_row}
-        case = makers[level](row, n, rng) if level in makers else subset_of_row(level, row, n, rng)
-        return case if usable(case) else None
+        if level in ("step", "fda"):
+            case = step_of_row(row, n, rng) if level == "step" else fda_of_row(row, n, rng)
+        else:
+            case = (run_of_row if level in RUNS else subset_of_row)(level, row, n, rng)
+        kept = case is not None and usable(case) and (not telling or is_telling(case))
+        return case if kept else None
 
     return build
 
@@ -163,16 +154,10 @@ def telling_part(level: str, space: Space) -> Space:
     return space.without(*space.hiding, *inside, *few, *slow)
 
 
-def telling_builder(level: str) -> Callable[[Row, Random], Instance | None]:
-    """As `builder`, for cases in which every argument has a part."""
-    build = builder(level)
-    return lambda row, rng: case if (case := build(row, rng)) is not None and is_telling(case) else None
-
-
 def is_telling(case: Instance) -> bool:
     """Does the answer have two nonzeros or more, and lie on the boundary of Ω, without a tie?"""
     if case.level in RUNS:
-        return useful_run(case, QUICK_RUN) is not None
+        return useful_run(case)
     if case.level in ("bound", "cardinality"):
         return 1 < case.data["k"] < case.n
     x = reference(case).x
@@ -195,9 +180,8 @@ def state_bases(level: str, rng: Random, count: int) -> list[Instance]:
 
 def every_argument_matters(case: Instance) -> bool:
     """Does every argument move the answer? B does not in a step that ends inside Ω, nor ρ̃ where one entry is left."""
-    if not (usable(case) and is_telling(case)):
-        return False
-    return case.level not in ("step", "fda") or reference(case).nondegenerate
+    step = case.level in ("step", "fda")
+    return usable(case) and is_telling(case) and (not step or reference(case).nondegenerate)
 
 
 def state_base(level: str, metric: str, shift: float, n: int, rng: Random) -> Instance:
@@ -218,12 +202,6 @@ def state_base(level: str, metric: str, shift: float, n: int, rng: Random) -> In
         top = leading(A, B)
         return run_case(level, A, B, 0.02 * float(top @ A @ top), eps, run_start(B, top, "near", rng), flags)
     return pencil_case(level, A, B, max(2, n - 1) if level == "cardinality" else 2, flags)
-
-
-def chosen(found: Sequence[Instance], count: int) -> list[Instance]:
-    """So many of them, evenly spread over the sizes."""
-    places = np.unique(np.linspace(0, len(found) - 1, count).astype(int)) if found else []
-    return [found[int(i)] for i in places]
 
 
 # The covering array
@@ -308,3 +286,55 @@ def grown(space: Space, start: list[int], wanted: Any, third: Any, rng: Random) 
         chosen.append(best)
         gain += float(new[best])
     return gain, sorted(chosen)
+
+
+# Properties of the data
+
+
+def properties(case: Instance) -> Properties:
+    """Truth values as 0 and 1 by their words, and numbers by their names."""
+    data, B, n = case.data, case.B, case.n
+    diag = np.diagonal(B)
+    found: dict[str, float] = {"n": n, "n is even": n % 2 == 0}
+    if case.level != "pca":
+        found |= {"B = I": np.array_equal(B, np.eye(n)), "B is diagonal": np.array_equal(B, np.diag(diag)),
+                  "diag(B) = 1": bool(np.all(np.abs(diag - 1.0) <= 1e-8)), "B has a zero entry": not B.all(),
+                  "cond(B)": condition(case), "max |B|": float(np.max(np.abs(B))),
+                  "max |Bᵢⱼ|/√(BᵢᵢBⱼⱼ)": float(np.max(np.abs(B - np.diag(diag)) / np.sqrt(np.outer(diag, diag)))),
+                  }  # fmt: skip
+    if "A" in data:
+        found |= matrix_properties(data["A"])
+    for name in ("y", "x0", "a"):
+        if name in data:
+            v, size = data[name], float(np.max(np.abs(data[name]))) or 1.0
+            found |= {f"{name} has a zero": not v.all(), f"{name} has a negative entry": bool(np.any(v < 0.0)),
+                      f"nonzeros of {name}": int(np.count_nonzero(v)),
+                      f"least |{name}ᵢ| over the largest": float(np.min(np.abs(v))) / size}  # fmt: skip
+            if name != "a":
+                found[f"‖{name}‖_B"] = math.sqrt(max(0.0, float(v @ B @ v)))
+    for name, symbol in (("rho", "ρ̃"), ("nu", "ν"), ("tau", "τ")):
+        found |= {f"{symbol} = 0": data[name] == 0.0} if name in data else {}
+    found |= {symbol: float(data[name]) for name, symbol in (("eps", "ε"), ("k", "k")) if name in data}
+    if case.level == "step":
+        limit = collapse(data["A"], data["y"], data["eps"], data["tau"])
+        found |= {"τ/max |A|": share(float(data["tau"]), float(np.max(np.abs(data["A"])))),
+                  "ρ̃ over the ρ̃ of collapse": data["rho"] / limit if limit > 0.0 else math.inf}  # fmt: skip
+    if case.level in ("step", "fda"):
+        x = reference(case).x
+        found |= {"x* = 0": not x.any(), "nonzeros of x*": int(np.count_nonzero(x)),
+                  "x* lies inside Ω": case.level == "step" and float(surrogate(case).room(x)) > 1e-9}  # fmt: skip
+    found |= {"k = n": data["k"] == n} if "k" in data else {}
+    layout = next((flag[7:] for flag in case.flags if flag.startswith("layout=")), "C order")
+    return {**found, **{f"the arrays are {name}": layout == name for name in ("strided", "read-only")},
+            "the arrays are in Fortran order": layout == "Fortran order"}  # fmt: skip
+
+
+def matrix_properties(A: Any) -> dict[str, float]:
+    """What code may ask about A."""
+    diag, low = np.diagonal(A), float(np.linalg.eigvalsh(A)[0])
+    size = float(np.max(np.abs(A)))
+    return {"A = 0": size == 0.0, "A is diagonal": np.array_equal(A, np.diag(diag)), "max |A|": size,
+            "A has a negative eigenvalue": low < -1e-10 * size, "tr A ≤ 0": float(np.sum(diag)) <= 0.0,
+            "A has a zero row": not np.all(np.any(A, axis=0)), "A has a negative entry": bool(np.any(A < 0.0)),
+            "diag(A) = 0": not diag.any(), "A is singular": abs(low) <= 1e-10 * size,
+            "A is a multiple of I": np.array_equal(A, diag[0] * np.eye(len(A)))}  # fmt: skip

@@ -1,10 +1,7 @@
 """A solver on trial: its calls, one at a time and within a time limit, and what was found in its answers."""
 
-from __future__ import annotations
-
 import io
 import math
-import queue
 import sys
 import threading
 import warnings
@@ -19,11 +16,13 @@ import numpy as np
 
 from .._numerics.checks import Vector, as_number
 from ..errors import SolverFailed
-from .equations import Limits, over, worst
+from .equations import Limits, share, worst
 from .levels import LEVELS, Instance, Tolerances
 from .suite import Suite
 
 Solver: TypeAlias = Callable[..., Any]
+Handed: TypeAlias = tuple[Instance, list[Any], list[Any]]
+"""A question, the arguments that the solver was given, and copies of them to compare them with."""
 Status: TypeAlias = Literal["passed", "failed", "blocked"]
 Kind: TypeAlias = Literal["contract", "advisory"]
 
@@ -56,29 +55,12 @@ class Answer:
     taken: frozenset[Any] = frozenset()
 
 
-@dataclass(eq=False)
-class Handed:
-    """What a solver was given, with copies of the arrays to compare them with."""
-
-    instance: Instance
-    arguments: list[Any]
-    copies: list[Any] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.copies = [a.copy() if isinstance(a, np.ndarray) else a for a in self.arguments]
-
-    def changed(self) -> str:
-        """The names of the arrays that hold other numbers now."""
-        rows = zip(LEVELS[self.instance.level].arguments, self.copies, self.arguments, strict=True)
-        return ", ".join(n for n, old, new in rows if isinstance(old, np.ndarray) and not np.array_equal(old, new))
-
-
 @dataclass
 class Session:
     """The calls of a solver; every answer is kept, so that one call serves all checks.
 
-    The solver runs in one worker thread: a call that never returns is left behind, as Python cannot end a thread, and
-    no further call is made. Output and warnings are caught during the call. written holds the calls during which an
+    Each call has a thread of its own: one that never returns is left behind, as Python cannot end a thread, and no
+    further call is made. Output and warnings are caught during the call. written holds the calls during which an
     argument was changed, of that call or of one of the three before it; unsupported those that raised
     NotImplementedError, which are not judged.
     """
@@ -88,12 +70,10 @@ class Session:
     calls: int = 0
     seconds: float = 0.0
     hung: str = ""
-    refused: bool = False
-    unsupported: dict[Instance, str] = field(default_factory=dict[Instance, str])
+    unsupported: set[Instance] = field(default_factory=set[Instance])
     answers: dict[Instance, Answer] = field(default_factory=dict[Instance, Answer])
     written: list[tuple[Instance, str]] = field(default_factory=list[tuple[Instance, str]])
-    watched: deque[Handed] = field(default_factory=lambda: deque[Handed](maxlen=4))
-    _worker: _Worker | None = None
+    handed: deque[Handed] = field(default_factory=lambda: deque[Handed](maxlen=4))
 
     def ask(self, instance: Instance) -> Answer:
         """The answer to an instance, asked for the first time or remembered."""
@@ -113,79 +93,61 @@ class Session:
         """One call with the given arguments, judged for form alone."""
         if self.hung:
             return Answer(None, self.hung, asked=False)
-        self.watched.append(Handed(instance, arguments))
+        self.handed.append((instance, arguments, [np.copy(value) for value in arguments]))
         output, begin = io.StringIO(), perf_counter()
         with warnings.catch_warnings(record=True) as caught, redirect_stdout(output), redirect_stderr(sys.stderr):
             warnings.simplefilter("always")
-            raw, failure = self._run(arguments)
-        if self.refused:
-            self.refused = False
-            self.unsupported.setdefault(instance, failure)
-            return Answer(None, failure, asked=False)
+            raw, error = self._run(arguments)
+        if isinstance(error, NotImplementedError):
+            self.unsupported.add(instance)
+            return Answer(None, f"unsupported: {first_line(error)}", asked=False)
         self.calls += 1
         self.seconds += perf_counter() - begin
         self._look()
-        answer = Answer(None, failure) if failure else form_of(instance, raw)
+        # SolverFailed comes from another process, and says all
+        raised = "" if error is None or isinstance(error, SolverFailed) else f"raised {type(error).__name__}: "
+        answer = form_of(raw, instance) if error is None else Answer(None, f"{raised}{first_line(error)}")
         warned = f"{caught[0].category.__name__}: {caught[0].message}" if caught else ""
         taken = frozenset(getattr(self.solver, "taken", ()))
         return replace(answer, printed=bool(output.getvalue()), warned=warned, raw=raw, taken=taken)
 
     def _look(self) -> None:
         """Note which of the arrays handed over last are no longer what they were; each call is noted once."""
-        for handed in list(self.watched):
-            if names := handed.changed():
-                late = "" if handed is self.watched[-1] else ", when it was called again"
-                self.written.append((handed.instance, f"changed {names} in place{late}"))
-                self.watched.remove(handed)
+        last = self.handed[-1]
+        for _ in range(len(self.handed)):
+            instance, arguments, copies = call = self.handed.popleft()
+            rows = zip(LEVELS[instance.level].arguments, copies, arguments, strict=True)
+            if names := [name for name, old, new in rows if not np.array_equal(old, new)]:
+                late = "" if call is last else ", when it was called again"
+                self.written.append((instance, f"changed {', '.join(names)} in place{late}"))
+            else:
+                self.handed.append(call)
 
-    def _run(self, arguments: list[Any]) -> tuple[Any, str]:
-        """(what the solver returned, what went wrong)."""
-        self._worker = self._worker or _Worker(self.solver)
-        try:
-            raw, error = self._worker.run(arguments, self.time_limit)
-        except queue.Empty:
+    def _run(self, arguments: list[Any]) -> tuple[Any, BaseException | None]:
+        """(what the solver returned, what it raised)."""
+        found: list[tuple[Any, BaseException | None]] = []
+
+        def work() -> None:
+            try:
+                found.append((self.solver(*arguments), None))
+            except BaseException as error:  # SystemExit included: a solver that exits has not answered
+                found.append((None, error))
+
+        thread, begin, used = threading.Thread(target=work, daemon=True), perf_counter(), process_time()
+        thread.start()
+        thread.join(self.time_limit)
+        while thread.is_alive() and starved(perf_counter() - begin, process_time() - used, self.time_limit):
+            thread.join(0.25 * self.time_limit)
+        if not found:
             self.hung = f"no answer within {self.time_limit:g} s; the solver was not called again"
-            return None, self.hung
-        if error is None or isinstance(error, SolverFailed):  # it comes from another process, and says all
-            self.hung = getattr(self.solver, "lost", "")
-            return raw, first_line(error) if error is not None else ""
-        self.refused = isinstance(error, NotImplementedError)
-        return raw, f"{'unsupported' if self.refused else f'raised {type(error).__name__}'}: {first_line(error)}"
+            return None, SolverFailed(self.hung)
+        self.hung = getattr(self.solver, "lost", "")
+        return found[0]
 
 
 def first_line(error: BaseException) -> str:
     """The first line of an exception's message."""
     return next(iter(str(error).strip().splitlines()), "without a message")
-
-
-class _Worker:
-    """One daemon thread that calls the solver, so that a call that never returns can be left behind."""
-
-    def __init__(self, solver: Solver) -> None:
-        self._solver = solver
-        self._inbox: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
-        self._outbox: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def run(self, arguments: list[Any], seconds: float) -> tuple[Any, BaseException | None]:
-        """The solver's answer or its exception; queue.Empty when it takes too long."""
-        begin, used, wait = perf_counter(), process_time(), seconds
-        self._inbox.put(arguments)
-        while True:
-            try:
-                return self._outbox.get(timeout=wait)
-            except queue.Empty:
-                if not starved(perf_counter() - begin, process_time() - used, seconds):
-                    raise
-                wait = 0.25 * seconds
-
-    def _serve(self) -> None:
-        while True:
-            arguments = self._inbox.get()
-            try:
-                self._outbox.put((self._solver(*arguments), None))
-            except BaseException as error:  # SystemExit included: a solver that exits has not answered
-                self._outbox.put((None, error))
 
 
 def starved(wall: float, cpu: float, limit: float) -> bool:
@@ -199,22 +161,20 @@ def starved(wall: float, cpu: float, limit: float) -> bool:
 # The form of an answer
 
 
-def form_of(instance: Instance, raw: Any) -> Answer:
+def form_of(raw: Any, instance: Instance) -> Answer:
     """The answer as numbers, or what is wrong with its form."""
-    if LEVELS[instance.level].returns == "bound":
-        return Answer(*number_of(raw))
-    return vector_of(raw, instance.n)
+    return number_of(raw) if LEVELS[instance.level].returns == "bound" else vector_of(raw, instance.n)
 
 
-def number_of(raw: Any) -> tuple[Vector | None, str]:
-    """(a bound as a vector of one, or None and why); +∞ is a number, NaN is not."""
+def number_of(raw: Any) -> Answer:
+    """A bound as a vector of one; +∞ is a number, NaN is not."""
     array = numbers_of(raw)
     if array is None:
-        return None, f"returned {described(raw)} where a number is expected"
+        return Answer(None, f"returned {described(raw)} where a number is expected")
     if array.size != 1:
-        return None, f"returned an array of shape {array.shape} where a number is expected"
-    value = float(array.reshape(-1)[0])
-    return (None, "returned NaN") if math.isnan(value) else (np.array([value]), "")
+        return Answer(None, f"returned an array of shape {array.shape} where a number is expected")
+    x = array.reshape(1).astype(np.float64)
+    return Answer(None, "returned NaN") if np.isnan(x[0]) else Answer(x)
 
 
 def vector_of(raw: Any, n: int) -> Answer:
@@ -290,7 +250,7 @@ class Finding:
     @property
     def ratio(self) -> float:
         """How many times the limit."""
-        return over(self.violation, self.limit)
+        return share(self.violation, self.limit)
 
     @property
     def failed(self) -> bool:
@@ -314,9 +274,8 @@ class Trial:
         """The equation that the answer misses most; no answer is an infinite miss."""
         if answer.x is None:
             return Finding(case, math.inf, 1.0, None, answer.problem)
-        miss = worst(case, answer.x, self.limits(answer, single=single))
-        words = f"{miss.equation.name}{f' ({note})' if note else ''}"
-        return Finding(case, miss.violation, miss.limit, answer.x, words)
+        name, violation, limit = worst(case, answer.x, self.limits(answer, single=single))
+        return Finding(case, violation, limit, answer.x, f"{name} ({note})" if note else name)
 
     def right(self, case: Instance) -> bool:
         """Does the answer to a case satisfy every equation?"""
@@ -371,7 +330,7 @@ class Check:
     findings: Callable[[Trial], Iterable[Finding]]
     kind: Kind = "contract"
     blocked: str = "no answer could be judged"
-    since: str = ""
+    since: str = "1"
 
     def run(self, trial: Trial) -> Outcome:
         """The worst finding decides; of the failing ones the smallest instance is shown; none at all is blocked."""

@@ -5,8 +5,6 @@ answer, and `tolerance` what it is judged by, so that a judge in another languag
 back to the same bits.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +17,11 @@ import numpy as np
 
 from .._numerics.checks import as_whole, shown
 from ..errors import InvalidParameter
-from .equations import Limits, worst
-from .levels import LEVELS, Instance, Level, Tolerances, known_level, plain, question, tolerances
-from .pencil_cases import optimum
+from .equations import Limits, share, worst
+from .levels import LEVELS, Instance, Level, Tolerances, known_level, optimum, plain, question, tolerances
 from .reference_answers import reference, surrogate
 from .suite import Effort, suite
-from .trial import Answer, first_line, number_of, vector_of
+from .trial import first_line, form_of
 
 SCHEMA_VERSION = 2
 
@@ -241,14 +238,14 @@ def judge_one(content: Mapping[str, Any], vector: Mapping[str, Any], answers: Ma
         status = "passed" if refused else "failed"
         return Judgement(name, group, status, "refusal", float(not refused), 0.0, vector["comment"])
     case = stored_instance(content["level"], vector)
-    answer = Answer(*number_of(given)) if content["returns"] == "bound" else vector_of(given, case.n)
+    answer = form_of(given, case)
     if answer.x is None:
         return Judgement(name, group, "failed", "valid answer", np.inf, 0.0, answer.problem)
     allowed = vector["tolerance"]
     tol = Tolerances("vector", float(allowed["accuracy"]), "stored with the vector", gap=float(allowed["gap"]))
-    miss = worst(case, answer.x, Limits(tol))
-    status = "passed" if miss.ratio <= 1.0 else "failed"
-    return Judgement(name, group, status, miss.equation.name, miss.violation, miss.limit)
+    equation, violation, limit = worst(case, answer.x, Limits(tol))
+    status = "passed" if share(violation, limit) <= 1.0 else "failed"
+    return Judgement(name, group, status, equation, violation, limit)
 
 
 def stored_instance(level: str, vector: Mapping[str, Any]) -> Instance:

@@ -54,6 +54,11 @@ def frame_with(**columns):
         (lambda: fda_pencil(data(0), [0, 1]), "X has 30 rows but y has 2 labels"),
         (lambda: fda_pencil(data(0), [None, 1.0] * 15), "15 missing labels"),
         (lambda: fda_pencil(data(0), [np.nan, 1.0] * 15), "15 missing labels"),
+        (
+            lambda: fda_pencil(data(0), ["a", 1] * 15),
+            "class labels of one type that can be sorted: '<' not supported",
+        ),
+        (lambda: fda_pencil(data(0), [[], []] * 15), "class labels of one type that can be sorted: unhashable"),
         (lambda: fda_pencil(np.vstack([data(0)] * 2), np.repeat([0, 1], 30)), "class means coincide"),
         (lambda: fda_vectors(data(0), np.arange(30) % 3), "3 classes where two are needed"),
     ],

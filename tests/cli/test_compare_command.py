@@ -76,14 +76,13 @@ def test_the_readme_shows_what_the_command_prints(capsys, monkeypatch):
     assert lines(printed) == lines(readme.split("```text\n", 1)[1].split("```", 1)[0])
 
 
-def test_a_range_with_json_plot_and_page(capsys, tmp_path):
-    plot, page = tmp_path / "intervals.svg", tmp_path / "report.html"
-    assert main(["compare", "pitprops", "-k", "2:4", *QUICK, "--json", "--plot", str(plot), "--html", str(page)]) == 0
+def test_a_range_with_json_and_plot(capsys, tmp_path):
+    plot = tmp_path / "intervals.svg"
+    assert main(["compare", "pitprops", "-k", "2:4", *QUICK, "--json", "--plot", str(plot)]) == 0
     made = json.loads(capsys.readouterr().out)
     assert [run["k"] for run in made["comparisons"]] == [2, 3, 4]
     assert all(run["proved"] for run in made["comparisons"])
     assert plot.read_text(encoding="utf-8").lstrip().startswith("<?xml")
-    assert "k = 4: the optimum is 2.93748, proved" in page.read_text(encoding="utf-8")
 
 
 def test_cca_and_fda_from_data_files(capsys, tmp_path):
@@ -122,7 +121,6 @@ def test_ranges():
         (["--methods", "magic"], "method = 'magic' is unknown"),
         (["--plot", "picture.bmp"], "must end in .png"),
         (["--plot", "nowhere/picture.png"], "cannot be written (No such file or directory)"),
-        (["--html", "nowhere/report.html"], "cannot be written (No such file or directory)"),
         (["--time-limit", "-3"], "out of range"),
     ],
 )
@@ -160,8 +158,8 @@ def test_an_interrupted_comparison_reports_what_is_done(run, monkeypatch, tmp_pa
         return compare(pencil, k, *args, **settings)
 
     monkeypatch.setattr(comparison, "compare", interrupted)
-    page = tmp_path / "page.html"
-    argv = ["compare", "pitprops", "--methods", "solve", "--html", page, *form]
+    plot = tmp_path / "plot.png"
+    argv = ["compare", "pitprops", "--methods", "solve", "--plot", plot, *form]
     code, out, err = run(*argv, "-k", "2:6")
     assert (code, err) == (130, "dcgev: interrupted after 2 of 5 cardinalities, which are shown.\n")
     if form:
@@ -169,7 +167,7 @@ def test_an_interrupted_comparison_reports_what_is_done(run, monkeypatch, tmp_pa
         assert ([one["k"] for one in made["comparisons"]], made["ended"]) == ([2, 3], False)
     else:
         assert [line.split()[0] for line in out.splitlines() if "solve" in line] == ["2", "3"]
-    assert "k = 3" in page.read_text(encoding="utf-8")
+    assert plot.stat().st_size > 1000
     assert run(*argv, "-k", "4") == (130, "", "dcgev: interrupted.\n")
 
 
@@ -179,9 +177,9 @@ def test_an_interrupt_inside_one_cardinality_reports_its_finished_rows(run, monk
         raise KeyboardInterrupt
 
     monkeypatch.setattr("dcgev_cvx.comparison.methods.cheap_bound", interrupt)
-    page = tmp_path / "page.html"
+    plot = tmp_path / "plot.png"
     code, out, err = run(
-        "compare", "pitprops", "--methods", "greedy,no-sdp", "-k", "6,7", "--html", page, "--details", *form
+        "compare", "pitprops", "--methods", "greedy,no-sdp", "-k", "6,7", "--plot", plot, "--details", *form
     )
     words = "interrupted at k = 6, after 0 of 2 cardinalities; the finished rows are shown"
     assert (code, err) == (130, f"dcgev: {words}.\n")
@@ -192,7 +190,7 @@ def test_an_interrupt_inside_one_cardinality_reports_its_finished_rows(run, monk
     else:
         assert "3.77096" in out
         assert "not finished: interrupted" in out
-    assert "3.77096" in page.read_text(encoding="utf-8")
+    assert plot.stat().st_size > 1000
 
 
 def test_an_endless_range_ends_at_the_first_k_out_of_range(run):

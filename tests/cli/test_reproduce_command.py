@@ -1,12 +1,11 @@
 """`dcgev reproduce` as typed: exit codes, one-line errors, the page it writes."""
 
 import json
-import logging
 
 import pytest
 
 from dcgev_cvx.cli import main
-from dcgev_cvx.cli import reproduce_command as reproduce
+from dcgev_cvx.reproduction import running
 
 
 def test_table_1_from_the_command_line(tmp_path, capsys):
@@ -25,17 +24,17 @@ def test_second_run_says_what_is_kept(tmp_path, capsys):
     main(command)
     capsys.readouterr()
     assert main(command) == 0
-    assert "table1: 4 of 4 results are on disk already." in capsys.readouterr().err
+    assert "table1: 6 of 6 results are on disk already." in capsys.readouterr().err
 
 
 def test_an_interrupt_is_two_lines_and_finished_results_are_kept(tmp_path, capsys, monkeypatch):
-    def impatient(self, name, finished, total, message):
-        if finished:
-            raise KeyboardInterrupt
+    def impatient(*result):
+        save(*result)
+        raise KeyboardInterrupt
 
-    command = ["reproduce", "table1", "--tiny", "--out", str(tmp_path)]
+    save, command = running.save, ["reproduce", "table1", "--tiny", "--out", str(tmp_path)]
     with monkeypatch.context() as patch:
-        patch.setattr(reproduce.ProgressBars, "__call__", impatient)
+        patch.setattr(running, "save", impatient)
         assert main(command) == 130
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
@@ -43,7 +42,7 @@ def test_an_interrupt_is_two_lines_and_finished_results_are_kept(tmp_path, capsy
         "dcgev: interrupted.",
     ]
     assert main(command) == 0
-    assert "table1: 1 of 4 results are on disk already." in capsys.readouterr().err
+    assert "table1: 1 of 6 results are on disk already." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -54,9 +53,8 @@ def test_an_interrupt_is_two_lines_and_finished_results_are_kept(tmp_path, capsy
         (["table1", "--seed", "-1"], "seed = -1 must be a whole number of at least 0"),
         (["table1", "--seed", "9" * 400], "must be a whole number of at least 0 and at most 10000"),
         (["table1", "--corpus", "planted"], "corpus is not used by table1"),
-        (["table5", "--corpus", "none.npz"], "corpus none.npz does not exist; manpages and planted need no file"),
+        (["table5", "--corpus", "none.npz"], "corpus none.npz does not exist; planted needs no file"),
         (["table5", "--corpus", ""], "corpus = '' must be the path of a file or folder"),
-        (["figure6", "--songs", "nowhere"], "songs nowhere does not exist"),
         (["table1", "--page", "/"], "--page / is a folder, a pipe or a device: give the name of a file"),
         (["table1", "--page", ""], "--page = '' must be the path of a file or folder"),
         (["table1", "--out", ""], "out = '' must be the path of a file or folder"),
@@ -83,31 +81,26 @@ def test_an_unwritable_page_is_refused_before_anything_is_computed(tmp_path, cap
     assert not (tmp_path / "out").exists()
 
 
-def test_other_settings_in_the_folder(tmp_path, capsys):
-    main(["reproduce", "table1", "--tiny", "--out", str(tmp_path)])
-    assert main(["reproduce", "table1", "--tiny", "--seed", "5", "--out", str(tmp_path)]) == 2
-    assert "seed: there 0, now 5" in capsys.readouterr().err
+def test_another_seed_has_its_own_results(tmp_path, capsys):
+    for seed in ("0", "5"):
+        assert main(["reproduce", "table1", "--tiny", "--seed", seed, "--out", str(tmp_path)]) == 0
+        assert "on disk" not in capsys.readouterr().err
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["tiny-0", "tiny-5"]
 
 
 def test_missing_data_ends_with_1_and_a_reason(tmp_path, capsys, monkeypatch):
     from dcgev_cvx.errors import DataUnavailable
-    from dcgev_cvx.reproduction import gene_expression, tables34
+    from dcgev_cvx.reproduction import tables34
 
     def refused(*_):
         raise DataUnavailable("Colon.rda is not in the cache")
 
     tables34.data.cache_clear()
     monkeypatch.setenv("DCGEV_DATA", str(tmp_path / "empty"))
-    monkeypatch.setattr(gene_expression, "located", refused)
+    monkeypatch.setattr(tables34, "located", refused)
     monkeypatch.setitem(tables34.EXPERIMENT.tiny, "data", [["colon", 2000]])
     assert main(["reproduce", "tables34", "--tiny", "--out", str(tmp_path)]) == 1
     assert "not computed  DataUnavailable: Colon.rda is not in the cache" in capsys.readouterr().out
-
-
-def test_logs_are_silent_during_the_run_only():
-    with reproduce.ProgressBars():
-        assert not logging.getLogger("distributed").isEnabledFor(logging.CRITICAL)
-    assert logging.getLogger("distributed").isEnabledFor(logging.CRITICAL)
 
 
 def test_help_names_the_experiments(capsys):

@@ -1,11 +1,11 @@
-"""`dcgev solve --rho`: what is printed, how it ends, and what is refused."""
+"""`dcgev solve`: what is printed, how it ends, and what is refused."""
 
 import json
 
 import numpy as np
 import pytest
 
-from dcgev_cvx import datasets, sparse_gev
+from dcgev_cvx import components, datasets, sparse_gev
 
 
 def test_solve_pitprops(run):
@@ -123,7 +123,7 @@ BAD = [
     (["solve", "pitprops", "--rho", 1, "--engine", "steam"], "engine = 'steam' is unknown"),
     (["solve", "pitprops", "--rho", 1, "--engine", "native", "--solver", "SCS"], "no meaning with --engine native"),
     (["solve", "pitprops", "--rho", 1, "--x0", "1,2"], "x0 must have length 13, got shape (2,)"),
-    (["solve", "pitprops", "--rho", 1, "--x0", "nowhere.npy"], "nowhere.npy does not exist"),
+    (["solve", "pitprops", "--rho", 1, "--x0", "x.npy"], "argument --x0: invalid numbers value: 'x.npy'"),
     (["solve", "pitprops", "--rho", 1, "--x0", ",".join(["1"] * 13)], "x0 lies outside Ω: x0ᵀBx0 = 13 > 1"),
 ]
 
@@ -139,3 +139,32 @@ def test_bad_input_is_one_line(run, tmp_path, monkeypatch, argv, message):
     assert err.startswith("dcgev: ")
     assert err.count("\n") == 1
     assert message in err
+
+
+# -k and --components
+
+
+def test_solve_for_a_cardinality(run):
+    code, out, err = run("solve", "pitprops", "-k", 4)
+    assert (code, err) == (0, "")
+    assert "2.93748, 69.63% of λmax(A,B)" in out
+    assert "22.60% of tr(A)" in out
+    assert "no ρ̃ tried gives this k" in out
+    assert max(len(line) for line in out.splitlines()) <= 80
+
+
+def test_solve_for_several_components(run):
+    code, out, err = run("solve", "pitprops", "--components", "6,2,2,1,1,1")
+    assert (code, err) == (0, "")
+    assert "projector trace  77.05% of tr(A)" in out
+    assert "plain sum        80.19% of tr(A)" in out
+    assert "orthogonalized-hotelling" in out
+    assert max(len(line) for line in out.splitlines()) <= 80
+
+
+def test_json_is_the_library_s_answer(run_json):
+    made = run_json("solve", "pitprops", "--components", "3,2", "--deflation", "schur")
+    found = components(datasets.pitprops(), [3, 2], deflation="schur")
+    assert [part["value"] for part in made["components"]] == list(found.values)
+    assert made["explained"]["projector_trace"] == found.projector_trace().tolist()
+    assert made["deflation"] == "schur"

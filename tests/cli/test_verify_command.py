@@ -32,7 +32,7 @@ def test_a_function_in_a_file(tmp_path, capsys):
         ("nothing", "MODULE:FUNCTION"),
         ("no_such_module_here:f", "could not be imported"),
         ("math:nothing", "has no 'nothing'"),
-        ("nowhere.py:f", "does not exist"),
+        ("nowhere.py:f", "No such file"),
     ],
 )
 def test_targets_that_are_none(target, words, capsys):

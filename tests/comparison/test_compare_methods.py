@@ -14,7 +14,7 @@ from dcgev_cvx import InvalidParameter, Pencil, SolverFailed, compare, dc_pca
 from dcgev_cvx.comparison import METHODS, Interrupted
 from dcgev_cvx.comparison.methods import Context
 from dcgev_cvx.datasets import pitprops, planted_cca
-from dcgev_cvx.exact import Progress, brute_force
+from dcgev_cvx.exact import brute_force
 
 QUICK = ("dc-pca", "solve", "greedy", "rounded", "homogeneous", "no-sdp", "exact")
 
@@ -192,17 +192,3 @@ def test_an_interrupt_keeps_the_rows_that_were_finished(monkeypatch, row_of):
     with pytest.raises(KeyboardInterrupt) as nothing:
         compare(pitprops(), 6, ["rounded", "exact"])
     assert nothing.type is KeyboardInterrupt  # there was no row to keep
-
-
-def test_an_interrupted_search_leaves_the_bound_that_it_had_proved(monkeypatch, row_of):
-    def interrupted(pencil, k, *, progress, **settings):
-        progress(Progress(7, 20, 3.7, 3.9, 4, 1.0))
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("dcgev_cvx.exact.best_subset", interrupted)
-    with pytest.raises(Interrupted) as stop:
-        compare(pitprops(), 6, ["greedy", "exact"])
-    bound = row_of(stop.value.comparison, "exact-bound")
-    assert bound.valid
-    assert 3.9 < bound.value < 3.9 + 1e-12
-    assert "7 nodes" in bound.status

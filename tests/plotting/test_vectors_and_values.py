@@ -19,14 +19,6 @@ def test_loadings_are_the_vectors_and_carry_the_names(pitprops, result, ax):
     assert [label.get_text() for label in ax.get_xticklabels()] == list(pitprops.names)
 
 
-def test_agreement_prints_the_distances(pitprops, ax):
-    x = pitprops.leading_vector
-    plotting.plot_agreement(pitprops, {"one": x, "two": x + 1e-6, "three": x}, ax)
-    texts = [text.get_text() for text in ax.texts]
-    assert texts[0] == texts[2] == "0"
-    assert texts[1] == "4e-06"
-
-
 def test_nothing_to_draw_is_refused(pitprops, ax):
     with pytest.raises(InvalidParameter, match="no vector to draw"):
         plotting.plot_loadings(pitprops, {}, ax)

@@ -2,15 +2,15 @@
 
 import pytest
 
-from dcgev_cvx.reproduction import running
+from dcgev_cvx._numerics import output_files
+from dcgev_cvx.reproduction.corpora import planted_translations
 from dcgev_cvx.reproduction.retrieval import kernel_views, sparse_cca
-from dcgev_cvx.reproduction.translated_texts import planted_translations
 
 
 @pytest.fixture
 def full_disk_after(monkeypatch):
     """Let the disk be full after a number of files; None frees it again."""
-    real = running.os.fsync
+    real = output_files.os.fsync
 
     def fill(files):
         room = iter([True] * files + [False]) if files is not None else None
@@ -20,7 +20,7 @@ def full_disk_after(monkeypatch):
                 raise OSError(28, "No space left on device")
             real(descriptor)
 
-        monkeypatch.setattr(running.os, "fsync", fsync)
+        monkeypatch.setattr(output_files.os, "fsync", fsync)
 
     return fill
 

@@ -7,70 +7,24 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import DataUnavailable, InvalidParameter, MissingPackage
-from dcgev_cvx.reproduction.corpora import aligned_corpus, corpus_from_texts
-from dcgev_cvx.reproduction.translated_texts import planted_translations
+from dcgev_cvx.reproduction.corpora import corpus_from_texts, planted_translations, read_corpus
 
 ENGLISH = ["The ship and the harbour: ship, harbour!", "A harbour2 in the ship's harbour.", "ship law, law, law 42"]
 FRENCH = ["Le navire et le port : navire, port !", "L'eau du port, l'eau, l'eau.", "navire loi, loi, loi 42"]
 
 
-def folders(tmp_path, english=ENGLISH, french=FRENCH):
-    for folder, texts in (("en", english), ("fr", french)):
-        (tmp_path / folder).mkdir()
-        for i, text in enumerate(texts):
-            (tmp_path / folder / f"{i}.txt").write_text(text, encoding="utf-8")
-    return tmp_path / "en", tmp_path / "fr"
-
-
-def test_stop_words_rare_words_and_digits_are_dropped_and_entries_are_one(tmp_path):
-    corpus = aligned_corpus(*folders(tmp_path))
-    assert corpus.words == (("harbour", "law", "ship"), ("eau", "loi", "navire", "port"))
+def test_stop_words_rare_words_and_digits_are_dropped_and_entries_are_one():
+    corpus = corpus_from_texts(ENGLISH, FRENCH, ["0", "1", "2"], "harbour")
+    assert corpus.words == (("harbour", "law", "ship"), ("eau", "loi", "navire", "port"))  # law: thrice in one text
     assert corpus.E.toarray().tolist() == [[1, 0, 1], [1, 0, 1], [0, 1, 1]]
     assert corpus.F.toarray().tolist() == [[0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 1, 0]]
-    assert corpus.documents == ("0.txt", "1.txt", "2.txt")
-
-
-def test_occurrences_are_counted_not_documents(tmp_path):
-    assert "law" in aligned_corpus(*folders(tmp_path)).words[0]  # three times, in one document
-
-
-def test_a_file_without_a_partner_is_named(tmp_path):
-    en, fr = folders(tmp_path)
-    (fr / "2.txt").unlink()
-    (en / "0.txt").unlink()
-    with pytest.raises(InvalidParameter, match=r"only one of .*en and .*fr holds 0\.txt, 2\.txt: add or remove"):
-        aligned_corpus(en, fr)
-
-
-def test_empty_documents_and_vocabularies_are_errors(tmp_path):
-    en, fr = folders(tmp_path)
-    (en / "1.txt").write_text(" 12 \n", encoding="utf-8")
-    with pytest.raises(InvalidParameter, match=r"no English word is left of 1\.txt: remove them or lower `least`"):
-        aligned_corpus(en, fr)
-    with pytest.raises(InvalidParameter, match="no en word is left of 2 document"):
-        corpus_from_texts(["the and of", "the"], ["navire navire navire", "navire"], ["a", "b"], "test")
-    with pytest.raises(InvalidParameter, match="no English word is left of a, b"):
-        corpus_from_texts(["one rare word", "another"], ["navire navire", "navire"], ["a", "b"], "test")
-    with pytest.raises(InvalidParameter, match="no French word is left of b: remove"):
-        corpus_from_texts(["ship ship", "ship"], ["navire navire navire", "rare"], ["a", "b"], "test")
-
-
-def test_folders_that_do_not_hold_texts(tmp_path):
-    with pytest.raises(DataUnavailable, match="no cannot be read as a folder of UTF-8 texts"):
-        aligned_corpus(tmp_path / "no", tmp_path)
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(DataUnavailable, match="empty holds no text files"):
-        aligned_corpus(tmp_path / "empty", tmp_path)
-    (tmp_path / "latin").mkdir()
-    (tmp_path / "latin" / "a").write_bytes(b"\xe9t\xe9")
-    with pytest.raises(DataUnavailable, match="latin cannot be read as a folder of UTF-8 texts"):
-        aligned_corpus(tmp_path / "latin", tmp_path / "latin")
+    assert corpus.documents == ("0", "1", "2")
 
 
 def test_a_saved_corpus_comes_back_bit_for_bit(tmp_path):
     corpus = planted_translations(rng=3)
     corpus.save(tmp_path / "c.npz")
-    again = aligned_corpus(tmp_path / "c.npz")
+    again = read_corpus(tmp_path / "c.npz")
     assert (again.E != corpus.E).nnz == 0
     assert (again.F != corpus.F).nnz == 0
     assert (again.words, again.documents) == (corpus.words, corpus.documents)
@@ -89,7 +43,7 @@ def arrays(tmp_path):
         ({"fr_indices": np.full(7, 99)}, "not a corpus file"),
         ({"fr_indices": None}, "fr_indices is not a file in the archive"),
         ({"en_indices": np.array([{}, 1], dtype=object)}, "without pickled objects"),
-        ({"en_indices": np.ones(3)}, "en_indptr must rise to the number of en_indices"),
+        ({"en_indices": np.ones(3)}, "not a corpus file"),
         ({"docs": np.array(["one"])}, "not a corpus file"),
     ],
 )
@@ -97,7 +51,7 @@ def test_a_damaged_or_pickled_file_is_refused(tmp_path, change, said):
     content = {name: array for name, array in (arrays(tmp_path) | change).items() if array is not None}
     np.savez(tmp_path / "bad.npz", **content)
     with pytest.raises(DataUnavailable, match=said):
-        aligned_corpus(tmp_path / "bad.npz")
+        read_corpus(tmp_path / "bad.npz")
 
 
 def test_files_that_are_no_npz(tmp_path):
@@ -110,9 +64,9 @@ def test_files_that_are_no_npz(tmp_path):
     np.save(tmp_path / "one.npy", np.ones(3))
     for name in ("cut.npz", "pickle.npz", "text.npz", "empty.npz", "one.npy"):
         with pytest.raises(DataUnavailable, match="not a corpus file"):
-            aligned_corpus(tmp_path / name)
+            read_corpus(tmp_path / name)
     with pytest.raises(DataUnavailable, match="No such file"):
-        aligned_corpus(tmp_path / "absent.npz")
+        read_corpus(tmp_path / "absent.npz")
 
 
 def test_split_and_shuffle():
@@ -136,3 +90,13 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch):
         monkeypatch.setitem(sys.modules, package, None)
         with pytest.raises(MissingPackage, match=r"pip install 'dcgev-cvx\[reproduce\]'"):
             corpus_from_texts(["a"], ["b"], ["a"], "test")
+
+
+def test_planted_translations_share_topics():
+    corpus = planted_translations(200, 8, 10, 20, rng=1)
+    assert corpus.E.shape == corpus.F.shape == (200, 100)
+    assert (corpus.words[0][11], corpus.words[1][11], corpus.words[0][-1]) == ("t1-1", "s1-1", "t-19")
+    topics = [np.asarray(bags[:, :10].sum(axis=1)).ravel() for bags in (corpus.E, corpus.F)]
+    assert np.corrcoef(*topics)[0, 1] > 0.5
+    noise = [np.asarray(bags[:, 80:].sum(axis=1)).ravel() for bags in (corpus.E, corpus.F)]
+    assert abs(np.corrcoef(*noise)[0, 1]) < 0.3

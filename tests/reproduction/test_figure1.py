@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from dcgev_cvx.reproduction.figure1 import cumulative_finding, curve_task, first_component_findings, path_finding
-from dcgev_cvx.reproduction.findings import Verdict
+from dcgev_cvx.reproduction.report import Verdict
 
 
 def test_six_components_are_compared_by_one_measure():

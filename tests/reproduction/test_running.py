@@ -13,7 +13,7 @@ import pytest
 
 from dcgev_cvx.errors import DataUnavailable, InvalidParameter, MissingPackage
 from dcgev_cvx.reproduction import reproduce, running
-from dcgev_cvx.reproduction.running import ResultFolder, Task, checked_jobs
+from dcgev_cvx.reproduction.running import Task, checked_jobs, load, save
 
 
 def square(x, calls=None):
@@ -26,12 +26,10 @@ def square(x, calls=None):
     return {"square": x * x, "draw": float(np.random.default_rng(x).standard_normal())}
 
 
-def run(xs, out, calls=None, seed=0, **options):
+def run(xs, out, calls=None, **options):
     """(results, failures) of one task per x in the folder `out`."""
-    folder = ResultFolder(out)
-    folder.prepare({"xs": xs, "seed": seed})
     tasks = [Task(f"x{x}", square, {"x": x, "calls": calls}) for x in xs]
-    return running.run("toy", tasks, folder, **options)
+    return running.run("toy", tasks, out, **options)
 
 
 class Messages:
@@ -74,27 +72,20 @@ def test_a_damaged_result_is_computed_again_and_reported(tmp_path):
     ]
 
 
-def test_a_result_of_other_arguments_is_not_used(tmp_path):
-    folder = ResultFolder(tmp_path)
-    folder.save("x1", {"x": 1, "y": 2}, {"square": 1})
-    assert folder.load("x1", {"y": 2, "x": 1}) == {"square": 1}
-    assert folder.load("x1", {"x": 2, "y": 2}) is None
-    (tmp_path / "x2.json").write_text((tmp_path / "x1.json").read_text())
-    assert folder.load("x2", {"x": 1, "y": 2}) is None
+def test_a_result_of_other_arguments_or_another_version_is_not_used(tmp_path, monkeypatch):
+    first, second = tmp_path / "x1.json", tmp_path / "x2.json"
+    save(first, {"x": 1, "y": 2}, {"square": 1})
+    assert load(first, {"y": 2, "x": 1}) == {"square": 1}
+    assert load(first, {"x": 2, "y": 2}) is None
+    second.write_text(first.read_text())
+    assert load(second, {"x": 1, "y": 2}) is None
+    monkeypatch.setattr(running, "__version__", "another")
+    assert load(first, {"x": 1, "y": 2}) is None
 
 
 def test_a_result_nested_without_end_is_damaged(tmp_path):
     (tmp_path / "x.json").write_text("[" * 100_000)
-    assert ResultFolder(tmp_path).load("x", {}) is None
-
-
-def test_other_settings_raise_an_error_with_the_difference(tmp_path):
-    run([1], tmp_path)
-    with pytest.raises(InvalidParameter, match=r"other settings \(seed: there 0, now 1\)"):
-        run([1], tmp_path, seed=1)
-    (tmp_path / "settings.json").write_text("{")
-    with pytest.raises(InvalidParameter, match=r"seed: there None, now 0; xs: there None, now \[1\]"):
-        run([1], tmp_path)
+    assert load(tmp_path / "x.json", {}) is None
 
 
 def test_a_task_that_fails_is_not_saved_and_the_others_are(tmp_path):
@@ -107,10 +98,10 @@ def test_a_task_that_fails_is_not_saved_and_the_others_are(tmp_path):
 
 
 def test_a_full_disk_leaves_finished_results_intact(tmp_path, full_disk_after):
-    full_disk_after(2)  # the settings and the first result
+    full_disk_after(1)  # the first result
     with pytest.raises(DataUnavailable, match=r"No space left on device.*finished results are intact"):
         run([1, 2, 3], tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["settings.json", "x1.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x1.json"]
     full_disk_after(None)
     assert len(run([1, 2, 3], tmp_path)[0]) == 3
 
@@ -133,12 +124,12 @@ def test_kill_9_and_resume(tmp_path):
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("results/table1/*PCA.json")) and time.monotonic() < deadline:
+    while not list(tmp_path.glob("results/tiny-0/table1/*PCA.json")) and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    before = {path: path.read_bytes() for path in tmp_path.glob("results/table1/*.json")}
-    assert len(before) > 1
+    before = {path: path.read_bytes() for path in tmp_path.glob("results/tiny-0/table1/*.json")}
+    assert before
     killed, whole = (reproduce(["table1"], out, effort="tiny") for out in (tmp_path, tmp_path / "fresh"))
     assert all(path.read_bytes() == content for path, content in before.items())
     assert killed.findings == whole.findings
@@ -151,35 +142,15 @@ def test_the_number_of_workers_changes_no_number(tmp_path):
     assert run([1, 2, 3], tmp_path / "two", jobs=2) == run([1, 2, 3], tmp_path / "one")
 
 
-def test_a_dask_cluster_gives_the_same(tmp_path):
-    import warnings
-
-    import distributed
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
-        ) as cluster:
-            found = run([1, 13, 3], tmp_path, dask=cluster.scheduler_address)
-    assert found == run([1, 13, 3], tmp_path / "here")
-
-
-def test_no_dask_scheduler_is_an_error_of_one_sentence(tmp_path):
-    with pytest.raises(DataUnavailable, match="no Dask scheduler answers at nowhere"):
-        run([1, 2], tmp_path, dask="nowhere")
-
-
 def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch):
-    for package, options, extra in (("joblib", {"jobs": 2}, "reproduce"), ("distributed", {"dask": "x:1"}, "dask")):
-        monkeypatch.setitem(sys.modules, package, None)
-        with pytest.raises(MissingPackage, match=rf"{package}: pip install 'dcgev-cvx\[{extra}\]'"):
-            run([1, 2], tmp_path / package, **options)
+    monkeypatch.setitem(sys.modules, "joblib", None)
+    with pytest.raises(MissingPackage, match=r"joblib: pip install 'dcgev-cvx\[reproduce\]'"):
+        run([1, 2], tmp_path, jobs=2)
 
 
 def test_a_timed_task_runs_in_this_process(tmp_path):
     tasks = [Task(f"t{i}", os.getpid, {}, timed=i > 1) for i in range(4)]
-    found, _ = running.run("toy", tasks, ResultFolder(tmp_path), jobs=2)
+    found, _ = running.run("toy", tasks, tmp_path, jobs=2)
     assert os.getpid() not in (found["t0"], found["t1"])
     assert found["t2"] == found["t3"] == os.getpid()
 
@@ -199,10 +170,10 @@ def killed():
 def test_a_killed_worker_costs_its_tasks_and_is_one_line(tmp_path):
     messages = Messages()
     tasks = [Task("first", os.getpid, {}), *(Task(f"last{i}", killed, {}) for i in range(3))]
-    _, failures = running.run("toy", tasks, ResultFolder(tmp_path), jobs=2, progress=messages)
+    _, failures = running.run("toy", tasks, tmp_path, jobs=2, progress=messages)
     assert {"last0", "last1", "last2"} <= set(failures)
     assert ["a worker process was killed" in text for text in messages.texts] == [True]
-    again, _ = running.run("toy", [Task("last0", os.getpid, {})], ResultFolder(tmp_path), jobs=2)
+    again, _ = running.run("toy", [Task("last0", os.getpid, {})], tmp_path, jobs=2)
     assert again
 
 
@@ -210,8 +181,8 @@ def test_silence_is_broken(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "QUIET", 0.05)
     messages = Messages()
     tasks = [Task("slow", time.sleep, {}), Task("next", os.getpid, {})]
-    monkeypatch.setattr(running, "outcome_of", lambda task, **_: (task.key, time.sleep(0.2), ""))
-    running.run("toy", tasks, ResultFolder(tmp_path), progress=messages)
+    monkeypatch.setattr(running, "outcome_of", lambda task: (task.key, time.sleep(0.2), ""))
+    running.run("toy", tasks, tmp_path, progress=messages)
     assert messages.texts[0] == "0.05 s without a result; waiting for 2 from this process."
 
 

@@ -1,14 +1,11 @@
 """Sparse canonical pairs: deflation and certificates against plain linear algebra."""
 
-import json
-from dataclasses import asdict
-
 import numpy as np
 import pytest
 
 from dcgev_cvx import InvalidParameter, Pencil, SparseGEV, certify
 from dcgev_cvx.reproduction.retrieval import sparse_cca
-from dcgev_cvx.reproduction.sparse_pairs import Component, DeflatedViews, canonical_pairs, sparse_pairs
+from dcgev_cvx.reproduction.sparse_pairs import DeflatedViews, canonical_pairs, sparse_pairs
 
 
 def test_dense_pairs_are_the_generalized_eigenvectors():
@@ -77,7 +74,6 @@ def test_components_are_sparse_positive_and_unit(views, components):
     for component in components:
         assert all(1 <= len(rows) <= k for rows in component.rows)
         assert 0.0 < component.correlation <= 1.0
-        assert component.rho > 0.0
     first = components[0]
     assert first.correlation >= 0.9 * DeflatedViews(views[0].K, views[1].K, 0.03).dense.values[0]
 
@@ -88,30 +84,24 @@ def test_without_sparsity_the_first_component_is_the_dense_pair(views):
     assert found.correlation == pytest.approx(state.dense.values[0], rel=1e-4)
 
 
-def test_component_j_does_not_depend_on_d_nor_on_an_interruption(views, components):
-    again = sparse_cca(*views, 3, zeros=0.85)
-    assert [c.rows for c in again] == [c.rows for c in components[:3]]
-    seen = []
-    resumed = sparse_cca(*views, 5, zeros=0.85, known=components[:4], callback=seen.append)
-    assert len(seen) == 1
-    assert resumed[4].rows == components[4].rows
-    assert resumed[4].loadings == components[4].loadings
-    assert Component(**json.loads(json.dumps(asdict(components[0])))) == components[0]
+def test_component_j_does_not_depend_on_d(views, components):
+    for again, before in zip(sparse_cca(*views, 3, zeros=0.85), components, strict=False):
+        assert all(np.array_equal(a, b) for a, b in zip(again.rows, before.rows, strict=True))
 
 
 def test_more_components_than_the_rank_raise_an_error():
     rng = np.random.default_rng(0)
     z = rng.standard_normal((50, 2))
     X, Y = z @ rng.standard_normal((2, 6)), z @ rng.standard_normal((2, 5))
-    with pytest.raises(InvalidParameter, match=r"d must be a whole number between 1 and 2|no correlation is left"):
-        sparse_pairs(X - X.mean(axis=0), Y - Y.mean(axis=0), 4, (6, 5))
+    with pytest.raises(InvalidParameter, match=r"at most 2|no correlation is left"):
+        sparse_pairs(X - X.mean(axis=0), Y - Y.mean(axis=0), 4, 5)
 
 
 def test_bad_numbers_are_named():
     X = np.eye(4) - 0.25
     with pytest.raises(InvalidParameter, match="k = 99"):
-        sparse_pairs(X, X, 1, (99, 1))
+        sparse_pairs(X, X, 1, 99)
     with pytest.raises(InvalidParameter, match="ridge = 0 is out of range"):
-        sparse_pairs(X, X, 1, (1, 1), ridge=0.0)
-    with pytest.raises(InvalidParameter, match=r"d = 2\.5 components"):
-        sparse_pairs(X, X, 2.5, (1, 1))
+        sparse_pairs(X, X, 1, 1, ridge=0.0)
+    with pytest.raises(InvalidParameter, match=r"= 2\.5 must be a whole number"):
+        sparse_pairs(X, X, 2.5, 1)

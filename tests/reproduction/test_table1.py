@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from dcgev_cvx import Pencil
 from dcgev_cvx.reproduction import reproduce
-from dcgev_cvx.reproduction.findings import Verdict
+from dcgev_cvx.reproduction.report import Verdict
 from dcgev_cvx.reproduction.table1 import (
     CARDINALITIES,
     PROJECTOR,

@@ -1,42 +1,8 @@
-"""Table 5: a run continues at the next component, and a corpus is known by its content."""
+"""Table 5: what is compared with the paper, and a corpus that is known by its content."""
 
-import pytest
-
-from dcgev_cvx.reproduction import EXPERIMENTS, reproduce
-from dcgev_cvx.reproduction.running import ResultFolder
+from dcgev_cvx.reproduction import reproduce
+from dcgev_cvx.reproduction.corpora import planted_translations
 from dcgev_cvx.reproduction.table5 import aroc_finding, other_findings
-from dcgev_cvx.reproduction.translated_texts import planted_translations
-
-
-class Interrupted(Exception):
-    pass
-
-
-def test_an_interrupted_run_continues_with_the_next_component(tmp_path, monkeypatch):
-    save = ResultFolder.save
-    components = []
-
-    def kept(self, key, arguments, result):
-        save(self, key, arguments, result)
-        if key.startswith("component"):
-            components.append(result["rows"])
-            if len(components) == 3:
-                raise Interrupted
-
-    monkeypatch.setattr(ResultFolder, "save", kept)
-    with pytest.raises(Interrupted):
-        reproduce(["table5"], tmp_path, effort="tiny")
-    parts = tmp_path / "results" / "table5" / "parts"
-    assert len(list(parts.iterdir())) == 3
-    report = reproduce(["table5"], tmp_path, effort="tiny")
-    assert len(components) == 4  # 4 components in all: one was missing
-    assert not report.sections[0].missing
-    (parts / "component-0002.json").write_text("{", encoding="utf-8")
-    (parts.parent / "sparse.json").unlink()
-    again = reproduce(["table5"], tmp_path, effort="tiny")
-    assert len(components) == 7  # 2, 3 and 4 were computed again
-    assert components[4:] == components[1:4]
-    assert again.findings == report.findings
 
 
 def test_findings_compare_claims_not_digits():
@@ -54,12 +20,11 @@ def test_findings_compare_claims_not_digits():
 def test_the_report_names_the_corpus_and_never_claims_hansard(tmp_path):
     corpus = planted_translations(rng=4)
     corpus.save(tmp_path / "mine.npz")
-    report = reproduce(["table5"], tmp_path / "out", effort="tiny", data={"corpus": str(tmp_path / "mine.npz")})
+    report = reproduce(["table5"], tmp_path / "out", effort="tiny", corpus=str(tmp_path / "mine.npz"))
     section = report.sections[0]
     assert "Corpus: mine.npz, not the paper's Hansard" in section.setup
-    assert [table.name for table in section.tables] == ["table5", "table5-words"]
+    assert [table.name for table in section.tables] == ["table5"]
     assert str(tmp_path) not in report.command
-    assert EXPERIMENTS["table5"].quick["corpus"] == "manpages"
 
 
 def test_another_file_under_the_same_name_is_another_corpus(tmp_path):
@@ -67,13 +32,13 @@ def test_another_file_under_the_same_name_is_another_corpus(tmp_path):
     arocs = []
     for seed in (4, 5):
         planted_translations(rng=seed).save(path)
-        report = reproduce(["table5"], tmp_path / "out", effort="tiny", data={"corpus": str(path)})
+        report = reproduce(["table5"], tmp_path / "out", effort="tiny", corpus=str(path))
         arocs.append(report.sections[0].tables[0].rows[0][1])
-    fresh = reproduce(["table5"], tmp_path / "fresh", effort="tiny", data={"corpus": str(path)})
+    fresh = reproduce(["table5"], tmp_path / "fresh", effort="tiny", corpus=str(path))
     assert arocs[0] != arocs[1] == fresh.sections[0].tables[0].rows[0][1]
 
 
 def test_a_damaged_corpus_is_a_reason_in_the_report(tmp_path):
     (tmp_path / "no.npz").write_text("bags")
-    report = reproduce(["table5"], tmp_path, effort="tiny", data={"corpus": str(tmp_path / "no.npz")})
+    report = reproduce(["table5"], tmp_path, effort="tiny", corpus=str(tmp_path / "no.npz"))
     assert "no.npz is not a corpus file" in report.sections[0].missing[0]

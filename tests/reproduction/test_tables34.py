@@ -1,18 +1,26 @@
-"""Tables 3 and 4: the planted matrix, the cardinalities, and data that cannot be downloaded."""
+"""Tables 3 and 4: downloaded data (a cache, a damaged file, no network), the planted matrix, and the verdicts."""
 
+import hashlib
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rdata
 from numpy.testing import assert_allclose
 
 from dcgev_cvx import Gram, Pencil
-from dcgev_cvx.errors import DataUnavailable
-from dcgev_cvx.reproduction import gene_expression, tables34
-from dcgev_cvx.reproduction.running import ResultFolder, run
-from dcgev_cvx.reproduction.tables34 import cardinalities, planted
-from dcgev_cvx.reproduction.timing import trace
+from dcgev_cvx.errors import DataUnavailable, DCGEVError, MissingPackage
+from dcgev_cvx.reproduction import tables34
+from dcgev_cvx.reproduction.running import run
+from dcgev_cvx.reproduction.tables34 import cardinalities, colon, leukemia, planted
+from dcgev_cvx.reproduction.timing import percent
 
 
 def test_planted_share_and_cardinalities():
     pencil = Pencil(Gram(planted(40, 200, 0.7, 1)))
-    assert_allclose(pencil.lambda_max / trace(pencil), 0.7, atol=0.05)
+    assert_allclose(percent(pencil, pencil.lambda_max), 70.0, atol=5.0)
     ks = cardinalities(2000, 30)
     assert (ks[0], ks[-1]) == (1, 2000)
     assert len(ks) == len(set(ks)) >= 25
@@ -24,12 +32,12 @@ def test_missing_data_is_reported_not_raised(tmp_path, monkeypatch):
 
     tables34.data.cache_clear()
     monkeypatch.setenv("DCGEV_DATA", str(tmp_path / "empty"))
-    monkeypatch.setattr(gene_expression, "located", offline)
-    settings = {"data": [["colon", 2000]], "points": 2, "spca_every": 1, "repeats": 1, "seed": 0}
-    results, failures = run("tables34", tables34.tasks(settings), ResultFolder(tmp_path))
+    monkeypatch.setattr(tables34, "located", offline)
+    settings = {"data": [["colon", 2000]], "points": 2, "repeats": 1, "seed": 0}
+    results, failures = run("tables34", tables34.tasks(settings), tmp_path)
     assert results == {}
     assert all("offline" in reason for reason in failures.values())
-    assert tables34.section(settings, results).findings == ()
+    assert tables34.section(settings, results).findings == []
 
 
 def test_shares_agree_to_the_printed_digits_and_planted_data_cannot_be_matched():
@@ -43,10 +51,125 @@ def test_shares_agree_to_the_printed_digits_and_planted_data_cannot_be_matched()
 def test_figure_4_compares_variances_at_equal_cardinality():
     def point(k, ours, gpower, spca):
         methods = {"DC-PCA": ours, "GPower": gpower, "SPCA": spca}
-        return {"trace": 10.0, "methods": {m: {"k": k, "variance": v, "raw": v} for m, v in methods.items()}}
+        return {m: {"k": k, "variance": v, "raw": v} for m, v in methods.items()}
 
     points = [point(3, 2.0, 2.0, 1.0), point(1, 1.0, 1.02, 1.0)]
     gpower, spca = tables34.variance_findings("colon", points)
     assert (gpower.ours, gpower.verdict.value) == ("mean 0.9902, smallest 0.9804", "differs")
     assert (spca.ours, spca.verdict.value) == ("mean 1.5000, smallest 1.0000", "agree")
-    assert tables34.curve(points, "DC-PCA") == [(1, 10.0), (3, 20.0)]
+    assert tables34.curve(points, "DC-PCA") == [(1, 1.0), (3, 2.0)]
+
+
+# downloaded data
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("DCGEV_DATA", str(tmp_path))
+    return tmp_path
+
+
+def pin(monkeypatch, path):
+    """Let the registry expect the hash of a small file made here."""
+    url, _ = tables34.SOURCES[path.name]
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    monkeypatch.setattr(tables34, "SOURCES", {**tables34.SOURCES, path.name: (url, sha256)})
+
+
+@pytest.fixture
+def offline(monkeypatch):
+    """No download succeeds."""
+
+    def refuse(self, url, *_):
+        raise ConnectionError("no route to host")
+
+    monkeypatch.setattr("pooch.HTTPDownloader.__call__", refuse)
+
+
+@pytest.fixture
+def small_colon(cache, monkeypatch):
+    path = cache / "Colon.rda"
+    content = {
+        "X": np.arange(6.0).reshape(2, 3),
+        "Y": np.array([1.0, 2.0]),
+        "gene.names": np.array(["a", "b", "c"], dtype=str),
+    }
+    rdata.write_rda(path, {"Colon": content})
+    pin(monkeypatch, path)
+    return path
+
+
+def test_pinned_sources_are_exact_versions():
+    for file, (url, sha256) in tables34.SOURCES.items():
+        assert re.fullmatch(r"https://raw\.githubusercontent\.com/[\w-]+/\w+/[0-9a-f]{40}/data/[\w.]+", url)
+        assert url.endswith(f"/{file}")
+        assert len(sha256) == 64
+
+
+@pytest.mark.usefixtures("small_colon", "offline")
+def test_a_cache_filled_by_hand_is_read_without_a_network():
+    np.testing.assert_array_equal(colon(), np.arange(6.0).reshape(2, 3))
+
+
+def test_leukemia_is_the_table_x(cache, monkeypatch):
+    path = cache / "golub.RData"
+    path.write_bytes(b"stand-in")
+    pin(monkeypatch, path)
+    monkeypatch.setattr(rdata, "read_rda", lambda *_, **__: {"golub": {"x": [[1, 2], [3, 4]], "y": ["ALL", "AML"]}})
+    assert leukemia().tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+@pytest.mark.usefixtures("offline")
+def test_a_damaged_file_is_refused_with_its_hash_and_a_remedy(small_colon):
+    content = small_colon.read_bytes()[:-3]
+    small_colon.write_bytes(content)
+    with pytest.raises(DataUnavailable, match=r"Colon\.rda is damaged and could not be downloaded") as caught:
+        colon()
+    assert tables34.SOURCES["Colon.rda"][1] in str(caught.value)
+    assert small_colon.read_bytes() == content  # it may be the user's only copy
+
+
+@pytest.mark.usefixtures("offline")
+def test_offline_without_a_cache_says_which_file_to_put_where(cache):
+    with pytest.raises(DataUnavailable, match=r"Colon\.rda is missing and could not be downloaded") as caught:
+        colon()
+    text = str(caught.value)
+    assert str(cache / "Colon.rda") in text
+    assert tables34.SOURCES["Colon.rda"][0] in text
+    assert "DCGEV_DATA" in text
+    assert isinstance(caught.value, (DCGEVError, OSError))
+
+
+def test_a_missing_file_is_fetched_from_the_pinned_address(small_colon, monkeypatch):
+    content, calls = small_colon.read_bytes(), []
+    small_colon.unlink()
+
+    def retrieve(self, url, output, _):
+        calls.append(url)
+        Path(output).write_bytes(content)
+
+    monkeypatch.setattr("pooch.HTTPDownloader.__call__", retrieve)
+    assert colon().shape == (2, 3)
+    assert calls == [tables34.SOURCES["Colon.rda"][0]]
+    assert small_colon.read_bytes() == content
+
+
+def test_a_file_that_is_no_r_file(cache, monkeypatch):
+    path = cache / "Colon.rda"
+    path.write_bytes(b"not R")
+    pin(monkeypatch, path)
+    with pytest.raises(DataUnavailable, match="cannot be read as an R file"):
+        colon()
+
+
+def test_the_platforms_cache_is_used_without_the_variable(small_colon, monkeypatch):
+    monkeypatch.delenv("DCGEV_DATA")
+    monkeypatch.setattr("pooch.os_cache", lambda name: small_colon.parent)
+    assert tables34.located("Colon.rda") == small_colon
+
+
+@pytest.mark.parametrize("package", ["pooch", "rdata"])
+def test_a_missing_package_is_named_with_its_extra(monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingPackage, match=rf"{package}: pip install 'dcgev-cvx\[reproduce\]'"):
+        colon()

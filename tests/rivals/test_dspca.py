@@ -19,6 +19,6 @@ def test_dspca_takes_the_valid_radius(pitprops, monkeypatch):
         X = np.eye(13)
 
     asked = []
-    monkeypatch.setattr(relaxations, "entrywise_sdp", lambda pencil, radius, solver: asked.append(radius) or Relaxed)
+    monkeypatch.setattr(relaxations, "entrywise_sdp", lambda pencil, radius: asked.append(radius) or Relaxed)
     rivals.dspca(pitprops, 4)
     assert asked == [2.0]

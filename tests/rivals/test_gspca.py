@@ -40,3 +40,9 @@ def test_forward_takes_the_best_candidate():
     for S, T in itertools.pairwise(path[:6]):
         gains = {i: np.linalg.eigvalsh(A[np.ix_([*S, i], [*S, i])])[-1] for i in set(range(10)) - set(S)}
         assert max(gains, key=gains.get) == T[-1]
+
+
+def test_the_path_is_nested_and_complete():
+    supports = list(forward(gaussian(10, 14).dense()[0]))
+    assert [len(S) for S in supports] == list(range(1, 15))
+    assert all(set(a) < set(b) for a, b in itertools.pairwise(supports))

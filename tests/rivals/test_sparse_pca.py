@@ -11,13 +11,12 @@ def test_search_says_when_a_cardinality_is_jumped_over():
     def staircase(t):
         return Run(np.r_[np.ones(5 if t < 0.5 else 2), np.zeros(3 if t >= 0.5 else 0)], 1, True)
 
-    missed = search_penalty(staircase, 1.0, 4, 5)
-    assert not missed.exact
-    assert np.count_nonzero(missed.run.x) == 5
-    hit = search_penalty(staircase, 1.0, 2, 5)
-    assert hit.exact
-    assert hit.parameter >= 0.5
-    assert search_penalty(staircase, 1.0, 5, 5).parameter == 0.0
+    missed, _ = search_penalty(staircase, 1.0, 4, 5)
+    assert np.count_nonzero(missed.x) == 5
+    hit, penalty = search_penalty(staircase, 1.0, 2, 5)
+    assert np.count_nonzero(hit.x) == 2
+    assert penalty >= 0.5
+    assert search_penalty(staircase, 1.0, 5, 5)[1] == 0.0
 
 
 def test_best_loadings_are_the_leading_eigenvector(pitprops):

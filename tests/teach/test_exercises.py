@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import InvalidParameter, teach
-from dcgev_cvx.teach.exercises import Fault
 
 FOLDER = Path(__file__).parents[2] / "examples"
 NAMES = sorted(teach.EXERCISES)
@@ -102,12 +101,13 @@ def test_without_a_fault_the_variant_is_right(name):
     assert teach.check(name, teach.EXERCISES[name].variant())
 
 
-@pytest.mark.parametrize(("name", "fault"), FAULTS, ids=[f"{n}-{list(f.change.values())}" for n, f in FAULTS])
+@pytest.mark.parametrize(("name", "fault"), FAULTS, ids=[f"{n}-{list(f.values())[:-1]}" for n, f in FAULTS])
 def test_every_fault_is_wrong_and_gets_its_own_sentence_and_the_numbers(name, fault):
-    verdict = teach.check(name, teach.EXERCISES[name].variant(**fault.change))
+    options = {option: value for option, value in fault.items() if option != "says"}
+    verdict = teach.check(name, teach.EXERCISES[name].variant(**options))
     assert not verdict
-    assert verdict.why.startswith(fault.says)
-    assert any(digit.isdigit() for digit in verdict.why[len(fault.says) :])
+    assert verdict.why.startswith(fault["says"])
+    assert any(digit.isdigit() for digit in verdict.why[len(fault["says"]) :])
 
 
 def test_two_faults_at_once_are_both_named():
@@ -122,8 +122,8 @@ def test_a_mistake_that_nobody_listed_gets_the_failing_equation():
     assert "not 0 (μ = " in why or "> p" in why
 
 
-def line(slope=2.0, offset=1.0):
-    return lambda x: slope * x + offset
+def line(x, wrong):
+    return wrong.get("slope", 2.0) * x + wrong.get("offset", 1.0)
 
 
 def read_line(answer):
@@ -132,8 +132,8 @@ def read_line(answer):
 
 
 def test_a_variant_is_any_function_with_options():
-    faults = (Fault({"slope": 3.0}, "The slope is 3."), Fault({"offset": 0.0}, "The offset is missing."))
-    exercise = replace(teach.EXERCISES["tau"], faults=faults, read=read_line, variant=line)
+    faults = ({"slope": 3.0, "says": "The slope is 3."}, {"offset": 0.0, "says": "The offset is missing."})
+    exercise = replace(teach.EXERCISES["tau"], faults=faults, read=read_line, right=line)
     assert exercise.diagnose([1.0, 4.0]) == "The slope is 3."
     assert exercise.diagnose([0.0, 2.0]) == "The offset is missing."
     assert exercise.diagnose([0.0, 3.0]) == "The slope is 3. Also: The offset is missing."
@@ -141,6 +141,6 @@ def test_a_variant_is_any_function_with_options():
 
 
 def test_a_variant_without_a_value_explains_nothing():
-    fault = Fault({"slope": "x"}, "The slope is a word.")
-    exercise = replace(teach.EXERCISES["tau"], faults=(fault,), variant=lambda slope: slope)
+    fault = {"slope": "x", "says": "The slope is a word."}
+    exercise = replace(teach.EXERCISES["tau"], faults=(fault,), right=lambda wrong: wrong["slope"])
     assert exercise.diagnose([1.0]) == ""

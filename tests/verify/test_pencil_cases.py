@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from dcgev_cvx.verify.pencil_cases import KINDS, METRICS, enumerated, pencil
+from dcgev_cvx.verify.levels import enumerated
+from dcgev_cvx.verify.pencil_cases import KINDS, METRICS, pencil
 from dcgev_cvx.verify.suite import suite
 
 

@@ -68,14 +68,14 @@ def test_a_wrong_program_gets_a_shrunk_example(tmp_path):
     ("body", "words"),
     [
         ('print(json.dumps({"id": m["id"], "error": "not today"}), flush=True)', "not today"),
-        ('print("hm", flush=True)', "not JSON"),
+        ('print("hm", flush=True)', "not a JSON object"),
         ('print("[1]", flush=True)', "not a JSON object"),
         ('print(json.dumps({"id": -1, "bound": 1.0}), flush=True)', "answered with id -1"),
         ('print(json.dumps({"id": m["id"]}), flush=True)', "no 'bound'"),
         ('print("gone wrong", file=sys.stderr); sys.exit(3)', "exit code 3.*gone wrong|ended"),
-        ('sys.stdout.buffer.write(b"\\xff\\xfe1\\n"); sys.stdout.flush()', "not JSON: '\ufffd\ufffd1'"),
-        ('print("[" * 100000, flush=True)', "not JSON"),
-        ('print("1" * 2**23, flush=True)', "not JSON"),
+        ('sys.stdout.buffer.write(b"\\xff\\xfe1\\n"); sys.stdout.flush()', "not a JSON object: '\ufffd\ufffd1'"),
+        ('print("[" * 100000, flush=True)', "not a JSON object"),
+        ('print("1" * 2**23, flush=True)', "not a JSON object"),
         ('print(json.dumps({"id": m["id"], "error": "x" * 9000}), flush=True)', "error: 'x{300,400} …"),
         ("import os; os.close(1); import time; time.sleep(30)", "closed its output"),
     ],
@@ -139,7 +139,7 @@ def test_a_program_that_prints_beside_its_answers(tmp_path):
     with verify.ProcessSolver(program(tmp_path, body), "bound") as solver:
         report = verify.check(solver, "bound")
     assert not report.ok
-    assert "a line is not JSON: 'iteration 1'" in report.checks[0].note
+    assert "a line is not a JSON object: 'iteration 1'" in report.checks[0].note
 
 
 def test_a_program_that_cannot_be_started_or_does_not_greet(tmp_path):

@@ -48,7 +48,7 @@ def test_hard_steps_name_their_kind():
 def test_a_penalty_is_a_share_of_what_takes_every_entry_to_zero():
     rng, y, pull = np.random.default_rng(0), np.array([0.6, 0.8]), np.array([2.0, 1.0])
     limit = float(np.max(pull * (y + 0.1)) * np.log(1.0 + 1.0 / 0.1))
-    low, high = STEP_SPACE.at("ρ", "0.3 … 0.6")
+    low, high = STEP_SPACE.dimensions["ρ"]["0.3 … 0.6"]
     assert all(low * limit <= penalty_of("0.3 … 0.6", pull, y, 0.1, rng) <= high * limit for _ in range(20))
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from dcgev_cvx import verify
 from dcgev_cvx.verify.equations import objective, proximal_residual, tangent
-from dcgev_cvx.verify.levels import PROFILES, question
-from dcgev_cvx.verify.pencil_cases import Space
+from dcgev_cvx.verify.levels import PROFILES, Space, question
 from dcgev_cvx.verify.run_cases import exact_run
 from dcgev_cvx.verify.suite import SPACES, covered, is_telling, suite
 
@@ -87,6 +86,7 @@ def test_no_trivial_point_passes_for_the_end_of_a_useful_run():
         for corner in (np.zeros(case.n), *np.eye(case.n)):
             above = objective(case, x0) < objective(case, corner)
             assert above or proximal_residual(tangent(case, corner), corner, 1e-9) > 1e-3
-        run = exact_run(case, 500)
-        assert np.count_nonzero(run.x) >= 2
-        assert proximal_residual(tangent(case, run.x), run.x, 1e-9) < 1e-6
+        x, settled = exact_run(case, 500)
+        assert settled
+        assert np.count_nonzero(x) >= 2
+        assert proximal_residual(tangent(case, x), x, 1e-9) < 1e-6

@@ -59,15 +59,15 @@ def test_a_solver_that_raises_is_a_failed_check(solver, words):
     ],
 )
 def test_a_bound_that_is_not_a_number_is_named(raw, words):
-    value, problem = number_of(raw)
-    assert value is None
-    assert words in problem
+    answer = number_of(raw)
+    assert answer.x is None
+    assert words in answer.problem
 
 
 def test_numbers_of_other_types_are_numbers():
     for raw in (1.5, np.float32(1.5), [1.5], np.array(1.5), np.array([[1.5]]), 1.5 + 0j, Fraction(3, 2)):
-        assert number_of(raw)[0] == [1.5]
-    assert math.isinf(number_of(math.inf)[0][0])
+        assert number_of(raw).x == [1.5]
+    assert math.isinf(number_of(math.inf).x[0])
 
 
 @pytest.mark.parametrize(

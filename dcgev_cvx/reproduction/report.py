@@ -1,37 +1,113 @@
-"""Write the report of a run: Markdown, HTML, JSON, CSV and figures, with every published number beside ours."""
-
-from __future__ import annotations
+"""The report: findings that compare the paper's numbers with ours, tables and figures, as Markdown, JSON and CSV."""
 
 import csv
 import io
 import json
 import platform
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+from .._numerics.canvas import new_figure
 from .._numerics.extras import require
 from .._numerics.output_files import write_file
-from .findings import Figure, Finding, Panel, Section, Table, Verdict
+from .running import Settings, Task
+
+Curve: TypeAlias = Sequence[tuple[float, float]]
+"""Points (x, y)."""
 
 MARKERS, LINES = "osD^vP*Xx", ("-", "--", "-.", ":")
 
-STYLE_SHEET = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-table { border-collapse: collapse; margin: 1rem 0; font-size: 13px; display: block; overflow-x: auto; }
-th, td { border-bottom: 1px solid #ddd; padding: .25rem .6rem; text-align: left; vertical-align: top; }
-.agree, .holds { color: #00664b; font-weight: 600; } .differs, .fails { color: #a83c00; font-weight: 600; }
-img { max-width: 100%; } code { background: #f3f3f3; padding: .1rem .3rem; }
-"""
+
+class Verdict(StrEnum):
+    """The result of a comparison with the paper."""
+
+    AGREE = "agree"
+    DIFFERS = "differs"
+    UNMATCHED = "cannot be matched"  # the paper's data are not available
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One number or claim of the paper, ours as text, the verdict, and how it was measured or why it differs."""
+
+    what: str
+    paper: str
+    ours: str
+    verdict: Verdict
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text and numbers below a header."""
+
+    name: str
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes with named curves."""
+
+    title: str
+    x: str
+    y: str
+    curves: Mapping[str, Curve]
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels side by side with a caption."""
+
+    name: str
+    caption: str
+    panels: Sequence[Panel]
+
+
+@dataclass(frozen=True)
+class Section:
+    """What one experiment adds to the report.
+
+    `reproduce` sets the experiment's name and title, and in `missing` why results could not be computed.
+    """
+
+    setup: str
+    tables: Sequence[Table] = ()
+    findings: Sequence[Finding] = ()
+    figures: Sequence[Figure] = ()
+    name: str = ""
+    title: str = ""
+    missing: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """A table or figure of the paper: settings by effort, their tasks, and the section made of the results.
+
+    "tiny" takes seconds (for the tests), "quick" minutes, "full" has the paper's sizes.
+    """
+
+    title: str
+    tasks: Callable[[Settings], list[Task]]
+    section: Callable[[Settings, Mapping[str, Any]], Section]
+    tiny: Settings = field(default_factory=dict[str, Any])
+    quick: Settings = field(default_factory=dict[str, Any])
+    full: Settings = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True)
 class Report:
     """The sections of a run, the command that gives them again, and the versions of the packages used."""
 
-    sections: tuple[Section, ...]
+    sections: Sequence[Section]
     command: str
     versions: dict[str, str]
 
@@ -40,15 +116,26 @@ class Report:
         """Every finding, in order."""
         return [finding for section in self.sections for finding in section.findings]
 
-    def count(self, verdict: Verdict) -> int:
-        """The number of findings with a verdict."""
-        return sum(finding.verdict is verdict for finding in self.findings)
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """The number of findings with each verdict."""
+        given = [finding.verdict for finding in self.findings]
+        return {verdict.value: given.count(verdict) for verdict in Verdict}
 
     @property
     def summary(self) -> str:
-        """How many of the paper's numbers agree, and how many of the package's own claims hold."""
-        counted = [f"{self.count(verdict)} {verdict.value.removesuffix('s')}" for verdict in Verdict]
-        return f"{', '.join(counted[:3])}; beyond the paper {', '.join(counted[3:])}"
+        """How many of the paper's numbers agree."""
+        return ", ".join(f"{count} {verdict.removesuffix('s')}" for verdict, count in self.verdicts.items())
+
+
+def agreement(holds: bool) -> Verdict:
+    """AGREE or DIFFERS, for a claim of the paper."""
+    return Verdict.AGREE if holds else Verdict.DIFFERS
+
+
+def percent_finding(what: str, paper: float, ours: float, tol: float, remark: str = "", digits: int = 2) -> Finding:
+    """A printed per cent beside ours, which agrees within `tol`."""
+    return Finding(what, f"{paper:g} %", f"{ours:.{digits}f} %", agreement(abs(ours - paper) < tol), remark)
 
 
 def versions() -> dict[str, str]:
@@ -58,11 +145,14 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: installed.get(name, "not installed") for name in packages}
 
 
+# Files
+
+
 def write(report: Report, out: Path) -> None:
-    """Write report.md, report.html, numbers.json, tables/*.csv and figures/*.{png,svg,csv}."""
+    """Write report.md, numbers.json, tables/*.csv and figures/*.{png,svg,csv}."""
     write_file(out / "report.md", markdown(report))
-    write_file(out / "report.html", html_page(report))
-    write_file(out / "numbers.json", json_text(report))
+    numbers = {**asdict(report), "verdicts": report.verdicts}
+    write_file(out / "numbers.json", json.dumps(numbers, indent=1, ensure_ascii=False))
     for section in report.sections:
         for table in section.tables:
             write_file(out / "tables" / f"{table.name}.csv", csv_text(table.columns, table.rows))
@@ -84,13 +174,6 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return text.getvalue()
 
 
-def json_text(report: Report) -> str:
-    """Everything that the report says, as JSON."""
-    content = asdict(report)
-    content["verdicts"] = {verdict.value: report.count(verdict) for verdict in Verdict}
-    return json.dumps(content, indent=1, ensure_ascii=False, default=lambda verdict: verdict.value)
-
-
 def markdown(report: Report, *, figures: bool = True) -> str:
     """The report in Markdown, without dates, so that two runs can be compared with diff."""
     return "\n\n".join(paragraphs(report, figures)) + "\n"
@@ -103,7 +186,7 @@ def paragraphs(report: Report, figures: bool) -> Iterator[str]:
     yield f"Verdicts: {report.summary}."
     if not figures:
         yield "This page is written by the command with `--page FILE`; its report contains the figures as well."
-    differing = [finding for finding in report.findings if finding.verdict in (Verdict.DIFFERS, Verdict.FAILS)]
+    differing = [finding for finding in report.findings if finding.verdict is Verdict.DIFFERS]
     if differing:
         yield "## Results that differ from the paper"
         yield finding_lines(differing)
@@ -115,7 +198,7 @@ def paragraphs(report: Report, figures: bool) -> Iterator[str]:
             yield finding_lines(section.findings)
         for table in section.tables:
             yield f"### {table.title}"
-            yield table_lines(table)
+            yield table_lines(table.columns, table.rows)
         for figure in section.figures if figures else ():
             yield f"![{figure.caption}](figures/{figure.name}.png)"
             yield f"*{figure.caption}*"
@@ -125,37 +208,27 @@ def paragraphs(report: Report, figures: bool) -> Iterator[str]:
 
 def finding_lines(findings: Iterable[Finding]) -> str:
     """Findings as a Markdown table."""
-    rows = tuple((f.what, f.paper, f.ours, f.verdict.value, f.remark) for f in findings)
-    return table_lines(Table("", "", ("number", "paper", "ours", "verdict", "remark"), rows))
+    rows = [(f.what, f.paper, f.ours, f.verdict.value, f.remark) for f in findings]
+    return table_lines(("number", "paper", "ours", "verdict", "remark"), rows)
 
 
-def table_lines(table: Table) -> str:
+def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """A table in Markdown."""
     lines: list[str] = []
-    for row in (table.columns, ["---"] * len(table.columns), *table.rows):
+    for row in (columns, ["---"] * len(columns), *rows):
         entries = [str(entry).replace("|", "\\|") for entry in row]
         lines.append(f"| {' | '.join(entries)} |")
     return "\n".join(lines)
 
 
-def html_page(report: Report) -> str:
-    """The Markdown report as one HTML page that links to its figures."""
-    reader = require("markdown_it", "reproduce").MarkdownIt("commonmark", {"html": False}).enable("table")
-    body = reader.render(markdown(report))
-    for verdict in Verdict:
-        body = body.replace(f"<td>{verdict.value}</td>", f'<td class="{verdict.value}">{verdict.value}</td>')
-    head = f'<meta charset="utf-8"><title>Reproduction of the paper</title><style>{STYLE_SHEET}</style>'
-    return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>\n'
-
-
 def drawn(figure: Figure, ending: str) -> bytes:
     """A PNG or SVG file with the panels, two to a row: the same bytes for the same numbers and Matplotlib."""
-    style, figures = (require(f"matplotlib.{part}", "reproduce") for part in ("style", "figure"))
+    style = require("matplotlib.style", "reproduce")
     columns = min(2, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
     content = io.BytesIO()
     with style.context(["tableau-colorblind10", {"svg.hashsalt": "dcgev", "font.size": 9}]):
-        canvas = figures.Figure((5.6 * columns, 4.0 * rows), layout="constrained")
+        canvas = new_figure((5.6 * columns, 4.0 * rows), layout="constrained")
         for j, panel in enumerate(figure.panels):
             draw_panel(canvas.add_subplot(rows, columns, j + 1), panel)
         unknown = {"png": "Software", "svg": "Date"}[ending]  # a version or a date would change the file
