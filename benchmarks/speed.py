@@ -34,7 +34,7 @@ class Stopwatch(Backend):
     def solve(self, problem: cp.Problem, solver: str | None = None) -> Solved:
         """Solve as usual, and remember the time."""
         solved = super().solve(problem, solver)
-        self.__dict__.setdefault("own", []).append(solved.solver_seconds)
+        self.__dict__.setdefault("own", []).append(problem.solver_stats.solve_time)
         return solved
 
 

@@ -29,7 +29,15 @@ from .report import Measure, at_least
 SEED, FAULTS, SECONDS = 1, 200, 300.0
 ROOT = Path(__file__).parent.parent
 CORE = (
-    *("programs", "mm", "algorithms", "certificates", "models", "_numerics/proofs", "relaxations/bounds"),
+    *(
+        "programs",
+        "mm",
+        "algorithms",
+        "certificates",
+        "models",
+        "_numerics/proofs",
+        "relaxations/bounds",
+    ),
     *("steps/polish", "steps/closed", "steps/conic", "steps/scaling", "steps/shrink", "steps/accelerate"),
     *("exact/*", "search/*"),
 )
@@ -57,8 +65,27 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "relaxations/bounds",
         "left = left - 32.0 * (k + 2) * UNIT_ROUNDOFF * (abs(lam) + sizes)",
     ): "more units are taken off than rounding needs: the bound stays one, and rises by units in the last place",
+    (
+        "models",
+        "x, others = (diagonal_of(X), cp.sum(Y, axis=1) + diagonal_of(Y))",
+    ): "Yᵢᵢ may be 0 and stands in no other constraint but 0 ≤ Yᵢᵢ ≤ Xᵢᵢ, so that its sign changes no optimum",
+    (
+        "programs",
+        "return math.log1p(eps) - math.log(eps) if eps < 2.0 else math.log1p(1.0 / eps)",
+    ): "both formulas are accurate to rounding between 1 and 2",
+    (
+        "programs",
+        "return math.log1p(eps) - math.log(eps) if eps <= 1.0 else math.log1p(1.0 / eps)",
+    ): "both formulas give log 2 at 1, where log 1 = 0",
     ("steps/shrink", "if not 0 < np.count_nonzero(y) < 1.4 * len(y) or not absorbing(self.part, y):"): FASTER,
-    ("_numerics/proofs", "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))"): FASTER,
+    (
+        "_numerics/proofs",
+        "margin = 4.0 / n * UNIT_ROUNDOFF * max(abs(top), float(np.max(np.abs(M))))",
+    ): "any first margin will do: the proof rejects one that is too small, and it then grows",
+    (
+        "_numerics/proofs",
+        "margin = 4.0 * n * UNIT_ROUNDOFF / max(abs(top), float(np.max(np.abs(M))))",
+    ): "max |M| is at least ½: the first margin is at most four times larger, and one that is too small is rejected",
     ("exact/root", "RELAXED_LIMIT = 2501"): FASTER,
     ("exact/root", "PROGRESS = 0.3"): FASTER,
     ("exact/branch_and_bound", "self.cost = max(1.0 * self.cost, perf_counter() - begin)"): FASTER,
@@ -103,10 +130,6 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "search/constructions",
         "if all((2.0 ** (-50) <= size <= 4.0 ** 50 for size in (pencil.A_scale or 1.0, pencil.B_scale))):",
     ): "scaling by powers of two rounds nothing",
-    (
-        "mm",
-        "run = steps_from(smaller.part, step, frozen(local[-1].x[local[1].x != 0.0]), local[-1].l)",
-    ): "there are two iterates, and the second is the last",
 }
 """(module, the faulty line) → why no test can detect the fault."""
 

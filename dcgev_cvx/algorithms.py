@@ -1,7 +1,5 @@
 """The paper's algorithms, line by line: Algorithm 1, Algorithm 2 and the sparse FDA iteration."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, TypeAlias
 
 from ._numerics.checks import as_flag, one_of
@@ -10,7 +8,7 @@ from .errors import InvalidParameter
 from .mm import Callback, MMResult, Stop, minimize
 from .pencils import Pencil
 from .programs import MACHINE_EPS, Shift, SparseFDA, SparseGEV
-from .steps.accelerate import Accelerated, Repeated
+from .steps.accelerate import Accelerated
 from .steps.closed import soft_threshold_step
 from .steps.step import Step
 
@@ -66,8 +64,7 @@ def sparse_gev(
         A CVXPY solver, or a Backend with options and fallbacks; not used by "native".
     accelerate : bool, optional
         Extrapolate between the steps where that lowers f (`steps.accelerate`): fewer steps, the same certificate. By
-        default only with engine="native", which with B = I also takes several steps between two records of the
-        history (`Iterate.work` counts them).
+        default only with engine="native".
     stop : Stop, optional
         When to stop; `Stop()` by default.
     callback : callable, optional
@@ -261,7 +258,7 @@ def run(
     """The driver, with what engine="native" adds: shrinking and, unless accelerate says otherwise, extrapolation."""
     native = engine == "native"
     wanted = native if accelerate is None else as_flag(accelerate, "accelerate")
-    quick = Accelerated(Repeated(step) if native else step) if wanted else step
+    quick = Accelerated(step) if wanted else step
     return minimize(program, quick, x0, stop=stop, callback=callback, shrink=native)
 
 

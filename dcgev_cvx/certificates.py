@@ -22,7 +22,7 @@ from ._numerics.spectra import power_of_two
 from ._numerics.text_tables import count
 from .errors import InvalidParameter, InvalidPencil
 from .pencils import Gram, Pencil, expect_pencil
-from .programs import Program, expect_program
+from .programs import Program, expect_program, penalty_at_zero
 
 SNAP_TOL = 1e-9
 """Entries with |xᵢ|√Bᵢᵢ below this share of ‖x‖_B count as zero when stationarity is measured (beyond the paper)."""
@@ -473,7 +473,7 @@ def violation_on_support(program: Program, history: Sequence[Any]) -> float:
     if 0 < len(support) < program.pencil.n:
         part = program.restrict(support)
         points, origins = [x[support] for x in points], [y[support] for y in origins]
-    dropped = 2.0 * (program.pencil.n - part.pencil.n) * abs(program.at_zero()[0])
+    dropped = 2.0 * (program.pencil.n - part.pencil.n) * abs(penalty_at_zero(program)[0])
     worst, f_before = 0.0, part.f(points[0])
     for before, after, y in zip(points[:-1], points[1:], origins, strict=True):
         f_y = f_before if np.array_equal(y, before) else part.f(y)

@@ -4,8 +4,6 @@ Every error is a DCGEVError and also the built-in that a caller expects (ValueEr
 OSError). Exceptions of NumPy, LAPACK, CVXPY and the solvers are caught and chained as the cause.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 

@@ -5,8 +5,6 @@ minimize   the same, until they no longer move and the certificate passes
 Majorized  what the driver asks of a program; a step is any function step(program, y)
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ._numerics.checks import Vector, as_callback, as_flag, as_number, as_whole, frozen, says_stop, shown
+from ._numerics.checks import Vector, as_callback, as_flag, as_number, as_whole, expect, frozen, says_stop, shown
 from ._numerics.text_tables import count
 from .certificates import Certificate, certify
 from .errors import InvalidParameter, SolverFailed
@@ -437,7 +435,7 @@ def steps_from(program: Majorized, step: AnyStep, y: Vector, l: int = 0) -> Iter
         out = expect_output(step(program, y))
         origin = None if out.origin is None else own_copy(out.origin, y)
         y = frozen(own_copy(out.x, y))
-        yield Iterate(l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver, origin, out.work)
+        yield Iterate(l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver, origin, work=1.0)
 
 
 def check_arguments(program: Any, step: Any) -> None:
@@ -455,6 +453,4 @@ def check_arguments(program: Any, step: Any) -> None:
 
 def expect_stop(stop: Any) -> Stop:
     """The stop rule; the default for None."""
-    if stop is not None and not isinstance(stop, Stop):
-        raise InvalidParameter(f"stop must be a Stop, such as Stop(max_iter=50), or None; got {shown(stop)}.")
-    return Stop() if stop is None else stop
+    return Stop() if stop is None else expect(stop, Stop, "stop", "pass one such as Stop(max_iter=50), or None")

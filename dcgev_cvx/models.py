@@ -26,8 +26,6 @@ c, p, radius, k, ν and ρ are parameters of the problems. c and p stand in the 
 compiled once for a whole run.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import cvxpy as cp

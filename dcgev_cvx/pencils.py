@@ -20,18 +20,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.linalg import block_diag
 
-from ._numerics import checks, spectra
+from ._numerics import checks, data_tables, spectra
 from ._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector, frozen, largest
-from ._numerics.data_tables import (
-    class_means,
-    in_row_order,
-    read_labels,
-    read_table,
-    shrunk,
-    some_of,
-    with_ridge,
-    within,
-)
 from ._numerics.factors import Factor
 from ._numerics.gram import Gram, RowBlocks, implicit_factor
 from ._numerics.spectra import End, power_of_four, power_of_two
@@ -95,7 +85,7 @@ class Pencil:
         if B is not None and B.shape != (n, n):
             raise InvalidPencil(f"A is {n}×{n} but B is {B.shape[0]}×{B.shape[1]}: the shapes must agree.")
         names = checks.checked_names(columns if self.names is None else self.names, n)
-        vars(self).update(A=A, B=B, names=names, blocks=checked_blocks(self.blocks, n, B))
+        vars(self).update(A=A, B=B, names=names, blocks=checks.checked_blocks(self.blocks, n, B))
         if B is not None:
             vars(self)["factor"] = Factor.of(B)  # raises if B is not positive definite
             if self.A_scale and not 1e-300 <= self.A_scale / self.B_scale <= 1e300:
@@ -103,8 +93,7 @@ class Pencil:
                 raise InvalidPencil(f"{sizes} have eigenvalues outside 1e-300 … 1e300. Rescale A or B.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        A = self.A if isinstance(self.A, Gram) else np.asarray(self.A)
-        return (Pencil, (A, self.B, self.names, self.blocks, self.shrinkage))
+        return (Pencil, (self.A, self.B, self.names, self.blocks, self.shrinkage))
 
     def __repr__(self) -> str:
         kind = "Gram" if isinstance(self.A, Gram) else "dense"
@@ -262,11 +251,6 @@ class Pencil:
         """max |Bᵢⱼ|, attained on the diagonal of a positive definite matrix."""
         return float(np.max(self.B_diagonal))
 
-    @property
-    def smallest_B(self) -> float:
-        """A cheap lower estimate of λmin(B)."""
-        return 1.0 if self.factor is None else self.factor.smallest
-
     def restrict(self, support: Index) -> Pencil:
         """The principal sub-pencil on a support; a part of a checked pencil is not checked again.
 
@@ -333,10 +317,10 @@ def pca_pencil(X: Any, *, center: bool = True, scale: bool = False) -> Pencil:
     Gram(C of shape 2×3)
     """
     center, scale = checks.as_flag(center, "center"), checks.as_flag(scale, "scale")
-    table = row_blocks(X) or read_table(X, least=2 if center or scale else 1)
+    table = row_blocks(X) or data_tables.read_table(X, least=2 if center or scale else 1)
     mean, deviation = table.spread()
     if scale and not np.all(deviation):
-        constant = some_of(np.flatnonzero(deviation == 0.0).tolist(), checks.column_names(X))
+        constant = data_tables.some_of(np.flatnonzero(deviation == 0.0).tolist(), checks.column_names(X))
         raise InvalidParameter(
             f"X has constant column(s): {constant}. They cannot be scaled to unit variance: drop them, or pass "
             "scale=False."
@@ -344,9 +328,11 @@ def pca_pencil(X: Any, *, center: bool = True, scale: bool = False) -> Pencil:
     shift = mean if center else np.zeros_like(mean)
     if not np.any(deviation) and not np.any(mean - shift):
         raise InvalidParameter("X has no variance: every column is constant.")
-    if isinstance(table, RowBlocks):
-        return implicit_pencil(table, shift, deviation if scale else np.ones_like(mean))
-    Z = (table.X - shift) / (deviation if scale else 1.0) / np.sqrt(table.m)
+    unit = deviation if scale else np.ones_like(mean)
+    if isinstance(table, RowBlocks):  # A is formed if it is small
+        (m, n), C = table.shape, replace(table, shift=shift, scale=1.0 / (unit * math.sqrt(table.shape[0])))
+        return Pencil(C.gram(np.arange(n)) if n <= min(m, LARGEST_FORMED) else Gram.of(C))
+    Z = (table.X - shift) / unit / np.sqrt(table.m)
     if table.m < table.n:
         return Pencil(Gram(Z), names=table.names)
     checks.check_bytes((table.n, table.n), "A", "Pass fewer columns.")
@@ -357,13 +343,6 @@ def row_blocks(X: Any) -> RowBlocks | None:
     """Data that are read by blocks of rows; None for arrays in memory."""
     rows = None if hasattr(X, "rmatvec") else implicit_factor(X, "X", InvalidParameter)
     return rows if isinstance(rows, RowBlocks) else None
-
-
-def implicit_pencil(rows: RowBlocks, shift: Vector, deviation: Vector) -> Pencil:
-    """The pencil of PCA of data that are read by blocks of rows; A is formed if it is small."""
-    m, n = rows.shape
-    C = replace(rows, shift=shift, scale=1.0 / (deviation * math.sqrt(m)))
-    return Pencil(C.gram(np.arange(n)) if n <= min(m, LARGEST_FORMED) else Gram.of(C))
 
 
 def cca_pencil(X: Any, Y: Any, *, ridge: float | Literal["auto"] = 0.0) -> Pencil:
@@ -411,7 +390,7 @@ def cca_pencil(X: Any, Y: Any, *, ridge: float | Literal["auto"] = 0.0) -> Penci
     >>> [round(share, 2) for share in pencil.shrinkage]
     [0.89, 0.95]
     """
-    tx, ty = read_table(X, "X"), read_table(in_row_order(X, Y, "X", "Y"), "Y")
+    tx, ty = data_tables.read_table(X, "X"), data_tables.read_table(data_tables.in_row_order(X, Y, "X", "Y"), "Y")
     if tx.m != ty.m:
         raise InvalidParameter(f"X has {tx.m} rows but Y has {ty.m}: row i of both must be the same sample.")
     automatic = isinstance(ridge, str) and bool(checks.one_of(ridge, "ridge", ("auto",)))
@@ -422,17 +401,14 @@ def cca_pencil(X: Any, Y: Any, *, ridge: float | Literal["auto"] = 0.0) -> Penci
     A = np.zeros((n, n))
     A[:p, p:] = U.T @ V
     A[p:, :p] = A[:p, p:].T
-    if automatic:
-        shares = tx.shrinkage(), ty.shrinkage()
-        within_views = shrunk(U.T @ U, shares[0]), shrunk(V.T @ V, shares[1])
+    shares = (tx.shrinkage(), ty.shrinkage()) if automatic else None
+    if shares is None:
+        Sxx = data_tables.with_ridge(U.T @ U, amount, tx, "the covariance of X")
+        Syy = data_tables.with_ridge(V.T @ V, amount, ty, "the covariance of Y")
     else:
-        shares = None
-        within_views = (
-            with_ridge(U.T @ U, amount, tx, "the covariance of X"),
-            with_ridge(V.T @ V, amount, ty, "the covariance of Y"),
-        )
+        Sxx, Syy = data_tables.shrunk(U.T @ U, shares[0]), data_tables.shrunk(V.T @ V, shares[1])
     names = (*tx.labelled("x"), *ty.labelled("y"))
-    return Pencil(A, np.asarray(block_diag(*within_views)), names, (p, n - p), shares)
+    return Pencil(A, np.asarray(block_diag(Sxx, Syy)), names, (p, n - p), shares)
 
 
 def fda_pencil(X: Any, y: Any, *, ridge: float = 0.0) -> Pencil:
@@ -471,15 +447,15 @@ def fda_pencil(X: Any, y: Any, *, ridge: float = 0.0) -> Pencil:
     >>> solve(fda_pencil(X, y), 3).support == planted
     True
     """
-    table = read_table(X)
-    labels = read_labels(in_row_order(X, y, "X", "y"), table.m)
+    table = data_tables.read_table(X)
+    labels = data_tables.read_labels(data_tables.in_row_order(X, y, "X", "y"), table.m)
     if len(labels.classes) == 2:
         a, B = fda_vectors(X, labels.codes, ridge=ridge)
         return Pencil(Gram(a[None, :]), B, table.names)
     weights = labels.counts / table.m
-    means = class_means(table, labels)
+    means = data_tables.class_means(table, labels)
     between = np.sqrt(weights)[:, None] * (means - weights @ means)
-    B = within(table, labels, weights, checks.as_number(ridge, "ridge"))
+    B = data_tables.within(table, labels, weights, checks.as_number(ridge, "ridge"))
     return Pencil(Gram(between), B, table.names)
 
 
@@ -517,15 +493,15 @@ def fda_vectors(X: Any, y: Any, *, ridge: float = 0.0) -> tuple[Vector, Matrix]:
     (array([-4., -2.]), array([[3., 1.],
            [1., 2.]]))
     """
-    table = read_table(X)
-    labels = read_labels(in_row_order(X, y, "X", "y"), table.m)
+    table = data_tables.read_table(X)
+    labels = data_tables.read_labels(data_tables.in_row_order(X, y, "X", "y"), table.m)
     if len(labels.classes) != 2:
         raise InvalidParameter(f"y has {len(labels.classes)} classes where two are needed: use fda_pencil for more.")
-    means = class_means(table, labels)
+    means = data_tables.class_means(table, labels)
     a = means[0] - means[1]
     if not np.any(a):
         raise InvalidParameter("The two class means coincide (a = 0): no direction separates the classes.")
-    return a, within(table, labels, np.ones(2), checks.as_number(ridge, "ridge"))
+    return a, data_tables.within(table, labels, np.ones(2), checks.as_number(ridge, "ridge"))
 
 
 def expect_pencil(pencil: Any) -> Pencil:
@@ -564,18 +540,3 @@ def few(x: Vector) -> Index | None:
         return None
     support = x.nonzero()[0]
     return support if 4 * len(support) <= len(x) else None
-
-
-def checked_blocks(blocks: Any, n: int, B: Matrix | None) -> tuple[int, ...] | None:
-    """The sizes of the views, if they add up to n and B is block diagonal in them."""
-    if blocks is None:
-        return None
-    sizes = tuple(checks.listed(blocks))
-    if not sizes or not all(checks.is_whole(size) and size >= 1 for size in sizes) or sum(sizes) != n:
-        raise InvalidPencil(
-            f"blocks = {checks.shown(blocks)} must be whole numbers of at least 1 that add up to n = {n}."
-        )
-    view = np.repeat(np.arange(len(sizes)), sizes)
-    if B is not None and np.any(B[view[:, None] != view]):
-        raise InvalidPencil(f"B is not block diagonal in blocks = {sizes}: it has nonzeros between two views.")
-    return tuple(map(int, sizes))

@@ -4,32 +4,21 @@
     SparseFDA   f(x) = xᵀBx + ν_ε Σ log(|xᵢ| + ε)    Ω = {aᵀx = 1}     (Eq:fdastudent)
 
 MM minimises g(·, y) over Ω, where g(x, y) ≥ f(x) and g(x, x) = f(x) (Eq:majorize-f): one step minimises
-xᵀHx − 2cᵀx + pᵀ|x| over Ω, where c = `linear(y)` and p = `slopes(y)`. The penalties that may replace the logarithm
-follow the two programs.
+xᵀHx − 2cᵀx + pᵀ|x| over Ω, where c = `linear(y)` and p = `slopes(y)`. The penalties at the end
+are the logarithm and what may replace it.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self, TypeAlias
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from ._numerics.checks import (
-    LARGEST_POWER,
-    UNIT_ROUNDOFF,
-    Index,
-    Vector,
-    as_number,
-    as_real,
-    as_vector,
-    check_order,
-    frozen,
-    largest,
-    one_of,
-    shown,
-)
+from ._numerics import checks
+from ._numerics.checks import UNIT_ROUNDOFF, Index, Vector, as_number, as_real, as_vector, frozen, shown
 from ._numerics.spectra import power_of_two
 from .errors import Infeasible, InvalidParameter
 from .pencils import Gram, Pencil, expect_pencil
@@ -42,72 +31,8 @@ FEASIBILITY_SLACK = 1e-9
 """A start this far outside Ω counts as rounded, and is moved into Ω."""
 
 
-class PenalizedProgram:
-    """What both programs share: a pencil, and the penalty Σ φ(|xᵢ|) times its coefficient, ρ_ε or ν_ε."""
-
-    pencil: Pencil
-    eps: float
-    penalty: Penalty
-    coefficient: float
-
-    def penalty_value(self, x: Vector) -> float:
-        """ρ_ε Σ φ(|xᵢ|)."""
-        return self.coefficient * self.penalty.value(x, self.eps)
-
-    def penalty_tangent(self, x: Vector, y: Vector) -> float:
-        """The tangent of the penalty in |x| at |y|, which lies above it because φ is concave (Eq:log)."""
-        w = self.penalty.weights(y, self.eps)
-        return self.coefficient * (self.penalty.value(y, self.eps) + float(w @ (np.abs(x) - np.abs(y))))
-
-    def slopes(self, y: Vector) -> Vector:
-        """p = ρ_ε w(y), or ν_ε w(y)."""
-        return self.coefficient * self.penalty.weights(y, self.eps)
-
-    def at_zero(self) -> tuple[float, float]:
-        """(value, slope) at 0 of one coordinate's penalty."""
-        zero = np.zeros(1)
-        return self.penalty_value(zero), self.coefficient * float(self.penalty.weights(zero, self.eps)[0])
-
-    def penalty_size(self, x: Vector) -> float:
-        """The sum of the moduli of the penalty's terms."""
-        return len(x) * abs(self.at_zero()[0]) + abs(self.penalty_value(x))
-
-    def rounding(self, size: float, x: Vector) -> float:
-        """What f and g, sums of this size, may lose to rounding."""
-        return size * self.pencil.rounding(x)
-
-    def norm(self, x: Vector) -> float:
-        """‖x‖_B, in which steps are measured."""
-        return self.pencil.B_norm(x)
-
-    def name(self, i: int) -> str:
-        """The name of variable i."""
-        return self.pencil.name(i)
-
-    def restrict(self, support: Index) -> Self:
-        """The program on a few variables, the others held at zero; the same τ stays valid."""
-        smaller = object.__new__(type(self))
-        vars(smaller).update(vars(self) | {"pencil": self.pencil.restrict(support)})
-        return smaller
-
-    def _set_penalty(self, letter: str, price: float, eps: float, penalty: Penalty | None) -> None:
-        """Set the price ρ̃ or ν, ε, the penalty and its coefficient; raise where the slopes at zero overflow."""
-        price, eps, penalty = as_number(price, letter), as_eps(eps), as_penalty(penalty)
-        coefficient = penalty.coefficient(price, eps)
-        vars(self).update({letter: price, "eps": eps, "penalty": penalty, "coefficient": coefficient})
-        if not math.isfinite(self.pencil.n * max(map(abs, self.at_zero()))):
-            raise InvalidParameter(
-                f"{letter} = {price:g} is too large for floating point at this eps: the slope ρ_ε/ε overflows."
-            )
-
-    def _given(self, x0: Any) -> Vector:
-        """A start that the user gave, as a vector in the order of the variables."""
-        check_order(self.pencil.names, getattr(x0, "index", None), "the variables", "x0")
-        return as_vector(x0, self.pencil.n, "x0")
-
-
 @dataclass(frozen=True, eq=False, init=False)
-class SparseGEV(PenalizedProgram):
+class SparseGEV:
     """The sparse generalized eigenvalue problem as a d.c. program (SGEV-A, Eq:tau).
 
     min f(x) = ρ_ε Σ log(|xᵢ| + ε) − xᵀAx  s.t.  xᵀBx ≤ 1. With M = I (shift="identity", the paper's) or M = B
@@ -149,6 +74,7 @@ class SparseGEV(PenalizedProgram):
     tau: float
     shift: Shift
     penalty: Penalty
+    coefficient: float = field(repr=False)
 
     def __init__(
         self,
@@ -160,13 +86,13 @@ class SparseGEV(PenalizedProgram):
         penalty: Penalty | None = None,
     ) -> None:
         expect_pencil(pencil)
-        one_of(shift, "shift", ("identity", "metric"))
+        checks.one_of(shift, "shift", ("identity", "metric"))
         vars(self).update(pencil=pencil, shift=shift, tau=checked_tau(pencil, shift, tau))
-        self._set_penalty("rho", rho, eps, penalty)
+        set_penalty(self, "rho", rho, eps, penalty)
 
     def f(self, x: Vector) -> float:
         """f(x) = ρ_ε Σ log(ε + |xᵢ|) − xᵀAx: τ cancels (Eq:f)."""
-        return self.penalty_value(x) - self.pencil.A_quad(x)
+        return penalty_value(self, x) - self.pencil.A_quad(x)
 
     def g(self, x: Vector, y: Vector) -> float:
         """g(x, y), which majorises f and touches it at y (Eq:majorize-f).
@@ -177,7 +103,7 @@ class SparseGEV(PenalizedProgram):
         """
         d = x - y
         quadratic = self.tau * float(d @ self._M_dot(d)) - self.pencil.A_inner(x + d, y)
-        return quadratic + self.penalty_tangent(x, y)
+        return quadratic + penalty_tangent(self, x, y)
 
     def violation(self, x: Vector) -> float:
         """How far x lies outside Ω: max(0, xᵀBx − 1)."""
@@ -198,7 +124,11 @@ class SparseGEV(PenalizedProgram):
 
     def Q_eps(self, x: Vector) -> float:
         """Q_ε(x) = xᵀAx − ρ̃‖x‖_ε, which is −f up to a constant (Eq:GEV-sparse-approx-1)."""
-        return self.pencil.A_quad(x) - self.penalty_value(x) + self.penalty_value(np.zeros_like(x))
+        return self.pencil.A_quad(x) - penalty_value(self, x) + penalty_value(self, np.zeros_like(x))
+
+    def slopes(self, y: Vector) -> Vector:
+        """p = ρ_ε w(y)."""
+        return self.coefficient * self.penalty.weights(y, self.eps)
 
     def linear(self, y: Vector) -> Vector:
         """c = (A + τI)y, or (A + τB)y with the metric shift."""
@@ -236,7 +166,7 @@ class SparseGEV(PenalizedProgram):
         """x⁽⁰⁾ ∈ Ω: the leading eigenvector unless one is given."""
         if x0 is None:
             return self.pencil.leading_vector.copy()
-        x = self._given(x0)
+        x = given_start(self.pencil, x0)
         unit = power_of_two(float(np.max(np.abs(x))))  # xᵀBx may overflow, its root does not
         norm = unit * self.pencil.B_norm(x / unit)
         if norm > 1.0 + FEASIBILITY_SLACK:
@@ -247,9 +177,27 @@ class SparseGEV(PenalizedProgram):
         """The same program at another ρ̃ (and ε), sharing the pencil and all that was computed for it."""
         return SparseGEV(self.pencil, rho, self.eps if eps is None else eps, self.tau, self.shift, self.penalty)
 
+    def restrict(self, support: Index) -> SparseGEV:
+        """The program on a few variables, the others held at zero; the same τ stays valid."""
+        smaller = copy(self)
+        vars(smaller)["pencil"] = self.pencil.restrict(support)
+        return smaller
+
     def size(self, x: Vector) -> float:
         """The sum of the moduli of f's terms, against which its rounding error is measured."""
-        return abs(self.pencil.A_quad(x)) + self.penalty_size(x) + self.tau * float(x @ self._M_dot(x))
+        return abs(self.pencil.A_quad(x)) + penalty_size(self, x) + self.tau * float(x @ self._M_dot(x))
+
+    def rounding(self, size: float, x: Vector) -> float:
+        """What f and g, sums of this size, may lose to rounding."""
+        return size * self.pencil.rounding(x)
+
+    def norm(self, x: Vector) -> float:
+        """‖x‖_B, in which steps are measured."""
+        return self.pencil.B_norm(x)
+
+    def name(self, i: int) -> str:
+        """The name of variable i."""
+        return self.pencil.name(i)
 
     def collapsed(self, x: Vector) -> bool:
         """Is x zero up to rounding, and f no larger at 0?"""
@@ -260,7 +208,7 @@ class SparseGEV(PenalizedProgram):
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class SparseFDA(PenalizedProgram):
+class SparseFDA:
     """Sparse Fisher discriminant analysis as a d.c. program (Eq:fdastudent).
 
     min f(x) = xᵀBx + ν_ε Σ log(ε + |xᵢ|)  s.t.  aᵀx = 1: the rank-one case A = aaᵀ of (GEV-P), where maximising
@@ -294,6 +242,7 @@ class SparseFDA(PenalizedProgram):
     nu: float
     eps: float
     penalty: Penalty
+    coefficient: float = field(repr=False)
 
     def __init__(self, a: Any, B: Any, nu: float, eps: float = MACHINE_EPS, penalty: Penalty | None = None) -> None:
         given = as_real(a, "a", InvalidParameter)
@@ -304,15 +253,15 @@ class SparseFDA(PenalizedProgram):
         pencil = B if isinstance(B, Pencil) else Pencil(Gram(vector[None, :]), B)
         check_fisher_size(vector, pencil)
         vars(self).update(pencil=pencil, a=frozen(vector))
-        self._set_penalty("nu", nu, eps, penalty)
+        set_penalty(self, "nu", nu, eps, penalty)
 
     def f(self, x: Vector) -> float:
         """f(x) = xᵀBx + ν_ε Σ log(ε + |xᵢ|) (Eq:fdastudent)."""
-        return self.pencil.B_quad(x) + self.penalty_value(x)
+        return self.pencil.B_quad(x) + penalty_value(self, x)
 
     def g(self, x: Vector, y: Vector) -> float:
         """g(x, y): f with each log replaced by its tangent at |yᵢ|."""
-        return self.pencil.B_quad(x) + self.penalty_tangent(x, y)
+        return self.pencil.B_quad(x) + penalty_tangent(self, x, y)
 
     def violation(self, x: Vector) -> float:
         """|aᵀx − 1|."""
@@ -326,6 +275,10 @@ class SparseFDA(PenalizedProgram):
     def nu_eps(self) -> float:
         """ν_ε = ν / log(1 + 1/ε)."""
         return self.coefficient
+
+    def slopes(self, y: Vector) -> Vector:
+        """p = ν_ε w(y)."""
+        return self.coefficient * self.penalty.weights(y, self.eps)
 
     def linear(self, y: Vector) -> Vector:
         """c = 0: only the penalty is linearised."""
@@ -364,7 +317,7 @@ class SparseFDA(PenalizedProgram):
         if x0 is None:
             z = self.pencil.B_solve(self.a)
             return z / float(self.a @ z)
-        x = self._given(x0)
+        x = given_start(self.pencil, x0)
         with np.errstate(over="ignore", invalid="ignore"):
             ax, size = float(self.a @ x), float(np.abs(self.a) @ np.abs(x))
         if not abs(ax - 1.0) <= min(0.5, FEASIBILITY_SLACK * max(1.0, size)):
@@ -377,13 +330,25 @@ class SparseFDA(PenalizedProgram):
 
     def restrict(self, support: Index) -> SparseFDA:
         """The program on a few variables, the others held at zero."""
-        smaller = super().restrict(support)
-        vars(smaller)["a"] = frozen(self.a[support])
+        smaller = copy(self)
+        vars(smaller).update(pencil=self.pencil.restrict(support), a=frozen(self.a[support]))
         return smaller
 
     def size(self, x: Vector) -> float:
         """The sum of the moduli of f's terms, against which its rounding error is measured."""
-        return self.pencil.B_quad(x) + self.penalty_size(x)
+        return self.pencil.B_quad(x) + penalty_size(self, x)
+
+    def rounding(self, size: float, x: Vector) -> float:
+        """What f and g, sums of this size, may lose to rounding."""
+        return size * self.pencil.rounding(x)
+
+    def norm(self, x: Vector) -> float:
+        """‖x‖_B, in which steps are measured."""
+        return self.pencil.B_norm(x)
+
+    def name(self, i: int) -> str:
+        """The name of variable i."""
+        return self.pencil.name(i)
 
     def collapsed(self, x: Vector) -> bool:
         """Is x = 0? No point with aᵀx = 1 is."""
@@ -391,6 +356,103 @@ class SparseFDA(PenalizedProgram):
 
 
 Program: TypeAlias = SparseGEV | SparseFDA
+
+
+def penalty_value(program: Program, x: Vector) -> float:
+    """ρ_ε Σ φ(|xᵢ|), or with ν_ε."""
+    return program.coefficient * program.penalty.value(x, program.eps)
+
+
+def penalty_tangent(program: Program, x: Vector, y: Vector) -> float:
+    """The tangent of the penalty in |x| at |y|, which lies above it because φ is concave (Eq:log)."""
+    rise = float(program.penalty.weights(y, program.eps) @ (np.abs(x) - np.abs(y)))
+    return program.coefficient * (program.penalty.value(y, program.eps) + rise)
+
+
+def penalty_at_zero(program: Program) -> tuple[float, float]:
+    """(value, slope) at 0 of one coordinate's penalty."""
+    zero = np.zeros(1)
+    return penalty_value(program, zero), program.coefficient * float(program.penalty.weights(zero, program.eps)[0])
+
+
+def penalty_size(program: Program, x: Vector) -> float:
+    """The sum of the moduli of the penalty's terms."""
+    return len(x) * abs(penalty_at_zero(program)[0]) + abs(penalty_value(program, x))
+
+
+def set_penalty(program: Program, letter: str, price: float, eps: float, penalty: Penalty | None) -> None:
+    """Set the price ρ̃ or ν, ε, the penalty and its coefficient; raise where the slopes at zero overflow."""
+    price, eps, penalty = as_number(price, letter), as_eps(eps), as_penalty(penalty)
+    coefficient = penalty.coefficient(price, eps)
+    vars(program).update({letter: price, "eps": eps, "penalty": penalty, "coefficient": coefficient})
+    if not math.isfinite(program.pencil.n * max(map(abs, penalty_at_zero(program)))):
+        raise InvalidParameter(
+            f"{letter} = {price:g} is too large for floating point at this eps: the slope ρ_ε/ε overflows."
+        )
+
+
+def given_start(pencil: Pencil, x0: Any) -> Vector:
+    """A start that the user gave, as a vector in the order of the variables."""
+    checks.check_order(pencil.names, getattr(x0, "index", None), "the variables", "x0")
+    return as_vector(x0, pencil.n, "x0")
+
+
+def smallest_tau(pencil: Pencil, shift: Shift) -> float:
+    """max(0, −λmin(A)), or max(0, −λmin(A, B)) with the metric shift (Section 3.1)."""
+    if pencil.semidefinite:
+        return 0.0
+    return max(0.0, -(pencil.lambda_min_A if shift == "identity" else pencil.lambda_min))
+
+
+def checked_tau(pencil: Pencil, shift: Shift, tau: float | None) -> float:
+    """The smallest valid τ when none is given; otherwise τ, if g majorises f with it."""
+    least = smallest_tau(pencil, shift)
+    if tau is None:
+        return least
+    value = as_number(tau, "tau")
+    if value < least * (1.0 - 1e-12):
+        matrix = "A + τI" if shift == "identity" else "A + τB"
+        raise InvalidParameter(f"tau = {value:g} is too small: {matrix} ⪰ 0 needs tau ≥ {least:.17g}.")
+    return value
+
+
+def expect_program(program: Any) -> Program:
+    """The program, if it is one over a pencil."""
+    if not isinstance(program, (SparseGEV, SparseFDA)):
+        raise InvalidParameter(
+            f"program must be SparseGEV(pencil, rho) or SparseFDA(a, B, nu), got {type(program).__name__}."
+        )
+    return program
+
+
+def check_fisher_size(a: Vector, pencil: Pencil) -> None:
+    """Raise for a and B whose Fisher ratios a²/B, or the squares on the way, leave floating point."""
+    size, metric, most = math.log10(checks.largest(a)), math.log10(pencil.B_scale), checks.LARGEST_POWER
+    ratio = 2.0 * size - metric
+    if max(abs(size), abs(metric), abs(ratio)) > most:
+        raise InvalidParameter(
+            f"a of size 1e{size:+.0f} and B of size 1e{metric:+.0f} give Fisher ratios near 1e{ratio:+.0f}: "
+            f"sizes and ratios must lie between 1e-{most} and 1e{most}. Rescale a and B."
+        )
+
+
+# Penalties Σ φ(|xᵢ|), φ concave: the logarithm, two others, and the cardinality (Section 3.1)
+
+
+class Penalty(Protocol):
+    """A function Σ φ(|xᵢ|) with φ concave: its value, and the slopes of its tangent in |x|."""
+
+    def coefficient(self, rho: float, eps: float) -> float:
+        """The factor before the value, ρ_ε in the paper."""
+        ...
+
+    def value(self, x: Vector, eps: float) -> float:
+        """Σ φ(|xᵢ|)."""
+        ...
+
+    def weights(self, y: Vector, eps: float) -> Vector:
+        """φ'(|yᵢ|): the slope in |x|, positive everywhere, also at 0."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -527,22 +589,6 @@ def card_eps(x: Vector, eps: float) -> float:
     return float(np.logaddexp(0.0, logs).sum()) / log_scale(eps)
 
 
-class Penalty(Protocol):
-    """A function Σ φ(|xᵢ|) with φ concave: its value, and the slopes of its tangent in |x|."""
-
-    def coefficient(self, rho: float, eps: float) -> float:
-        """The factor before the value, ρ_ε in the paper."""
-        ...
-
-    def value(self, x: Vector, eps: float) -> float:
-        """Σ φ(|xᵢ|)."""
-        ...
-
-    def weights(self, y: Vector, eps: float) -> Vector:
-        """φ'(|yᵢ|): the slope in |x|, positive everywhere, also at 0."""
-        ...
-
-
 def rho_eps(rho: float, eps: float) -> float:
     """ρ_ε = ρ̃ / log(1 + 1/ε) (SGEV-A)."""
     return rho / log_scale(eps)
@@ -551,25 +597,6 @@ def rho_eps(rho: float, eps: float) -> float:
 def log_scale(eps: float) -> float:
     """log(1 + 1/ε), without overflow for small ε and without cancellation for large ε."""
     return math.log1p(eps) - math.log(eps) if eps < 1.0 else math.log1p(1.0 / eps)
-
-
-def smallest_tau(pencil: Pencil, shift: Shift) -> float:
-    """max(0, −λmin(A)), or max(0, −λmin(A, B)) with the metric shift (Section 3.1)."""
-    if pencil.semidefinite:
-        return 0.0
-    return max(0.0, -(pencil.lambda_min_A if shift == "identity" else pencil.lambda_min))
-
-
-def checked_tau(pencil: Pencil, shift: Shift, tau: float | None) -> float:
-    """The smallest valid τ when none is given; otherwise τ, if g majorises f with it."""
-    least = smallest_tau(pencil, shift)
-    if tau is None:
-        return least
-    value = as_number(tau, "tau")
-    if value < least * (1.0 - 1e-12):
-        matrix = "A + τI" if shift == "identity" else "A + τB"
-        raise InvalidParameter(f"tau = {value:g} is too small: {matrix} ⪰ 0 needs tau ≥ {least:.17g}.")
-    return value
 
 
 def as_eps(eps: Any) -> float:
@@ -587,23 +614,3 @@ def as_penalty(penalty: Any) -> Penalty:
             f"coefficient, value and weights; got {shown(penalty)}."
         )
     return penalty
-
-
-def expect_program(program: Any) -> Program:
-    """The program, if it is one over a pencil."""
-    if not isinstance(program, (SparseGEV, SparseFDA)):
-        raise InvalidParameter(
-            f"program must be SparseGEV(pencil, rho) or SparseFDA(a, B, nu), got {type(program).__name__}."
-        )
-    return program
-
-
-def check_fisher_size(a: Vector, pencil: Pencil) -> None:
-    """Raise for a and B whose Fisher ratios a²/B, or the squares on the way, leave floating point."""
-    size, metric = math.log10(largest(a)), math.log10(pencil.B_scale)
-    if max(abs(size), abs(metric), abs(2.0 * size - metric)) > LARGEST_POWER:
-        raise InvalidParameter(
-            f"a of size 1e{size:+.0f} and B of size 1e{metric:+.0f} give Fisher ratios near "
-            f"1e{2.0 * size - metric:+.0f}: "
-            f"sizes and ratios must lie between 1e-{LARGEST_POWER} and 1e{LARGEST_POWER}. Rescale a and B."
-        )

@@ -3,6 +3,7 @@
 import pickle
 from dataclasses import replace
 from itertools import islice
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +21,9 @@ from dcgev_cvx import (
     minimize,
     sparse_gev,
 )
-from dcgev_cvx.steps.accelerate import Accelerated, Repeated
+from dcgev_cvx.certificates import Certificate
+from dcgev_cvx.mm import Iterate, result_of
+from dcgev_cvx.steps.accelerate import Accelerated
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.step import StepOutput
 
@@ -254,7 +257,7 @@ def test_a_step_may_use_its_arrays_again(program):
     assert [point.x.tolist() for point in result.history] == [point.x.tolist() for point in clean.history]
 
 
-@pytest.mark.parametrize("wrapper", [lambda step: step, Accelerated, lambda step: Repeated(step, least=1)])
+@pytest.mark.parametrize("wrapper", [lambda step: step, Accelerated])
 @pytest.mark.parametrize(
     "spoilt",
     [
@@ -490,3 +493,12 @@ def test_a_run_that_cannot_pass_says_that_b_has_lost_its_digits():
         minimize(SparseGEV(Pencil(np.eye(2)), 1e-3), lambda program, y: output(program, y, y), [0.5, 0.1]).message
         == ""
     )
+
+
+@pytest.mark.parametrize(("sandwich", "status"), [(1e-9, Status.SMALL_STEP), (1.01e-9, Status.ASCENT)])
+def test_a_run_is_called_an_ascent_exactly_where_its_certificate_fails_by_the_sandwich(sandwich, status):
+    certificate = Certificate(0.0, 0.0, 0.0, sandwich, 0)
+    judged = SimpleNamespace(certify=lambda x, history: certificate)
+    result = result_of(judged, [Iterate(0, np.ones(1), 0.0, 0.0, 0.0, 0.0)], Status.SMALL_STEP)
+    assert result.status is status
+    assert result.converged == certificate.passes()

@@ -140,6 +140,16 @@ def test_violation_slack_and_multiplier():
     assert program.multiplier(np.zeros(2), np.zeros(2), np.zeros(2)) == 0.0
 
 
+def test_rounding_is_counted_in_units_of_the_last_place():
+    """8(n + a) of them, where a = (Σ √Bᵢᵢ|xᵢ|)²/xᵀBx is 1 at a unit vector and n where all terms are equal."""
+    B = np.diag([1.0, 4.0, 9.0])
+    for program in (SparseGEV(Pencil(np.eye(3), B), 0.1), SparseFDA(np.ones(3), B, 0.1)):
+        assert program.rounding(5.0, np.eye(3)[1]) == 5.0 * 32.0 * MACHINE_EPS
+        assert program.rounding(5.0, np.array([6.0, 3.0, 2.0])) == pytest.approx(5.0 * 48.0 * MACHINE_EPS)
+        assert program.norm(np.array([0.0, 2.0, 0.0])) == 4.0
+        assert program.name(1) == "x2"
+
+
 def test_smallest_tau():
     A = np.diag([2.0, -3.0])
     B = np.diag([1.0, 6.0])
@@ -294,6 +304,79 @@ def test_programs_pickle_to_the_same_bits():
     assert np.array_equal(again.start(), fda.start())
 
 
+def test_a_start_may_exceed_the_ball_by_the_slack_and_no_more():
+    program = SparseGEV(Pencil(np.ones((1, 1))), 0.1)
+    assert program.start([1.0 + FEASIBILITY_SLACK]) == pytest.approx([1.0])
+    with pytest.raises(InvalidParameter):
+        program.start([1.0 + 1.01 * FEASIBILITY_SLACK])
+
+
+@pytest.mark.parametrize("B", [None, np.diag([1.0, 4.0])])
+def test_a_start_whose_square_overflows_is_told_its_length(B):
+    with pytest.raises(InvalidParameter, match=r"Divide x0 by 3e\+200"):
+        SparseGEV(Pencil(np.eye(2), B), 0.1).start([3e200, 0.5])
+
+
+def test_the_multiplier_solves_the_optimality_system_times_x():
+    rng = np.random.default_rng(2)
+    B = referee.random_pencil(3, 4, cond=10.0)[1]
+    x, p = rng.standard_normal(4), rng.uniform(0.1, 1.0, 4)
+    ball, plane = SparseGEV(Pencil(np.eye(4), B), 0.1), SparseFDA(rng.standard_normal(4), B, 0.1)
+    for program, gradient in ((ball, -5.0 * B @ x), (plane, 2.0 * B @ x)):
+        mu = program.multiplier(x, gradient, p)
+        assert mu != 0.0
+        assert x @ (gradient + 2.0 * mu * program.normal(x)) + p @ np.abs(x) == pytest.approx(0.0, abs=1e-12)
+    assert ball.multiplier(x, 5.0 * B @ x, p) == 0.0
+
+
+def test_a_labelled_start_in_another_order_is_refused():
+    program = SparseGEV(Pencil(np.eye(3), names=["u", "v", "w"]), 0.1)
+    x0 = pd.Series([0.5, 0.25, 0.0], ["u", "v", "w"])
+    assert program.start(x0).tolist() == [0.5, 0.25, 0.0]
+    with pytest.raises(InvalidPencil, match="the variables and x0 have the same labels in another order"):
+        program.start(x0.iloc[::-1])
+
+
+@pytest.mark.parametrize("shift", ["identity", "metric"])
+def test_the_size_is_the_sum_of_the_moduli_of_the_terms(shift):
+    A, B = referee.random_pencil(3, 4, cond=10.0, indefinite=True)
+    program = SparseGEV(Pencil(A, B), 0.7, 1e-3, tau=90.0, shift=shift)
+    x = np.array([0.3, 0.0, -0.2, 0.1])
+    logs = 4 * abs(math.log(1e-3)) + abs(np.log(1e-3 + abs(x)).sum())
+    square = x @ x if shift == "identity" else x @ B @ x
+    assert program.size(x) == pytest.approx(abs(x @ A @ x) + program.rho_eps * logs + 90.0 * square, rel=1e-13)
+    fisher_program = SparseFDA(np.ones(4), B, 0.7, 1e-3)
+    assert fisher_program.size(x) == pytest.approx(x @ B @ x + fisher_program.nu_eps * logs, rel=1e-13)
+
+
+def test_collapsed_is_zero_up_to_rounding_with_nothing_left_to_gain():
+    program = SparseGEV(Pencil(np.diag([1.0, 2.0])), 5.0, 1e-2)
+    assert program.collapsed(np.zeros(2))
+    assert program.collapsed(np.array([0.0, 1e-17]))
+    assert program.f(np.zeros(2)) <= program.f(np.array([0.1, 0.0]))
+    assert not program.collapsed(np.array([0.1, 0.0]))
+    assert not SparseGEV(Pencil(np.eye(2)), 0.0).collapsed(np.array([1e-17, 0.0]))
+    assert not SparseFDA(np.ones(2), np.eye(2), 1.0).collapsed(np.array([1e-17, 0.0]))
+
+
+def test_a_start_may_miss_the_plane_by_rounding_but_never_by_half():
+    program = SparseFDA([1e12, -1e12, 1.0], np.eye(3), 0.1)
+    x = program.start([1.0, 1.0, 1.3])
+    assert x == pytest.approx(np.array([1.0, 1.0, 1.3]) / 1.3)
+    for last in (0.4, 1.7):
+        with pytest.raises(InvalidParameter, match="x0 lies outside Ω"):
+            program.start([1.0, 1.0, last])
+
+
+def test_a_point_beside_the_plane_of_zero_is_replaced_by_the_dense_direction():
+    program = SparseFDA([1.0, -1.0], np.eye(2), 0.1)
+    near, nearer = np.array([1.0, 1.0 - 3e-8]), np.array([1.0, 1.0 - 1e-8])
+    assert program.on_plane(near) == pytest.approx(near / 3e-8, rel=1e-6)
+    assert program.on_plane(nearer) == pytest.approx([0.5, -0.5])
+
+
+# Penalties
+
 unit_entries = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=1, max_size=8).map(np.array)
 entries = st.lists(st.floats(-1e3, 1e3, allow_subnormal=False), min_size=1, max_size=8).map(np.array)
 any_eps = st.floats(-16, 4).map(lambda t: 10.0**t)
@@ -381,72 +464,7 @@ def test_exponential_tends_to_the_cardinality():
     assert ExponentialPenalty().weights(np.array([1.0]), 1e-6)[0] > 0
 
 
-def test_a_start_may_exceed_the_ball_by_the_slack_and_no_more():
-    program = SparseGEV(Pencil(np.ones((1, 1))), 0.1)
-    assert program.start([1.0 + FEASIBILITY_SLACK]) == pytest.approx([1.0])
-    with pytest.raises(InvalidParameter):
-        program.start([1.0 + 1.01 * FEASIBILITY_SLACK])
-
-
-def test_the_multiplier_solves_the_optimality_system_times_x():
-    rng = np.random.default_rng(2)
-    B = referee.random_pencil(3, 4, cond=10.0)[1]
-    x, p = rng.standard_normal(4), rng.uniform(0.1, 1.0, 4)
-    ball, plane = SparseGEV(Pencil(np.eye(4), B), 0.1), SparseFDA(rng.standard_normal(4), B, 0.1)
-    for program, gradient in ((ball, -5.0 * B @ x), (plane, 2.0 * B @ x)):
-        mu = program.multiplier(x, gradient, p)
-        assert mu != 0.0
-        assert x @ (gradient + 2.0 * mu * program.normal(x)) + p @ np.abs(x) == pytest.approx(0.0, abs=1e-12)
-    assert ball.multiplier(x, 5.0 * B @ x, p) == 0.0
-
-
-def test_a_labelled_start_in_another_order_is_refused():
-    program = SparseGEV(Pencil(np.eye(3), names=["u", "v", "w"]), 0.1)
-    x0 = pd.Series([0.5, 0.25, 0.0], ["u", "v", "w"])
-    assert program.start(x0).tolist() == [0.5, 0.25, 0.0]
-    with pytest.raises(InvalidPencil, match="the variables and x0 have the same labels in another order"):
-        program.start(x0.iloc[::-1])
-
-
-@pytest.mark.parametrize("shift", ["identity", "metric"])
-def test_the_size_is_the_sum_of_the_moduli_of_the_terms(shift):
-    A, B = referee.random_pencil(3, 4, cond=10.0, indefinite=True)
-    program = SparseGEV(Pencil(A, B), 0.7, 1e-3, tau=90.0, shift=shift)
-    x = np.array([0.3, 0.0, -0.2, 0.1])
-    logs = 4 * abs(math.log(1e-3)) + abs(np.log(1e-3 + abs(x)).sum())
-    square = x @ x if shift == "identity" else x @ B @ x
-    assert program.size(x) == pytest.approx(abs(x @ A @ x) + program.rho_eps * logs + 90.0 * square, rel=1e-13)
-    fisher_program = SparseFDA(np.ones(4), B, 0.7, 1e-3)
-    assert fisher_program.size(x) == pytest.approx(x @ B @ x + fisher_program.nu_eps * logs, rel=1e-13)
-
-
-def test_collapsed_is_zero_up_to_rounding_with_nothing_left_to_gain():
-    program = SparseGEV(Pencil(np.diag([1.0, 2.0])), 5.0, 1e-2)
-    assert program.collapsed(np.zeros(2))
-    assert program.collapsed(np.array([0.0, 1e-17]))
-    assert program.f(np.zeros(2)) <= program.f(np.array([0.1, 0.0]))
-    assert not program.collapsed(np.array([0.1, 0.0]))
-    assert not SparseGEV(Pencil(np.eye(2)), 0.0).collapsed(np.array([1e-17, 0.0]))
-    assert not SparseFDA(np.ones(2), np.eye(2), 1.0).collapsed(np.array([1e-17, 0.0]))
-
-
 @pytest.mark.parametrize("penalty", [LogPenalty, "log", 1.0, np.zeros(3)], ids=str)
 def test_what_is_not_a_penalty(penalty):
     with pytest.raises(InvalidParameter, match=r"penalty must be LogPenalty\(\), L1Penalty\(\)"):
         SparseGEV(Pencil(np.eye(2)), 1.0, penalty=penalty)
-
-
-def test_a_start_may_miss_the_plane_by_rounding_but_never_by_half():
-    program = SparseFDA([1e12, -1e12, 1.0], np.eye(3), 0.1)
-    x = program.start([1.0, 1.0, 1.3])
-    assert x == pytest.approx(np.array([1.0, 1.0, 1.3]) / 1.3)
-    for last in (0.4, 1.7):
-        with pytest.raises(InvalidParameter, match="x0 lies outside Ω"):
-            program.start([1.0, 1.0, last])
-
-
-def test_a_point_beside_the_plane_of_zero_is_replaced_by_the_dense_direction():
-    program = SparseFDA([1.0, -1.0], np.eye(2), 0.1)
-    near, nearer = np.array([1.0, 1.0 - 3e-8]), np.array([1.0, 1.0 - 1e-8])
-    assert program.on_plane(near) == pytest.approx(near / 3e-8, rel=1e-6)
-    assert program.on_plane(nearer) == pytest.approx([0.5, -0.5])

@@ -3,8 +3,6 @@
 Arrays are always copied to float64, so that later changes by the caller cannot reach a pencil or a result.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -108,6 +106,19 @@ def checked_names(names: Iterable[object] | None, n: int) -> tuple[str, ...] | N
     return tuple(found)
 
 
+def checked_blocks(blocks: Any, n: int, B: Matrix | None) -> tuple[int, ...] | None:
+    """The sizes of the views, if they add up to n and B is block diagonal in them."""
+    if blocks is None:
+        return None
+    sizes = tuple(listed(blocks))
+    if not sizes or not all(is_whole(size) and size >= 1 for size in sizes) or sum(sizes) != n:
+        raise InvalidPencil(f"blocks = {shown(blocks)} must be whole numbers of at least 1 that add up to n = {n}.")
+    view = np.repeat(np.arange(len(sizes)), sizes)
+    if B is not None and np.any(B[view[:, None] != view]):
+        raise InvalidPencil(f"B is not block diagonal in blocks = {sizes}: it has nonzeros between two views.")
+    return tuple(map(int, sizes))
+
+
 def check_order(names: tuple[str, ...] | None, others: Any, what: str, other: str) -> None:
     """Raise when two pandas frames, or a frame's rows and columns, have labels that do not belong together.
 
@@ -132,7 +143,8 @@ def symmetric(data: Any, what: str) -> Matrix:
     array = as_real(data, what, InvalidPencil)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
         raise InvalidPencil(f"{what} must be a square matrix of at least one variable, got shape {array.shape}.")
-    scale, skew = largest(array), asymmetry(array)
+    with np.errstate(over="ignore"):
+        scale, skew = largest(array), float(np.abs(array - array.T).max())
     if skew > (1e-5 if single else 1e-8) * scale:
         raise InvalidPencil(
             f"{what} is not symmetric: max |{what} - {what}ᵀ| = {skew:.3g} where max |{what}| = {scale:.3g}. "
@@ -141,16 +153,6 @@ def symmetric(data: Any, what: str) -> Matrix:
     if scale * len(array) > LARGEST_SUM or 0.0 < scale < 1.0 / LARGEST_SUM:
         raise InvalidPencil(f"max |{what}| = {scale:.3g} leaves the range of doubles. Divide {what} by {scale:.3g}.")
     return frozen(array if skew == 0.0 else 0.5 * (array + array.T))
-
-
-def asymmetry(array: Matrix) -> float:
-    """max |A − Aᵀ| by strips of rows, since a transposed strip fits the cache and a transposed matrix does not."""
-    worst, strip = 0.0, 64
-    with np.errstate(over="ignore"):
-        for start in range(0, len(array), strip):
-            rows, columns = array[start : start + strip, start:], array[start:, start : start + strip]
-            worst = max(worst, float(np.abs(rows - columns.T).max()))
-    return worst
 
 
 def as_vector(x: Any, n: int, what: str) -> Vector:

@@ -1,7 +1,5 @@
 """Functions compiled by numba when it is installed (extra `fast`), plain Python otherwise: same results, slower."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 

@@ -142,7 +142,7 @@ class Gram:
         return self.sub(np.arange(self.shape[0])) if self.implicit is not None else self.C.T @ self.C
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Gram.of, (np.asarray(self.C) if self.implicit is None else self.implicit,))
+        return (Gram.of, (self.C if self.implicit is None else self.implicit,))
 
     def __repr__(self) -> str:
         return f"Gram(C of shape {self.rows}×{self.shape[0]}{', not formed' if self.implicit is not None else ''})"

@@ -3,8 +3,6 @@
 LAPACK's eigenvalues come without a bound on their error; a factorisation that succeeds is a proof.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The k largest entries of a vector, and the parameter at which a count is k."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

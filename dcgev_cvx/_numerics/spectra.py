@@ -96,10 +96,7 @@ def lanczos(product: Operator, n: int, which: str) -> Pair | None:
     """An eigenpair by ARPACK from a fixed random start; None if 20 restarts of 40 vectors do not converge."""
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-    def flat(v: Vector) -> Vector:
-        return product(v.ravel())
-
-    operator: Any = LinearOperator((n, n), matvec=flat, dtype=np.float64)  # pyright: ignore[reportCallIssue]
+    operator: Any = LinearOperator((n, n), matvec=product, dtype=np.float64)  # pyright: ignore[reportCallIssue]
     start = np.random.default_rng(0).standard_normal(n)
     settings: Any = {"k": 1, "which": which, "v0": start, "tol": LANCZOS_TOL, "maxiter": 20, "ncv": 40}
     try:

@@ -1,7 +1,5 @@
 """Settings of the whole process that several threads change for a while: BLAS on one thread, and no warnings."""
 
-from __future__ import annotations
-
 import threading
 import warnings
 from collections.abc import Callable

@@ -202,7 +202,7 @@ def stationary_pair(views: DeflatedViews, a: Index, b: Index) -> Component:
     off_a = slopes_off(views.Sx, views.C[:, b] @ q, a, p, mu)
     off_b = slopes_off(views.Sy, p @ views.C[a], b, q, mu)
     scale = float(np.max(np.abs(program.gradient(x)) / np.sqrt(pencil.B_diagonal)))
-    outside = max(0.0, float(max(np.max(off_a), np.max(off_b))) - program.at_zero()[1]) / scale
+    outside = max(0.0, float(max(np.max(off_a), np.max(off_b))) - program.slopes(np.zeros(1))[0]) / scale
     u, v = p / math.sqrt(p @ Bx @ p), q / math.sqrt(q @ By @ q)
     stationarity = max(certify(program, x).stationarity, outside)
     return Component((a, b), (u, v), float(u @ C @ v), program.rho, stationarity)

@@ -10,8 +10,6 @@ native  compiled coordinate descent
 drops the variables that stay zero; both work with any step.
 """
 
-from __future__ import annotations
-
 from .step import Step, StepOutput
 
 __all__ = ["Step", "StepOutput"]

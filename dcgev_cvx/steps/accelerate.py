@@ -1,6 +1,4 @@
-"""Two wrappers that make a run faster: repetition of cheap steps, and extrapolation that keeps descent."""
-
-from __future__ import annotations
+"""A wrapper that makes a run faster: extrapolation between the steps, which keeps descent."""
 
 import math
 from dataclasses import replace
@@ -8,52 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from .._numerics.checks import Index, Matrix, Vector
-from ..programs import LogPenalty, Program, SparseFDA, SparseGEV
+from ..programs import Program, SparseFDA
 from .step import Step, StepOutput, expect_output, own_copy
 
 BOUNDARY = 0.9
 """A stride goes at most this far towards the first change of sign."""
-
-
-class Repeated:
-    """Several MM steps in one call where a step is cheap: B = I with a matrix A and the paper's penalty.
-
-    All but the last leave no record; the last is the inner step's, with its value and residual. f falls along all of
-    them, so that the sandwich inequality holds with the point before the last as `origin`. Their number doubles from
-    call to call up to `most`; `work` counts them. Below `least` variables steps are taken one by one: such a run ends
-    before a compiler is loaded. One instance serves one run.
-
-    Examples
-    --------
-    >>> from dcgev_cvx import SparseGEV, datasets, minimize
-    >>> from dcgev_cvx.steps.closed import soft_threshold_step
-    >>> from dcgev_cvx.steps.accelerate import Repeated
-    >>> program = SparseGEV(datasets.pitprops(), rho=4.84)
-    >>> plain, quick = minimize(program, soft_threshold_step), minimize(program, Repeated(soft_threshold_step, 1))
-    >>> plain.support == quick.support, quick.n_iter < plain.n_iter
-    (True, True)
-    """
-
-    def __init__(self, inner: Step, least: int = 40, most: int = 64) -> None:
-        self.inner = inner
-        self.least = least
-        self.most = most
-        self._count = 1
-
-    def __call__(self, program: Program, y: Vector) -> StepOutput:
-        """The last of several steps from y."""
-        A, identity = program.pencil.A, program.pencil.B is None
-        if len(y) < self.least or not identity or not isinstance(A, np.ndarray):
-            return self.inner(program, y)
-        if not isinstance(program, SparseGEV) or not isinstance(program.penalty, LogPenalty):
-            return self.inner(program, y)
-        count, self._count = self._count, min(2 * self._count, self.most)
-        if count == 1:
-            return self.inner(program, y)
-        from .kernels import soft_thresholds
-
-        origin = soft_thresholds(A, y, program.rho_eps, program.eps, program.tau, count - 1)
-        return replace(expect_output(self.inner(program, origin)), origin=origin, work=float(count))
 
 
 class Accelerated:
@@ -86,7 +43,7 @@ class Accelerated:
         start = y if origin is None else origin
         out = expect_output(self.inner(program, start))
         self._pairs = [*(self._pairs if known else []), (start, own_copy(out.x, y))][-self.memory :]
-        return out if origin is None or out.origin is not None else replace(out, origin=origin)
+        return out if origin is None else replace(out, origin=origin)
 
     def _extrapolated(self, program: Program, y: Vector) -> Vector | None:
         support = np.flatnonzero(y)

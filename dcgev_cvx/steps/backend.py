@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from time import perf_counter
 from traceback import walk_tb
 from types import MappingProxyType
 from typing import Any
@@ -39,12 +38,10 @@ INSTALL = {name: name.lower() for name in ("CLARABEL", "ECOS", "SCS", "OSQP", "M
 
 @dataclass(frozen=True)
 class Solved:
-    """The solver that answered, its own status, and the seconds by its own clock and by ours."""
+    """The solver that answered, and its own status."""
 
     solver: str
     status: str
-    solver_seconds: float
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -97,15 +94,13 @@ class Backend:
         Where the tight tolerances fail, the solver's own defaults are tried, since `polish` needs only the support.
         """
         name = self.solver if solver is None else known_solver(solver)
-        given = dict(self.options) if name == self.solver else {}
-        attempts = [given] if given else [dict(TIGHT[name]), {}] if name in TIGHT else [{}]
-        failure = SolverFailed(f"{name} was not called.")
-        for options in attempts:
-            try:
-                return attempt(problem, name, options)
-            except SolverFailed as caught:
-                failure = caught
-        raise failure
+        options = self.options if name == self.solver else {}
+        if options or name not in TIGHT:
+            return attempt(problem, name, options)
+        try:
+            return attempt(problem, name, TIGHT[name])
+        except SolverFailed:
+            return attempt(problem, name, {})
 
 
 def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any], *, unfinished: bool = False) -> Solved:
@@ -113,7 +108,6 @@ def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any], *, unfin
 
     With unfinished=True an answer cut short by a limit is accepted too, for bounds that hold whatever the solver did.
     """
-    begin = perf_counter()
     try:
         with quiet:
             # no warm start: an answer must not depend on earlier calls
@@ -125,13 +119,10 @@ def attempt(problem: cp.Problem, name: str, options: Mapping[str, Any], *, unfin
             raise KeyboardInterrupt from cause
         reason = str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__
         raise SolverFailed(f"{name} failed: {reason}") from cause
-    seconds = perf_counter() - begin
     accepted = (cp.OPTIMAL, cp.OPTIMAL_INACCURATE, *((cp.USER_LIMIT,) if unfinished else ()))
     if problem.status not in accepted:
         raise SolverFailed(f"{name} ended with the status '{problem.status}'.")
-    stats: Any = problem.solver_stats
-    own = getattr(stats, "solve_time", None) or seconds
-    return Solved(name, str(problem.status), float(own), seconds)
+    return Solved(name, str(problem.status))
 
 
 def was_interrupted(cause: BaseException) -> bool:

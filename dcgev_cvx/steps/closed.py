@@ -1,7 +1,5 @@
 """The MM steps that need no solver: soft thresholding for PCA, the power method for ρ̃ = 0 (Section 4)."""
 
-from __future__ import annotations
-
 import math
 from time import perf_counter
 

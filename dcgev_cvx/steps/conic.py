@@ -5,13 +5,11 @@ answer to the exact minimiser, and returns it only if its KKT residual, recomput
 forms have the same minimiser: the paper prints four of them, and solvers that agree on five are worth more trust.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Literal
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 import cvxpy as cp
@@ -24,7 +22,7 @@ from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil
 from ..programs import Program, SparseGEV, expect_program
 from .backend import Backend, CompiledProblem
-from .polish import Ball, Plane, Surrogate, polish, surrogate_at, value
+from .polish import Surrogate, polish, surrogate_at
 from .scaling import Scaling
 from .step import StepOutput, without_pull
 
@@ -59,7 +57,7 @@ class ConicStep:
         s = surrogate_at(program, y)
         if isinstance(program, SparseGEV) and not s.c.any():
             return without_pull(program, y)
-        if isinstance(s, Ball) and (s.tau == 0.0 or self.variable == "z"):
+        if s.a is None and (s.tau == 0.0 or self.variable == "z"):
             s = s.rescaled()  # no τ is compiled into the problem: the objective may have any size
         problem = compiled(self, program.pencil, s)
         reasons: list[str] = []
@@ -80,7 +78,7 @@ class ConicStep:
 
     def problem(self, program: Program) -> cp.Problem:
         """The first step of a run in the user's own data, to be printed or solved by hand."""
-        start = program.start()
+        start = expect_program(program).start()
         return self.model(surrogate_at(program, start, Scaling(np.ones_like(start), 1.0)))
 
 
@@ -132,13 +130,13 @@ def FisherStep(backend: Backend = CLARABEL) -> ConicStep:
 
 def qcqp(s: Surrogate) -> cp.Problem:
     """(ALG) on the data of a step."""
-    s = expect_ball(s, "QCQPStep")
+    check_ball(s, "QCQPStep")
     return models.qcqp(s.c, s.p, s.B.matrix(), s.tau, "metric" if s.metric_shift else "identity")
 
 
 def lasso(s: Surrogate) -> cp.Problem:
     """Eq:weighted on the data of a step."""
-    s = expect_ball(s, "LassoStep")
+    check_ball(s, "LassoStep")
     if s.metric_shift or s.tau == 0.0:
         given = "the metric shift" if s.metric_shift else "τ = 0"
         raise InvalidParameter(
@@ -150,7 +148,7 @@ def lasso(s: Surrogate) -> cp.Problem:
 
 def linear(s: Surrogate) -> cp.Problem:
     """Eq:weighted-algo on the data of a step."""
-    s = expect_ball(s, "LinearStep")
+    check_ball(s, "LinearStep")
     if s.tau != 0.0:
         raise InvalidParameter(
             "LinearStep is the branch τ = 0 of Algorithm 1; here τ > 0. Use LassoStep or QCQPStep."
@@ -160,7 +158,7 @@ def linear(s: Surrogate) -> cp.Problem:
 
 def metric_lasso(s: Surrogate) -> cp.Problem:
     """The LASSO in the metric of B on the data of a step."""
-    s = expect_ball(s, "MetricLassoStep")
+    check_ball(s, "MetricLassoStep")
     if s.tau > 0.0 and not s.metric_shift:
         raise InvalidParameter('MetricLassoStep needs τ = 0 or shift="metric": build the program with that shift.')
     return models.metric_lasso(s.c, s.p, s.B.matrix())
@@ -168,16 +166,15 @@ def metric_lasso(s: Surrogate) -> cp.Problem:
 
 def fisher(s: Surrogate) -> cp.Problem:
     """Eq:fdaiterative on the data of a step."""
-    if not isinstance(s, Plane):
+    if s.a is None:
         raise InvalidParameter("FisherStep minimises a SparseFDA program, not a SparseGEV.")
     return models.fisher_step(s.p, s.a, s.B.matrix())
 
 
-def expect_ball(s: Surrogate, step: str) -> Ball:
-    """The data of a SparseGEV step."""
-    if not isinstance(s, Ball):
+def check_ball(s: Surrogate, step: str) -> None:
+    """Raise unless it is a step of SparseGEV."""
+    if s.a is not None:
         raise InvalidParameter(f"{step} minimises a SparseGEV program, not a SparseFDA.")
-    return s
 
 
 class _Kept(threading.local):
@@ -192,7 +189,7 @@ _kept = _Kept()
 
 def compiled(step: ConicStep, pencil: Pencil, s: Surrogate) -> cp.Problem:
     """The step's problem with its c and p, through which ρ̃, ν, ε and y enter; built once per thread and pencil."""
-    fixed = (s.a.tobytes(), s.scaling.o) if isinstance(s, Plane) else (s.metric_shift, s.tau * (step.variable == "x"))
+    fixed = (s.metric_shift, s.tau * (step.variable == "x")) if s.a is None else (s.a.tobytes(), s.scaling.o)
     key = (step.model, s.scaling.u.tobytes(), fixed)
     problems = _kept.problems.setdefault(pencil, {})
     if key not in problems:
@@ -212,7 +209,7 @@ def answer_of(x: cp.Variable, solver: str) -> Vector:
     return answer.astype(np.float64)
 
 
-def refined(s: Any, answer: Vector, variable: str, solver: str) -> tuple[Vector, float, float]:
+def refined(s: Surrogate, answer: Vector, variable: str, solver: str) -> tuple[Vector, float, float]:
     """(x, μ, correction): the minimiser near an answer x or z, and how far away that was, relative to its size.
 
     z gives x = z/max(τ, ‖z‖_B), and lies at (τ + μ)x.
@@ -233,7 +230,7 @@ def as_low(s: Surrogate, answer: Vector, x: Vector) -> bool:
     """Does an answer lie in Ω, the surrogate there no higher than at the minimiser x to the solver's accuracy?"""
     terms = np.abs(answer) @ (2.0 * np.abs(s.c) + s.p)
     inside = s.B.norm(answer - s.project(answer)) <= TIE
-    return bool(inside and value(s, answer) - value(s, x) <= TIE * terms)
+    return bool(inside and s.value(answer) - s.value(x) <= TIE * terms)
 
 
 def certified(program: Program, y: Vector, x: Vector, solver: str) -> float:

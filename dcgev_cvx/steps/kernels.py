@@ -1,27 +1,21 @@
-"""Coordinate descent for the weighted LASSO with a Gram matrix, and the loops over MM steps that leave no record.
+"""Coordinate descent for the weighted LASSO with a Gram matrix, and the one-shot search for k nonzeros.
 
 Compiled by numba where it is installed; without it the same code runs in NumPy, slower on large problems. The
 functions work in place on z and q = Bz and use neither threads nor fast-math, so that an answer is the same on every
 run.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from .._numerics.checks import Index, Matrix, Vector
 from .._numerics.compiled import COMPILED, compiled
-from .closed import soft_threshold as plain_soft_threshold
 
 SWEEPS_PER_RHO = 200
 """The most sweeps of one LASSO inside the search for its slope, where few digits are needed."""
 HALVINGS = 40
 """The most values of ρ that the search for k nonzeros tries."""
-
-soft_threshold: Callable[[Vector, Vector | float], Vector] = compiled(plain_soft_threshold)
 
 if COMPILED:
 
@@ -31,23 +25,11 @@ if COMPILED:
         for i in range(len(y)):
             y[i] += t * row[i]
 
-    @compiled
-    def dot(x: Vector, y: Vector) -> float:  # pragma: no cover
-        """xᵀy, without BLAS and its threads."""
-        total = 0.0
-        for i in range(len(x)):
-            total += x[i] * y[i]
-        return total
-
 else:
 
     def add_multiple(y: Vector, t: float, row: Vector) -> None:
         """y += t·row."""
         y += t * row
-
-    def dot(x: Vector, y: Vector) -> float:
-        """xᵀy."""
-        return float(x @ y)
 
 
 @compiled
@@ -84,9 +66,9 @@ def duality_gap(
     r = 2.0 * np.abs(c - scale * q)
     over = r > p
     s = min(1.0, np.min(p[over] / r[over])) if over.any() else 1.0
-    zMz, cz = scale * dot(z, q), dot(c, z)
+    zMz, cz = scale * np.sum(z * q), np.sum(c * z)
     uMu = (1.0 - s) * (1.0 - s) * dual_square + 2.0 * s * (1.0 - s) * cz + s * s * zMz
-    return zMz - 2.0 * cz + dot(p, np.abs(z)) + uMu
+    return zMz - 2.0 * cz + np.sum(p * np.abs(z)) + uMu
 
 
 @compiled
@@ -138,37 +120,12 @@ def product(A: Matrix, x: Vector) -> Vector:  # pragma: no cover
 
 
 @compiled
-def soft_thresholds(
-    A: Matrix, y: Vector, price: float, eps: float, tau: float, steps: int
-) -> Vector:  # pragma: no cover
-    """So many steps xᵢ ← S((Ax + τx)ᵢ, ½·price/(|xᵢ| + ε)), scaled by max(τ, ‖·‖), from y (ALG-S).
-
-    Fewer when x stands still, when it would become 0, or when three in ten of its nonzeros are gone, so that the
-    caller can drop them.
-    """
-    x = y.copy()
-    begun = np.count_nonzero(y)
-    for _ in range(steps):
-        z = soft_threshold(product(A, x) + tau * x, 0.5 * price / (np.abs(x) + eps))
-        largest = np.max(np.abs(z))
-        if not 0.0 < largest < np.inf:
-            break
-        # scaled before it is squared: A may be of size 1e±150
-        new = z / max(tau, largest * math.sqrt(np.sum((z / largest) ** 2)))
-        still = np.all(new == x)
-        x = new
-        if still or np.count_nonzero(x) <= 0.7 * begun:
-            break
-    return x
-
-
-@compiled
 def dual_square_of(L: Matrix, c: Vector) -> float:  # pragma: no cover
     """cᵀB⁻¹c = ‖L⁻¹c‖² with B = LLᵀ, by forward substitution."""
     h = c.copy()
     for i in range(len(c)):
-        h[i] = (h[i] - dot(L[i, :i], h[:i])) / L[i, i]
-    return dot(h, h)
+        h[i] = (h[i] - np.sum(L[i, :i] * h[:i])) / L[i, i]
+    return np.sum(h * h)
 
 
 @compiled
@@ -215,7 +172,7 @@ def one_shot_gev(
             c = product(A, x) + tau * product(B, x)
             top = np.max(np.abs(x))
             rho = lasso_for_k(B, L, c, 1.0 / (np.abs(x) + level * top), k, z, q, 1e-4)
-            square = dot(z, q)
+            square = np.sum(z * q)
             if square <= 0.0:
                 return rho
             new = z / math.sqrt(square)

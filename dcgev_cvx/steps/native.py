@@ -4,8 +4,6 @@ Each step is the argmin of the same surrogate as its CVXPY twin and returns the 
 many sweeps for its last digits and few for the right support; `polish` needs the right support and gives all digits.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from operator import itemgetter
@@ -18,7 +16,7 @@ from ..certificates import step_residuals
 from ..errors import SolverFailed
 from ..programs import Program, SparseGEV, expect_program
 from .closed import soft_threshold, soft_threshold_step
-from .polish import Ball, Plane, Surrogate, polish, surrogate_at
+from .polish import Surrogate, polish, surrogate_at
 from .step import StepOutput, without_pull
 
 GUESS_TOL = 1e-5
@@ -53,9 +51,7 @@ def native_step(program: Program, y: Vector) -> StepOutput:
     warm = y / s.scaling.u
     try:
         # a large support costs a large Cholesky factor, and an early one is wrong anyway
-        if np.count_nonzero(y) > WARM_SUPPORT:
-            raise SolverFailed("too many variables to try the old pattern first")
-        x, mu = polish(s, warm, max_patterns=3)
+        x, mu = polish(s, warm, max_patterns=3 if np.count_nonzero(y) <= WARM_SUPPORT else 0)
     except SolverFailed:
         x, mu = polish(s, guess(s, warm))
     x = s.scaling.vector(x)
@@ -66,8 +62,8 @@ def native_step(program: Program, y: Vector) -> StepOutput:
 
 def guess(s: Surrogate, y: Vector) -> Vector:
     """Nearly the minimiser, by coordinate descent from y."""
-    if isinstance(s, Plane):
-        return fisher_guess(s, y)
+    if s.a is not None:
+        return fisher_guess(s, s.a, y)
     return metric_guess(s, y) if s.metric_shift or s.tau == 0.0 else identity_guess(s, y)
 
 
@@ -99,7 +95,7 @@ class Lasso:
         return self.z
 
 
-def metric_guess(s: Ball, y: Vector) -> Vector:
+def metric_guess(s: Surrogate, y: Vector) -> Vector:
     """x = z/max(τ, ‖z‖_B) with z = argmin zᵀBz − 2cᵀz + pᵀ|z|, for τxᵀBx or τ = 0 (beyond the paper).
 
     Why no constraint is left: with μ the multiplier of xᵀBx ≤ 1 the KKT system of the step reads
@@ -114,7 +110,7 @@ def metric_guess(s: Ball, y: Vector) -> Vector:
     return z / radius if radius > 0.0 else z
 
 
-def identity_guess(s: Ball, y: Vector) -> Vector:
+def identity_guess(s: Surrogate, y: Vector) -> Vector:
     """x(μ) = argmin τxᵀx + μxᵀBx − 2cᵀx + pᵀ|x| at the root of ‖x(μ)‖_B = 1, or at μ = 0 (ALG, Eq:weighted).
 
     ‖x(μ)‖_B falls with μ: adding the optimality of x(μ) and of x(μ') for μ < μ' gives
@@ -128,7 +124,7 @@ def identity_guess(s: Ball, y: Vector) -> Vector:
     return lasso.z
 
 
-def fisher_guess(s: Plane, y: Vector) -> Vector:
+def fisher_guess(s: Surrogate, a: Vector, y: Vector) -> Vector:
     """x(t) = argmin xᵀBx − 2t aᵀx + pᵀ|x| at the root of aᵀx(t) = 1 (Eq:fdaiterative).
 
     aᵀx(t) rises with t from 0. Times xᵀ the KKT system reads 2xᵀBx + pᵀ|x| = 2t: t is at most the surrogate's value
@@ -139,7 +135,7 @@ def fisher_guess(s: Plane, y: Vector) -> Vector:
         ((float(x @ s.B.dot(x)) + float(s.p @ np.abs(x)), x) for x in points if x.any()), key=itemgetter(0)
     )
     lasso, size = Lasso(s, x), math.sqrt(max(0.0, square))
-    falling_root(lambda t: 1.0 - float(s.a @ lasso.solve(t * s.a, 0.0, 1.0, size)), 2.0 * size * size)
+    falling_root(lambda t: 1.0 - float(a @ lasso.solve(t * a, 0.0, 1.0, size)), 2.0 * size * size)
     return lasso.z
 
 

@@ -1,7 +1,7 @@
 """The problem of one MM step in scaled data, and its exact minimiser.
 
-`Ball` is the step of SparseGEV, `Plane` that of SparseFDA: a convex quadratic plus pᵀ|x| over a ball, or on a plane.
-The conic steps hand their data to a model of `models`, the native steps to coordinate descent. Either answer shows
+A `Surrogate` is a convex quadratic plus pᵀ|x| over a ball, the step of SparseGEV, or on a plane, that of SparseFDA.
+The conic steps hand its data to a model of `models`, the native steps to coordinate descent. Either answer shows
 nearly which coordinates are nonzero, and with which sign; given support and signs the step is a linear system with at
 most one scalar unknown, and `polish` exchanges the few coordinates that are wrong one by one (beyond the paper). Each
 exchange lowers a strictly convex function over finitely many sign patterns, so that the method ends.
@@ -12,9 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -22,8 +21,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
 from .._numerics.spectra import power_of_two
 from .._numerics.threads import same_bits
-from ..errors import InvalidParameter, SolverFailed
-from ..programs import Program, SparseFDA, SparseGEV
+from ..errors import SolverFailed
+from ..programs import Program, SparseFDA
 from .scaling import Metric, Scaling
 
 CAP = 1.01
@@ -35,8 +34,11 @@ NEWTON_STEPS = 60
 
 
 @dataclass(frozen=True)
-class Ball:
-    """min τxᵀMx − 2cᵀx + pᵀ|x| s.t. xᵀBx ≤ 1, with M = I or, for the metric shift, M = B (ALG)."""
+class Surrogate:
+    """min τxᵀMx − 2cᵀx + pᵀ|x| s.t. xᵀBx ≤ 1 (ALG) or, where a is given, s.t. aᵀx = 1 (Eq:fdaiterative).
+
+    M = I or, for the metric shift, M = B. Sparse FDA has M = B, τ = 1 and c = 0.
+    """
 
     scaling: Scaling
     B: Metric
@@ -44,30 +46,13 @@ class Ball:
     p: Vector
     tau: float
     metric_shift: bool
+    a: Vector | None = None
 
-    @classmethod
-    def at(cls, program: SparseGEV, y: Vector, scaling: Scaling) -> Ball:
-        """The step from y."""
-        c, metric_shift = program.linear(y), program.shift == "metric"
-        p = np.minimum(program.slopes(y), CAP * program.largest_slopes(c, y))
-        square = 1.0 if metric_shift else float(scaling.u[0]) ** 2  # with M = I all variables have one unit
-        B, tau = Metric(program.pencil, scaling.u), program.tau * square / scaling.o
-        return cls(scaling, B, scaling.cost(c), scaling.cost(p), tau, metric_shift)
-
-    def rescaled(self) -> Ball:
+    def rescaled(self) -> Surrogate:
         """The same problem with the objective in units that bring `size` to [½, 1)."""
         unit = max(2.0**-1000, power_of_two(self.size))
         scaling = Scaling(self.scaling.u, self.scaling.o * unit)
-        return Ball(scaling, self.B, self.c / unit, self.p / unit, self.tau / unit, self.metric_shift)
-
-    @property
-    def curvature(self) -> float:
-        """The factor before the quadratic term."""
-        return self.tau
-
-    def length(self, x: Vector) -> float:
-        """The length that vectors of Ω have: 1."""
-        return 1.0
+        return replace(self, scaling=scaling, c=self.c / unit, p=self.p / unit, tau=self.tau / unit)
 
     @cached_property
     def size(self) -> float:
@@ -77,114 +62,66 @@ class Ball:
         """
         return self.B.dual_norm(self.c)
 
+    def length(self, x: Vector) -> float:
+        """The length that vectors of Ω have: 1 in the ball, on the plane that of x."""
+        return 1.0 if self.a is None else self.B.norm(x)
+
+    def value(self, x: Vector) -> float:
+        """The objective at x."""
+        return float(x @ (0.5 * self.gradient(x) - self.c) + self.p @ np.abs(x))
+
     def gradient(self, x: Vector) -> Vector:
         """∇(τxᵀMx − 2cᵀx)."""
         return 2.0 * (self.tau * (self.B.dot(x) if self.metric_shift else x) - self.c)
 
     def normal(self, x: Vector) -> Vector:
-        """Half the constraint's gradient."""
-        return self.B.dot(x)
+        """Bx or a, by 2μ times which the constraint enters the KKT system."""
+        return self.B.dot(x) if self.a is None else self.a
 
     def multiplier(self, x: Vector, gradient: Vector) -> float:
-        """μ from the KKT system times xᵀ; a negative number means that x lies inside, where μ = 0."""
-        square = float(x @ self.B.dot(x))
-        return max(0.0, -0.5 * float(gradient @ x + self.p @ np.abs(x)) / square) if square > 0.0 else 0.0
+        """μ from the KKT system times xᵀ; in the ball a negative number means that x lies inside, where μ = 0."""
+        along = float(x @ self.normal(x))
+        mu = -0.5 * float(gradient @ x + self.p @ np.abs(x)) / along if along != 0.0 else 0.0
+        return max(0.0, mu) if self.a is None else mu
 
     def project(self, x: Vector) -> Vector:
-        """x divided by ‖x‖_B where that exceeds 1."""
-        square = float(x @ self.B.dot(x))
-        return x / math.sqrt(square) if square > 1.0 else x
+        """x scaled into Ω: by ‖x‖_B where that exceeds 1, or by aᵀx; 0 where aᵀx is rounding alone."""
+        along = float(x @ self.normal(x))
+        if self.a is None:
+            return x / math.sqrt(along) if along > 1.0 else x
+        return x / along if abs(along) > 1e-8 * float(np.abs(self.a) @ np.abs(x)) else np.zeros_like(x)
 
     def first_signs(self, signs: Vector) -> Vector:
-        """The signs to begin with: any will do."""
-        return signs
-
-    def on_support(self, support: Index, signs: Vector) -> tuple[Vector, float]:
-        """(x, μ): the minimiser among vectors with this support, |xᵢ| being read as sᵢxᵢ."""
-        h = self.c[support] - 0.5 * self.p[support] * signs
-        if self.B.pencil.B is None:
-            return in_ball(None, h, self.tau)
-        with exact_solves(len(support)):
-            solve = in_ball if self.metric_shift or self.tau == 0.0 else in_shifted_ball
-            return solve(self.B.sub(support), h, self.tau)
-
-
-@dataclass(frozen=True)
-class Plane:
-    """min xᵀBx + pᵀ|x| s.t. aᵀx = 1 (Eq:fdaiterative)."""
-
-    scaling: Scaling
-    B: Metric
-    a: Vector
-    p: Vector
-
-    @classmethod
-    def at(cls, program: SparseFDA, y: Vector, scaling: Scaling) -> Plane:
-        """The step from y."""
-        c = np.zeros_like(y)
-        p = np.minimum(program.slopes(y), CAP * program.largest_slopes(c, y))
-        B = Metric(program.pencil, scaling.u / math.sqrt(scaling.o))
-        return cls(scaling, B, program.a * scaling.u, scaling.cost(p))
-
-    @property
-    def c(self) -> Vector:
-        """No linear term but the penalty's."""
-        return np.zeros_like(self.p)
-
-    @property
-    def curvature(self) -> float:
-        """The factor before the quadratic term."""
-        return 1.0
-
-    def length(self, x: Vector) -> float:
-        """The length that vectors of Ω have: that of x."""
-        return self.B.norm(x)
-
-    def gradient(self, x: Vector) -> Vector:
-        """∇(xᵀBx)."""
-        return 2.0 * self.B.dot(x)
-
-    def normal(self, x: Vector) -> Vector:
-        """Half the constraint's gradient in the KKT system 2Bx + p∘s + 2μa = 0."""
-        return self.a
-
-    def multiplier(self, x: Vector, gradient: Vector) -> float:
-        """μ from the KKT system times xᵀ."""
-        ax = float(self.a @ x)
-        return -0.5 * float(gradient @ x + self.p @ np.abs(x)) / ax if ax != 0.0 else 0.0
-
-    def project(self, x: Vector) -> Vector:
-        """x divided by aᵀx, or 0 where that is rounding alone."""
-        ax = float(self.a @ x)
-        return x / ax if abs(ax) > 1e-8 * float(np.abs(self.a) @ np.abs(x)) else np.zeros_like(x)
-
-    def first_signs(self, signs: Vector) -> Vector:
-        """The signs to begin with: aᵀx = 1 needs a nonzero, by default the best single variable."""
-        if np.any(signs * self.a):
+        """The signs to begin with; aᵀx = 1 needs a nonzero, by default the best single variable."""
+        if self.a is None or np.any(signs * self.a):
             return signs
         i = int(np.argmax(np.abs(self.a) / self.B.roots))
         return np.where(np.arange(len(signs)) == i, np.sign(self.a), signs)
 
     def on_support(self, support: Index, signs: Vector) -> tuple[Vector, float]:
         """(x, μ): the minimiser among vectors with this support, |xᵢ| being read as sᵢxᵢ."""
+        h = self.c[support] - 0.5 * self.p[support] * signs
         with exact_solves(len(support)):
-            return on_plane(self.B.sub(support), -0.5 * self.p[support] * signs, self.a[support])
-
-
-Surrogate: TypeAlias = Ball | Plane
+            if self.a is not None:
+                return on_plane(self.B.sub(support), h, self.a[support])
+            if self.B.pencil.B is None:
+                return in_ball(None, h, self.tau)
+            solve = in_ball if self.metric_shift or self.tau == 0.0 else in_shifted_ball
+            return solve(self.B.sub(support), h, self.tau)
 
 
 def surrogate_at(program: Program, y: Vector, scaling: Scaling | None = None) -> Surrogate:
     """The problem of the MM step from y, in units of size one unless others are given."""
-    if not isinstance(program, (SparseGEV, SparseFDA)):
-        raise InvalidParameter(f"this step minimises SparseGEV and SparseFDA programs, not {type(program).__name__}.")
     scaling = Scaling.of_program(program) if scaling is None else scaling
-    return Plane.at(program, y, scaling) if isinstance(program, SparseFDA) else Ball.at(program, y, scaling)
-
-
-def value(surrogate: Surrogate, x: Vector) -> float:
-    """The objective at x."""
-    return float(x @ (0.5 * surrogate.gradient(x) - surrogate.c) + surrogate.p @ np.abs(x))
+    c = program.linear(y)
+    p = scaling.cost(np.minimum(program.slopes(y), CAP * program.largest_slopes(c, y)))
+    if isinstance(program, SparseFDA):
+        B = Metric(program.pencil, scaling.u / math.sqrt(scaling.o))
+        return Surrogate(scaling, B, c, p, 1.0, True, program.a * scaling.u)
+    metric_shift = program.shift == "metric"
+    square = 1.0 if metric_shift else float(scaling.u[0]) ** 2  # with M = I all variables have one unit
+    B, tau = Metric(program.pencil, scaling.u), program.tau * square / scaling.o
+    return Surrogate(scaling, B, scaling.cost(c), p, tau, metric_shift)
 
 
 def polish(surrogate: Surrogate, guess: Vector, max_patterns: int | None = None) -> tuple[Vector, float]:
@@ -236,7 +173,7 @@ def improved(surrogate: Surrogate, x: Vector, signs: Vector) -> tuple[Vector, Ve
     x[support] = new
     r, roots = surrogate.gradient(x) + 2.0 * mu * surrogate.normal(x), surrogate.B.roots
     size = float((np.abs(surrogate.c) / roots).max()) + abs(mu)
-    noise = 8.0 * UNIT_ROUNDOFF * (size + (abs(mu) + surrogate.curvature) * float(roots @ np.abs(x)))
+    noise = 8.0 * UNIT_ROUNDOFF * (size + (abs(mu) + surrogate.tau) * float(roots @ np.abs(x)))
     excess = np.where(signs == 0.0, (np.abs(r) - surrogate.p) / roots, -np.inf)
     worst = int(excess.argmax())
     if excess[worst] <= max(KKT_TOL * size, noise):

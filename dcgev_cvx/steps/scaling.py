@@ -43,8 +43,17 @@ class Scaling:
 
     @classmethod
     def of_program(cls, program: SparseGEV | SparseFDA) -> Scaling:
-        """Units in which the x and the objective of an MM step are of size one."""
-        return fda_units(program) if isinstance(program, SparseFDA) else gev_units(program)
+        """Units in which the x and the objective of an MM step are of size one.
+
+        xᵀBx ≤ 1 fixes the size of each variable, A and τ that of the objective; for sparse FDA see `fda_units`.
+        """
+        if isinstance(program, SparseFDA):
+            return fda_units(program)
+        pencil, b = program.pencil, power_of_four(program.pencil.B_scale)
+        shifted = program.shift == "identity" and program.tau > 0.0
+        # τ‖x‖² keeps its form only if all variables have one unit
+        u = np.full(pencil.n, 1.0 / math.sqrt(b)) if shifted else unit_lengths(pencil)
+        return cls(u, power_of_two(max(pencil.A_scale, program.tau if shifted else program.tau * b)) / b)
 
     def uniform(self) -> Scaling:
         """One unit, the smallest, for all variables: then ‖x‖₁ keeps its form."""
@@ -132,16 +141,6 @@ class Metric:
     def matrix(self) -> Matrix | None:
         """B̂ itself, None for the identity."""
         return None if self.pencil.B is None and (self.v == 1.0).all() else self.sub(np.arange(self.pencil.n))
-
-
-def gev_units(program: SparseGEV) -> Scaling:
-    """xᵀBx ≤ 1 fixes the size of each variable, A and τ that of the objective."""
-    pencil = program.pencil
-    b = power_of_four(pencil.B_scale)
-    shifted = program.shift == "identity" and program.tau > 0.0
-    # τ‖x‖² keeps its form only if all variables have one unit
-    u = np.full(pencil.n, 1.0 / math.sqrt(b)) if shifted else unit_lengths(pencil)
-    return Scaling(u, power_of_two(max(pencil.A_scale, program.tau if shifted else program.tau * b)) / b)
 
 
 def fda_units(program: SparseFDA) -> Scaling:

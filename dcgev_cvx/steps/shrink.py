@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._numerics.checks import Index, Vector, frozen
-from ..programs import Program, SparseFDA, SparseGEV
+from ..programs import Program, SparseFDA, SparseGEV, penalty_at_zero
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Restriction:
         kept = np.flatnonzero(y)
         program, support = self.whole_program, self.support[kept]
         dropped = program.pencil.n - len(support)
-        return Restriction(program, self.part.restrict(kept), support, dropped * program.at_zero()[0])
+        return Restriction(program, self.part.restrict(kept), support, dropped * penalty_at_zero(program)[0])
 
     def lift(self, z: Vector) -> Vector:
         """z as a point of the whole space."""
@@ -72,7 +72,7 @@ def absorbing(program: Program, y: Vector) -> bool:
     FDA: θᵢ = 2F|aᵢ| + 2√(BᵢᵢF), and F = yᵀBy + pᵀ|y| ≤ f(y) − nφ(0), since tφ'(t) ≤ φ(t) − φ(0).
     Crude bounds do: at tiny ε the slope is larger by many orders.
     """
-    value, slope = program.at_zero()
+    value, slope = penalty_at_zero(program)
     pencil = program.pencil
     root = math.sqrt(pencil.B_scale)
     if isinstance(program, SparseFDA):
@@ -81,4 +81,5 @@ def absorbing(program: Program, y: Vector) -> bool:
     if not isinstance(program, SparseGEV):
         return False
     shift = program.tau if program.shift == "identity" else program.tau * pencil.B_scale
-    return slope > 4.0 * root * (pencil.n * pencil.A_scale + shift) / pencil.smallest_B
+    smallest = 1.0 if pencil.factor is None else pencil.factor.smallest
+    return slope > 4.0 * root * (pencil.n * pencil.A_scale + shift) / smallest

@@ -1,7 +1,5 @@
 """What a step is: x = argmin g(·, y) over Ω (Eq:min-step)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -38,8 +36,6 @@ class StepOutput:
         Who solved the step.
     origin : ndarray, optional
         Where the surrogate touches f, when an accelerated step did not start from y itself.
-    work : float
-        The step's cost in products with the whole of A.
 
     Examples
     --------
@@ -59,13 +55,12 @@ class StepOutput:
     correction: float
     solver: str
     origin: Vector | None = None
-    work: float = 1.0
 
 
 class Step(Protocol):
     """One MM step of a program from y.
 
-    A step is a pure function of (program, y); the wrappers of `steps.accelerate`, which serve one run, are the
+    A step is a pure function of (program, y); `steps.accelerate.Accelerated`, which serves one run, is the
     exception. It raises SolverFailed when it cannot prove its answer, InvalidParameter for a program that it does not
     minimise, and never returns a point outside Ω beyond rounding.
 

@@ -80,10 +80,3 @@ def test_names_are_counted():
     assert checks.checked_names([1, "b", 2.5], 3) == ("1", "b", "2.5")
     with pytest.raises(InvalidPencil, match=r"names = .* must list 3 names, one per variable"):
         checks.checked_names(["a", "b"], 3)
-
-
-@pytest.mark.parametrize("n", [1, 63, 64, 65, 200])
-def test_asymmetry_by_strips(n):
-    M = np.random.default_rng(n).standard_normal((n, n))
-    assert checks.asymmetry(M) == np.max(np.abs(M - M.T))
-    assert checks.asymmetry(M + M.T) == 0.0

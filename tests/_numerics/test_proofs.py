@@ -89,3 +89,11 @@ def test_a_leading_pair_on_both_sides_of_the_dense_limit(n, general):
     value, v = leading_pair(np.diag(d), np.diag(np.full(n, 4.0)) if general else None)
     assert value == pytest.approx(5.0 / (4.0 if general else 1.0), rel=1e-9)
     assert abs(v[7]) == pytest.approx(0.5 if general else 1.0, rel=1e-6)
+
+
+def test_nothing_is_proved_of_a_matrix_with_a_nonpositive_diagonal_entry():
+    eye = np.eye(2)
+    assert is_definite(2.0, eye, eye, eye)
+    assert not is_definite(0.5, eye, eye, eye)
+    assert not is_definite(1.0, np.diag([0.0, 1.0]), eye, eye)
+    assert not is_definite(2.0, np.stack([eye, 3.0 * eye]), np.stack([eye, eye]), np.stack([eye, 3.0 * eye]))

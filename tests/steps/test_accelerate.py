@@ -2,24 +2,20 @@
 
 import subprocess
 import sys
-from itertools import islice
 
 import numpy as np
 import pytest
 from small_problems import cca
 
 from dcgev_cvx import (
-    Gram,
     Pencil,
     SparseGEV,
     certify,
-    iterate,
     minimize,
     sparse_fda,
     sparse_gev,
 )
-from dcgev_cvx.programs import L1Penalty
-from dcgev_cvx.steps.accelerate import Accelerated, Repeated, combined
+from dcgev_cvx.steps.accelerate import Accelerated, combined
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.native import native_step
 
@@ -41,55 +37,12 @@ def test_extrapolation_descends_and_certifies(eps, shift):
     assert any(it.origin is not None for it in quick.history)
 
 
-@pytest.mark.parametrize(("rho", "eps"), [(0.3, 1e-4), (4.84, 2.2e-16), (1.0, 1.0), (0.0, 1e-2)])
-def test_repetition_is_the_same_steps(pitprops, rho, eps):
-    """x after 1, 1 + 2, 1 + 2 + 4, … plain steps, the origin one step before it, and the certificate of any run."""
-    program = SparseGEV(pitprops, rho, eps)
-    plain = list(islice(iterate(program, soft_threshold_step), 64))
-    quick = list(islice(iterate(program, Repeated(soft_threshold_step, least=1)), 6))
-    for j, point in enumerate(quick):
-        l = 2**j - 1  # noqa: E741
-        assert np.max(np.abs(point.x - plain[l].x)) <= 1e-9
-        assert point.work == (2 ** (j - 1) if j else 0)
-        if j > 1:
-            assert np.max(np.abs(point.origin - plain[l - 1].x)) <= 1e-9
-    assert certify(program, quick[-1].x, quick).sandwich == 0.0
-
-
 def test_a_short_run_needs_no_compiler():
     """Importing numba takes longer than a run on few variables."""
     code = (
         "import sys; from dcgev_cvx import datasets, dc_pca; dc_pca(datasets.pitprops(), rho=4.84, engine='native')"
     )
     subprocess.run([sys.executable, "-c", f"{code}; assert 'numba' not in sys.modules"], check=True)
-
-
-def test_repetition_with_a_shift_and_of_no_other_step():
-    """An indefinite A too, whose x may lie inside Ω; with B, with data or with another penalty the step is plain."""
-    A, B = cca()
-    program = SparseGEV(Pencil(A), 0.05, 1e-2)
-    assert program.tau > 0.0
-    plain = list(islice(iterate(program, soft_threshold_step), 8))
-    quick = list(islice(iterate(program, Repeated(soft_threshold_step, least=1)), 4))
-    assert np.max(np.abs(quick[3].x - plain[7].x)) <= 1e-12
-    C = np.random.default_rng(0).standard_normal((20, 30))
-    for other in (
-        SparseGEV(Pencil(A, B), 0.05, shift="metric"),
-        SparseGEV(Pencil(Gram(C)), 1.0),
-        SparseGEV(Pencil(C.T @ C), 1.0, penalty=L1Penalty()),
-    ):
-        step = Repeated(native_step, least=1)
-        assert all(it.work == 1.0 and it.origin is None for it in list(islice(iterate(other, step), 5))[1:])
-
-
-@pytest.mark.parametrize("scale", [1e-140, 1e-6, 1.0, 1e6, 1e140])
-def test_repetition_in_any_unit(pitprops, scale):
-    """The kernel squares nothing that may overflow; a collapse is left for the step to tell."""
-    program = SparseGEV(Pencil(scale * pitprops.A), 4.84 * scale)
-    quick = minimize(program, Repeated(soft_threshold_step, least=1))
-    assert quick.support == minimize(SparseGEV(pitprops, 4.84), soft_threshold_step).support
-    gone = minimize(SparseGEV(Pencil(scale * pitprops.A), 1e3 * scale), Repeated(soft_threshold_step, least=1))
-    assert gone.status.name == "COLLAPSED"
 
 
 def test_a_false_origin_is_seen():

@@ -25,8 +25,6 @@ def test_every_citizen_solves(solver):
     assert x.value == pytest.approx([1.5, 2.0], abs=1e-6)
     assert solved.solver == solver.upper()
     assert solved.status == "optimal"
-    assert solved.solver_seconds > 0.0
-    assert solved.seconds > 0.0
 
 
 @pytest.mark.parametrize(

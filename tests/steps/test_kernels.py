@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import referee
 
-from dcgev_cvx.steps.kernels import duality_gap, lasso_for_k, product, soft_thresholds, weighted_lasso
+from dcgev_cvx.steps.kernels import duality_gap, lasso_for_k, product, weighted_lasso
 
 
 def lasso(seed, n=12):
@@ -56,10 +56,3 @@ def test_products_skip_the_zeros_of_a_vector():
     A, _ = referee.random_pencil(0, 9)
     x = np.where(np.arange(9) % 3, 0.0, 1.5)
     assert np.allclose(product(A, x), A @ x, rtol=1e-13)
-
-
-def test_repeated_steps_are_steps_one_by_one():
-    A, _ = referee.random_pencil(1, 9)
-    y = np.linalg.eigh(A)[1][:, -1]
-    twice = soft_thresholds(A, soft_thresholds(A, y, 0.1, 0.5, 0.0, 1), 0.1, 0.5, 0.0, 1)
-    assert np.array_equal(soft_thresholds(A, y, 0.1, 0.5, 0.0, 2), twice)

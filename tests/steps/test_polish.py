@@ -264,5 +264,5 @@ def test_the_lowest_of_the_sign_changes_and_the_end_is_taken(seed):
     x, new = 0.1 * rng.standard_normal((2, 4))
     crossings = [t for t in -x / (new - x) if 0.0 < t < 1.0]
     ways = [np.where(t == -x / (new - x), 0.0, x + t * (new - x)) for t in crossings] + [new]
-    best = min(ways, key=lambda z: steps_polish.value(ball, z))
+    best = min(ways, key=ball.value)
     assert steps_polish.lowest_sign_change(ball, x, np.arange(4), new) == pytest.approx(best, abs=1e-14)

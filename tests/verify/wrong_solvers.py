@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 
 from dcgev_cvx.pencils import Pencil
 from dcgev_cvx.programs import SparseFDA, SparseGEV
-from dcgev_cvx.steps.polish import Ball, Plane, polish, surrogate_at
+from dcgev_cvx.steps.polish import Surrogate, polish, surrogate_at
 from dcgev_cvx.steps.scaling import Metric, Scaling
 
 
@@ -68,7 +68,7 @@ def argmin(B, tau, c, p):
     scaling = Scaling.of_program(program)
     cap = 1.01 * program.largest_slopes(c, c)
     square = float(scaling.u[0]) ** 2
-    sub = Ball(
+    sub = Surrogate(
         scaling,
         Metric(program.pencil, scaling.u),
         scaling.cost(c),
@@ -911,7 +911,8 @@ def fda_argmin(a, B, y, p):
     value = float(start @ B @ start) + float(p @ np.abs(start))
     cap = 2.02 * value * np.abs(a) + 2.02 * np.sqrt(np.diag(B) * value)
     metric = Metric(program.pencil, scaling.u / np.sqrt(scaling.o))
-    sub = Plane(scaling, metric, program.a * scaling.u, scaling.cost(np.minimum(p, cap)))
+    cost = scaling.cost(np.minimum(p, cap))
+    sub = Surrogate(scaling, metric, np.zeros(len(a)), cost, 1.0, True, program.a * scaling.u)
     return minimiser(sub, start, 20 * len(a) + 100)
 
 
