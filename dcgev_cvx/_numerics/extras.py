@@ -1,6 +1,7 @@
 """Packages that are missing or too old: the error holds the command that installs them."""
 
 import logging
+import random
 import re
 from functools import cache
 from importlib import import_module
@@ -44,6 +45,7 @@ def require(package: str, extra: str) -> Any:
     Traceback (most recent call last):
     dcgev_cvx.errors.MissingPackage: This feature needs the package absent: pip install 'dcgev-cvx[reproduce]'.
     """
+    state = random.getstate()
     try:
         return import_module(package)
     except ImportError as cause:
@@ -51,6 +53,8 @@ def require(package: str, extra: str) -> Any:
         raise MissingPackage(
             f"This feature needs the package {name}: pip install 'dcgev-cvx[{extra}]'.", name=name
         ) from cause
+    finally:
+        random.setstate(state)  # importing scikit-learn draws one of Python's global random numbers
 
 
 def check_cvxpy() -> None:

@@ -13,18 +13,19 @@ Usage:
 """
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._numerics.canvas import new_figure
-from .._numerics.checks import as_whole
-from .._numerics.text_tables import table
+from .._numerics.checks import Vector, as_whole
+from .._numerics.text_tables import count, table
 from ..errors import InvalidParameter
 from ..pencils import Pencil
 from ..programs import MACHINE_EPS
 from ..search.fisher import fisher_path, nu_max
-from ..search.path import MOST_POINTS, Path, path, point_of
+from ..search.path import MOST_POINTS, Path, PathPoint, path, point_of
 from . import console
 from .problem import mean_difference, read_problem
 
@@ -43,9 +44,23 @@ def add(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compute, draw and show the path."""
+    """Compute, draw and show the path; after an interrupt, the points that there are."""
     plot = console.as_picture(args.plot)
-    found = follow(read_problem(args), args)
+    pencil, points = read_problem(args), list[PathPoint]()
+    a = mean_difference(pencil)
+
+    def keep(point: PathPoint) -> None:
+        points.append(point)
+        console.tell(f"{len(points)}: {'ρ̃' if a is None else 'ν'} = {point.rho:.4g}, {count(point.k, 'nonzero')}")
+
+    stopped = False
+    try:
+        follow(pencil, a, args, keep)
+    except KeyboardInterrupt:
+        if not points:
+            raise
+        stopped = True
+    found = Path(pencil, tuple(sorted(points, key=lambda point: -point.rho)), "rho" if a is None else "nu")
     if plot is not None:
         from ..plotting import plot_path
 
@@ -53,16 +68,18 @@ def run(args: argparse.Namespace) -> int:
         plot_path(found, figure.add_subplot())
         console.draw(figure, plot)
     if args.json:
-        console.print_json("path", {"points": found.to_rows(), "missing": list(found.missing)})
+        content = {"points": found.to_rows(), "missing": list(found.missing)}
+        console.print_json("path", content, ended=not stopped)
     else:
         print_path(found)
+    if stopped:
+        raise KeyboardInterrupt(f"after {count(len(points), 'point')}")
     return 0
 
 
-def follow(pencil: Pencil, args: argparse.Namespace) -> Path:
-    """The path in ρ̃, or in ν for two classes, from the largest value to the smallest."""
+def follow(pencil: Pencil, a: Vector | None, args: argparse.Namespace, keep: Callable[[PathPoint], None]) -> None:
+    """The path in ρ̃, or in ν for two classes, each point kept as it is computed."""
     eps = MACHINE_EPS if args.eps is None else args.eps
-    a = mean_difference(pencil)
     if a is not None and args.rho is not None:
         raise InvalidParameter("--rho has no meaning for two classes: the penalty of sparse FDA is ν, give --nu.")
     if a is None and args.nu is not None:
@@ -71,14 +88,12 @@ def follow(pencil: Pencil, args: argparse.Namespace) -> Path:
     if values is not None and args.points is not None:
         raise InvalidParameter("--rho or --nu and --points were both given: give the values, or their number.")
     points = None if args.points is None else as_whole(args.points, "--points", high=MOST_POINTS)
-    console.tell("running Algorithm 1 for each ρ̃ …" if a is None else "running sparse FDA for each ν …")
     if a is None:
-        return path(pencil, values, points=points or 40, eps=eps)
+        path(pencil, values, points=points or 40, eps=eps, callback=keep)
+        return
     if points is not None:
         values = (nu_max(a, pencil.B) or 1.0) * np.geomspace(1.0, 1e-4, points)
-    found = fisher_path(a, pencil.B, values, eps=eps)
-    made = [point_of(pencil, nu, run) for nu, run in zip(found.nus, found.runs, strict=True)]
-    return Path(pencil, tuple(reversed(made)), "nu")
+    fisher_path(a, pencil.B, values, eps=eps, callback=lambda nu, run: keep(point_of(pencil, nu, run)))
 
 
 def print_path(found: Path) -> None:

@@ -7,8 +7,6 @@ tangents   values and subgradients of convex expressions
 splitting  objectives and constraints taken apart into convex minus convex
 """
 
-from __future__ import annotations
-
 from .program import FEASIBLE, DCCertificate, DCProgram, TangentStep
 
 __all__ = ["FEASIBLE", "DCCertificate", "DCProgram", "TangentStep"]

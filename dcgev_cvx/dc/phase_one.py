@@ -1,7 +1,5 @@
 """A run of a DCProgram from any start: phase one until the constraints hold, then the driver of `mm`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """CVXPY expressions and constraints taken apart into convex minus convex, and checked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

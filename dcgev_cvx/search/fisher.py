@@ -147,7 +147,7 @@ class FisherPath:
     def missing(self) -> tuple[int, ...]:
         """The cardinalities in between that no ν of the path gives; `fisher_solve` finds them."""
         reached = self.cardinalities
-        return tuple(k for k in range(min(reached), max(reached)) if k not in reached)
+        return tuple(k for k in range(min(reached, default=0), max(reached, default=0)) if k not in reached)
 
 
 def nu_max(a: Any, B: Any) -> float:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from .._numerics.checks import Vector, as_numbers, as_whole
+from .._numerics.checks import Vector, as_callback, as_numbers, as_whole, says_stop
 from .._numerics.selection import parameter_for_count
 from ..algorithms import native_run, sparse_gev
 from ..certificates import checked_k, renormalize, value
@@ -30,6 +30,7 @@ def path(
     eps: float = MACHINE_EPS,
     x0: Any = None,
     stop: Stop | None = None,
+    callback: Callable[[PathPoint], Any] | None = None,
 ) -> Path:
     """Algorithm 1 over a grid of ρ̃, from sparse to dense.
 
@@ -50,6 +51,8 @@ def path(
         Where every run starts; None for the leading eigenvector.
     stop : Stop or None
         When a run ends. The metric shift and the native engine are used.
+    callback : callable or None
+        Called with each point as soon as it is computed; the path ends when it returns True.
 
     Returns
     -------
@@ -67,19 +70,14 @@ def path(
     count = as_whole(points, "points", high=MOST_POINTS)
     grid = np.geomspace(top, 1e-4 * top, count) if 1e-4 * top > 0.0 else np.zeros(1)
     ordered = sorted(as_numbers(grid if rhos is None else rhos, "rhos"), reverse=True)
-    return Path(pencil, tuple(path_points(pencil, ordered, eps=eps, x0=x0, stop=rule)))
-
-
-def path_points(
-    pencil: Pencil, rhos: Sequence[float], *, eps: float = MACHINE_EPS, x0: Any = None, stop: Stop | None = None
-) -> Iterator[PathPoint]:
-    """The path point by point, so that a long one can be shown and kept as it grows.
-
-    Every point starts at x0: at tiny ε zeros are absorbing, and from a sparser neighbour nothing would come back.
-    """
-    for rho in rhos:
-        result = sparse_gev(pencil, rho=rho, eps=eps, x0=x0, engine="native", shift="metric", stop=stop)
-        yield point_of(pencil, float(rho), result)
+    listener, found = as_callback(callback, "callback"), list[PathPoint]()
+    for rho in ordered:
+        # every run starts at x0: at tiny ε zeros are absorbing, and from a sparser neighbour nothing would come back
+        result = sparse_gev(pencil, rho=rho, eps=eps, x0=x0, engine="native", shift="metric", stop=rule)
+        found.append(point_of(pencil, float(rho), result))
+        if listener is not None and says_stop(listener(found[-1])):
+            break
+    return Path(pencil, tuple(found))
 
 
 def point_of(pencil: Pencil, rho: float, result: MMResult) -> PathPoint:

@@ -182,9 +182,11 @@ def start_inside(data: dict[str, Any]) -> dict[str, Any]:
     """The data with y or x0 scaled into Ω, since f may be lower outside than anywhere in Ω; for FDA onto aᵀy = 1."""
     for name in {"y", "x0"} & set(data):
         v = data[name]
-        size = (
-            float(v @ data["a"]) if "a" in data else max(1.0, float(np.sqrt(v @ data.get("B", np.eye(len(v))) @ v)))
-        )
+        if "a" in data:
+            v = v if v @ data["a"] != 0.0 else data["a"]
+            size = float(v @ data["a"])
+        else:
+            size = max(1.0, float(np.sqrt(v @ data.get("B", np.eye(len(v))) @ v)))
         data[name] = v / (size or 1.0)
     return data
 

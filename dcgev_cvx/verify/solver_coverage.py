@@ -27,6 +27,7 @@ from ..programs import MACHINE_EPS
 from .call_pairs import array_moved, resized, usable
 from .counterexamples import repaired
 from .levels import Instance, Random, condition
+from .reference_answers import surrogate
 from .trial import Finding, Trial
 
 Place: TypeAlias = tuple[int, int, int, int]
@@ -87,7 +88,9 @@ class Watcher:
         tests, self._idle = conditions(tree)
         module = compile(ast.fix_missing_locations(Recording(tests).visit(tree)), file, "exec", dont_inherit=True)
         recording = {identity(code): code for code in nested_code(module)}
-        for function in [item for item in gc.get_objects() if isinstance(item, FunctionType)]:
+        for function in [
+            item for item in gc.get_objects() if type(item) is FunctionType
+        ]:  # a proxy has another class
             code = function.__code__
             if code.co_filename == file and identity(code) in recording:
                 self._originals.append((function, code))
@@ -317,7 +320,7 @@ def in_other_units(case: Instance, away: float) -> Iterator[Instance]:
 
 
 def inside_space(case: Instance, trial: Trial) -> bool:
-    """Are the numbers of a size that the cases have too, and B well conditioned?"""
+    """Are the numbers of a size that the cases have too, B well conditioned and the penalty not far too large?"""
     data, tol = case.data, trial.tol
     if not all(np.all(np.isfinite(value)) for value in data.values()):
         return False
@@ -325,7 +328,16 @@ def inside_space(case: Instance, trial: Trial) -> bool:
     sizes = [float(np.max(np.abs(data[name]))) for name in ("A", "B", "a") if name in data]
     moderate = all(size == 0.0 or 1.0 / largest <= size <= largest for size in sizes)
     lowest = max(tol.smallest_eps, MACHINE_EPS)
-    return moderate and lowest <= eps <= 100.0 and condition(case) <= min(1e4, tol.largest_condition)
+    if not moderate or not lowest <= eps <= 100.0 or condition(case) > min(1e4, tol.largest_condition):
+        return False
+    return "y" not in data or case.coefficient <= 1e4 * reach(case)
+
+
+def reach(case: Instance) -> float:
+    """The penalty coefficient from which on a step is nearly 0 if B = I; infinite where c = 0 makes it 0 anyway."""
+    data = case.data
+    pull = data["a"] / (data["a"] @ np.linalg.solve(case.B, data["a"])) if "a" in data else surrogate(case).c
+    return 2.0 * float(np.max(np.abs(pull) * (np.abs(data["y"]) + data["eps"]))) if pull.any() else math.inf
 
 
 def moved(case: Instance, hints: Sequence[float], rng: Random) -> Instance | None:

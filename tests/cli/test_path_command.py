@@ -1,6 +1,6 @@
 """`dcgev path`: what it reaches and what it draws."""
 
-from dcgev_cvx import datasets, fda_pencil
+from dcgev_cvx import datasets, fda_pencil, sparse_gev
 from dcgev_cvx.search import path as path_module
 
 
@@ -51,3 +51,20 @@ def test_path_refuses_the_other_price(run, files):
     code, _, err = run("path", "pitprops", "--nu", "1")
     assert code == 2
     assert "--nu is the penalty of FDA for two classes" in err
+
+
+def test_an_interrupted_path_shows_its_points(run, monkeypatch):
+    """Ctrl-C in the third run: two points are shown, and the exit code is that of an interrupt."""
+    done = []
+
+    def interrupted(*args, **kwargs):
+        done.append(kwargs["rho"])
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        return sparse_gev(*args, **kwargs)
+
+    monkeypatch.setattr(path_module, "sparse_gev", interrupted)
+    code, out, err = run("path", "pitprops", "--rho", "9,4.84,1")
+    assert code == 130
+    assert "4.84" in out
+    assert "after 2 points" in err
