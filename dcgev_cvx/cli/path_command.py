@@ -25,7 +25,7 @@ from ..errors import InvalidParameter
 from ..pencils import Pencil
 from ..programs import MACHINE_EPS
 from ..search.fisher import fisher_path, nu_max
-from ..search.path import MOST_POINTS, Path, PathPoint, path, point_of
+from ..search.path import Path, PathPoint, path, point_of
 from . import console
 from .problem import mean_difference, read_problem
 
@@ -87,7 +87,7 @@ def follow(pencil: Pencil, a: Vector | None, args: argparse.Namespace, keep: Cal
     values: Any = args.rho if a is None else args.nu
     if values is not None and args.points is not None:
         raise InvalidParameter("--rho or --nu and --points were both given: give the values, or their number.")
-    points = None if args.points is None else as_whole(args.points, "--points", high=MOST_POINTS)
+    points = None if args.points is None else as_whole(args.points, "--points", high=10_000)
     if a is None:
         path(pencil, values, points=points or 40, eps=eps, callback=keep)
         return

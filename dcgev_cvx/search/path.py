@@ -18,9 +18,6 @@ from ..pencils import Pencil, expect_pencil
 from ..programs import MACHINE_EPS, SparseGEV, card, log_scale
 from ..steps.native import native_step
 
-MOST_POINTS = 10_000
-"""Points of a path: each is a run of Algorithm 1, and nobody wants more."""
-
 
 def path(
     pencil: Pencil,
@@ -67,7 +64,7 @@ def path(
     ((2, 3, 5, 6), (4,))
     """
     rule, top = expect_stop(stop), rho_max(pencil, x0, eps)
-    count = as_whole(points, "points", high=MOST_POINTS)
+    count = as_whole(points, "points", high=10_000)
     grid = np.geomspace(top, 1e-4 * top, count) if 1e-4 * top > 0.0 else np.zeros(1)
     ordered = sorted(as_numbers(grid if rhos is None else rhos, "rhos"), reverse=True)
     listener, found = as_callback(callback, "callback"), list[PathPoint]()

@@ -14,13 +14,8 @@ from .one_shot import one_shot
 
 ROUND = 32
 """Restarts of a round: treated together, as arrays, they take a fifth of the time that they take one by one."""
-COLUMNS = 12
-"""Columns of A to start from: with eight, one of 36 standardised problems (seeds 100 to 103) ended below a dozen."""
 TOPS = 8
 """Supports to be perturbed and crossed: with two the restarts repeat themselves, with many they start low."""
-LEAVING = 5
-"""Members that a perturbation takes out at most, and at most about half: with three at most, more ill-conditioned
-problems end below a longer search."""
 
 
 class Search:
@@ -90,7 +85,8 @@ class Search:
             return
         self.scanned += len(columns)
         self.exchanges.work += len(columns) * self.column_work
-        starts = column_supports(self.pencil, self.plan, columns, COLUMNS)
+        # with eight columns, one of 36 standardised problems (seeds 100 to 103) ended below a dozen
+        starts = column_supports(self.pencil, self.plan, columns, 12)
         while starts and (count := self.affordable(budget)):  # in parts: most starts take far fewer than k exchanges
             self.improve("columns of A", starts[:count])
             starts = starts[count:]
@@ -142,7 +138,8 @@ class Search:
         for parent in parents:
             votes[parent] += 1.0
         if count == 1:
-            leaving = self.generator.integers(2, 1 + min(LEAVING, max(3, self.k // 2 + 1)))
+            # with three at most, more ill-conditioned problems end below a longer search
+            leaving = self.generator.integers(2, 1 + min(5, max(3, self.k // 2 + 1)))
             votes[self.generator.permutation(parents[0])[:leaving]] = -1.0
         return highest(votes, self.plan)
 

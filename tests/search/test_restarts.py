@@ -200,7 +200,10 @@ def test_each_view_exchanges_among_its_own_variables():
     assert search_of(cca(0), 2).exchanges.groups is None
 
 
-def test_no_more_columns_are_tried_than_supports_are_kept():
+def test_a_dozen_columns_are_tried_and_fewer_on_a_small_budget():
     search = search_of(pca(0, 60, 200), 3)
     search.construct(1e9)
-    assert search.starts["columns of A"] == TOPS
+    assert search.starts["columns of A"] == 12
+    search = search_of(pca(0, 60, 200), 3)
+    search.scan(3.0 * search.k * search.exchanges.exchange_work)
+    assert 0 < search.starts["columns of A"] < 12
