@@ -14,7 +14,7 @@ Usage:
 
     dcgev verify my_module:my_step --level step
     dcgev verify impl.py:solve --level algorithm --full --seed 3
-    dcgev verify --cmd "node impl.js" --level pca --html report.html
+    dcgev verify --cmd "node impl.js" --level pca --junit report.xml
     dcgev verify impl.py:solve --level step --known-failures known.txt
 """
 
@@ -53,7 +53,6 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--seed", type=int, default=0, help="another draw of the random cases (default: 0)")
     parser.add_argument("--tol", help="standard (default), interior-point, closed, or a number")
     parser.add_argument("--time-limit", type=float, default=10.0, metavar="S", help="seconds per call (default: 10)")
-    parser.add_argument("--html", metavar="FILE", help="also write the report as a page")
     parser.add_argument("--junit", metavar="FILE", help="also write the contract checks as JUnit XML")
     parser.add_argument("--include", metavar="CHECK", nargs="+", default=[], help="only these checks, by name")
     parser.add_argument("--exclude", metavar="CHECK", nargs="+", default=[], help="all checks but these")
@@ -66,11 +65,8 @@ def run(args: argparse.Namespace) -> int:
     """Check the solver, show the report, and return 1 if it failed."""
     if (args.target is None) == (args.cmd is None):
         raise InvalidParameter("give either MODULE:FUNCTION or --cmd COMMAND.")
-    page = None if args.html is None else output_file("--html", args.html)
     tests = None if args.junit is None else output_file("--junit", args.junit)
     report = checked(args)
-    if page is not None:
-        page.write_text(report.to_html(), encoding="utf-8")
     if tests is not None:
         tests.write_text(report.to_junit(), encoding="utf-8")
     print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if args.json else report)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import platform
 from collections import Counter
@@ -356,12 +355,6 @@ class Report:
             "branches": [str(result) for result in self.branches],
             "counterexample": None if self.counterexample is None else finite(vars(self.counterexample)),
         }
-
-    def to_html(self) -> str:
-        """A page that needs no other file."""
-        title, text = html.escape(f"{self.solver} as {self.level}"), html.escape(str(self))
-        head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-        return f"{head}<pre>{text}</pre></html>\n"
 
     def to_junit(self) -> str:
         """The contract checks as JUnit XML, which CI systems read; a blocked check is an error."""

@@ -125,8 +125,8 @@ def test_every_command_has_the_two_functions_and_examples_on_lines_of_their_own(
     ("argv", "message"),
     [
         ("verify leaves.py:step --level step", "leaves.py could not be imported: SystemExit: 3"),
-        ("verify own.py:step --level step --html no/page.html", "--html no/page.html: cannot be written"),
-        ("verify own.py:step --level step --html=", "--html = '' must be the path of a file or folder"),
+        ("verify own.py:step --level step --junit no/page.xml", "--junit no/page.xml: cannot be written"),
+        ("verify own.py:step --level step --junit=", "--junit = '' must be the path of a file or folder"),
         ("vectors export own.py --level step", "DIR own.py: this folder cannot be written to"),
         ("vectors check . ", "ANSWERS.json = '' must be the path of a file or folder"),
     ],

@@ -17,10 +17,10 @@ def test_a_function_in_a_file(tmp_path, capsys):
     path.write_text(
         "from scipy.linalg import eigh\ndef bound(A, B, k):\n    return eigh(A, B)[0][-1]\n", encoding="utf-8"
     )
-    page = tmp_path / "report.html"
-    assert cli.main(["verify", f"{path}:bound", "--level", "bound", "--html", str(page)]) == 0
+    page = tmp_path / "report.xml"
+    assert cli.main(["verify", f"{path}:bound", "--level", "bound", "--junit", str(page)]) == 0
     assert "PASSED: bound as bound (SGEV-P)" in capsys.readouterr().out
-    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert page.read_text(encoding="utf-8").startswith("<?xml")
     path.write_text("def bound(A, B, k):\n    return 0.0\n", encoding="utf-8")
     assert cli.main(["verify", f"{path}:bound", "--level", "bound", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["counterexample"]["check"] == "validity"

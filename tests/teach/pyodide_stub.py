@@ -12,7 +12,18 @@ from importlib.metadata import packages_distributions, requires
 from re import match
 
 # what Pyodide's recipes have of the package's dependencies; SCS and OSQP are left out, since cvxpy-base needs neither
-GIVEN = {"numpy", "scipy", "cvxpy", "clarabel", "matplotlib", "rich", "threadpoolctl", "marimo", "dcgev-cvx"}
+GIVEN = {
+    "numpy",
+    "scipy",
+    "cvxpy",
+    "clarabel",
+    "lazy-loader",
+    "matplotlib",
+    "rich",
+    "threadpoolctl",
+    "marimo",
+    "dcgev-cvx",
+}
 NEVER = {"numba", "llvmlite", "scs", "osqp", "ecos", "highspy"}  # cvxpy 1.9 itself imports qdldl, 1.8 does not
 
 

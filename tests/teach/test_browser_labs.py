@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 RULES = "MB,MR,MF,MW"  # MW: WebAssembly, off by default
 LABS = sorted((ROOT / "examples" / "lab").glob("*.py"))
-PYODIDE = {"numpy", "scipy", "cvxpy-base", "clarabel", "rich", "threadpoolctl"}
+PYODIDE = {"numpy", "scipy", "cvxpy-base", "clarabel", "lazy-loader", "rich", "threadpoolctl"}
 """What Pyodide's recipes have of the package's requirements."""
 
 pytest.importorskip("marimo", reason="NO LAB TEST: marimo is not installed (pip install '.[lab]')")

@@ -1,0 +1,93 @@
+from . import datasets, exact, models, plotting, relaxations, rivals, steps, teach, verify
+from .algorithms import dc_pca, sparse_fda, sparse_gev
+from .certificates import Certificate, Solution, certify, renormalize
+from .comparison import Comparison, compare
+from .dc import DCProgram
+from .errors import (
+    DataUnavailable,
+    DCGEVError,
+    Infeasible,
+    InvalidParameter,
+    InvalidPencil,
+    MissingPackage,
+    SolverFailed,
+    SolverMissing,
+    Unbounded,
+)
+from .estimators import DCCCA, DCFDA, DCPCA
+from .mm import Iterate, MMResult, Status, Stop, iterate, minimize
+from .pencils import Gram, Pencil, cca_pencil, fda_pencil, fda_vectors, pca_pencil
+from .programs import ExponentialPenalty, L1Penalty, LogPenalty, SparseFDA, SparseGEV, card, card_eps
+from .search.components import Components, components
+from .search.deflation import deflate
+from .search.fisher import FisherPath, fisher_path, fisher_solve, least_squares_form
+from .search.path import Path, path, rho_max
+from .search.solve import solve
+from .steps.backend import Backend
+
+__version__: str
+
+__all__ = [
+    "DCCCA",
+    "DCFDA",
+    "DCPCA",
+    "Backend",
+    "Certificate",
+    "Comparison",
+    "Components",
+    "DCGEVError",
+    "DCProgram",
+    "DataUnavailable",
+    "ExponentialPenalty",
+    "FisherPath",
+    "Gram",
+    "Infeasible",
+    "InvalidParameter",
+    "InvalidPencil",
+    "Iterate",
+    "L1Penalty",
+    "LogPenalty",
+    "MMResult",
+    "MissingPackage",
+    "Path",
+    "Pencil",
+    "Solution",
+    "SolverFailed",
+    "SolverMissing",
+    "SparseFDA",
+    "SparseGEV",
+    "Status",
+    "Stop",
+    "Unbounded",
+    "card",
+    "card_eps",
+    "cca_pencil",
+    "certify",
+    "compare",
+    "components",
+    "datasets",
+    "dc_pca",
+    "deflate",
+    "exact",
+    "fda_pencil",
+    "fda_vectors",
+    "fisher_path",
+    "fisher_solve",
+    "iterate",
+    "least_squares_form",
+    "minimize",
+    "models",
+    "path",
+    "pca_pencil",
+    "plotting",
+    "relaxations",
+    "renormalize",
+    "rho_max",
+    "rivals",
+    "solve",
+    "sparse_fda",
+    "sparse_gev",
+    "steps",
+    "teach",
+    "verify",
+]
