@@ -15,7 +15,6 @@ Usage:
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, nullcontext
@@ -50,7 +49,6 @@ def run(args: argparse.Namespace) -> int:
     from ..reproduction import reproduce
     from ..reproduction.report import markdown
 
-    os.environ["PYTHONSAFEPATH"] = "1"  # worker processes must not import files of the current folder
     page = None
     if args.page is not None:
         output_folder("--page", Path(args.page).parent)

@@ -6,6 +6,7 @@ arguments and a hash: a file that is cut, altered, of other arguments, or of ano
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
@@ -162,7 +163,8 @@ def outcome_of(task: Task) -> Outcome:
 def on_workers(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
     """Outcomes from worker processes; when one is killed, the tasks without a result are failures."""
     joblib = require("joblib", "reproduce")
-    left = {task.key for task in tasks}
+    left, before = {task.key for task in tasks}, os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"  # workers must not import files of the current folder
     try:
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
         for outcome in parallel(joblib.delayed(outcome_of)(task) for task in tasks):
@@ -171,6 +173,8 @@ def on_workers(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
     except BrokenExecutor:
         reason = "a worker process was killed, perhaps for lack of memory: run the same command with fewer --jobs"
         yield from ((key, None, reason) for key in sorted(left))
+    finally:
+        os.environ.pop("PYTHONSAFEPATH") if before is None else os.environ.update(PYTHONSAFEPATH=before)
 
 
 def checked_jobs(jobs: Any, tell: Callable[[str], object] = lambda line: None) -> int:
