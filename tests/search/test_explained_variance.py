@@ -71,6 +71,8 @@ def test_bad_input():
     pencil = datasets.pitprops()
     with pytest.raises(InvalidParameter, match=r"Explained variance needs A ⪰ 0.*correlations"):
         explained.projector_trace(views()[2], np.ones(7))
+    with pytest.raises(InvalidParameter, match="needs A ⪰ 0 and A ≠ 0"):
+        explained.projector_trace(Pencil(np.zeros((3, 3))), np.ones(3))
     with pytest.raises(InvalidParameter, match=r"V must be 13 × r"):
         explained.adjusted(pencil, np.ones((12, 2)))
     with pytest.raises(InvalidParameter, match="zero column"):

@@ -54,6 +54,7 @@ def test_single_precision_decides_the_support_only():
     single, _ = one_shot(Pencil(type(A)(wider)), 20, Pencil(A).leading_vector)
     assert A.C.size <= 10**4 < wider.size
     assert single.dtype == np.float64
+    assert np.linalg.norm(single) == pytest.approx(1.0, rel=1e-14)
     assert np.array_equal(np.flatnonzero(single), np.flatnonzero(double))
 
 
