@@ -61,7 +61,8 @@ FASTER = "decides how soon something happens, not what is computed"
 EQUIVALENT: dict[tuple[str, str], str] = {
     (
         "certificates",
-        "whole = isinstance(history, (list, tuple)) and all((np.shape(getattr(point, 'x', 1)) == (n,) for point in history))",
+        "whole = isinstance(history, (list, tuple)) and "
+        "all((np.shape(getattr(point, 'x', 1)) == (n,) for point in history))",
     ): "0 and 1 are both numbers, whose shape is ()",
     ("exact/screening", "size = 2 * size if perf_counter() <= deadline else len(order)"): FASTER,
     ("search/one_shot", "STEPS, STILL = (40, 0.006)"): FASTER,
