@@ -5,14 +5,14 @@ from pathlib import Path
 
 if __name__ == "__main__":
     if not sys.flags.safe_path:  # -m put the current folder first, where a file such as numpy.py would be imported
-        folder = sys.path.pop(0)
+        folder: str = sys.path.pop(0)
         if Path(folder).resolve() == Path(__file__).resolve().parents[1]:  # a clone that is not installed
             sys.path.append(folder)
 
     try:
         from .cli import main
 
-        code = main()
+        code: int = main()
     except KeyboardInterrupt:  # while the command was being imported
         print("dcgev: interrupted.", file=sys.stderr)
         code = 130

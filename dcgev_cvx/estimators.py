@@ -140,7 +140,7 @@ class DCPCA(SparseEstimator):
         else:
             found = components_by_penalty(pencil, len(ks), self.rho, self.deflation)
         mean, self.scale_ = location_scale(row_blocks(data) or read_table(data), self.scale)
-        self.mean_ = mean if self.center else np.zeros(pencil.n)
+        self.mean_: Vector = mean if self.center else np.zeros(pencil.n)
         self.components_: Matrix = np.ascontiguousarray(found.V.T)
         self.values_: Vector = np.array(found.values)
         self.projector_trace_: Vector = found.projector_trace()
@@ -364,7 +364,7 @@ class DCFDA(ClassifierMixin, SparseEstimator):
         with suppress(TypeError), our_errors():  # of labels that cannot be sorted read_labels knows more
             check_classification_targets(y)
         labels = read_labels(y, table.m)
-        self.classes_ = np.unique(y)
+        self.classes_: Any = np.unique(y)
         self.mean_, self.scale_ = location_scale(table, True)
         scaled = Table(standardized(table, self.mean_, self.scale_), None)
         self.priors_: Vector = labels.counts / table.m

@@ -63,11 +63,14 @@ class FunctionProcess(ProcessSolver):
     def __init__(self, target: str, level: str, *, time_limit: float) -> None:
         self._given: deque[list[Any]] = deque(maxlen=KEPT)
         self._returned: deque[Any] = deque(maxlen=KEPT)
-        self._target, self.goal = target, None
-        self.problem, self.distance, self.values, self.taken = "", math.inf, list[float](), set[Any]()
+        self._target, self.__name__ = target, target.rpartition(":")[2]
+        self.goal: Any = None
+        self.problem: str = ""
+        self.distance: float = math.inf
+        self.values: list[float] = []
+        self.taken: set[Any] = set()
         command = [sys.executable, "-P", "-m", "dcgev_cvx.cli.solver_process", target]
         super().__init__(command, level, time_limit=time_limit)
-        self.__name__ = target.rpartition(":")[2]
 
     def _greet(self) -> None:
         answer = self._exchange({"type": "hello", "protocol": PROTOCOL}, max(self.time_limit, IMPORTING))

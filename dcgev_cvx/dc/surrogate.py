@@ -66,7 +66,9 @@ class Surrogate:
     def __init__(
         self, pairs: Sequence[tuple[Any, Any]], constraints: Sequence[Any], variables: Sequence[cp.Variable]
     ) -> None:
-        self.pairs, self.constraints, self.variables = pairs, constraints, variables
+        self.pairs: Sequence[tuple[Any, Any]] = pairs
+        self.constraints: Sequence[Any] = constraints
+        self.variables: Sequence[cp.Variable] = variables
         self._u, self._v = (stacked(side) for side in zip(*pairs, strict=True))
         parts = (self._u, self._v, *constraints)
         self._parameters: list[Any] = list({p.id: p for part in parts for p in part.parameters()}.values())

@@ -96,7 +96,8 @@ class Norms:
         self.arguments: list[Any] = [e.args[0] for e in norms]
         self.size: int = len(norms)
         sizes = np.array([e.size for e in self.arguments], dtype=int)
-        self.rows, self.columns = np.repeat(np.arange(self.size), sizes), np.arange(sizes.sum())
+        self.rows: Index = np.repeat(np.arange(self.size), sizes)
+        self.columns: Index = np.arange(sizes.sum())
 
     def at(self, w: Vector) -> tuple[Vector, Vector]:
         """Their values and slopes at the stacked arguments."""
@@ -118,8 +119,8 @@ class Atom:
         self.size: int = e.size
         self._places = [dependence(self._atom, w) for w in self._variables]
         begins = np.cumsum([0, *(w.size for w in self._variables)])
-        self.rows = np.concatenate([i for i, _ in self._places])
-        self.columns = np.concatenate([k + j for k, (_, j) in zip(begins, self._places, strict=False)])
+        self.rows: Index = np.concatenate([i for i, _ in self._places])
+        self.columns: Index = np.concatenate([k + j for k, (_, j) in zip(begins, self._places, strict=False)])
 
     def at(self, w: Vector) -> tuple[Vector, Vector]:
         """Its values and slopes at the stacked arguments."""

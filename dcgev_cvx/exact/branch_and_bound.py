@@ -107,7 +107,7 @@ def best_subset(
     first = None if start is None else as_vector(getattr(start, "x", start), pencil.n, "start")
     listener = as_callback(progress, "progress")
     scaled, unit = scaled_pencil(pencil, k)
-    search = Search(scaled, k, unit, deadline, most, listener)
+    search = _Search(scaled, k, unit, deadline, most, listener)
     stopped = search.from_start(None if first is None else largest(pencil, first, k))
     counts = search.nodes, search.supports, search.screened
     return exact_from(pencil, search.support, times(search.upper, unit), perf_counter() - begin, stopped, *counts)
@@ -118,7 +118,7 @@ def work(free: int, m: int, k: int) -> float:
     return math.comb(free, m) * float(k * k + 40) if free < 2000 or m < 3 else math.inf
 
 
-class Search:
+class _Search:
     """The state of one branch and bound on a scaled pencil; `begin` and `deadline` are times of perf_counter.
 
     Invariants: `value` is attained by `support`; every support of size k belongs to an open node, has been

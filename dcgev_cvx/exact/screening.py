@@ -27,11 +27,13 @@ class Screening:
     """
 
     def __init__(self, A: Matrix, B: Matrix | None, k: int, dual: PairDual, lam: float) -> None:
-        self.k, self.a, self.lam, at = k, dual.a, lam, len(A) - k + 1
+        self.k: int = k
+        self.a: Matrix = dual.a
+        self.lam: float = lam
         self.M, self.B = A + dual.U, np.eye(len(A)) if B is None else B
-        self.charges = charges(dual.a, 0, k)
-        self.last = np.partition(dual.a, at, axis=1)[:, at]
-        self.size = np.abs(A) + np.abs(dual.U) + np.diag(self.charges)
+        self.charges: Vector = charges(dual.a, 0, k)
+        self.last: Vector = np.partition(dual.a, len(A) - k + 1, axis=1)[:, len(A) - k + 1]
+        self.size: Matrix = np.abs(A) + np.abs(dual.U) + np.diag(self.charges)
 
     def kept(self, weights: Vector, deadline: float = math.inf) -> Index:
         """The variables that are left: the k, 2k, 4k, … of the largest weight, as soon as all others are excluded."""

@@ -118,15 +118,20 @@ class PairSplitting:
     """
 
     def __init__(self, A: Matrix, B: Matrix | None, k: int, x: Vector) -> None:
-        self.A, self.B, self.k, n = A, B, k, len(A)
+        self.A, self.B, n = A, B, len(A)
+        self.k: int = k
         gain = float(x @ A @ x - np.mean(np.diagonal(A) / (1.0 if B is None else np.diagonal(B))))
         # x may be zero where its variables were removed, and A as well
         size = float(x @ x) ** 2 or 1.0
-        self.rho = max(gain, 1e-3 * float(np.max(np.abs(A)))) / size or 1.0
+        self.rho: float = max(gain, 1e-3 * float(np.max(np.abs(A)))) / size or 1.0
         self.X, self.Y = np.outer(x, x), np.zeros((n, n))
-        self.spectral, self.residual = self.X, math.inf  # the copy in the spectrahedron, and its distance
-        self.S, self.T, self.t = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
-        self.theta, self.level, self.steps = np.zeros(n), -math.inf, 0
+        self.spectral: Matrix = self.X  # the copy in the spectrahedron, and its distance
+        self.residual: float = math.inf
+        self.S, self.T = np.zeros((n, n)), np.zeros((n, n))
+        self.t: Vector = np.zeros(n)
+        self.theta: Vector = np.zeros(n)
+        self.level: float = -math.inf
+        self.steps: int = 0
 
     @np.errstate(over="ignore", invalid="ignore")  # where numbers overflow there is no dual, and `dual` is None
     def run(self, steps: int, deadline: float = math.inf) -> None:

@@ -37,7 +37,7 @@ HOW_TIMED = (
 SIMILAR = 0.995
 """A mean ratio of variances from here on counts as similar."""
 
-clock = {"nt": perf_counter}.get(os.name, process_time)
+clock: Callable[[], float] = {"nt": perf_counter}.get(os.name, process_time)
 """CPU time, which other work hardly disturbs; Windows counts it in steps of 16 ms, which is too coarse."""
 
 Method: TypeAlias = tuple[Callable[[float], Run], float]

@@ -43,13 +43,13 @@ class FactorPool:
         """The ends that exchanges reach from the rows of an m × k table, with values that power steps attain."""
         ends, values = supports.copy(), np.empty(len(supports))
         for row, support in enumerate(supports):
-            pool = Pool(self.C.T, self.pencil.A_diagonal, support)
+            pool = _Pool(self.C.T, self.pencil.A_diagonal, support)
             self.work += self.exchange_work * (2 + pool.improve())
             ends[row], values[row] = np.sort(pool.members), pool.value
         return ends, values
 
 
-class Pool:
+class _Pool:
     """A support under exchanges: its members, their rows W, loadings x, Cx = Wᵀx, λ = ‖Cx‖², and a pool of pairs.
 
     `places` are those of the members that may leave, `adds` the outsiders that may enter, and G is A between

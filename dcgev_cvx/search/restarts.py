@@ -9,7 +9,7 @@ import numpy as np
 from .._numerics.checks import Index, Vector
 from ..pencils import Gram, Pencil
 from .constructions import Plan, backward_elimination, column_supports, fitted, forward_selection, highest, size_of
-from .exchange import exchanges_for
+from .exchange import Exchanges, exchanges_for
 from .one_shot import one_shot
 
 ROUND = 32
@@ -22,12 +22,17 @@ class Search:
     """Steps 2 to 5 on one pencil: the best supports so far, and how many starts of each kind were made."""
 
     def __init__(self, pencil: Pencil, plan: Plan, generator: np.random.Generator) -> None:
-        self.pencil, self.plan, self.generator, self.k = pencil, plan, generator, size_of(plan)
+        self.pencil: Pencil = pencil
+        self.plan: Plan = plan
+        self.generator: np.random.Generator = generator
+        self.k: int = size_of(plan)
         groups = None if len(plan) == 1 else np.repeat(np.arange(len(plan)), [len(rows) for rows, _ in plan])
-        self.exchanges = exchanges_for(pencil, self.k, groups)
+        self.exchanges: Exchanges = exchanges_for(pencil, self.k, groups)
         self.tops: dict[bytes, float] = {}
         self.starts: Counter[str] = Counter()
-        self.scanned = self.idle = self.idle_before = 0
+        self.scanned: int = 0
+        self.idle: int = 0
+        self.idle_before: int = 0
 
     @property
     def ranked(self) -> list[Index]:

@@ -76,7 +76,8 @@ class ProcessSolver:
         self.time_limit: float = as_time_limit(time_limit)
         self.__name__: str = " ".join(words)
         self._count = 0
-        self.lost = self._cut = ""  # why the program cannot be called again, and why it was ended
+        self._cut = ""  # why the program was ended
+        self.lost: str = ""  # why it cannot be called again
         self._writing = False
         self._stderr: deque[str] = deque(maxlen=21)  # enough for a traceback, and the end
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()

@@ -79,7 +79,7 @@ class Watcher:
         self._seen: set[Outcome] = set()
         self._originals: list[tuple[FunctionType, CodeType]] = []
         file = source_file(self.function)
-        self.lines = linecache.getlines(file) if file else []
+        self.lines: list[str] = linecache.getlines(file) if file else []
         source = "".join(self.lines)
         if not source or "numba" in source:  # numba would compile the calls of the recorder
             self.problem = "the file uses numba" if source else "no source"

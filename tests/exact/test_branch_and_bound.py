@@ -14,7 +14,8 @@ from small_problems import null, optimum
 from dcgev_cvx import Gram, InvalidParameter, Pencil
 from dcgev_cvx.datasets import pitprops, planted_cca, planted_pca
 from dcgev_cvx.exact import ExactStatus, best_subset, branch_and_bound, brute_force
-from dcgev_cvx.exact.branch_and_bound import Search, work
+from dcgev_cvx.exact.branch_and_bound import _Search as Search
+from dcgev_cvx.exact.branch_and_bound import work
 from dcgev_cvx.exact.enumeration import scaled_pencil
 from dcgev_cvx.exact.node_bounds import Node, NodeBounds
 from dcgev_cvx.exact.root import Root

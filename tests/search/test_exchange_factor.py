@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import Gram, Pencil
-from dcgev_cvx.search.exchange_factor import FactorPool, Pool, power_steps
+from dcgev_cvx.search.exchange_factor import FactorPool, power_steps
+from dcgev_cvx.search.exchange_factor import _Pool as Pool
 
 
 def pool(seed, p=8, n=60, k=5):
