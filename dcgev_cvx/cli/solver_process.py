@@ -63,7 +63,8 @@ class FunctionProcess(ProcessSolver):
     def __init__(self, target: str, level: str, *, time_limit: float) -> None:
         self._given: deque[list[Any]] = deque(maxlen=KEPT)
         self._returned: deque[Any] = deque(maxlen=KEPT)
-        self._target, self.__name__ = target, target.rpartition(":")[2]
+        self._target = target
+        self.__name__: str = target.rpartition(":")[2]
         self.goal: Any = None
         self.problem: str = ""
         self.distance: float = math.inf

@@ -127,7 +127,8 @@ class PairSplitting:
         self.X, self.Y = np.outer(x, x), np.zeros((n, n))
         self.spectral: Matrix = self.X  # the copy in the spectrahedron, and its distance
         self.residual: float = math.inf
-        self.S, self.T = np.zeros((n, n)), np.zeros((n, n))
+        self.S: Matrix = np.zeros((n, n))
+        self.T: Matrix = np.zeros((n, n))
         self.t: Vector = np.zeros(n)
         self.theta: Vector = np.zeros(n)
         self.level: float = -math.inf

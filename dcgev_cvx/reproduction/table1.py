@@ -37,7 +37,7 @@ MEASURES = {
     "Zou's adjusted variance": explained.adjusted,
     "the plain sum": explained.plain_sum,
 }
-PROJECTOR, ADJUSTED, _ = MEASURES
+PROJECTOR, ADJUSTED, *_ = MEASURES
 
 # Methods
 
