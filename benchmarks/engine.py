@@ -80,9 +80,7 @@ def against_lars(n: int, repeats: int) -> Measure:
     Xy = sub.c * scale
     lars = timed(lambda: lars_path_gram(Xy, G, n_samples=1, alpha_min=0.5, method="lasso"), 1)
     ours = timed(lambda: native_step(program, y), repeats)
-    return Measure(
-        f"LASSO n = {n}, lars_path_gram / kernel and walk", lars / ours, "×", detail=f"{1e3 * ours:.2f} ms"
-    )
+    return Measure(f"LASSO n = {n}, lars_path_gram / kernel and walk", lars / ours, "×", detail=f"{1e3 * ours:.2f} ms")
 
 
 def dense_pencil(n: int) -> Pencil:

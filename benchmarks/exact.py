@@ -235,9 +235,7 @@ def arrhythmia_like(n: int = 274, samples: int = 452, rng: int = 0) -> Pencil:
     Factors of that strength load on overlapping groups of variables, as the channels of an electrocardiogram do.
     """
     generator = np.random.default_rng(rng)
-    spectrum = np.array(
-        [20.3, 18.3, 13.6, 12.1, 9.6, 8.8, 7.3, 6.9, 5.8, 5.7, 4.9, 4.5, 4.4, 4.2, 3.8, 3.7, 3.4, 3.3]
-    )
+    spectrum = np.array([20.3, 18.3, 13.6, 12.1, 9.6, 8.8, 7.3, 6.9, 5.8, 5.7, 4.9, 4.5, 4.4, 4.2, 3.8, 3.7, 3.4, 3.3])
     X = 0.9 * generator.standard_normal((samples, n))
     for strength in spectrum:
         group = generator.permutation(n)[: int(4.0 * strength)]

@@ -44,9 +44,7 @@ def measures(seed: int, trials: int) -> Iterator[Measure]:
                 print(f"  refuted: trial {i}: {claim} {error:.2e}", flush=True)
     detail = ", ".join(f"{count} {name}" for name, count in counts.items() if name != "refuted")
     detail += "; worst " + ", ".join(f"{name} {error:.1e}" for name, error in worst.items())
-    yield at_most(
-        f"claims refuted in {trials} trials, cond(B) 1e8 to 1e14", float(counts["refuted"]), "", 0.0, detail
-    )
+    yield at_most(f"claims refuted in {trials} trials, cond(B) 1e8 to 1e14", float(counts["refuted"]), "", 0.0, detail)
 
 
 def random_pencil(rng: np.random.Generator) -> Pencil:

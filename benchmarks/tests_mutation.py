@@ -223,9 +223,7 @@ def is_site(node: ast.AST) -> bool:
         return isinstance(node.op, ast.USub | ast.Not)
     if isinstance(node, ast.Constant):
         return type(node.value) in (bool, int, float)
-    return (isinstance(node, ast.Name) and node.id in NAMES) or (
-        isinstance(node, ast.Attribute) and node.attr in NAMES
-    )
+    return (isinstance(node, ast.Name) and node.id in NAMES) or (isinstance(node, ast.Attribute) and node.attr in NAMES)
 
 
 def fault_at(module: str, index: int) -> Fault:

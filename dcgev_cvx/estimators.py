@@ -139,7 +139,8 @@ class DCPCA(SparseEstimator):
             found = components(pencil, ks, **settings)
         else:
             found = components_by_penalty(pencil, len(ks), self.rho, self.deflation)
-        mean, self.scale_ = location_scale(row_blocks(data) or read_table(data), self.scale)
+        mean, scale = location_scale(row_blocks(data) or read_table(data), self.scale)
+        self.scale_: Vector = scale
         self.mean_: Vector = mean if self.center else np.zeros(pencil.n)
         self.components_: Matrix = np.ascontiguousarray(found.V.T)
         self.values_: Vector = np.array(found.values)
@@ -147,7 +148,8 @@ class DCPCA(SparseEstimator):
         self.adjusted_: Vector = found.adjusted()
         self.plain_sum_: Vector = found.plain_sum()
         self.solutions_: tuple[Solution, ...] = found.solutions
-        self._n_features_out = self.n_components_ = len(ks)
+        self.n_components_: int = len(ks)
+        self._n_features_out = len(ks)
         return self
 
     def transform(self, X: Any) -> Matrix:
@@ -260,7 +262,8 @@ class DCCCA(SparseEstimator):
         self.values_: Vector = np.array(found.values)
         self.shrinkage_: tuple[float, ...] | None = pencil.shrinkage
         self.solutions_: tuple[Solution, ...] = found.solutions
-        self._n_features_out = self.n_components_ = len(kx)
+        self.n_components_: int = len(kx)
+        self._n_features_out = len(kx)
         return self
 
     def transform(self, X: Any, y: Any = None) -> Any:
@@ -365,8 +368,10 @@ class DCFDA(ClassifierMixin, SparseEstimator):
             check_classification_targets(y)
         labels = read_labels(y, table.m)
         self.classes_: Any = np.unique(y)
-        self.mean_, self.scale_ = location_scale(table, True)
-        scaled = Table(standardized(table, self.mean_, self.scale_), None)
+        mean, scale = location_scale(table, True)
+        self.mean_: Vector = mean
+        self.scale_: Vector = scale
+        scaled = Table(standardized(table, mean, scale), None)
         self.priors_: Vector = labels.counts / table.m
         ridge = checks.as_number(self.ridge, "ridge")
         B = within(scaled, labels, self.priors_, ridge)
@@ -382,7 +387,8 @@ class DCFDA(ClassifierMixin, SparseEstimator):
         inverse = np.linalg.pinv(basis.T @ covariance @ basis, rcond=1e-8, hermitian=True)
         self.coef_: Matrix = means @ basis @ inverse @ basis.T
         self.intercept_: Vector = np.log(self.priors_) - 0.5 * np.einsum("cj,cj->c", self.coef_, means)
-        self._n_features_out = self.n_components_ = V.shape[1]
+        self.n_components_: int = V.shape[1]
+        self._n_features_out = V.shape[1]
         return self
 
     def transform(self, X: Any) -> Matrix:

@@ -125,9 +125,7 @@ def test_nothing_is_listed_that_the_paper_does_not_have():
 
 
 def pages():
-    return [
-        path for path in DOCS.rglob("*.md") if not {"_build", "api", "gallery"} & set(path.relative_to(DOCS).parts)
-    ]
+    return [path for path in DOCS.rglob("*.md") if not {"_build", "api", "gallery"} & set(path.relative_to(DOCS).parts)]
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
@@ -215,9 +213,7 @@ def imports_on_pages():
     pages = [path for path in DOCS.rglob("*.md") if not {"_build", "api", "gallery"} & set(path.parts)]
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     cells = re.findall(r"^```\{code-cell\}.*?^```", text, flags=FLAGS)
-    return sorted(
-        {line for cell in cells for line in re.findall(r"^from dcgev_cvx.* import .*$", cell, re.MULTILINE)}
-    )
+    return sorted({line for cell in cells for line in re.findall(r"^from dcgev_cvx.* import .*$", cell, re.MULTILINE)})
 
 
 @pytest.mark.parametrize("line", imports_on_pages())

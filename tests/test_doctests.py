@@ -11,8 +11,7 @@ import dcgev_cvx
 MODULES = [
     info.name
     for info in pkgutil.walk_packages(dcgev_cvx.__path__, "dcgev_cvx.")
-    if not info.name.endswith("__main__")
-    and ">>>" in importlib.util.find_spec(info.name).loader.get_source(info.name)
+    if not info.name.endswith("__main__") and ">>>" in importlib.util.find_spec(info.name).loader.get_source(info.name)
 ]
 
 

@@ -285,9 +285,7 @@ def test_predictions_are_those_of_linear_discriminant_analysis_on_the_chosen_var
     model = DCFDA(k=2, effort="quick").fit(X[::2], y[::2])
     chosen = model.components_.any(axis=0)
     plain = LinearDiscriminantAnalysis(solver="eigen").fit(X[::2, chosen], y[::2])
-    np.testing.assert_allclose(
-        model.predict_proba(X[1::2]), plain.predict_proba(X[1::2, chosen]), rtol=1e-6, atol=1e-9
-    )
+    np.testing.assert_allclose(model.predict_proba(X[1::2]), plain.predict_proba(X[1::2, chosen]), rtol=1e-6, atol=1e-9)
     assert not model.coef_[:, ~chosen].any()
 
 

@@ -104,9 +104,7 @@ def test_the_referee_never_reaches_cvxpy(room):
 
 def test_importing_the_referee_loads_no_cvxpy():
     names = ", ".join(f"'dcgev_cvx.{module}'" for room in WITHOUT_CVXPY for module in members(room))
-    code = (
-        f"import importlib, sys\nfor name in [{names}]: importlib.import_module(name)\nprint('cvxpy' in sys.modules)"
-    )
+    code = f"import importlib, sys\nfor name in [{names}]: importlib.import_module(name)\nprint('cvxpy' in sys.modules)"
     assert run(code) == "False"
 
 

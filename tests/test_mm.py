@@ -490,8 +490,7 @@ def test_a_run_that_cannot_pass_says_that_b_has_lost_its_digits():
     assert ended.status is Status.STALLED
     assert "add a ridge to B" in ended.message
     assert (
-        minimize(SparseGEV(Pencil(np.eye(2)), 1e-3), lambda program, y: output(program, y, y), [0.5, 0.1]).message
-        == ""
+        minimize(SparseGEV(Pencil(np.eye(2)), 1e-3), lambda program, y: output(program, y, y), [0.5, 0.1]).message == ""
     )
 
 

@@ -18,9 +18,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_extra_that_an_error_names_exists():
-    named = {
-        extra for text in SOURCES for extra in re.findall(r"dcgev-cvx\[(\w+)\]|require\([^,()]+, \"(\w+)\"", text)
-    }
+    named = {extra for text in SOURCES for extra in re.findall(r"dcgev-cvx\[(\w+)\]|require\([^,()]+, \"(\w+)\"", text)}
     assert {first or second for first, second in named} <= set(PROJECT["optional-dependencies"])
 
 

@@ -445,18 +445,14 @@ def test_blocks_are_whole_numbers_that_add_up(blocks):
 
 
 def test_frames_are_matched_by_their_row_labels():
-    frame = pd.DataFrame(
-        np.random.default_rng(3).standard_normal((20, 5)), [f"s{i}" for i in range(20)], list("abcde")
-    )
+    frame = pd.DataFrame(np.random.default_rng(3).standard_normal((20, 5)), [f"s{i}" for i in range(20)], list("abcde"))
     X, Y, y = frame[["a", "b"]], frame[["c", "d", "e"]], frame["a"] + frame["c"] > 0
     for other in (Y, y):
         build = cca_pencil if other is Y else fda_pencil
         order = np.random.default_rng(4).permutation(20)
         assert build(X, other.iloc[order]).lambda_max == pytest.approx(build(X, other).lambda_max)
         assert build(X, other.iloc[order].to_numpy()).lambda_max != pytest.approx(build(X, other).lambda_max)
-        with pytest.raises(
-            InvalidParameter, match=r"have different row labels \('s0' …\): give both the same labels"
-        ):
+        with pytest.raises(InvalidParameter, match=r"have different row labels \('s0' …\): give both the same labels"):
             build(X, other.set_axis(range(20)))
         with pytest.raises(InvalidParameter, match="have labels that repeat"):
             build(X.set_axis(["s0"] * 19 + ["s1"]), other.set_axis(["s1"] * 19 + ["s0"]))
@@ -483,9 +479,7 @@ def test_automatic_ridge_is_the_shrinkage_of_schaefer_and_strimmer(seed, m, p):
     share = np.clip(variance / np.sum(np.corrcoef(X.T)[off] ** 2), 1 / m, 1 - 1 / m)
     assert pencil.shrinkage == (pytest.approx(share, rel=1e-6), pytest.approx(1 / m))
     S = np.cov(X.T, bias=True)
-    np.testing.assert_allclose(
-        (1 - share) * pencil.B[:p, :p], (1 - share) * S + share * np.diag(np.diag(S)), rtol=1e-6
-    )
+    np.testing.assert_allclose((1 - share) * pencil.B[:p, :p], (1 - share) * S + share * np.diag(np.diag(S)), rtol=1e-6)
 
 
 def test_automatic_ridge_accepts_constant_and_equal_columns():

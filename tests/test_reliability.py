@@ -196,9 +196,7 @@ def test_a_wrong_polish_is_refused_too(form, error, monkeypatch):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize(
-    "kind", ["solver error", "nan", "random", "stale", "zeros", "infeasible", "infeasible status"]
-)
+@pytest.mark.parametrize("kind", ["solver error", "nan", "random", "stale", "zeros", "infeasible", "infeasible status"])
 def test_every_solver_is_mistrusted_alike(solver, kind, monkeypatch):
     program, step = situations()["linear"](Backend(solver))
     stop = Stop(max_iter=6)
@@ -208,9 +206,7 @@ def test_every_solver_is_mistrusted_alike(solver, kind, monkeypatch):
     judge(minimize(program, step, stop=stop), clean)
 
 
-@pytest.mark.parametrize(
-    "kind", ["solver error", "none", "nan", "random", "infeasible status", "inaccurate and wrong"]
-)
+@pytest.mark.parametrize("kind", ["solver error", "none", "nan", "random", "infeasible status", "inaccurate and wrong"])
 def test_fallback_mends_a_fault_and_says_so(kind, monkeypatch):
     """Clarabel broken, ECOS whole: every step is ECOS's, the answer is the clean one, the result says who gave it."""
     A, B = referee.random_pencil(32, 5, cond=10.0)
@@ -232,9 +228,7 @@ def test_one_failure_leaves_the_rest_to_the_first_solver(monkeypatch):
     A, B = referee.random_pencil(32, 5, cond=10.0)
     faulty = Faulty(FAULTS["random"], only=2, spare=("ECOS",))
     monkeypatch.setattr(cp.Problem, "solve", lambda self, *a, **o: faulty(self, *a, **o))
-    result = sparse_gev(
-        A, B, rho=0.5, eps=1e-2, stop=Stop(max_iter=6), solver=Backend("CLARABEL", fallback=("ECOS",))
-    )
+    result = sparse_gev(A, B, rho=0.5, eps=1e-2, stop=Stop(max_iter=6), solver=Backend("CLARABEL", fallback=("ECOS",)))
     assert result.solvers == {"CLARABEL": result.n_iter - 1, "ECOS": 1}
 
 

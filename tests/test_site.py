@@ -274,9 +274,7 @@ def test_in_a_browser_every_slider_of_the_picture_answers_the_keyboard(site, dri
     from selenium.webdriver.common.keys import Keys
 
     opened(driver, site / "tutorials" / "moving-majoriser.html", width)
-    count = len(
-        driver.find_elements("css selector", ".moving-picture")[number].find_elements("css selector", "label")
-    )
+    count = len(driver.find_elements("css selector", ".moving-picture")[number].find_elements("css selector", "label"))
     assert count == 3 + number
     for row in range(1, count + 1):
         before = looks(driver, number)

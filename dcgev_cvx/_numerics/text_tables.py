@@ -46,8 +46,7 @@ def as_text(*parts: Any, width: int = 80) -> str:
     for made in (part for part in parts if isinstance(part, Table)):
         sizes = [max(cell_len(str(cell)) for cell in (column.header, *column.cells)) for column in made.columns]
         kept = [
-            size if column.no_wrap else min(size, NAME_WIDTH)
-            for size, column in zip(sizes, made.columns, strict=True)
+            size if column.no_wrap else min(size, NAME_WIDTH) for size, column in zip(sizes, made.columns, strict=True)
         ]
         needed.append(sum(kept) + 2 * (len(kept) - 1))
     stream = StringIO()

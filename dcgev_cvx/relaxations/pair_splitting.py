@@ -162,9 +162,7 @@ class PairSplitting:
         X, Y, x = self.X, self.Y, np.diagonal(self.X).copy()
         spectral, self.level = on_spectrahedron(X - self.S + self.A / self.rho, self.B, self.level)
         diagonal, rows, self.theta = on_rows(x - self.t, Y - self.T, self.k - 1, self.theta)
-        ahead = [
-            RELAXATION * new + (1.0 - RELAXATION) * old for new, old in ((spectral, X), (rows, Y), (diagonal, x))
-        ]
+        ahead = [RELAXATION * new + (1.0 - RELAXATION) * old for new, old in ((spectral, X), (rows, Y), (diagonal, x))]
         S, T, t = ahead[0] + self.S, ahead[1] + self.T, ahead[2] + self.t
         self.X, self.Y = on_pairs(S, T)
         # the diagonal of X is in the spectrahedron and in the rows, and in no pair: the mean of both

@@ -80,9 +80,7 @@ def checked_loadings(pencil: Pencil, V: Matrix, what: str = "V") -> Matrix:
     loadings = as_real(V, what, InvalidParameter)
     loadings = loadings[:, None] if loadings.ndim == 1 else loadings
     if loadings.ndim != 2 or loadings.shape[0] != pencil.n or loadings.shape[1] == 0:
-        raise InvalidParameter(
-            f"{what} must be {pencil.n} × r, one column per component, got shape {loadings.shape}."
-        )
+        raise InvalidParameter(f"{what} must be {pencil.n} × r, one column per component, got shape {loadings.shape}.")
     if not np.all(np.any(loadings, axis=0)):
         zero = int(np.argmin(np.any(loadings, axis=0)))
         raise InvalidParameter(f"{what} has a zero column ({zero}): not a direction.")

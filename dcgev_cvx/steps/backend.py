@@ -238,6 +238,5 @@ class StandardForm:
         ours = self.at(parameters)
         same = all(np.array_equal(ours[name], data[name]) for name in ("c", "b"))
         return same and all(
-            np.array_equal(getattr(ours["A"], part), getattr(data["A"], part))
-            for part in ("data", "indices", "indptr")
+            np.array_equal(getattr(ours["A"], part), getattr(data["A"], part)) for part in ("data", "indices", "indptr")
         )

@@ -150,9 +150,7 @@ def linear(s: Surrogate) -> cp.Problem:
     """Eq:weighted-algo on the data of a step."""
     check_ball(s, "LinearStep")
     if s.tau != 0.0:
-        raise InvalidParameter(
-            "LinearStep is the branch τ = 0 of Algorithm 1; here τ > 0. Use LassoStep or QCQPStep."
-        )
+        raise InvalidParameter("LinearStep is the branch τ = 0 of Algorithm 1; here τ > 0. Use LassoStep or QCQPStep.")
     return models.linear(s.c, s.p, s.B.matrix())
 
 

@@ -131,9 +131,7 @@ def fisher_guess(s: Surrogate, a: Vector, y: Vector) -> Vector:
     at any feasible point, such as the multiple of y or of the best single variable, where y may be huge.
     """
     points = (s.project(v) for v in (y, s.first_signs(np.zeros_like(y))))
-    square, x = min(
-        ((float(x @ s.B.dot(x)) + float(s.p @ np.abs(x)), x) for x in points if x.any()), key=itemgetter(0)
-    )
+    square, x = min(((float(x @ s.B.dot(x)) + float(s.p @ np.abs(x)), x) for x in points if x.any()), key=itemgetter(0))
     lasso, size = Lasso(s, x), math.sqrt(max(0.0, square))
     falling_root(lambda t: 1.0 - float(a @ lasso.solve(t * a, 0.0, 1.0, size)), 2.0 * size * size)
     return lasso.z

@@ -149,9 +149,7 @@ def fda_units(program: SparseFDA) -> Scaling:
     size = power_of_two(float(np.max(np.abs(program.a) / roots)))
     unit = 1.0 / (size * math.sqrt(power_of_four(program.pencil.B_scale)))
     price = program.nu_eps * float(program.penalty.weights(np.array([unit]), program.eps)[0]) * unit * size * size
-    return Scaling(
-        unit_lengths(program.pencil) / size, (power_of_four(price) if price > 1e6 else 1.0) / (size * size)
-    )
+    return Scaling(unit_lengths(program.pencil) / size, (power_of_four(price) if price > 1e6 else 1.0) / (size * size))
 
 
 def unit_lengths(pencil: Pencil) -> Vector:

@@ -193,9 +193,7 @@ def first_point(step: Surrogate) -> Vector:
     return x
 
 
-def feature_sign_search(
-    step: Surrogate, x: Vector, correct: Callable[..., Any] | None = None
-) -> tuple[Vector, float]:
+def feature_sign_search(step: Surrogate, x: Vector, correct: Callable[..., Any] | None = None) -> tuple[Vector, float]:
     """(x, μ) at the minimum, from a feasible x; every round lowers the objective over finitely many sign patterns."""
     signs = np.sign(x)
     for _ in range(20 * len(x) + 100):
@@ -265,9 +263,7 @@ def lowest_on_the_way(step: Surrogate, x: Vector, new: Vector) -> Vector:
     return points[int(np.argmin(values))]
 
 
-def corrected(
-    wide: Surrogate, double: Surrogate, x: Vector, mu: float, signs: Vector, rounds: int
-) -> tuple[Any, Any]:
+def corrected(wide: Surrogate, double: Surrogate, x: Vector, mu: float, signs: Vector, rounds: int) -> tuple[Any, Any]:
     """(x, μ) in extended precision by Newton's method on the support: residuals wide, corrections in double."""
     on, wide_x, wide_mu = np.flatnonzero(signs), x.astype(WIDE), WIDE(mu)
     k, part, ball = len(on), np.ix_(on, on), wide.a is None

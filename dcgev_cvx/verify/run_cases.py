@@ -95,9 +95,7 @@ def draw_run(level: str, row: Row, n: int, rng: Random) -> Instance:
     return run_case(level, A, B, rho, eps, float(row["norm of x0"]) * unit(B, start), flags_of(row))
 
 
-def run_case(
-    level: str, A: Matrix, B: Matrix, rho: float, eps: float, x0: Vector, flags: tuple[str, ...]
-) -> Instance:
+def run_case(level: str, A: Matrix, B: Matrix, rho: float, eps: float, x0: Vector, flags: tuple[str, ...]) -> Instance:
     """A run as the level asks for it."""
     data: dict[str, Any] = {"A": A, "rho": rho, "eps": eps, "x0": x0, **({"B": B} if level == "algorithm" else {})}
     return question(level, f"n = {len(x0)}, {', '.join(flags)}", flags, data)

@@ -88,9 +88,7 @@ class Watcher:
         tests, self._idle = conditions(tree)
         module = compile(ast.fix_missing_locations(Recording(tests).visit(tree)), file, "exec", dont_inherit=True)
         recording = {identity(code): code for code in nested_code(module)}
-        for function in [
-            item for item in gc.get_objects() if type(item) is FunctionType
-        ]:  # a proxy has another class
+        for function in [item for item in gc.get_objects() if type(item) is FunctionType]:  # a proxy has another class
             code = function.__code__
             if code.co_filename == file and identity(code) in recording:
                 self._originals.append((function, code))

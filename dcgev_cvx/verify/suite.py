@@ -276,9 +276,7 @@ def grown(space: Space, start: list[int], wanted: Any, third: Any, rng: Random) 
             continue
         allowed = (space.owner == dimension) & ~space.hides & np.all(space.sensible[chosen], axis=0)
         counting = [i for i in chosen if space.hides[i]] if hidden else chosen
-        new = wanted[counting].sum(axis=0) + (
-            0.0 if third is None else 0.5 * third[np.ix_(chosen, chosen)].sum((0, 1))
-        )
+        new = wanted[counting].sum(axis=0) + (0.0 if third is None else 0.5 * third[np.ix_(chosen, chosen)].sum((0, 1)))
         score = np.where(allowed, new + 0.9 * rng.random(len(new)), -1.0)
         best = int(np.argmax(score))
         if score[best] < 0.0:

@@ -285,7 +285,5 @@ def read_versioned(path: Path, field: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as cause:
         raise InvalidParameter(f"{path} is not JSON: {cause}") from cause
     if not isinstance(content, dict) or content.get("schema_version") != SCHEMA_VERSION:
-        raise InvalidParameter(
-            f'{path} must hold {{"schema_version": {SCHEMA_VERSION}, "{field}": …}}: export again.'
-        )
+        raise InvalidParameter(f'{path} must hold {{"schema_version": {SCHEMA_VERSION}, "{field}": …}}: export again.')
     return content

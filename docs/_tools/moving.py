@@ -50,6 +50,4 @@ def loadings(path: Path) -> HTML:
 def element(kind: str, name: str, data: dict[str, Any]) -> HTML:
     """An empty element that carries its data as JSON."""
     text = json.dumps(data, ensure_ascii=False).replace("&", "&amp;").replace("'", "&#39;")
-    return HTML(
-        f"<div class=\"{kind}\" data-{name}='{text}'><noscript>This picture needs JavaScript.</noscript></div>"
-    )
+    return HTML(f"<div class=\"{kind}\" data-{name}='{text}'><noscript>This picture needs JavaScript.</noscript></div>")

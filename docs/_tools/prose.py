@@ -51,9 +51,7 @@ def label_links(text: str, cited: list[list[str]]) -> str:
 
     def linked(match: re.Match[str]) -> str:
         label = match[0]
-        return (
-            f'<a class="equation" href="#{known[label]}"><code>{label[1:-1]}</code></a>' if label in known else label
-        )
+        return f'<a class="equation" href="#{known[label]}"><code>{label[1:-1]}</code></a>' if label in known else label
 
     fences = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
     parts = fences.split(text)

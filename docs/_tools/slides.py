@@ -93,8 +93,7 @@ def html_of(source: Path) -> str:
     )
     slides = re.split(r"^---$", text, flags=re.MULTILINE)
     body = "".join(
-        f"<section>{reader.render(slide)}<footer>{number}</footer></section>"
-        for number, slide in enumerate(slides, 1)
+        f"<section>{reader.render(slide)}<footer>{number}</footer></section>" for number, slide in enumerate(slides, 1)
     )
     body = re.sub(r'<span class="math inline">(.*?)</span>', r"\\(\1\\)", body, flags=re.DOTALL)
     body = re.sub(

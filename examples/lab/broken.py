@@ -78,8 +78,7 @@ def _(mo):
                         "use every part of the data."
                     ),
                     "Set B₁₂ = 0.5. Which step fails first, and by how much?": mo.md(
-                        "Step b. It leaves Ω: xᵀBx is about 1.4. It ignores B₁₂ and treats each coordinate on its "
-                        "own."
+                        "Step b. It leaves Ω: xᵀBx is about 1.4. It ignores B₁₂ and treats each coordinate on its own."
                     ),
                     "Make ρ̃ large. Why are all three right again, whatever B is?": mo.md(
                         "The penalty then leaves at most one nonzero, or none. With one nonzero B₁₂ plays no part."

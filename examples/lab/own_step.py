@@ -41,8 +41,7 @@ def _(Unusable, called, checks, guarded, judge_steps, mo, np, returned_vector, s
     def one_check(step, points):
         """The verdict on a step at these points."""
         rows = [
-            returned_vector(called(step, *p.pencil.dense(), y, p.rho, p.eps, p.tau), p.pencil.n, "x")
-            for p, y in points
+            returned_vector(called(step, *p.pencil.dense(), y, p.rho, p.eps, p.tau), p.pencil.n, "x") for p, y in points
         ]
         return judge_steps(points, np.array(rows), f"the minimiser from all {len(points)} points", tol=1e-6)
 

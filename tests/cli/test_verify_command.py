@@ -61,9 +61,7 @@ def test_a_rude_module_leaves_the_report_readable(tmp_path, capsys):
 
 def test_a_function_that_keeps_the_interpreter_to_itself_is_ended(tmp_path, capsys):
     path = tmp_path / "busy.py"
-    path.write_text(
-        "import re\ndef bound(A, B, k):\n    return re.match('(a+)+$', 40 * 'a' + 'b')\n", encoding="utf-8"
-    )
+    path.write_text("import re\ndef bound(A, B, k):\n    return re.match('(a+)+$', 40 * 'a' + 'b')\n", encoding="utf-8")
     assert cli.main(["verify", f"{path}:bound", "--level", "bound", "--time-limit", "1"]) == 1
     assert "no answer within 1 s" in capsys.readouterr().out
 

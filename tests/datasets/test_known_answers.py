@@ -121,9 +121,7 @@ def test_the_same_seed_gives_the_same_bits():
 
 
 def test_bad_settings_are_named():
-    with pytest.raises(
-        InvalidParameter, match="k = 9 is out of range: it must be a whole number between 1 and n = 5"
-    ):
+    with pytest.raises(InvalidParameter, match="k = 9 is out of range: it must be a whole number between 1 and n = 5"):
         planted_pca(5, 9)
     with pytest.raises(InvalidParameter, match="correlation = 1"):
         planted_cca(correlation=1.0)

@@ -63,9 +63,7 @@ def test_the_relaxation_ends_at_the_deadline_and_when_it_stalls(monkeypatch):
     root.relaxed(scaled, 5, support, 9.0, deadline=np.inf)
     assert len(steps) > 3
     steps.clear()
-    monkeypatch.setattr(
-        root, "PROGRESS", 1.0
-    )  # no check closes all of the gap: the first two after the first are slow
+    monkeypatch.setattr(root, "PROGRESS", 1.0)  # no check closes all of the gap: the first two after the first are slow
     stalled = root.relaxed(scaled, 5, support, 9.0, deadline=np.inf)
     assert len(steps) <= 3
     assert root.value_of(scaled, support) <= stalled.bound <= 9.0

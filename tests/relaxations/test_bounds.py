@@ -83,9 +83,7 @@ def test_the_margin_covers_the_last_digit_in_50_digit_arithmetic():
             bound, truth = dense_bound(pencil), mp_lambda_max(pencil)
             assert mpmath.mpf(bound) >= truth
             # and it is no more than a margin: n·u·norms
-            assert float(bound - truth) <= 1e-10 * (
-                abs(float(truth)) + pencil.A_scale / smallest_B_eigenvalue(pencil)
-            )
+            assert float(bound - truth) <= 1e-10 * (abs(float(truth)) + pencil.A_scale / smallest_B_eigenvalue(pencil))
 
 
 def test_a_number_below_lambda_max_is_never_proved():
@@ -205,9 +203,7 @@ def holds_exactly(bound, pencil, k):
         C = np.vectorize(Fraction, otypes=[object])(pencil.A.C)
         A = C.T @ C
     t = Fraction(bound)
-    return all(
-        semidefinite([[t * B[i][j] - A[i][j] for j in S] for i in S]) for S in combinations(range(pencil.n), k)
-    )
+    return all(semidefinite([[t * B[i][j] - A[i][j] for j in S] for i in S]) for S in combinations(range(pencil.n), k))
 
 
 def semidefinite(S):

@@ -62,9 +62,7 @@ def test_the_row_constraints_bound_no_better_and_hold_too():
         c, f = 10.0 ** rng.uniform(-2, 1, n), 10.0 ** rng.uniform(-2, 1, n)
         U = np.clip(rng.standard_normal((n, n)), -1.0, 1.0) * (c[:, None] + c) / 2.0
         U = np.tril(U, -1) + np.tril(U, -1).T
-        rows = np.linalg.eigvalsh(pencil.A + U + np.diag((k - 1) * c**2 / (4.0 * f) - f))[-1] + np.sum(
-            np.sort(f)[-k:]
-        )
+        rows = np.linalg.eigvalsh(pencil.A + U + np.diag((k - 1) * c**2 / (4.0 * f) - f))[-1] + np.sum(np.sort(f)[-k:])
         bound = pairwise_bound(pencil, k, U, (c**2 / (4.0 * f))[:, None] + f)
         assert optimum(pencil, k) <= bound + 1e-12
         assert bound <= rows + 1e-10

@@ -157,9 +157,7 @@ def test_a_timed_task_runs_in_this_process(tmp_path):
 
 @pytest.mark.parametrize("jobs", [0, -2, 1.5, True, "2"])
 def test_bad_number_of_jobs(jobs):
-    with pytest.raises(
-        InvalidParameter, match=r"jobs \(-1 for all cores\) = .* must be a whole number of at least 1"
-    ):
+    with pytest.raises(InvalidParameter, match=r"jobs \(-1 for all cores\) = .* must be a whole number of at least 1"):
         checked_jobs(jobs)
 
 

@@ -49,9 +49,7 @@ def test_pit_props_explain_what_the_paper_says(finder, request):
     assert [s.support for s in found.solutions[:3]] == [(0, 1, 6, 7, 8, 9), (2, 3), (5, 6)]
     # four variables are left with variance one: which three of them come next is a tie
     assert {s.support for s in found.solutions[3:]} < {(4,), (10,), (11,), (12,)}
-    np.testing.assert_allclose(
-        np.abs(found.V[[0, 1, 6, 7, 8, 9], 0]), [0.44, 0.45, 0.38, 0.34, 0.40, 0.42], atol=6e-3
-    )
+    np.testing.assert_allclose(np.abs(found.V[[0, 1, 6, 7, 8, 9], 0]), [0.44, 0.45, 0.38, 0.34, 0.40, 0.42], atol=6e-3)
     np.testing.assert_allclose(np.abs(found.V[[2, 3], 1]), [0.71, 0.71], atol=5e-3)
     np.testing.assert_allclose(np.abs(found.V[[5, 6], 2]), [0.82, 0.58], atol=1e-2)
     assert found.projector_trace()[-1] == pytest.approx(0.7705, abs=5e-5)

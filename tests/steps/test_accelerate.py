@@ -39,9 +39,7 @@ def test_extrapolation_descends_and_certifies(eps, shift):
 
 def test_a_short_run_needs_no_compiler():
     """Importing numba takes longer than a run on few variables."""
-    code = (
-        "import sys; from dcgev_cvx import datasets, dc_pca; dc_pca(datasets.pitprops(), rho=4.84, engine='native')"
-    )
+    code = "import sys; from dcgev_cvx import datasets, dc_pca; dc_pca(datasets.pitprops(), rho=4.84, engine='native')"
     subprocess.run([sys.executable, "-c", f"{code}; assert 'numba' not in sys.modules"], check=True)
 
 

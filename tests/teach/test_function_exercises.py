@@ -60,9 +60,7 @@ def problem(A, B, y, rho, eps, tau, constraint=lambda x, B: cp.quad_form(x, B) <
 def test_the_right_problem_passes_in_several_forms():
     assert teach.check("dcp", problem)
     assert teach.check("dcp", lambda *a: problem(*a, sense=cp.Maximize))
-    assert teach.check(
-        "dcp", lambda *a: problem(*a, constraint=lambda x, B: cp.norm(np.linalg.cholesky(B).T @ x) <= 1)
-    )
+    assert teach.check("dcp", lambda *a: problem(*a, constraint=lambda x, B: cp.norm(np.linalg.cholesky(B).T @ x) <= 1))
 
 
 @pytest.mark.parametrize(

@@ -93,9 +93,7 @@ def test_in_a_browser_every_slide_fits_its_page_and_the_handout_one_sheet(slides
     try:
         for name in ("lecture1", "lecture2", "handout"):
             driver.get(slides[name].as_uri())
-            wait_for(
-                driver, lambda d: d.execute_script("return document.querySelectorAll('mjx-container').length > 5")
-            )
+            wait_for(driver, lambda d: d.execute_script("return document.querySelectorAll('mjx-container').length > 5"))
             driver.execute_async_script("MathJax.startup.promise.then(arguments[0])")
             if name == "handout":  # A4 less two margins of 10 mm, at 96 dots per inch
                 height = driver.execute_script("return document.querySelector('section').scrollHeight")

@@ -76,9 +76,7 @@ def test_right_answers_pass_and_one_wrong_digit_fails(folder, tmp_path, capsys):
     name = next(n for n, x in answers.items() if x and len(x) > 2 and np.count_nonzero(x) > 2)
     broken = {
         **answers,
-        name: [
-            x + (1e-3 * abs(x)) * (i == int(np.argmax(np.abs(answers[name])))) for i, x in enumerate(answers[name])
-        ],
+        name: [x + (1e-3 * abs(x)) * (i == int(np.argmax(np.abs(answers[name])))) for i, x in enumerate(answers[name])],
     }
     path.write_text(json.dumps({**about, "answers": broken}), encoding="utf-8")
     capsys.readouterr()

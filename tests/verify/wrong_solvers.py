@@ -149,9 +149,7 @@ variant("τ missing in the square", lambda A, B, y, r, e, t, c, p: (B, 0.0, c, p
 variant("A − τI", lambda A, B, y, r, e, t, c, p: (B, t, A @ y - t * y, p))
 variant("convex part linearised too", lambda A, B, y, r, e, t, c, p: (B, 0.0, A @ y, p))
 variant("τ ignored when small", lambda A, B, y, r, e, t, c, p: (B, t, c, p) if t > 1 else (B, 0.0, A @ y, p))
-variant(
-    "τ recomputed", lambda A, B, y, r, e, t, c, p: (B, (s := max(0, -np.linalg.eigvalsh(A)[0])), A @ y + s * y, p)
-)
+variant("τ recomputed", lambda A, B, y, r, e, t, c, p: (B, (s := max(0, -np.linalg.eigvalsh(A)[0])), A @ y + s * y, p))
 variant("weights 0 at 0", lambda A, B, y, r, e, t, c, p: (B, t, c, np.where(y == 0, 0, p)))
 variant("weights without ε", lambda A, B, y, r, e, t, c, p: (B, t, c, rho_eps(r, e) / np.maximum(np.abs(y), 1e-300)))
 variant("weights squared", lambda A, B, y, r, e, t, c, p: (B, t, c, p / (np.abs(y) + e)))
@@ -191,15 +189,11 @@ variant("wrong for more than 50 variables", lambda A, B, y, r, e, t, c, p: (B, t
 variant("wrong for even n", lambda A, B, y, r, e, t, c, p: (B, t, c, p if len(y) % 2 else 1.1 * p))
 variant("wrong at tiny ε", lambda A, B, y, r, e, t, c, p: (B, t, c, p if e > 1e-10 else 1.05 * p))
 variant("wrong when B is dense", lambda A, B, y, r, e, t, c, p: (B, t, c, p if B[0, -1] == 0 else 1.05 * p))
-variant(
-    "wrong when y has negative entries", lambda A, B, y, r, e, t, c, p: (B, t, c, p if np.all(y >= 0) else p * 1.1)
-)
+variant("wrong when y has negative entries", lambda A, B, y, r, e, t, c, p: (B, t, c, p if np.all(y >= 0) else p * 1.1))
 variant("y rounded to float32", lambda A, B, y, r, e, t, c, p: (B, t, *parts(A, single_of(y), r, e, t)))
 variant("A rounded to float32", lambda A, B, y, r, e, t, c, p: (B, t, *parts(single_of(A), y, r, e, t)))
 variant("weights of y/‖y‖_B", lambda A, B, y, r, e, t, c, p: (B, t, c, rho_eps(r, e) / (np.abs(unit_of(B, y)) + e)))
-variant(
-    "zeros of y stay zero", lambda A, B, y, r, e, t, c, p: (B, t, c, np.where(y == 0, 1e15 * np.max(np.abs(c)), p))
-)
+variant("zeros of y stay zero", lambda A, B, y, r, e, t, c, p: (B, t, c, np.where(y == 0, 1e15 * np.max(np.abs(c)), p)))
 variant("shift in B's metric", lambda A, B, y, r, e, t, c, p: (B, t, A @ y + t * (B @ y), p))
 variant("ε = 1 without its logarithm", lambda A, B, y, r, e, t, c, p: (B, t, c, r / (np.abs(y) + 1) if e == 1 else p))
 variant("penalty lost for one variable", lambda A, B, y, r, e, t, c, p: (B, t, c, p if len(y) > 1 else 0 * p))
@@ -1031,9 +1025,7 @@ def greedy(A, B, k):
         chosen.append(
             max(
                 rest,
-                key=lambda i: lambda_max(
-                    A[np.ix_([*chosen, i], [*chosen, i])], B[np.ix_([*chosen, i], [*chosen, i])]
-                ),
+                key=lambda i: lambda_max(A[np.ix_([*chosen, i], [*chosen, i])], B[np.ix_([*chosen, i], [*chosen, i])]),
             )
         )
     return lambda_max(A[np.ix_(chosen, chosen)], B[np.ix_(chosen, chosen)])
