@@ -210,3 +210,13 @@ def test_the_pairwise_relaxation_is_exact_where_every_support_of_a_size_is_as_go
 
 def test_the_multiplier_of_the_dual_is_not_negative():
     assert models.literal_dual(-np.eye(3), None, 1.0).solve(solver="CLARABEL") == pytest.approx(0.0, abs=1e-6)
+
+
+def test_the_box_of_the_literal_dual_has_the_weights():
+    """|rᵢ| ≤ βdᵢ: its value does not depend on d, since r = 0 is optimal."""
+    problem = models.literal_dual(np.diag([2.0, 1.0]), None, 1.0, np.array([0.5, 4.0]))
+    named = {variable.name(): variable for variable in problem.variables()}
+    named["β"].value, named["r"].value = 2.0, np.array([[1.0], [-8.0]])
+    assert np.max(problem.constraints[1].residual) == 0.0
+    named["r"].value = np.array([[1.1], [-8.0]])
+    assert np.max(problem.constraints[1].residual) == pytest.approx(0.1)

@@ -101,3 +101,14 @@ def test_at_large_eps_a_zero_comes_back():
     run = minimize(program, native_step, y, stop=Stop(max_iter=1), shrink=True)
     assert np.count_nonzero(run.x) > 5
     assert program.pencil.B_norm(run.x - native_step(program, y).x) == 0.0
+
+
+@pytest.mark.parametrize(("a", "correlation", "slope"), [(1.0, 0.0, 1.0), (30.0, -0.9, 0.1)])
+def test_a_zero_of_fda_that_comes_back_is_not_called_absorbing(a, correlation, slope):
+    """The slope at 0 is below the pull on the second variable, 2t·a₂ − 2(Bx)₂ with t = xᵀBx, and then above it."""
+    B, y, eps = np.array([[1.0, correlation], [correlation, 1.0]]), np.array([1.0 / a, 0.0]), 1e-6
+    weak, strong = (SparseFDA([a, a], B, size * eps * np.log1p(1.0 / eps), eps) for size in (slope, 1e3))
+    assert not absorbing(weak, y)
+    assert native_step(weak, y).x[1] != 0.0
+    assert absorbing(strong, y)
+    assert native_step(strong, y).x[1] == 0.0
