@@ -64,7 +64,6 @@ class FunctionProcess(ProcessSolver):
         self._given: deque[list[Any]] = deque(maxlen=KEPT)
         self._returned: deque[Any] = deque(maxlen=KEPT)
         self._target = target
-        self.__name__: str = target.rpartition(":")[2]
         self.goal: Any = None
         self.problem: str = ""
         self.distance: float = math.inf
@@ -72,6 +71,7 @@ class FunctionProcess(ProcessSolver):
         self.taken: set[Any] = set()
         command = [sys.executable, "-P", "-m", "dcgev_cvx.cli.solver_process", target]
         super().__init__(command, level, time_limit=time_limit)
+        self.__name__: str = target.rpartition(":")[2]
 
     def _greet(self) -> None:
         answer = self._exchange({"type": "hello", "protocol": PROTOCOL}, max(self.time_limit, IMPORTING))
