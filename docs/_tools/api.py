@@ -34,7 +34,8 @@ def listing() -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for name in shown:
         module = importlib.import_module(name)
-        homes = {member: home(module, member) for member in getattr(module, "__all__", public_names(module))}
+        names = getattr(module, "__all__", public_names(module))
+        homes = {member: home(module, member) for member in names if not inspect.ismodule(getattr(module, member))}
         here = [member for member, place in homes.items() if place == f"{name}.{member}"]
         constants = [member for member in here if not callable(getattr(module, member))]
         found[name] = {
