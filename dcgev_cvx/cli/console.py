@@ -90,7 +90,10 @@ def refuse_given(args: argparse.Namespace, names: Iterable[str], why: str) -> No
 
 def numbers(text: str) -> list[float]:
     """The type of an option that takes numbers with commas."""
-    return [float(cell) for cell in text.split(",")]
+    try:
+        return [float(cell) for cell in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} must be numbers with commas between them, such as 1,4.84") from None
 
 
 # Text

@@ -68,3 +68,9 @@ def test_an_interrupted_path_shows_its_points(run, monkeypatch):
     assert code == 130
     assert "4.84" in out
     assert "after 2 points" in err
+
+
+def test_what_is_no_number_is_named(run):
+    code, _, err = run("path", "pitprops", "--rho", "1,x")
+    assert code == 2
+    assert "'1,x' must be numbers with commas between them, such as 1,4.84" in err
