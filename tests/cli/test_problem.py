@@ -148,7 +148,7 @@ def test_rho_works_on_samples_too(run, files):
         ("solve X.csv --task fda --y short.csv -k 3", "X has 60 rows but y has 3 labels"),
         ("solve X.csv --task cca --Y Y.npy --ridge -1 -k 3", "ridge = -1 is out of range"),
         ("path pitprops --points 0", "--points = 0 must be a whole number of at least 1"),
-        ("path pitprops --rho 1,x", "argument --rho: invalid numbers value: '1,x'"),
+        ("path pitprops --rho 1,x", "argument --rho: '1,x' must be numbers with commas"),
         ("path pitprops --plot p.gif", "must end in .png, .pdf or .svg"),
         ("path pitprops --plot no/where.png", "cannot be written (No such file or directory)"),
         (
@@ -160,7 +160,7 @@ def test_rho_works_on_samples_too(run, files):
         ("solve pitprops -k 3 --max-iter 5", "--max-iter belongs to --rho"),
         ("solve pitprops --rho 1 --effort quick", "--effort belongs to -k and --components"),
         ("solve pitprops --rho 1 --random-state 0", "--random-state belongs to -k and --components"),
-        ("solve pitprops --rho 1 --x0 a,b", "argument --x0: invalid numbers value: 'a,b'"),
+        ("solve pitprops --rho 1 --x0 a,b", "argument --x0: 'a,b' must be numbers with commas"),
         ("solve latin.csv --task fda --y kind -k 1", "latin.csv is not UTF-8 text (byte 1)"),
         ("solve twice.csv --task fda --y kind -k 1", "twice.csv has 2 columns named 'kind'"),
         ("solve gap.csv --task fda --y kind -k 1", "gap.csv, line 3: the label '' is missing"),

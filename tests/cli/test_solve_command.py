@@ -123,7 +123,7 @@ BAD = [
     (["solve", "pitprops", "--rho", 1, "--engine", "steam"], "engine = 'steam' is unknown"),
     (["solve", "pitprops", "--rho", 1, "--engine", "native", "--solver", "SCS"], "no meaning with --engine native"),
     (["solve", "pitprops", "--rho", 1, "--x0", "1,2"], "x0 must have length 13, got shape (2,)"),
-    (["solve", "pitprops", "--rho", 1, "--x0", "x.npy"], "argument --x0: invalid numbers value: 'x.npy'"),
+    (["solve", "pitprops", "--rho", 1, "--x0", "x.npy"], "argument --x0: 'x.npy' must be numbers with commas"),
     (["solve", "pitprops", "--rho", 1, "--x0", ",".join(["1"] * 13)], "x0 lies outside Ω: x0ᵀBx0 = 13 > 1"),
 ]
 
