@@ -365,7 +365,7 @@ def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
     n = expect_pencil(pencil).n
     if isinstance(scale, str):
         named = one_of(scale, "scale", ("diagonal", "identity"))
-        return np.sqrt(pencil.B_diagonal) if named == "diagonal" else np.ones(n)
+        return pencil.B_roots if named == "diagonal" else np.ones(n)
     d = as_vector(scale, n, "scale")
     if not np.all(d > 0.0):
         raise InvalidParameter(f"scale must be positive, but its smallest entry is {float(np.min(d)):g}.")
