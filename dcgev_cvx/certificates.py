@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -469,7 +470,7 @@ def violation_on_support(program: Program, history: Sequence[Any]) -> float:
     """The violation on the variables that are nonzero somewhere: the others add the same to f and to g."""
     points = [point.x for point in history]
     origins = [before.x if after.origin is None else after.origin for before, after in pairwise(history)]
-    support, part = np.flatnonzero(np.any([*points, *origins], axis=0)), program
+    support, part = np.flatnonzero(reduce(np.logical_or, [*points, *origins])), program
     if 0 < len(support) < program.pencil.n:
         part = program.restrict(support)
         points, origins = [x[support] for x in points], [y[support] for y in origins]
