@@ -163,7 +163,7 @@ def B_times(pencil: Pencil, W: Matrix) -> Matrix:
 
 
 def even(A: Matrix) -> Matrix:
-    """(A + Aᵀ)/2: rounding has no say in the symmetry."""
+    """(A + Aᵀ)/2, which is symmetric to the last bit."""
     return 0.5 * (A + A.T)
 
 

@@ -57,7 +57,7 @@ class ExchangeTable:
         ends, end_values = [supports[:0]], [values[:0]]
         while len(supports):
             after, after_values, after_x = self.exchanged(supports, values, x)
-            # λmax is good to some units in its last place: two supports that tie would else be exchanged for ever
+            # λmax is accurate to some units in its last place: without a margin two tied supports would alternate
             rises = after_values > values + 1e-12 * np.abs(values)
             ends.append(supports[~rises])
             end_values.append(values[~rises])
