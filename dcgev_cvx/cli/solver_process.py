@@ -22,7 +22,7 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import astuple
 from types import NoneType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -167,8 +167,8 @@ class AnswerReader(pickle.Unpickler):
 
 def branches_of(answer: Any) -> tuple[list[Branch], str]:
     """The branches in an answer, and why they were not watched."""
-    found, problem = answer
-    return [Branch(tuple(map(int, p)), str(s), str(c), bool(m), int(n)) for p, s, c, m, n in found], str(problem)
+    (found, problem), made = answer, cast("Any", Branch)
+    return [made(tuple(map(int, p)), str(s), str(c), bool(m), int(n)) for p, s, c, m, n in found], str(problem)
 
 
 def layout_of(value: Any) -> tuple[bool, bool]:
