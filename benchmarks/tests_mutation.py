@@ -2,10 +2,12 @@
 
 A fault changes one operator, comparison, sign, constant, or min/max of one module; then the module's own test file
 runs. A fault that no test detects is printed with its line. EQUIVALENT lists those that change nothing, with the
-reason. The package is copied to a temporary folder: the work tree is not touched.
+reason. The package is copied to temporary folders: the work tree is not touched. Each fault has a process of its own,
+forked from one that has imported the packages of others, and its tests stop at the first failure.
 
 python -m benchmarks tests_mutation                  200 faults of seed 1
 python -m benchmarks.tests_mutation 7 40 search      seed, number, and modules whose name contains a word
+python -m benchmarks.tests_mutation all proofs       every fault of the modules whose name contains a word
 """
 
 from __future__ import annotations
@@ -13,20 +15,26 @@ from __future__ import annotations
 import ast
 import os
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from copy import deepcopy
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from time import monotonic, sleep
+
+# one BLAS thread, as in the tests: set before NumPy loads, because the processes of the faults are forked from this one
+os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 import numpy as np
 
 from .report import Measure, at_least
 
-SEED, FAULTS, SECONDS = 1, 200, 300.0
+SEED, FAULTS, SECONDS, JOBS = 1, 200, 300.0, 2
+LOADED = ("cvxpy", "numba", "pandas", "pytest", "scipy.linalg", "scipy.sparse.linalg", "sklearn")
 ROOT = Path(__file__).parent.parent
 CORE = (
     *(
@@ -150,6 +158,11 @@ class Fault:
     source: str
 
     @property
+    def room(self) -> str:
+        """The folder of its module."""
+        return self.module.rpartition("/")[0] or "(top)"
+
+    @property
     def equivalent(self) -> bool:
         """Is it listed as one that changes nothing?"""
         return (self.module, self.after) in EQUIVALENT
@@ -159,20 +172,22 @@ def run(repeats: int) -> Iterator[Measure]:
     yield from measures(SEED, FAULTS)
 
 
-def measures(seed: int, number: int, word: str = "") -> Iterator[Measure]:
-    counts: Counter[str] = Counter()
-    chosen = [fault for fault in faults(seed, number, word) if not fault.equivalent]
-    with tempfile.TemporaryDirectory() as folder:
-        package = Path(folder) / "dcgev_cvx"
-        shutil.copytree(ROOT / "dcgev_cvx", package, ignore=shutil.ignore_patterns("__pycache__"))
-        for fault in chosen:
-            detected = is_detected(fault, package)
-            counts["detected" if detected else "missed"] += 1
-            if not detected:
-                print(f"  missed: {fault.module}:{fault.line}: {fault.before}  →  {fault.after}", flush=True)
-    share = 100.0 * counts["detected"] / max(1, len(chosen))
-    detail = f"{counts['detected']} of {len(chosen)}; seed {seed}; {number - len(chosen)} equivalent left out"
-    yield at_least("faults in the core that its tests detect", share, "%", 90.0, detail)
+def measures(seed: int | None, number: int, word: str = "") -> Iterator[Measure]:
+    drawn = faults(seed, number, word)
+    chosen = [fault for fault in drawn if not fault.equivalent]
+    sound = [unchanged(module) for module in {fault.module: 0 for fault in chosen}]
+    if failing := [fault.module for fault, detected in judged(sound) if detected]:
+        raise SystemExit(f"the tests of {', '.join(failing)} fail without any fault: mend them first")
+    total, missed = Counter(fault.room for fault in chosen), Counter[str]()
+    for fault, detected in judged(chosen):
+        missed[fault.room] += not detected
+        if not detected:
+            print(f"  missed: {fault.module}:{fault.line}: {fault.before}  →  {fault.after}", flush=True)
+    for room, of in sorted(total.items()):
+        print(f"  {room:<14} {of - missed[room]:>4} of {of:>4} detected", flush=True)
+    found = len(chosen) - missed.total()
+    detail = f"{found} of {len(chosen)}; seed {seed}; {len(drawn) - len(chosen)} equivalent left out"
+    yield at_least("faults in the core that its tests detect", 100.0 * found / max(1, len(chosen)), "%", 90.0, detail)
 
 
 def modules(word: str = "") -> list[str]:
@@ -188,10 +203,12 @@ def test_of(module: str) -> Path:
     return ROOT / "tests" / folder / f"test_{name}.py"
 
 
-def faults(seed: int, number: int, word: str = "") -> list[Fault]:
-    """Random faults, each site of the core equally likely."""
-    rng = np.random.default_rng(seed)
+def faults(seed: int | None, number: int, word: str = "") -> list[Fault]:
+    """Random faults, each site of the core equally likely; all of them without a seed."""
     places = [(module, i) for module in modules(word) for i in range(len(sites(tree_of(module))))]
+    if seed is None:
+        return [fault_at(*place) for place in places]
+    rng = np.random.default_rng(seed)
     picked = rng.choice(len(places), min(number, len(places)), replace=False)
     return [fault_at(*places[i]) for i in picked]
 
@@ -238,6 +255,11 @@ def fault_at(module: str, index: int) -> Fault:
     return Fault(module, line, before, after, ast.unparse(tree))
 
 
+def unchanged(module: str) -> Fault:
+    """The module without a fault, whose tests must pass."""
+    return Fault(module, 0, "", "", (ROOT / "dcgev_cvx" / f"{module}.py").read_text(encoding="utf-8"))
+
+
 def innermost_statement(tree: ast.AST, node: ast.AST) -> ast.AST:
     """The statement of a node, for the report."""
     holders = [stmt for stmt in ast.walk(tree) if isinstance(stmt, ast.stmt) and node in ast.walk(stmt)]
@@ -277,38 +299,67 @@ def replace_child(tree: ast.AST, old: ast.AST, new: ast.AST) -> None:
                 setattr(parent, name, [new if item is old else item for item in value])
 
 
-def is_detected(fault: Fault, package: Path) -> bool:
-    """Does the module's own test file fail, or not end in time? The file is restored afterwards."""
-    file = package / f"{fault.module}.py"
-    before = deepcopy(file.read_text(encoding="utf-8"))
-    settings = {"PYTHONPATH": str(package.parent), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    words = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-n",
-        "0",
-        "-p",
-        "no:cacheprovider",
-        str(test_of(fault.module)),
-    ]
-    file.write_text(fault.source, encoding="utf-8")
+def judged(chosen: Iterable[Fault]) -> Iterator[tuple[Fault, bool]]:
+    """Each fault with whether its tests detect it, as they end; some at a time, each in its own copy of the package."""
+    for name in LOADED:
+        with suppress(ImportError):
+            import_module(name)
+    waiting, running = list(reversed(list(chosen))), dict[int, tuple[Fault, Path, float]]()
+    with tempfile.TemporaryDirectory() as folder:
+        free = [Path(folder) / str(i) for i in range(JOBS)]
+        for place in free:  # numba's compiled functions are copied too: they hold for a file that is not changed
+            shutil.copytree(ROOT / "dcgev_cvx", place / "dcgev_cvx")
+        while waiting or running:
+            while waiting and free:
+                fault, place = waiting.pop(), free.pop()
+                (place / "dcgev_cvx" / f"{fault.module}.py").write_text(fault.source, encoding="utf-8")
+                running[started(fault, place)] = fault, place, monotonic() + SECONDS
+            sleep(0.02)
+            for child, (fault, place, deadline) in list(running.items()):
+                done, status = os.waitpid(child, os.WNOHANG)
+                if not done and monotonic() < deadline:
+                    continue
+                with suppress(ProcessLookupError):
+                    os.killpg(child, signal.SIGKILL)
+                if not done:
+                    os.waitpid(child, 0)
+                name = Path("dcgev_cvx") / f"{fault.module}.py"
+                shutil.copy2(ROOT / name, place / name)
+                free.append(place)
+                del running[child]
+                yield fault, not done or status != 0
+
+
+def started(fault: Fault, place: Path) -> int:
+    """The process that runs the module's own test file on the copy of the package in a folder."""
+    child = os.fork()
+    if child:
+        return child
+    status = 1
     try:
-        done = subprocess.run(
-            words, cwd=ROOT / "tests", env=os.environ | settings, capture_output=True, timeout=SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return True
+        os.setsid()
+        quiet = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(quiet, stream)
+        os.environ |= {"PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1"}
+        sys.dont_write_bytecode = True
+        os.chdir(ROOT / "tests")
+        sys.path[:0] = [str(ROOT / "tests"), str(place)]
+        for name in [name for name in sys.modules if name.partition(".")[0] in ("dcgev_cvx", "benchmarks")]:
+            del sys.modules[name]
+        pytest = import_module("pytest")
+        status = int(pytest.main(["-x", "-q", "-n", "0", "-p", "no:cacheprovider", str(test_of(fault.module))]))
     finally:
-        file.write_text(before, encoding="utf-8")
-    return done.returncode != 0
+        os._exit(status)
 
 
 def main() -> int:
-    seed, number = (int(word) for word in sys.argv[1:3]) if len(sys.argv) > 2 else (SEED, FAULTS)
-    made = list(measures(seed, number, sys.argv[3] if len(sys.argv) > 3 else ""))
+    words = sys.argv[1:]
+    if words[:1] == ["all"]:
+        made = list(measures(None, 0, *words[1:2]))
+    else:
+        seed, number = (int(word) for word in words[:2]) if len(words) > 1 else (SEED, FAULTS)
+        made = list(measures(seed, number, *words[2:3]))
     for measure in made:
         print(measure)
     return 1 if any(measure.met is False for measure in made) else 0
