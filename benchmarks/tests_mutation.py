@@ -99,6 +99,43 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "_numerics/proofs",
         "margin = 4.0 * n * UNIT_ROUNDOFF / max(abs(top), float(np.max(np.abs(M))))",
     ): "max |M| is at least ½: the first margin is at most four times larger, and one that is too small is rejected",
+    **dict.fromkeys(
+        (
+            ("_numerics/proofs", f"margin = 4.0 * n * UNIT_ROUNDOFF * {larger}")
+            for larger in (
+                "min(abs(top), float(np.max(np.abs(M))))",
+                "max(abs(top), float(np.min(np.abs(M))))",
+            )
+        ),
+        "a smaller first margin: the proof rejects one that is too small, and it then grows",
+    ),
+    **dict.fromkeys(
+        (
+            ("_numerics/proofs", line)
+            for line in (
+                "if B is None and len(M) > DENSE_LIMIT:",
+                "if B is None or len(M) >= DENSE_LIMIT:",
+                "if B is not None and len(M) < DENSE_LIMIT:",
+                "if B is not None or len(M) <= DENSE_LIMIT:",
+            )
+        ),
+        "both routines of LAPACK give the eigenvalue from which the proof starts",
+    ),
+    (
+        "_numerics/proofs",
+        "if not np.all(diagonal >= 0.0):",
+    ): "a zero on the diagonal makes the factorisation fail, which is the same answer",
+    **dict.fromkeys(
+        (
+            (
+                "_numerics/proofs",
+                "rounded = 8.0 * UNIT_ROUNDOFF * np.max(np.sum(abs(lam) * np.abs(B) + size, "
+                f"axis={axis}), axis=-1, keepdims=True)",
+            )
+            for axis in ("1", "-2")
+        ),
+        "the matrices are symmetric: sums of rows are sums of columns",
+    ),
     ("exact/root", "RELAXED_LIMIT = 2501"): FASTER,
     ("exact/root", "PROGRESS = 0.3"): FASTER,
     ("exact/branch_and_bound", "self.cost = max(1.0 * self.cost, perf_counter() - begin)"): FASTER,
