@@ -1,5 +1,7 @@
 """What is known before branching: bounds that fit into the time, first supports, and the relaxation's end."""
 
+from time import perf_counter
+
 import numpy as np
 import pytest
 from scipy.linalg import LinAlgError
@@ -132,3 +134,21 @@ def test_the_relaxation_ends_after_two_slow_checks_or_when_the_gap_is_closed(gap
     assert len(made) == checks
     assert found.bound == value + min(made)
     assert found.support.tolist() == [0, 1, 2, 3]
+
+
+def test_the_threshold_is_relative():
+    assert root.threshold(1.0) > 1.0
+    for size in (-(2.0**40), 2.0**-40):
+        assert root.threshold(size) - size == pytest.approx(abs(size) * (root.threshold(1.0) - 1.0), rel=1e-3, abs=0.0)
+    assert root.threshold(-np.inf) == -np.inf
+
+
+def test_a_start_is_cut_in_the_units_of_the_metric():
+    pencil = Pencil(np.eye(3), np.diag([1.0, 1e4, 1.0]))
+    assert root.largest(pencil, np.array([0.5, 0.1, 0.2]), 2).tolist() == [0, 1]
+
+
+def test_the_relaxation_runs_when_there_is_time():
+    scaled, _ = scaled_pencil(null(30, rng=1), 5)
+    support = root.first_support(scaled, 5, np.inf, "quick")
+    assert root.relaxed(scaled, 5, support, 9.0, deadline=perf_counter() + 100.0).dual is not None

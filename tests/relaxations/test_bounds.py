@@ -403,3 +403,19 @@ def test_a_gap_is_a_share_of_its_larger_end():
     assert bounds.Gap(1.0, 4.0).relative == bounds.Gap(-4.0, -1.0).relative == 0.75
     assert bounds.Gap(-1.0, 1.0).relative == 2.0
     assert not bounds.Gap(1e-12, 1.0).closed
+
+
+def test_equal_ends_leave_no_gap():
+    assert [Gap(end, end).relative for end in (0.0, 3.0, -3.0)] == [0.0, 0.0, 0.0]
+
+
+def test_a_scale_of_zero_is_refused():
+    with pytest.raises(InvalidParameter, match="scale must be positive, but its smallest entry is 0"):
+        scale_vector(Pencil(np.eye(2)), np.array([1.0, 0.0]))
+
+
+def test_the_row_sums_with_a_metric_are_raised_by_no_more_than_the_units_that_are_taken_off():
+    """B = 4I, A = 4I: every row has λ − 1 left, and 16(k + 2) units of |λ| + 1 are taken off."""
+    for k in (1, 2):
+        units = (row_sum_bound(Pencil(4.0 * np.eye(3), 4.0 * np.eye(3)), k) - 1.0) / 2.0**-52
+        assert 32.0 * (k + 2) <= units <= 32.0 * (k + 2) + 8.0

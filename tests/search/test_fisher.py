@@ -231,3 +231,8 @@ def test_bad_input(call, message):
 
     with pytest.raises((InvalidParameter, InvalidPencil, DCGEVError), match=message):
         call(*fda_vectors(*problem()))
+
+
+def test_the_seconds_are_those_of_the_call():
+    X, y, _ = datasets.two_gaussians(8, 2)
+    assert 0.0 <= fisher_solve(*fda_vectors(X, y), k=2).seconds < 60.0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dcgev_cvx import Gram, InvalidPencil, Pencil, SparseFDA
+from dcgev_cvx import Gram, InvalidPencil, Pencil, SparseFDA, SparseGEV
 from dcgev_cvx.steps.scaling import Metric, Scaling
 
 
@@ -73,3 +73,22 @@ def test_the_metric_is_that_of_the_scaled_matrix():
     assert metric.dot(x) == pytest.approx(scaled @ x)
     assert metric.matrix() == pytest.approx(scaled)
     assert Metric(Pencil(np.eye(2)), np.ones(2)).matrix() is None
+
+
+@pytest.mark.parametrize("b", [1.0, 1e8, 1e-8])
+@pytest.mark.parametrize(("shift", "tau", "a"), [("identity", 0.0, 1e5), ("identity", 1e9, 1.0), ("metric", 30.0, 1.0)])
+def test_the_objective_of_a_step_is_of_size_one(b, shift, tau, a):
+    """The larger of A and τI or τB, with one unit for all variables where τ‖x‖² must keep its form."""
+    pencil = Pencil(a * np.diag([1.0, 0.01]), b * np.diag([1.0, 0.01]))
+    scaling = Scaling.of_program(SparseGEV(pencil, 0.1, 1e-3, tau, shift=shift))
+    shifted = tau * (np.eye(2) if shift == "identity" else pencil.B)
+    size = np.max(np.abs([scaling.objective_form(pencil.A), scaling.objective_form(shifted)]))
+    assert 0.25 <= size <= 4.0
+    assert (scaling.u[0] == scaling.u[1]) == (shift == "identity" and tau > 0.0)
+    assert 0.25 <= np.max(scaling.form(pencil.B)) <= 4.0
+
+
+def test_a_small_dual_norm():
+    metric = Metric(Pencil(np.eye(2), 100.0 * np.eye(2)), np.ones(2))
+    assert metric.dual_norm(np.array([3.0, 4.0])) == pytest.approx(0.5)
+    assert metric.dual_norm(np.zeros(2)) == 0.0
