@@ -504,3 +504,9 @@ def test_a_vector_keeps_its_sign_when_renormalized():
         assert renormalize(pencil, sign * np.array([1.0, 0.2])) == pytest.approx(sign * np.full(2, np.sqrt(0.5)))
     across = on_support(pencil, np.arange(2))
     assert np.array_equal(renormalize(pencil, np.array([1.0, -1.0])), across / np.linalg.norm(across))
+
+
+def test_a_wide_factor_has_as_many_terms_as_the_metric():
+    pencil = Pencil(Gram(np.ones((1, 201))))
+    assert may_cancel(pencil, np.r_[np.ones(200), 0.0], 1e-9, 1.0)
+    assert not may_cancel(pencil, np.ones(201), 1e-9, 1.0)

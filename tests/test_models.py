@@ -229,3 +229,11 @@ def test_a_radius_is_nonnegative_and_the_metric_shift_is_in_the_objective():
     problem = models.qcqp(c, np.zeros(2), B, tau=4.0, shift="metric")
     problem.solve(solver="CLARABEL")
     assert problem.variables()[0].value == pytest.approx(c / (4.0 * np.diag(B)), abs=1e-5)
+
+
+def test_the_matrix_of_the_literal_dual_is_symmetric():
+    problem = models.literal_dual(np.diag([2.0, 1.0]), None, 1.0)
+    for variable in problem.variables():
+        variable.value = np.ones(variable.shape)
+    corner = problem.constraints[0].args[0].value
+    assert corner == pytest.approx(np.array([[-1.0, 0.0, -0.5], [0.0, 0.0, -0.5], [-0.5, -0.5, 1.0]]))

@@ -1,6 +1,8 @@
 """What is known before branching: bounds that fit into the time, first supports, and the relaxation's end."""
 
+import sys
 from time import perf_counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -152,3 +154,19 @@ def test_the_relaxation_runs_when_there_is_time():
     scaled, _ = scaled_pencil(null(30, rng=1), 5)
     support = root.first_support(scaled, 5, np.inf, "quick")
     assert root.relaxed(scaled, 5, support, 9.0, deadline=perf_counter() + 100.0).dual is not None
+
+
+@pytest.mark.parametrize(("effort", "seconds"), [("quick", 1.0), ("normal", 2.0)])
+def test_a_first_support_is_searched_for_where_the_time_allows(effort, seconds, monkeypatch):
+    """One second for the quick setting, two for the normal one, and half as much again at n = 1000."""
+    asked = []
+
+    def counted(pencil, k, **settings):
+        asked.append(settings["effort"])
+        return SimpleNamespace(x=np.eye(1, pencil.n)[0])
+
+    monkeypatch.setattr(sys.modules["dcgev_cvx.search.solve"], "solve", counted)
+    pencil = Pencil(np.eye(1000))
+    for share in (0.99, 1.01):
+        root.first_support(pencil, 2, share * 1.5 * seconds, effort)
+    assert asked == [effort]

@@ -197,3 +197,8 @@ def test_a_single_support_exchanges_one_two_and_more_members_at_once(monkeypatch
 def test_only_the_table_is_exhaustive():
     assert ExchangeTable.exhaustive
     assert not FactorPool.exhaustive
+
+
+def test_where_nothing_rises_a_support_is_an_end():
+    ends, values = ExchangeTable(Pencil(np.zeros((4, 4))), 2).improve(np.array([[0, 1]]))
+    assert (ends.tolist(), values.tolist()) == ([[0, 1]], [0.0])

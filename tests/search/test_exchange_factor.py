@@ -106,3 +106,10 @@ def test_an_exchange_is_judged_by_one_power_step_and_must_raise_the_value():
     nothing = Pool(np.zeros((6, 3)), np.zeros(6), np.arange(2))
     nothing.choose()
     assert not nothing.exchange()
+
+
+def test_the_exchanges_made_are_counted(monkeypatch):
+    made, plain = [], Pool.exchange
+    monkeypatch.setattr(Pool, "exchange", lambda self: made.append(plain(self)) or made[-1])
+    found, _ = pool(3)
+    assert found.improve() == sum(made) > 1

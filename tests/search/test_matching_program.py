@@ -72,3 +72,14 @@ def test_newton_returns_nothing_or_a_point_with_the_signs_of_the_start():
             signs.append(x is None)
             assert x is None or np.array_equal(np.sign(x), np.sign(x0))
     assert 0 < sum(signs) < len(signs)
+
+
+def test_newton_does_not_depend_on_the_unit_of_A():
+    A, B = referee.random_pencil(1, 5, cond=10.0)
+    x0, rho_eps = Pencil(A, B).leading_vector, 0.01
+    plain = matching_program.newton(Pencil(A, B), x0, Pencil(A, B).lambda_max, rho_eps)
+    for unit in (2.0**-40, 2.0**40):
+        scaled = Pencil(unit * A, B)
+        assert np.array_equal(
+            matching_program.newton(scaled, x0, unit * Pencil(A, B).lambda_max, unit * rho_eps), plain
+        )

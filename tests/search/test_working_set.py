@@ -139,3 +139,10 @@ def test_a_proof_is_spoken_of_only_when_asked_for():
     found = solve(part.pencil, 2)
     assert "proved" not in part.embed(found).method
     assert "proved" in part.embed(found, prove=True).method
+
+
+def test_nothing_is_proved_with_a_metric():
+    C = sp.csr_array(np.diag([9.0, 8.0, 1.0, 0.1]))
+    for B, answer in ((None, True), (np.eye(4), False)):
+        pencil = Pencil(Gram(C), B)
+        assert WorkingSet(pencil, np.arange(2), pencil.restrict(np.arange(2))).proves(1, 81.0) == answer
