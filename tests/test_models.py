@@ -227,6 +227,7 @@ def test_a_radius_is_nonnegative_and_the_metric_shift_is_in_the_objective():
     assert all(parameter.is_nonneg() for parameter in problem.parameters() if parameter.name() == "radius")
     c, B = np.array([0.3, 0.1]), np.diag([2.0, 8.0])
     problem = models.qcqp(c, np.zeros(2), B, tau=4.0, shift="metric")
+    assert all(parameter.is_nonneg() for parameter in problem.parameters() if parameter.name() == "p")
     problem.solve(solver="CLARABEL")
     assert problem.variables()[0].value == pytest.approx(c / (4.0 * np.diag(B)), abs=1e-5)
 
