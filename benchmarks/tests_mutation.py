@@ -141,6 +141,8 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "t = np.append(np.unique(t[(t > 0.0) & (t <= 1.0)]), 1.0)",
     ): "t = 1 is a candidate in either case",
     ("steps/polish", "unit = max(2.0 ** (-1001), power_of_two(self.size))"): POWERS,
+    ("steps/polish", "return x / math.sqrt(along) if along >= 1.0 else x"): "x/1 is x",
+    ("steps/polish", "h = self.c[support] - 0.5 * self.p[support] / signs"): "signs on a support are 1 and −1",
     ("search/one_shot", "rho = 1.0"): "at least one step is made, which sets ρ",
     (
         "search/constructions",

@@ -114,3 +114,9 @@ def test_the_other_pairs_scale_with_the_units_bit_for_bit_and_stay_finite():
             other_pairs(2.0**power * A, B, z[None, :, -1], 2.0**power * value[-1]), plain / 2.0**power
         )
     assert other_pairs(np.zeros((1, 2, 2)), None, np.eye(2)[:1], 0.0)[0] == pytest.approx(np.diag([0.0, 1e10]))
+
+
+def test_where_another_eigenvalue_ties_the_other_pairs_are_large_in_the_units_of_the_pencil():
+    """1/(1e-10·max|λB − A|), the largest entry being 5 although λ = 0."""
+    found = other_pairs(np.diag([0.0, 0.0, -5.0])[None], None, np.eye(3)[:1], 0.0)[0]
+    assert found == pytest.approx(np.diag([0.0, 2e9, 0.2]), rel=1e-6)
