@@ -143,6 +143,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("steps/polish", "unit = max(2.0 ** (-1001), power_of_two(self.size))"): POWERS,
     ("steps/polish", "return x / math.sqrt(along) if along >= 1.0 else x"): "x/1 is x",
     ("steps/polish", "h = self.c[support] - 0.5 * self.p[support] / signs"): "signs on a support are 1 and −1",
+    (
+        "steps/polish",
+        "return (x * ax, mu) if 0.5 < ax < 2.0 else vertex(B, h, a)",
+    ): "aᵀx is 1 but for rounding, within which x changes in either case",
     ("search/one_shot", "rho = 1.0"): "at least one step is made, which sets ρ",
     (
         "search/constructions",

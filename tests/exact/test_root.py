@@ -170,3 +170,12 @@ def test_a_first_support_is_searched_for_where_the_time_allows(effort, seconds, 
     for share in (0.99, 1.01):
         root.first_support(pencil, 2, share * 1.5 * seconds, effort)
     assert asked == [effort]
+
+
+def test_the_relaxation_never_ends_with_a_worse_support():
+    pencil = scaled_pencil(planted_pca(30, 4, samples=200, strength=2.0).pencil, 4)[0]
+    best = root.first_support(pencil, 4, np.inf, "quick")
+    worst = np.argsort(pencil.A_diagonal)[:4]
+    for support in (best, np.sort(worst)):
+        found = root.descended(pencil, 4, root.Root(np.arange(30), None, np.inf, support), np.inf)
+        assert root.value_of(pencil, found.support) == pytest.approx(root.value_of(pencil, best), rel=1e-12)

@@ -155,3 +155,14 @@ def test_a_component_explains_nothing_by_the_units_of_the_pencil():
     check_invertible(np.array([1.1, 5.0]) * 2.0**-13, pencil)
     with pytest.raises(InvalidParameter, match="singular"):
         check_invertible(np.array([0.9, 5.0]) * 2.0**-13, pencil)
+
+
+@pytest.mark.parametrize(("length", "singular"), [(1.9e-8, True), (2.3e-8, False)])
+def test_a_factor_explains_nothing_by_the_square_of_its_length(length, singular):
+    """‖CW‖² against n·u·max|A| = 4.4e-16, whose root is 2.1e-8."""
+    pencil = Pencil(Gram(np.diag([1.0, length])))
+    if singular:
+        with pytest.raises(InvalidParameter, match="no Schur complement"):
+            deflate(pencil, np.array([0.0, 1.0]), "schur")
+    else:
+        assert deflate(pencil, np.array([0.0, 1.0]), "schur").A_diagonal == pytest.approx([1.0, 0.0])

@@ -304,3 +304,9 @@ def test_a_point_on_the_plane_lies_on_it_to_the_last_digits():
     B, h, a = np.diag([1.0, 1e-14]), np.array([1.0, 1e-3]), np.array([1.0, 1e-6])
     x = on_plane(B, h, a)[0]
     assert a @ x == pytest.approx(1.0, rel=4e-16)
+
+
+def test_without_a_pull_the_minimiser_in_the_ball_is_zero_and_so_is_its_multiplier():
+    for B in (None, np.diag([1.0, 4.0])):
+        x, mu = in_ball(B, np.zeros(2), 0.5)
+        assert (x.tolist(), mu) == ([0.0, 0.0], 0.0)

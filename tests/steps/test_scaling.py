@@ -92,3 +92,14 @@ def test_a_small_dual_norm():
     metric = Metric(Pencil(np.eye(2), 100.0 * np.eye(2)), np.ones(2))
     assert metric.dual_norm(np.array([3.0, 4.0])) == pytest.approx(0.5)
     assert metric.dual_norm(np.zeros(2)) == 0.0
+
+
+@pytest.mark.parametrize("nu", [0.1, 1e12])
+def test_units_of_fisher_programs_follow_those_of_the_data(nu):
+    """B and ν in a smaller unit: the same x, and an objective in that unit; a and x too: the same objective."""
+    a, B = np.array([3.0, -1.0]), np.array([[2.0, 0.5], [0.5, 1.0]])
+    plain = Scaling.of_program(SparseFDA(a, B, nu, 0.1))
+    other = Scaling.of_program(SparseFDA(a, 4.0**30 * B, 4.0**30 * nu, 0.1))
+    assert (other.u.tolist(), other.o) == (plain.u.tolist(), 4.0**30 * plain.o)
+    if nu > 1.0:
+        assert plain.o > 1e6 * Scaling.of_program(SparseFDA(a, B, 0.0, 0.1)).o
