@@ -147,6 +147,23 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "steps/polish",
         "return (x * ax, mu) if 0.5 < ax < 2.0 else vertex(B, h, a)",
     ): "aᵀx is 1 but for rounding, within which x changes in either case",
+    ("exact/branch_and_bound", "if self.left >= 0.0 and work(pencil.n, k, k) <= LEAF_WORK:"): FASTER,
+    ("search/exchange", "size = max(2, CHUNK // (self.k * self.pencil.n))"): FASTER,
+    ("search/exchange_table", "CHUNK = 2 << 18"): FASTER,
+    ("search/exchange_table", "CHUNK = 1 << 19"): FASTER,
+    (
+        "search/exchange_table",
+        "rows = len(pencil.A.C) if isinstance(pencil.A, Gram) else 1",
+    ): "a support has at least one variable, and the larger of the two numbers counts",
+    (
+        "search/exchange_table",
+        "if B is not None or B_cross is not None:",
+    ): "both are None, or neither",
+    ("steps/scaling", "scaling = cls(unit_lengths(pencil), 2.0)"): "only its units of the variables are used",
+    (
+        "search/matching_program",
+        "if rho_eps > 0.0 and energy * rho_eps / eps < 1e+300:",
+    ): "a guard against overflow, which is further away",
     ("search/one_shot", "rho = 1.0"): "at least one step is made, which sets ρ",
     (
         "search/constructions",

@@ -238,3 +238,8 @@ def test_the_matrix_of_the_literal_dual_is_symmetric():
         variable.value = np.ones(variable.shape)
     corner = problem.constraints[0].args[0].value
     assert corner == pytest.approx(np.array([[-1.0, 0.0, -0.5], [0.0, 0.0, -0.5], [-0.5, -0.5, 1.0]]))
+
+
+def test_the_multipliers_of_the_literal_dual_are_nonnegative():
+    problem = models.literal_dual(np.diag([2.0, 1.0]), None, 1.0)
+    assert {variable.name() for variable in problem.variables() if variable.is_nonneg()} == {"β", "μ"}

@@ -9,6 +9,7 @@ from dcgev_cvx._numerics.checks import UNIT_ROUNDOFF
 from dcgev_cvx.datasets import indefinite, pitprops
 from dcgev_cvx.exact import brute_force, enumeration, gev
 from dcgev_cvx.exact.enumeration import forming_error, scaled_pencil, try_all
+from dcgev_cvx.steps.scaling import Scaling
 
 
 def test_brute_force_agrees_with_the_plain_loop():
@@ -77,3 +78,13 @@ def test_a_scaled_factor_is_charged_in_its_own_units():
     larger, other = scaled_pencil(Pencil(Gram(2.0**20 * C)), 3)
     assert np.array_equal(plain.A, larger.A)
     assert other == 2.0**40 * unit
+
+
+def test_a_factor_is_charged_in_the_units_of_the_metric():
+    C, B = np.random.default_rng(0).standard_normal((400, 3)), np.diag([1.0, 2.0**20, 2.0**-20])
+    pencil = Pencil(Gram(C), B)
+    scaled, _ = scaled_pencil(pencil, 2)
+    scaling = Scaling.of_pencil(pencil)
+    charge = np.diagonal(scaled.A - scaling.objective_form(pencil.dense()[0]))
+    expected = np.diagonal(scaling.objective_form(np.diag(forming_error(pencil, 2))))
+    assert charge == pytest.approx(expected, rel=0.01, abs=0.0)

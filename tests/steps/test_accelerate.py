@@ -131,3 +131,8 @@ def test_a_stride_is_doubled_after_a_success_and_halved_after_a_failure():
 def test_there_is_room_up_to_the_first_sign_change():
     assert room(np.array([1.0, -2.0]), np.array([-0.5, 0.5])) == 2.0
     assert room(np.array([1.0, -2.0]), np.array([0.5, -0.5])) == np.inf
+
+
+def test_a_combination_keeps_the_signs_of_the_last_image():
+    images, moves = np.array([[1.0], [-1.0], [1.0]]), np.array([[0.5], [0.25], [0.0]])
+    assert combined(images, moves) == pytest.approx([1.0])

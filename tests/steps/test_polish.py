@@ -310,3 +310,10 @@ def test_without_a_pull_the_minimiser_in_the_ball_is_zero_and_so_is_its_multipli
     for B in (None, np.diag([1.0, 4.0])):
         x, mu = in_ball(B, np.zeros(2), 0.5)
         assert (x.tolist(), mu) == ([0.0, 0.0], 0.0)
+
+
+def test_signs_without_a_part_in_the_plane_begin_with_the_best_single_variable():
+    program = SparseFDA([0.0, 1.0, 3.0], np.diag([1.0, 1.0, 100.0]), 0.1)
+    surrogate = surrogate_at(program, program.start())
+    assert surrogate.first_signs(np.array([1.0, 0.0, 0.0])).tolist() == [1.0, 1.0, 0.0]
+    assert surrogate.first_signs(np.array([1.0, 0.0, -1.0])).tolist() == [1.0, 0.0, -1.0]

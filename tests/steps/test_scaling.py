@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dcgev_cvx import Gram, InvalidPencil, Pencil, SparseFDA, SparseGEV
+from dcgev_cvx import Gram, InvalidPencil, L1Penalty, Pencil, SparseFDA, SparseGEV
 from dcgev_cvx.steps.scaling import Metric, Scaling
 
 
@@ -103,3 +103,51 @@ def test_units_of_fisher_programs_follow_those_of_the_data(nu):
     assert (other.u.tolist(), other.o) == (plain.u.tolist(), 4.0**30 * plain.o)
     if nu > 1.0:
         assert plain.o > 1e6 * Scaling.of_program(SparseFDA(a, B, 0.0, 0.1)).o
+
+
+def test_a_graded_factor_is_brought_to_size_one():
+    d = 10.0 ** np.linspace(-2.0, 2.0, 6)
+    pencil = Pencil(Gram(1e3 * np.random.default_rng(0).standard_normal((4, 6)) * d), np.diag(d**2))
+    scaling = Scaling.of_pencil(pencil)
+    assert 0.25 <= np.max(np.abs(scaling.objective_form(pencil.dense()[0]))) < 4.0
+
+
+def test_one_unit_for_all_is_the_smallest_and_costs_follow_the_variables():
+    scaling = Scaling(np.array([1.0, 0.25, 4.0]), 8.0)
+    assert scaling.uniform().u.tolist() == [0.25, 0.25, 0.25]
+    c, x = np.array([1.0, 2.0, 3.0]), np.array([4.0, -1.0, 0.5])
+    assert scaling.cost(c) @ x == pytest.approx(c @ scaling.vector(x) / 8.0)
+    pencil = graded(2)
+    smallest = np.min(scaling.u) ** 2 * Pencil(np.eye(3), np.diag([1.0, 2.0, 3.0])).factor.smallest
+    assert scaling.pencil(Pencil(np.eye(3), np.diag([1.0, 2.0, 3.0]))).factor.smallest == pytest.approx(smallest)
+    scaled = Scaling.of_pencil(pencil).pencil(pencil)
+    assert 0.0 < scaled.factor.smallest <= np.linalg.eigvalsh(scaled.B)[0]
+
+
+def test_a_shift_below_one_needs_one_unit_for_all_too():
+    pencil = Pencil(np.eye(2), np.diag([1.0, 100.0]))
+    units = Scaling.of_program(SparseGEV(pencil, 0.1, 1e-3, 0.5, shift="identity")).u
+    assert units[0] == units[1]
+
+
+def test_norms_of_small_and_of_large_vectors():
+    metric = Metric(Pencil(np.eye(2), np.diag([1.0, 4.0])), np.ones(2))
+    assert metric.norm(np.array([3e-3, 2e-3])) == pytest.approx(5e-3)
+    assert metric.dual_norm(np.array([3e200, 0.0])) == pytest.approx(3e200)
+    assert metric.matrix() == pytest.approx(np.diag([1.0, 4.0]))
+    assert Metric(Pencil(np.eye(2)), np.full(2, 2.0)).matrix() == pytest.approx(4.0 * np.eye(2))
+
+
+@pytest.mark.parametrize("b", [1.0, 4.0**10])
+@pytest.mark.parametrize("a", [1.0, 2.0**-10])
+def test_a_price_above_a_million_sets_the_unit_of_a_fisher_objective(a, b):
+    def units(nu):
+        return Scaling.of_program(SparseFDA([a, 0.5 * a], b * np.eye(2), nu, penalty=L1Penalty()))
+
+    plain = units(0.0)
+    assert np.array_equal(plain.objective_form(b * np.eye(2)), np.eye(2))
+    million = 1e6 * plain.o / plain.u[0]
+    assert units(0.9 * million).o == plain.o
+    large = units(1.1 * million)
+    assert large.o > plain.o
+    assert 0.25 <= large.cost(np.full(2, 1.1 * million))[0] <= 4.0
