@@ -136,8 +136,8 @@ class _Search:
         self.heap: list[tuple[float, int, Node]] = []
         self.begin = self.reported = perf_counter()
         self.root = quick_bound(pencil, k, self.left)
-        # the seconds that a node takes: it is bounded by much the same work as the problem itself
-        self.cost = perf_counter() - self.begin
+        # the seconds that a node takes: much as the problem's own bound, or λmax if that had only its faster part
+        self.cost = max(perf_counter() - self.begin, 5e-11 * pencil.n**3)
         self.bounds = NodeBounds(pencil.dense()[0], pencil.B, k)
 
     @property

@@ -68,7 +68,7 @@ class ExchangeTable:
         """The rows that were not met before, noted for the next time."""
         rows = {support.tobytes(): row for row, support in enumerate(supports)}
         new = [row for key, row in rows.items() if key not in self.seen]
-        self.seen |= rows.keys()
+        self.seen.update(rows)
         return new
 
     def exchanged(self, supports: Index, values: Vector, x: Matrix) -> tuple[Index, Vector, Matrix]:
