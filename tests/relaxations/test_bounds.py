@@ -419,3 +419,11 @@ def test_the_row_sums_with_a_metric_are_raised_by_no_more_than_the_units_that_ar
     for k in (1, 2):
         units = (row_sum_bound(Pencil(4.0 * np.eye(3), 4.0 * np.eye(3)), k) - 1.0) / 2.0**-52
         assert 32.0 * (k + 2) <= units <= 32.0 * (k + 2) + 8.0
+
+
+def test_the_diagonal_of_a_penalized_dual_takes_off_no_more_than_the_price(monkeypatch):
+    prices = []
+    monkeypatch.setattr(bounds, "charged_bound", lambda pencil, k, dual: prices.append(dual.b) or 1.0)
+    assert penalized_bound(Pencil(np.eye(2)), 0.3, np.full((2, 2), 0.3)) == 1.0
+    assert len(prices) == 2
+    assert all(0.3 * (1.0 - 1e-15) <= price < 0.3 for price in prices)

@@ -202,3 +202,12 @@ def test_only_the_table_is_exhaustive():
 def test_where_nothing_rises_a_support_is_an_end():
     ends, values = ExchangeTable(Pencil(np.zeros((4, 4))), 2).improve(np.array([[0, 1]]))
     assert (ends.tolist(), values.tolist()) == ([[0, 1]], [0.0])
+
+
+def test_supports_larger_than_a_chunk_come_one_at_a_time(monkeypatch):
+    pencil, supports = pca(0), np.array([[0, 1, 2], [3, 4, 5]])
+    plain = ExchangeTable(pencil, 3).improve(supports)
+    monkeypatch.setattr(exchange, "CHUNK", 1)
+    ends, values = ExchangeTable(pencil, 3).improve(supports)
+    assert sorted(ends.tolist()) == sorted(plain[0].tolist())
+    assert sorted(values) == pytest.approx(sorted(plain[1]))

@@ -317,3 +317,13 @@ def test_signs_without_a_part_in_the_plane_begin_with_the_best_single_variable()
     surrogate = surrogate_at(program, program.start())
     assert surrogate.first_signs(np.array([1.0, 0.0, 0.0])).tolist() == [1.0, 1.0, 0.0]
     assert surrogate.first_signs(np.array([1.0, 0.0, -1.0])).tolist() == [1.0, 0.0, -1.0]
+
+
+@pytest.mark.parametrize("cond", [1e2, 1e6])
+def test_newton_rises_to_a_multiplier_far_below_one(cond):
+    """From zero: a tangent of the concave φ from above would end below zero, where the matrix is indefinite."""
+    B, h = np.diag([1.0, cond]), 0.72 * np.array([1.0, 1.0 / np.sqrt(cond)])
+    x, mu = in_shifted_ball(B, h, 1.0)
+    assert 0.0 < mu < 1e-2
+    assert x @ B @ x == pytest.approx(1.0, rel=1e-12)
+    assert x + mu * (B @ x) == pytest.approx(h, rel=1e-12)
