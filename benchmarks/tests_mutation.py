@@ -164,6 +164,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "search/matching_program",
         "if rho_eps > 0.0 and energy * rho_eps / eps < 1e+300:",
     ): "a guard against overflow, which is further away",
+    (
+        "search/constructions",
+        "if all((2.0 ** (-50) <= size <= 2.0 ** 50 for size in (pencil.A_scale or 2.0, pencil.B_scale))):",
+    ): "any number of ordinary size stands for a zero matrix",
     ("search/one_shot", "rho = 1.0"): "at least one step is made, which sets ρ",
     (
         "search/constructions",

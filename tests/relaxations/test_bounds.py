@@ -22,11 +22,14 @@ from dcgev_cvx.exact import brute_force
 from dcgev_cvx.relaxations import bounds
 from dcgev_cvx.relaxations.bounds import (
     SDP_LIMIT,
+    Dual,
     Gap,
+    charged,
     cheap_bound,
     check_sdp_size,
     dense_bound,
     dual_of,
+    entries,
     homogeneous_bound,
     largest_valid_k,
     penalized_bound,
@@ -427,3 +430,24 @@ def test_the_diagonal_of_a_penalized_dual_takes_off_no_more_than_the_price(monke
     assert penalized_bound(Pencil(np.eye(2)), 0.3, np.full((2, 2), 0.3)) == 1.0
     assert len(prices) == 2
     assert all(0.3 * (1.0 - 1e-15) <= price < 0.3 for price in prices)
+
+
+@pytest.mark.parametrize("rows", [2, 40])
+def test_the_sums_behind_a_factor_are_charged_by_its_rows(rows):
+    C = np.random.default_rng(0).standard_normal((rows, 3))
+    A, size = entries(Pencil(Gram(C)))
+    norms = np.linalg.norm(C, axis=0)
+    assert pytest.approx(C.T @ C) == A
+    assert size == pytest.approx(max(1.0, rows / 4.0) * np.outer(norms, norms))
+
+
+def test_a_dual_costs_its_largest_entry_and_a_few_units():
+    dual = dual_of(np.array([[9.0, 0.3], [0.3, 9.0]]), np.array([1.0, 2.0]))
+    assert 0.15 < dual.b <= 0.15 * (1.0 + 20.0 * 2.0**-52)
+    wide = dual_of(np.array([[9.0, 0.3], [0.3, 9.0]]), np.array([1.0, 2.0]), tight=False)
+    assert 9.0 < wide.b <= 9.0 * (1.0 + 20.0 * 2.0**-52)
+
+
+def test_a_charge_is_one_less_on_the_diagonal_for_the_dual_s_own():
+    dual = Dual(np.array([[0.0, 0.5], [0.5, 0.0]]), 0.25, np.array([1.0, 2.0]))
+    assert charged(np.eye(2), 3.0, dual).tolist() == [[1.5, 0.5], [0.5, 3.0]]

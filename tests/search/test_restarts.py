@@ -222,3 +222,14 @@ def test_two_of_five_starts_perturb_a_support_two_cross_two_and_one_is_random(mo
     leaving = [int(np.sum(found < 0.0)) for found in votes]
     assert chosen == [4, 8, 4, 8, 0] * 2
     assert all((2 <= count <= 5) == (total == 4) for count, total in zip(leaving, chosen, strict=True))
+
+
+def test_the_leading_eigenvector_is_cut_in_the_units_of_the_metric():
+    A, d = pca(2).dense()[0], 10.0 ** np.linspace(-2.0, 2.0, pca(2).n)
+    found = []
+    for pencil in (Pencil(A), Pencil(A * np.outer(d, d), np.diag(d**2))):
+        search = search_of(pencil, 3)
+        search.improve = lambda kind, supports: found.append((kind, supports[0].tolist()))
+        search.construct(0.0)
+    assert found[0] == found[1]
+    assert found[0][0] == "the leading eigenvector cut"
