@@ -168,6 +168,11 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "search/constructions",
         "if all((2.0 ** (-50) <= size <= 2.0 ** 50 for size in (pencil.A_scale or 2.0, pencil.B_scale))):",
     ): "any number of ordinary size stands for a zero matrix",
+    (
+        "steps/scaling",
+        "return Scaling(unit_lengths(program.pencil) / size, "
+        "(power_of_four(price) if price >= 1000000.0 else 1.0) / (size * size))",
+    ): POWERS,
     ("search/one_shot", "rho = 1.0"): "at least one step is made, which sets ρ",
     (
         "search/constructions",

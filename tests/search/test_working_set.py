@@ -146,3 +146,8 @@ def test_nothing_is_proved_with_a_metric():
     for B, answer in ((None, True), (np.eye(4), False)):
         pencil = Pencil(Gram(C), B)
         assert WorkingSet(pencil, np.arange(2), pencil.restrict(np.arange(2))).proves(1, 81.0) == answer
+
+
+def test_a_variance_that_equals_rho_but_for_rounding_is_affordable():
+    pencil = Pencil(Gram(sp.csr_array(np.diag(np.sqrt([1.0, 1.0 - 0.5 * module.ROUNDING, 0.9])))))
+    assert affordable(pencil, 1.0).kept.tolist() == [0, 1]

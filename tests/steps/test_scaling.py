@@ -151,3 +151,9 @@ def test_a_price_above_a_million_sets_the_unit_of_a_fisher_objective(a, b):
     large = units(1.1 * million)
     assert large.o > plain.o
     assert 0.25 <= large.cost(np.full(2, 1.1 * million))[0] <= 4.0
+
+
+def test_the_price_of_a_bent_penalty_is_its_slope_at_a_point_of_size_one():
+    program = SparseFDA([1.0, 0.5], np.eye(2), 1e9, 1e-3)
+    scaling = Scaling.of_program(program)
+    assert 0.25 <= scaling.cost(program.slopes(scaling.u))[0] <= 4.0
