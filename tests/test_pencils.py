@@ -480,6 +480,9 @@ def test_labels_of_A_and_B_that_differ_are_refused():
     A = pd.DataFrame(np.eye(3), columns=list("abc"))
     with pytest.raises(InvalidPencil, match=r"different labels \('d'\): give both the same"):
         Pencil(A, pd.DataFrame(np.eye(3), columns=list("abd")))
+    with pytest.raises(InvalidPencil, match=r"different labels \('x'\): give both the same"):
+        Pencil(A, pd.DataFrame(np.eye(3), columns=list("xyz")))
+    assert Pencil(pd.DataFrame(np.eye(3), index=[1, 2, 3], columns=list("abc"))).names == ("a", "b", "c")
     assert Pencil(A, pd.DataFrame(np.eye(3))).names == ("a", "b", "c")
     assert Pencil(np.eye(4), names=["a", "b", "a", "a"]).names == ("a", "b", "a.1", "a.2")
 
