@@ -13,7 +13,7 @@ LAPACK.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -105,15 +105,16 @@ def made_suite(level: str, seed: int, effort: Effort, left_out: tuple[str, ...])
     space, full = SPACES[level].without(*left_out), effort == "full"
     with one_thread:
         rng = np.random.default_rng([seed, len(level)])
-        pairwise = covered(space, builder(level), rng, triples=full)
+        pairwise = covered(space, builder(level), rng)
         tries = 600 if level == "pca" else 300  # its runs are cheap, and few of them tell
         more = covered(telling_part(level, space), builder(level, telling=True), rng, attempts=tries)
+        triples = covered(space, builder(level), rng, beside=pairwise.cases).cases if full else ()
         hard = [case for case in hard_cases(level, seed, 10 if full else 4) if level in RUNS or usable(case)]
         bases = state_bases(level, np.random.default_rng([seed, 11]), 2 if full else 1)
         pairs = {name: tuple(make(bases)) for name, (make, _) in PAIRS.items()}
         if level in ("step", "fda"):
             pairs["last digits"] = tuple(pair for base in bases for pair in last_digits(base))
-    cases = sorted((*pairwise.cases, *more.cases, *hard, *bases), key=lambda case: case.n)
+    cases = sorted((*pairwise.cases, *more.cases, *triples, *hard, *bases), key=lambda case: case.n)
     return Suite(level, tuple(cases), {name: made for name, made in pairs.items() if made}, pairwise, left_out)
 
 
@@ -222,12 +223,15 @@ class Covered:
         return self.asked / self.pairs if self.pairs else 1.0
 
 
-def covered(space: Space, build: Build, rng: Random, *, triples: bool = False, attempts: int = 4000) -> Covered:
-    """Cases until every pair is held; `build` returns None for a row that cannot be judged, and another is tried.
+def covered(
+    space: Space, build: Build, rng: Random, *, beside: Sequence[Instance] = (), attempts: int = 4000
+) -> Covered:
+    """Cases until every pair is held, or beside some that hold every pair, cases until every triple is.
 
-    attempts bounds the rows that are tried, those included that cannot be judged.
+    `build` returns None for a row that cannot be judged, and another is tried; attempts bounds the rows that are tried.
     """
-    wanted, third = space.sensible.astype(np.float64), wanted_triples(space) if triples else None
+    wanted, third = space.sensible.astype(np.float64), wanted_triples(space, beside) if beside else None
+    wanted *= third is None
     pairs, cases, budget = int(wanted.sum()) // 2, list[Instance](), attempts
     while budget > 0 and (wanted.any() or (third is not None and third.any())):
         chosen = best_row(space, wanted, third, rng)
@@ -252,12 +256,19 @@ def counted_pairs(space: Space, chosen: list[int]) -> Iterator[tuple[int, int]]:
     return ((hidden[0], i) for i in chosen if i != hidden[0]) if hidden else combinations(chosen, 2)
 
 
-def wanted_triples(space: Space) -> Any:
-    """Which triples of levels are asked for: sensible, without hiding ones, of dimensions with at most ten levels."""
+def wanted_triples(space: Space, beside: Iterable[Instance]) -> Any:
+    """Which triples of levels are asked for: sensible, not held by the cases, without hiding ones and large dimensions.
+
+    A dimension is large that has more than ten levels.
+    """
     sizes = np.array([len(values) for values in space.dimensions.values()])
     few = (sizes[space.owner] <= 10) & ~space.hides
     pair = space.sensible & few[:, None] & few[None, :]
-    return pair[:, :, None] & pair[:, None, :] & pair[None, :, :]
+    wanted = pair[:, :, None] & pair[:, None, :] & pair[None, :, :]
+    for case in beside:
+        held = [space.levels.index(flag) for flag in case.flags if flag in space.levels]
+        wanted[np.ix_(held, held, held)] &= bool(np.any(space.hides[held]))
+    return wanted
 
 
 def best_row(space: Space, wanted: Any, third: Any, rng: Random) -> list[int]:
