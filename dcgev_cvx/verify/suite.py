@@ -29,18 +29,8 @@ from .equations import share
 from .levels import PROFILES, Instance, Random, Row, Space, Tolerances, condition, known_level
 from .pencil_cases import SUBSET_SPACE, hard_subsets, leading, pencil, pencil_case, subset_of_row, unit
 from .reference_answers import reference, surrogate
-from .run_cases import PCA_SPACE, RUN_SPACE, hard_runs, run_case, run_of_row, run_start, useful_run
-from .step_cases import (
-    FDA_SPACE,
-    STEP_SPACE,
-    collapse,
-    extra_steps,
-    fda_of_row,
-    means,
-    step_case,
-    step_of_row,
-    step_question,
-)
+from .run_cases import PCA_SPACE, RUN_SPACE, hard_runs, run_case, run_end, run_of_row, run_start, useful_run
+from .step_cases import FDA_SPACE, STEP_SPACE, collapse, extra_steps, fda_case, fda_of_row, step_case, step_of_row
 
 Build: TypeAlias = Callable[[Row, Random], Instance | None]
 Properties: TypeAlias = dict[str, float]
@@ -192,13 +182,9 @@ def state_base(level: str, metric: str, shift: float, n: int, rng: Random) -> In
     y, eps = unit(B, rng.standard_normal(n)), float(rng.choice([0.1, 0.3, 1.0]))
     flags = ("state", f"B={metric}")
     if level == "step":
-        return step_case(A, B, y, float(rng.uniform(0.05, 0.2)), eps, shift, flags)
+        return step_case(A, B, y, float(rng.uniform(0.05, 0.2)), eps, shift, *flags)
     if level == "fda":
-        a = means("dense", n, rng)
-        fisher = np.linalg.solve(B, a) / float(a @ np.linalg.solve(B, a))
-        y = fisher * (1.0 + 0.2 * rng.standard_normal(n))
-        data = {"a": a, "B": B, "y": y / float(a @ y), "nu": 0.1 * float(fisher @ B @ fisher), "eps": eps}
-        return step_question(data, flags)
+        return fda_case(B, eps, rng, flags)
     if level in RUNS:
         top = leading(A, B)
         return run_case(level, A, B, 0.02 * float(top @ A @ top), eps, run_start(B, top, "near", rng), flags)
@@ -223,9 +209,7 @@ class Covered:
         return self.asked / self.pairs if self.pairs else 1.0
 
 
-def covered(
-    space: Space, build: Build, rng: Random, *, beside: Sequence[Instance] = (), attempts: int = 4000
-) -> Covered:
+def covered(space: Space, build: Build, rng: Random, beside: Sequence[Instance] = (), attempts: int = 4000) -> Covered:
     """Cases until every pair is held, or beside some that hold every pair, cases until every triple is.
 
     `build` returns None for a row that cannot be judged, and another is tried; attempts bounds the rows that are tried.
@@ -281,12 +265,11 @@ def best_row(space: Space, wanted: Any, third: Any, rng: Random) -> list[int]:
 def grown(space: Space, start: list[int], wanted: Any, third: Any, rng: Random) -> tuple[float, list[int]]:
     """(new pairs and triples, the row): dimension by dimension the sensible level that adds most, ties at random."""
     chosen, gain = list(start), 1.0
-    hidden = any(space.hides[i] for i in start)
     for dimension in rng.permutation(len(space.dimensions)):
         if any(space.owner[i] == dimension for i in chosen):
             continue
         allowed = (space.owner == dimension) & ~space.hides & np.all(space.sensible[chosen], axis=0)
-        counting = [i for i in chosen if space.hides[i]] if hidden else chosen
+        counting = [i for i in chosen if space.hides[i]] or chosen
         new = wanted[counting].sum(axis=0) + (0.0 if third is None else 0.5 * third[np.ix_(chosen, chosen)].sum((0, 1)))
         score = np.where(allowed, new + 0.9 * rng.random(len(new)), -1.0)
         best = int(np.argmax(score))
@@ -309,33 +292,40 @@ def properties(case: Instance) -> Properties:
         found |= {"B = I": np.array_equal(B, np.eye(n)), "B is diagonal": np.array_equal(B, np.diag(diag)),
                   "diag(B) = 1": bool(np.all(np.abs(diag - 1.0) <= 1e-8)), "B has a zero entry": not B.all(),
                   "cond(B)": condition(case), "max |B|": float(np.max(np.abs(B))),
+                  "λmin(B)": float(np.linalg.eigvalsh(B)[0]),
                   "max |Bᵢⱼ|/√(BᵢᵢBⱼⱼ)": float(np.max(np.abs(B - np.diag(diag)) / np.sqrt(np.outer(diag, diag)))),
                   }  # fmt: skip
     if "A" in data:
         found |= matrix_properties(data["A"])
     for name in ("y", "x0", "a"):
         if name in data:
-            v, size = data[name], float(np.max(np.abs(data[name]))) or 1.0
+            v = data[name]
             found |= {f"{name} has a zero": not v.all(), f"{name} has a negative entry": bool(np.any(v < 0.0)),
-                      f"nonzeros of {name}": int(np.count_nonzero(v)),
-                      f"least |{name}ᵢ| over the largest": float(np.min(np.abs(v))) / size}  # fmt: skip
+                      f"{name} has a positive entry": bool(np.any(v > 0.0)), f"nonzeros of {name}": np.count_nonzero(v),
+                      f"least |{name}ᵢ| over the largest": least_over_largest(v)}  # fmt: skip
             if name != "a":
                 found[f"‖{name}‖_B"] = math.sqrt(max(0.0, float(v @ B @ v)))
-    for name, symbol in (("rho", "ρ̃"), ("nu", "ν"), ("tau", "τ")):
-        found |= {f"{symbol} = 0": data[name] == 0.0} if name in data else {}
-    found |= {symbol: float(data[name]) for name, symbol in (("eps", "ε"), ("k", "k")) if name in data}
+    named = (("rho", "ρ̃"), ("nu", "ν"), ("tau", "τ"))
+    found |= {f"{symbol} = 0": data[name] == 0.0 for name, symbol in named if name in data}
+    found |= {symbol: float(data[name]) for name, symbol in (*named, ("eps", "ε"), ("k", "k")) if name in data}
     if case.level == "step":
         limit = collapse(data["A"], data["y"], data["eps"], data["tau"])
         found |= {"τ/max |A|": share(float(data["tau"]), float(np.max(np.abs(data["A"])))),
                   "ρ̃ over the ρ̃ of collapse": data["rho"] / limit if limit > 0.0 else math.inf}  # fmt: skip
-    if case.level in ("step", "fda"):
-        x = reference(case).x
+    if case.level not in ("bound", "cardinality"):
+        x = run_end(case) if case.level in RUNS else reference(case).x
         found |= {"x* = 0": not x.any(), "nonzeros of x*": int(np.count_nonzero(x)),
+                  "least nonzero |x*ᵢ| over the largest": least_over_largest(x[x != 0.0]),
                   "x* lies inside Ω": case.level == "step" and float(surrogate(case).room(x)) > 1e-9}  # fmt: skip
-    found |= {"k = n": data["k"] == n} if "k" in data else {}
+    found |= {"k = n": data["k"] == n, "k is even": data["k"] % 2 == 0} if "k" in data else {}
     layout = next((flag[7:] for flag in case.flags if flag.startswith("layout=")), "C order")
     return {**found, **{f"the arrays are {name}": layout == name for name in ("strided", "read-only")},
             "the arrays are in Fortran order": layout == "Fortran order"}  # fmt: skip
+
+
+def least_over_largest(v: Any) -> float:
+    """min |vᵢ|/max |vᵢ|; 0 for the zero vector, 1 for one without entries."""
+    return share(float(np.min(np.abs(v))), float(np.max(np.abs(v)))) if v.size else 1.0
 
 
 def matrix_properties(A: Any) -> dict[str, float]:
