@@ -303,8 +303,8 @@ def properties(case: Instance) -> Properties:
             found |= {f"{name} has a zero": not v.all(), f"{name} has a negative entry": bool(np.any(v < 0.0)),
                       f"{name} has a positive entry": bool(np.any(v > 0.0)), f"nonzeros of {name}": np.count_nonzero(v),
                       f"least |{name}ᵢ| over the largest": least_over_largest(v)}  # fmt: skip
-            if name != "a":
-                found[f"‖{name}‖_B"] = math.sqrt(max(0.0, float(v @ B @ v)))
+            size = float(np.max(np.abs(v))) if name == "a" else math.sqrt(max(0.0, float(v @ B @ v)))
+            found["max |a|" if name == "a" else f"‖{name}‖_B"] = size
     named = (("rho", "ρ̃"), ("nu", "ν"), ("tau", "τ"))
     found |= {f"{symbol} = 0": data[name] == 0.0 for name, symbol in named if name in data}
     found |= {symbol: float(data[name]) for name, symbol in (*named, ("eps", "ε"), ("k", "k")) if name in data}
