@@ -22,7 +22,7 @@ from dcgev_cvx import (
     sparse_gev,
 )
 from dcgev_cvx.certificates import Certificate
-from dcgev_cvx.mm import Iterate, result_of
+from dcgev_cvx.mm import Iterate, lost_digits, result_of
 from dcgev_cvx.steps.accelerate import Accelerated
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.step import StepOutput
@@ -501,3 +501,8 @@ def test_a_run_is_called_an_ascent_exactly_where_its_certificate_fails_by_the_sa
     result = result_of(judged, [Iterate(0, np.ones(1), 0.0, 0.0, 0.0, 0.0)], Status.SMALL_STEP)
     assert result.status is status
     assert result.converged == certificate.passes()
+
+
+def test_digits_are_called_lost_above_a_ten_millionth():
+    for lost, words in ((1e-7, False), (1.5e-7, True)):
+        assert bool(lost_digits(SimpleNamespace(rounding=lambda _, lost=lost: lost), None)) == words

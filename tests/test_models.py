@@ -220,3 +220,26 @@ def test_the_box_of_the_literal_dual_has_the_weights():
     assert np.max(problem.constraints[1].residual) == 0.0
     named["r"].value = np.array([[1.1], [-8.0]])
     assert np.max(problem.constraints[1].residual) == pytest.approx(0.1)
+
+
+def test_a_radius_is_nonnegative_and_the_metric_shift_is_in_the_objective():
+    problem = models.fisher_l1(np.array([1.0, 2.0]), np.eye(2), 3.0)
+    assert all(parameter.is_nonneg() for parameter in problem.parameters() if parameter.name() == "radius")
+    c, B = np.array([0.3, 0.1]), np.diag([2.0, 8.0])
+    problem = models.qcqp(c, np.zeros(2), B, tau=4.0, shift="metric")
+    assert all(parameter.is_nonneg() for parameter in problem.parameters() if parameter.name() == "p")
+    problem.solve(solver="CLARABEL")
+    assert problem.variables()[0].value == pytest.approx(c / (4.0 * np.diag(B)), abs=1e-5)
+
+
+def test_the_matrix_of_the_literal_dual_is_symmetric():
+    problem = models.literal_dual(np.diag([2.0, 1.0]), None, 1.0)
+    for variable in problem.variables():
+        variable.value = np.ones(variable.shape)
+    corner = problem.constraints[0].args[0].value
+    assert corner == pytest.approx(np.array([[-1.0, 0.0, -0.5], [0.0, 0.0, -0.5], [-0.5, -0.5, 1.0]]))
+
+
+def test_the_multipliers_of_the_literal_dual_are_nonnegative():
+    problem = models.literal_dual(np.diag([2.0, 1.0]), None, 1.0)
+    assert {variable.name() for variable in problem.variables() if variable.is_nonneg()} == {"β", "μ"}

@@ -468,3 +468,34 @@ def test_exponential_tends_to_the_cardinality():
 def test_what_is_not_a_penalty(penalty):
     with pytest.raises(InvalidParameter, match=r"penalty must be LogPenalty\(\), L1Penalty\(\)"):
         SparseGEV(Pencil(np.eye(2)), 1.0, penalty=penalty)
+
+
+def test_the_largest_slopes_are_those_of_the_kkt_system():
+    """θᵢ = 2|cᵢ| + 2√(Bᵢᵢ·cᵀB⁻¹c), and for FDA 2F|aᵢ| + 2√(BᵢᵢF)."""
+    A, B = referee.random_pencil(2, 4, cond=20.0)
+    y = np.array([0.1, -0.4, 0.0, 0.2])
+    for scale in (1.0, 1e-6, 1e6):
+        c = scale * np.array([3.0, -1.0, 0.5, 0.0])
+        dual = math.sqrt(c @ np.linalg.solve(B, c))
+        expected = 2.0 * np.abs(c) + 2.0 * np.sqrt(np.diag(B)) * dual
+        assert SparseGEV(Pencil(A, B), 0.3).largest_slopes(c, y) == pytest.approx(expected, rel=1e-9, abs=0.0)
+        program = SparseFDA(c, B, 0.1, 0.1)
+        x = y / (c @ y)
+        F = x @ B @ x + program.slopes(y) @ np.abs(x)
+        expected = 2.0 * F * np.abs(c) + 2.0 * np.sqrt(np.diag(B) * F)
+        assert program.largest_slopes(c, y) == pytest.approx(expected, rel=1e-9, abs=0.0)
+
+
+def test_a_start_beside_the_plane_is_refused_from_the_slack_on():
+    program, slack = SparseFDA([1.0, 0.5], np.eye(2), 0.1), FEASIBILITY_SLACK
+    assert program.start([1.0 + 0.9 * slack, 0.0]) == pytest.approx([1.0, 0.0])
+    with pytest.raises(InvalidParameter, match="outside"):
+        program.start([1.0 + 1.5 * slack, 0.0])
+
+
+def test_eps_has_both_ends_and_what_is_derived_is_not_shown():
+    for eps in (0.5e-300, 1.5e300):
+        with pytest.raises(InvalidParameter, match="eps"):
+            SparseGEV(Pencil(np.eye(2)), 0.1, eps)
+    for program in (SparseGEV(Pencil(np.eye(2)), 0.1), SparseFDA([1.0, 0.5], np.eye(2), 0.1)):
+        assert "coefficient" not in repr(program)

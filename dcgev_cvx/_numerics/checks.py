@@ -61,7 +61,8 @@ def as_real(data: Any, what: str, error: InputError, order: Literal["C", "F"] = 
     if raw.dtype.kind not in "fiubO" or text or (raw.dtype.kind == "O" and raw.ndim == 0):
         raise error(f"{what} = {shown(data)} is not an array of real numbers: its dtype is {raw.dtype}. Convert it.")
     try:
-        array = np.array(raw, dtype=np.float64, order=order, copy=True, subok=False)
+        with np.errstate(over="ignore"):  # a long double beyond the range of doubles is reported as infinite
+            array = np.array(raw, dtype=np.float64, order=order, copy=True, subok=False)
     except (TypeError, ValueError, OverflowError) as cause:
         raise error(f"{what} has entries that are not numbers: {cause}") from cause
     bad = int(array.size - np.count_nonzero(np.isfinite(array)))
@@ -120,18 +121,19 @@ def checked_blocks(blocks: Any, n: int, B: Matrix | None) -> tuple[int, ...] | N
 
 
 def check_order(names: tuple[str, ...] | None, others: Any, what: str, other: str) -> None:
-    """Raise when two pandas frames, or a frame's rows and columns, have labels that do not belong together.
+    """Raise when two pandas frames, or a frame's rows and columns, have different labels, or another order of them.
 
-    That is the same labels in another order, or some labels in common and others not; columns numbered 0, 1, … as
-    pandas does without names have no labels.
+    Rows and columns numbered from 0, as pandas does without names, or from 1, as R does, have no labels.
     """
-    labels = tuple(map(str, listed(others)))
-    if names is None or labels == names or len(labels) != len(names):
+    n = len(listed(others))
+    if names is None or len(names) != n:
         return
-    if sorted(labels) == sorted(names):
+    first, second = (checked_names(each, n) or () for each in (names, others))
+    if first != second and sorted(first) == sorted(second):
         raise InvalidPencil(f"{what} and {other} have the same labels in another order: sort one by the other.")
-    if {*labels} & {*names} and tuple(map(str, range(len(names)))) not in (labels, names):
-        strange = next(label for label in labels if label not in names)
+    numbered = (tuple(map(str, range(start, start + n))) for start in (0, 1))
+    if first != second and not {first, second} & {*numbered}:
+        strange = next(label for label in second if label not in first)
         raise InvalidPencil(f"{what} and {other} have different labels ({strange!r}): give both the same.")
 
 
@@ -201,12 +203,12 @@ def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False, 
     return number
 
 
-def as_numbers(values: Any, what: str, *, low: float = 0.0) -> list[float]:
-    """A non-empty list of finite numbers, none below a limit."""
+def as_numbers(values: Any, what: str) -> list[float]:
+    """A non-empty list of finite numbers, none below 0."""
     numbers = listed(values)
     if not numbers:
-        raise InvalidParameter(f"{what} = {shown(values)} must list numbers of at least {low:g}, such as [1.0, 0.5].")
-    return [as_number(value, f"{what}[{i}]", low=low) for i, value in enumerate(numbers)]
+        raise InvalidParameter(f"{what} = {shown(values)} must list numbers of at least 0, such as [1.0, 0.5].")
+    return [as_number(value, f"{what}[{i}]") for i, value in enumerate(numbers)]
 
 
 def listed(values: Any) -> list[Any]:
@@ -280,15 +282,13 @@ def as_callback(function: Any, what: str) -> Callable[..., Any] | None:
     return function
 
 
-def as_generator(random_state: Any) -> np.random.Generator:
+def as_generator(seed: Any, what: str = "random_state") -> np.random.Generator:
     """A generator from a seed, or the generator itself; None raises, since results must be reproducible."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if not is_whole(random_state) or random_state < 0:
-        raise InvalidParameter(
-            f"random_state = {shown(random_state)} must be a whole number of at least 0, or a Generator."
-        )
-    return np.random.default_rng(int(random_state))
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if not is_whole(seed) or seed < 0:
+        raise InvalidParameter(f"{what} = {shown(seed)} must be a whole number of at least 0, or a Generator.")
+    return np.random.default_rng(int(seed))
 
 
 def says_stop(answer: object) -> bool:

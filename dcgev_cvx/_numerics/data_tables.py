@@ -186,7 +186,7 @@ def in_row_order(first: Any, second: Any, what: str, other: str) -> Any:
     >>> in_row_order(pd.Series([1, 2], ["a", "b"]), pd.Series([3, 4], ["b", "a"]), "X", "y").tolist()
     [4, 3]
     """
-    labels, others = (checks.listed(getattr(data, "index", None)) for data in (first, second))
+    labels, others = map(row_labels, (first, second))
     if not labels or not others or len(labels) != len(others) or labels == others:
         return second
     position = {label: i for i, label in enumerate(others)}
@@ -199,6 +199,12 @@ def in_row_order(first: Any, second: Any, what: str, other: str) -> Any:
         )
     order = [position[label] for label in labels]
     return second.iloc[order] if hasattr(second, "iloc") else second[order]
+
+
+def row_labels(data: Any) -> list[Any]:
+    """The labels of the rows of a pandas or xarray object; [] for anything else."""
+    indexes = getattr(data, "indexes", {})  # of xarray, by dimension
+    return checks.listed(indexes.get(data.dims[0]) if indexes else getattr(data, "index", None))
 
 
 def label_list(y: Any) -> list[Any]:

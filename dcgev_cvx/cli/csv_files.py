@@ -9,6 +9,7 @@ Row names   a first column of text, or a column of text or whole numbers without
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,6 +118,9 @@ def read_rows(path: Path, options: CsvOptions) -> tuple[list[int], list[list[str
                 f"{path}, line {line}: {len(row)} entries where the first line has {width}. Give every line the same "
                 "number: name each column in the header, row names too, and write decimals with a point."
             )
+    points = [cell for _, row in found for cell in row if "." in cell]
+    if mark != "," and points and all(re.fullmatch(r"-?[1-9]\d{0,2}\.\d{3}", cell) for cell in points):
+        options.notes.append(f"{path}: {points[0]} is read as a decimal number, not as thousands.")
     return [line for line, _ in found], [row for _, row in found]
 
 
@@ -245,8 +249,8 @@ def is_unrepeated(cells: Sequence[str]) -> bool:
 
 
 def is_whole(cell: str) -> bool:
-    """Is the cell a whole number without a decimal point, such as 0 or 1998?"""
-    return cell.removeprefix("-").isdecimal() and cell.isascii()
+    """Is the cell a whole number that can be a name, such as 0 or 1998? Negative numbers and 1.0 are not."""
+    return cell.isdecimal() and cell.isascii()
 
 
 def spells_number(cell: str) -> bool:

@@ -21,7 +21,7 @@ from scipy.sparse import coo_array, load_npz
 
 from .._numerics.checks import MAX_BYTES, as_path, check_bytes, shown
 from ..errors import DCGEVError, InvalidParameter, nearest
-from .csv_files import MISSING, CsvOptions, CsvTable, is_unrepeated, read_csv, read_rows
+from .csv_files import MISSING, CsvOptions, CsvTable, is_number, is_unrepeated, read_csv, read_rows
 
 SUFFIXES = (".npy", ".npz", ".csv", ".mtx")
 MTX_HEADER = re.compile(
@@ -46,7 +46,7 @@ class NamedArray(np.ndarray[Any, Any]):
 def read_table(name: str, options: CsvOptions) -> Any:
     """The matrix in a file: an array, one with names, or a sparse matrix."""
     readers: Mapping[str, Callable[[Path], Any]] = {
-        ".npy": lambda path: np.load(path, allow_pickle=False),
+        ".npy": read_npy,
         ".npz": lambda path: only_array(path, npz_arrays(path)),
         ".csv": lambda path: named_numbers(read_csv(path, options)),
         ".mtx": read_matrix_market,
@@ -95,7 +95,7 @@ def read_labels(name: str, m: int, options: CsvOptions) -> Any:
     *index, labels = zip(*rows[head:], strict=True)
     if len(index) > 1 or not all(map(is_unrepeated, index)):
         raise InvalidParameter(f"{name} must hold one column of labels, or two: row names that differ, and labels.")
-    refuse_missing(labels, lines[head:], name)
+    check_labels(labels, lines[head:], name)
     if index:
         options.notes.append(f"{name}: column 1 holds row names ({index[0][0]!r}, …).")
     return NamedArray.of(np.array(labels, dtype=object), None, index[0] if index else None)
@@ -113,15 +113,19 @@ def read_labelled(name: str, column: str, options: CsvOptions) -> tuple[Any, lis
     if column not in header:
         raise InvalidParameter(f"{name} has no column {column!r}; {nearest(column, header)}")
     labels = table.take(header.index(column))
-    refuse_missing(labels, table.lines, name)
+    check_labels(labels, table.lines, name)
     return named_numbers(table), labels
 
 
-def refuse_missing(labels: Sequence[str], lines: Sequence[int], name: str) -> None:
-    """Raise for a label that is empty or NaN."""
+def check_labels(labels: Sequence[str], lines: Sequence[int], name: str) -> None:
+    """Raise for a label that is missing, and for a number that is written in two ways, such as 1 and 1.0."""
+    spelt: dict[float, str] = {}
     for line, label in zip(lines, labels, strict=True):
         if label.lower() in MISSING:
             raise InvalidParameter(f"{name}, line {line}: the label {label!r} is missing: drop the sample.")
+        if is_number(label) and spelt.setdefault(float(label), label) != label:
+            both = f"the labels {label!r} and {spelt[float(label)]!r}"
+            raise InvalidParameter(f"{name}, line {line}: {both} are the same number: write it in one way.")
 
 
 # Files that are not there or cannot be read
@@ -142,25 +146,37 @@ def existing(name: str) -> Path:
 def guarded(reader: Callable[[Path], Any], path: Path) -> Any:
     """What the reader returns; whatever a damaged file makes a library raise becomes one sentence."""
     try:
-        return reader(path)
+        with np.errstate(all="ignore"):  # a damaged file is reported once, without NumPy's warnings
+            return reader(path)
     except DCGEVError:
         raise
     except Exception as cause:  # zlib.error, RuntimeError, NotImplementedError, struct.error, SyntaxError, …
         reason = str(cause).strip().partition("\n")[0] or type(cause).__name__
-        if "pickle" in reason:
+        if "pickle" in reason or "magic string" in reason:
             reason = "it is not an array of numbers, or it holds pickled objects, which are never loaded."
         elif "unexpected end of data" in reason:
             reason = "it has a quotation mark that is opened and never closed."
         raise InvalidParameter(f"{path} could not be read as {path.suffix.lower()}: {reason}") from cause
 
 
-# .npz
+# .npy and .npz
+
+
+def read_npy(path: Path) -> Any:
+    """The array of an .npy file that ends with it."""
+    with path.open("rb") as handle:
+        array = np.lib.format.read_array(handle, allow_pickle=False)
+        if handle.read(1):
+            raise ValueError(f"more bytes follow its array of shape {array.shape}: it is damaged, or holds several.")
+    return array
 
 
 def npz_arrays(path: Path) -> dict[str, Any]:
     """Every array of an .npz file; a matrix of scipy.sparse.save_npz counts as the array A."""
     with ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
+        if not is_unrepeated(archive.namelist()):
+            raise ValueError("two of its arrays have the same name.")
     if size > MAX_BYTES:
         raise InvalidParameter(f"{path} unpacks to {size:,} bytes (> {MAX_BYTES:,}). Save fewer or smaller arrays.")
     with path.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:

@@ -68,8 +68,7 @@ def run(args: argparse.Namespace) -> int:
         plot_path(found, figure.add_subplot())
         console.draw(figure, plot)
     if args.json:
-        content = {"points": found.to_rows(), "missing": list(found.missing)}
-        console.print_json("path", content, ended=not stopped)
+        console.print_json("path", {"points": found.to_rows(), "missing": list(found.missing)}, ended=not stopped)
     else:
         print_path(found)
     if stopped:

@@ -101,6 +101,9 @@ def read_data(data: str, options: CsvOptions) -> Pencil:
         return square(read_table(data, options), data)
     arrays = read_arrays(data)
     names: Any = np.ravel(arrays["names"]) if "names" in arrays else None
+    unused = [name for name in arrays if name not in ("A" if "A" in arrays else "C", "B", "names")]
+    if unused:
+        options.notes.append(f"{data}: {', '.join(unused)} left out; A (or C), B and names are read.")
     if "A" not in arrays:
         return Pencil(Gram(arrays["C"]), arrays.get("B"), names=names)
     return square(arrays["A"], data, arrays.get("B"), names)

@@ -85,14 +85,9 @@ def run_algorithm_1(args: argparse.Namespace) -> int:
     if args.engine == "native" and args.solver is not None:
         raise InvalidParameter(f"--solver {args.solver} has no meaning with --engine native, which needs none.")
     pencil = read_problem(args)
-    result = sparse_gev(
-        pencil,
-        rho=args.rho,
-        x0=args.x0,
-        stop=Stop(**console.given(args, ["max_iter"])),
-        callback=trace(pencil) if args.trace and not args.json else None,
-        **console.given(args, SETTINGS),
-    )
+    settings, stop = console.given(args, (*SETTINGS, "x0")), Stop(**console.given(args, ["max_iter"]))
+    callback = trace(pencil) if args.trace and not args.json else None
+    result = sparse_gev(pencil, rho=args.rho, stop=stop, callback=callback, **settings)
     if args.json:
         console.print_json("solve", record(result, history=args.trace))
     else:

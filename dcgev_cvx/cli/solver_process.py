@@ -18,12 +18,15 @@ import pickle
 import sys
 import warnings
 from collections import deque
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import astuple
 from types import NoneType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from .._numerics.checks import shown
 from ..errors import InvalidParameter, SolverFailed
 from ..verify.levels import strided
 from ..verify.protocol import PROTOCOL, ProcessSolver
@@ -82,12 +85,7 @@ class FunctionProcess(ProcessSolver):
         """One call in the other process; what it changed there is changed here, what it raised is raised here."""
         sent = [(value, self._place(value), *layout_of(value)) for value in arguments]
         self._given.append(list(arguments))
-        answer = self._ask("call", sent, self.goal)
-        self.distance, self.values, self.taken = answer["distance"], answer["values"], answer["taken"]
-        for age, index, value in answer["changed"]:
-            overwrite(self._given[age][index], value)
-        for age, value in answer["overwritten"]:
-            overwrite(self._returned[age], value)
+        answer = self._ask(self._repeat, "call", sent, self.goal)
         if answer["printed"]:
             print("the function printed")
         if answer["warned"]:
@@ -101,8 +99,24 @@ class FunctionProcess(ProcessSolver):
         self._returned.append(answer["answer"])
         return answer["answer"]
 
-    def _ask(self, *request: Any) -> Any:
-        return decoded(self._exchange(encoded(request)))
+    def _ask(self, understand: Callable[[Any], Any], *request: Any) -> Any:
+        """The answer to a request, as `understand` takes it; the process can send anything."""
+        line = self._exchange(encoded(request))
+        try:
+            return understand(AnswerReader(io.BytesIO(base64.b64decode(line["pickle"]))).load())
+        except Exception as cause:
+            self.lost = f"its process sent an answer that cannot be read ({shown(cause)})."
+            raise SolverFailed(self.lost) from cause
+
+    def _repeat(self, answer: Any) -> dict[str, Any]:
+        """Repeat on the copies here what the call did beside answering."""
+        self.distance, self.values = float(answer["distance"]), list(map(float, answer["values"]))
+        self.taken = {(tuple(map(int, place)), bool(outcome)) for place, outcome in answer["taken"]}
+        for age, index, value in answer["changed"]:
+            overwrite(self._given[age][index], value)
+        for age, value in answer["overwritten"]:
+            overwrite(self._returned[age], value)
+        return {"printed": False, "warned": "", "answer": None, **answer}
 
     def fresh(self) -> FunctionProcess:
         """The same function in a new process."""
@@ -110,14 +124,17 @@ class FunctionProcess(ProcessSolver):
 
     def branches(self) -> list[Branch]:
         """The conditions of the function's source that had one outcome only."""
-        if self.lost:
-            return []
-        found, self.problem = self._ask("branches")
+        found = list[Branch]()
+        with suppress(SolverFailed):
+            found, self.problem = self._ask(branches_of, "branches")
         return found
 
     def text(self, place: Any) -> tuple[str, str]:
         """The line and the condition at a place of the source."""
-        return self._ask("text", place)
+        with suppress(SolverFailed):
+            source, condition = self._ask(lambda texts: map(str, texts), "text", place)
+            return source, condition
+        return "", ""
 
     def _place(self, value: Any) -> tuple[int, int] | None:
         """Where the same array was an argument before: it is the same array in the other process too."""
@@ -138,9 +155,20 @@ def encoded(message: Any) -> dict[str, str]:
     return {"pickle": base64.b64encode(pickle.dumps(message)).decode()}
 
 
-def decoded(line: dict[str, str]) -> Any:
-    """The message again."""
-    return pickle.loads(base64.b64decode(line["pickle"]))
+class AnswerReader(pickle.Unpickler):
+    """Reads numbers, arrays, text and what contains them: any other class could run code in this process."""
+
+    def find_class(self, module_name: str, global_name: str) -> Any:
+        """A part of NumPy that builds arrays, or an error."""
+        if module_name.startswith("numpy") and global_name in ("_reconstruct", "_frombuffer", "ndarray", "dtype"):
+            return super().find_class(module_name, global_name)
+        raise pickle.UnpicklingError(f"it contains {module_name}.{global_name}")
+
+
+def branches_of(answer: Any) -> tuple[list[Branch], str]:
+    """The branches in an answer, and why they were not watched."""
+    (found, problem), made = answer, cast("Any", Branch)
+    return [made(tuple(map(int, p)), str(s), str(c), bool(m), int(n)) for p, s, c, m, n in found], str(problem)
 
 
 def layout_of(value: Any) -> tuple[bool, bool]:
@@ -188,14 +216,15 @@ def main() -> None:
         return
     memory = Memory()
     for line in requests:
-        kind, *content = decoded(json.loads(line))
+        kind, *content = pickle.loads(base64.b64decode(json.loads(line)["pickle"]))
         if kind == "call":
             sent, function.goal = content
             answer = memory.call(function, sent)
             seen = {"distance": function.distance, "values": function.values, "taken": function.taken}
             say(encoded({**answer, **seen}))
         else:
-            say(encoded(function.text(*content) if kind == "text" else (function.branches(), function.problem)))
+            branches = [astuple(branch) for branch in function.branches()]
+            say(encoded(function.text(*content) if kind == "text" else (branches, function.problem)))
 
 
 class Memory:

@@ -14,7 +14,7 @@ import argparse
 from collections import Counter
 from typing import Any
 
-from .._numerics.output_files import output_file, output_folder
+from .._numerics.output_files import output_file, output_folder, write_file
 from .._numerics.text_tables import table
 from .console import SHOWN, add_command, add_json, overwrite, print_json, show, tiny
 from .verify_command import LEVEL_NAMES, tolerance
@@ -87,7 +87,7 @@ def run_check(args: argparse.Namespace) -> int:
     if page is not None:
         notes = [j.note or f"{j.equation}: {j.violation:.3g}, allowed {j.limit:.3g}" for j in verdicts]
         tests = [(j.id, j.status, note) for j, note in zip(verdicts, notes, strict=True)]
-        page.write_text(junit_xml("test vectors", tests), encoding="utf-8")
+        write_file(page, junit_xml("test vectors", tests))
     if args.json:
         print_json("vectors check", {"ok": ok, "counts": dict(counts), "verdicts": [vars(j) for j in verdicts]})
     else:

@@ -33,7 +33,7 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._numerics.output_files import output_file
+from .._numerics.output_files import output_file, write_file
 from ..errors import InvalidParameter
 from .console import add_command, add_json, overwrite, tell
 
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     tests = None if args.junit is None else output_file("--junit", args.junit)
     report = checked(args)
     if tests is not None:
-        tests.write_text(report.to_junit(), encoding="utf-8")
+        write_file(tests, report.to_junit())
     print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if args.json else report)
     return 0 if report.ok else 1
 
@@ -98,18 +98,9 @@ def check(args: argparse.Namespace, solver: Any) -> Report:
         if not args.json:
             overwrite(f"{calls:>5} calls, {name}")
 
-    return verify.check(
-        solver,
-        args.level,
-        seed=args.seed,
-        effort="full" if args.full else "quick",
-        tol=tolerance(args.tol),
-        time_limit=args.time_limit,
-        progress=progress,
-        include=args.include,
-        exclude=args.exclude,
-        expected=known_failures(args.known_failures),
-    )
+    settings: Any = {name: getattr(args, name) for name in ("seed", "time_limit", "include", "exclude")}
+    settings |= {"effort": "full" if args.full else "quick", "tol": tolerance(args.tol)}
+    return verify.check(solver, args.level, progress=progress, expected=known_failures(args.known_failures), **settings)
 
 
 def known_failures(path: str | None) -> dict[str, str]:

@@ -114,8 +114,11 @@ def best_subset(
 
 
 def work(free: int, m: int, k: int) -> float:
-    """The cost of trying every support, k² + 40 units each of about 40 ns; infinite where the count is huge."""
-    return math.comb(free, m) * float(k * k + 40) if free < 2000 or m < 3 else math.inf
+    """The cost of trying every support, k² + 40 units each of about 40 ns; infinite where counting takes long.
+
+    It may be an integer above all floats.
+    """
+    return math.comb(free, m) * (k * k + 40) if free < 2000 or m < 3 else math.inf
 
 
 class _Search:
@@ -136,8 +139,8 @@ class _Search:
         self.heap: list[tuple[float, int, Node]] = []
         self.begin = self.reported = perf_counter()
         self.root = quick_bound(pencil, k, self.left)
-        # the seconds that a node takes: it is bounded by much the same work as the problem itself
-        self.cost = perf_counter() - self.begin
+        # the seconds that a node takes: much as the problem's own bound, or λmax if that had only its faster part
+        self.cost = max(perf_counter() - self.begin, 5e-11 * pencil.n**3)
         self.bounds = NodeBounds(pencil.dense()[0], pencil.B, k)
 
     @property

@@ -20,7 +20,7 @@ from dcgev_cvx import (
     pca_pencil,
 )
 from dcgev_cvx._numerics import checks
-from dcgev_cvx._numerics.data_tables import read_table
+from dcgev_cvx._numerics.data_tables import in_row_order, read_table
 
 
 def data(seed, m=30, n=6):
@@ -205,3 +205,13 @@ def test_a_constant_column_has_no_deviation():
     assert deviation[0] == 0.0
     assert deviation[1] == pytest.approx(np.sqrt(8.0 / 3.0))
     np.testing.assert_allclose(mean, [0.1, 3.0])
+
+
+def test_labelled_arrays_of_xarray_are_matched():
+    class Labelled(np.ndarray):
+        dims, indexes = ("s",), {"s": ["b", "a"]}
+
+    first = np.zeros(2).view(Labelled)
+    second = np.array([1.0, 2.0]).view(Labelled)
+    second.indexes = {"s": ["a", "b"]}
+    assert in_row_order(first, second, "X", "Y").tolist() == [2.0, 1.0]

@@ -48,6 +48,15 @@ def test_ctrl_c_exits_with_130(run, monkeypatch):
     assert run("solve", "pitprops", "--rho", 1) == (130, "", "dcgev: interrupted.\n")
 
 
+def test_ctrl_c_during_the_imports_is_one_line(monkeypatch, capsys):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "main", interrupt)
+    assert import_module("dcgev_cvx.__main__").main() == 130
+    assert capsys.readouterr().err == "dcgev: interrupted.\n"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
 def test_a_full_disk_does_not_change_the_exit_code():
     argv = [sys.executable, "-m", "dcgev_cvx", "solve", "nowhere", "-k", "2"]

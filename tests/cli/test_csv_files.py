@@ -186,3 +186,13 @@ def test_no_loading_is_lost_under_repeated_names(run_json, tmp_path):
     found = run_json("solve", tmp_path / "X.csv", "--task", "pca", "-k", 3)["components"][0]
     assert set(found["loadings"]) == {"u", "u.1", "u.2"}
     assert found["value"] == pytest.approx(pca_pencil(FRAME).lambda_max)
+
+
+def test_a_point_that_may_group_thousands_is_told(tmp_path):
+    assert "1.500 is read as a decimal number" in read(tmp_path / "X.csv", "u;v\n1.500;2\n3;-12.250\n")[1]
+    assert read(tmp_path / "X.csv", "u;v\n1.500;2\n3;0.25\n")[1] == ""
+
+
+def test_negative_numbers_are_no_names(tmp_path):
+    table, notes = read(tmp_path / "X.csv", "-1,-11\n13,4\n-10,2\n")
+    assert (table.header, table.index, notes) == (None, None, "")

@@ -1,7 +1,9 @@
 """Every kind of file gives the same matrix, and what cannot be read is explained in one line."""
 
+import io
 import os
 from types import SimpleNamespace
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import scipy.sparse
 
 from dcgev_cvx.cli import problem as inputs
 from dcgev_cvx.cli.csv_files import CsvOptions
+from dcgev_cvx.cli.data_files import read_arrays, read_labels
 from dcgev_cvx.errors import InvalidParameter
 
 A = np.array([[2.0, 0.5, 0.25], [0.5, 1.0, 0.125], [0.25, 0.125, 3.0]])
@@ -65,6 +68,19 @@ def test_every_kind_of_file_gives_the_same_matrix(tmp_path, name):
     assert pencil.names == (None if name in unnamed else by_file.get(name, ("u", "v", "w")))
 
 
+def npy(numbers):
+    """The bytes of an .npy file."""
+    np.save(file := io.BytesIO(), np.array(numbers))
+    return file.getvalue()
+
+
+def sparse_npz(**changed):
+    """The bytes of a file of scipy.sparse.save_npz for the identity, some parts of it changed."""
+    parts = {"format": b"csr", "shape": (2, 2), "data": np.ones(2), "indices": [0, 1], "indptr": [0, 1, 2]}
+    np.savez(file := io.BytesIO(), **{**parts, **changed})
+    return file.getvalue()
+
+
 MTX = b"%%MatrixMarket matrix coordinate "
 HEADER = b"\x93NUMPY\x01\x00v\x00" + b"{'descr': '<f8', 'fortran_order': False, 'shape': (9999999, 9999999), }".ljust(
     117
@@ -100,7 +116,9 @@ HEADER += b"\n"
         ("a.csv", b"1.5,2,4\n4,5,6\n", "holds 2×3 numbers; A must be square"),
         ("a.csv", b"1,3.5\n2,4\n", "A is not symmetric"),
         ("a.npy", b"not numpy", "it is not an array of numbers, or it holds pickled objects, which are never loaded"),
+        ("a.npy", npy([[1.0, 0.0], [0.0, 1.0]]) + b"\0", "more bytes follow its array of shape (2, 2)"),
         ("a.npy", HEADER, "could not be read as .npy: Unable to allocate"),
+        ("a.npz", sparse_npz(indices=np.array([np.nan, 1.0])), "could not be read as .npz: indices must be >= 0"),
         ("a.npz", b"not a zip", "could not be read as .npz"),
         ("a.mtx", b"%%nonsense\n", "could not be read as .mtx"),
         ("a.mtx", MTX + b"real general\n2 2 2\n1 1 1.0\n", "announces 6 numbers, but 3 follow: it is cut or damaged"),
@@ -173,3 +191,18 @@ def test_only_line_ends_end_lines(tmp_path):
     (tmp_path / "a.csv").write_text("u\u2028v,w\x0bz\r\n2,1\r\n1,2\r\n", encoding="utf-8", newline="")
     pencil = inputs.read_pencil(str(tmp_path / "a.csv"), None, None, CsvOptions())
     assert pencil.names == ("u\u2028v", "w\x0bz")
+
+
+def test_two_arrays_of_one_name_are_refused(tmp_path):
+    with ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("A.npy", npy(np.eye(2)))
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("A.npy", npy(2.0 * np.eye(2)))
+    with pytest.raises(InvalidParameter, match="two of its arrays have the same name"):
+        read_arrays(str(tmp_path / "a.npz"))
+
+
+def test_one_number_written_in_two_ways_is_not_two_classes(tmp_path):
+    (tmp_path / "y.csv").write_text("1\n1.0\n2\n2\n")
+    with pytest.raises(InvalidParameter, match=r"line 2: the labels '1.0' and '1' are the same number"):
+        read_labels(str(tmp_path / "y.csv"), 4, CsvOptions())

@@ -53,6 +53,23 @@ def test_names_of_A_and_B_must_agree(tmp_path):
         inputs.read_pencil(None, str(a), str(b), CsvOptions())
 
 
+def test_names_of_A_and_B_that_repeat_or_differ(tmp_path):
+    a, b = tmp_path / "a.csv", tmp_path / "b.csv"
+    a.write_text(csv_text(A, ["u", "u", "w"]))
+    b.write_text(csv_text(B, ["u", "u", "w"]))
+    assert inputs.read_pencil(None, str(a), str(b), CsvOptions()).names == ("u", "u.1", "w")
+    b.write_text(csv_text(B, ["p", "q", "r"]))
+    with pytest.raises(InvalidPencil, match=r"have different labels \('p'\): give both the same"):
+        inputs.read_pencil(None, str(a), str(b), CsvOptions())
+
+
+def test_arrays_that_are_left_out_are_told(tmp_path):
+    np.savez(tmp_path / "p.npz", A=A, b=B)
+    options = CsvOptions()
+    assert inputs.read_pencil(str(tmp_path / "p.npz"), None, None, options).B is None
+    assert options.notes == [f"{tmp_path / 'p.npz'}: b left out; A (or C), B and names are read."]
+
+
 def test_a_second_B_is_refused(tmp_path):
     np.savez(tmp_path / "p.npz", A=A, B=B)
     np.save(tmp_path / "b.npy", B)

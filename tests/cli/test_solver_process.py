@@ -9,6 +9,7 @@ from dcgev_cvx.verify.levels import strided
 
 SOURCE = """
 import os
+import pickle
 import warnings
 import numpy as np
 
@@ -45,6 +46,20 @@ def fails(A, B, k):
 
 def leaves(A, B, k):
     os._exit(3)
+
+class Trap:
+    def __reduce__(self):
+        return os._exit, (0,)
+
+def traps(A, B, k):
+    dumps = pickle.dumps
+    pickle.dumps = lambda message: dumps(Trap())
+    return 1.0
+
+def babbles(A, B, k):
+    dumps = pickle.dumps
+    pickle.dumps = lambda message: dumps(5)
+    return 1.0
 """
 
 
@@ -108,3 +123,12 @@ def test_what_is_no_answer_is_raised_or_named(start):
         start("leaves")(*arguments)
     with pytest.raises(InvalidParameter, match="has no 'nothing'"):
         start("nothing")
+
+
+@pytest.mark.parametrize(("name", "reason"), [("traps", "posix._exit|nt._exit"), ("babbles", "not subscriptable")])
+def test_an_answer_runs_no_code_here(start, name, reason):
+    solver = start(name)
+    with pytest.raises(SolverFailed, match=f"its process sent an answer that cannot be read.*({reason})"):
+        solver(np.eye(2), np.eye(2), 1)
+    assert solver.branches() == []
+    assert solver.text((1, 0, 1, 1)) == ("", "")

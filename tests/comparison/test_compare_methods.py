@@ -139,7 +139,7 @@ def test_what_another_method_has_computed_is_never_too_late(monkeypatch, shared,
     prop = cached_property(slow)
     prop.__set_name__(Context, shared)
     monkeypatch.setattr(Context, shared, prop)
-    found = compare(pitprops(), 6, methods, time_limit=5.0)
+    found = compare(pitprops(), 6, methods, time_limit=1.0)
     assert [row.valid for row in found.rows] == [True, True]
 
 

@@ -301,6 +301,7 @@ def test_the_work_of_enumeration_counts_supports_and_is_infinite_where_they_are_
     assert work(1999, 3, 3) < np.inf
     assert work(5000, 2, 2) == 5000 * 4999 / 2 * 44.0
     assert work(2000, 3, 3) == np.inf
+    assert work(1100, 550, 550) > 1e308  # an integer that no float holds
 
 
 def test_a_removed_variable_may_still_be_in_a_support_up_to_the_threshold(monkeypatch):
@@ -335,3 +336,19 @@ def test_the_largest_bound_comes_first_and_beyond_the_limit_the_last_node_kept(m
     search.value, search.root = 0.0, 9.0
     assert search.upper == 5.0
     assert [heappop(search.heap)[2].branch for _ in range(5)] == [4, 3, 1, 2, 0]
+
+
+def test_a_limit_of_no_nodes_is_allowed():
+    found = best_subset(pitprops(), 3, node_limit=0)
+    assert found.value <= 2.4753 + 1e-4 <= found.upper_bound + 2e-4
+    with pytest.raises(InvalidParameter, match="node_limit"):
+        best_subset(pitprops(), 3, node_limit=-1)
+
+
+def test_progress_tells_the_seconds_of_this_search(monkeypatch):
+    for constant, small in (("REPORT_SECONDS", 0.0), ("LEAF_WORK", 0)):
+        monkeypatch.setattr(branch_and_bound, constant, small)
+    seen = []
+    best_subset(null(14), 4, progress=seen.append)
+    assert seen
+    assert all(0.0 <= point.seconds < 60.0 for point in seen)

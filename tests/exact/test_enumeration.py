@@ -7,8 +7,9 @@ from small_problems import null, optimum
 from dcgev_cvx import Gram, InvalidParameter, Pencil
 from dcgev_cvx._numerics.checks import UNIT_ROUNDOFF
 from dcgev_cvx.datasets import indefinite, pitprops
-from dcgev_cvx.exact import brute_force, gev
-from dcgev_cvx.exact.enumeration import forming_error, try_all
+from dcgev_cvx.exact import brute_force, enumeration, gev
+from dcgev_cvx.exact.enumeration import forming_error, scaled_pencil, try_all
+from dcgev_cvx.steps.scaling import Scaling
 
 
 def test_brute_force_agrees_with_the_plain_loop():
@@ -50,3 +51,40 @@ def test_what_was_tried_is_counted_and_bounded_and_the_first_of_equals_is_kept()
 def test_supports_with_known_members_are_all_tried():
     tried = try_all(Pencil(np.diag([1.0, 1.0, 2.0, 9.0, 2.0, 3.0])), np.array([0, 1]), np.arange(2, 6), 2)
     assert (tried.count, tried.support.tolist(), tried.value) == (6, [0, 1, 2, 3], 9.0)
+
+
+def test_as_many_supports_as_the_limit_are_tried(monkeypatch):
+    monkeypatch.setattr(enumeration, "BRUTE_FORCE_LIMIT", 10)
+    assert brute_force(null(5), 2).supports == 10
+    with pytest.raises(InvalidParameter, match="15 supports, more than 10"):
+        brute_force(null(6), 2)
+
+
+def test_the_proved_bound_scales_with_the_units_bit_for_bit():
+    pencil = indefinite(6, dense_metric=True)
+    nobody, plain = np.empty(0, dtype=np.intp), None
+    for power in (0, -40, 40):
+        scaled = Pencil(2.0**power * pencil.A, pencil.B)
+        found = try_all(scaled, nobody, np.arange(6), 3).bound / 2.0**power
+        plain = found if plain is None else plain
+        assert found == plain
+    tight = try_all(Pencil(2.0**-40 * np.eye(5)), nobody, np.arange(5), 2).bound
+    assert 2.0**-40 <= tight <= 2.0**-40 * (1.0 + 1e-13)
+
+
+def test_a_scaled_factor_is_charged_in_its_own_units():
+    C = np.random.default_rng(0).standard_normal((20, 6))
+    plain, unit = scaled_pencil(Pencil(Gram(C)), 3)
+    larger, other = scaled_pencil(Pencil(Gram(2.0**20 * C)), 3)
+    assert np.array_equal(plain.A, larger.A)
+    assert other == 2.0**40 * unit
+
+
+def test_a_factor_is_charged_in_the_units_of_the_metric():
+    C, B = np.random.default_rng(0).standard_normal((400, 3)), np.diag([1.0, 2.0**20, 2.0**-20])
+    pencil = Pencil(Gram(C), B)
+    scaled, _ = scaled_pencil(pencil, 2)
+    scaling = Scaling.of_pencil(pencil)
+    charge = np.diagonal(scaled.A - scaling.objective_form(pencil.dense()[0]))
+    expected = np.diagonal(scaling.objective_form(np.diag(forming_error(pencil, 2))))
+    assert charge == pytest.approx(expected, rel=0.01, abs=0.0)

@@ -1,5 +1,9 @@
 """What is known before branching: bounds that fit into the time, first supports, and the relaxation's end."""
 
+import sys
+from time import perf_counter
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.linalg import LinAlgError
@@ -132,3 +136,46 @@ def test_the_relaxation_ends_after_two_slow_checks_or_when_the_gap_is_closed(gap
     assert len(made) == checks
     assert found.bound == value + min(made)
     assert found.support.tolist() == [0, 1, 2, 3]
+
+
+def test_the_threshold_is_relative():
+    assert root.threshold(1.0) > 1.0
+    for size in (-(2.0**40), 2.0**-40):
+        assert root.threshold(size) - size == pytest.approx(abs(size) * (root.threshold(1.0) - 1.0), rel=1e-3, abs=0.0)
+    assert root.threshold(-np.inf) == -np.inf
+
+
+def test_a_start_is_cut_in_the_units_of_the_metric():
+    pencil = Pencil(np.eye(3), np.diag([1.0, 1e4, 1.0]))
+    assert root.largest(pencil, np.array([0.5, 0.1, 0.2]), 2).tolist() == [0, 1]
+
+
+def test_the_relaxation_runs_when_there_is_time():
+    scaled, _ = scaled_pencil(null(30, rng=1), 5)
+    support = root.first_support(scaled, 5, np.inf, "quick")
+    assert root.relaxed(scaled, 5, support, 9.0, deadline=perf_counter() + 100.0).dual is not None
+
+
+@pytest.mark.parametrize(("effort", "seconds"), [("quick", 1.0), ("normal", 2.0)])
+def test_a_first_support_is_searched_for_where_the_time_allows(effort, seconds, monkeypatch):
+    """One second for the quick setting, two for the normal one, and half as much again at n = 1000."""
+    asked = []
+
+    def counted(pencil, k, **settings):
+        asked.append(settings["effort"])
+        return SimpleNamespace(x=np.eye(1, pencil.n)[0])
+
+    monkeypatch.setattr(sys.modules["dcgev_cvx.search.solve"], "solve", counted)
+    pencil = Pencil(np.eye(1000))
+    for share in (0.99, 1.01):
+        root.first_support(pencil, 2, share * 1.5 * seconds, effort)
+    assert asked == [effort]
+
+
+def test_the_relaxation_never_ends_with_a_worse_support():
+    pencil = scaled_pencil(planted_pca(30, 4, samples=200, strength=2.0).pencil, 4)[0]
+    best = root.first_support(pencil, 4, np.inf, "quick")
+    worst = np.argsort(pencil.A_diagonal)[:4]
+    for support in (best, np.sort(worst)):
+        found = root.descended(pencil, 4, root.Root(np.arange(30), None, np.inf, support), np.inf)
+        assert root.value_of(pencil, found.support) == pytest.approx(root.value_of(pencil, best), rel=1e-12)

@@ -148,3 +148,15 @@ def test_an_extended_dual_cancels_the_pairs_with_other_variables_and_charges_wha
     assert dual.a[np.ix_(Z, Z)][pairs[3:, 3:]] == pytest.approx(np.abs(S)[np.ix_(Z, Z)][pairs[3:, 3:]], rel=1e-12)
     assert np.array_equal(dual.U[:3, :3], inner.U)
     assert extended(pencil, k, 1.0, W, inner) is None
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_an_allowance_pays_every_number_of_pairs(k):
+    """Against a loop over t, on rows long enough for a partial sort to be one."""
+    G = np.random.default_rng(k).standard_normal((200, 400))
+    pencil, Z = Pencil(G @ G.T / 400), np.arange(3, 200)
+    S = 6.0 * np.eye(197) - pencil.A[np.ix_(Z, Z)]
+    diagonal = SLACK * np.diagonal(S)
+    rows = -np.sort(-np.abs(S - np.diag(np.diagonal(S))), axis=1)
+    paid = [(diagonal - rows[:, : k - 1 - t].sum(axis=1)) / max(t, 1) for t in range(k)]
+    assert allowance(6.0, pencil, k, Z) == pytest.approx(np.min(paid, axis=0), rel=1e-12)

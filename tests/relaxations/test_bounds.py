@@ -22,11 +22,14 @@ from dcgev_cvx.exact import brute_force
 from dcgev_cvx.relaxations import bounds
 from dcgev_cvx.relaxations.bounds import (
     SDP_LIMIT,
+    Dual,
     Gap,
+    charged,
     cheap_bound,
     check_sdp_size,
     dense_bound,
     dual_of,
+    entries,
     homogeneous_bound,
     largest_valid_k,
     penalized_bound,
@@ -403,3 +406,48 @@ def test_a_gap_is_a_share_of_its_larger_end():
     assert bounds.Gap(1.0, 4.0).relative == bounds.Gap(-4.0, -1.0).relative == 0.75
     assert bounds.Gap(-1.0, 1.0).relative == 2.0
     assert not bounds.Gap(1e-12, 1.0).closed
+
+
+def test_equal_ends_leave_no_gap():
+    assert [Gap(end, end).relative for end in (0.0, 3.0, -3.0)] == [0.0, 0.0, 0.0]
+
+
+def test_a_scale_of_zero_is_refused():
+    with pytest.raises(InvalidParameter, match="scale must be positive, but its smallest entry is 0"):
+        scale_vector(Pencil(np.eye(2)), np.array([1.0, 0.0]))
+
+
+def test_the_row_sums_with_a_metric_are_raised_by_no_more_than_the_units_that_are_taken_off():
+    """B = 4I, A = 4I: every row has λ − 1 left, and 16(k + 2) units of |λ| + 1 are taken off."""
+    for k in (1, 2):
+        units = (row_sum_bound(Pencil(4.0 * np.eye(3), 4.0 * np.eye(3)), k) - 1.0) / 2.0**-52
+        assert 32.0 * (k + 2) <= units <= 32.0 * (k + 2) + 8.0
+
+
+def test_the_diagonal_of_a_penalized_dual_takes_off_no_more_than_the_price(monkeypatch):
+    prices = []
+    monkeypatch.setattr(bounds, "charged_bound", lambda pencil, k, dual: prices.append(dual.b) or 1.0)
+    assert penalized_bound(Pencil(np.eye(2)), 0.3, np.full((2, 2), 0.3)) == 1.0
+    assert len(prices) == 2
+    assert all(0.3 * (1.0 - 1e-15) <= price < 0.3 for price in prices)
+
+
+@pytest.mark.parametrize("rows", [2, 40])
+def test_the_sums_behind_a_factor_are_charged_by_its_rows(rows):
+    C = np.random.default_rng(0).standard_normal((rows, 3))
+    A, size = entries(Pencil(Gram(C)))
+    norms = np.linalg.norm(C, axis=0)
+    assert pytest.approx(C.T @ C) == A
+    assert size == pytest.approx(max(1.0, rows / 4.0) * np.outer(norms, norms))
+
+
+def test_a_dual_costs_its_largest_entry_and_a_few_units():
+    dual = dual_of(np.array([[9.0, 0.3], [0.3, 9.0]]), np.array([1.0, 2.0]))
+    assert 0.15 < dual.b <= 0.15 * (1.0 + 20.0 * 2.0**-52)
+    wide = dual_of(np.array([[9.0, 0.3], [0.3, 9.0]]), np.array([1.0, 2.0]), tight=False)
+    assert 9.0 < wide.b <= 9.0 * (1.0 + 20.0 * 2.0**-52)
+
+
+def test_a_charge_is_one_less_on_the_diagonal_for_the_dual_s_own():
+    dual = Dual(np.array([[0.0, 0.5], [0.5, 0.0]]), 0.25, np.array([1.0, 2.0]))
+    assert charged(np.eye(2), 3.0, dual).tolist() == [[1.5, 0.5], [0.5, 3.0]]

@@ -132,3 +132,14 @@ def test_bad_input(exhaustive):
         components(pencil, [2, 14])
     with pytest.raises(InvalidParameter, match=r"Nothing is left of A after 1 component"):
         components(Pencil(np.outer([1.0, 2.0, 0.0], [1.0, 2.0, 0.0])), [2, 2])
+
+
+@pytest.mark.parametrize(("left", "enough"), [(3e-14, False), (6e-14, True)])
+def test_what_is_left_is_told_from_rounding_at_a_hundred_units(left, enough):
+    """100·n·u = 4.4e-14 for two variables."""
+    pencil = Pencil(np.diag([1.0, left]))
+    if enough:
+        assert components(pencil, (1, 1)).solutions[1].support == (1,)
+    else:
+        with pytest.raises(InvalidParameter, match="Nothing is left of A after 1 component"):
+            components(pencil, (1, 1))

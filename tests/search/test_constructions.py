@@ -10,6 +10,7 @@ from dcgev_cvx import Gram, Pencil, datasets
 from dcgev_cvx.search.constructions import (
     backward_elimination,
     best_pair,
+    best_variable,
     column_supports,
     fitted,
     forward_selection,
@@ -110,3 +111,15 @@ def test_columns_are_compared_in_the_units_of_the_metric(factored):
     plain = column_supports(Pencil(C.T @ C), ((np.arange(9), 3),), np.arange(9), 2)
     assert len(plain) == 2
     assert np.array_equal(column_supports(pencil, ((np.arange(9), 3),), np.arange(9), 2), plain)
+
+
+def test_the_best_variable_where_every_ratio_is_zero_is_the_first():
+    assert best_variable(Pencil(np.array([[0.0, 1.0], [1.0, 0.0]]))).tolist() == [0]
+    assert best_variable(Pencil(np.diag([1.0, 2.0, 2.0 + 1e-15, 2.0 + 1e-11]))).tolist() == [3]
+    assert best_variable(Pencil(np.diag([1.0, 2.0, 2.0 + 1e-15]))).tolist() == [1]
+
+
+def test_spread_adds_one_variable_and_leaves_a_full_support_as_it_is():
+    flat, x = Pencil(np.eye(4)), np.array([0.6, 0.8, 0.0, 0.0])
+    assert np.count_nonzero(spread(flat, x, 3)) == 3
+    assert spread(flat, x, 2) is x

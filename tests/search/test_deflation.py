@@ -9,7 +9,7 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 
 from dcgev_cvx import Gram, InvalidParameter, Pencil, datasets, deflate
 from dcgev_cvx.certificates import on_support
-from dcgev_cvx.search.deflation import directions, orthonormal
+from dcgev_cvx.search.deflation import check_invertible, directions, orthonormal
 
 common = settings(max_examples=20)
 seeds = st.integers(0, 10_000)
@@ -147,3 +147,22 @@ def test_one_view_that_explains_nothing_has_no_schur_complement():
     with pytest.raises(InvalidParameter, match="no Schur complement"):
         deflate(pencil, np.array([1.0, 0.0, 0.0, 1.0]), "schur")
     assert not deflate(pencil, np.array([1.0, 0.0, 1.0, 0.0]), "schur").A.any()
+
+
+def test_a_component_explains_nothing_by_the_units_of_the_pencil():
+    """n·u·max|A|/max|B| is 2·2⁻⁵²·2⁴⁰/4 here."""
+    pencil = Pencil(2.0**40 * np.eye(2), 4.0 * np.eye(2))
+    check_invertible(np.array([1.1, 5.0]) * 2.0**-13, pencil)
+    with pytest.raises(InvalidParameter, match="singular"):
+        check_invertible(np.array([0.9, 5.0]) * 2.0**-13, pencil)
+
+
+@pytest.mark.parametrize(("length", "singular"), [(1.9e-8, True), (2.3e-8, False)])
+def test_a_factor_explains_nothing_by_the_square_of_its_length(length, singular):
+    """‖CW‖² against n·u·max|A| = 4.4e-16, whose root is 2.1e-8."""
+    pencil = Pencil(Gram(np.diag([1.0, length])))
+    if singular:
+        with pytest.raises(InvalidParameter, match="no Schur complement"):
+            deflate(pencil, np.array([0.0, 1.0]), "schur")
+    else:
+        assert deflate(pencil, np.array([0.0, 1.0]), "schur").A_diagonal == pytest.approx([1.0, 0.0])

@@ -175,3 +175,39 @@ def test_a_shortened_table_has_as_many_outsiders_as_members(monkeypatch):
     assert not set(columns) & set(support)
     ends, values = table.improve(np.array([support, support + 5]))
     assert values == pytest.approx([value_on(pencil, end) for end in ends])
+
+
+def test_a_single_support_exchanges_one_two_and_more_members_at_once(monkeypatch):
+    """Of the 4k best exchanges three have no member and no outsider in common: one, two, then all three are made."""
+    counts = []
+
+    def counted(pencil, supports):
+        counts.append(int(np.sum(supports[0] >= 16)))
+        return leading(pencil, supports)
+
+    pencil = Pencil(np.eye(40) + np.where(np.arange(40) >= 16, 1.0, 0.0)[:, None] * (np.arange(40) >= 16))
+    table, support = ExchangeTable(pencil, 16), np.arange(16)[None]
+    gains = table.gains(support, *leading(pencil, support), np.arange(40))[0]
+    monkeypatch.setattr(exchange, "leading", counted)
+    after = table.several(support, *leading(pencil, support), gains, np.arange(40))[0]
+    assert counts == [1, 2, 3]
+    assert np.sum(after[0] >= 16) == 3
+
+
+def test_only_the_table_is_exhaustive():
+    assert ExchangeTable.exhaustive
+    assert not FactorPool.exhaustive
+
+
+def test_where_nothing_rises_a_support_is_an_end():
+    ends, values = ExchangeTable(Pencil(np.zeros((4, 4))), 2).improve(np.array([[0, 1]]))
+    assert (ends.tolist(), values.tolist()) == ([[0, 1]], [0.0])
+
+
+def test_supports_larger_than_a_chunk_come_one_at_a_time(monkeypatch):
+    pencil, supports = pca(0), np.array([[0, 1, 2], [3, 4, 5]])
+    plain = ExchangeTable(pencil, 3).improve(supports)
+    monkeypatch.setattr(exchange, "CHUNK", 1)
+    ends, values = ExchangeTable(pencil, 3).improve(supports)
+    assert sorted(ends.tolist()) == sorted(plain[0].tolist())
+    assert sorted(values) == pytest.approx(sorted(plain[1]))

@@ -71,3 +71,45 @@ def test_exchange_says_whether_it_exchanged():
     np.testing.assert_allclose(
         found.G, (R @ R.T)[np.ix_(found.members[found.places], found.adds)], rtol=1e-9, atol=1e-12
     )
+
+
+def test_exchanges_are_tried_in_the_order_of_their_ritz_values(monkeypatch):
+    """The four largest eigenvalues of A on span{x − xᵢeᵢ, eⱼ}."""
+    found, R = pool(2, n=30, k=6)
+    found.choose()
+    tried = []
+    monkeypatch.setattr(Pool, "replaced", lambda self, i, j, Ax: tried.append((i, j)))
+    assert not found.exchange()
+    ritz = {}
+    for i, place in enumerate(found.places):
+        for j, new in enumerate(found.adds):
+            z = np.zeros(30)
+            z[found.members] = found.x
+            z[found.members[place]] = 0.0
+            V = np.column_stack([z / np.linalg.norm(z), np.eye(30)[new]])
+            ritz[i, j] = np.linalg.eigvalsh(V.T @ R @ R.T @ V)[-1]
+    assert tried == sorted(ritz, key=ritz.get, reverse=True)[:4]
+
+
+def test_an_exchange_is_judged_by_one_power_step_and_must_raise_the_value():
+    found, R = pool(2, n=30, k=6)
+    found.choose()
+    place, new = found.places[0], found.adds[0]
+    Ax = float(R[new] @ found.Cx)
+    W, y = found.W.copy(), found.x.copy()
+    W[place], y[place] = R[new], Ax / found.value
+    y = W @ (W.T @ y)
+    y /= np.linalg.norm(y)
+    assert found.replaced(0, 0, Ax) == (float(np.linalg.norm(W.T @ y)) ** 2 > pool(2, n=30, k=6)[0].value)
+    assert np.array_equal(found.W, W)
+    assert found.x == pytest.approx(y, rel=1e-12)
+    nothing = Pool(np.zeros((6, 3)), np.zeros(6), np.arange(2))
+    nothing.choose()
+    assert not nothing.exchange()
+
+
+def test_the_exchanges_made_are_counted(monkeypatch):
+    made, plain = [], Pool.exchange
+    monkeypatch.setattr(Pool, "exchange", lambda self: made.append(plain(self)) or made[-1])
+    found, _ = pool(3)
+    assert found.improve() == sum(made) > 1

@@ -13,7 +13,7 @@ from scipy.linalg import eigh
 from dcgev_cvx import Gram, Pencil
 from dcgev_cvx.search import exchange_table
 from dcgev_cvx.search.exchange import ExchangeTable
-from dcgev_cvx.search.exchange_table import leading, pair_value, pair_values, support_values, tables_of
+from dcgev_cvx.search.exchange_table import leading, other_pairs, pair_value, pair_values, support_values, tables_of
 
 
 def gains_of(pencil, support):
@@ -100,3 +100,23 @@ def test_supports_come_in_tables_that_cover_all_of_them_once(monkeypatch):
     assert [len(table) for table in tables] == [3, 3, 3, 1]
     assert [tuple(row) for table in tables for row in table.tolist()] == list(combinations(range(5), 3))
     assert len(next(tables_of(combinations(range(9), 7), 7))) == 1
+
+
+def test_the_other_pairs_scale_with_the_units_bit_for_bit_and_stay_finite():
+    pencil = conditioned(5, 4, 1e2)
+    A, B = pencil.dense()
+    d = np.sqrt(np.diagonal(B))
+    A, B = (A / np.outer(d, d))[None], (B / np.outer(d, d))[None]
+    value, z = eigh(A[0], B[0])
+    plain = other_pairs(A, B, z[None, :, -1], value[-1])
+    for power in (-40, 40):
+        assert np.array_equal(
+            other_pairs(2.0**power * A, B, z[None, :, -1], 2.0**power * value[-1]), plain / 2.0**power
+        )
+    assert other_pairs(np.zeros((1, 2, 2)), None, np.eye(2)[:1], 0.0)[0] == pytest.approx(np.diag([0.0, 1e10]))
+
+
+def test_where_another_eigenvalue_ties_the_other_pairs_are_large_in_the_units_of_the_pencil():
+    """1/(1e-10·max|λB − A|), the largest entry being 5 although λ = 0."""
+    found = other_pairs(np.diag([0.0, 0.0, -5.0])[None], None, np.eye(3)[:1], 0.0)[0]
+    assert found == pytest.approx(np.diag([0.0, 2e9, 0.2]), rel=1e-6)

@@ -77,3 +77,9 @@ def test_bad_input():
         explained.adjusted(pencil, np.ones((12, 2)))
     with pytest.raises(InvalidParameter, match="zero column"):
         explained.plain_sum(pencil, np.zeros((13, 1)))
+
+
+@pytest.mark.parametrize(("smallest", "answer"), [(-1.9e-10, True), (-2.1e-10, False)])
+def test_a_variance_may_be_negative_by_rounding_alone(smallest, answer):
+    """n·1e-10 of the largest entry."""
+    assert explained.is_variance(Pencil(np.diag([1.0, smallest]))) == answer

@@ -14,6 +14,7 @@ from sklearn.linear_model import Lasso
 from dcgev_cvx import (
     InvalidParameter,
     InvalidPencil,
+    SparseFDA,
     datasets,
     fda_pencil,
     fda_vectors,
@@ -24,7 +25,7 @@ from dcgev_cvx import (
     sparse_fda,
 )
 from dcgev_cvx.certificates import on_support, value
-from dcgev_cvx.search.fisher import FisherPath, nu_max
+from dcgev_cvx.search.fisher import FisherPath, nu_grid, nu_max
 
 common = settings(derandomize=True, deadline=None, max_examples=15)
 seeds = st.integers(0, 10_000)
@@ -231,3 +232,15 @@ def test_bad_input(call, message):
 
     with pytest.raises((InvalidParameter, InvalidPencil, DCGEVError), match=message):
         call(*fda_vectors(*problem()))
+
+
+def test_the_seconds_are_those_of_the_call():
+    X, y, _ = datasets.two_gaussians(8, 2)
+    assert 0.0 <= fisher_solve(*fda_vectors(X, y), k=2).seconds < 60.0
+
+
+def test_the_grid_ends_a_million_times_above_the_largest_useful_penalty():
+    grid = nu_grid(SparseFDA([1.0, 0.5], np.eye(2), 0.0))
+    assert grid == sorted(grid)
+    assert grid[-1] / grid[24] == pytest.approx(2.0**20)
+    assert grid[24] / grid[0] == pytest.approx(1e4)

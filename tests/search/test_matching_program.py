@@ -49,3 +49,37 @@ def test_newton_converges_from_the_eigenvector_at_the_first_penalty():
     mu = gradient @ x / 2.0
     assert gradient == pytest.approx(2.0 * mu * B @ x, rel=1e-8, abs=1e-8 * mu)
     assert x @ B @ x == pytest.approx(1.0, rel=1e-12)
+
+
+def test_without_a_penalty_from_newton_a_ten_millionth_of_the_smallest_loading_is_taken(monkeypatch):
+    pencil = Pencil(np.array([[3.0, 1.0], [1.0, 1.0]]), np.diag([1.0, 2.0]))
+    x = pencil.leading_vector
+    monkeypatch.setattr(matching_program, "stationary_near", lambda part, x0: (x0, 0.0))
+    program, certificate = matching_program.matching_program(pencil, x)
+    assert program.rho_eps == pytest.approx(1e-7 * pencil.lambda_max * np.min(pencil.B_diagonal * x**2), rel=1e-6)
+    assert certificate.passes()
+
+
+def test_newton_returns_nothing_or_a_point_with_the_signs_of_the_start():
+    signs = []
+    for seed in range(10):
+        A, B = referee.random_pencil(seed, 4, cond=10.0)
+        pencil = Pencil(A, B)
+        x0 = pencil.leading_vector
+        for share in (0.3, 1.0, 2.0, 4.0):
+            rho_eps = share * pencil.lambda_max * float(np.min(pencil.B_diagonal * x0**2))
+            x = matching_program.newton(pencil, x0, pencil.lambda_max, rho_eps)
+            signs.append(x is None)
+            assert x is None or np.array_equal(np.sign(x), np.sign(x0))
+    assert 0 < sum(signs) < len(signs)
+
+
+def test_newton_does_not_depend_on_the_unit_of_A():
+    A, B = referee.random_pencil(1, 5, cond=10.0)
+    x0, rho_eps = Pencil(A, B).leading_vector, 0.01
+    plain = matching_program.newton(Pencil(A, B), x0, Pencil(A, B).lambda_max, rho_eps)
+    for unit in (2.0**-40, 2.0**40):
+        scaled = Pencil(unit * A, B)
+        assert np.array_equal(
+            matching_program.newton(scaled, x0, unit * Pencil(A, B).lambda_max, unit * rho_eps), plain
+        )

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from families import cca, factor, pca
 
-from dcgev_cvx import Pencil, SparseGEV
+from dcgev_cvx import Gram, Pencil, SparseGEV
 from dcgev_cvx.programs import log_scale
-from dcgev_cvx.search.one_shot import STILL, one_shot, settle, survivors
+from dcgev_cvx.search.one_shot import STILL, factor_steps, one_shot, settle, survivors
 from dcgev_cvx.steps.closed import soft_threshold_step
 
 
@@ -81,3 +81,11 @@ def test_a_level_ends_once_x_hardly_moves():
     assert len(moves) > 2
     assert moves[-1] <= STILL < moves[:-1].min()
     assert not settle(product, pencil.leading_vector, 4, 0.3, 2)[2]
+
+
+def test_a_factor_in_another_unit_gives_the_same_x_and_a_penalty_in_that_unit():
+    C, x = np.random.default_rng(0).standard_normal((8, 40)), np.ones(40)
+    plain, rho = factor_steps(Gram(C), 4, x)
+    scaled, other = factor_steps(Gram(2.0**20 * C), 4, x)
+    assert np.array_equal(plain, scaled)
+    assert other == 4.0**20 * rho > 0.0

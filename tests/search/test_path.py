@@ -77,3 +77,8 @@ def test_missing_lists_what_lies_between_the_smallest_and_the_largest():
     points = tuple(PathPoint(1.0, k, 1.0, (), None) for k in (7, 2, 0, 5))
     assert Path(datasets.pitprops(), points).reached == (2, 5, 7)
     assert Path(datasets.pitprops(), points).missing == (3, 4, 6)
+
+
+def test_the_best_point_of_a_cardinality_has_the_largest_value():
+    points = tuple(PathPoint(1.0, k, value, (), None) for k, value in ((2, 1.0), (2, 3.0), (3, 5.0), (2, 2.0)))
+    assert Path(datasets.pitprops(), points).best(2).value == 3.0

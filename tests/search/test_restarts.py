@@ -5,6 +5,7 @@ import pytest
 from families import cca, conditioned, factor, pca, value_on
 
 from dcgev_cvx import Gram, Pencil
+from dcgev_cvx.search import restarts
 from dcgev_cvx.search.restarts import ROUND, TOPS, Search
 
 
@@ -207,3 +208,28 @@ def test_a_dozen_columns_are_tried_and_fewer_on_a_small_budget():
     search = search_of(pca(0, 60, 200), 3)
     search.scan(3.0 * search.k * search.exchanges.exchange_work)
     assert 0 < search.starts["columns of A"] < 12
+
+
+def test_two_of_five_starts_perturb_a_support_two_cross_two_and_one_is_random(monkeypatch):
+    """Members of a parent have a vote of at least one, those that leave it one below zero."""
+    search = search_of(pca(1), 4)
+    monkeypatch.setattr(Search, "ranked", [np.arange(4), np.arange(4, 8)])
+    votes = []
+    monkeypatch.setattr(restarts, "highest", lambda found, plan: votes.append(found.copy()))
+    for i in range(10):
+        search.next_start(i)
+    chosen = [int(np.sum((found >= 1.0) | (found < 0.0))) for found in votes]
+    leaving = [int(np.sum(found < 0.0)) for found in votes]
+    assert chosen == [4, 8, 4, 8, 0] * 2
+    assert all((2 <= count <= 5) == (total == 4) for count, total in zip(leaving, chosen, strict=True))
+
+
+def test_the_leading_eigenvector_is_cut_in_the_units_of_the_metric():
+    A, d = pca(2).dense()[0], 10.0 ** np.linspace(-2.0, 2.0, pca(2).n)
+    found = []
+    for pencil in (Pencil(A), Pencil(A * np.outer(d, d), np.diag(d**2))):
+        search = search_of(pencil, 3)
+        search.improve = lambda kind, supports: found.append((kind, supports[0].tolist()))
+        search.construct(0.0)
+    assert found[0] == found[1]
+    assert found[0][0] == "the leading eigenvector cut"

@@ -117,3 +117,37 @@ def test_subset_bounds_of_a_small_matrix():
     assert subset_bounds(A, 3) == [0.0, 3.0, 4.0, 4.0]  # by rows 3, 3 + 1, 3 + 1 + 0, by traces 3, 5, 6
     assert subset_bounds(A, 5) == [0.0, 3.0, 4.0, 4.0, 4.0, 4.0]
     assert subset_bounds(np.diag([1.0, 0.0]) + 5.0 * (1.0 - np.eye(2)), 2) == [0.0, 1.0, 1.0]
+
+
+def test_scores_do_not_depend_on_units():
+    C = np.random.default_rng(1).standard_normal((6, 8))
+    d = np.exp2(np.arange(8.0) - 3.0)
+    C /= np.linalg.norm(C, axis=0)  # equal variances: the rows of A decide
+    plain = scores(Pencil(Gram(C), np.eye(8)), 3)
+    fixed = module.np.random.default_rng(0).standard_normal((8, 16))
+    Q = np.linalg.qr(C.T @ C @ fixed)[0]
+    assert plain == pytest.approx(np.linalg.norm(C.T @ C @ Q, axis=1))
+    metric = scores(Pencil(Gram(C * d), np.diag(d**2)), 3)
+    Q = np.linalg.qr((C * d).T @ (C * d) @ fixed)[0]
+    assert metric == pytest.approx(np.linalg.norm((C * d).T @ (C * d) @ Q, axis=1) / d)
+
+
+def test_a_proof_is_spoken_of_only_when_asked_for():
+    pencil = pca_pencil(data(0))
+    kept = np.arange(6)
+    part = WorkingSet(pencil, kept, pencil.restrict(kept))
+    found = solve(part.pencil, 2)
+    assert "proved" not in part.embed(found).method
+    assert "proved" in part.embed(found, prove=True).method
+
+
+def test_nothing_is_proved_with_a_metric():
+    C = sp.csr_array(np.diag([9.0, 8.0, 1.0, 0.1]))
+    for B, answer in ((None, True), (np.eye(4), False)):
+        pencil = Pencil(Gram(C), B)
+        assert WorkingSet(pencil, np.arange(2), pencil.restrict(np.arange(2))).proves(1, 81.0) == answer
+
+
+def test_a_variance_that_equals_rho_but_for_rounding_is_affordable():
+    pencil = Pencil(Gram(sp.csr_array(np.diag(np.sqrt([1.0, 1.0 - 0.5 * module.ROUNDING, 0.9])))))
+    assert affordable(pencil, 1.0).kept.tolist() == [0, 1]

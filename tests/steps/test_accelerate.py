@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from dcgev_cvx import (
     sparse_fda,
     sparse_gev,
 )
-from dcgev_cvx.steps.accelerate import Accelerated, combined
+from dcgev_cvx.steps.accelerate import Accelerated, combined, room
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.native import native_step
 
@@ -91,3 +92,47 @@ def test_two_images_are_enough_to_combine():
     images, moves = np.array([[1.0, 1.0], [1.5, 1.4]]), np.array([[1.0, 0.8], [0.5, 0.4]])
     assert combined(images, moves) == pytest.approx([2.0, 1.8])  # a geometric series, summed
     assert combined(images[:1], moves[:1]) is None
+
+
+def smooth_program():
+    A, B = cca(seed=1)
+    return SparseGEV(Pencil(A, B), 0.05, 1.0, shift="metric")
+
+
+def test_pairs_are_kept_while_the_zeros_stay_and_never_more_than_the_memory():
+    program, step = smooth_program(), Accelerated(native_step, memory=3)
+    y, kept = program.start(), []
+    for _ in range(8):
+        zeros = step._zeros
+        y = step(program, y).x
+        kept.append((len(step._pairs), zeros == step._zeros))
+    assert max(count for count, _ in kept) == 3
+    assert all(count <= 2 for count, same in kept if not same)
+    assert any(count == 3 for count, same in kept if same)
+
+
+def test_a_stride_is_doubled_after_a_success_and_halved_after_a_failure():
+    program, step = smooth_program(), Accelerated(native_step)
+    y = program.start()
+    x = step(program, y).x
+    assert step._stride == 1.0
+    origin = step(program, x).origin
+    assert (origin is not None, step._stride) == (True, 2.0)
+    # a step that overshoots: f is higher further on, and the stride falls to half of what was tried, at least to one
+    for stride, expected in ((1.0, 1.0), (16.0, 8.0)):
+        far = Accelerated(native_step)
+        far._stride = stride
+        far._zeros, far._pairs = (x == 0.0).tobytes(), [(x * (1.0 + 1e-9), x)]
+        rising = SimpleNamespace(pencil=program.pencil, f=lambda z: float(not np.array_equal(z, x)))
+        assert far._extrapolated(rising, x) is None
+        assert far._stride == expected
+
+
+def test_there_is_room_up_to_the_first_sign_change():
+    assert room(np.array([1.0, -2.0]), np.array([-0.5, 0.5])) == 2.0
+    assert room(np.array([1.0, -2.0]), np.array([0.5, -0.5])) == np.inf
+
+
+def test_a_combination_keeps_the_signs_of_the_last_image():
+    images, moves = np.array([[1.0], [-1.0], [1.0]]), np.array([[0.5], [0.25], [0.0]])
+    assert combined(images, moves) == pytest.approx([1.0])

@@ -17,7 +17,8 @@ from dcgev_cvx import (
     sparse_gev,
 )
 from dcgev_cvx.steps import conic
-from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
+from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep, refined
+from dcgev_cvx.steps.polish import polish, surrogate_at
 
 SOLVERS = ["CLARABEL", "ECOS", "SCS"]
 EPSILONS = [1.0, 1e-2, 1e-4, 1e-8, 2.2e-16]
@@ -379,3 +380,22 @@ def test_fisher_where_the_penalty_drowns_the_scatter(solver, nu):
         y = program.start()
         i = int(np.argmin(program.slopes(y) / np.abs(a)))
         assert FisherStep(Backend(solver))(program, y).x.tolist() == (np.eye(6)[i] / a).tolist()
+
+
+def test_a_correction_is_relative_to_the_length_of_the_minimiser():
+    program = SparseFDA([1.0, 0.0], np.diag([3.0, 1.0]), 0.0)
+    s = surrogate_at(program, program.start())
+    x = polish(s, s.project(np.ones(2)))[0]
+    assert s.length(x) != pytest.approx(1.0, abs=0.1)
+    assert refined(s, 1.001 * x, "x", "X")[2] == pytest.approx(0.001 / 1.001, rel=1e-6)
+
+
+@pytest.mark.parametrize(("residual", "passes"), [(0.9e-8, True), (1.1e-8, False)])
+def test_a_refined_answer_is_refused_from_the_tolerance_on(residual, passes, monkeypatch):
+    program = SparseGEV(Pencil(np.eye(2)), 0.1)
+    monkeypatch.setattr(conic, "step_residuals", lambda *_: (residual, 0.0))
+    if passes:
+        assert conic.certified(program, program.start(), program.start(), "X") == residual
+    else:
+        with pytest.raises(SolverFailed):
+            conic.certified(program, program.start(), program.start(), "X")

@@ -1,6 +1,7 @@
 """Exact minimisation on a face, and the walk that finds the face from any guess."""
 
 import tracemalloc
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +10,7 @@ import referee
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcgev_cvx import Pencil, SolverFailed, SparseFDA, SparseGEV
+from dcgev_cvx import Gram, Pencil, SolverFailed, SparseFDA, SparseGEV
 from dcgev_cvx.steps import polish as steps_polish
 from dcgev_cvx.steps.polish import in_ball, in_shifted_ball, on_plane, polish, surrogate_at
 from dcgev_cvx.steps.scaling import Metric
@@ -266,3 +267,63 @@ def test_the_lowest_of_the_sign_changes_and_the_end_is_taken(seed):
     ways = [np.where(t == -x / (new - x), 0.0, x + t * (new - x)) for t in crossings] + [new]
     best = min(ways, key=ball.value)
     assert steps_polish.lowest_sign_change(ball, x, np.arange(4), new) == pytest.approx(best, abs=1e-14)
+
+
+def test_a_row_may_exceed_its_slope_by_the_tolerance_or_by_rounding():
+    """In the ball with c = e₁: size = |c₁| + μ = 2, so that a tie of 2e-13 stays out."""
+    program = SparseGEV(Pencil(np.eye(2)), 0.0)
+    for excess, done in ((1.5e-13, True), (3e-13, False), (-1.0, True)):
+        surrogate = replace(
+            surrogate_at(program, np.array([1.0, 0.0])), c=np.array([1.0, 0.25]), p=np.array([0.0, 0.5 - excess])
+        )
+        assert steps_polish.improved(surrogate, np.array([1.0, 0.0]), np.array([1.0, 0.0]))[3] == done
+    n = 10_001  # ‖x‖₁ = 100: rounding is eight units of μ‖x‖₁ = 1.8e-13, above 1e-13·size
+    c = np.full(n, 0.01)
+    c[-1] = 0.005
+    for excess, done in ((1.5e-13, True), (4e-13, False)):
+        p = np.zeros(n)
+        p[-1] = 0.01 - excess
+        surrogate = replace(surrogate_at(SparseGEV(Pencil(Gram(np.eye(1, n))), 0.0), np.eye(1, n)[0]), c=c, p=p)
+        signs = np.ones(n)
+        signs[-1] = 0.0
+        assert steps_polish.improved(surrogate, c, signs)[3] == done
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_near_the_minimiser_the_first_pattern_is_its_own(seed):
+    A, B = referee.random_pencil(seed, 8, cond=10.0)
+    program = SparseGEV(Pencil(A, B), 4.0 * np.abs(A).max(), 0.1)
+    surrogate = surrogate_at(program, program.start())
+    x = polish(surrogate, np.zeros(8))[0]
+    assert 0 < np.count_nonzero(x) < 8
+    noise = 1e-7 * np.random.default_rng(seed).standard_normal(8)
+    assert steps_polish.first_pattern(surrogate, x + noise)[1].tolist() == np.sign(x).tolist()
+
+
+def test_a_point_on_the_plane_lies_on_it_to_the_last_digits():
+    B, h, a = np.diag([1.0, 1e-14]), np.array([1.0, 1e-3]), np.array([1.0, 1e-6])
+    x = on_plane(B, h, a)[0]
+    assert a @ x == pytest.approx(1.0, rel=4e-16)
+
+
+def test_without_a_pull_the_minimiser_in_the_ball_is_zero_and_so_is_its_multiplier():
+    for B in (None, np.diag([1.0, 4.0])):
+        x, mu = in_ball(B, np.zeros(2), 0.5)
+        assert (x.tolist(), mu) == ([0.0, 0.0], 0.0)
+
+
+def test_signs_without_a_part_in_the_plane_begin_with_the_best_single_variable():
+    program = SparseFDA([0.0, 1.0, 3.0], np.diag([1.0, 1.0, 100.0]), 0.1)
+    surrogate = surrogate_at(program, program.start())
+    assert surrogate.first_signs(np.array([1.0, 0.0, 0.0])).tolist() == [1.0, 1.0, 0.0]
+    assert surrogate.first_signs(np.array([1.0, 0.0, -1.0])).tolist() == [1.0, 0.0, -1.0]
+
+
+@pytest.mark.parametrize("cond", [1e2, 1e6])
+def test_newton_rises_to_a_multiplier_far_below_one(cond):
+    """From zero: a tangent of the concave φ from above would end below zero, where the matrix is indefinite."""
+    B, h = np.diag([1.0, cond]), 0.72 * np.array([1.0, 1.0 / np.sqrt(cond)])
+    x, mu = in_shifted_ball(B, h, 1.0)
+    assert 0.0 < mu < 1e-2
+    assert x @ B @ x == pytest.approx(1.0, rel=1e-12)
+    assert x + mu * (B @ x) == pytest.approx(h, rel=1e-12)

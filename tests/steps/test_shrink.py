@@ -112,3 +112,27 @@ def test_a_zero_of_fda_that_comes_back_is_not_called_absorbing(a, correlation, s
     assert native_step(weak, y).x[1] != 0.0
     assert absorbing(strong, y)
     assert native_step(strong, y).x[1] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("B", "shift", "tau", "limit"),
+    [
+        (None, "identity", 0.0, 24.0),  # 4√max Bᵢᵢ(n·max|A| + shift)/λmin(B)
+        (None, "identity", 5.0, 44.0),
+        (0.25 * np.eye(2), "identity", 5.0, 880.0),  # a tenth of λmin(B) is what the factor knows
+        (0.25 * np.eye(2), "metric", 8.0, 640.0),
+    ],
+)
+def test_zeros_of_gev_absorb_from_the_stated_slope_on(B, shift, tau, limit):
+    pencil, eps = Pencil(np.diag([3.0, 1.0]), B), 1e-6
+    for slope, answer in ((0.99 * limit, False), (1.01 * limit, True)):
+        program = SparseGEV(pencil, slope * eps * np.log1p(1.0 / eps), eps, tau, shift=shift)
+        assert absorbing(program, pencil.leading_vector) == answer
+
+
+def test_zeros_of_fda_absorb_from_the_stated_slope_on():
+    """2F·max|a| + 2√max Bᵢᵢ·√F with F = yᵀBy = 16 but for the penalty."""
+    eps, limit = 1e-6, 2.0 * 16.0 + 2.0 * 4.0 * 4.0
+    for slope, answer in ((0.98 * limit, False), (1.02 * limit, True)):
+        program = SparseFDA([1.0, 1.0], 16.0 * np.eye(2), slope * eps * np.log1p(1.0 / eps), eps)
+        assert absorbing(program, np.array([1.0, 0.0])) == answer
