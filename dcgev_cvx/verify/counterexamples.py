@@ -248,7 +248,8 @@ def failure_condition(trial: Trial) -> Condition | None:
     judged = {case: trial.judged(case, answer).failed for case, answer in answers if answer.asked}
     if not any(judged.values()) or trial.session.hung:
         return None
-    judged |= dict(probed(trial, [case for case, failed in judged.items() if failed]))
+    if not all(judged.values()):  # where every answer is wrong, more of them tell nothing
+        judged |= dict(probed(trial, [case for case, failed in judged.items() if failed]))
     return replace(condition_of(judged), remarks=tuple(observations(trial, [c for c in judged if judged[c]])))
 
 
