@@ -451,3 +451,11 @@ def test_a_dual_costs_its_largest_entry_and_a_few_units():
 def test_a_charge_is_one_less_on_the_diagonal_for_the_dual_s_own():
     dual = Dual(np.array([[0.0, 0.5], [0.5, 0.0]]), 0.25, np.array([1.0, 2.0]))
     assert charged(np.eye(2), 3.0, dual).tolist() == [[1.5, 0.5], [0.5, 3.0]]
+
+
+@pytest.mark.parametrize(("spread", "proofs_made"), [(16.0, 1), (64.0, 2)])
+def test_units_are_taken_out_of_the_metric_where_they_differ_by_more_than_four(spread, proofs_made, monkeypatch):
+    asked = []
+    monkeypatch.setattr(bounds, "lambda_max_bound", lambda M, B: asked.append(M) or float(np.linalg.eigvalsh(M)[-1]))
+    assert smallest_B_eigenvalue(Pencil(np.eye(2), np.diag([1.0, spread]))) == 1.0
+    assert len(asked) == proofs_made
