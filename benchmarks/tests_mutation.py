@@ -133,6 +133,16 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         ),
         "the matrices are symmetric: sums of rows are sums of columns",
     ),
+    **dict.fromkeys(
+        (
+            ("steps/shrink", f"return slope >= {limit}")
+            for limit in (
+                "2.0 * F * float(np.max(np.abs(program.a))) + 2.0 * root * math.sqrt(F)",
+                "4.0 * root * (pencil.n * pencil.A_scale + shift) / smallest",
+            )
+        ),
+        "a zero stays where the slope equals the largest pull too",
+    ),
     ("steps/polish", "for _ in range(3):"): "a third round changes the rounding alone",
     ("search/deflation", "for _ in range(3):"): "a third round changes the rounding alone",
     ("steps/polish", "x, mu = (np.zeros_like(h), 1.0)"): "the first round finds μ from any value",
