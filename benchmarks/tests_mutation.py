@@ -143,6 +143,11 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         ),
         "a zero stays where the slope equals the largest pull too",
     ),
+    (
+        "steps/accelerate",
+        "zeros = (y != 0.0).tobytes()",
+    ): "the nonzeros change when the zeros do",
+    ("steps/accelerate", "return z / norm if norm >= 1.0 else z"): "z/1 is z",
     ("steps/polish", "for _ in range(3):"): "a third round changes the rounding alone",
     ("search/deflation", "for _ in range(3):"): "a third round changes the rounding alone",
     ("steps/polish", "x, mu = (np.zeros_like(h), 1.0)"): "the first round finds μ from any value",

@@ -118,3 +118,8 @@ def test_the_first_margin_is_four_units_for_each_variable_of_a_support(guess, la
 
 def test_the_time_of_an_enumeration_is_its_own():
     assert 0.0 <= brute_force(null(5), 2).seconds < 10.0
+
+
+def test_products_below_the_normal_numbers_are_charged():
+    C = np.array([[1e-200, 1.0], [1e-200, 1.0]])
+    assert forming_error(Pencil(Gram(C)), 2)[0] == 4 * 2 * 2.0**-1074
