@@ -147,6 +147,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "steps/accelerate",
         "zeros = (y != 0.0).tobytes()",
     ): "the nonzeros change when the zeros do",
+    (
+        "steps/accelerate",
+        "return ahead if np.all(np.sign(ahead) / images[-1] > 0.0) else None",
+    ): "product and quotient with a number that is not zero have the same sign",
     ("steps/accelerate", "return z / norm if norm >= 1.0 else z"): "z/1 is z",
     ("steps/polish", "for _ in range(3):"): "a third round changes the rounding alone",
     ("search/deflation", "for _ in range(3):"): "a third round changes the rounding alone",

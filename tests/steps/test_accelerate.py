@@ -179,9 +179,9 @@ def stub(f):
 def test_a_stride_goes_nine_tenths_of_the_way_to_the_first_sign_change():
     step = Accelerated(native_step)
     y = np.array([0.5, 0.125])
-    step._pairs = [(np.array([0.5, 0.375]), y)]
+    step._pairs, step._stride = [(np.array([0.5, 0.375]), y)], 4.0
     assert step._extrapolated(stub(lambda z: z[1]), y) == pytest.approx([0.5, 0.0125])
-    assert step._stride == 2.0
+    assert step._stride == 8.0
 
 
 @pytest.mark.parametrize("pairs", [1, 2])

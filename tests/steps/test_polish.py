@@ -402,6 +402,7 @@ def test_projections():
     surrogate = ball([1.0, 1.0], [0.0, 0.0], 4.0 * np.eye(2))
     assert surrogate.project(inside).tolist() == inside.tolist()
     assert surrogate.project(outside) == pytest.approx(outside / 10.0)
+    assert surrogate.project(np.array([0.3, 0.5])) == pytest.approx(np.array([0.3, 0.5]) / np.sqrt(1.36))
     on = plane([1.0, -1.0], [0.0, 0.0], np.eye(2))
     assert on.project(np.array([1.0, 3.0])).tolist() == [-0.5, -1.5]
     for share, zero in ((0.9e-8, True), (1.1e-8, False)):  # aᵀx beside |a|ᵀ|x| = 2
@@ -420,6 +421,11 @@ def test_rescaling_brings_the_size_to_one_and_changes_the_objective_s_unit_alone
     assert (scaled.c.tolist(), scaled.p.tolist(), scaled.tau) == ([0.375, 0.5], [0.125, 0.25], 0.875)
     assert scaled.scaling.o == 8.0 * unit
     assert scaled.scaling.u.tolist() == [1.0, 1.0]
+
+
+def test_a_pull_below_the_normal_numbers_is_rescaled_by_a_normal_one():
+    scaled = ball([2.0**-1050, 0.0], [0.0, 0.0]).rescaled()
+    assert (scaled.c.tolist(), scaled.scaling.o) == ([2.0**-50, 0.0], 2.0**-1000)
 
 
 def test_the_vertex_of_least_price_solves_the_linear_program():
