@@ -152,6 +152,16 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "return ahead if np.all(np.sign(ahead) / images[-1] > 0.0) else None",
     ): "product and quotient with a number that is not zero have the same sign",
     ("steps/accelerate", "return z / norm if norm >= 1.0 else z"): "z/1 is z",
+    (
+        "steps/polish",
+        "scale = max(float((np.abs(gradient) / roots).max()), 2e-300)",
+    ): "a guard against division by zero",
+    ("steps/polish", "if (new / signs[support] <= 0.0).any():"): "signs on a support are 1 and −1",
+    (
+        "steps/polish",
+        "return (z / tau, 0.0) if norm < tau else (z / norm, norm - tau)",
+    ): "where the two are equal both answers are z/τ and 0",
+    ("steps/polish", "if float(x @ (B @ x)) < 1.0:"): "on the sphere itself Newton's first step is 0",
     ("steps/polish", "for _ in range(3):"): "a third round changes the rounding alone",
     ("search/deflation", "for _ in range(3):"): "a third round changes the rounding alone",
     ("steps/polish", "x, mu = (np.zeros_like(h), 1.0)"): "the first round finds μ from any value",

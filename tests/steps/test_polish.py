@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcgev_cvx import Gram, Pencil, SolverFailed, SparseFDA, SparseGEV
+from dcgev_cvx._numerics.checks import UNIT_ROUNDOFF
 from dcgev_cvx.steps import polish as steps_polish
 from dcgev_cvx.steps.polish import Surrogate, in_ball, in_shifted_ball, on_plane, polish, surrogate_at
 from dcgev_cvx.steps.scaling import Metric, Scaling
@@ -280,7 +281,7 @@ def test_a_row_may_exceed_its_slope_by_the_tolerance_or_by_rounding():
     n = 10_001  # ‖x‖₁ = 100: rounding is eight units of μ‖x‖₁ = 1.8e-13, above 1e-13·size
     c = np.full(n, 0.01)
     c[-1] = 0.005
-    for excess, done in ((1.5e-13, True), (4e-13, False)):
+    for excess, done in ((1.5e-13, True), (2.1e-13, False)):
         p = np.zeros(n)
         p[-1] = 0.01 - excess
         surrogate = replace(surrogate_at(SparseGEV(Pencil(Gram(np.eye(1, n))), 0.0), np.eye(1, n)[0]), c=c, p=p)
@@ -317,6 +318,8 @@ def test_signs_without_a_part_in_the_plane_begin_with_the_best_single_variable()
     surrogate = surrogate_at(program, program.start())
     assert surrogate.first_signs(np.array([1.0, 0.0, 0.0])).tolist() == [1.0, 1.0, 0.0]
     assert surrogate.first_signs(np.array([1.0, 0.0, -1.0])).tolist() == [1.0, 0.0, -1.0]
+    unscaled = plane([0.0, 1.0, -3.0], np.zeros(3), np.diag([1.0, 1.0, 100.0]))
+    assert unscaled.first_signs(np.array([1.0, 0.0, 0.0])).tolist() == [1.0, 1.0, 0.0]
 
 
 @pytest.mark.parametrize("cond", [1e2, 1e6])
@@ -353,6 +356,7 @@ def test_a_coordinate_is_kept_when_it_outweighs_its_slack_in_the_units_of_the_me
     surrogate = ball([8.0, 1.0], [20.0, 3.0], np.diag([16.0, 1.0]))
     assert kept(surrogate, 0.062, 0.26) == [False, True]
     assert kept(surrogate, 0.063, 0.24) == [True, False]
+    assert kept(surrogate, 0.0625, 0.25) == [False, False]
     tie = ball([8.0, 1.0], [16.0, 2.0], np.diag([16.0, 1.0]))  # no slack: 1e-12 of the length of x
     assert kept(tie, 0.3e-12, 0.9e-12) == [True, False]
     assert kept(tie, 0.2e-12, 1.1e-12) == [False, True]
@@ -508,3 +512,50 @@ def test_slopes_are_cut_one_percent_above_the_largest_that_a_nonzero_can_have():
     largest = program.largest_slopes(program.linear(y), y)
     assert s.p[1] / largest[1] == pytest.approx(1.01, rel=1e-12)
     assert s.p[0] == program.slopes(y)[0]
+
+
+def test_rounding_grows_with_the_shift_and_the_length_of_x():
+    """Inside the ball μ = 0 and x = c/τ with ‖x‖₁ = 1: eight units of c + τ‖x‖₁ = 1.001, above 1e-13·c."""
+    n = 1001
+    c = np.full(n, 1e-3)
+    c[-1] = 5e-4
+    for tau in (1.0, 4.0):
+        for excess, done in ((1.6e-15, True), (1.95e-15, False)):
+            p = np.zeros(n)
+            p[-1] = 1e-3 - excess
+            surrogate = replace(ball(c, p), B=Metric(Pencil(Gram(np.eye(1, n))), np.ones(n)), tau=tau)
+            signs = np.ones(n)
+            signs[-1] = 0.0
+            x, _, mu, end = steps_polish.improved(surrogate, c, signs)
+            assert (mu, end) == (0.0, done)
+            assert x[0] == 1e-3 / tau
+
+
+def test_a_coordinate_that_comes_out_as_zero_leaves_the_pattern():
+    _, signs, _, done = steps_polish.improved(ball([1.0, 0.5], [0.0, 1.0]), np.full(2, 0.5), np.ones(2))
+    assert (signs.tolist(), done) == ([1.0, 0.0], False)
+
+
+def test_without_pull_and_penalty_zero_is_the_minimiser():
+    assert steps_polish.improved(ball([0.0, 0.0], [0.0, 0.0]), np.zeros(2), np.zeros(2))[2:] == (0.0, True)
+
+
+def test_refinement_corrects_a_wrong_factor_in_the_shifted_ball(wrong_factor):
+    B, h, tau = referee.random_pencil(5, 4, cond=10.0)[1], np.arange(1.0, 5.0), 0.7
+    x, mu = in_shifted_ball(B, h, tau)
+    assert np.abs(tau * x + mu * B @ x - h).max() <= 1e-9
+    assert abs(x @ B @ x - 1.0) <= 1e-9
+
+
+@pytest.mark.parametrize(("units", "zero"), [(4, True), (8, True), (12, False)])
+def test_a_coordinate_within_eight_units_of_zero_counts_as_one_that_crosses(units, zero):
+    """Both coordinates go from 1 to −1 but for a few units of one of them."""
+    new = np.array([-1.0, -1.0 + 2.0 * units * UNIT_ROUNDOFF])
+    x = steps_polish.lowest_sign_change(ball([0.0, 0.0], [1.0, 1.0]), np.ones(2), np.arange(2), new)
+    assert np.abs(x).max() <= 1e-14
+    assert (not x.any()) == zero
+
+
+def test_the_start_of_the_way_is_no_sign_change():
+    way = ball([0.0], [2.0]), np.zeros(1), np.arange(1), np.array([-1.0])
+    assert steps_polish.lowest_sign_change(*way).tolist() == [-1.0]
