@@ -162,6 +162,25 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "return (z / tau, 0.0) if norm < tau else (z / norm, norm - tau)",
     ): "where the two are equal both answers are z/τ and 0",
     ("steps/polish", "if float(x @ (B @ x)) < 1.0:"): "on the sphere itself Newton's first step is 0",
+    **dict.fromkeys(
+        (
+            ("steps/polish", "if abs(step) < 1e-09 * mu:"),
+            ("steps/polish", "if abs(step) <= 2e-09 * mu:"),
+            ("steps/polish", "NEWTON_STEPS = 61"),
+        ),
+        "Newton's method converges quadratically: a step more or less is below rounding",
+    ),
+    **dict.fromkeys(
+        (
+            ("steps/polish", "return (x / ax, mu) if 0.5 <= ax < 2.0 else vertex(B, h, a)"),
+            ("steps/polish", "return (x / ax, mu) if 0.5 < ax < 4.0 else vertex(B, h, a)"),
+        ),
+        "aᵀx is 1 to rounding, or all its digits are lost: any wide interval around 1 will do",
+    ),
+    (
+        "steps/polish",
+        "price = np.where(h / a < 0.0, -h / a, np.inf)",
+    ): "product and quotient have the same sign, and a quotient by 0 the price +inf",
     ("steps/polish", "for _ in range(3):"): "a third round changes the rounding alone",
     ("search/deflation", "for _ in range(3):"): "a third round changes the rounding alone",
     ("steps/polish", "x, mu = (np.zeros_like(h), 1.0)"): "the first round finds μ from any value",
@@ -255,6 +274,15 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "relaxations/bounds",
         "lam, nudge = (float(np.max(np.diagonal(A))), max(UNIT_ROUNDOFF * float(np.min(sizes)), TINY))",
     ): FASTER,
+    (
+        "relaxations/bounds",
+        "lam, nudge = (float(np.min(np.diagonal(A))), max(UNIT_ROUNDOFF * float(np.max(sizes)), TINY))",
+    ): FASTER,
+    ("relaxations/bounds", "nudge *= 4.0"): FASTER,
+    (
+        "relaxations/bounds",
+        "if not np.all(slope[short] >= 0.0):",
+    ): "a slope of zero gives λ = +inf, the same answer",
     ("relaxations/bounds", "short = ~(left >= 0.0)"): "all that rounding can do was taken off before",
     (
         "relaxations/bounds",

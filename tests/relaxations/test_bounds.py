@@ -459,3 +459,15 @@ def test_units_are_taken_out_of_the_metric_where_they_differ_by_more_than_four(s
     monkeypatch.setattr(bounds, "lambda_max_bound", lambda M, B: asked.append(M) or float(np.linalg.eigvalsh(M)[-1]))
     assert smallest_B_eigenvalue(Pencil(np.eye(2), np.diag([1.0, spread]))) == 1.0
     assert len(asked) == proofs_made
+
+
+@pytest.mark.parametrize(("k", "top"), [(1, 1.0), (2, 1.5)])
+def test_the_row_sums_are_raised_by_the_units_of_their_own_rounding(k, top):
+    """32(k + 2) units of the sum and of the largest entry, 3."""
+    bound = row_sum_bound(Pencil([[1.0, 0.5], [0.5, -3.0]]), k)
+    assert bound == top + 32.0 * (k + 2) * 2.0**-52 * (top + 3.0)
+
+
+def test_a_level_above_every_entry_is_paid_by_the_diagonal():
+    """A = 2I and U = −I: λmax(A + U) = 1 and a budget of radius² = 1/4."""
+    assert radius_bound(Pencil(2.0 * np.eye(2)), 0.5, np.zeros((2, 2)), level=1.0) == pytest.approx(1.25)

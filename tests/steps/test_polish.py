@@ -559,3 +559,9 @@ def test_a_coordinate_within_eight_units_of_zero_counts_as_one_that_crosses(unit
 def test_the_start_of_the_way_is_no_sign_change():
     way = ball([0.0], [2.0]), np.zeros(1), np.arange(1), np.array([-1.0])
     assert steps_polish.lowest_sign_change(*way).tolist() == [-1.0]
+
+
+def test_a_plane_whose_normal_has_no_square_has_a_vertex():
+    with np.errstate(over="ignore"):  # μ = −B₁₁x₁² is no number
+        x, _ = on_plane(np.eye(2), np.array([-1.0, -2.0]), np.array([1e-200, 1e-200]))
+    assert x.tolist() == [1e200, 0.0]
