@@ -471,3 +471,13 @@ def test_the_row_sums_are_raised_by_the_units_of_their_own_rounding(k, top):
 def test_a_level_above_every_entry_is_paid_by_the_diagonal():
     """A = 2I and U = −I: λmax(A + U) = 1 and a budget of radius² = 1/4."""
     assert radius_bound(Pencil(2.0 * np.eye(2)), 0.5, np.zeros((2, 2)), level=1.0) == pytest.approx(1.25)
+
+
+def test_a_radius_is_rounded_up_and_its_budget_pays_twice_what_is_forgiven(monkeypatch):
+    u = 2.0**-52
+    assert valid_radius(Pencil(np.eye(4)), 4) == 2.0 * (1.0 + 4.0 * u)
+    monkeypatch.setattr(bounds, "smallest_B_eigenvalue", lambda _: 0.0)
+    assert valid_radius(Pencil(np.eye(4)), 4) == np.inf
+    monkeypatch.setattr(bounds, "charged_bound", lambda *_: -1.0)
+    budget = radius_bound(Pencil(9.0 * np.eye(2)), 1.0, np.zeros((2, 2)), level=1.0)
+    assert 1.0 + 2 * 64 * 2 * u < budget <= 1.0 + (2 * 64 * 2 + 4) * u
