@@ -281,6 +281,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("relaxations/bounds", "nudge *= 4.0"): FASTER,
     (
         "relaxations/bounds",
+        "scaled = -lambda_max_bound(-Scaling(u, 2.0).form(B), None) * least * least",
+    ): "the unit of the objective is no part of B̂",
+    (
+        "relaxations/bounds",
         "if not np.all(slope[short] >= 0.0):",
     ): "a slope of zero gives λ = +inf, the same answer",
     ("relaxations/bounds", "short = ~(left >= 0.0)"): "all that rounding can do was taken off before",

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_problems import optimum, random_pencil
 
-from dcgev_cvx import Gram, InvalidParameter, Pencil
+from dcgev_cvx import Gram, InvalidParameter, InvalidPencil, Pencil
 from dcgev_cvx._numerics import proofs
 from dcgev_cvx._numerics.proofs import is_definite, lambda_max_bound, leading_pair, times
 from dcgev_cvx.datasets import pitprops
@@ -481,3 +481,23 @@ def test_a_radius_is_rounded_up_and_its_budget_pays_twice_what_is_forgiven(monke
     monkeypatch.setattr(bounds, "charged_bound", lambda *_: -1.0)
     budget = radius_bound(Pencil(9.0 * np.eye(2)), 1.0, np.zeros((2, 2)), level=1.0)
     assert 1.0 + 2 * 64 * 2 * u < budget <= 1.0 + (2 * 64 * 2 + 4) * u
+
+
+def test_a_radius_by_the_rule_of_the_paper_or_by_one_that_holds(monkeypatch):
+    pencil = Pencil(np.eye(2), np.diag([4.0, 1e6]))
+    assert bounds.radius_for(pencil, 2, "paper") == 2.0
+    assert bounds.radius_for(pencil, 2, "valid") == pytest.approx(np.sqrt(2.0 / 4.0))
+    monkeypatch.setattr(bounds, "valid_radius", lambda *_: np.inf)
+    with pytest.raises(InvalidPencil, match=r"its condition number is near 1e\+00"):  # in the variables' own units
+        bounds.radius_for(pencil, 2, "valid")
+
+
+def test_a_scaled_eigenvalue_is_rounded_down(monkeypatch):
+    replies = iter([-0.5, -1.0])
+    monkeypatch.setattr(bounds, "lambda_max_bound", lambda M, B: next(replies))
+    assert smallest_B_eigenvalue(Pencil(np.eye(2), np.diag([1.0, 64.0]))) == np.nextafter(1.0, 0.0)
+
+
+def test_the_ends_of_the_range_are_scales():
+    d = np.array([1e140, 1e-140])
+    assert scale_vector(Pencil(np.eye(2)), d).tolist() == d.tolist()
