@@ -501,3 +501,26 @@ def test_a_scaled_eigenvalue_is_rounded_down(monkeypatch):
 def test_the_ends_of_the_range_are_scales():
     d = np.array([1e140, 1e-140])
     assert scale_vector(Pencil(np.eye(2)), d).tolist() == d.tolist()
+
+
+@pytest.mark.parametrize(("entry", "cut"), [(1.5, 1.5), (-1.5, -1.5), (5.0, 2.0), (-5.0, -2.0)])
+def test_a_dual_is_cut_in_the_units_of_its_scale(entry, cut):
+    assert dual_of([[0.0, entry], [entry, 0.0]], np.array([1.0, 2.0]), level=1.0).U[0, 1] == cut
+
+
+def test_a_dual_whose_charges_are_no_numbers_is_none():
+    """4·n·b·d² must be one."""
+    off = np.array([[0.0, 1.0], [1.0, 0.0]])
+    assert dual_of(2.2e307 * off, np.ones(2)) is not None
+    assert dual_of(2.3e307 * off, np.ones(2)) is None
+    assert dual_of(off, np.array([1.0, 1e5]), level=1e300) is None
+
+
+def test_a_charged_bound_knows_the_sizes_of_its_summands(monkeypatch):
+    """A + U + (c − 1)·b·D², and for its rounding |A| + |U| + (c + 1)·b·D²."""
+    asked = []
+    monkeypatch.setattr(bounds, "lambda_max_bound", lambda M, B, size: asked.extend([M, size]) or 0.0)
+    dual = Dual(np.array([[0.0, -0.5], [-0.5, 0.0]]), 0.25, np.array([1.0, 2.0]))
+    bounds.charged_bound(Pencil([[1.0, -2.0], [-2.0, 3.0]]), 3.0, dual)
+    assert asked[0].tolist() == [[1.5, -2.5], [-2.5, 5.0]]
+    assert asked[1].tolist() == [[2.0, 2.5], [2.5, 7.0]]
