@@ -524,3 +524,20 @@ def test_a_charged_bound_knows_the_sizes_of_its_summands(monkeypatch):
     bounds.charged_bound(Pencil([[1.0, -2.0], [-2.0, 3.0]]), 3.0, dual)
     assert asked[0].tolist() == [[1.5, -2.5], [-2.5, 5.0]]
     assert asked[1].tolist() == [[2.0, 2.5], [2.5, 7.0]]
+
+
+def test_dominance_takes_the_largest_of_a_row_from_a_partition_without_order(monkeypatch):
+    def reversed_sides(M, kth, axis):
+        order = np.argsort(M, axis=axis)
+        return np.hstack([order[:, :kth][:, ::-1], order[:, [kth]], order[:, kth + 1 :][:, ::-1]])
+
+    monkeypatch.setattr(np, "argpartition", reversed_sides)
+    rng, n, k = np.random.default_rng(2), 9, 4
+    G, H = rng.standard_normal((n, n)), rng.standard_normal((n, n))
+    A, B = G + G.T, np.eye(n) + 0.01 * (H + H.T)
+    left, slope = bounds.dominance(3.0, A, B, k)
+    for i in range(n):
+        row = sorted((j for j in range(n) if j != i), key=lambda j: -abs(3.0 * B[i, j] - A[i, j]))[: k - 1]
+        S = 3.0 * B - A
+        assert left[i] == pytest.approx(S[i, i] - sum(abs(S[i, j]) for j in row))
+        assert slope[i] == pytest.approx(B[i, i] - sum(np.sign(S[i, j]) * B[i, j] for j in row))
