@@ -219,3 +219,7 @@ def test_rows_that_can_pay_little_extend_a_dual():
     for size, extends in ((0.5, True), (1.0, False)):
         found = extended(Pencil(size * np.eye(4)), 2, 1.0, np.arange(2), inner)
         assert (found is not None) == extends
+
+
+def test_a_thousandth_of_a_diagonal_is_left_for_rounding():
+    assert allowance(1.0, Pencil(0.5 * np.eye(4)), 2, np.arange(4)) == pytest.approx(np.full(4, 0.4995), rel=1e-12)

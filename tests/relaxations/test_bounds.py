@@ -541,3 +541,14 @@ def test_dominance_takes_the_largest_of_a_row_from_a_partition_without_order(mon
         S = 3.0 * B - A
         assert left[i] == pytest.approx(S[i, i] - sum(abs(S[i, j]) for j in row))
         assert slope[i] == pytest.approx(B[i, i] - sum(np.sign(S[i, j]) * B[i, j] for j in row))
+
+
+def test_tolerances_and_limits_are_those_of_the_text():
+    u = 2.0**-52
+    assert Gap(1.0, 1.0 + 0.9e-9).closed
+    assert not Gap(1.0, 1.0 + 1.1e-9).closed
+    assert largest_valid_k(Pencil(np.eye(2)), 1.0 - 60.0 * u) == 1  # 64nu of radius² are forgiven
+    assert largest_valid_k(Pencil(np.eye(2)), 1.0 - 70.0 * u) == 0
+    check_sdp_size(250)
+    with pytest.raises(InvalidParameter, match="an SDP with n = 251 has 31626 variables"):
+        check_sdp_size(251)
