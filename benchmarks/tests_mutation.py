@@ -254,6 +254,40 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "models",
         "x, t = (variable('x', A[1]), variable('t', A[0]))",
     ): "the rows of a square matrix have the same length",
+    **dict.fromkeys(
+        (
+            ("exact/root", line)
+            for line in (
+                "in_time = seconds >= 12.0 * spent or math.isinf(bound)",
+                "if seconds > (1.0 if effort == 'quick' else 2.0) * (1.0 + 0.0005 * pencil.n):",
+                "return largest(pencil, pencil.leading_vector, k) if pencil.n < QUICK_LIMIT else best_row(pencil, k)",
+                "late = perf_counter() + CHECK_STEPS * 1.6e-10 * len(root.kept) ** 3 >= deadline",
+                "in_time = scaled.n - CORE >= k and perf_counter() <= deadline",
+                "if dual is None or perf_counter() >= deadline:",
+                "if root.bound < threshold(value):",
+                "weights = np.diagonal(splitting.X) - 1e-06 * np.mean(splitting.Y, axis=0)",
+                "slow = slow + 1 if bound - value >= (1.0 - PROGRESS) * (best - value) else 0",
+                "if slow == 2 or len(root.kept) < k:",
+            )
+        ),
+        FASTER,
+    ),
+    **dict.fromkeys(
+        (
+            ("exact/root", f"weights[core] = {sum_} on_support(scaled, inner.support)[core] ** {power}")
+            for sum_, power in (
+                ("1.0 - dual.a[core][:, core].T @", 2),
+                ("2.0 + dual.a[core][:, core].T @", 2),
+                ("1.0 + dual.a[core][:, core].T @", 3),
+            )
+        ),
+        "the order in which variables are tried for removal; each removal is proved",
+    ),
+    ("exact/root", "best, slow = (math.inf, 1)"): "the first check is never slow and sets it to 0",
+    (
+        "exact/root",
+        "row = np.abs(pencil.A_dot(np.eye(2, pencil.n, i)[0])) / pencil.B_roots",
+    ): "only the first row is used",
     ("exact/root", "RELAXED_LIMIT = 2501"): FASTER,
     ("exact/root", "CORE_ABOVE, CORE = (501, 300)"): FASTER,
     ("exact/root", "CORE_ABOVE, CORE = (500, 301)"): FASTER,

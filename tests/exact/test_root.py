@@ -164,6 +164,7 @@ def test_a_first_support_is_searched_for_where_the_time_allows(effort, seconds, 
 
     def counted(pencil, k, **settings):
         asked.append(settings["effort"])
+        assert not settings["check_path"]
         return SimpleNamespace(x=np.eye(1, pencil.n)[0])
 
     monkeypatch.setattr(sys.modules["dcgev_cvx.search.solve"], "solve", counted)
@@ -192,8 +193,8 @@ def test_the_smaller_of_both_bounds_where_there_is_time(monkeypatch):
         assert root.quick_bound(Pencil(Gram(np.eye(2, 4))), 2, 0.0) == 3.0
         assert root.quick_bound(Pencil(Gram(np.eye(2, 5))), 2, 0.0) == dense  # a wide factor: λmax is the faster one
         for factor in (Pencil(Gram(np.eye(5))), Pencil(Gram(np.eye(2, 5)), 2.0 * np.eye(5)), Pencil(np.eye(5))):
-            for seconds, bound in ((11.9, rows), (12.1, 3.0)):
-                clock = count(7.0)  # a second from one look at the clock to the next
+            for seconds, bound in ((23.9, rows), (24.1, 3.0)):
+                clock = count(7.0, 2.0)  # two seconds from one look at the clock to the next
                 monkeypatch.setattr(root, "perf_counter", lambda clock=clock: next(clock))
                 assert root.quick_bound(factor, 2, seconds) == bound
 
