@@ -7,7 +7,7 @@ from small_problems import null
 from dcgev_cvx import Gram, Pencil
 from dcgev_cvx._numerics.checks import UNIT_ROUNDOFF
 from dcgev_cvx.datasets import pitprops
-from dcgev_cvx.exact import ExactStatus, best_subset
+from dcgev_cvx.exact import ExactSolution, ExactStatus, best_subset
 from dcgev_cvx.exact.results import exact_from, rounding
 
 
@@ -54,3 +54,9 @@ def test_an_optimum_of_zero_is_proved_up_to_the_rounding_of_the_entries_and_no_f
     margin = rounding(pencil, 1)
     for upper, optimal in ((margin, True), (np.nextafter(margin, 1.0), False)):
         assert exact_from(pencil, np.array([0]), upper, 0.0).optimal == optimal
+
+
+def test_without_screening_no_variable_counts_as_removed():
+    found = ExactSolution(np.ones(1), (0,), 1.0, 1.0, ExactStatus.OPTIMAL, 0, 1, 0.0)
+    assert found.screened == 0
+    assert "proved to be" not in str(found)
