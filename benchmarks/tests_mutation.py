@@ -133,6 +133,54 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         ),
         "the matrices are symmetric: sums of rows are sums of columns",
     ),
+    **dict.fromkeys(
+        (
+            ("steps/shrink", f"return slope >= {limit}")
+            for limit in (
+                "2.0 * F * float(np.max(np.abs(program.a))) + 2.0 * root * math.sqrt(F)",
+                "4.0 * root * (pencil.n * pencil.A_scale + shift) / smallest",
+            )
+        ),
+        "a zero stays where the slope equals the largest pull too",
+    ),
+    (
+        "steps/accelerate",
+        "zeros = (y != 0.0).tobytes()",
+    ): "the nonzeros change when the zeros do",
+    (
+        "steps/accelerate",
+        "return ahead if np.all(np.sign(ahead) / images[-1] > 0.0) else None",
+    ): "product and quotient with a number that is not zero have the same sign",
+    ("steps/accelerate", "return z / norm if norm >= 1.0 else z"): "z/1 is z",
+    (
+        "steps/polish",
+        "scale = max(float((np.abs(gradient) / roots).max()), 2e-300)",
+    ): "a guard against division by zero",
+    ("steps/polish", "if (new / signs[support] <= 0.0).any():"): "signs on a support are 1 and −1",
+    (
+        "steps/polish",
+        "return (z / tau, 0.0) if norm < tau else (z / norm, norm - tau)",
+    ): "where the two are equal both answers are z/τ and 0",
+    ("steps/polish", "if float(x @ (B @ x)) < 1.0:"): "on the sphere itself Newton's first step is 0",
+    **dict.fromkeys(
+        (
+            ("steps/polish", "if abs(step) < 1e-09 * mu:"),
+            ("steps/polish", "if abs(step) <= 2e-09 * mu:"),
+            ("steps/polish", "NEWTON_STEPS = 61"),
+        ),
+        "Newton's method converges quadratically: a step more or less is below rounding",
+    ),
+    **dict.fromkeys(
+        (
+            ("steps/polish", "return (x / ax, mu) if 0.5 <= ax < 2.0 else vertex(B, h, a)"),
+            ("steps/polish", "return (x / ax, mu) if 0.5 < ax < 4.0 else vertex(B, h, a)"),
+        ),
+        "aᵀx is 1 to rounding, or all its digits are lost: any wide interval around 1 will do",
+    ),
+    (
+        "steps/polish",
+        "price = np.where(h / a < 0.0, -h / a, np.inf)",
+    ): "product and quotient have the same sign, and a quotient by 0 the price +inf",
     ("steps/polish", "for _ in range(3):"): "a third round changes the rounding alone",
     ("search/deflation", "for _ in range(3):"): "a third round changes the rounding alone",
     ("steps/polish", "x, mu = (np.zeros_like(h), 1.0)"): "the first round finds μ from any value",
@@ -206,7 +254,44 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "models",
         "x, t = (variable('x', A[1]), variable('t', A[0]))",
     ): "the rows of a square matrix have the same length",
+    **dict.fromkeys(
+        (
+            ("exact/root", line)
+            for line in (
+                "in_time = seconds >= 12.0 * spent or math.isinf(bound)",
+                "if seconds > (1.0 if effort == 'quick' else 2.0) * (1.0 + 0.0005 * pencil.n):",
+                "return largest(pencil, pencil.leading_vector, k) if pencil.n < QUICK_LIMIT else best_row(pencil, k)",
+                "late = perf_counter() + CHECK_STEPS * 1.6e-10 * len(root.kept) ** 3 >= deadline",
+                "in_time = scaled.n - CORE >= k and perf_counter() <= deadline",
+                "if dual is None or perf_counter() >= deadline:",
+                "if root.bound < threshold(value):",
+                "weights = np.diagonal(splitting.X) - 1e-06 * np.mean(splitting.Y, axis=0)",
+                "slow = slow + 1 if bound - value >= (1.0 - PROGRESS) * (best - value) else 0",
+                "if slow == 2 or len(root.kept) < k:",
+            )
+        ),
+        FASTER,
+    ),
+    **dict.fromkeys(
+        (
+            ("exact/root", f"weights[core] = {sum_} on_support(scaled, inner.support)[core] ** {power}")
+            for sum_, power in (
+                ("1.0 - dual.a[core][:, core].T @", 2),
+                ("2.0 + dual.a[core][:, core].T @", 2),
+                ("1.0 + dual.a[core][:, core].T @", 3),
+            )
+        ),
+        "the order in which variables are tried for removal; each removal is proved",
+    ),
+    ("exact/root", "best, slow = (math.inf, 1)"): "the first check is never slow and sets it to 0",
+    (
+        "exact/root",
+        "row = np.abs(pencil.A_dot(np.eye(2, pencil.n, i)[0])) / pencil.B_roots",
+    ): "only the first row is used",
     ("exact/root", "RELAXED_LIMIT = 2501"): FASTER,
+    ("exact/root", "CORE_ABOVE, CORE = (501, 300)"): FASTER,
+    ("exact/root", "CORE_ABOVE, CORE = (500, 301)"): FASTER,
+    ("exact/root", "QUICK_LIMIT = 1001"): FASTER,
     ("exact/root", "PROGRESS = 0.3"): FASTER,
     ("exact/branch_and_bound", "self.cost = max(1.0 * self.cost, perf_counter() - begin)"): FASTER,
     ("exact/enumeration", "margin = 4.0 * k * UNIT_ROUNDOFF * min(abs(guess), float(np.max(size)))"): FASTER,
@@ -226,6 +311,19 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "relaxations/bounds",
         "lam, nudge = (float(np.max(np.diagonal(A))), max(UNIT_ROUNDOFF * float(np.min(sizes)), TINY))",
     ): FASTER,
+    (
+        "relaxations/bounds",
+        "lam, nudge = (float(np.min(np.diagonal(A))), max(UNIT_ROUNDOFF * float(np.max(sizes)), TINY))",
+    ): FASTER,
+    ("relaxations/bounds", "nudge *= 4.0"): FASTER,
+    (
+        "relaxations/bounds",
+        "scaled = -lambda_max_bound(-Scaling(u, 2.0).form(B), None) * least * least",
+    ): "the unit of the objective is no part of B̂",
+    (
+        "relaxations/bounds",
+        "if not np.all(slope[short] >= 0.0):",
+    ): "a slope of zero gives λ = +inf, the same answer",
     ("relaxations/bounds", "short = ~(left >= 0.0)"): "all that rounding can do was taken off before",
     (
         "relaxations/bounds",

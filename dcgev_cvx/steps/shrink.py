@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._numerics.checks import Index, Vector, frozen
-from ..programs import Program, SparseFDA, SparseGEV, penalty_at_zero
+from ..programs import Program, SparseFDA, penalty_at_zero
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,6 @@ def absorbing(program: Program, y: Vector) -> bool:
     if isinstance(program, SparseFDA):
         F = program.f(y) - pencil.n * value
         return slope > 2.0 * F * float(np.max(np.abs(program.a))) + 2.0 * root * math.sqrt(F)
-    if not isinstance(program, SparseGEV):
-        return False
     shift = program.tau if program.shift == "identity" else program.tau * pencil.B_scale
     smallest = 1.0 if pencil.factor is None else pencil.factor.smallest
     return slope > 4.0 * root * (pencil.n * pencil.A_scale + shift) / smallest

@@ -88,3 +88,38 @@ def test_a_factor_is_charged_in_the_units_of_the_metric():
     charge = np.diagonal(scaled.A - scaling.objective_form(pencil.dense()[0]))
     expected = np.diagonal(scaling.objective_form(np.diag(forming_error(pencil, 2))))
     assert charge == pytest.approx(expected, rel=0.01, abs=0.0)
+
+
+def test_the_first_of_equals_is_kept_over_several_tables_too(monkeypatch):
+    """Tables of three: the best of the first one is not replaced by its equals in later ones."""
+
+    def by_threes(supports, k):
+        rows = np.array(list(supports))
+        return [rows[i : i + 3] for i in range(0, len(rows), 3)]
+
+    monkeypatch.setattr(enumeration, "tables_of", by_threes)
+    tried = try_all(Pencil(np.eye(5)), np.empty(0, dtype=np.intp), np.arange(5), 2)
+    assert (tried.count, tried.support.tolist(), tried.value) == (10, [0, 1], 1.0)
+
+
+def test_supports_without_an_entry_need_no_proof():
+    table = np.array([[0, 1], [1, 2]])
+    assert enumeration.proved_on_all(Pencil(np.zeros((3, 3))), table, -1.0) == 0.0
+    assert enumeration.proved_on_all(Pencil(np.zeros((3, 3))), table, 0.5) == 0.5
+
+
+@pytest.mark.parametrize(("guess", "larger"), [(0.5, 7.0), (-16.0, 16.0)])
+def test_the_first_margin_is_four_units_for_each_variable_of_a_support(guess, larger, monkeypatch):
+    monkeypatch.setattr(enumeration, "is_definite", lambda *_: True)
+    A = np.array([[1.0, 2.0, 0.5], [2.0, -7.0, 0.0], [0.5, 0.0, 1.0]])
+    bound = enumeration.proved_on_all(Pencil(A), np.array([[0, 1, 2]]), guess)
+    assert bound == guess + 4 * 3 * UNIT_ROUNDOFF * larger
+
+
+def test_the_time_of_an_enumeration_is_its_own():
+    assert 0.0 <= brute_force(null(5), 2).seconds < 10.0
+
+
+def test_products_below_the_normal_numbers_are_charged():
+    C = np.array([[1e-200, 1.0], [1e-200, 1.0]])
+    assert forming_error(Pencil(Gram(C)), 2)[0] == 4 * 2 * 2.0**-1074

@@ -7,7 +7,7 @@ import pytest
 
 from dcgev_cvx import Pencil
 from dcgev_cvx.exact import node_bounds
-from dcgev_cvx.exact.node_bounds import NodeBounds
+from dcgev_cvx.exact.node_bounds import Node, NodeBounds
 from dcgev_cvx.relaxations.pairwise import charges, pair_dual
 
 
@@ -48,3 +48,9 @@ def test_the_rounding_of_a_node_is_charged_for_every_summand(monkeypatch):
     M = inner + part.U + r
     assert bound == pytest.approx(np.linalg.eigvalsh(M)[-1])
     assert np.linalg.norm(M @ vector - bound * vector) < 1e-9
+
+
+def test_the_children_of_a_node_partition_its_supports():
+    inside, outside = Node(1.0, np.array([4]), np.array([0, 2, 5]), 2).children
+    assert [part.tolist() for part in inside] == [[4, 2], [0, 5]]
+    assert [part.tolist() for part in outside] == [[4], [0, 5]]

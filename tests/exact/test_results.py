@@ -7,7 +7,7 @@ from small_problems import null
 from dcgev_cvx import Gram, Pencil
 from dcgev_cvx._numerics.checks import UNIT_ROUNDOFF
 from dcgev_cvx.datasets import pitprops
-from dcgev_cvx.exact import ExactStatus, best_subset
+from dcgev_cvx.exact import ExactSolution, ExactStatus, best_subset
 from dcgev_cvx.exact.results import exact_from, rounding
 
 
@@ -47,3 +47,16 @@ def test_a_record_says_only_what_it_was_given_and_closes_up_to_rounding():
 def test_a_long_support_is_cut_after_twelve_names():
     found = best_subset(pitprops(), 13)
     assert f"13 nonzeros: {', '.join(found.names[:12])} …" in str(found)
+
+
+def test_an_optimum_of_zero_is_proved_up_to_the_rounding_of_the_entries_and_no_further():
+    pencil = Pencil(np.diag([0.0, -1.0]))
+    margin = rounding(pencil, 1)
+    for upper, optimal in ((margin, True), (np.nextafter(margin, 1.0), False)):
+        assert exact_from(pencil, np.array([0]), upper, 0.0).optimal == optimal
+
+
+def test_without_screening_no_variable_counts_as_removed():
+    found = ExactSolution(np.ones(1), (0,), 1.0, 1.0, ExactStatus.OPTIMAL, 0, 1, 0.0)
+    assert found.screened == 0
+    assert "proved to be" not in str(found)

@@ -1,6 +1,7 @@
 """What is known before branching: bounds that fit into the time, first supports, and the relaxation's end."""
 
 import sys
+from itertools import count
 from time import perf_counter
 from types import SimpleNamespace
 
@@ -163,6 +164,7 @@ def test_a_first_support_is_searched_for_where_the_time_allows(effort, seconds, 
 
     def counted(pencil, k, **settings):
         asked.append(settings["effort"])
+        assert not settings["check_path"]
         return SimpleNamespace(x=np.eye(1, pencil.n)[0])
 
     monkeypatch.setattr(sys.modules["dcgev_cvx.search.solve"], "solve", counted)
@@ -179,3 +181,83 @@ def test_the_relaxation_never_ends_with_a_worse_support():
     for support in (best, np.sort(worst)):
         found = root.descended(pencil, 4, root.Root(np.arange(30), None, np.inf, support), np.inf)
         assert root.value_of(pencil, found.support) == pytest.approx(root.value_of(pencil, best), rel=1e-12)
+
+
+def test_the_smaller_of_both_bounds_where_there_is_time(monkeypatch):
+    """A small problem always gets both, a large one where λmax, twelve times the row sums, fits."""
+    for rows, dense in ((3.0, 5.0), (5.0, 3.0)):
+        monkeypatch.setattr(root, "row_sum_bound", lambda *_, rows=rows: rows)
+        monkeypatch.setattr(root, "dense_bound", lambda *_, dense=dense: dense)
+        monkeypatch.setattr(root, "QUICK_LIMIT", 4)
+        assert root.quick_bound(Pencil(np.eye(4)), 2, 0.0) == 3.0
+        assert root.quick_bound(Pencil(Gram(np.eye(2, 4))), 2, 0.0) == 3.0
+        assert root.quick_bound(Pencil(Gram(np.eye(2, 5))), 2, 0.0) == dense  # a wide factor: λmax is the faster one
+        for factor in (Pencil(Gram(np.eye(5))), Pencil(Gram(np.eye(2, 5)), 2.0 * np.eye(5)), Pencil(np.eye(5))):
+            for seconds, bound in ((23.9, rows), (24.1, 3.0)):
+                clock = count(7.0, 2.0)  # two seconds from one look at the clock to the next
+                monkeypatch.setattr(root, "perf_counter", lambda clock=clock: next(clock))
+                assert root.quick_bound(factor, 2, seconds) == bound
+
+
+def test_the_best_row_is_chosen_and_cut_in_the_units_of_the_metric():
+    """Alone the variables are worth 4/1, 9/9, 2/1, 1/1; the row of the first is 1/3, −0.5, 0.1 in units of √Bᵢᵢ."""
+    A = np.array([[4.0, 1.0, -0.5, 0.1], [1.0, 9.0, 0.0, 0.0], [-0.5, 0.0, 2.0, 0.0], [0.1, 0.0, 0.0, 1.0]])
+    pencil = Pencil(A, np.diag([1.0, 9.0, 1.0, 1.0]))
+    assert root.best_row(pencil, 1).tolist() == [0]
+    assert root.best_row(pencil, 2).tolist() == [0, 2]
+    assert root.best_row(pencil, 3).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("n", "share", "begun"), [(30, 0.99, False), (30, 1.01, True), (20, 1.01, True)])
+def test_a_check_that_would_end_after_the_deadline_is_not_begun(n, share, begun, monkeypatch):
+    asked = []
+    monkeypatch.setattr(root, "perf_counter", lambda: 5.0)
+    monkeypatch.setattr(root, "descended", lambda scaled, k, start, deadline: asked.append(start) or start)
+    needed = root.CHECK_STEPS * 1.6e-10 * n**3
+    root.relaxed(null(n), 5, np.arange(5), 9.0, 5.0 + share * needed)
+    assert bool(asked) == begun
+
+
+@pytest.mark.parametrize(("above", "reduces"), [(30, False), (29, True)])
+def test_a_core_is_taken_of_large_problems_only(above, reduces, monkeypatch):
+    asked = []
+    monkeypatch.setattr(root, "CORE_ABOVE", above)
+    monkeypatch.setattr(root, "reduced", lambda scaled, k, start, deadline: asked.append(k) or start)
+    root.relaxed(null(30), 5, np.arange(5), 9.0, 0.0)
+    assert bool(asked) == reduces
+
+
+@pytest.mark.parametrize(("n", "cored"), [(14, False), (15, True)])
+def test_a_core_leaves_at_least_k_variables_out(n, cored, monkeypatch):
+    asked = []
+    monkeypatch.setattr(root, "CORE", 10)
+    monkeypatch.setattr(root, "promising", lambda *given: asked.append(given))
+    start = root.Root(np.arange(n), None, 9.0, np.arange(5))
+    assert root.reduced(null(n), 5, start, np.inf) is start
+    assert bool(asked) == cored
+    assert root.reduced(null(n), 5, start, 0.0) is start  # the deadline has passed
+    assert len(asked) == cored
+    for _, k, lam, support, size in asked:
+        assert (k, support.tolist(), size) == (5, [0, 1, 2, 3, 4], 10)
+        value = root.value_of(null(n), support)
+        assert (lam - value) / value == pytest.approx(1e-10, rel=1e-3)
+
+
+def test_the_dual_of_the_best_bound_is_kept(monkeypatch):
+    pencil, support = null(12), np.arange(4)
+    value = root.value_of(pencil, support)
+
+    class Scripted:
+        X = np.diag((np.arange(12) < 4).astype(float))
+
+        def __init__(self, *_):
+            pass
+
+        def bounds(self, deadline):
+            for gap in (1.0, 0.5, 0.6, 0.55):
+                yield gap, value + gap
+
+    monkeypatch.setattr(root, "PairSplitting", Scripted)
+    start = root.Root(np.arange(12), None, np.inf, support)
+    found = root.descended(pencil, 4, start, np.inf, screen=False)
+    assert (found.dual, found.bound) == (0.5, value + 0.5)

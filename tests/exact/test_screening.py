@@ -89,7 +89,7 @@ def test_allowances_are_paid_whatever_the_support():
             assert inside + e[j - 3] * len(set(support) & set(W)) < S[j, j]
 
 
-def test_an_allowance_is_the_most_that_a_row_can_pay():
+def test_an_allowance_is_the_most_that_a_row_can_pay(plain_partition):
     G = np.random.default_rng(3).standard_normal((12, 50))
     pencil, Z, lam = Pencil(G @ G.T / 50), np.arange(2, 12), 3.0
     for k in (2, 3, 5):
@@ -160,3 +160,72 @@ def test_an_allowance_pays_every_number_of_pairs(k):
     rows = -np.sort(-np.abs(S - np.diag(np.diagonal(S))), axis=1)
     paid = [(diagonal - rows[:, : k - 1 - t].sum(axis=1)) / max(t, 1) for t in range(k)]
     assert allowance(6.0, pencil, k, Z) == pytest.approx(np.min(paid, axis=0), rel=1e-12)
+
+
+@pytest.fixture
+def plain_partition(monkeypatch):
+    """A partition that promises no order on either side, and has none."""
+
+    def reversed_sides(M, kth, axis):
+        rows = np.sort(M, axis=axis)
+        return np.hstack([rows[:, :kth][:, ::-1], rows[:, [kth]], rows[:, kth + 1 :][:, ::-1]])
+
+    monkeypatch.setattr(np, "partition", reversed_sides)
+
+
+def test_the_last_charge_and_the_sizes_of_every_row(plain_partition):
+    """The smallest of the k − 1 largest."""
+    rng = np.random.default_rng(9)
+    n, k = 30, 5
+    A = np.diag(rng.standard_normal(n))
+    dual = pair_dual(rng.standard_normal((n, n)), rng.uniform(size=(n, n)), n)
+    screening = Screening(A, None, k, dual, 2.0)
+    largest = -np.sort(-dual.a, axis=1)[:, : k - 1]
+    assert screening.last.tolist() == largest[:, -1].tolist()
+    assert screening.charges == pytest.approx(largest.sum(axis=1), rel=1e-12)
+    expected = np.abs(A) + np.abs(dual.U) + np.diag(screening.charges)
+    assert screening.size == pytest.approx(expected, rel=1e-12)
+    assert np.array_equal(screening.M, A + dual.U)
+
+
+@pytest.mark.parametrize(("deadline", "tried"), [(np.inf, [37, 34, 28, 16]), (0.0, [37])])
+def test_twice_as_many_variables_are_kept_after_each_failure_until_the_deadline(deadline, tried, monkeypatch):
+    asked = []
+    dual = pair_dual(np.zeros((40, 40)), np.ones((40, 40)), 40)
+    screening = Screening(np.eye(40), None, 3, dual, 2.0)
+
+    def never(self, Z):
+        asked.append(len(Z))
+        assert len(asked) <= len(tried)
+        return False
+
+    monkeypatch.setattr(Screening, "excluded", never)
+    assert screening.kept(np.arange(40.0), deadline).tolist() == list(range(40))
+    assert asked == tried
+    monkeypatch.setattr(Screening, "excluded", lambda self, Z: len(Z) == 34)
+    assert screening.kept(np.arange(40.0)).tolist() == list(range(34, 40))
+
+
+def test_an_allowance_pays_for_a_support_without_a_pair_too():
+    """Diagonal 1 and 0.4 beside it, k = 3: no pair leaves 1 − 0.8, one 1 − 0.4, two 1/2 each."""
+    pencil = Pencil(0.4 * (np.ones((5, 5)) - np.eye(5)))
+    assert allowance(1.0, pencil, 3, np.arange(1, 5)) == pytest.approx(np.full(4, SLACK - 0.8))
+
+
+def test_as_many_rows_as_the_core_holds_may_lack_dominance():
+    """At λ = 1 the support and the row of 1 are not dominant: three rows."""
+    pencil, support = Pencil(np.diag([5.0, 4.0, 1.0, 0.5, 0.6, 0.1])), np.array([0, 1])
+    assert promising(pencil, 2, 1.0, support, 2) is None
+    assert promising(pencil, 2, 1.0, support, 3).tolist() == [0, 1, 2]
+    assert promising(pencil, 2, 1.0, support, 4).tolist() == [0, 1, 2, 4]
+
+
+def test_rows_that_can_pay_little_extend_a_dual():
+    inner = pair_dual(np.zeros((2, 2)), np.ones((2, 2)), 2)
+    for size, extends in ((0.5, True), (1.0, False)):
+        found = extended(Pencil(size * np.eye(4)), 2, 1.0, np.arange(2), inner)
+        assert (found is not None) == extends
+
+
+def test_a_thousandth_of_a_diagonal_is_left_for_rounding():
+    assert allowance(1.0, Pencil(0.5 * np.eye(4)), 2, np.arange(4)) == pytest.approx(np.full(4, 0.4995), rel=1e-12)

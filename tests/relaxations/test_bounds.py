@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_problems import optimum, random_pencil
 
-from dcgev_cvx import Gram, InvalidParameter, Pencil
+from dcgev_cvx import Gram, InvalidParameter, InvalidPencil, Pencil
 from dcgev_cvx._numerics import proofs
 from dcgev_cvx._numerics.proofs import is_definite, lambda_max_bound, leading_pair, times
 from dcgev_cvx.datasets import pitprops
@@ -451,3 +451,104 @@ def test_a_dual_costs_its_largest_entry_and_a_few_units():
 def test_a_charge_is_one_less_on_the_diagonal_for_the_dual_s_own():
     dual = Dual(np.array([[0.0, 0.5], [0.5, 0.0]]), 0.25, np.array([1.0, 2.0]))
     assert charged(np.eye(2), 3.0, dual).tolist() == [[1.5, 0.5], [0.5, 3.0]]
+
+
+@pytest.mark.parametrize(("spread", "proofs_made"), [(16.0, 1), (64.0, 2)])
+def test_units_are_taken_out_of_the_metric_where_they_differ_by_more_than_four(spread, proofs_made, monkeypatch):
+    asked = []
+    monkeypatch.setattr(bounds, "lambda_max_bound", lambda M, B: asked.append(M) or float(np.linalg.eigvalsh(M)[-1]))
+    assert smallest_B_eigenvalue(Pencil(np.eye(2), np.diag([1.0, spread]))) == 1.0
+    assert len(asked) == proofs_made
+
+
+@pytest.mark.parametrize(("k", "top"), [(1, 1.0), (2, 1.5)])
+def test_the_row_sums_are_raised_by_the_units_of_their_own_rounding(k, top):
+    """32(k + 2) units of the sum and of the largest entry, 3."""
+    bound = row_sum_bound(Pencil([[1.0, 0.5], [0.5, -3.0]]), k)
+    assert bound == top + 32.0 * (k + 2) * 2.0**-52 * (top + 3.0)
+
+
+def test_a_level_above_every_entry_is_paid_by_the_diagonal():
+    """A = 2I and U = −I: λmax(A + U) = 1 and a budget of radius² = 1/4."""
+    assert radius_bound(Pencil(2.0 * np.eye(2)), 0.5, np.zeros((2, 2)), level=1.0) == pytest.approx(1.25)
+
+
+def test_a_radius_is_rounded_up_and_its_budget_pays_twice_what_is_forgiven(monkeypatch):
+    u = 2.0**-52
+    assert valid_radius(Pencil(np.eye(4)), 4) == 2.0 * (1.0 + 4.0 * u)
+    monkeypatch.setattr(bounds, "smallest_B_eigenvalue", lambda _: 0.0)
+    assert valid_radius(Pencil(np.eye(4)), 4) == np.inf
+    monkeypatch.setattr(bounds, "charged_bound", lambda *_: -1.0)
+    budget = radius_bound(Pencil(9.0 * np.eye(2)), 1.0, np.zeros((2, 2)), level=1.0)
+    assert 1.0 + 2 * 64 * 2 * u < budget <= 1.0 + (2 * 64 * 2 + 4) * u
+
+
+def test_a_radius_by_the_rule_of_the_paper_or_by_one_that_holds(monkeypatch):
+    pencil = Pencil(np.eye(2), np.diag([4.0, 1e6]))
+    assert bounds.radius_for(pencil, 2, "paper") == 2.0
+    assert bounds.radius_for(pencil, 2, "valid") == pytest.approx(np.sqrt(2.0 / 4.0))
+    monkeypatch.setattr(bounds, "valid_radius", lambda *_: np.inf)
+    with pytest.raises(InvalidPencil, match=r"its condition number is near 1e\+00"):  # in the variables' own units
+        bounds.radius_for(pencil, 2, "valid")
+
+
+def test_a_scaled_eigenvalue_is_rounded_down(monkeypatch):
+    replies = iter([-0.5, -1.0])
+    monkeypatch.setattr(bounds, "lambda_max_bound", lambda M, B: next(replies))
+    assert smallest_B_eigenvalue(Pencil(np.eye(2), np.diag([1.0, 64.0]))) == np.nextafter(1.0, 0.0)
+
+
+def test_the_ends_of_the_range_are_scales():
+    d = np.array([1e140, 1e-140])
+    assert scale_vector(Pencil(np.eye(2)), d).tolist() == d.tolist()
+
+
+@pytest.mark.parametrize(("entry", "cut"), [(1.5, 1.5), (-1.5, -1.5), (5.0, 2.0), (-5.0, -2.0)])
+def test_a_dual_is_cut_in_the_units_of_its_scale(entry, cut):
+    assert dual_of([[0.0, entry], [entry, 0.0]], np.array([1.0, 2.0]), level=1.0).U[0, 1] == cut
+
+
+def test_a_dual_whose_charges_are_no_numbers_is_none():
+    """4·n·b·d² must be one."""
+    off = np.array([[0.0, 1.0], [1.0, 0.0]])
+    assert dual_of(2.2e307 * off, np.ones(2)) is not None
+    assert dual_of(2.3e307 * off, np.ones(2)) is None
+    assert dual_of(off, np.array([1.0, 1e5]), level=1e300) is None
+
+
+def test_a_charged_bound_knows_the_sizes_of_its_summands(monkeypatch):
+    """A + U + (c − 1)·b·D², and for its rounding |A| + |U| + (c + 1)·b·D²."""
+    asked = []
+    monkeypatch.setattr(bounds, "lambda_max_bound", lambda M, B, size: asked.extend([M, size]) or 0.0)
+    dual = Dual(np.array([[0.0, -0.5], [-0.5, 0.0]]), 0.25, np.array([1.0, 2.0]))
+    bounds.charged_bound(Pencil([[1.0, -2.0], [-2.0, 3.0]]), 3.0, dual)
+    assert asked[0].tolist() == [[1.5, -2.5], [-2.5, 5.0]]
+    assert asked[1].tolist() == [[2.0, 2.5], [2.5, 7.0]]
+
+
+def test_dominance_takes_the_largest_of_a_row_from_a_partition_without_order(monkeypatch):
+    def reversed_sides(M, kth, axis):
+        order = np.argsort(M, axis=axis)
+        return np.hstack([order[:, :kth][:, ::-1], order[:, [kth]], order[:, kth + 1 :][:, ::-1]])
+
+    monkeypatch.setattr(np, "argpartition", reversed_sides)
+    rng, n, k = np.random.default_rng(2), 9, 4
+    G, H = rng.standard_normal((n, n)), rng.standard_normal((n, n))
+    A, B = G + G.T, np.eye(n) + 0.01 * (H + H.T)
+    left, slope = bounds.dominance(3.0, A, B, k)
+    for i in range(n):
+        row = sorted((j for j in range(n) if j != i), key=lambda j: -abs(3.0 * B[i, j] - A[i, j]))[: k - 1]
+        S = 3.0 * B - A
+        assert left[i] == pytest.approx(S[i, i] - sum(abs(S[i, j]) for j in row))
+        assert slope[i] == pytest.approx(B[i, i] - sum(np.sign(S[i, j]) * B[i, j] for j in row))
+
+
+def test_tolerances_and_limits_are_those_of_the_text():
+    u = 2.0**-52
+    assert Gap(1.0, 1.0 + 0.9e-9).closed
+    assert not Gap(1.0, 1.0 + 1.1e-9).closed
+    assert largest_valid_k(Pencil(np.eye(2)), 1.0 - 60.0 * u) == 1  # 64nu of radius² are forgiven
+    assert largest_valid_k(Pencil(np.eye(2)), 1.0 - 70.0 * u) == 0
+    check_sdp_size(250)
+    with pytest.raises(InvalidParameter, match="an SDP with n = 251 has 31626 variables"):
+        check_sdp_size(251)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcgev_cvx import Gram, InvalidParameter, Pencil, SparseFDA, SparseGEV
-from dcgev_cvx.steps.closed import power_step, soft_threshold_step
+from dcgev_cvx.steps.closed import power_step, soft_threshold, soft_threshold_step
 
 epsilons = st.sampled_from([1.0, 1e-2, 1e-4, 1e-8, 2.2e-16])
 
@@ -120,3 +120,13 @@ def test_refinement_corrects_a_wrong_solve(monkeypatch):
     true = Pencil.B_solve
     monkeypatch.setattr(Pencil, "B_solve", lambda self, c: true(self, c) * np.array([1.0, 1.0, 1.0, 1.0 - 1e-6]))
     assert np.abs(power_step(program, y).x - exact.x).max() <= 1e-10
+
+
+def test_a_threshold_leaves_no_negative_zero():
+    assert not np.signbit(soft_threshold(np.array([-1.0, -3.0]), np.array([2.0, 2.0]))).tolist()[0]
+
+
+def test_coordinates_of_very_different_size_and_the_time_of_a_step():
+    out = soft_threshold_step(SparseGEV(Pencil(np.diag([1e200, 1e-200])), 0.0), np.array([0.6, 0.8]))
+    assert out.x.tolist() == [1.0, 0.0]
+    assert 0.0 <= out.seconds < 10.0

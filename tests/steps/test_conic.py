@@ -1,5 +1,7 @@
 """Each form of the MM step: printable, compiled once, right to the last digits through every solver."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -399,3 +401,86 @@ def test_a_refined_answer_is_refused_from_the_tolerance_on(residual, passes, mon
     else:
         with pytest.raises(SolverFailed):
             conic.certified(program, program.start(), program.start(), "X")
+
+
+def metric_problem():
+    A, B = referee.random_pencil(5, 4, cond=10.0, indefinite=True)
+    program = SparseGEV(Pencil(A, B), 0.3, 0.1, shift="metric")
+    s = surrogate_at(program, program.start())
+    return s, *polish(s, s.project(np.ones(4)))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_an_answer_is_refined_within_a_twentieth_of_its_size(sign):
+    """x relative to max(1, ‖answer‖), z relative to (cᵀB⁻¹c)^½, which lies at (τ + μ)x."""
+    s, x, mu = metric_problem()
+    assert mu > 0.0
+    size = (s.tau + mu) / s.size
+    assert refined(s, (1.0 + 0.01 * sign / size) * (s.tau + mu) * x, "z", "X")[2] == pytest.approx(0.01, rel=1e-9)
+    for share, trusted in ((0.049, True), (0.051, False)):
+        longer = 1.0 / (1.0 - share) if sign > 0.0 else 1.0 - share
+        for answer, variable in ((longer * x, "x"), ((1.0 + sign * share / size) * (s.tau + mu) * x, "z")):
+            if trusted:
+                found = refined(s, answer, variable, "X")
+                assert found[2] == pytest.approx(share, rel=1e-9)
+                assert found[0] == pytest.approx(x, rel=1e-12)
+            else:
+                with pytest.raises(SolverFailed, match=r"0\.051 away from the minimiser"):
+                    refined(s, answer, variable, "X")
+
+
+def test_an_answer_of_zero_is_refined_too():
+    s, _, mu = metric_problem()
+    with pytest.raises(SolverFailed, match=f"{(s.tau + mu) / s.size:.2g} away"):
+        refined(s, np.zeros(4), "z", "X")
+
+
+def test_an_answer_is_as_low_to_a_millionth_of_its_terms():
+    """c = 1 and p = 2 + δ in the ball |x| ≤ 1: the surrogate at ½ is δ/2, beside terms of ½·(4 + δ)."""
+    s = surrogate_at(SparseGEV(Pencil([[1.0]]), 0.0), np.ones(1))
+    for excess, low in ((3.9e-6, True), (4.1e-6, False)):
+        tie = replace(s, c=np.ones(1), p=np.array([2.0 + excess]))
+        assert conic.as_low(tie, np.array([0.5]), np.zeros(1)) == low
+    tie = replace(s, c=np.ones(1), p=np.array([2.0]))
+    for outside, low in ((0.9e-6, True), (1.1e-6, False)):
+        assert conic.as_low(tie, np.array([1.0 + outside]), np.zeros(1)) == low
+
+
+def test_slackness_and_violation_are_residuals_too(monkeypatch):
+    program = SparseGEV(Pencil(np.eye(2)), 0.1)
+    monkeypatch.setattr(conic, "step_residuals", lambda *_: (0.0, 1.1e-8))
+    with pytest.raises(SolverFailed, match=r"1\.1e-08"):
+        conic.certified(program, program.start(), program.start(), "X")
+    monkeypatch.setattr(conic, "step_residuals", lambda *_: (0.0, 0.0))
+    with pytest.raises(SolverFailed, match="KKT residual"):
+        conic.certified(program, program.start(), 1.1 * program.start(), "X")
+
+
+@pytest.mark.parametrize(
+    ("value", "accepted"),
+    [([0.5, -0.9e100], True), ([0.5, 1.1e100], False), ([0.5, np.nan], False), ([0.5], False), ([0.5, 1j], False)],
+)
+def test_an_answer_is_two_numbers_below_1e100(value, accepted):
+    x = cp.Variable(2)
+    x.save_value(np.array(value))
+    if accepted:
+        assert conic.answer_of(x, "X").tolist() == value
+    else:
+        with pytest.raises(SolverFailed, match="X reported success"):
+            conic.answer_of(x, "X")
+
+
+@pytest.mark.parametrize(
+    ("form", "shift"), [(LassoStep, "identity"), (QCQPStep, "metric"), (MetricLassoStep, "metric")]
+)
+def test_multiplier_and_time_are_in_the_user_s_units(form, shift):
+    """The KKT system times xᵀ, with xᵀBx = 1: μ = cᵀx − τxᵀMx − ½pᵀ|x|."""
+    A, B = referee.random_pencil(6, 5, cond=10.0, indefinite=True)
+    program = SparseGEV(Pencil(1e3 * A, 1e-2 * B), 3e4, 0.1, shift=shift)
+    y = program.start()
+    out = form()(program, y)
+    square = 1.0 if shift == "metric" else out.x @ out.x
+    mu = program.linear(y) @ out.x - program.tau * square - 0.5 * program.slopes(y) @ np.abs(out.x)
+    assert program.pencil.B_norm(out.x) == pytest.approx(1.0)
+    assert out.mu == pytest.approx(mu, rel=1e-9)
+    assert 0.0 < out.seconds < 10.0

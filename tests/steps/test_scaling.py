@@ -157,3 +157,11 @@ def test_the_price_of_a_bent_penalty_is_its_slope_at_a_point_of_size_one():
     program = SparseFDA([1.0, 0.5], np.eye(2), 1e9, 1e-3)
     scaling = Scaling.of_program(program)
     assert 0.25 <= scaling.cost(program.slopes(scaling.u))[0] <= 4.0
+
+
+@pytest.mark.parametrize(("share", "rescaled"), [(0.8, False), (1.2, True)])
+def test_the_unit_of_sparse_fda_follows_a_penalty_a_million_times_larger(share, rescaled):
+    """At a = e₁ and B = I the length of x is 1/2 in the units of size 2, and 4·ν_ε·½/(½ + ε) the price there."""
+    price = SparseFDA([1.0, 0.0], np.eye(2), 1.0, 1.0).nu_eps * 4.0 * 0.5 / (0.5 + 1.0)
+    scaling = Scaling.of_program(SparseFDA([1.0, 0.0], np.eye(2), share * 1e6 / price, 1.0))
+    assert (scaling.o > 0.25) == rescaled

@@ -134,5 +134,13 @@ def test_zeros_of_fda_absorb_from_the_stated_slope_on():
     """2F·max|a| + 2√max Bᵢᵢ·√F with F = yᵀBy = 16 but for the penalty."""
     eps, limit = 1e-6, 2.0 * 16.0 + 2.0 * 4.0 * 4.0
     for slope, answer in ((0.98 * limit, False), (1.02 * limit, True)):
-        program = SparseFDA([1.0, 1.0], 16.0 * np.eye(2), slope * eps * np.log1p(1.0 / eps), eps)
+        program = SparseFDA([1.0, 0.5], 16.0 * np.eye(2), slope * eps * np.log1p(1.0 / eps), eps)
         assert absorbing(program, np.array([1.0, 0.0])) == answer
+
+
+def test_the_zero_point_is_not_shrunk_to_no_variables():
+    face = Restriction.whole(SparseGEV(Pencil(np.eye(4)), 0.3))
+    assert absorbing(face.part, np.zeros(4))
+    assert face.shrunk(np.zeros(4)) is face
+    assert face.constant == 0.0
+    assert face.shrunk(np.eye(4)[0]).support.tolist() == [0]
