@@ -21,6 +21,28 @@ def gains_of(pencil, support):
     return table.gains(support[None], *leading(pencil, support[None]), np.arange(pencil.n))[0]
 
 
+@pytest.mark.parametrize("metric", [True, False])
+def test_gains_follow_the_formula(metric):
+    """Every number for two supports, with G from the eigenvectors of SciPy and sums written out."""
+    pencil = conditioned(7, 7, 30.0) if metric else Pencil(conditioned(7, 7, 30.0).A)
+    A, B = pencil.dense()
+    supports = np.array([[0, 2, 5], [1, 3, 4]])
+    values, vectors = leading(pencil, supports)
+    found = exchange_table.exchange_gains(pencil, supports, np.arange(7), vectors, values)
+    for S, gains in zip(supports, found, strict=True):
+        outside = np.setdiff1d(np.arange(7), S)
+        lam, V = eigh(A[np.ix_(S, S)], B[np.ix_(S, S)])
+        x, H = V[:, -1], A - lam[-1] * B
+        G = sum(np.outer(V[:, m], V[:, m]) / (lam[-1] - lam[m]) for m in range(2))
+        for i in range(3):
+            for j in outside:
+                u, r, s = x @ H[S, j], G[i] @ H[S, j], H[j, j] + H[j, S] @ G @ H[S, j]
+                rises, falls = x[i] ** 2 * s + u**2 * G[i, i] - 2.0 * x[i] * u * r, r**2 - s * G[i, i]
+                expected = 0.0 if rises <= 0.0 else np.inf if falls <= 0.0 else rises / falls
+                assert gains[i, j] == pytest.approx(expected, rel=1e-6)
+    assert len(np.unique(found[np.isfinite(found)])) > 3
+
+
 @settings(max_examples=40)
 @given(
     st.integers(0, 1000), st.integers(1, 9), st.sampled_from([1.0, 1e2, 1e4, 1e6]), st.sampled_from([0.0, 1.0, 1e-5])
