@@ -75,6 +75,18 @@ def test_pair_value_is_the_larger_root():
     top = eigh([[1.0, 0.3], [0.3, -2.0]], [[2.0, 0.1], [0.1, 1.0]], eigvals_only=True)[-1]
     args = (1.0, 2.0, np.array([0.3]), np.array([0.1]), np.array([-2.0]), np.array([1.0]))
     assert pair_value(*args)[0] == pytest.approx(top, rel=1e-12)
+    p, q, a, b, r, s = args
+    assert pair_value(1e-3 * p, q, 1e-3 * a, b, 1e-3 * r, s)[0] == pytest.approx(1e-3 * top, rel=1e-12)
+
+
+def test_a_dependent_pair_has_a_large_value_and_no_infinite_one():
+    """q·s = b²: the determinant is taken to be 1e-14·q·s, and the larger root is then (p·s + q·r − 2ab)/that."""
+    found = pair_value(1.0, 4.0, np.zeros(1), np.array([6.0]), np.ones(1), np.array([9.0]))
+    assert found[0] == pytest.approx((9.0 + 4.0) / 36e-14, rel=1e-9)
+
+
+def test_a_table_of_all_exchanges_takes_ten_million_multiplications_at_most():
+    assert exchange_table.TABLE == 1e7
 
 
 def test_support_values_are_eigenvalues():
