@@ -41,6 +41,8 @@ def test_gains_follow_the_formula(metric):
                 expected = 0.0 if rises <= 0.0 else np.inf if falls <= 0.0 else rises / falls
                 assert gains[i, j] == pytest.approx(expected, rel=1e-6)
     assert len(np.unique(found[np.isfinite(found)])) > 3
+    part = exchange_table.exchange_gains(pencil, supports, np.array([6, 2]), vectors, values)
+    assert part == pytest.approx(found[:, :, [6, 2]], rel=1e-9)
 
 
 @settings(max_examples=40)
