@@ -16,6 +16,16 @@ seeds = st.integers(0, 10_000)
 KINDS = ["hotelling", "orthogonalized-hotelling", "projection", "schur"]
 
 
+@pytest.mark.parametrize(("tilt", "new"), [(0.8, 0), (1.2, 1)])
+@pytest.mark.parametrize("n", [2, 5])
+def test_what_lies_in_the_span_but_for_rounding_drops_out(tilt, new, n):
+    """A thousand units for each of the n variables are rounding."""
+    w = np.eye(n)[0] + tilt * 1e3 * n * 2.0**-52 * np.eye(n)[1]
+    W = orthonormal(Pencil(np.eye(n)), w[:, None], np.eye(n)[:, :1])
+    assert W.shape == (n, new)
+    assert not new or W[:, 0] == pytest.approx(np.eye(n)[1], abs=1e-3)
+
+
 def whitened(pencil):
     A, B = pencil.dense()
     L = cholesky(B, lower=True)

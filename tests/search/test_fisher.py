@@ -105,7 +105,7 @@ def test_the_least_squares_form_by_its_formulas():
     first, second = X[:2], X[2:]
     assert form.a == pytest.approx(first.mean(axis=0) - second.mean(axis=0))
     pooled = (2 * np.cov(first.T, bias=True) + 3 * np.cov(second.T, bias=True)) / 5.0
-    assert form.B == pytest.approx(pooled + 0.5 * np.eye(2))
+    assert pytest.approx(pooled + 0.5 * np.eye(2)) == form.B
     z = np.array([0.3, -0.7])
     lam, x = form.lasso_of(z, 0.4)
     s = 2.0 / (2.0 * z @ form.B @ z + 2.0 * form.pi + 0.4)

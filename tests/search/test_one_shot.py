@@ -13,7 +13,6 @@ from dcgev_cvx.search import one_shot as module
 from dcgev_cvx.search.one_shot import STILL, factor_steps, one_shot, settle, survivors
 from dcgev_cvx.steps.closed import soft_threshold_step
 
-
 LEVELS = [10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.001]
 
 

@@ -10,7 +10,6 @@ from families import cca, pca
 from dcgev_cvx import InvalidParameter, Pencil, Status, datasets, path, rho_max, solve, sparse_gev
 from dcgev_cvx.search.path import Path, PathPoint, on_path
 
-
 MODULE = sys.modules["dcgev_cvx.search.path"]  # the name is also that of a function
 
 
