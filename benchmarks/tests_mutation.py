@@ -185,6 +185,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "search/restarts",
         "votes[self.generator.permutation(parents[0])[:leaving]] = -2.0",
     ): "the other votes are not negative: any negative number is below them",
+    ("search/restarts", "votes[parent] += 2.0"): "what is added to votes between 0 and 1 orders them alike",
     ("search/one_shot", "x, rho = (x.astype(R.dtype), 1.0)"): "at least one step is made, which sets ρ",
     **dict.fromkeys(
         (

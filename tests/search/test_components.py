@@ -36,7 +36,7 @@ def test_a_component_is_sought_in_what_the_one_before_left_and_told_in_words():
     assert [line.partition(" ")[0] for line in str(found).splitlines()[:3]] == ["1.", "2.", "3."]
     assert str(found).splitlines()[-1] == "projector trace 90.00%, adjusted 90.00%, plain sum 90.00%"
     assert {s.method for s in found.solutions} == {"Algorithm 2 (dc_pca)"}
-    with pytest.raises(InvalidParameter, match="rho = 60.0 gives x = 0 for component 2: lower rho"):
+    with pytest.raises(InvalidParameter, match=r"rho = 60\.0 gives x = 0 for component 2: lower rho"):
         components_by_penalty(Pencil(np.diag([4.0, 0.5])), 2, 60.0, "projection")
 
 

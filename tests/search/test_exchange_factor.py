@@ -69,7 +69,7 @@ def test_pools_are_chosen_until_one_has_no_exchange_or_twenty_for_each_member_ar
 
 
 def test_few_outsiders_are_all_in_the_pool():
-    found, R = pool(0, n=12, k=5)
+    found, _ = pool(0, n=12, k=5)
     found.choose()
     assert sorted(found.adds.tolist()) == list(range(5, 12))
     assert sorted(found.places.tolist()) == list(range(5))

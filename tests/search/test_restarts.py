@@ -8,6 +8,7 @@ from families import cca, conditioned, factor, pca, value_on
 
 from dcgev_cvx import Gram, Pencil
 from dcgev_cvx.search import restarts
+from dcgev_cvx.search.one_shot import one_shot
 from dcgev_cvx.search.restarts import ROUND, TOPS, Search
 
 
@@ -37,6 +38,12 @@ def test_the_eight_best_of_all_supports_are_kept_and_starts_are_counted():
     assert [S.tolist() for S in search.ranked[:3]] == [[0, 1], [0, 3], [0, 5]]
     assert search.starts == {"one": 1, "nine": 9}
     assert search.method == "exchanges from 10 starts"
+
+
+def test_one_shot_gives_the_support_of_its_x():
+    pencil = pca(0)
+    x, _ = one_shot(pencil, 3, pencil.leading_vector)
+    assert search_of(pencil, 3).one_shot_support(pencil.leading_vector).tolist() == np.flatnonzero(x).tolist()
 
 
 def test_what_was_spent_before_counts_against_a_construction():
