@@ -217,6 +217,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "y[place] = Ax / self.value if self.value > 0.0 else 2.0",
     ): "where the value is 0 no other member has a row: the power step scales y to unit length",
     ("search/exchange_factor", "y[place] = 2.0"): "the only nonzero of y, which is scaled to unit length",
+    (
+        "search/matching_program",
+        "if info != 0 or not np.all(x / signs > 0.0):",
+    ): "signs on a support are 1 and −1",
     ("search/matching_program", "if top < 0.0:"): "where xᵀAx = 0 no ρ_ε is positive either",
     ("search/constructions", "size = max(2, CHUNK // pencil.n)"): FASTER,
     (
