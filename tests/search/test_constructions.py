@@ -246,3 +246,4 @@ def test_spread_adds_one_variable_and_leaves_a_full_support_as_it_is():
     flat, x = Pencil(np.eye(4)), np.array([0.6, 0.8, 0.0, 0.0])
     assert np.count_nonzero(spread(flat, x, 3)) == 3
     assert spread(flat, x, 2) is x
+    assert np.count_nonzero(spread(Pencil(np.zeros((3, 3))), np.eye(3)[0], 2)) == 2

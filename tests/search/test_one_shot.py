@@ -62,9 +62,11 @@ def test_a_wider_factor_takes_two_steps_on_all_columns_and_the_others_on_3k(seed
             x = np.zeros(18)
             x[pool] = part
     sizes, plain = [], module.settle
-    monkeypatch.setattr(module, "settle", lambda product, y, *rest: sizes.append(len(y)) or plain(product, y, *rest))
+    monkeypatch.setattr(
+        module, "settle", lambda product, y, *rest: sizes.append((len(y), rest[-1])) or plain(product, y, *rest)
+    )
     found = factor_steps(Gram(C), 3, np.ones(18) / np.sqrt(18.0))
-    assert [size for size in sizes if size < 18] == pools != []
+    assert [size for size in sizes if size != (18, 2)] == [(size, 38) for size in pools] != []
     assert found[0] == pytest.approx(x, abs=1e-9)
     assert found[1] == pytest.approx(rho, rel=1e-9)
 
@@ -100,6 +102,15 @@ def test_with_a_metric_the_compiled_steps_get_the_levels_and_a_wider_stop(monkey
     assert start == pytest.approx(np.ones(8) / np.sqrt(np.sum(pencil.B)), rel=1e-12)
     kept = np.argsort(-pencil.B_roots)[:3]
     assert np.flatnonzero(x).tolist() == np.sort(kept).tolist()
+
+
+def test_a_factor_with_a_metric_needs_no_shift(monkeypatch):
+    shifts = []
+    monkeypatch.setattr(
+        "dcgev_cvx.steps.kernels.one_shot_gev", lambda A, B, L, tau, *_: shifts.append((A.shape, tau)) or 0.0
+    )
+    one_shot(Pencil(Gram(np.ones((2, 5))), np.diag(np.arange(1.0, 6.0))), 3, np.ones(5))
+    assert shifts == [((5, 5), 0.0)]
 
 
 def test_all_variables_are_kept_as_they_are_without_a_penalty():
