@@ -132,6 +132,14 @@ def test_variables_that_differ_by_rounding_are_equal(sign):
             assert best_variable(Pencil(np.diag(a))).tolist() == [first]
 
 
+@pytest.mark.parametrize("size", [1.0, -1.0, 1e-3])
+def test_spread_costs_no_more_than_rounding(size):
+    """Half of each: the value falls by half the difference."""
+    for gap, nonzeros in ((1e-12, 2), (3e-12, 1)):
+        pencil = Pencil(np.diag([size, size - abs(size) * gap]))
+        assert np.count_nonzero(spread(pencil, np.array([1.0, 0.0]), 2)) == nonzeros
+
+
 def test_units_are_taken_out_of_what_is_not_of_ordinary_size():
     for A, B in ((1.0, 1.0), (2.0**50, 2.0**-50), (0.0, 1.0)):
         assert in_units(Pencil(A * np.eye(2), B * np.eye(2)))[1:] == (1.0, 1.0)
