@@ -28,7 +28,11 @@ LONGEST = {"quick": 20.0}
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of one solver: the seeds at which it failed, the checks that failed first, CPU time."""
+    """The result of one solver: the seeds at which it failed, the checks that failed first, CPU time.
+
+    unjudged are the seeds at which no answer was wrong but a call did not return in time; a wrong solver is caught then
+    too, since it does not pass.
+    """
 
     level: str
     name: str
@@ -36,6 +40,7 @@ class Verdict:
     trials: int
     checks: tuple[str, ...]
     seconds: float
+    unjudged: tuple[int, ...] = ()
 
     @property
     def caught(self) -> str:
@@ -59,13 +64,14 @@ def solvers() -> Any:
 def trial(kind: str, index: int, effort: Any, seeds: Sequence[int]) -> Verdict:
     """One solver, given by its index in the catalogue, which can be passed to a worker process."""
     entry = getattr(solvers(), kind)[index]
-    begin, failed, checks = process_time(), list[int](), tuple[str, ...]()
+    begin, failed, unjudged, checks = process_time(), list[int](), list[int](), tuple[str, ...]()
     for seed in seeds:
         report = verify.check(entry.make(), entry.level, seed=seed, effort=effort, tol=entry.tol)
         if not report.ok:
-            failed.append(seed)
+            (unjudged if kind == "RIGHT" and report.verdict == "not judged" else failed).append(seed)
             checks = checks or tuple(outcome.name for outcome in report.contract if not outcome.passed)
-    return Verdict(entry.level, entry.name, tuple(failed), len(seeds), checks, process_time() - begin)
+    used = process_time() - begin
+    return Verdict(entry.level, entry.name, tuple(failed), len(seeds), checks, used, tuple(unjudged))
 
 
 def trials(kind: str, effort: str, levels: Sequence[str]) -> Iterator[Verdict]:
@@ -111,6 +117,7 @@ def right_measures(effort: str, levels: Sequence[str]) -> Iterator[Measure]:
     found: list[Verdict] = []
     for verdict in trials("RIGHT", effort, levels):
         accused = f"ACCUSED at seeds {list(verdict.failed)} by {verdict.caught}" if verdict.failed else "passed"
+        accused += f", not judged at seeds {list(verdict.unjudged)}" if verdict.unjudged else ""
         print(f"  right {verdict.level:<11} {verdict.name:<50} {verdict.trials:>3} seeds  {accused}", flush=True)
         found.append(verdict)
     detail = f"{len(found)} right solvers, {sum(v.trials for v in found)} trials"

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -192,8 +193,6 @@ class Solution:
         Whether some ρ̃ on the path from the leading eigenvector gives k nonzeros; None if that was not computed.
     certificate : Certificate, optional
         The certificate of the last d.c. program.
-    passes : int
-        The number of products with A; 0 if not counted.
     names : tuple of str, optional
         The names of the variables.
 
@@ -215,7 +214,6 @@ class Solution:
     eps: float = math.nan
     on_path: bool | None = None
     certificate: Certificate | None = None
-    passes: int = 0
     names: tuple[str, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -252,7 +250,6 @@ def solution_of(
     eps: float = math.nan,
     on_path: bool | None = None,
     certificate: Certificate | None = None,
-    passes: int = 0,
 ) -> Solution:
     """The Solution of any nonzero vector: scaled to unit B norm, its value computed from the data."""
     x = as_vector(x, expect_pencil(pencil).n, "x")
@@ -262,9 +259,7 @@ def solution_of(
     x = frozen(x / norm)
     support = tuple(int(i) for i in np.flatnonzero(x))
     found = value(pencil, x)
-    return Solution(
-        x, len(support), support, found, method, seconds, rho, eps, on_path, certificate, passes, pencil.names
-    )
+    return Solution(x, len(support), support, found, method, seconds, rho, eps, on_path, certificate, pencil.names)
 
 
 def checked_k(k: Any, n: int) -> int:
@@ -469,7 +464,7 @@ def violation_on_support(program: Program, history: Sequence[Any]) -> float:
     """The violation on the variables that are nonzero somewhere: the others add the same to f and to g."""
     points = [point.x for point in history]
     origins = [before.x if after.origin is None else after.origin for before, after in pairwise(history)]
-    support, part = np.flatnonzero(np.any([*points, *origins], axis=0)), program
+    support, part = np.flatnonzero(reduce(np.logical_or, [*points, *origins])), program
     if 0 < len(support) < program.pencil.n:
         part = program.restrict(support)
         points, origins = [x[support] for x in points], [y[support] for y in origins]

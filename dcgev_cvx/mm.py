@@ -440,7 +440,7 @@ def steps_from(program: Majorized, step: AnyStep, y: Vector, l: int = 0) -> Iter
 
 def check_arguments(program: Any, step: Any) -> None:
     """Raise unless the program has the methods that the driver calls and the step can be called."""
-    if not all(callable(getattr(program, name, None)) for name in ("start", "f", "g", "size", "norm")):
+    if not all(callable(getattr(program, name, None)) for name in ("start", "f", "g", "size", "rounding", "norm")):
         raise InvalidParameter(
             f"program must be a SparseGEV, SparseFDA or DCProgram; got {type(program).__name__}. "
             "Build one, such as SparseGEV(pencil, rho)."

@@ -22,8 +22,8 @@ a, ν     of sparse FDA: the difference of the class means, and the price of the
 radius   an ℓ1 budget, which the paper calls k; here k is a cardinality and nothing else
 d        positive weights, 1 unless given: ‖x‖₁ becomes Σ dᵢ|xᵢ| when the variables change their units
 
-c, p, radius, k, ν and ρ are parameters of the problems. c and p stand in the linear cost alone, so that the step is
-compiled once for a whole run.
+c, p, radius, ν, ρ and the k of `homogeneous_sdp` are parameters of the problems. c and p stand in the linear cost
+alone, so that the step is compiled once for a whole run.
 """
 
 from typing import Any, Literal, TypeAlias, TypeVar

@@ -242,6 +242,11 @@ class Pencil:
         return 2 * self.A.entries if isinstance(self.A, Gram) else self.A.size
 
     @cached_property
+    def trace(self) -> float:
+        """tr(B⁻¹A), the sum of all generalized eigenvalues; tr(A) when B = I."""
+        return float(np.sum(self.A_diagonal) if self.B is None else np.trace(self.B_solve(self.dense()[0])))
+
+    @cached_property
     def A_scale(self) -> float:
         """max |Aᵢⱼ|, attained on the diagonal when A = CᵀC."""
         return float(np.max(self.A_diagonal)) if isinstance(self.A, Gram) else largest(self.A)
@@ -254,7 +259,7 @@ class Pencil:
     def restrict(self, support: Index) -> Pencil:
         """The principal sub-pencil on a support; a part of a checked pencil is not checked again.
 
-        A = CᵀC is multiplied out if C has at least as many rows as the support has variables.
+        A = CᵀC is multiplied out if C has at least as many rows as the support has variables, or is not in memory.
         """
         A = self.A
         if isinstance(A, Gram) and A.implicit is None and len(support) > A.rows:

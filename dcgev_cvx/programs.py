@@ -160,7 +160,7 @@ class SparseGEV:
         unit = power_of_two(float(np.max(np.abs(c))))  # c² may overflow, (c/unit)² may not
         d = c / unit
         dual_norm = math.sqrt(max(0.0, float(d @ self.pencil.B_solve(d))))
-        return unit * (2.0 * np.abs(d) + 2.0 * np.sqrt(self.pencil.B_diagonal) * dual_norm)
+        return unit * (2.0 * np.abs(d) + 2.0 * self.pencil.B_roots * dual_norm)
 
     def start(self, x0: Any = None) -> Vector:
         """x⁽⁰⁾ ∈ Ω: the leading eigenvector unless one is given."""
@@ -387,7 +387,8 @@ def set_penalty(program: Program, letter: str, price: float, eps: float, penalty
     vars(program).update({letter: price, "eps": eps, "penalty": penalty, "coefficient": coefficient})
     if not math.isfinite(program.pencil.n * max(map(abs, penalty_at_zero(program)))):
         raise InvalidParameter(
-            f"{letter} = {price:g} is too large for floating point at this eps: the slope ρ_ε/ε overflows."
+            f"{letter} = {price:g} is too large at eps = {eps:g}: the slope of the penalty at 0 overflows. "
+            f"Lower {letter} or raise eps."
         )
 
 

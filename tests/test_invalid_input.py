@@ -600,8 +600,10 @@ def test_decimals_fractions_and_numpy_scalars_are_accepted(call):
         (lambda: dcgev_cvx.DCCCA().fit(X, X[:, :2]).score(X, None), "y is None: a score compares two views"),
         (lambda: dcgev_cvx.Backend("SCS").solve(None, []), "solver must be a name such as 'CLARABEL', got"),
         (lambda: Pencil(None), "A = None is not an array of real numbers"),
-        (lambda: datasets.planted_pca(rng=np.random.RandomState(0)), "random_state = RandomState"),
-        (lambda: datasets.planted_pca(rng="0"), "random_state = '0' must be a whole number of at least 0"),
+        (lambda: SparseGEV(PCA, 1e300, eps=1e-200), r"rho = 1e\+300 is too large at eps = 1e-200: .* raise eps"),
+        (lambda: exact.brute_force(Pencil(Gram(np.ones((1, 16000)))), 8000), "has about 1e4814 supports, more than"),
+        (lambda: datasets.planted_pca(rng=np.random.RandomState(0)), "rng = RandomState"),
+        (lambda: datasets.planted_pca(rng="0"), "rng = '0' must be a whole number of at least 0"),
     ],
 )
 def test_messages(call, text):

@@ -16,7 +16,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
 
-from dcgev_cvx import Gram, InvalidParameter, InvalidPencil, Pencil, cca_pencil, fda_pencil, fda_vectors, pca_pencil
+from dcgev_cvx import (
+    Gram,
+    InvalidParameter,
+    InvalidPencil,
+    Pencil,
+    cca_pencil,
+    fda_pencil,
+    fda_vectors,
+    least_squares_form,
+    pca_pencil,
+)
 from dcgev_cvx._numerics.factors import Factor
 from dcgev_cvx._numerics.spectra import positive, power_of_four, power_of_two
 
@@ -456,6 +466,14 @@ def test_frames_are_matched_by_their_row_labels():
             build(X, other.set_axis(range(20)))
         with pytest.raises(InvalidParameter, match="have labels that repeat"):
             build(X.set_axis(["s0"] * 19 + ["s1"]), other.set_axis(["s1"] * 19 + ["s0"]))
+    np.testing.assert_array_equal(least_squares_form(X, y.iloc[order]).t, least_squares_form(X, y).t)
+
+
+def test_the_trace_is_the_sum_of_the_generalized_eigenvalues():
+    M = np.random.default_rng(5).standard_normal((4, 4))
+    for A, B in ((M @ M.T, None), (Gram(M), np.diag([1.0, 2.0, 3.0, 4.0]))):
+        dense, metric = Pencil(A, B).dense()
+        assert Pencil(A, B).trace == pytest.approx(np.sum(np.linalg.eigvals(np.linalg.solve(metric, dense))).real)
 
 
 def test_labels_of_A_and_B_that_differ_are_refused():

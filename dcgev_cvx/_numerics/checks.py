@@ -203,12 +203,12 @@ def as_number(value: Any, what: str, *, low: float = 0.0, strict: bool = False, 
     return number
 
 
-def as_numbers(values: Any, what: str, *, low: float = 0.0) -> list[float]:
-    """A non-empty list of finite numbers, none below a limit."""
+def as_numbers(values: Any, what: str) -> list[float]:
+    """A non-empty list of finite numbers, none below 0."""
     numbers = listed(values)
     if not numbers:
-        raise InvalidParameter(f"{what} = {shown(values)} must list numbers of at least {low:g}, such as [1.0, 0.5].")
-    return [as_number(value, f"{what}[{i}]", low=low) for i, value in enumerate(numbers)]
+        raise InvalidParameter(f"{what} = {shown(values)} must list numbers of at least 0, such as [1.0, 0.5].")
+    return [as_number(value, f"{what}[{i}]") for i, value in enumerate(numbers)]
 
 
 def listed(values: Any) -> list[Any]:
@@ -282,15 +282,13 @@ def as_callback(function: Any, what: str) -> Callable[..., Any] | None:
     return function
 
 
-def as_generator(random_state: Any) -> np.random.Generator:
+def as_generator(seed: Any, what: str = "random_state") -> np.random.Generator:
     """A generator from a seed, or the generator itself; None raises, since results must be reproducible."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if not is_whole(random_state) or random_state < 0:
-        raise InvalidParameter(
-            f"random_state = {shown(random_state)} must be a whole number of at least 0, or a Generator."
-        )
-    return np.random.default_rng(int(random_state))
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if not is_whole(seed) or seed < 0:
+        raise InvalidParameter(f"{what} = {shown(seed)} must be a whole number of at least 0, or a Generator.")
+    return np.random.default_rng(int(seed))
 
 
 def says_stop(answer: object) -> bool:

@@ -1,6 +1,5 @@
 """The k largest entries of a vector, and the parameter at which a count is k."""
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -61,12 +60,11 @@ def parameter_for_count(
     *,
     tries: int = 60,
     width: float = 1e-8,
-    geometric: bool = False,
 ) -> float | None:
     """A parameter between low and high at which a falling count is k, by halving; None when none of those tried is.
 
-    The count may jump over k, and it may be None to end the search. The interval is halved at its geometric mean if
-    so asked, at most `tries` times, and until its relative width is `width`.
+    The count may jump over k, and it may be None to end the search. The interval is halved at most `tries` times,
+    until its relative width is `width`.
 
     Examples
     --------
@@ -81,7 +79,7 @@ def parameter_for_count(
     for _ in range(tries):
         if high - low <= width * high:
             break
-        middle = math.sqrt(low * high) if geometric else 0.5 * (low + high)
+        middle = 0.5 * (low + high)
         found = count(middle)
         if found is None or found == k:
             return None if found is None else middle

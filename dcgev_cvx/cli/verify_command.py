@@ -3,7 +3,7 @@
 The answers of the solver are judged by equations computed from the data; a failure comes with the equation and the
 smallest example that shows it. A Python function is imported from the installed packages, the current folder, or a
 file, and called in a process of its own; a program in any language is started once and asked in JSON lines. The exit
-code is 0 if it passed, 1 if it failed.
+code is 0 if it passed, 1 if it failed or was too slow to be judged.
 
 The levels: step (A, B, y, rho, eps, tau) → x with xᵀBx ≤ 1, where yᵀBy ≤ 1 and A + τI ⪰ 0; algorithm (A, B, rho, eps,
 x0) → x with xᵀBx ≤ 1; pca (A, rho, eps, x0) → x with xᵀx ≤ 1, where A ⪰ 0; fda (a, B, y, nu, eps) → x with aᵀx = 1,

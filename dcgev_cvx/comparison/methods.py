@@ -22,7 +22,7 @@ from ..certificates import on_support, renormalize, value
 from ..errors import SolverFailed
 from ..pencils import Pencil
 from ..programs import smallest_tau
-from ..relaxations.bounds import cheap_bound, valid_radius
+from ..relaxations.bounds import cheap_bound, radius_for
 from .rows import Row
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def on_l1_ball(context: Context, row: Row, solver: str) -> Row:
     pencil = context.pencil
     scaling, (A, B) = Scaling.of_pencil(pencil), pencil.dense()
     unit = float(np.max(scaling.u))  # of ‖x‖₁ and the radius
-    radius = valid_radius(pencil, context.k) / unit
+    radius = radius_for(pencil, context.k, "valid") / unit
     problem = l1_ball(scaling.objective_form(A), scaling.form(B), radius, scaling.u / unit)
     x: Any = problem.var_dict["x"]
     x.value = pencil.leading_vector / scaling.u
@@ -241,7 +241,7 @@ def entrywise(context: Context, row: Row, budget: Literal["paper", "valid"]) -> 
 
     The first is loose for B = I and may be too small for other B; the second is loose where B is ill-conditioned.
     """
-    from ..relaxations import entrywise_sdp, radius_for
+    from ..relaxations import entrywise_sdp
 
     radius = radius_for(context.pencil, context.k, budget)
     limit, force = context.time_limit, context.force
@@ -276,11 +276,11 @@ def exact_bound(context: Context, row: Row) -> Row:
     """The bound of branch and bound, which holds also when the search was stopped."""
     found = context.exact
     row = replace(row, status=found.status.value, ok=found.optimal, seconds=found.seconds)
-    return replace(row, value=found.upper_bound, valid=True)
+    return replace(row, value=found.upper_bound, valid=math.isfinite(found.upper_bound))
 
 
 def with_bound(context: Context, row: Row, relaxed: Relaxation, status: str) -> Row:
-    """The row of a relaxation's proved bound; one that holds for smaller k only is not valid."""
-    valid = relaxed.valid_k >= context.k
+    """The row of a relaxation's proved bound; one that is infinite or holds for smaller k only is not valid."""
+    valid = relaxed.valid_k >= context.k and math.isfinite(relaxed.upper_bound)
     status += f"; {relaxed.solver}: {relaxed.status}, worst DIMACS error {relaxed.dimacs.worst:.0e}"
     return replace(row, status=status, ok=valid, seconds=relaxed.seconds, value=relaxed.upper_bound, valid=valid)

@@ -100,7 +100,7 @@ def planted_pca(
     >>> len(planted.support), round(planted.value, 12)
     (3, 3.0)
     """
-    generator, strength = as_generator(rng), as_number(strength, "strength", high=1e12)
+    generator, strength = as_generator(rng, "rng"), as_number(strength, "strength", high=1e12)
     v = sparse_unit(n, k, generator)
     A = np.eye(len(v)) + strength * np.outer(v, v)
     if samples is not None:
@@ -152,7 +152,7 @@ def planted_cca(
     >>> planted.pencil.n, len(planted.support), round(planted.value, 12)
     (9, 4, 0.8)
     """
-    generator, ridge = as_generator(rng), as_number(ridge, "ridge")
+    generator, ridge = as_generator(rng, "rng"), as_number(ridge, "ridge")
     if as_number(correlation, "correlation") >= 1.0:
         raise InvalidParameter(f"correlation = {correlation:g} is out of range: it must lie in [0, 1).")
     u, v = sparse_unit(p, k, generator), sparse_unit(q, k, generator)
@@ -196,7 +196,7 @@ def two_gaussians(
     >>> X.shape, int(y.sum()), len(support)
     ((10, 6), 5, 2)
     """
-    generator, shift = as_generator(rng), as_number(shift, "shift", low=-1e100, high=1e100)
+    generator, shift = as_generator(rng, "rng"), as_number(shift, "shift", low=-1e100, high=1e100)
     samples, n = as_whole(samples, "samples", low=2), as_whole(n, "n")
     support = np.sort(generator.choice(n, size=checked_k(k, n), replace=False))
     y = np.repeat([0.0, 1.0], [samples // 2, samples - samples // 2])
@@ -230,7 +230,7 @@ def genes_and_lipids(samples: int = 40, *, rng: int | np.random.Generator = 0) -
     >>> X.shape, Y.shape, Y.sum(axis=1).round(9).tolist() == [100.0] * 10
     ((10, 120), (10, 21), True)
     """
-    generator, samples = as_generator(rng), as_whole(samples, "samples", low=2)
+    generator, samples = as_generator(rng, "rng"), as_whole(samples, "samples", low=2)
     diets = generator.standard_normal((5, 3))
     cause = np.column_stack([generator.choice([-1.0, 1.0], samples), diets[generator.integers(0, 5, samples)]])
     cause += 0.4 * generator.standard_normal((samples, 4))
@@ -270,7 +270,7 @@ def indefinite(n: int = 10, *, dense_metric: bool = False, rng: int | np.random.
     >>> pencil.lambda_min < 0.0 < pencil.lambda_max
     True
     """
-    generator, n, dense_metric = as_generator(rng), as_whole(n, "n"), as_flag(dense_metric, "dense_metric")
+    generator, n, dense_metric = as_generator(rng, "rng"), as_whole(n, "n"), as_flag(dense_metric, "dense_metric")
     M = generator.standard_normal((n, n))
     N = generator.standard_normal((n, 2 * n))
     return Pencil(0.5 * (M + M.T), N @ N.T / (2 * n) + 0.1 * np.eye(n) if dense_metric else None)

@@ -66,7 +66,7 @@ def word_counts(
     ((1000, 500), (5, 10))
     """
     m, n = as_whole(documents, "documents"), as_whole(words, "words", low=200)
-    generator, many = as_generator(rng), as_whole(topics, "topics", high=10)
+    generator, many = as_generator(rng, "rng"), as_whole(topics, "topics", high=10)
     planted = 20 + np.arange(many)[:, None] + many * np.arange(10)
     share = np.cumsum(1.0 / np.arange(10, n + 10))
     blocks = [

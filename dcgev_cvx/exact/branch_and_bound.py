@@ -114,8 +114,11 @@ def best_subset(
 
 
 def work(free: int, m: int, k: int) -> float:
-    """The cost of trying every support, k² + 40 units each of about 40 ns; infinite where the count is huge."""
-    return math.comb(free, m) * float(k * k + 40) if free < 2000 or m < 3 else math.inf
+    """The cost of trying every support, k² + 40 units each of about 40 ns; infinite where counting takes long.
+
+    It may be an integer above all floats.
+    """
+    return math.comb(free, m) * (k * k + 40) if free < 2000 or m < 3 else math.inf
 
 
 class _Search:

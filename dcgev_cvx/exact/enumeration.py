@@ -85,8 +85,9 @@ def brute_force(pencil: Pencil, k: int) -> ExactSolution:
     k = checked_k(k, expect_pencil(pencil).n)
     count = math.comb(pencil.n, k)
     if count > BRUTE_FORCE_LIMIT:
+        many = count if count < 10**15 else f"about 1e{math.log10(count):.0f}"
         raise InvalidParameter(
-            f"n = {pencil.n}, k = {k} has {count} supports, more than {BRUTE_FORCE_LIMIT}: use best_subset, "
+            f"n = {pencil.n}, k = {k} has {many} supports, more than {BRUTE_FORCE_LIMIT}: use best_subset, "
             "which proves the optimum without visiting them all."
         )
     scaled, unit = scaled_pencil(pencil, k)

@@ -83,7 +83,7 @@ class ExactSolution:
 
     @property
     def optimal(self) -> bool:
-        """Do the two agree to 1e-9, or to the rounding of A's entries where the optimum is zero beside them?"""
+        """Do value and bound agree to 1e-9, or to the rounding of A's entries where the optimum is zero beside them?"""
         return self.status is ExactStatus.OPTIMAL
 
     @property

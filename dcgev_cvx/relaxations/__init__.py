@@ -14,41 +14,6 @@ fisher_l1, fisher_l1_penalized   the two QPs of sparse FDA
 `relaxations.bounds` holds the bounds, which need no CVXPY; the modules that do are imported when first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import lazy_loader
 
-if TYPE_CHECKING:
-    from .bounds import radius_for
-    from .entrywise import entrywise_sdp, homogeneous_sdp, penalized_sdp
-    from .fisher_qps import FisherQP, fisher_l1, fisher_l1_penalized
-    from .literal import literal_dual, literal_sdp
-    from .pair_splitting import pairwise_sdp
-    from .relaxation import Dimacs, Relaxation
-
-__all__ = [
-    "Dimacs",
-    "FisherQP",
-    "Relaxation",
-    "entrywise_sdp",
-    "fisher_l1",
-    "fisher_l1_penalized",
-    "homogeneous_sdp",
-    "literal_dual",
-    "literal_sdp",
-    "pairwise_sdp",
-    "penalized_sdp",
-    "radius_for",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used, so that the bounds can be had without CVXPY."""
-    homes = ("bounds", "relaxation", "pair_splitting", "entrywise", "literal", "fisher_qps")
-    for module in homes if name in __all__ else ():
-        if hasattr(found := import_module(f".{module}", __name__), name):
-            return getattr(found, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return [*__all__, "bounds"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -113,7 +113,7 @@ def dense_bound(pencil: Pencil) -> float:
     if isinstance(pencil.A, Gram) and pencil.B is None and pencil.A.rows < pencil.n:
         return dense_bound(Pencil(Gram(pencil.A.C.T)))
     A, size = entries(pencil)
-    lead = pencil.lambda_max, pencil.leading_vector  # kept by the pencil, for others ask for it too
+    lead = pencil.lambda_max, pencil.leading_vector  # computed once and kept by the pencil
     return lambda_max_bound(A, pencil.B, size, lead)
 
 
@@ -365,7 +365,7 @@ def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
     n = expect_pencil(pencil).n
     if isinstance(scale, str):
         named = one_of(scale, "scale", ("diagonal", "identity"))
-        return np.sqrt(pencil.B_diagonal) if named == "diagonal" else np.ones(n)
+        return pencil.B_roots if named == "diagonal" else np.ones(n)
     d = as_vector(scale, n, "scale")
     if not np.all(d > 0.0):
         raise InvalidParameter(f"scale must be positive, but its smallest entry is {float(np.min(d)):g}.")
@@ -420,7 +420,7 @@ def dual_of(U: Any, d: Vector, level: float | None = None, *, tight: bool = True
     with np.errstate(over="ignore"):
         largest = float(np.max(np.abs(array) / outer))
     b = largest if level is None else level
-    # charges of n·b·d² must be numbers: where they are none, U could only lose to U = 0
+    # charges of n·b·d² must be finite; where they are not, U = 0 gives the better bound
     if not math.isfinite(4.0 * n * b * float(np.max(outer))):
         return None
     # the diagonal has a best value of its own, −b·dᵢ², and what was given for it is dropped

@@ -40,7 +40,7 @@ def entrywise_sdp(
     solver : str or Backend, optional
         By default Clarabel up to n = 30, SCS beyond.
     time_limit : float, optional
-        Seconds for the solver. An answer cut short still gives a valid bound.
+        Seconds for Clarabel or SCS; other solvers are not limited. An answer cut short still gives a valid bound.
     force : bool
         Build the SDP beyond n = 250.
 
@@ -110,7 +110,7 @@ def homogeneous_sdp(
     solver : str or Backend, optional
         By default Clarabel up to n = 30, SCS beyond.
     time_limit : float, optional
-        Seconds for the solver. An answer cut short still gives a valid bound.
+        Seconds for Clarabel or SCS; other solvers are not limited. An answer cut short still gives a valid bound.
     force : bool
         Build the SDP beyond n = 250.
 
@@ -169,7 +169,7 @@ def penalized_sdp(
     solver : str or Backend, optional
         By default Clarabel up to n = 30, SCS beyond.
     time_limit : float, optional
-        Seconds for the solver. An answer cut short still gives a valid bound.
+        Seconds for Clarabel or SCS; other solvers are not limited. An answer cut short still gives a valid bound.
     force : bool
         Build the SDP beyond n = 250.
 

@@ -234,4 +234,4 @@ def dual_bound(pencil: Pencil, a: Vector, x: Vector, beta: float, radius: float 
     lost = 2.0 * np.linalg.norm(e) * np.sqrt(2.0 * attained / lowest) if lowest > 0.0 else math.inf
     lost += unit * (2.0 * abs(lam) + price + np.abs(z) @ moduli)
     bound = float(2.0 * lam - price - z @ (B @ z) - lost)
-    return bound if bound > 0.0 else 0.0  # so for NaN
+    return bound if bound > 0.0 else 0.0  # also for NaN

@@ -34,7 +34,7 @@ def literal_sdp(
     solver : str or Backend, optional
         By default Clarabel up to n = 30, SCS beyond.
     time_limit : float, optional
-        Seconds for the solver.
+        Seconds for Clarabel or SCS; other solvers are not limited.
     force : bool
         Build the SDP beyond n = 250.
 
@@ -72,7 +72,7 @@ def literal_dual(
     solver : str or Backend, optional
         By default Clarabel up to n = 30, SCS beyond.
     time_limit : float, optional
-        Seconds for the solver.
+        Seconds for Clarabel or SCS; other solvers are not limited.
     force : bool
         Build the SDP beyond n = 250.
 

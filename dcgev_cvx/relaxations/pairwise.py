@@ -6,7 +6,7 @@ nonzeros and xᵀBx = 1 has xᵀAx ≤ λmax(A + U + Diag(r), B), where rᵢ is 
 Proof. [[aᵢⱼ, Uᵢⱼ], [Uᵢⱼ, aⱼᵢ]] ⪰ 0 says −2Uᵢⱼxᵢxⱼ ≤ aᵢⱼxᵢ² + aⱼᵢxⱼ². Summed over the pairs in the support S of x,
 −xᵀUx ≤ Σ_{i∈S} xᵢ² Σ_{j∈S, j≠i} aᵢⱼ ≤ Σ rᵢxᵢ², for a row holds at most k − 1 of the others. Add xᵀ(A + U)x.
 
-aᵢⱼ = b·dᵢ² gives the homogeneous bound, aᵢⱼ = cᵢ²/4fᵢ + fⱼ the one of the row constraints (docs/safe-bounds.md), so
+aᵢⱼ = b·dᵢ² gives the homogeneous bound, aᵢⱼ = cᵢ²/4fᵢ + fⱼ the one of the row constraints (docs/pairwise-bound.md), so
 that the best (U, a) is at least as good as either; `pair_splitting` looks for it. B needs no weights here.
 """
 

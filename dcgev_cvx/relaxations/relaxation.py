@@ -115,7 +115,7 @@ class Relaxation:
     @property
     def rank_in_words(self) -> str:
         """What the rank of X says about the relaxation."""
-        if self.rank != 1:
+        if self.rank != 1 or self.rounded.k > self.valid_k:  # a bound that does not hold at k says nothing about k
             return f"X has rank {self.rank}"
         if self.exact:
             return "X has rank one and is k-sparse: the relaxation is exact"

@@ -79,7 +79,7 @@ def components(
             return None if listener is None else listener(screened.embed(solution))
 
         part = components(
-            screened.pencil, ks, deflation=deflation, effort=effort, random_state=random_state, callback=tell
+            screened.pencil, wanted, deflation=deflation, effort=effort, random_state=random_state, callback=tell
         )
         return embedded(screened, part)
 

@@ -12,6 +12,7 @@ earlier components, is the one by which the paper's numbers for the pit props co
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -26,7 +27,7 @@ Deflation: TypeAlias = Literal["orthogonalized-hotelling", "hotelling", "project
 
 
 def deflate(pencil: Pencil, x: Vector, deflation: Deflation, earlier: Matrix | None = None) -> Pencil:
-    """The pencil without the component x: B, names and blocks stay, only A changes.
+    """The pencil without the component x: only A changes.
 
     Parameters
     ----------
@@ -58,12 +59,12 @@ def deflate(pencil: Pencil, x: Vector, deflation: Deflation, earlier: Matrix | N
     rule = rule_of(deflation)
     W = directions(expect_pencil(pencil), x)
     if earlier is not None and np.shape(earlier) != (pencil.n, 0):
-        found = np.zeros((pencil.n, 0))
-        for v in checked_loadings(pencil, earlier, "earlier").T:
-            found = np.column_stack([found, orthonormal(pencil, directions(pencil, v), found)])
-        W = orthonormal(pencil, W, found) if deflation == "orthogonalized-hotelling" else W
-    A = rule(pencil, W) if W.shape[1] else pencil.A
-    return Pencil(A, pencil.B, pencil.names, pencil.blocks)
+        vectors, found = checked_loadings(pencil, earlier, "earlier").T, np.zeros((pencil.n, 0))
+        if deflation == "orthogonalized-hotelling":
+            for v in vectors:
+                found = np.column_stack([found, orthonormal(pencil, directions(pencil, v), found)])
+            W = orthonormal(pencil, W, found)
+    return replace(pencil, A=rule(pencil, W)) if W.shape[1] else pencil
 
 
 def directions(pencil: Pencil, x: Vector) -> Matrix:
@@ -162,7 +163,7 @@ def B_times(pencil: Pencil, W: Matrix) -> Matrix:
 
 
 def even(A: Matrix) -> Matrix:
-    """(A + Aᵀ)/2: rounding has no say in the symmetry."""
+    """(A + Aᵀ)/2, which is symmetric to the last bit."""
     return 0.5 * (A + A.T)
 
 

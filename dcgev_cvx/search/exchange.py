@@ -45,7 +45,8 @@ class ExchangeTable:
 
     def improve(self, supports: Index) -> tuple[Index, Vector]:
         """The local optima that exchanges reach from the rows of an m × k table, and their values."""
-        size = max(1, CHUNK // (self.k * self.pencil.n))
+        # where only the outsiders that suit a support are tried, each support has its own table
+        size = 1 if self.exchange_work > TABLE else max(1, CHUNK // (self.k * self.pencil.n))
         parts = [self.improve_together(supports[at : at + size]) for at in range(0, len(supports), size)]
         return np.concatenate([ends for ends, _ in parts]), np.concatenate([values for _, values in parts])
 
@@ -56,7 +57,7 @@ class ExchangeTable:
         ends, end_values = [supports[:0]], [values[:0]]
         while len(supports):
             after, after_values, after_x = self.exchanged(supports, values, x)
-            # λmax is good to some units in its last place: two supports that tie would else be exchanged for ever
+            # λmax is accurate to some units in its last place: without a margin two tied supports would alternate
             rises = after_values > values + 1e-12 * np.abs(values)
             ends.append(supports[~rises])
             end_values.append(values[~rises])
@@ -130,10 +131,11 @@ class ExchangeTable:
 
 def disjoint(pairs: tuple[Index, Index]) -> Index:
     """The pairs (i, j) in their order, without those of which i or j has occurred before, as rows."""
-    kept: dict[int, int] = {}
+    kept, used = dict[int, int](), set[int]()
     for i, j in np.transpose(pairs).tolist():
-        if i not in kept and j not in kept.values():
+        if i not in kept and j not in used:
             kept[i] = j
+            used.add(j)
     return np.array(list(kept.items()), dtype=np.intp).reshape(-1, 2)
 
 

@@ -69,9 +69,7 @@ def total(pencil: Pencil) -> float:
             f"Explained variance needs A ⪰ 0 and A ≠ 0, but λmin(A) = {pencil.lambda_min_A:.3g} (a CCA pencil has "
             "no variance to explain: look at the values, which are correlations)."
         )
-    if pencil.B is None:
-        return float(np.sum(pencil.A_diagonal))
-    return float(np.trace(pencil.B_solve(pencil.dense()[0])))
+    return pencil.trace
 
 
 def checked_loadings(pencil: Pencil, V: Matrix, what: str = "V") -> Matrix:

@@ -13,18 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import (
-    Matrix,
-    Vector,
-    as_callback,
-    as_number,
-    as_numbers,
-    as_vector,
-    checked_names,
-    frozen,
-    says_stop,
-)
-from .._numerics.data_tables import class_means, read_labels, read_table, within
+from .._numerics.checks import Matrix, Vector, as_callback, as_number, as_numbers, as_vector, frozen, says_stop
+from .._numerics.data_tables import class_means, in_row_order, read_labels, read_table, within
+from ..algorithms import step_of
 from ..certificates import Solution, solution_of
 from ..errors import InvalidParameter
 from ..mm import MMResult, Stop, minimize
@@ -81,11 +72,8 @@ def fisher_path(
     >>> path.cardinalities, path.missing
     ((8, 7, 3), (4, 5, 6))
     """
-    from ..steps.backend import Backend
-    from ..steps.conic import FisherStep
-
     program = SparseFDA(a, B, 0.0, eps)
-    step = FisherStep(solver if isinstance(solver, Backend) else Backend(solver))
+    step = step_of(program, "cvxpy", solver)
     grid = nu_grid(program) if nus is None else sorted(as_numbers(nus, "nus"))
     listener = as_callback(callback, "callback")
     runs: dict[float, MMResult] = {}
@@ -146,7 +134,7 @@ class FisherPath:
     @property
     def missing(self) -> tuple[int, ...]:
         """The cardinalities in between that no ν of the path gives; `fisher_solve` finds them."""
-        reached = self.cardinalities
+        reached = set(self.cardinalities)
         return tuple(k for k in range(min(reached, default=0), max(reached, default=0)) if k not in reached)
 
 
@@ -181,7 +169,7 @@ def fisher_solve(a: Any, B: Any, k: int, *, names: Any = None) -> Solution:
     k : int
         The number of variables, 1 … n.
     names : sequence of str or None
-        The variables' names, for the record.
+        The variables' names, for the record; those of a Pencil B by default.
 
     Returns
     -------
@@ -198,7 +186,7 @@ def fisher_solve(a: Any, B: Any, k: int, *, names: Any = None) -> Solution:
     """
     begin = perf_counter()
     program = SparseFDA(a, B, 0.0)
-    pencil = Pencil(Gram(program.a[None, :]), program.pencil.B, checked_names(names, program.pencil.n))
+    pencil = Pencil(Gram(program.a[None, :]), program.pencil.B, program.pencil.names if names is None else names)
     found = solve(pencil, k, check_path=False)
     support, x = np.array(found.support), np.zeros(pencil.n)
     x[support] = np.linalg.solve(pencil.B_sub(support), program.a[support])
@@ -247,7 +235,8 @@ def least_squares_form(X: Any, y: Any, *, ridge: float = 0.0) -> LeastSquaresFor
     X : array_like
         Samples, one per row.
     y : array_like
-        Labels of two classes; class 1 is the first label in sorted order.
+        Labels of two classes; class 1 is the first label in sorted order. A pandas Series is matched to a frame by
+        the labels of the rows.
     ridge : float
         ≥ 0, added to B; the loss then has ridge‖x‖² added, and the equivalence stays.
 
@@ -265,7 +254,7 @@ def least_squares_form(X: Any, y: Any, *, ridge: float = 0.0) -> LeastSquaresFor
     (0.25, [-2.0, 2.0])
     """
     table = read_table(X)
-    labels = read_labels(y, table.m)
+    labels = read_labels(in_row_order(X, y, "X", "y"), table.m)
     if len(labels.classes) != 2:
         raise InvalidParameter(f"y has {len(labels.classes)} classes: the equivalence holds for two.")
     m1, m2 = (int(count) for count in labels.counts)

@@ -133,9 +133,8 @@ class Path:
     @property
     def missing(self) -> tuple[int, ...]:
         """The cardinalities between the smallest and the largest reached that no ρ̃ tried gave."""
-        if not self.reached:
-            return ()
-        return tuple(k for k in range(self.reached[0], self.reached[-1]) if k not in self.reached)
+        reached = set(self.reached)
+        return tuple(k for k in range(min(reached, default=0), max(reached, default=0)) if k not in reached)
 
     def best(self, k: int) -> PathPoint | None:
         """The point of cardinality k with the largest value, if the path has one."""

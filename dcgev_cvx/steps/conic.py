@@ -199,7 +199,7 @@ def compiled(step: ConicStep, pencil: Pencil, s: Surrogate) -> cp.Problem:
 
 
 def answer_of(x: cp.Variable, solver: str) -> Vector:
-    """The solver's numbers, if they are numbers; its status is no evidence."""
+    """The solver's answer, if it consists of finite numbers; its status is not trusted."""
     answer = np.array(np.nan if x.value is None else x.value)
     # every number of a scaled problem is of size one, so 1e100 is no answer
     if answer.dtype.kind != "f" or answer.shape != x.shape or not np.all(np.abs(answer) < 1e100):

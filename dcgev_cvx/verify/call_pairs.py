@@ -16,7 +16,7 @@ from ..errors import DCGEVError
 from .levels import LEVELS, Instance, Random, optimum, question
 from .reference_answers import reference
 from .run_cases import settles
-from .step_cases import lowest
+from .step_cases import shifted
 
 RUNS = ("algorithm", "pca")
 LAST_DIGITS = 2.0**-40
@@ -225,16 +225,10 @@ def single_precision(bases: Sequence[Instance]) -> Iterator[Pair]:
     """Numbers rounded to float32, in both precisions the same question, delivered as float32."""
     for base in bases[:3]:
         data = {k: single(v) if isinstance(v, np.ndarray) else v for k, v in base.data.items()}
-        if "tau" in data:
-            data["tau"] = max(float(data["tau"]), -1.01 * lowest(data["A"]))
+        data |= {"tau": max(data["tau"], shifted(data["A"]))} if "tau" in data else {}
         asked = question(base.level, f"{base.name}, float32", (), data)
         if usable(asked):
-            yield Pair(base, asked, layout=as_float32, single=True, how="float32 data")
-
-
-def as_float32(array: Any) -> Any:
-    """The array in single precision."""
-    return array.astype(np.float32)
+            yield Pair(base, asked, layout=np.float32, single=True, how="float32 data")
 
 
 def single(array: Any) -> Any:

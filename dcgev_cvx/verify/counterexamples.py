@@ -12,10 +12,10 @@ import math
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from hashlib import sha256
-from itertools import combinations
+from itertools import combinations, islice
 from operator import and_
 from pathlib import Path
 from time import perf_counter
@@ -67,9 +67,9 @@ class Counterexample:
 
 
 def counterexample(trial: Trial, outcomes: Sequence[Outcome]) -> Counterexample | None:
-    """The smallest failing example of the first contract check that fails, shrunk."""
-    failed = (outcome for outcome in outcomes if outcome.kind == "contract" and outcome.status == "failed")
-    first = next(failed, None)
+    """The smallest failing example of the first contract check that fails, shrunk; or the call that did not return."""
+    shown = [outcome for outcome in outcomes if outcome.kind == "contract" and outcome.shown and not outcome.passed]
+    first = min(shown, key=lambda outcome: outcome.status == "blocked", default=None)
     if first is None or first.shown is None:
         return None
     finding, calls = first.shown, 0
@@ -220,12 +220,16 @@ def rough(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Condition:
-    """Words that hold for all failing cases, the number of these, and how many passing cases they hold for too."""
+    """Words that hold for all failing cases, the number of these, and how many passing cases they hold for too.
+
+    remarks say whether failing calls are answered right when repeated, and where the solver itself raised a warning.
+    """
 
     words: tuple[str, ...]
     failing: int
     exceptions: int
     passing: int
+    remarks: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if not self.passing:
@@ -244,8 +248,18 @@ def failure_condition(trial: Trial) -> Condition | None:
     judged = {case: trial.judged(case, answer).failed for case, answer in answers if answer.asked}
     if not any(judged.values()) or trial.session.hung:
         return None
-    judged |= dict(probed(trial, [case for case, failed in judged.items() if failed]))
-    return condition_of(judged)
+    if not all(judged.values()):  # where every answer is wrong, more of them tell nothing
+        judged |= dict(probed(trial, [case for case, failed in judged.items() if failed]))
+    return replace(condition_of(judged), remarks=tuple(observations(trial, [c for c in judged if judged[c]])))
+
+
+def observations(trial: Trial, failing: Sequence[Instance]) -> Iterator[str]:
+    """What failing cases show beside their numbers: state, or chance, and the solver's own warnings."""
+    again = failing[:5]
+    if right := sum(fresh_failure(trial, case) is None for case in again):
+        yield f"asked again, {right} of {len(again)} failing cases are right: earlier calls matter, or chance or time"
+    if warned := [text for case in failing if (text := trial.session.answers[case].warned)]:
+        yield f"the solver itself warned in {len(warned)} of {len(failing)} failing cases: {warned[0]}"
 
 
 def unsupported_condition(trial: Trial) -> Condition | None:
@@ -272,10 +286,9 @@ def probed(trial: Trial, failing: Sequence[Instance]) -> Iterator[tuple[Instance
         for name, levels in space.dimensions.items()
         for level in rng.permutation([v for v in levels if v != rows[int(i)][name]])[:3]
     )
-    for row, _ in zip((row for row in neighbours if space.allows(row)), range(100), strict=False):
-        case = build(row, rng)
-        answer = trial.session.ask(case) if case is not None else None
-        if case is not None and answer is not None and answer.asked:
+    cases = (build(row, rng) for row in islice(filter(space.allows, neighbours), 100))
+    for case in filter(None, cases):
+        if (answer := trial.session.ask(case)).asked:
             yield case, trial.judged(case, answer).failed
 
 
@@ -289,9 +302,10 @@ def row_of(case: Instance) -> dict[str, str]:
 
 Literal: TypeAlias = tuple[str, int, float]
 """Words that hold for every failing case, for which passing cases they hold (as bits), and their price."""
-VISIBLE = ("x* = 0", "nonzeros of x*", "x* lies inside Ω", "ρ̃ over the ρ̃ of collapse", "ρ̃ = 0", "ν = 0")
+VISIBLE = ("x* = 0", "nonzeros of x*", "x* lies inside Ω", "ρ̃ over the ρ̃ of collapse", "ρ̃", "ν",
+           "least nonzero |x*ᵢ| over the largest")  # fmt: skip
 """Properties that decide whether a fault can be seen at all; they are named only if no others separate the cases."""
-PLAIN = ("n", "ε", "τ/max |A|", "‖y‖_B", "‖x0‖_B", "k", "cond(B)")
+PLAIN = ("n", "ε", "τ/max |A|", "‖y‖_B", "‖x0‖_B", "k", "cond(B)", "nonzeros of x*")
 """Numbers that code asks about more often than about others."""
 
 
@@ -312,8 +326,8 @@ def literals(name: str, failing: Sequence[Properties], passing: Sequence[Propert
     """What every failing case has in common in one property: its truth, a lower and an upper bound."""
     bad, good = [case[name] for case in failing], np.array([case[name] for case in passing])
     low, high = min(bad), max(bad)
-    truth, visible = isinstance(low, (bool, np.bool_)), 0.1 * (name in VISIBLE)
-    price = (0.02 if truth else 0.03 if name in PLAIN else 0.04) + visible
+    truth, visible = isinstance(low, (bool, np.bool_)), 0.2 * (name in VISIBLE)
+    price = (0.04 if truth else 0.06 if name in PLAIN else 0.08) + visible
     if truth and low == high:
         yield name if low else opposite(name), as_bits(good == low), price
     elif not truth:

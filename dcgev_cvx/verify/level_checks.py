@@ -84,7 +84,7 @@ def selected(
 
 
 def answers(trial: Trial) -> Iterator[Finding]:
-    """Every call returns n finite real numbers, or one; raising, hanging, None, NaN and text are no answer.
+    """Every call returns n finite real numbers, or one; raising, None, NaN and text are no answer.
 
     The first is one that can be judged well, since some solvers are wrong at their first call.
     """
@@ -201,7 +201,8 @@ def last_digits(trial: Trial) -> Iterator[Finding]:
             continue
         second = trial.session.call(pair.asked, pair.asked.arguments())
         still = second.x is not None and np.array_equal(first.x, second.x)
-        found.setdefault(pair.how, []).append((pair, second, still and not (first.single or few_digits(first.x))))
+        if second.asked:
+            found.setdefault(pair.how, []).append((pair, second, still and not (first.single or few_digits(first.x))))
     for name, pairs in found.items():
         rounded = 2 * sum(still for _, _, still in pairs) >= len(pairs)
         for pair, second, still in pairs:

@@ -97,8 +97,7 @@ def constant_variables(n: int, rng: Random) -> Matrix:
     """A covariance with a third of the variables constant, whose rows are 0: dividing by their variance is 0/0."""
     A = covariance(n, rng)
     constant = rng.permutation(n)[: n // 3]
-    A[constant, :] = 0.0
-    A[:, constant] = 0.0
+    A[constant, :] = A[:, constant] = 0.0
     return A
 
 
@@ -147,7 +146,11 @@ def uneven(n: int, rng: Random) -> Matrix:
 
 def correlation(n: int, rng: Random) -> Matrix:
     """A dense B with a unit diagonal: code that looks at the diagonal takes it for I."""
-    return unit_diagonal(dense(n, rng)) if n > 1 else np.array([[1.0]])
+    B = dense(n, rng)
+    d = np.sqrt(np.diagonal(B))
+    B = B / np.outer(d, d)
+    np.fill_diagonal(B, 1.0)
+    return B
 
 
 def nearly_diagonal(n: int, rng: Random) -> Matrix:
@@ -165,8 +168,7 @@ def nearly_identity(n: int, rng: Random) -> Matrix:
 def blocks(n: int, rng: Random) -> Matrix:
     """Two dense blocks, the B of CCA; with odd n they differ in size."""
     p, B = max(1, n // 2), dense(n, rng)
-    B[:p, p:] = 0.0
-    B[p:, :p] = 0.0
+    B[:p, p:] = B[p:, :p] = 0.0
     return B
 
 
@@ -195,8 +197,7 @@ def rotated_1e3(n: int, rng: Random) -> Matrix:
 
 def graded_1e8(n: int, rng: Random) -> Matrix:
     """cond(B) = 1e8 from variables of standard deviation 1 down to 1e-4: a fixed ridge or threshold fails."""
-    d = np.logspace(0.0, -4.0 if n > 1 else 0.0, n)
-    d = d[rng.permutation(n)]
+    d = rng.permutation(np.logspace(0.0, -4.0 if n > 1 else 0.0, n))
     return dense(n, rng) * np.outer(d, d)
 
 
@@ -213,14 +214,6 @@ def rotated(values: Vector, rng: Random) -> Matrix:
     Q, _ = np.linalg.qr(rng.standard_normal((len(values), len(values))))
     B = (Q * values) @ Q.T
     return 0.5 * (B + B.T)
-
-
-def unit_diagonal(B: Matrix) -> Matrix:
-    """D⁻¹BD⁻¹ with a diagonal of exact ones."""
-    d = np.sqrt(np.diagonal(B))
-    C = B / np.outer(d, d)
-    np.fill_diagonal(C, 1.0)
-    return C
 
 
 def off_diagonal(n: int, rng: Random) -> Matrix:
@@ -259,9 +252,7 @@ SPECIAL_METRICS: Mapping[str, tuple[str, ...]] = {
 
 def sized(level: str, rng: Random) -> float:
     """A factor of the size that a level names, up to a factor of 2 either way; "1" is exact."""
-    if level == "1":
-        return 1.0
-    return float(level) * 2.0 ** float(rng.uniform(-1.0, 1.0))
+    return 1.0 if level == "1" else float(level) * 2.0 ** float(rng.uniform(-1.0, 1.0))
 
 
 def unit(B: Matrix, x: Vector) -> Vector:

@@ -29,7 +29,7 @@ import numpy as np
 from .._numerics.checks import listed, shown
 from ..errors import DCGEVError, InvalidParameter, SolverFailed
 from .levels import Level, known_level, plain
-from .trial import TIME_LIMIT, as_time_limit
+from .trial import TIME_LIMIT, NotInTime, as_time_limit
 
 PROTOCOL = 1
 
@@ -173,7 +173,7 @@ class ProcessSolver:
             limit = f"within {seconds or self.time_limit:g} s"
             waited = f"no line {limit}; flush the output after every line." if self.remote else f"no answer {limit}."
             self.lost = f"{waited}{self._complaint()}"
-            raise SolverFailed(self.lost) from None
+            raise NotInTime(self.lost) from None
         if not line:
             raise SolverFailed(self._ending())
         return parsed(line)

@@ -83,9 +83,8 @@ class Surrogate:
     @property
     def only_zero(self) -> bool:
         """Is 0 a minimiser because nothing pulls away from it: no constraint aᵀx = 1, c = 0, H ⪰ 0?"""
-        if self.a is not None or self.c.any() or np.min(np.diagonal(self.H)) < 0.0:
-            return False
-        return bool(np.linalg.eigvalsh(self.H)[0] >= 0.0)
+        free = self.a is None and not self.c.any() and np.min(np.diagonal(self.H)) >= 0.0
+        return bool(free and np.linalg.eigvalsh(self.H)[0] >= 0.0)
 
 
 def surrogate(instance: Instance) -> Surrogate:

@@ -88,10 +88,7 @@ def draw_run(level: str, row: Row, n: int, rng: Random) -> Instance:
     start[np.argsort(np.abs(top))[: n // 3]] *= 0.0 if row["x0"] == "third zero" else 1.0
     start = pattern(row["x0"], A, B, rng) if row["x0"] in ("one nonzero", "positive") else start
     radius = float(np.max(np.abs(np.linalg.eigvals(np.linalg.solve(B, A))))) or factor
-    rho, eps = (
-        RUN_SPACE.draw("ρ", row["ρ"], rng) * radius,
-        RUN_SPACE.draw("ε", row["ε"], rng),
-    )
+    rho, eps = RUN_SPACE.draw("ρ", row["ρ"], rng) * radius, RUN_SPACE.draw("ε", row["ε"], rng)
     return run_case(level, A, B, rho, eps, float(row["norm of x0"]) * unit(B, start), flags_of(row))
 
 
@@ -113,7 +110,7 @@ def useful_run(case: Instance) -> bool:
     """Does the exact run settle in time at two nonzeros or more without a tie, from below the trivial points?"""
     if not (below_trivial(case) and settles(case)):
         return False
-    x, _ = exact_run(case, QUICK_RUN)
+    x = run_end(case)
     return bool(np.count_nonzero(x) >= 2) and without_tie(case, x)
 
 
@@ -121,7 +118,7 @@ def judgeable_run(case: Instance) -> bool:
     """Does the exact run settle in time at 0, or at a point without a tie?"""
     if not settles(case):
         return False
-    x, _ = exact_run(case, QUICK_RUN)
+    x = run_end(case)
     return without_tie(case, x) if x.any() else case.coefficient > 0.0 or not case.data["A"].any()
 
 
@@ -148,6 +145,11 @@ def without_tie(case: Instance, x: Vector) -> bool:
 def settles(instance: Instance) -> bool:
     """Does the iteration settle in time with τI and with τB? Either is a right way to the limit."""
     return all(exact_run(instance, QUICK_RUN, metric)[1] for metric in {False, instance.level == "algorithm"})
+
+
+def run_end(case: Instance) -> Vector:
+    """Where the exact iteration is after QUICK_RUN steps."""
+    return exact_run(case, QUICK_RUN)[0]
 
 
 def exact_run(instance: Instance, limit: int, metric: bool = False) -> tuple[Vector, bool]:
@@ -195,10 +197,9 @@ def soft_threshold_step(c: Vector, p: Vector, tau: float) -> Vector:
 def hard_runs(level: str, seed: int, count: int) -> Iterator[Instance]:
     """Slow runs, small entries, and sparse starts."""
     yield from long_runs(level, seed, count)
-    rng = np.random.default_rng([seed, 14, len(level)])
-    yield from (small_entries(level, rng) for _ in range(count))
-    rng = np.random.default_rng([seed, 16, len(level)])
-    yield from (sparse_start(level, rng) for _ in range(count))
+    for stream, make in ((14, small_entries), (16, sparse_start)):
+        rng = np.random.default_rng([seed, stream, len(level)])
+        yield from (make(level, rng) for _ in range(count))
 
 
 def long_runs(level: str, seed: int, count: int) -> Iterator[Instance]:

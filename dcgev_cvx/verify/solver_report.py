@@ -116,7 +116,7 @@ def check(
         seed=seed,
         effort=effort,
         tolerances=profile,
-        checks=tuple(outcome for outcome in outcomes if outcome.cases or outcome.name != BRANCHES),
+        checks=tuple(o for o in outcomes if o.cases or o.shown is not None or o.name != BRANCHES),
         calls=trial.session.calls,
         cases=len(found.cases),
         left_out=found.left_out,
@@ -292,6 +292,11 @@ class Report:
         return self
 
     @property
+    def verdict(self) -> str:
+        """passed; failed if an answer is wrong or missing; not judged if no answer is, but checks are blocked."""
+        return "passed" if self.ok else "failed" if self.failed else "not judged"
+
+    @property
     def headline(self) -> str:
         """One line: the verdict with the number of checks, cases and calls behind it."""
         counts = Counter("known" if mark(outcome) == "known" else outcome.status for outcome in self.contract)
@@ -303,7 +308,7 @@ class Report:
             words = ("branch", "was") if never == 1 else ("branches", "were")
             part += f"; {never} {words[0]} of your code {words[1]} never run"
         return (
-            f"{'PASSED' if self.ok else 'FAILED'}{part}: {self.solver} as {self.level} ({LEVELS[self.level].tag}): "
+            f"{self.verdict.upper()}{part}: {self.solver} as {self.level} ({LEVELS[self.level].tag}): "
             f"{counts['passed']} checks passed, {counts['failed']} failed{known}, {counts['blocked']} blocked; "
             f"{self.cases} cases, {self.calls} calls, {self.seconds:.1f} s ({self.solver_seconds:.1f} in the solver)"
         )
@@ -322,19 +327,23 @@ class Report:
 
     @property
     def direction(self) -> tuple[str, ...]:
-        """The equation of the first failure, and what all failing cases share; nothing where none failed."""
+        """The equation of the first failure, and what all failing cases share; why it was not judged; or nothing."""
         if not self.failed:
-            return ()
+            right = f"; the answers to the {self.calls - 1} calls before it are right" if self.calls > 1 else ""
+            blocked = [outcome for outcome in self.contract if outcome.status == "blocked"]
+            return tuple(f"{outcome.note}{right if outcome.shown else ''}" for outcome in blocked[:1])
         first = self.failed[0]
         tag = f" ({first.tag})" if first.tag else ""
         only = first.name == BRANCHES or self.condition is None
         where = f"fails only in this check: {first.note}" if only else str(self.condition)
-        return (f"{first.name}{tag}: {where}", *([self.guilty] if self.guilty else []))
+        beside = () if self.condition is None else self.condition.remarks
+        return (f"{first.name}{tag}: {where}", *([self.guilty] if self.guilty else []), *beside)
 
     def __str__(self) -> str:
         lines = [self.headline, *self.direction, self.setting, ""]
-        lines += [row("check", "tag", "", "cases", "worst", "allowed"), *(line(outcome) for outcome in self.contract)]
-        lines += ["advisory (reported, does not decide)", *(line(outcome) for outcome in self.advisory)]
+        table = [row("check", "tag", "", "cases", "worst", "allowed"), *map(line, self.contract)]
+        table += ["advisory (reported, does not decide)", *map(line, self.advisory)]
+        lines += dict.fromkeys("\n".join(table).splitlines())  # a note that several checks share is printed once
         if self.branches:
             lines += ["branches of the source that no case took", *(f"  {result}" for result in self.branches)]
         if self.counterexample is not None:
@@ -346,8 +355,7 @@ class Report:
         names = ("level", "solver", "seed", "effort", "cases", "calls", "left_out", "seconds", "solver_seconds")
         return {
             "command": "verify",
-            "ok": self.ok,
-            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self, name) for name in ("ok", "verdict", *names)},
             "origin": dict(self.origin),
             "condition": None if self.condition is None else str(self.condition),
             "tolerance": {"name": self.tolerances.name, "accuracy": self.tolerances.accuracy},

@@ -166,12 +166,19 @@ def step_question(data: dict[str, Any], flags: tuple[str, ...]) -> Instance:
     return question("fda" if "a" in data else "step", f"n = {len(data['y'])}, {', '.join(flags)}", flags, data)
 
 
-def step_case(
-    A: Matrix, B: Matrix, y: Vector, share: float, eps: float, tau: float, flags: tuple[str, ...]
-) -> Instance:
+def step_case(A: Matrix, B: Matrix, y: Vector, share: float, eps: float, tau: float, *flags: str) -> Instance:
     """A step whose ρ̃ is a share of the one at which it collapses: 0.5 leaves some coordinates, 1.001 none."""
-    data = {"A": A, "B": B, "y": y, "rho": share * collapse(A, y, eps, tau), "eps": eps, "tau": tau}
-    return step_question(data, flags)
+    rho = share * collapse(A, y, eps, tau)
+    return step_question({"A": A, "B": B, "y": y, "rho": rho, "eps": eps, "tau": tau}, flags)
+
+
+def fda_case(B: Matrix, eps: float, rng: Random, flags: tuple[str, ...]) -> Instance:
+    """A step of sparse FDA with dense a, from near the minimiser without a penalty, and with a moderate ν."""
+    a = means("dense", len(B), rng)
+    fisher = np.linalg.solve(B, a) / float(a @ np.linalg.solve(B, a))
+    y = fisher * (1.0 + 0.2 * rng.standard_normal(len(B)))
+    nu = 0.1 * float(fisher @ B @ fisher)
+    return step_question({"a": a, "B": B, "y": y / float(a @ y), "nu": nu, "eps": eps}, flags)
 
 
 def collapse(A: Matrix, y: Vector, eps: float, tau: float) -> float:
@@ -182,14 +189,9 @@ def collapse(A: Matrix, y: Vector, eps: float, tau: float) -> float:
     return float(np.max(2.0 * np.abs(A @ y + tau * y) * (np.abs(y) + eps))) * log_scale(eps)
 
 
-def lowest(A: Matrix) -> float:
-    """λmin(A)."""
-    return float(np.linalg.eigvalsh(A)[0])
-
-
 def shifted(A: Matrix) -> float:
     """The least τ that makes A + τI positive semidefinite, widened by 1e-9 for rounding."""
-    low = lowest(A)
+    low = float(np.linalg.eigvalsh(A)[0])
     return 0.0 if low >= -1e-10 * float(np.max(np.abs(A))) else -low * (1.0 + 1e-9)
 
 
@@ -250,8 +252,7 @@ def nearly_active(rng: Random) -> Instance | None:
     for _ in range(60):
         middle = np.sqrt(low * high)
         low, high = (middle, high) if free(middle) > length else (low, middle)
-    data = {"A": A, "B": B, "y": y, "rho": rho, "eps": eps, "tau": float(high)}
-    return step_question(data, ("nearly-active",))
+    return step_question({"A": A, "B": B, "y": y, "rho": rho, "eps": eps, "tau": float(high)}, ("nearly-active",))
 
 
 def near_tie(rng: Random) -> Instance:
@@ -262,7 +263,7 @@ def near_tie(rng: Random) -> Instance:
     low, high = 0.0, 0.9
 
     def at(share: float) -> Instance:
-        return step_case(A, B, y, share, 0.1, tau, ("near-tie",))
+        return step_case(A, B, y, share, 0.1, tau, "near-tie")
 
     full = np.count_nonzero(reference(at(low)).x)
     for _ in range(14):
@@ -293,7 +294,7 @@ def cancelling(rng: Random) -> Instance:
     y = rng.standard_normal(n)
     y = unit(B, y - u * float(u @ y))
     eps, tau = float(rng.choice([1.0, 0.1])), float(rng.choice([0.0, 0.5]))
-    return step_case(0.5 * (A + A.T), B, y, float(rng.uniform(0.05, 0.4)), eps, tau, ("cancelling",))
+    return step_case(0.5 * (A + A.T), B, y, float(rng.uniform(0.05, 0.4)), eps, tau, "cancelling")
 
 
 def through(a: Vector, y: Vector) -> Vector:

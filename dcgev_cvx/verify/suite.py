@@ -13,7 +13,7 @@ LAPACK.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -29,18 +29,8 @@ from .equations import share
 from .levels import PROFILES, Instance, Random, Row, Space, Tolerances, condition, known_level
 from .pencil_cases import SUBSET_SPACE, hard_subsets, leading, pencil, pencil_case, subset_of_row, unit
 from .reference_answers import reference, surrogate
-from .run_cases import PCA_SPACE, RUN_SPACE, hard_runs, run_case, run_of_row, run_start, useful_run
-from .step_cases import (
-    FDA_SPACE,
-    STEP_SPACE,
-    collapse,
-    extra_steps,
-    fda_of_row,
-    means,
-    step_case,
-    step_of_row,
-    step_question,
-)
+from .run_cases import PCA_SPACE, RUN_SPACE, hard_runs, run_case, run_end, run_of_row, run_start, useful_run
+from .step_cases import FDA_SPACE, STEP_SPACE, collapse, extra_steps, fda_case, fda_of_row, step_case, step_of_row
 
 Build: TypeAlias = Callable[[Row, Random], Instance | None]
 Properties: TypeAlias = dict[str, float]
@@ -105,15 +95,16 @@ def made_suite(level: str, seed: int, effort: Effort, left_out: tuple[str, ...])
     space, full = SPACES[level].without(*left_out), effort == "full"
     with one_thread:
         rng = np.random.default_rng([seed, len(level)])
-        pairwise = covered(space, builder(level), rng, triples=full)
+        pairwise = covered(space, builder(level), rng)
         tries = 600 if level == "pca" else 300  # its runs are cheap, and few of them tell
         more = covered(telling_part(level, space), builder(level, telling=True), rng, attempts=tries)
+        triples = covered(space, builder(level), rng, beside=pairwise.cases).cases if full else ()
         hard = [case for case in hard_cases(level, seed, 10 if full else 4) if level in RUNS or usable(case)]
         bases = state_bases(level, np.random.default_rng([seed, 11]), 2 if full else 1)
         pairs = {name: tuple(make(bases)) for name, (make, _) in PAIRS.items()}
         if level in ("step", "fda"):
             pairs["last digits"] = tuple(pair for base in bases for pair in last_digits(base))
-    cases = sorted((*pairwise.cases, *more.cases, *hard, *bases), key=lambda case: case.n)
+    cases = sorted((*pairwise.cases, *more.cases, *triples, *hard, *bases), key=lambda case: case.n)
     return Suite(level, tuple(cases), {name: made for name, made in pairs.items() if made}, pairwise, left_out)
 
 
@@ -191,13 +182,9 @@ def state_base(level: str, metric: str, shift: float, n: int, rng: Random) -> In
     y, eps = unit(B, rng.standard_normal(n)), float(rng.choice([0.1, 0.3, 1.0]))
     flags = ("state", f"B={metric}")
     if level == "step":
-        return step_case(A, B, y, float(rng.uniform(0.05, 0.2)), eps, shift, flags)
+        return step_case(A, B, y, float(rng.uniform(0.05, 0.2)), eps, shift, *flags)
     if level == "fda":
-        a = means("dense", n, rng)
-        fisher = np.linalg.solve(B, a) / float(a @ np.linalg.solve(B, a))
-        y = fisher * (1.0 + 0.2 * rng.standard_normal(n))
-        data = {"a": a, "B": B, "y": y / float(a @ y), "nu": 0.1 * float(fisher @ B @ fisher), "eps": eps}
-        return step_question(data, flags)
+        return fda_case(B, eps, rng, flags)
     if level in RUNS:
         top = leading(A, B)
         return run_case(level, A, B, 0.02 * float(top @ A @ top), eps, run_start(B, top, "near", rng), flags)
@@ -222,12 +209,13 @@ class Covered:
         return self.asked / self.pairs if self.pairs else 1.0
 
 
-def covered(space: Space, build: Build, rng: Random, *, triples: bool = False, attempts: int = 4000) -> Covered:
-    """Cases until every pair is held; `build` returns None for a row that cannot be judged, and another is tried.
+def covered(space: Space, build: Build, rng: Random, beside: Sequence[Instance] = (), attempts: int = 4000) -> Covered:
+    """Cases until every pair is held, or beside some that hold every pair, cases until every triple is.
 
-    attempts bounds the rows that are tried, those included that cannot be judged.
+    `build` returns None for a row that cannot be judged, and another is tried; attempts bounds the rows that are tried.
     """
-    wanted, third = space.sensible.astype(np.float64), wanted_triples(space) if triples else None
+    wanted, third = space.sensible.astype(np.float64), wanted_triples(space, beside) if beside else None
+    wanted *= third is None
     pairs, cases, budget = int(wanted.sum()) // 2, list[Instance](), attempts
     while budget > 0 and (wanted.any() or (third is not None and third.any())):
         chosen = best_row(space, wanted, third, rng)
@@ -252,12 +240,19 @@ def counted_pairs(space: Space, chosen: list[int]) -> Iterator[tuple[int, int]]:
     return ((hidden[0], i) for i in chosen if i != hidden[0]) if hidden else combinations(chosen, 2)
 
 
-def wanted_triples(space: Space) -> Any:
-    """Which triples of levels are asked for: sensible, without hiding ones, of dimensions with at most ten levels."""
+def wanted_triples(space: Space, beside: Iterable[Instance]) -> Any:
+    """Which triples of levels are asked for: sensible, not held by the cases, without hiding ones and large dimensions.
+
+    A dimension is large that has more than ten levels.
+    """
     sizes = np.array([len(values) for values in space.dimensions.values()])
     few = (sizes[space.owner] <= 10) & ~space.hides
     pair = space.sensible & few[:, None] & few[None, :]
-    return pair[:, :, None] & pair[:, None, :] & pair[None, :, :]
+    wanted = pair[:, :, None] & pair[:, None, :] & pair[None, :, :]
+    for case in beside:
+        held = [space.levels.index(flag) for flag in case.flags if flag in space.levels]
+        wanted[np.ix_(held, held, held)] &= bool(np.any(space.hides[held]))
+    return wanted
 
 
 def best_row(space: Space, wanted: Any, third: Any, rng: Random) -> list[int]:
@@ -270,12 +265,11 @@ def best_row(space: Space, wanted: Any, third: Any, rng: Random) -> list[int]:
 def grown(space: Space, start: list[int], wanted: Any, third: Any, rng: Random) -> tuple[float, list[int]]:
     """(new pairs and triples, the row): dimension by dimension the sensible level that adds most, ties at random."""
     chosen, gain = list(start), 1.0
-    hidden = any(space.hides[i] for i in start)
     for dimension in rng.permutation(len(space.dimensions)):
         if any(space.owner[i] == dimension for i in chosen):
             continue
         allowed = (space.owner == dimension) & ~space.hides & np.all(space.sensible[chosen], axis=0)
-        counting = [i for i in chosen if space.hides[i]] if hidden else chosen
+        counting = [i for i in chosen if space.hides[i]] or chosen
         new = wanted[counting].sum(axis=0) + (0.0 if third is None else 0.5 * third[np.ix_(chosen, chosen)].sum((0, 1)))
         score = np.where(allowed, new + 0.9 * rng.random(len(new)), -1.0)
         best = int(np.argmax(score))
@@ -298,33 +292,40 @@ def properties(case: Instance) -> Properties:
         found |= {"B = I": np.array_equal(B, np.eye(n)), "B is diagonal": np.array_equal(B, np.diag(diag)),
                   "diag(B) = 1": bool(np.all(np.abs(diag - 1.0) <= 1e-8)), "B has a zero entry": not B.all(),
                   "cond(B)": condition(case), "max |B|": float(np.max(np.abs(B))),
+                  "λmin(B)": float(np.linalg.eigvalsh(B)[0]),
                   "max |Bᵢⱼ|/√(BᵢᵢBⱼⱼ)": float(np.max(np.abs(B - np.diag(diag)) / np.sqrt(np.outer(diag, diag)))),
                   }  # fmt: skip
     if "A" in data:
         found |= matrix_properties(data["A"])
     for name in ("y", "x0", "a"):
         if name in data:
-            v, size = data[name], float(np.max(np.abs(data[name]))) or 1.0
+            v = data[name]
             found |= {f"{name} has a zero": not v.all(), f"{name} has a negative entry": bool(np.any(v < 0.0)),
-                      f"nonzeros of {name}": int(np.count_nonzero(v)),
-                      f"least |{name}ᵢ| over the largest": float(np.min(np.abs(v))) / size}  # fmt: skip
-            if name != "a":
-                found[f"‖{name}‖_B"] = math.sqrt(max(0.0, float(v @ B @ v)))
-    for name, symbol in (("rho", "ρ̃"), ("nu", "ν"), ("tau", "τ")):
-        found |= {f"{symbol} = 0": data[name] == 0.0} if name in data else {}
-    found |= {symbol: float(data[name]) for name, symbol in (("eps", "ε"), ("k", "k")) if name in data}
+                      f"{name} has a positive entry": bool(np.any(v > 0.0)), f"nonzeros of {name}": np.count_nonzero(v),
+                      f"least |{name}ᵢ| over the largest": least_over_largest(v)}  # fmt: skip
+            size = float(np.max(np.abs(v))) if name == "a" else math.sqrt(max(0.0, float(v @ B @ v)))
+            found["max |a|" if name == "a" else f"‖{name}‖_B"] = size
+    named = (("rho", "ρ̃"), ("nu", "ν"), ("tau", "τ"))
+    found |= {f"{symbol} = 0": data[name] == 0.0 for name, symbol in named if name in data}
+    found |= {symbol: float(data[name]) for name, symbol in (*named, ("eps", "ε"), ("k", "k")) if name in data}
     if case.level == "step":
         limit = collapse(data["A"], data["y"], data["eps"], data["tau"])
         found |= {"τ/max |A|": share(float(data["tau"]), float(np.max(np.abs(data["A"])))),
                   "ρ̃ over the ρ̃ of collapse": data["rho"] / limit if limit > 0.0 else math.inf}  # fmt: skip
-    if case.level in ("step", "fda"):
-        x = reference(case).x
+    if case.level not in ("bound", "cardinality"):
+        x = run_end(case) if case.level in RUNS else reference(case).x
         found |= {"x* = 0": not x.any(), "nonzeros of x*": int(np.count_nonzero(x)),
+                  "least nonzero |x*ᵢ| over the largest": least_over_largest(x[x != 0.0]),
                   "x* lies inside Ω": case.level == "step" and float(surrogate(case).room(x)) > 1e-9}  # fmt: skip
-    found |= {"k = n": data["k"] == n} if "k" in data else {}
+    found |= {"k = n": data["k"] == n, "k is even": data["k"] % 2 == 0} if "k" in data else {}
     layout = next((flag[7:] for flag in case.flags if flag.startswith("layout=")), "C order")
     return {**found, **{f"the arrays are {name}": layout == name for name in ("strided", "read-only")},
             "the arrays are in Fortran order": layout == "Fortran order"}  # fmt: skip
+
+
+def least_over_largest(v: Any) -> float:
+    """min |vᵢ|/max |vᵢ|; 0 for the zero vector, 1 for one without entries."""
+    return share(float(np.min(np.abs(v))), float(np.max(np.abs(v)))) if v.size else 1.0
 
 
 def matrix_properties(A: Any) -> dict[str, float]:

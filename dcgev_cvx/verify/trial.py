@@ -30,6 +30,10 @@ TIME_LIMIT = 10.0
 """Seconds a call may take; then it counts as hanging and no further call is made."""
 
 
+class NotInTime(SolverFailed):
+    """A call has not returned within its time limit."""
+
+
 def as_time_limit(seconds: Any) -> float:
     """Seconds > 0 that a queue can wait for."""
     return as_number(seconds, "time_limit", strict=True, high=threading.TIMEOUT_MAX)
@@ -39,9 +43,9 @@ def as_time_limit(seconds: Any) -> float:
 class Answer:
     """What a call returned: x (or a bound as a vector of one), or why it cannot be judged.
 
-    x is None when the form is wrong, and problem says how; asked is False for calls that were not made because the
-    solver hung before. x is a copy; raw is what the solver returned, which it may still hold. taken are the branches
-    of its source that the call took, where they are watched.
+    x is None when the form is wrong, and problem says how; asked is False for calls that did not return in time, and
+    for those that were not made because of one before. x is a copy; raw is what the solver returned, which it may
+    still hold. taken are the branches of its source that the call took, where they are watched.
     """
 
     x: Vector | None
@@ -60,9 +64,9 @@ class Session:
     """The calls of a solver; every answer is kept, so that one call serves all checks.
 
     Each call has a thread of its own: one that never returns is left behind, as Python cannot end a thread, and no
-    further call is made. Output and warnings are caught during the call. written holds the calls during which an
-    argument was changed, of that call or of one of the three before it; unsupported those that raised
-    NotImplementedError, which are not judged.
+    further call is made; late is its question. Output and warnings are caught during the call. written holds the
+    calls during which an argument was changed, of that call or of one of the three before it; unsupported those that
+    raised NotImplementedError, which are not judged.
     """
 
     solver: Solver
@@ -70,6 +74,7 @@ class Session:
     calls: int = 0
     seconds: float = 0.0
     hung: str = ""
+    late: Instance | None = None
     unsupported: set[Instance] = field(default_factory=set[Instance])
     answers: dict[Instance, Answer] = field(default_factory=dict[Instance, Answer])
     written: list[tuple[Instance, str]] = field(default_factory=list[tuple[Instance, str]])
@@ -94,8 +99,8 @@ class Session:
         if self.hung:
             return Answer(None, self.hung, asked=False)
         self.handed.append((instance, arguments, [np.copy(value) for value in arguments]))
-        output, begin = io.StringIO(), perf_counter()
-        with warnings.catch_warnings(record=True) as caught, redirect_stdout(output), redirect_stderr(sys.stderr):
+        out, begin = io.StringIO(), perf_counter()
+        with warnings.catch_warnings(record=True) as caught, redirect_stdout(out), redirect_stderr(sys.stderr):
             warnings.simplefilter("always")
             raw, error = self._run(arguments)
         if isinstance(error, NotImplementedError):
@@ -104,12 +109,13 @@ class Session:
         self.calls += 1
         self.seconds += perf_counter() - begin
         self._look()
+        self.late = instance if isinstance(error, NotInTime) else None
         # SolverFailed comes from another process, and says all
         raised = "" if error is None or isinstance(error, SolverFailed) else f"raised {type(error).__name__}: "
         answer = form_of(raw, instance) if error is None else Answer(None, f"{raised}{first_line(error)}")
         warned = f"{caught[0].category.__name__}: {caught[0].message}" if caught else ""
         taken = frozenset(getattr(self.solver, "taken", ()))
-        return replace(answer, printed=bool(output.getvalue()), warned=warned, raw=raw, taken=taken)
+        return replace(answer, asked=not self.late, printed=bool(out.getvalue()), warned=warned, raw=raw, taken=taken)
 
     def _look(self) -> None:
         """Note which of the arrays handed over last are no longer what they were; each call is noted once."""
@@ -140,7 +146,7 @@ class Session:
             thread.join(0.25 * self.time_limit)
         if not found:
             self.hung = f"no answer within {self.time_limit:g} s; the solver was not called again"
-            return None, SolverFailed(self.hung)
+            return None, NotInTime(self.hung)
         self.hung = getattr(self.solver, "lost", "")
         return found[0]
 
@@ -333,13 +339,19 @@ class Check:
     since: str = "1"
 
     def run(self, trial: Trial) -> Outcome:
-        """The worst finding decides; of the failing ones the smallest instance is shown; none at all is blocked."""
+        """The worst finding decides; of the failing ones the smallest instance is shown.
+
+        Without a finding the check is blocked, and without a failing one if a call did not return in time: its answer
+        and those of the calls that were not made are unknown.
+        """
         about = (self.name, self.tag, self.meaning, self.kind)
         with np.errstate(all="ignore"):  # an answer may be so large that sums overflow
             found = list(self.findings(trial))
-        if not found:
-            return Outcome(*about, "blocked", 0, note=f"blocked: {self.blocked}", since=self.since)
-        failing = [finding for finding in found if finding.failed]
+        failing, late = [finding for finding in found if finding.failed], trial.session.late
+        if not failing and (late is not None or not found):
+            note = trial.session.hung if late is not None else f"blocked: {self.blocked}"
+            unknown = None if late is None else Finding(late, math.inf, 1.0, note=note)
+            return Outcome(*about, "blocked", len(found), shown=unknown, note=note, since=self.since)
         top = max(found, key=lambda f: f.ratio)
         shown = min(failing, key=simplicity) if failing else top
         status: Status = "failed" if failing else "passed"

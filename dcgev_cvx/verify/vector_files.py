@@ -119,8 +119,7 @@ judges answers: `dcgev vectors check dcgev_vectors ANSWERS.json`.
 
 def write_package(folder: Path | str, *, largest: int = 14) -> tuple[int, str]:
     """Write the data package dcgev-vectors: quick vectors of all levels, small ones; (their number, set hash)."""
-    target = Path(folder)
-    inner = target / "dcgev_vectors"
+    target, inner = Path(folder), Path(folder) / "dcgev_vectors"
     count = sum(sum(export(inner, level, largest=largest).values()) for level in LEVELS)
     found = set_hash(read_vectors(inner))
     for name, text in PACKAGE.items():
@@ -184,8 +183,8 @@ def invalid_questions(level: str) -> Iterator[tuple[str, dict[str, Any]]]:
         spoilt = [("A", "A is 4 × 4 and x0 has 3 entries", np.eye(4))]
     if level not in ("bound", "cardinality"):
         start = "x0" if level in ("algorithm", "pca") else "y"
-        spoilt += [(start, f"{start} is one entry short", y[:2])]
-        spoilt += [("eps", "ε is 0", 0.0), ("eps", "ε is negative", -0.1)]
+        short = (start, f"{start} is one entry short", y[:2])
+        spoilt += [short, ("eps", "ε is 0", 0.0), ("eps", "ε is negative", -0.1)]
     if level in ("step", "algorithm", "fda"):
         spoilt += [("B", "B is indefinite: the program is unbounded below", np.diag([1.0, 1.0, -1.0]))]
     if level == "fda":
@@ -216,10 +215,8 @@ def judge_answers(folder: Path | str, answers: Mapping[str, Any], answered: str 
         try:
             verdicts += [judge_one(content, vector, answers) for vector in content["vectors"]]
         except Exception as cause:  # a file that was changed may go wrong anywhere
-            what = f"{type(cause).__name__}: {first_line(cause)}"
-            raise InvalidParameter(
-                f"a file of {folder} ({shown(content.get('group'))}) is not as it was exported: {what}"
-            ) from cause
+            what = f"is not as it was exported: {type(cause).__name__}: {first_line(cause)}"
+            raise InvalidParameter(f"a file of {folder} ({shown(content.get('group'))}) {what}") from cause
     if not verdicts:
         raise InvalidParameter(f"{folder} holds no vectors: write some with `dcgev vectors export`.")
     if unknown := set(answers) - {verdict.id for verdict in verdicts}:

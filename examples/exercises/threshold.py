@@ -7,7 +7,7 @@ from dcgev_cvx import teach
 
 def step(A, y, rho, eps):
     """The minimiser of (ALG) for B = I, τ = 0."""
-    z = A @ y  # soft-threshold this
+    z = A @ y  # and the penalty?
     return z / np.linalg.norm(z)
 
 

@@ -103,7 +103,7 @@ def _(mo):
                 {
                     "CVXPY calls the third term unknown, not concave. Why?": mo.md(
                         "log(ε + |x|) is concave in |x|, but |x| is convex in x. The composition is neither convex "
-                        "nor concave, and the rules of DCP say so. The tangent is taken in |x|."
+                        "nor concave, so no rule of DCP applies. The tangent is taken in |x|."
                     ),
                     "Leave the second term out. Is the problem DCP? Is its solution the MM step?": mo.md(
                         "It is DCP, but its solution is x = 0: nothing pulls x away from zero any more. DCP says "

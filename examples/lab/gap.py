@@ -72,11 +72,11 @@ def _(mo):
                         "For k = 1, 2 and 13. There the homogeneous SDP is tight, and the vector found attains it."
                     ),
                     "At k = 4 DC-PCA shows a value of a vector with three nonzeros. Why?": mo.md(
-                        "From the leading eigenvector no ρ̃ gives four nonzeros: when a variable leaves, another "
-                        "leaves with it. From other starts four are reached."
+                        "From the leading eigenvector no ρ̃ tried gives four nonzeros: when a variable leaves, "
+                        "another leaves with it. From other starts four are reached."
                     ),
                     "Switch the exact optimum on. Does it move a vector or a bound?": mo.md(
-                        "A bound. The vectors found were optimal at nearly every k, but nothing had proved it: the "
+                        "A bound. The best vector found was optimal at every k, but nothing had proved it: the "
                         "gap was a gap in the proof."
                     ),
                     "From k = 4 on the bound of the paper's budget, ‖x‖₁ ≤ k, says λmax(A). Why?": mo.md(

@@ -77,7 +77,7 @@ def _(f, grid, h, majorises, mo, np, program, sheet, y):
         ax.legend(frameon=False, loc="upper left")
 
     fails = (values < f - 1e-9).any()
-    here = "h cuts f: descent is not promised." if fails else "h lies above f for this y."
+    here = "h cuts f: descent is not guaranteed." if fails else "h lies above f for this y."
     picture = mo.image(sheet(draw), alt="f and your function h", width=700)
     verdict = majorises(program, h, trials=100, name="h")
     mo.vstack([picture, mo.md(f"**This y:** {here}"), mo.md(f"**Every y:** {verdict}")])
@@ -92,7 +92,7 @@ def _(mo):
             mo.accordion(
                 {
                     "At y = 0.4, how small may the curvature be before h cuts f?": mo.md(
-                        "Down to about −0.4 with no kink. But such an h is concave, and a majoriser that a convex "
+                        "Down to about −0.45 with no kink. But such an h is concave, and a majoriser that a convex "
                         "solver can minimise needs curvature ≥ 0."
                     ),
                     "Change the slope a little at y = 0.4. Can curvature repair it?": mo.md(

@@ -119,7 +119,7 @@ def _(mo):
             mo.accordion(
                 {
                     "Pit props at ρ̃ = 4.8 keeps five variables. What happens at ρ̃ = 9, and at ρ̃ = 20?": mo.md(
-                        "At 9 two are left, at 20 one: a higher price per nonzero. From about 30 on the result is "
+                        "At 9 two are left, at 20 one: a higher price per nonzero. From about 26 on the result is "
                         "x = 0, and the status says that the run collapsed."
                     ),
                     "Start at e₁ + e₂ with ε = 1e-8. Which variables can be nonzero at the end?": mo.md(

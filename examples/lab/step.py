@@ -146,8 +146,8 @@ def _(mo):
             mo.accordion(
                 {
                     "One variable, start 0.42. Where does MM end from 0.2, and why not at the same point?": mo.md(
-                        "At 0. Between the two starts f has a local maximum. g touches f there with the same slope, "
-                        "so that its minimiser lies downhill on the same side."
+                        "At 0. Between the two starts f has a local maximum. At y, g has the same slope as f, so "
+                        "that its minimiser lies downhill from y."
                     ),
                     "You double τ. Does f change? Does g? Are there more steps or fewer?": mo.md(
                         "f does not depend on τ. g becomes steeper, its minimiser lies closer to y, and MM needs "

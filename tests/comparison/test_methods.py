@@ -131,3 +131,12 @@ def test_the_pairwise_sdp_is_the_tightest_of_the_relaxations(k, row_of):
     assert found.best_lower - 1e-9 <= row.value <= row_of(found, "homogeneous").value + 1e-6
     assert row.value == pytest.approx(found.best_lower, rel=1e-6)
     assert row.status.startswith("valid for every B; X has rank one and is k-sparse")
+
+
+def test_an_infinite_bound_is_not_valid():
+    near_singular = Pencil(np.diag([1.0, 2.0, 3.0]), np.ones((3, 3)) + 1e-14 * np.eye(3))
+    found = compare(near_singular, 2, ["exact"])
+    for row in found.upper:
+        assert math.isinf(row.value)
+        assert not row.valid
+    assert "no bound was proved" in found.verdict

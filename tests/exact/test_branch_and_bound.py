@@ -301,6 +301,7 @@ def test_the_work_of_enumeration_counts_supports_and_is_infinite_where_they_are_
     assert work(1999, 3, 3) < np.inf
     assert work(5000, 2, 2) == 5000 * 4999 / 2 * 44.0
     assert work(2000, 3, 3) == np.inf
+    assert work(1100, 550, 550) > 1e308  # an integer that no float holds
 
 
 def test_a_removed_variable_may_still_be_in_a_support_up_to_the_threshold(monkeypatch):

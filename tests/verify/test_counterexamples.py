@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import wrong_solvers as catalogue
+from scipy.linalg import eigh
 
 from dcgev_cvx import verify
 from dcgev_cvx.verify import counterexamples
@@ -90,6 +93,47 @@ def test_the_condition_of_a_hidden_branch_is_named(condition, words):
     report = verify.check(faulty(condition), "step")
     assert not report.ok
     assert words in str(report).splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("level", "solver", "words"),
+    [
+        ("cardinality", lambda A, B, k: catalogue_vector(A, B, min(len(A), k + k % 2)), "k is not even"),
+        ("bound", lambda A, B, k: min(lambda_max(A, B), k * float(np.max(np.abs(A)))), "λmin(B) ≤ 0.99"),
+    ],
+)
+def test_the_parity_of_k_and_the_least_eigenvalue_of_B_are_named(level, solver, words):
+    assert words in str(verify.check(solver, level)).splitlines()[1]
+
+
+def lambda_max(A, B):
+    return max(0.0, float(eigh(A, B, eigvals_only=True)[-1])) * (1.0 + 1e-9)
+
+
+def catalogue_vector(A, B, k):
+    x = np.zeros(len(A))
+    x[:k] = 1.0
+    return x / np.sqrt(x @ B @ x)
+
+
+def test_a_solver_that_is_right_when_asked_again_is_said_to_depend_on_its_calls():
+    calls = []
+
+    def solver(A, B, k):
+        calls.append(k)
+        return -1e9 if len(calls) % 3 == 0 else lambda_max(A, B)
+
+    assert any("failing cases are right" in line for line in verify.check(solver, "bound").direction)
+
+
+def test_warnings_of_the_solver_itself_are_repeated():
+    def solver(A, B, k):
+        warnings.warn("Solution may be inaccurate", stacklevel=1)
+        return -1e9
+
+    line = verify.check(solver, "bound").direction[-1]
+    assert line.startswith("the solver itself warned in ")
+    assert line.endswith("UserWarning: Solution may be inaccurate")
 
 
 def test_a_fault_of_state_names_the_check_and_what_was_changed():

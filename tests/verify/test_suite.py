@@ -23,6 +23,17 @@ def test_the_cases_hold_every_pair_of_levels(level):
         assert any({space.levels[a], space.levels[b]} <= row for row in rows)
 
 
+def test_full_asks_every_question_of_quick_and_more():
+    quick, full = suite("bound", 0, "quick"), suite("bound", 0, "full")
+    assert {digest(case) for case in quick.cases} < {digest(case) for case in full.cases}
+    for name, pairs in quick.pairs.items():
+        assert {digest(pair.asked) for pair in pairs} <= {digest(pair.asked) for pair in full.pairs[name]}
+
+
+def digest(case):
+    return tuple(np.asarray(case.data[name]).tobytes() for name in ("A", "B", "k"))
+
+
 @pytest.mark.parametrize("level", ["pca", "bound"])
 def test_every_pair_is_held_at_other_seeds_too(level):
     assert suite(level, 2, "quick").space.missing == ()
@@ -51,7 +62,8 @@ def test_a_hiding_level_stands_in_for_no_other_pair():
     def build(row, rng):
         return question("bound", "", tuple(f"{k}={v}" for k, v in row.items()), data)
 
-    rows = [set(case.flags) for case in covered(space, build, np.random.default_rng(0), triples=True).cases]
+    pairs = covered(space, build, np.random.default_rng(0)).cases
+    rows = [set(case.flags) for case in (*pairs, *covered(space, build, np.random.default_rng(0), pairs).cases)]
     plain = [row for row in rows if "a=1" in row]
     assert all(any({f"b={i}", f"c={j}"} <= row for row in plain) for i in "12" for j in "12")
     assert sum("a=2" in row for row in rows) == 2

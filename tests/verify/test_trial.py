@@ -14,16 +14,37 @@ from dcgev_cvx import verify
 from dcgev_cvx.verify.trial import number_of, starved, vector_of
 
 
-def test_a_hanging_solver_is_reported_and_not_waited_for():
+def test_a_hanging_solver_is_not_judged_and_not_waited_for():
     begin = time.perf_counter()
     report = verify.check(catalogue.hanging, "bound", time_limit=0.2)
     assert time.perf_counter() - begin < 20.0
     assert not report.ok
+    assert report.verdict == "not judged"
     assert report.calls == 1
-    answer = report.checks[0]
-    assert answer.status == "failed"
-    assert "no answer within 0.2 s" in answer.note
-    assert any(outcome.status == "blocked" for outcome in report.checks)
+    assert "no answer within 0.2 s" in report.checks[0].note
+    assert {outcome.status for outcome in report.checks} == {"blocked"}
+    assert report.counterexample.found is None
+
+
+def slow_at_two(A, B, k):
+    if len(A) == 2:
+        time.sleep(2.0)
+    return float(np.max(np.linalg.eigvals(np.linalg.solve(B, A)).real)) + 1e-6 * float(np.max(np.abs(A)))
+
+
+def test_what_a_slow_solver_answered_before_is_said_to_be_right():
+    report = verify.check(slow_at_two, "bound", time_limit=0.2)
+    assert report.verdict == "not judged"
+    assert report.headline.startswith("NOT JUDGED")
+    assert f"the answers to the {report.calls - 1} calls before it are right" in report.direction[0]
+    assert len(report.counterexample.arguments["A"]) == 2
+    assert str(report).count("no answer within") < 5  # the note is not repeated for every check
+
+
+def test_a_wrong_answer_before_a_slow_one_is_a_failure():
+    report = verify.check(lambda A, B, k: slow_at_two(A, B, k) if len(A) == 2 else -1e9, "bound", time_limit=0.2)
+    assert report.verdict == "failed"
+    assert [outcome.name for outcome in report.failed] == ["validity"]
 
 
 def silent_failure(*args):

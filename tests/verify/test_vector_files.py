@@ -128,8 +128,8 @@ def test_a_number_where_there_is_no_answer_fails(folder):
 
 
 def test_vectors_of_a_profile_with_a_gap_are_judged_by_it(tmp_path):
-    vectors.export(tmp_path, "fda", tol="interior-point", largest=6)
-    answers = answers_of(tmp_path, catalogue.right_fda)
+    vectors.export(tmp_path, "step", tol="interior-point", largest=6)
+    answers = answers_of(tmp_path, catalogue.right_step)
     assert {j.status for j in vectors.judge_answers(tmp_path, answers)} == {"passed"}
 
 
