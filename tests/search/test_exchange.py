@@ -101,8 +101,8 @@ def test_the_outsiders_of_a_shortened_table_form_the_best_pairs_with_x(share, co
     assert found.tolist() == sorted(pairs, key=pairs.get, reverse=True)[:count]
 
 
-def test_exchanges_are_made_together_by_doubling_until_the_value_falls(monkeypatch):
-    """Eight of twelve members may leave, 1, 2, 4, then all 8 at once; with a fall at 4 two are made."""
+def test_exchanges_are_made_together_by_doubling_while_the_value_rises(monkeypatch):
+    """Eight of twelve members may leave, 1, 2, 4, then all 8 at once; where 4 are worth no more than 2, two are made."""
     gains = np.zeros((12, 30))
     gains[np.arange(8), np.arange(20, 28)] = np.arange(8.0, 0.0, -1.0)
     support, x = np.arange(12)[None], np.ones((1, 12))
@@ -111,7 +111,7 @@ def test_exchanges_are_made_together_by_doubling_until_the_value_falls(monkeypat
 
         def valued(pencil, supports, counts=counts, fall=fall):
             counts.append(int(np.sum(supports >= 20)))
-            return np.array([counts[-1] if counts[-1] < fall else 0.0]), x
+            return np.array([counts[-1] if counts[-1] < fall else 2.0]), x
 
         monkeypatch.setattr(exchange, "leading", valued)
         after, value, _ = ExchangeTable(pca(0, 30), 12).several(support, np.zeros(1), x, gains, np.arange(30))
