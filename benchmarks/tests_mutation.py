@@ -224,6 +224,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("search/matching_program", "if top < 0.0:"): "where xᵀAx = 0 no ρ_ε is positive either",
     ("search/constructions", "size = max(2, CHUNK // pencil.n)"): FASTER,
     (
+        "search/working_set",
+        "largest = -np.sort(-off, axis=1)[:, :k + 1]",
+    ): "only the first k columns of the sums are read",
+    (
         "search/path",
         "program = SparseGEV(pencil, 1.0, eps, shift='metric')",
     ): "the step's linear part and its start do not depend on ρ̃",

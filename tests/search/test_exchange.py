@@ -102,7 +102,7 @@ def test_the_outsiders_of_a_shortened_table_form_the_best_pairs_with_x(share, co
 
 
 def test_exchanges_are_made_together_by_doubling_while_the_value_rises(monkeypatch):
-    """Eight of twelve members may leave, 1, 2, 4, then all 8 at once; where 4 are worth no more than 2, two are made."""
+    """Eight members may leave, 1, 2, 4, then all 8 at once; where 4 are worth no more than 2, two are made."""
     gains = np.zeros((12, 30))
     gains[np.arange(8), np.arange(20, 28)] = np.arange(8.0, 0.0, -1.0)
     support, x = np.arange(12)[None], np.ones((1, 12))

@@ -47,6 +47,8 @@ def test_a_proof_compares_with_every_number_of_removed_variables():
         assert not part.proves(k, bound * (1.0 + 0.5e-9))
         assert part.proves(k, bound * (1.0 + 1.5e-9))
         assert not part.proves(k, bound * (1.0 - 1e-6))
+    nothing = of_variances([1.0, 0.0])
+    assert WorkingSet(nothing, np.arange(1), nothing.restrict(np.arange(1))).proves(1, 0.0)
 
 
 def test_variances_decide_unless_that_of_the_first_left_out_is_half_the_largest():
