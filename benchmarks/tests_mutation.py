@@ -148,7 +148,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "return (x * ax, mu) if 0.5 < ax < 2.0 else vertex(B, h, a)",
     ): "aᵀx is 1 but for rounding, within which x changes in either case",
     ("exact/branch_and_bound", "if self.left >= 0.0 and work(pencil.n, k, k) <= LEAF_WORK:"): FASTER,
-    ("search/exchange", "size = max(2, CHUNK // (self.k * self.pencil.n))"): FASTER,
+    (
+        "search/exchange",
+        "size = 1 if self.exchange_work > TABLE else max(2, CHUNK // (self.k * self.pencil.n))",
+    ): FASTER,
     ("search/exchange_table", "CHUNK = 2 << 18"): FASTER,
     ("search/exchange_table", "CHUNK = 1 << 19"): FASTER,
     (

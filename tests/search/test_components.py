@@ -55,6 +55,18 @@ def test_the_search_for_a_component_is_given_the_effort_and_the_state(monkeypatc
     assert asked == [(2, {"effort": "normal", "random_state": 0, "check_path": False})]
 
 
+def test_the_working_set_is_that_of_the_largest_component(monkeypatch):
+    asked = []
+    monkeypatch.setattr("dcgev_cvx.search.components.working_set", lambda pencil, k: asked.append(k))
+    components(Pencil(np.diag([4.0, 3.0, 2.0, 1.0])), [1, 3, 2], deflation="projection")
+    assert asked == [3]
+
+
+def test_nothing_is_left_of_nothing():
+    with pytest.raises(InvalidParameter, match="Nothing is left of A after 1 component"):
+        components(Pencil(np.zeros((2, 2))), [1, 1])
+
+
 def test_orthogonalized_hotelling_removes_what_is_new_only(exhaustive):
     pencil = random_pencil(3)
     found = components(pencil, [3, 3, 3])

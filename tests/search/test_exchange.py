@@ -48,6 +48,11 @@ def test_supports_are_treated_as_many_together_as_fit_into_a_chunk(monkeypatch):
     assert parts == [2, 2, 1]
     assert np.array_equal(ends, table)
     assert np.array_equal(firsts, table[:, 0])
+    for share, together in ((1.0, [2, 2, 1]), (0.99, [1, 1, 1, 1, 1])):  # a shortened table is for one support
+        parts.clear()
+        monkeypatch.setattr(exchange, "TABLE", share * table_work(pca(0, 16), 5))
+        ExchangeTable(pca(0, 16), 5).improve(table)
+        assert parts == together
 
 
 @pytest.mark.parametrize(("rise", "goes_on"), [(0.0, False), (0.5e-12, False), (1.5e-12, True)])

@@ -113,9 +113,10 @@ def test_the_least_squares_form_by_its_formulas():
     z = -form.a
     with pytest.raises(InvalidParameter, match="take a smaller one"):
         form.fisher_of(z, 1.0)
-    nu, back = form.fisher_of(2.0 * form.a, 3.0)
-    assert nu == pytest.approx(1.5 / (form.a @ form.a))
-    assert back == pytest.approx(form.a / (form.a @ form.a))
+    for size in (2.0, 1e-3):
+        nu, back = form.fisher_of(size * form.a, 3.0)
+        assert nu == pytest.approx(3.0 / size / (form.a @ form.a))
+        assert back == pytest.approx(form.a / (form.a @ form.a))
 
 
 def test_k_variables_by_the_formula_and_without_a_question_about_the_path(monkeypatch):
