@@ -21,6 +21,7 @@ import math
 import sys
 import textwrap
 from contextlib import redirect_stdout
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -105,7 +106,7 @@ def compared(pencil: Pencil, ks: list[int], args: argparse.Namespace, found: lis
     for position, k in enumerate(ks):
         share = (end - perf_counter()) / (len(ks) - position)
         settings: Any = {"time_limit": max(0.05, share) if math.isfinite(share) else None, "force": args.force}
-        settings["progress"] = lambda method, k=k: console.overwrite(f"k = {k}: {method} …")
+        settings["progress"] = partial(tell, k)
         try:
             with redirect_stdout(sys.stderr):  # SCS prints when it is interrupted, and stdout is for the result
                 found.append(compare(pencil, k, methods, **settings))
@@ -119,6 +120,11 @@ def compared(pencil: Pencil, ks: list[int], args: argparse.Namespace, found: lis
         finally:
             console.overwrite("")
     return None
+
+
+def tell(k: int, method: str) -> None:
+    """The method that is running, on stderr."""
+    console.overwrite(f"k = {k}: {method} …")
 
 
 def print_comparisons(found: list[Comparison], heading: str, *, several: bool, details: bool) -> None:

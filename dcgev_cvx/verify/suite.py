@@ -301,7 +301,8 @@ def properties(case: Instance) -> Properties:
         if name in data:
             v = data[name]
             found |= {f"{name} has a zero": not v.all(), f"{name} has a negative entry": bool(np.any(v < 0.0)),
-                      f"{name} has a positive entry": bool(np.any(v > 0.0)), f"nonzeros of {name}": np.count_nonzero(v),
+                      f"{name} has a positive entry": bool(np.any(v > 0.0)),
+                      f"nonzeros of {name}": int(np.count_nonzero(v)),
                       f"least |{name}ᵢ| over the largest": least_over_largest(v)}  # fmt: skip
             size = float(np.max(np.abs(v))) if name == "a" else math.sqrt(max(0.0, float(v @ B @ v)))
             found["max |a|" if name == "a" else f"‖{name}‖_B"] = size

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dcgev_cvx.verify.equations import Limits, excess, proximal_residual, pulled, tangent
+from dcgev_cvx.verify.equations import Limits, excess, feasible, proximal_residual, pulled, tangent
 from dcgev_cvx.verify.levels import PROFILES, question
 from dcgev_cvx.verify.reference_answers import curvature, reference, surrogate
 from dcgev_cvx.verify.suite import suite
@@ -67,6 +67,13 @@ def test_the_limit_of_a_conic_solver_follows_from_strong_convexity():
             assert kappa * problem.norm(x - ref.x) ** 2 <= above * (1 + 1e-9) + 1e-12 * problem.size(ref.x)
         if ref.nondegenerate and ref.x.any() and kappa > 1e-2:
             assert 1e-5 < limits.distance(case) < 0.1
+
+
+def test_only_a_conic_solver_may_leave_omega_in_proportion_to_its_entries():
+    data = {"A": np.eye(2), "B": 0.01 * np.eye(2), "y": np.ones(2), "rho": 0.0, "eps": 0.1, "tau": 0.0}
+    case, x = question("step", "long", (), data), np.array([10.0, 0.0])
+    loose, strict = (feasible(case, x, Limits(PROFILES[name]))[1] for name in ("interior-point", "closed"))
+    assert (loose, strict) == pytest.approx((1.1e-4, 1e-10), rel=1e-9, abs=0.0)
 
 
 def test_dust_in_place_of_zero_is_small_where_nothing_pulls():
