@@ -196,7 +196,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "return (x * ax, mu) if 0.5 < ax < 2.0 else vertex(B, h, a)",
     ): "aᵀx is 1 but for rounding, within which x changes in either case",
     ("exact/branch_and_bound", "if self.left >= 0.0 and work(pencil.n, k, k) <= LEAF_WORK:"): FASTER,
-    ("search/exchange", "size = max(2, CHUNK // (self.k * self.pencil.n))"): FASTER,
+    (
+        "search/exchange",
+        "size = 1 if self.exchange_work > TABLE else max(2, CHUNK // (self.k * self.pencil.n))",
+    ): FASTER,
     ("search/exchange_table", "CHUNK = 2 << 18"): FASTER,
     ("search/exchange_table", "CHUNK = 1 << 19"): FASTER,
     (
@@ -216,6 +219,73 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "search/constructions",
         "if all((2.0 ** (-50) <= size <= 2.0 ** 50 for size in (pencil.A_scale or 2.0, pencil.B_scale))):",
     ): "any number of ordinary size stands for a zero matrix",
+    (
+        "search/exchange_table",
+        "unclear = np.abs(rises) <= 2e-14 * (np.abs(own) + other)",
+    ): "rounding is far below either number, and an exchange that is worth anything far above",
+    (
+        "search/exchange_table",
+        "rises[unclear] = np.where(falls[unclear] < 0.0, 2.0, 0.0)",
+    ): "any positive number will do: the gain is infinite there",
+    ("search/exchange_table", "gains[falls < 0.0] = math.inf"): "where falls is 0, the quotient is infinite already",
+    (
+        "search/restarts",
+        "ratio = diagonal / (float(np.max(np.abs(diagonal))) or 2.0)",
+    ): "0/2 is 0/1",
+    (
+        "search/restarts",
+        "votes[self.generator.permutation(parents[0])[:leaving]] = -2.0",
+    ): "the other votes are not negative: any negative number is below them",
+    ("search/restarts", "votes[parent] += 2.0"): "what is added to votes between 0 and 1 orders them alike",
+    ("search/one_shot", "x, rho = (x.astype(R.dtype), 1.0)"): "at least one step is made, which sets ρ",
+    **dict.fromkeys(
+        (
+            ("search/one_shot", f"gather = {test}")
+            for test in (
+                "R.size > 10 ** 5 and 2 * len(support) < len(x)",
+                "R.size >= 11 ** 5 and 2 * len(support) < len(x)",
+                "R.size >= 10 ** 6 and 2 * len(support) < len(x)",
+                "R.size >= 10 ** 5 or 2 * len(support) < len(x)",
+                "R.size >= 10 ** 5 and 3 * len(support) < len(x)",
+                "R.size >= 10 ** 5 and 2 / len(support) < len(x)",
+                "R.size >= 10 ** 5 and 2 * len(support) <= len(x)",
+            )
+        ),
+        "the product is the same from the rows of the support and from all rows",
+    ),
+    **dict.fromkeys(
+        (
+            ("search/exchange_factor", line)
+            for line in (
+                "return rest / np.maximum(1.0 - x * x, 2e-14)",
+                "cross = (Ax - self.G * x) / np.sqrt(np.maximum(1.0 - x * x, 2e-14))",
+            )
+        ),
+        "a guard against division by zero, where the numerator is zero but for rounding",
+    ),
+    (
+        "search/exchange_factor",
+        "y[place] = Ax / self.value if self.value > 0.0 else 2.0",
+    ): "where the value is 0 no other member has a row: the power step scales y to unit length",
+    ("search/exchange_factor", "y[place] = 2.0"): "the only nonzero of y, which is scaled to unit length",
+    (
+        "search/matching_program",
+        "if info != 0 or not np.all(x / signs > 0.0):",
+    ): "signs on a support are 1 and −1",
+    ("search/matching_program", "if top < 0.0:"): "where xᵀAx = 0 no ρ_ε is positive either",
+    ("search/constructions", "size = max(2, CHUNK // pencil.n)"): FASTER,
+    (
+        "search/working_set",
+        "largest = -np.sort(-off, axis=1)[:, :k + 1]",
+    ): "only the first k columns of the sums are read",
+    (
+        "search/path",
+        "program = SparseGEV(pencil, 1.0, eps, shift='metric')",
+    ): "the step's linear part and its start do not depend on ρ̃",
+    (
+        "search/path",
+        "program = SparseGEV(pencil, 1.0, shift='metric')",
+    ): "every run sets its own ρ̃",
     (
         "steps/scaling",
         "return Scaling(unit_lengths(program.pencil) / size, "

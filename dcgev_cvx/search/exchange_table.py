@@ -86,7 +86,7 @@ def other_pairs(A: Matrix, B: Matrix | None, z: Matrix, value: Any) -> Matrix:
 
     It is the leading block of [λB − A, Bz; zᵀB, 0]⁻¹, which inverts λB − A where zᵀBv = 0.
     """
-    k = A.shape[-1]
+    k = z.shape[1]
     metric = np.eye(k) if B is None else B
     K = np.zeros((len(A), k + 1, k + 1))
     K[:, :k, :k] = value * metric - A

@@ -60,9 +60,9 @@ def one_shot(pencil: Pencil, k: int, x0: Vector) -> tuple[Vector, float]:
     ([0, 1, 8], 2.475)
     """
     x = np.array(x0 / pencil.B_norm(x0))
-    rho = 0.0
     if k == pencil.n:
-        return x, rho
+        return x, 0.0
+    rho = 0.0
     # CᵀC needs no shift, and finding that out would cost an eigenvalue
     tau = 0.0 if isinstance(pencil.A, Gram) else smallest_tau(pencil, "metric")
     if pencil.B is not None:

@@ -151,6 +151,6 @@ class Search:
     def next_direction(self) -> Vector:
         """By turns the next column of A, those of a large diagonal first, and a random direction."""
         pencil, count = self.pencil, self.starts["restarts"]
-        direction = self.generator.standard_normal(pencil.n) / pencil.B_roots
+        direction = self.generator.standard_normal(pencil.n)
         column = pencil.A_dot(np.eye(1, pencil.n, self.column_order[count // 2 % pencil.n])[0])
         return column if count % 2 == 0 and column.any() else direction

@@ -83,7 +83,7 @@ def scores(pencil: Pencil, size: int) -> Vector:
 def subset_bounds(A: Matrix, k: int) -> list[float]:
     """Upper bounds on λmax of principal submatrices of size 0, …, k, by Gershgorin's rows and by the trace."""
     off = np.abs(A) - np.diag(np.abs(np.diagonal(A)))
-    largest = -np.sort(-off, axis=1)[:, : max(0, k - 1)]
+    largest = -np.sort(-off, axis=1)[:, : k - 1]
     rows = np.diagonal(A)[:, None] + np.cumsum(np.hstack([np.zeros((len(A), 1)), largest]), axis=1)
     traces = np.cumsum(-np.sort(-np.diagonal(A)))
     bounds = [min(float(rows[:, j].max()), float(traces[j])) for j in range(min(k, len(A)))]

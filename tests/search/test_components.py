@@ -9,11 +9,62 @@ from hypothesis import strategies as st
 
 from dcgev_cvx import InvalidParameter, Pencil, components, datasets
 from dcgev_cvx.certificates import value
+from dcgev_cvx.search import explained_variance
+from dcgev_cvx.search.components import Components, components_by_penalty
 
 common = settings(max_examples=20)
 seeds = st.integers(0, 10_000)
 KINDS = ["hotelling", "orthogonalized-hotelling", "projection", "schur"]
 PATTERN = [6, 2, 2, 1, 1, 1]
+
+
+def test_shares_are_those_of_the_first_one_two_and_three():
+    pencil = random_pencil(4)
+    V = np.random.default_rng(4).standard_normal((6, 3))
+    found = Components(pencil, (), V, (), "schur")
+    for name in ("projector_trace", "adjusted", "plain_sum"):
+        measure = getattr(explained_variance, name)
+        assert getattr(found, name)().tolist() == [measure(pencil, V[:, :j]) for j in (1, 2, 3)]
+
+
+def test_a_component_is_sought_in_what_the_one_before_left_and_told_in_words():
+    """Algorithm 2 on diag(4, 3, 2, 1) by a penalty: the variables one by one, and the work of each is timed."""
+    found = components_by_penalty(Pencil(np.diag([4.0, 3.0, 2.0, 1.0])), 3, 0.1, "projection")
+    assert [s.support for s in found.solutions] == [(0,), (1,), (2,)]
+    assert found.values == pytest.approx((4.0, 3.0, 2.0))
+    assert found.deflated_values == pytest.approx((4.0, 3.0, 2.0))
+    assert [line.partition(" ")[0] for line in str(found).splitlines()[:3]] == ["1.", "2.", "3."]
+    assert str(found).splitlines()[-1] == "projector trace 90.00%, adjusted 90.00%, plain sum 90.00%"
+    assert {s.method for s in found.solutions} == {"Algorithm 2 (dc_pca)"}
+    with pytest.raises(InvalidParameter, match=r"rho = 60\.0 gives x = 0 for component 2: lower rho"):
+        components_by_penalty(Pencil(np.diag([4.0, 0.5])), 2, 60.0, "projection")
+
+
+def test_the_search_for_a_component_is_given_the_effort_and_the_state(monkeypatch):
+    asked = []
+
+    def find(pencil, k, **given):
+        asked.append((k, given))
+        return standin.solve(pencil, k)
+
+    monkeypatch.setattr("dcgev_cvx.search.components.solve", find)
+    components(datasets.pitprops(), [2, 1], effort="quick", random_state=3)
+    assert asked == [(k, {"effort": "quick", "random_state": 3, "check_path": False}) for k in (2, 1)]
+    asked.clear()
+    components(datasets.pitprops(), [2])
+    assert asked == [(2, {"effort": "normal", "random_state": 0, "check_path": False})]
+
+
+def test_the_working_set_is_that_of_the_largest_component(monkeypatch):
+    asked = []
+    monkeypatch.setattr("dcgev_cvx.search.components.working_set", lambda pencil, k: asked.append(k))
+    components(Pencil(np.diag([4.0, 3.0, 2.0, 1.0])), [1, 3, 2], deflation="projection")
+    assert asked == [3]
+
+
+def test_nothing_is_left_of_nothing():
+    with pytest.raises(InvalidParameter, match="Nothing is left of A after 1 component"):
+        components(Pencil(np.zeros((2, 2))), [1, 1])
 
 
 def test_orthogonalized_hotelling_removes_what_is_new_only(exhaustive):

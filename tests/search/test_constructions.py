@@ -1,5 +1,8 @@
 """Forward selection, backward elimination, and supports made to fit."""
 
+from itertools import combinations
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import referee
@@ -7,6 +10,7 @@ from families import cca, conditioned, value_on
 from scipy.linalg import eigh
 
 from dcgev_cvx import Gram, Pencil, datasets
+from dcgev_cvx.search import constructions
 from dcgev_cvx.search.constructions import (
     backward_elimination,
     best_pair,
@@ -15,9 +19,136 @@ from dcgev_cvx.search.constructions import (
     fitted,
     forward_selection,
     highest,
+    in_units,
     scaled_columns,
     spread,
 )
+
+
+def ritz(pencil, x, j):
+    """λmax of the pencil on x and variable j."""
+    V = np.column_stack([x, np.eye(pencil.n)[j]])
+    A, B = pencil.dense()
+    return eigh(V.T @ A @ V, V.T @ B @ V, eigvals_only=True)[-1]
+
+
+def leading_on(pencil, S):
+    A, B = pencil.dense()
+    x = np.zeros(pencil.n)
+    x[S] = eigh(A[np.ix_(S, S)], B[np.ix_(S, S)])[1][:, -1]
+    return x
+
+
+def mixed(seed, n, *, metric=True):
+    """An indefinite pencil in mixed units."""
+    A, B = conditioned(seed, n, 30.0).dense()
+    d = 10.0 ** np.random.default_rng(seed).uniform(-1, 1, n)
+    return Pencil(d[:, None] * A * d, d[:, None] * B * d) if metric else Pencil(A)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("metric", [True, False])
+def test_forward_selection_adds_the_best_pair_and_then_the_best_ritz_value(seed, metric):
+    pencil = mixed(seed, 9, metric=metric)
+    S = list(max(combinations(range(9), 2), key=lambda pair: value_on(pencil, list(pair))))
+    assert best_pair(pencil).tolist() == S
+    while len(S) < 5:
+        x = leading_on(pencil, S)
+        S = sorted([*S, max(set(range(9)) - set(S), key=lambda j, x=x: ritz(pencil, x, j))])
+        assert forward_selection(pencil, len(S)).tolist() == S
+
+
+def test_the_best_pair_of_a_factor_has_the_best_variable():
+    pencil = Pencil(Gram(np.random.default_rng(2).standard_normal((4, 9))))
+    first = int(np.argmax(pencil.A_diagonal))
+    x = np.eye(9)[first]
+    second = max(set(range(9)) - {first}, key=lambda j: ritz(pencil, x, j))
+    assert best_pair(pencil).tolist() == sorted([first, second])
+
+
+@pytest.mark.parametrize(("n", "whole"), [(1500, True), (1501, False)])
+def test_all_pairs_of_up_to_1500_variables_are_looked_at(n, whole, monkeypatch):
+    pencil = SimpleNamespace(n=n, A=None, B=None, A_diagonal=np.ones(n), B_diagonal=np.ones(n))
+    monkeypatch.setattr(
+        constructions, "pair_value", lambda *_: np.array([[9.0, 1.0, 2.0], [1.0, 9.0, 3.0], [2.0, 3.0, 9.0]])
+    )
+    monkeypatch.setattr(constructions, "entry_values", lambda *_: np.arange(4.0))
+    assert best_pair(pencil).tolist() == ([1, 2] if whole else [0, 3])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_elimination_drops_three_in_ten_by_their_loss(seed):
+    pencil, S = mixed(seed, 12), np.arange(12)
+    for size in (8, 5, 4):
+        A, B = (M[np.ix_(S, S)] for M in pencil.dense())
+        values, vectors = eigh(A, B)
+        G = (vectors[:, :-1] ** 2) @ (1.0 / (values[-1] - values[:-1]))
+        S = np.sort(S[np.argsort(-(vectors[:, -1] ** 2) / G)[:size]])
+        assert backward_elimination(pencil, size).tolist() == S.tolist()
+
+
+def test_elimination_keeps_a_variable_that_is_an_eigenvector_by_itself():
+    assert 2 in backward_elimination(Pencil(np.diag([1.0, 2.0, 5.0, 4.0])), 1)
+
+
+@pytest.mark.parametrize("chunk", [1, 27, 1 << 18])
+def test_columns_come_by_the_sums_of_their_largest_entries_without_those_taken(chunk, monkeypatch):
+    pencil, plan = mixed(3, 12), ((np.arange(12), 3),)
+    monkeypatch.setattr(constructions, "CHUNK", chunk)
+    A, B = pencil.dense()
+    sizes = np.abs(A) / np.sqrt(np.outer(np.diagonal(B), np.diagonal(B)))
+    columns = np.array([9, 1, 4, 7, 2, 0, 11])
+    found, taken = [], set()
+    for j in sorted(columns, key=lambda j: -np.sum(np.sort(sizes[j])[-3:])):
+        if j not in taken:
+            others = sorted(set(range(12)) - {j}, key=lambda i, j=j: -sizes[j, i])[:2]
+            found.append(sorted([int(j), *others]))
+            taken |= set(found[-1])
+    assert len(found) > 2
+    for count in (1, 2, len(found), 12):
+        assert [S.tolist() for S in column_supports(pencil, plan, columns, count)] == found[:count]
+
+
+def test_a_support_that_does_not_fit_loses_the_smallest_loadings_and_gains_the_best_pairs():
+    pencil, S = mixed(1, 10), np.array([1, 4, 5, 8])
+    x = leading_on(pencil, S)
+    loading = np.abs(x) * np.sqrt(np.diagonal(pencil.B))
+    outside = sorted(set(range(10)) - set(S.tolist()), key=lambda j: -ritz(pencil, x, j))
+    everyone = np.arange(10)
+    for k in (1, 2, 3):
+        assert fitted(pencil, S, ((everyone, k),)).tolist() == sorted(np.argsort(-loading)[:k].tolist())
+    for k in (5, 6, 9):
+        assert fitted(pencil, S, ((everyone, k),)).tolist() == sorted([*S.tolist(), *outside[: k - 4]])
+    halves = ((everyone[:5], 2), (everyone[5:], 3))
+    assert fitted(pencil, S, halves).tolist() == sorted([*S.tolist(), next(j for j in outside if j >= 5)])
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_variables_that_differ_by_rounding_are_equal(sign):
+    """A relative difference of 1e-12 is rounding, whatever the size and the sign."""
+    for size in (1e-3, 1e3):
+        for gap, first in ((0.5e-12, 0), (1.5e-12, 1)):
+            a = sign * size * np.array([1.0 - sign * gap, 1.0, 1.0 - sign * 0.5])
+            assert best_variable(Pencil(np.diag(a))).tolist() == [first]
+
+
+@pytest.mark.parametrize("size", [1.0, -1.0, 1e-3])
+def test_spread_costs_no_more_than_rounding(size):
+    """Half of each: the value falls by half the difference."""
+    for gap, nonzeros in ((1e-12, 2), (3e-12, 1)):
+        pencil = Pencil(np.diag([size, size - abs(size) * gap]))
+        assert np.count_nonzero(spread(pencil, np.array([1.0, 0.0]), 2)) == nonzeros
+
+
+def test_units_are_taken_out_of_what_is_not_of_ordinary_size():
+    for A, B in ((1.0, 1.0), (2.0**50, 2.0**-50), (0.0, 1.0)):
+        assert in_units(Pencil(A * np.eye(2), B * np.eye(2)))[1:] == (1.0, 1.0)
+    for A, B in ((2.0**-51, 1.0), (2.0**52, 1.0), (1.0, 2.0**-52), (1.0, 2.0**52)):
+        pencil = Pencil(A * np.eye(2), B * np.eye(2))
+        unit, length, energy = in_units(pencil)
+        assert unit is not pencil
+        assert 1.0 <= unit.B_scale == B * length**2 < 4.0
+        assert unit.A_scale == A * length**2 / energy
 
 
 def test_elimination_keeps_what_carries_the_value():
@@ -123,3 +254,4 @@ def test_spread_adds_one_variable_and_leaves_a_full_support_as_it_is():
     flat, x = Pencil(np.eye(4)), np.array([0.6, 0.8, 0.0, 0.0])
     assert np.count_nonzero(spread(flat, x, 3)) == 3
     assert spread(flat, x, 2) is x
+    assert np.count_nonzero(spread(Pencil(np.zeros((3, 3))), np.eye(3)[0], 2)) == 2

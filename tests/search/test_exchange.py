@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from families import conditioned, exchanged_values, factor, fisher, graded, pca, tied, value_on
+from scipy.linalg import eigh
 
 from dcgev_cvx import Gram, Pencil
 from dcgev_cvx.search import exchange
@@ -35,6 +36,117 @@ def made(name, seed, k=5):
 def starts(n, k, count, seed=0):
     rng = np.random.default_rng(seed)
     return np.array([np.sort(rng.permutation(n)[:k]) for _ in range(count)])
+
+
+def test_supports_are_treated_as_many_together_as_fit_into_a_chunk(monkeypatch):
+    parts = []
+    monkeypatch.setattr(
+        ExchangeTable, "improve_together", lambda self, part: parts.append(len(part)) or (part, part[:, 0])
+    )
+    monkeypatch.setattr(exchange, "CHUNK", 2 * 5 * 16 + 9)
+    ends, firsts = ExchangeTable(pca(0, 16), 5).improve(table := starts(16, 5, 5))
+    assert parts == [2, 2, 1]
+    assert np.array_equal(ends, table)
+    assert np.array_equal(firsts, table[:, 0])
+    for share, together in ((1.0, [2, 2, 1]), (0.99, [1, 1, 1, 1, 1])):  # a shortened table is for one support
+        parts.clear()
+        monkeypatch.setattr(exchange, "TABLE", share * table_work(pca(0, 16), 5))
+        ExchangeTable(pca(0, 16), 5).improve(table)
+        assert parts == together
+
+
+@pytest.mark.parametrize(("rise", "goes_on"), [(0.0, False), (0.5e-12, False), (1.5e-12, True)])
+@pytest.mark.parametrize("value", [4.0, -4.0])
+def test_an_exchange_must_raise_the_value_by_more_than_rounding(rise, goes_on, value, monkeypatch):
+    def exchanged(self, supports, values, x):
+        later = np.array([[3, 4]])
+        return (later, values + rise * abs(value), x) if supports[0, 0] == 0 else (supports, values, x)
+
+    monkeypatch.setattr(exchange, "leading", lambda pencil, supports: (np.array([value]), np.ones((1, 2))))
+    monkeypatch.setattr(ExchangeTable, "exchanged", exchanged)
+    ends, _ = ExchangeTable(pca(0), 2).improve(np.array([[0, 1]]))
+    assert ends.tolist() == [[3, 4] if goes_on else [0, 1]]
+
+
+def test_several_supports_make_their_best_exchange_each_and_an_optimum_stays():
+    pencil = conditioned(1, 9, 30.0)
+    found = ExchangeTable(pencil, 3)
+    best = found.improve(starts(9, 3, 4))[0][:1]
+    table = np.vstack([best, starts(9, 3, 3, seed=5)])
+    gains = found.gains(table, *leading(pencil, table), np.arange(9))
+    after, values, _ = found.exchanged(table, *leading(pencil, table))
+    assert after[0].tolist() == best[0].tolist()
+    for S, given, own, value in zip(after, table, gains, values, strict=True):
+        i, j = np.unravel_index(np.argmax(own), own.shape)
+        expected = np.sort(np.append(np.delete(given, i), j)) if own.max() > 0.0 else given
+        assert S.tolist() == expected.tolist()
+        assert value == pytest.approx(value_on(pencil, S), rel=1e-9)
+
+
+def test_the_work_of_a_table_is_that_of_its_columns():
+    pencil, table = pca(0, 16), starts(16, 5, 3)
+    found = ExchangeTable(pencil, 5)
+    found.gains(table, *leading(pencil, table), np.arange(4))
+    assert found.work == pytest.approx(3 * 5 * 16 * (50.0 + 0.25 * 5) * 4 / 16, rel=1e-12)
+
+
+@pytest.mark.parametrize(("share", "count"), [(0.5, 8), (0.2, 5), (2.0, 11)])
+def test_the_outsiders_of_a_shortened_table_form_the_best_pairs_with_x(share, count, monkeypatch):
+    pencil = conditioned(2, 16, 30.0)
+    A, B = pencil.dense()
+    support = np.array([1, 4, 5, 9, 12])
+    monkeypatch.setattr(exchange, "TABLE", share * table_work(pencil, 5) * (1.0 + 1e-12))
+    z = np.zeros(16)
+    z[support] = leading(pencil, support[None])[1][0]
+    pairs = {}
+    for j in np.setdiff1d(np.arange(16), support).tolist():
+        V = np.column_stack([z, np.eye(16)[j]])
+        pairs[j] = eigh(V.T @ A @ V, V.T @ B @ V, eigvals_only=True)[-1]
+    found = ExchangeTable(pencil, 5).promising(support, z[support])
+    assert found.tolist() == sorted(pairs, key=pairs.get, reverse=True)[:count]
+
+
+def test_exchanges_are_made_together_by_doubling_while_the_value_rises(monkeypatch):
+    """Eight members may leave, 1, 2, 4, then all 8 at once; where 4 are worth no more than 2, two are made."""
+    gains = np.zeros((12, 30))
+    gains[np.arange(8), np.arange(20, 28)] = np.arange(8.0, 0.0, -1.0)
+    support, x = np.arange(12)[None], np.ones((1, 12))
+    for fall, made in ((99, [1, 2, 4, 8]), (4, [1, 2, 4])):
+        counts = []
+
+        def valued(pencil, supports, counts=counts, fall=fall):
+            counts.append(int(np.sum(supports >= 20)))
+            return np.array([counts[-1] if counts[-1] < fall else 2.0]), x
+
+        monkeypatch.setattr(exchange, "leading", valued)
+        after, value, _ = ExchangeTable(pca(0, 30), 12).several(support, np.zeros(1), x, gains, np.arange(30))
+        assert counts == made
+        assert int(value[0]) == np.sum(after >= 20) == (8 if fall == 99 else 2)
+        assert set(range(20, 22)) <= set(after[0].tolist())
+
+
+def test_at_most_4k_exchanges_are_thought_of(monkeypatch):
+    """The 4k best of 3 × 20 all have the same member but the last: only two are disjoint."""
+    gains = np.zeros((3, 20))
+    gains[0, 3:14] = 5.0
+    gains[1, 15] = 2.0
+    gains[2, 16] = 1.0  # the thirteenth
+    support, x, counts = np.arange(3)[None], np.ones((1, 3)), []
+    monkeypatch.setattr(
+        exchange, "leading", lambda pencil, supports: (np.array([counts.append(supports.tolist()) or len(counts)]), x)
+    )
+    ExchangeTable(pca(0, 20), 3).several(support, np.zeros(1), x, gains, np.arange(20))
+    assert counts == [[[1, 2, 3]], [[2, 3, 15]]]
+
+
+def test_a_pool_is_for_a_factor_whose_table_costs_too_much(monkeypatch):
+    wide = Pencil(factor(0, 7, 20))
+    monkeypatch.setattr(exchange, "TABLE", table_work(wide, 5))
+    assert isinstance(exchanges_for(wide, 5), ExchangeTable)
+    monkeypatch.setattr(exchange, "TABLE", 0.99 * table_work(wide, 5))
+    assert isinstance(exchanges_for(wide, 5), FactorPool)
+    assert isinstance(exchanges_for(Pencil(wide.A, np.eye(20) + 0.1), 5), ExchangeTable)
+    assert isinstance(exchanges_for(Pencil(wide.dense()[0]), 5), ExchangeTable)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -13,6 +13,68 @@ def pool(seed, p=8, n=60, k=5):
     return Pool(R, np.vecdot(R, R), np.arange(k)), R
 
 
+def test_the_work_is_that_of_two_pools_and_one_exchange_for_each_made(monkeypatch):
+    search = FactorPool(Pencil(Gram(np.random.default_rng(1).standard_normal((6, 100)))), 4)
+    assert search.exchange_work == 6 * (4 * 4 + 4 * 24 + 100 // 24)
+    monkeypatch.setattr(Pool, "improve", lambda self: 3)
+    search.improve(np.array([[3, 1, 2, 0], [4, 5, 6, 7]]))
+    assert search.work == 2 * (2 + 3) * search.exchange_work
+    assert FactorPool(search.pencil, 4).work == 0.0
+
+
+def test_a_pool_starts_with_twelve_power_steps_from_the_member_of_the_largest_variance():
+    R = np.random.default_rng(4).standard_normal((9, 5))
+    support = np.array([1, 4, 6])
+    found = Pool(R, np.vecdot(R, R), support)
+    W = R[support]
+    x = np.linalg.matrix_power(W @ W.T, 12) @ (W @ W[np.argmax(np.sum(W**2, axis=1))])
+    x /= np.linalg.norm(x)
+    assert found.x == pytest.approx(x, rel=1e-9)
+    assert found.Cx == pytest.approx(W.T @ x, rel=1e-9)
+    assert found.value == pytest.approx(float(np.sum((W.T @ x) ** 2)), rel=1e-9)
+
+
+def test_members_without_variance_are_exchanged():
+    R = np.diag([0.0, 0.0, 2.0, 3.0])
+    found = Pool(R, np.diagonal(R) ** 2, np.arange(2))
+    assert (found.value, found.x.tolist()) == (0.0, pytest.approx([0.5**0.5] * 2))
+    assert found.improve() > 0
+    assert found.value == pytest.approx(9.0)
+    assert 3 in found.members
+
+
+def test_a_single_member_is_exchanged_for_one_that_it_is_not_coupled_to():
+    R = np.diag([1.0, 3.0, 2.0])
+    found = Pool(R, np.diagonal(R) ** 2, np.arange(1))
+    assert found.improve() == 1
+    assert (found.members.tolist(), found.value) == ([1], pytest.approx(9.0))
+
+
+@pytest.mark.parametrize(("rise", "made"), [(0.0, False), (0.5e-12, False), (1.5e-12, True)])
+def test_an_exchange_must_raise_the_value_by_more_than_rounding(rise, made):
+    R = np.sqrt([[1.0], [1.0 + rise]])
+    found = Pool(R, R[:, 0] ** 2, np.arange(1))
+    found.choose()
+    assert found.exchange() == made
+    assert found.members.tolist() == [int(made)]
+    assert np.array_equal(found.W, R[found.members])
+
+
+def test_pools_are_chosen_until_one_has_no_exchange_or_twenty_for_each_member_are_made(monkeypatch):
+    for turns, count, pools in (([1, 1, 0, 1, 0, 0], 3, 3), ([0], 0, 1), ([1, 0] * 110, 100, 100)):
+        found, answers, chosen = pool(0)[0], iter(turns), []
+        monkeypatch.setattr(Pool, "exchange", lambda self, answers=answers: bool(next(answers)))
+        monkeypatch.setattr(Pool, "choose", lambda self, chosen=chosen: chosen.append(1))
+        assert (found.improve(), len(chosen)) == (count, pools)
+
+
+def test_few_outsiders_are_all_in_the_pool():
+    found, _ = pool(0, n=12, k=5)
+    found.choose()
+    assert sorted(found.adds.tolist()) == list(range(5, 12))
+    assert sorted(found.places.tolist()) == list(range(5))
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_value_is_attained_and_rises_with_every_exchange(seed):
     found, R = pool(seed)

@@ -21,6 +21,30 @@ def gains_of(pencil, support):
     return table.gains(support[None], *leading(pencil, support[None]), np.arange(pencil.n))[0]
 
 
+@pytest.mark.parametrize("metric", [True, False])
+def test_gains_follow_the_formula(metric):
+    """Every number for two supports, with G from the eigenvectors of SciPy and sums written out."""
+    pencil = conditioned(7, 7, 30.0) if metric else Pencil(conditioned(7, 7, 30.0).A)
+    A, B = pencil.dense()
+    supports = np.array([[0, 2, 5], [1, 3, 4]])
+    values, vectors = leading(pencil, supports)
+    found = exchange_table.exchange_gains(pencil, supports, np.arange(7), vectors, values)
+    for S, gains in zip(supports, found, strict=True):
+        outside = np.setdiff1d(np.arange(7), S)
+        lam, V = eigh(A[np.ix_(S, S)], B[np.ix_(S, S)])
+        x, H = V[:, -1], A - lam[-1] * B
+        G = sum(np.outer(V[:, m], V[:, m]) / (lam[-1] - lam[m]) for m in range(2))
+        for i in range(3):
+            for j in outside:
+                u, r, s = x @ H[S, j], G[i] @ H[S, j], H[j, j] + H[j, S] @ G @ H[S, j]
+                rises, falls = x[i] ** 2 * s + u**2 * G[i, i] - 2.0 * x[i] * u * r, r**2 - s * G[i, i]
+                expected = 0.0 if rises <= 0.0 else np.inf if falls <= 0.0 else rises / falls
+                assert gains[i, j] == pytest.approx(expected, rel=1e-6)
+    assert len(np.unique(found[np.isfinite(found)])) > 3
+    part = exchange_table.exchange_gains(pencil, supports, np.array([6, 2]), vectors, values)
+    assert part == pytest.approx(found[:, :, [6, 2]], rel=1e-9)
+
+
 @settings(max_examples=40)
 @given(
     st.integers(0, 1000), st.integers(1, 9), st.sampled_from([1.0, 1e2, 1e4, 1e6]), st.sampled_from([0.0, 1.0, 1e-5])
@@ -53,6 +77,18 @@ def test_pair_value_is_the_larger_root():
     top = eigh([[1.0, 0.3], [0.3, -2.0]], [[2.0, 0.1], [0.1, 1.0]], eigvals_only=True)[-1]
     args = (1.0, 2.0, np.array([0.3]), np.array([0.1]), np.array([-2.0]), np.array([1.0]))
     assert pair_value(*args)[0] == pytest.approx(top, rel=1e-12)
+    p, q, a, b, r, s = args
+    assert pair_value(1e-3 * p, q, 1e-3 * a, b, 1e-3 * r, s)[0] == pytest.approx(1e-3 * top, rel=1e-12)
+
+
+def test_a_dependent_pair_has_a_large_value_and_no_infinite_one():
+    """q·s = b²: the determinant is taken to be 1e-14·q·s, and the larger root is then (p·s + q·r − 2ab)/that."""
+    found = pair_value(1.0, 4.0, np.zeros(1), np.array([6.0]), np.ones(1), np.array([9.0]))
+    assert found[0] == pytest.approx((9.0 + 4.0) / 36e-14, rel=1e-9)
+
+
+def test_a_table_of_all_exchanges_takes_ten_million_multiplications_at_most():
+    assert exchange_table.TABLE == 1e7
 
 
 def test_support_values_are_eigenvalues():

@@ -14,6 +14,46 @@ common = settings(max_examples=20)
 seeds = st.integers(0, 10_000)
 
 
+@pytest.mark.parametrize("form", ["identity", "dense", "gram"])
+def test_the_measures_are_those_of_the_whitened_problem(form):
+    """With B = LLᵀ, S = L⁻¹AL⁻ᵀ and Q = LᵀV: projector, Gram–Schmidt of scores, and squares, written out."""
+    given = random_pencil(3, kind="dense" if form == "identity" else form)
+    pencil = Pencil(given.A) if form == "identity" else given
+    A, B = pencil.dense()
+    L = np.linalg.cholesky(B)
+    S = np.linalg.solve(L, np.linalg.solve(L, A).T)
+    V = np.random.default_rng(3).standard_normal((6, 3)) * [1e3, 1.0, 1e-3]
+    Q = L.T @ V
+    Q /= np.linalg.norm(Q, axis=0)
+    M, left = Q.T @ S @ Q, 0.0
+    for j in range(3):
+        earlier = M[:j, :j]
+        left += M[j, j] - (M[j, :j] @ np.linalg.solve(earlier, M[:j, j]) if j else 0.0)
+    assert explained.projector_trace(pencil, V) == pytest.approx(np.trace(Q @ np.linalg.pinv(Q) @ S) / np.trace(S))
+    assert explained.adjusted(pencil, V) == pytest.approx(left / np.trace(S))
+    assert explained.plain_sum(pencil, V) == pytest.approx(np.trace(M) / np.trace(S))
+
+
+@pytest.mark.parametrize(("tilt", "share"), [(0.5e-12, 0.75), (2.5e-12, 1.0)])
+def test_columns_that_differ_by_rounding_span_one_direction(tilt, share):
+    """The second singular value is tilt/2 of the first, and a 1e-12th of it is rounding."""
+    V = np.array([[1.0, 1.0], [0.0, tilt]])
+    assert explained.projector_trace(Pencil(np.diag([3.0, 1.0])), V) == pytest.approx(share, rel=1e-3)
+    assert explained.projector_trace(Pencil(np.diag([3.0, 1.0])), 1e6 * V) == pytest.approx(share, rel=1e-3)
+
+
+def test_a_vector_is_one_column_and_a_cube_is_none():
+    pencil = Pencil(np.diag([3.0, 1.0]))
+    assert explained.plain_sum(pencil, np.array([1.0, 0.0])) == 0.75
+    for shape in ((2, 0), (2, 1, 1), (3, 1)):
+        with pytest.raises(InvalidParameter, match=r"V must be 2 × r"):
+            explained.plain_sum(pencil, np.ones(shape))
+    with pytest.raises(InvalidParameter, match=r"V has a zero column \(1\)"):
+        explained.plain_sum(pencil, np.array([[1.0, 0.0], [0.0, 0.0]]))
+    for size in (1e-200, 1e200):
+        assert explained.plain_sum(pencil, size * np.eye(2)) == pytest.approx(1.0)
+
+
 @common
 @given(seeds)
 def test_the_measures_agree_on_eigenvectors_and_are_ordered_otherwise(seed):

@@ -10,6 +10,79 @@ from families import cca, pca
 from dcgev_cvx import InvalidParameter, Pencil, Status, datasets, path, rho_max, solve, sparse_gev
 from dcgev_cvx.search.path import Path, PathPoint, on_path
 
+MODULE = sys.modules["dcgev_cvx.search.path"]  # the name is also that of a function
+
+
+def test_the_grid_is_geometric_from_the_top_to_a_ten_thousandth():
+    pencil = Pencil(np.diag([4.0, 3.0, 2.0]))
+    found = path(pencil, eps=0.1)
+    top = np.log(11.0) * 2.0 * 4.0 * 1.1
+    assert rho_max(pencil, eps=0.1) == pytest.approx(top, rel=1e-12)
+    assert [p.rho for p in found.points] == pytest.approx(top * 10.0 ** (-4.0 * np.arange(40) / 39), rel=1e-9)
+    assert [p.rho for p in path(Pencil(np.zeros((2, 2)))).points] == [0.0]
+
+
+def test_the_path_ends_when_the_callback_says_so_and_has_at_most_ten_thousand_points():
+    pencil, seen = Pencil(np.diag([4.0, 3.0])), []
+    found = path(pencil, points=10_000, callback=lambda point: seen.append(point) or len(seen) == 2)
+    assert found.points == tuple(seen)
+    assert len(seen) == 2
+    assert len(path(pencil, [1.0, 2.0, 3.0], callback=lambda point: None).points) == 3
+    with pytest.raises(InvalidParameter, match="points"):
+        path(pencil, points=10_001)
+
+
+def test_the_value_of_a_point_is_that_of_its_support_and_none_after_a_collapse():
+    pencil = Pencil(np.diag([4.0, 3.0]), np.diag([2.0, 1.0]))
+    x = np.array([0.1, 0.2])
+    point = MODULE.point_of(pencil, 5.0, SimpleNamespace(x=x, support=(0, 1)))
+    assert (point.rho, point.k, point.value) == (5.0, 2, pytest.approx(3.0))
+    assert np.isnan(MODULE.point_of(pencil, 5.0, SimpleNamespace(x=0.0 * x, support=())).value)
+
+
+def asked_by_on_path(monkeypatch, k):
+    """The count that is bisected, and what else the bisection is given."""
+    asked = {}
+    monkeypatch.setattr(
+        MODULE, "parameter_for_count", lambda count, *given, **limits: asked.update(count=count, given=given, **limits)
+    )
+    pencil = Pencil(np.diag([4.0, 3.0, 2.0, 1.0]))
+    assert on_path(pencil, k) is False
+    assert asked["given"] == (k, 0.0, rho_max(pencil))
+    assert (asked["tries"], asked["width"]) == (24, 0.0)
+    return asked["count"]
+
+
+def test_a_run_of_on_path_ends_below_k_nonzeros(monkeypatch):
+    count, asked = asked_by_on_path(monkeypatch, 2), []
+    run = SimpleNamespace(x=np.array([1.0, 1.0, 1.0, 0.0]))
+    monkeypatch.setattr(MODULE, "native_run", lambda program, **given: asked.append((program.rho, given)) or run)
+    assert count(0.5) == 3
+    ((rho, given),) = asked
+    assert (rho, given["stop"].max_iter, given["stop"].step) == (0.5, 300, 1e-8)
+    ends = [given["callback"](SimpleNamespace(x=np.eye(4)[:m].sum(axis=0))) for m in (1, 2, 3)]
+    assert ends == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("steps", "nonzeros", "status", "answer"),
+    [
+        (2999, 2, Status.SMALL_STEP, 2),
+        (2999, 3, Status.SMALL_STEP, 3),
+        (2999, 3, Status.OUT_OF_ITERATIONS, 3),
+        (2999, 2, Status.OUT_OF_ITERATIONS, None),
+        (3000, 2, Status.SMALL_STEP, None),
+    ],
+)
+def test_a_run_that_has_not_ended_says_nothing_of_k(steps, nonzeros, status, answer, monkeypatch):
+    count = asked_by_on_path(monkeypatch, 2)
+    monkeypatch.setattr(MODULE, "native_run", lambda program, **_: SimpleNamespace(x=np.array([1.0, 1.0, 0.0, 0.0])))
+    end = SimpleNamespace(x=np.eye(4)[:nonzeros].sum(axis=0), n_iter=steps, status=status)
+    shrinks = []
+    monkeypatch.setattr(MODULE, "minimize", lambda *_, stop, shrink: shrinks.append(shrink) or end)
+    assert count(0.5) == answer
+    assert shrinks == [True]
+
 
 @pytest.mark.parametrize("eps", [1.0, 1e-3, 2.2e-16])
 @pytest.mark.parametrize("make", [pca, cca])
@@ -65,10 +138,9 @@ def test_the_runs_of_on_path_share_one_budget(monkeypatch):
         limits.append(stop.max_iter)
         return SimpleNamespace(x=np.ones(4), n_iter=1600, status=Status.SMALL_STEP)
 
-    module = sys.modules["dcgev_cvx.search.path"]  # the name is also that of a function
-    monkeypatch.setattr(module, "minimize", spent)
+    monkeypatch.setattr(MODULE, "minimize", spent)
     two = SimpleNamespace(x=np.array([1.0, 1.0, 0.0, 0.0]))
-    monkeypatch.setattr(module, "native_run", lambda program, **_: two)
+    monkeypatch.setattr(MODULE, "native_run", lambda program, **_: two)
     assert not on_path(Pencil(np.diag([4.0, 3.0, 2.0, 1.0])), 2)
     assert limits == [3000, 1400]
 

@@ -1,16 +1,139 @@
 """Steps 2 to 5 of `solve`: what is constructed within a budget, and when the restarts stop."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from families import cca, conditioned, factor, pca, value_on
 
 from dcgev_cvx import Gram, Pencil
 from dcgev_cvx.search import restarts
+from dcgev_cvx.search.one_shot import one_shot
 from dcgev_cvx.search.restarts import ROUND, TOPS, Search
 
 
 def search_of(pencil, k, seed=0):
     return Search(pencil, ((np.arange(pencil.n), k),), np.random.default_rng(seed))
+
+
+class Ends:
+    """Exchanges that change nothing and cost nothing: every start is an end, with the values given."""
+
+    exhaustive, work, exchange_work = True, 0.0, 100.0
+
+    def __init__(self, values):
+        self.values = iter(values)
+
+    def improve(self, supports):
+        return supports, np.array([next(self.values) for _ in supports])
+
+
+def test_the_eight_best_of_all_supports_are_kept_and_starts_are_counted():
+    search = search_of(pca(0), 2)
+    search.exchanges = Ends([3.0, 9.0, 1.0, 8.0, 2.0, 7.0, 5.0, 6.0, 4.0, 0.0])
+    assert search.improve("one", [np.array([0, 13])]) == 1
+    assert search.method == "exchanges from 1 start"
+    assert search.improve("nine", [np.array([0, j]) for j in range(1, 10)]) == 9
+    assert list(search.tops.values()) == [9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0]
+    assert [S.tolist() for S in search.ranked[:3]] == [[0, 1], [0, 3], [0, 5]]
+    assert search.starts == {"one": 1, "nine": 9}
+    assert search.method == "exchanges from 10 starts"
+
+
+def test_one_shot_gives_the_support_of_its_x():
+    pencil = pca(0)
+    x, _ = one_shot(pencil, 3, pencil.leading_vector)
+    assert search_of(pencil, 3).one_shot_support(pencil.leading_vector).tolist() == np.flatnonzero(x).tolist()
+
+
+def test_what_was_spent_before_counts_against_a_construction():
+    search = search_of(pca(0, 50), 3)
+    search.exchanges.work = 1.0
+    search.construct(20.0 * 50**2)
+    assert "one-shot MM" not in search.starts
+
+
+def test_forward_selection_has_a_tenth_of_the_budget():
+    work = 0.5 * 3**4 + 3 * 50**2
+    for share, made in ((10.0 * (1.0 + 1e-12), True), (9.9, False)):
+        search = search_of(pca(0, 50), 3)
+        search.construct(share * work)
+        assert ("forward selection" in search.starts) == made
+
+
+def test_columns_are_not_scanned_where_no_start_from_them_is_affordable():
+    search = search_of(pca(0, 30), 3)
+    start = 3 * search.exchanges.exchange_work
+    search.scan(start)  # a quarter of it goes to the columns, and then it does not do for a start
+    assert (search.scanned, search.exchanges.work) == (0, 0.0)
+    search.scan(1.4 * start)
+    assert search.scanned == int(0.25 * 1.4 * start / search.column_work) > 0
+
+
+def test_starts_from_columns_end_with_the_budget():
+    """A quarter of 115200 looks at all 60 columns, 480 each; the rest does for 4.8 starts, and each part takes 1.5."""
+    search, made = search_of(pca(0, 60, 200), 3), []
+
+    def improve(kind, supports):
+        made.append((kind, len(supports)))
+        search.exchanges.work += 1.5 * 3 * 6000.0
+
+    search.exchanges, search.improve = Ends([]), improve
+    search.exchanges.exchange_work = 6000.0
+    search.scan(115200.0)
+    assert made == [("columns of A", 4), ("columns of A", 3), ("columns of A", 1)]
+    assert (search.scanned, search.exchanges.work) == (60, 60 * 480.0 + 3 * 1.5 * 3 * 6000.0)
+
+
+def test_a_round_has_32_starts_or_what_is_affordable_and_at_least_one():
+    for room, starts in ((40.0, 32), (5.5, 5), (0.5, 1)):
+        search = search_of(pca(0), 4)
+        search.exchanges = Ends([1.0] * 100)
+        search.tops = {np.arange(4).tobytes(): 1.0}
+        calls = []
+        search.improve = lambda kind, supports, calls=calls: calls.append((kind, len(supports))) or 0
+        search.restart(room * 400.0, 1)
+        assert calls == [("restarts", starts)]
+    search.exchanges.work = 0.5 * 400.0
+    search.restart(0.5 * 400.0, 9)
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(("rise", "rounds"), [(0.5e-12, 3), (1.5e-12, 4)])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_support_is_better_where_it_rises_by_more_than_rounding(rise, rounds, sign):
+    search = search_of(pca(0), 4)
+    search.tops = {np.arange(4).tobytes(): sign}
+    made = []
+
+    def improve(kind, supports):
+        made.append(kind)
+        search.tops = {np.arange(4).tobytes(): sign + rise}
+        return 0
+
+    search.improve = improve
+    search.restart(1e9, 3)
+    assert len(made) == rounds
+
+
+def test_two_to_five_members_leave_and_not_many_more_than_half():
+    for k, most in ((2, 3), (4, 3), (6, 4), (8, 5), (40, 5)):
+        search, asked = search_of(pca(0, 60), k), []
+        search.tops = {np.arange(k).tobytes(): 1.0}
+        search.generator = SimpleNamespace(
+            permutation=lambda given: np.arange(given) if isinstance(given, int) else given,
+            random=lambda n: np.linspace(0.9, 0.1, n),
+            integers=lambda low, high, asked=asked: asked.append((low, high)) or 2,
+        )
+        for i in (0, 1):  # a single support cannot be crossed, and is perturbed
+            assert search.next_start(i).tolist() == list(range(2, k + 2))
+        assert asked == [(2, most + 1)] * 2
+        assert search.next_start(4).tolist() == list(range(k))
+
+
+def test_columns_are_ordered_whatever_their_size():
+    assert search_of(Pencil(np.diag([1e50, 3e50, 2e50])), 2).column_order.tolist() == [1, 2, 0]
+    assert sorted(search_of(Pencil(np.zeros((3, 3))), 2).column_order.tolist()) == [0, 1, 2]
 
 
 def test_every_construction_is_made_once_where_the_budget_allows_all():
@@ -180,6 +303,16 @@ def test_a_large_factor_restarts_from_columns_and_random_directions_by_turns():
     work = search.exchanges.work
     assert 0 < len(search.next_start(0)) <= 200
     assert search.exchanges.work == work + search.one_shot_work
+
+
+def test_directions_go_round_the_columns_and_leave_out_those_that_are_zero():
+    search = search_of(Pencil(Gram(np.diag([3.0, 2.0, 0.0]))), 2)
+    found = []
+    for count in range(8):
+        search.starts["restarts"] = count
+        found.append(search.next_direction())
+    assert [found[i].tolist() for i in (0, 2, 6)] == [[9.0, 0.0, 0.0], [0.0, 4.0, 0.0], [9.0, 0.0, 0.0]]
+    assert all(np.count_nonzero(found[i]) == 3 for i in (1, 3, 4, 5, 7))
 
 
 def test_a_large_factor_restarts_one_at_a_time_and_every_restart_counts():

@@ -1,10 +1,12 @@
 """`solve`: a vector of given cardinality."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import referee
+import scipy.sparse as sp
 import standin
 from families import cca, conditioned, factor, few_samples, pca, views
 from hypothesis import given, settings
@@ -19,6 +21,69 @@ from dcgev_cvx.search.solve import EFFORTS
 PITPROPS_BEST = [
     1.0000, 1.9540, 2.4753, 2.9375, 3.4062, 3.7710, 3.9962, 4.0686, 4.1386, 4.1726, 4.2083, 4.2182, 4.2186,
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("effort", "stages"), [("quick", 1), ("normal", 2), ("high", 3)])
+def test_an_effort_spends_the_budgets_of_those_before_it_and_its_own(effort, stages, monkeypatch):
+    done = []
+
+    class Searched:
+        ranked, method = [np.array([1, 3])], "found"
+
+        def __init__(self, *_):
+            pass
+
+        def construct(self, work):
+            done.append(work)
+
+        def restart(self, work, patience):
+            done.append((work, patience))
+
+    monkeypatch.setattr(solve_module, "Search", Searched)
+    pencil = SimpleNamespace(n=2000)
+    support, method = solve_module.best_support(pencil, ((np.arange(2000), 5),), effort, np.random.default_rng(0))
+    assert (support.tolist(), method) == ([1, 3], "found")
+    assert done == [2e8, (2e8, 2), 2e9, (2e9, 4), 4e10, (4e10, 20)][: 2 * stages]
+
+
+@pytest.mark.parametrize(("work", "looked"), [(20.0 * 715 * 1320, True), (19.9 * 715 * 1320, False)])
+def test_every_support_is_looked_at_for_a_twentieth_of_the_budget(work, looked, monkeypatch):
+    """715 supports of four variables take 1000 + 5·4³ multiplications each."""
+    monkeypatch.setattr(solve_module, "EFFORTS", {"quick": solve_module.Limits(work, 1)})
+    found = solve_module.best_support(pca(0, 13), ((np.arange(13), 4),), "quick", np.random.default_rng(0))
+    assert (found[1] == "all 715 supports") == looked
+
+
+def test_one_variable_or_all_of_them_need_no_search():
+    pencil, rng = pca(0, 5), np.random.default_rng(0)
+    for k, words in ((1, "all 5 variables"), (5, "all variables")):
+        support, method = solve_module.best_support(pencil, ((np.arange(5), k),), "quick", rng)
+        assert (len(support), method) == (k, words)
+
+
+def test_of_supports_that_tie_the_first_is_taken(monkeypatch):
+    monkeypatch.setattr("dcgev_cvx.search.exchange_table.CHUNK", 1)
+    for A in (np.eye(4), -np.eye(4)):
+        assert solve_module.best_of_all(Pencil(A), ((np.arange(4), 2),)).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(("n", "k", "asked"), [(60, 2, True), (61, 2, False), (8, (1, 1), False)])
+def test_the_path_is_asked_about_for_up_to_sixty_variables_and_a_single_k(n, k, asked, monkeypatch):
+    calls = []
+    monkeypatch.setattr(solve_module, "on_path", lambda pencil, k: calls.append(k) or True)
+    monkeypatch.setattr(solve_module, "best_support", lambda pencil, *_: (np.array([0, n - 1]), "given"))
+    pencil = cca(0, 4) if n == 8 else pca(0, n)
+    assert solve(pencil, k).on_path is (True if asked else None)
+    assert solve(pencil, k, check_path=False).on_path is None
+    assert solve(pencil, k, check_path=True).on_path is True
+    assert calls == [2] * (1 + asked)
+
+
+def test_a_working_set_is_searched_and_its_proof_is_told(monkeypatch):
+    monkeypatch.setattr(solve_module, "on_path", lambda *_: pytest.fail("the path of a part says nothing"))
+    found = solve(Pencil(Gram(sp.csr_array(np.diag(2.0 ** -np.arange(600.0))))), 1)
+    assert found.method.startswith("500 of 600 variables kept (proved: no better support has another); ")
+    assert (found.support, found.value) == ((0,), pytest.approx(1.0))
 
 
 @pytest.mark.parametrize("k", range(1, 14))
