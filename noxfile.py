@@ -34,21 +34,21 @@ COMMANDS = (
 def tests(session: nox.Session) -> None:
     """All tests on every supported Python that is installed."""
     session.install(".[test]")
-    session.run("pytest", "-q", *session.posargs)
+    session.run("pytest", "-q", "-m", "", *session.posargs)
 
 
 @nox.session(default=False)
 def lowest(session: nox.Session) -> None:
     """All tests with the oldest supported versions of the direct dependencies."""
     session.install("--resolution", "lowest-direct", ".[test]")
-    session.run("pytest", "-q", *session.posargs)
+    session.run("pytest", "-q", "-m", "", *session.posargs)
 
 
 @nox.session(default=False)
 def newest(session: nox.Session) -> None:
     """All tests with pre-releases of every dependency."""
     session.install("--upgrade", "--prerelease", "allow", ".[test]")
-    session.run("pytest", "-q", *session.posargs)
+    session.run("pytest", "-q", "-m", "", *session.posargs)
 
 
 @nox.session(default=False)
@@ -56,7 +56,7 @@ def newest(session: nox.Session) -> None:
 def cvxpy(session: nox.Session, cvxpy: str) -> None:
     """The models, steps, relaxations and algorithms with one CVXPY."""
     session.install(".[test]", f"cvxpy~={cvxpy}.0")
-    session.run("pytest", "-q", *(session.posargs or SMALL))
+    session.run("pytest", "-q", "-m", "", *(session.posargs or SMALL))
 
 
 @nox.session(default=False)
@@ -64,7 +64,7 @@ def without_numba(session: nox.Session) -> None:
     """The steps, algorithms, search and verification in plain NumPy."""
     session.install(".[test]")
     session.run_install("uv", "pip", "uninstall", "numba")
-    session.run("pytest", "-q", *(session.posargs or WITHOUT_NUMBA))
+    session.run("pytest", "-q", "-m", "", *(session.posargs or WITHOUT_NUMBA))
 
 
 @nox.session(default=False)

@@ -183,7 +183,9 @@ def snippets():
         pattern = r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?"
         blocks = re.findall(pattern, path.read_text(encoding="utf-8"), flags=FLAGS)
         for number, (code, printed) in enumerate(blocks, 1):
-            yield pytest.param(code, printed, id=f"{path.name}-{number}")
+            name = f"{path.name}-{number}"
+            slow = name in ("sparse-cca.md-3", "check-my-solver.md-1")
+            yield pytest.param(code, printed, id=name, marks=[pytest.mark.slow] * slow)
 
 
 @pytest.mark.parametrize(("code", "printed"), list(snippets()))

@@ -45,6 +45,7 @@ def test_the_example_is_short_and_tells_a_story(path):
     assert blocks[-1].startswith("# **Conclusion.**")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_example_runs(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -458,6 +458,7 @@ def test_programs_and_results_reload_to_the_same_bits(form):
     assert np.array_equal(minimize(reloaded, again, stop=stop).x, result.x)
 
 
+@pytest.mark.slow
 def test_a_long_run_does_not_grow():
     """500 steps and 15 programs after warming up: at most 1 MiB more."""
     code = """

@@ -89,7 +89,7 @@ class Equation:
 
 
 def feasible(instance: Instance, x: Vector, limits: Limits) -> Measured:
-    """max(0, xᵀBx − 1), or |aᵀx − 1| for FDA; the residuals at which conic solvers stop are relative to 1 + max |xᵢ|."""
+    """max(0, xᵀBx − 1), or |aᵀx − 1| for FDA; the residuals of conic solvers are relative to 1 + max |xᵢ|."""
     a = instance.data.get("a")
     violation = max(0.0, float(x @ instance.B @ x) - 1.0) if a is None else abs(float(a @ x) - 1.0)
     scale = 1.0 + float(np.max(np.abs(x))) if limits.tol.gap > 0.0 else 1.0

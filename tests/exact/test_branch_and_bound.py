@@ -155,6 +155,7 @@ def test_without_the_relaxation_the_proof_takes_more_nodes(no_enumeration, monke
     assert plain.nodes > relaxed.nodes
 
 
+@pytest.mark.slow
 def test_gram_scales_and_ties():
     C = np.random.default_rng(2).standard_normal((6, 15))
     gram, dense = best_subset(Pencil(Gram(C)), 4), best_subset(Pencil(C.T @ C), 4)

@@ -62,6 +62,7 @@ def test_a_section_without_its_results_says_why():
         section_of("figure6", {}, {}, {})
 
 
+@pytest.mark.slow
 def test_everything_in_small_form_and_its_report(tmp_path):
     """The smallest run of every experiment: all sections, files and figures; the second run computes nothing."""
     report = reproduce(["all"], tmp_path, effort="tiny")

@@ -325,6 +325,7 @@ def test_units_of_the_variables_do_not_matter(seed):
     assert scaled.value == pytest.approx(plain.value, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_eight_friends_among_three_hundred(seed):
     """λmax of eight vertices of a graph is at most 7, and 7 only where all know one another."""
@@ -366,6 +367,7 @@ def population(left, right):
     return Pencil(A + A.T, B, blocks=(h, h))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["identity", "equal correlations", "equal blocks", "one block", "decay in blocks"])
 def test_known_covariances_with_equal_eigenvalues_are_solved(name):
     def equal(size, r):

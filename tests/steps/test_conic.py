@@ -138,6 +138,7 @@ def test_scales(solver, a, b, shift):
         assert two(scaled, y * size).x / size == pytest.approx(one(plain, y).x, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_no_failure_at_machine_eps(solver):
     """A few hundred steps along runs at ε = 2.2e-16, each with its KKT residual."""

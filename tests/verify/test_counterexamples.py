@@ -81,6 +81,7 @@ def faulty(condition):
     return solver
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("condition", "words"),
     [
@@ -136,6 +137,7 @@ def test_warnings_of_the_solver_itself_are_repeated():
     assert line.endswith("UserWarning: Solution may be inaccurate")
 
 
+@pytest.mark.slow
 def test_a_fault_of_state_names_the_check_and_what_was_changed():
     entry = next(e for e in catalogue.WRONG if e.name == "A remembered, ρ forgotten")
     line = str(verify.check(entry.make(), "step")).splitlines()[1]

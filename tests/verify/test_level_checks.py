@@ -62,6 +62,7 @@ def test_the_report_says_what_a_profile_leaves_out():
     assert "left out by this profile" in str(report)
 
 
+@pytest.mark.slow
 def test_an_exact_step_passes_at_the_tolerance_of_a_closed_form():
     assert misses(catalogue.right_step, "step", "closed", every=12) == []
     assert misses(catalogue.right_fda, "fda", "closed", every=12, of="standard") == []
@@ -105,6 +106,7 @@ def test_a_fault_is_caught_by_the_check_that_is_meant_for_it(name, check):
     assert made[check].run(trial).status == "failed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", WRONG, ids=lambda e: f"{e.level}-{e.name}")
 def test_a_wrong_solver_is_caught(entry):
     report = verify.check(entry.make(), entry.level)
@@ -137,6 +139,7 @@ def test_the_first_call_of_all_has_a_telling_answer(level):
     assert level not in ("step", "fda") or reference(case).x.any()
 
 
+@pytest.mark.slow
 def test_advisory_checks_do_not_decide():
     report = verify.check(catalogue.noisy_step, "step")
     advisory = {outcome.name: outcome for outcome in report.advisory}

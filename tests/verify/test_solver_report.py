@@ -16,6 +16,7 @@ from dcgev_cvx.verify.level_checks import KIT, checks
 from dcgev_cvx.verify.suite import suite
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_report():
     entry = next(e for e in catalogue.WRONG if e.level == "bound")
     reports = [verify.check(entry.make(), "bound", seed=3) for _ in range(2)]

@@ -34,6 +34,7 @@ def digest(case):
     return tuple(np.asarray(case.data[name]).tobytes() for name in ("A", "B", "k"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["pca", "bound"])
 def test_every_pair_is_held_at_other_seeds_too(level):
     assert suite(level, 2, "quick").space.missing == ()

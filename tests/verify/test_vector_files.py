@@ -59,6 +59,7 @@ def test_every_file_obeys_the_schema(folder):
         jsonschema.validate(content, schema)
 
 
+@pytest.mark.slow
 def test_every_level_exports_and_its_groups_have_notes(tmp_path):
     for level in ("fda", "pca", "bound", "cardinality"):  # steps and runs are many, and the same code
         counts = vectors.export(tmp_path, level, effort="quick")
