@@ -251,14 +251,19 @@ class DCCCA(SparseEstimator):
             raise InvalidParameter("DCCCA requires y to be passed, but the target y is None.")
         x_table, y_table = checked_X(self, X, reset=True), second_view(X, y)
         self.y_names_: tuple[str, ...] | None = y_table.names
-        self.x_mean_, self.x_scale_ = location_scale(x_table, self.scale)
-        self.y_mean_, self.y_scale_ = location_scale(y_table, self.scale)
-        X, y = standardized(x_table, self.x_mean_, self.x_scale_), standardized(y_table, self.y_mean_, self.y_scale_)
+        (x_mean, x_scale), (y_mean, y_scale) = (location_scale(table, self.scale) for table in (x_table, y_table))
+        X, y = standardized(x_table, x_mean, x_scale), standardized(y_table, y_mean, y_scale)
         pencil = cca_pencil(X, y, ridge=self.ridge)
         kx = per_component(self.kx, self.n_components, x_table.n, "kx")
         ky = per_component(self.ky, self.n_components, y_table.n, "ky")
         found = components(pencil, list(zip(kx, ky, strict=True)), **self._search_settings())
-        self.x_weights_, self.y_weights_ = view_weights(pencil, found.V)
+        x_weights, y_weights = view_weights(pencil, found.V)
+        self.x_mean_: Vector = x_mean
+        self.x_scale_: Vector = x_scale
+        self.y_mean_: Vector = y_mean
+        self.y_scale_: Vector = y_scale
+        self.x_weights_: Matrix = x_weights
+        self.y_weights_: Matrix = y_weights
         self.values_: Vector = np.array(found.values)
         self.shrinkage_: tuple[float, ...] | None = pencil.shrinkage
         self.solutions_: tuple[Solution, ...] = found.solutions
