@@ -289,6 +289,14 @@ def test_a_shortened_table_has_as_many_outsiders_as_members(monkeypatch):
     assert values == pytest.approx([value_on(pencil, end) for end in ends])
 
 
+def test_each_support_is_offered_its_own_promising_outsiders(monkeypatch):
+    monkeypatch.setattr(exchange, "TABLE", 1.0)
+    pencil = graded(1, 60)
+    starts = np.array([np.arange(10), np.arange(50, 60)])
+    alone = {ExchangeTable(pencil, 10).improve(start[None])[0].tobytes() for start in starts}
+    assert {end.tobytes() for end in ExchangeTable(pencil, 10).improve(starts)[0]} == alone
+
+
 def test_a_single_support_exchanges_one_two_and_more_members_at_once(monkeypatch):
     """Of the 4k best exchanges three have no member and no outsider in common: one, two, then all three are made."""
     counts = []
