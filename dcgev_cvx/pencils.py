@@ -350,7 +350,7 @@ def row_blocks(X: Any) -> RowBlocks | None:
     return rows if isinstance(rows, RowBlocks) else None
 
 
-def cca_pencil(X: Any, Y: Any, *, ridge: float | Literal["auto"] = 0.0) -> Pencil:
+def cca_pencil(X: Any, Y: Any, *, ridge: float | tuple[float, float] | Literal["auto"] = 0.0) -> Pencil:
     """The pencil of CCA: A = [0 Σxy; Σyx 0], B = [Σxx 0; 0 Σyy] + ridge·I, blocks = (p, q) (Eq:CCA).
 
     At an eigenvector each view carries half of xᵀBx = 1, so that the value xᵀAx = 2wxᵀΣxy wy is the (ridged)
@@ -365,10 +365,11 @@ def cca_pencil(X: Any, Y: Any, *, ridge: float | Literal["auto"] = 0.0) -> Penci
         m samples × p variables, the first view.
     Y : array_like
         The same m samples × q variables; two pandas frames are matched by the labels of their rows.
-    ridge : float or "auto"
-        At least 0; added to every variance. Needed with m ≤ p or m ≤ q; without one, m ≤ p + q gives correlations of
-        one between unrelated data. "auto" multiplies the variances of a view by 1/(1 − λ) instead, which shrinks its
-        correlations by the share λ of Schäfer and Strimmer (2005); the two shares are in `Pencil.shrinkage`.
+    ridge : float, pair of float, or "auto"
+        A number of at least 0 is added to every variance. Needed with m ≤ p or m ≤ q; without one, m ≤ p + q gives
+        correlations of one between unrelated data. A pair of shares 0 < λ < 1 multiplies the variances of the two
+        views by 1/(1 − λ) instead, which shrinks the correlations within a view by the share λ. "auto" takes the
+        shares of Schäfer and Strimmer (2005). The shares are in `Pencil.shrinkage`.
 
     Returns
     -------
@@ -398,22 +399,31 @@ def cca_pencil(X: Any, Y: Any, *, ridge: float | Literal["auto"] = 0.0) -> Penci
     tx, ty = data_tables.read_table(X, "X"), data_tables.read_table(data_tables.in_row_order(X, Y, "X", "Y"), "Y")
     if tx.m != ty.m:
         raise InvalidParameter(f"X has {tx.m} rows but Y has {ty.m}: row i of both must be the same sample.")
-    automatic = isinstance(ridge, str) and bool(checks.one_of(ridge, "ridge", ("auto",)))
-    amount = 0.0 if automatic else checks.as_number(ridge, "ridge")
     p, n = tx.n, tx.n + ty.n
     checks.check_bytes((n, n), "B", "Pass fewer columns.")
     U, V = tx.centred(), ty.centred()
     A = np.zeros((n, n))
     A[:p, p:] = U.T @ V
     A[p:, :p] = A[:p, p:].T
-    shares = (tx.shrinkage(), ty.shrinkage()) if automatic else None
+    shares = shares_of(ridge, tx, ty)
     if shares is None:
+        amount = checks.as_number(ridge, "ridge")
         Sxx = data_tables.with_ridge(U.T @ U, amount, tx, "the covariance of X")
         Syy = data_tables.with_ridge(V.T @ V, amount, ty, "the covariance of Y")
     else:
         Sxx, Syy = data_tables.shrunk(U.T @ U, shares[0]), data_tables.shrunk(V.T @ V, shares[1])
     names = (*tx.labelled("x"), *ty.labelled("y"))
     return Pencil(A, np.asarray(block_diag(Sxx, Syy)), names, (p, n - p), shares)
+
+
+def shares_of(ridge: Any, *views: data_tables.Table) -> tuple[float, ...] | None:
+    """The shares by which the correlations within the views are shrunk; None if ridge is a number."""
+    if isinstance(ridge, str) and checks.one_of(ridge, "ridge", ("auto",)):
+        return tuple(view.shrinkage() for view in views)
+    shares = checks.listed(ridge)
+    if shares and len(shares) != len(views):
+        raise InvalidParameter(f"ridge = {checks.shown(ridge)} must be a number, 'auto', or one share for each view.")
+    return tuple(checks.as_number(share, "a share of ridge", strict=True, high=0.999) for share in shares) or None
 
 
 def fda_pencil(X: Any, y: Any, *, ridge: float = 0.0) -> Pencil:

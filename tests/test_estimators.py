@@ -32,6 +32,7 @@ from dcgev_cvx import (
     pca_pencil,
     sparse_gev,
 )
+from dcgev_cvx.estimators import held_out_correlation
 from dcgev_cvx.search import explained_variance
 
 SKIPPED = {"check_array_api_input"}
@@ -313,16 +314,51 @@ def test_labels_and_names():
     assert model.score(X, np.array(["u", "v", "w"])[y]) > 0.9
 
 
-def test_automatic_shrinkage_beats_a_small_and_a_large_ridge_on_average():
-    scores = []
-    for seed in range(200, 206):
-        X, Y = datasets.genes_and_lipids(528, rng=seed)
-        models = [DCCCA(kx=5, ky=5, ridge=ridge, effort="quick") for ridge in ("auto", 0.1, 1e3)]
-        scores.append([model.fit(X[:28], Y[:28]).score(X[28:], Y[28:]) for model in models])
-    auto, *others = np.mean(scores, axis=0)
-    assert auto >= max(others) - 0.02
-    assert models[0].shrinkage_ == pytest.approx(cca_pencil(X[:28], Y[:28], ridge="auto").shrinkage)
-    assert models[1].shrinkage_ is None
+@pytest.mark.parametrize("seed", range(3))
+def test_automatic_shrinkage_has_the_largest_correlation_on_held_out_samples(seed):
+    X, Y = datasets.genes_and_lipids(20, rng=seed)
+    X, Y = StandardScaler().fit_transform(X[:, :12]), StandardScaler().fit_transform(Y[:, :8])
+    analytic = cca_pencil(X, Y, ridge="auto").shrinkage
+    best = max(("auto", (0.1, 0.1), (0.9, 0.9)), key=lambda ridge: held_out_correlation(X, Y, ridge, (2, 2), seed))
+    found = DCCCA(kx=2, ky=2, effort="quick", random_state=seed).fit(X, Y).shrinkage_
+    assert found == pytest.approx(analytic if best == "auto" else best)
+    assert DCCCA(kx=2, ky=2, ridge=0.1, effort="quick").fit(X, Y).shrinkage_ is None
+
+
+def test_automatic_shrinkage_keeps_correlations_that_a_pair_of_variables_needs():
+    """z is the difference of two variables: the analytic shares, close to 1, miss the pair."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((100, 50)), rng.standard_normal((100, 50))
+    z = rng.standard_normal(100)
+    for view in (X, Y):
+        both = 2.0 * view[:, 0]
+        view[:, 0], view[:, 1] = both + z, both - z + 0.3 * view[:, 1]
+    model = DCCCA(kx=2, ky=2, effort="quick").fit(X, Y)
+    assert model.shrinkage_ == (0.1, 0.1)
+    assert [list(np.flatnonzero(w[:, 0])) for w in (model.x_weights_, model.y_weights_)] == [[0, 1], [0, 1]]
+    missed = DCCCA(kx=2, ky=2, effort="quick", ridge=cca_pencil(X, Y, ridge="auto").shrinkage).fit(X, Y)
+    assert missed.score(X, Y) < 0.5 < model.score(X, Y)
+
+
+def test_automatic_shrinkage_is_analytic_for_fewer_than_ten_samples():
+    X, Y = datasets.genes_and_lipids(9, rng=0)
+    shares = cca_pencil(X, Y, ridge="auto").shrinkage
+    assert DCCCA(kx=2, ky=2, effort="quick").fit(X, Y).shrinkage_ == pytest.approx(shares)
+
+
+def test_held_out_correlation_scores_each_sample_by_a_pair_found_without_it():
+    rng = np.random.default_rng(1)
+    X, Y = rng.standard_normal((40, 6)), rng.standard_normal((40, 5))
+    Y[:, 0] += X[:, 0]
+    fold = np.random.default_rng(3).permutation(40) % 5
+    scores = np.empty((2, 40))
+    for i in range(5):
+        model = DCCCA(kx=1, ky=1, ridge=(0.1, 0.1), scale=False).fit(X[fold != i], Y[fold != i])
+        for row, part in zip(scores, model.transform(X[fold == i], Y[fold == i]), strict=True):
+            row[fold == i] = part[:, 0]
+    expected = scores[0] @ scores[1] / np.linalg.norm(scores[0]) / np.linalg.norm(scores[1])
+    assert held_out_correlation(X, Y, (0.1, 0.1), (1, 1), 3) == pytest.approx(expected)
+    assert held_out_correlation(X, np.ones((40, 1)), (0.1, 0.1), (1, 1), 3) == 0.0
 
 
 # --- all of them

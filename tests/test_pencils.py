@@ -510,3 +510,30 @@ def test_automatic_ridge_accepts_constant_and_equal_columns():
     assert pickle.loads(pickle.dumps(pencil)).shrinkage == pencil.shrinkage
     with pytest.raises(InvalidParameter, match="ridge = 'Auto' is unknown; did you mean 'auto'"):
         cca_pencil(t[:, None], t[:, None], ridge="Auto")
+
+
+def test_a_pair_of_shares_shrinks_the_correlations_within_each_view():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((30, 4)), rng.standard_normal((30, 3))
+    pencil, plain = cca_pencil(X, Y, ridge=(0.25, 0.5)), cca_pencil(X, Y)
+    assert pencil.shrinkage == (0.25, 0.5)
+    np.testing.assert_array_equal(pencil.A, plain.A)
+    off = ~np.eye(7, dtype=bool)
+    np.testing.assert_allclose(pencil.B[off], plain.B[off])
+    np.testing.assert_allclose(np.diagonal(pencil.B) / np.diagonal(plain.B), [4 / 3] * 4 + [2] * 3)
+
+
+@pytest.mark.parametrize(
+    ("ridge", "text"),
+    [
+        ((0.1,), r"ridge = \(0.1,\) must be a number, 'auto', or one share for each view"),
+        ((0.1, 1.0), r"a share of ridge = 1 is out of range; it must be greater than 0 and at most 0.999"),
+        ((0.0, 0.5), r"a share of ridge = 0 is out of range"),
+        ((0.1, float("nan")), r"a share of ridge = nan is not finite"),
+        (-1.0, r"ridge = -1 is out of range"),
+        ((), r"ridge = \(\) is not a real number"),
+    ],
+)
+def test_a_ridge_that_is_neither_a_number_nor_two_shares_raises(ridge, text):
+    with pytest.raises(InvalidParameter, match=text):
+        cca_pencil(np.eye(3), np.eye(3), ridge=ridge)
