@@ -13,6 +13,7 @@ SECTIONS = {
     "scale": "large pencils and data: time against eigh and passes over the data",
     "dc": "d.c. programs written in CVXPY: descent, and dccp on its own problems",
     "quality": "solve(k) against exhaustive search and against peers",
+    "few_samples": "the default ridge of DCCCA on new samples, against a small and a large one",
     "exact": "bounds as theorems, proofs of optimality",
     "tests_mutation": "random faults in the core that the tests of the faulty module detect",
     "odd_inputs": "files and frames as people have them: right, or refused in one line",

@@ -134,10 +134,10 @@ def spectra() -> Iterator[Measure]:
         peaks = np.exp(-0.5 * ((at - rng.uniform(0, 1, (12, 1))) / rng.uniform(0.01, 0.08, (12, 1))) ** 2)
         X = rng.standard_normal((60, 12)) @ peaks + 0.002 * rng.standard_normal((60, 401))
         pencil = Pencil(Gram(X - X.mean(axis=0)))
-        found, best = solve(pencil, 20).value, longer(pencil, 20, 20)
+        found, best = solve(pencil, 20).value, longer(pencil, 20, 100)
         shortfalls.append(max(0.0, 1.0 - found / best))
     worst = f"largest {max(shortfalls):.1e}"
-    yield at_most("spectra, n = 401: median below a 20× longer search", float(np.median(shortfalls)), "", 1e-4, worst)
+    yield at_most("spectra, n = 401: median below a 100× longer search", float(np.median(shortfalls)), "", 1e-4, worst)
 
 
 def standardised_data() -> Iterator[Measure]:
