@@ -53,13 +53,7 @@ def keep_largest(x: Vector, k: int, sizes: Vector | None = None) -> Vector:
 
 
 def parameter_for_count(
-    count: Callable[[float], int | None],
-    k: int,
-    low: float,
-    high: float,
-    *,
-    tries: int = 60,
-    width: float = 1e-8,
+    count: Callable[[float], int | None], k: int, low: float, high: float, *, tries: int = 60, width: float = 1e-8
 ) -> float | None:
     """A parameter between low and high at which a falling count is k, by halving; None when none of those tried is.
 

@@ -198,8 +198,4 @@ def printed_findings() -> list[Finding]:
     return found
 
 
-EXPERIMENT = Experiment(
-    title="Table 1: pit props, three components by six methods",
-    tasks=tasks,
-    section=section,
-)
+EXPERIMENT = Experiment(title="Table 1: pit props, three components by six methods", tasks=tasks, section=section)
