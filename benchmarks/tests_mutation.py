@@ -414,6 +414,19 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "search/constructions",
         "if all((2.0 ** (-50) <= size <= 4.0 ** 50 for size in (pencil.A_scale or 1.0, pencil.B_scale))):",
     ): POWERS,
+    (
+        "certificates",
+        "least = int(np.min(exponents, where=values != 0.0, initial=1025))",
+    ): "no number has an exponent above 1024, and zeros are 0 times any power of two",
+    (
+        "exact/branch_and_bound",
+        "self.keep(Node(bound, included, free, 1))",
+    ): "out of time the search ends before the branch is taken",
+    ("search/exchange_factor", "count, before = (0, -2)"): "any number below the first count will do",
+    (
+        "search/path",
+        "return tuple((k for k in range(min(reached, default=1), max(reached, default=0)) if k not in reached))",
+    ): "no number lies between 1 and 0, nor between 0 and 0",
 }
 """(module, the faulty line) → why no test can detect the fault."""
 
