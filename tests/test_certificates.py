@@ -532,3 +532,14 @@ def test_a_point_is_inside_the_ball_from_a_slack_of_1e_12(slack, inside):
     residuals = kkt_residuals(program, x, [gradient - large, large], np.zeros(100))
     assert (residuals[0] < 0.002) == inside
     assert (residuals[1] == 0.0) == inside
+
+
+@pytest.mark.parametrize(("total", "exact"), [(0.9, True), (1.1, False)])
+def test_the_terms_of_a_sum_are_bounded_by_the_squared_sum_of_the_loadings(total, exact):
+    """‖x‖₁² = 10⁴ for A of ones, and four digits may cancel."""
+    assert may_cancel(Pencil(np.ones((100, 100))), np.ones(100), total, 1.0) == exact
+
+
+def test_a_certificate_passes_up_to_a_millionth_by_default():
+    assert Certificate(1e-6, 1e-6, 1e-6, 0.0, 0).passes()
+    assert not Certificate(1.1e-6, 0.0, 0.0, 0.0, 0).passes()

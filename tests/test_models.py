@@ -254,3 +254,8 @@ def test_a_metric_that_is_negative_by_rounding_is_taken_as_semidefinite():
     nearly = np.array([[1.0, 1.0], [1.0, 1.0 - 1e-9]])
     assert np.linalg.eigvalsh(nearly)[0] < -1e-10
     assert models.quad(cp.Variable(2), nearly).is_convex()
+
+
+def test_one_variable_has_no_pairs():
+    assert models.pairs(cp.Variable((1, 1)), cp.Variable((1, 1))) == []
+    assert len(models.pairs(cp.Variable((2, 2)), cp.Variable((2, 2)))) == 1
