@@ -25,6 +25,7 @@ from .checks import (
     Vector,
     as_real,
     check_bytes,
+    check_masks,
     frozen,
     largest,
 )
@@ -315,6 +316,7 @@ def is_dask(X: Any) -> bool:
 
 def check_matrix(X: Any, what: str, error: InputError) -> None:
     """Raise unless it is a matrix of real numbers, of a known shape, with rows and columns."""
+    check_masks(X, what, error)
     if any(math.isnan(size) for size in X.shape):
         raise error(f"{what} is a Dask array with unknown chunk sizes: call {what}.compute_chunk_sizes() first.")
     if len(X.shape) != 2 or 0 in X.shape:
