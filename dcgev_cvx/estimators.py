@@ -474,10 +474,9 @@ def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
         raise WrongType("X holds text, dates or complex numbers: convert them to real numbers, or drop them.")
     with our_errors():
         found = validate_data(estimator, *data, accept_sparse=["csr", "csc"], ensure_all_finite=False, **settings)
-    if settings.get("reset", True):
-        estimator._columns = names
-    else:  # scikit-learn compares names that are text
-        checks.check_order(estimator._columns, names, "the columns of X in fit", "those of X now", InvalidParameter)
+    known = names if settings.get("reset", True) else estimator._columns  # scikit-learn compares text alone
+    checks.check_order(known, names, "the columns of X in fit", "those of X now", InvalidParameter)
+    estimator._columns = known
     return found
 
 

@@ -148,9 +148,7 @@ def checked_blocks(blocks: Any, n: int, B: Matrix | None) -> tuple[int, ...] | N
     return tuple(map(int, sizes))
 
 
-def check_order(
-    names: tuple[str, ...] | None, others: Any, what: str, other: str, error: InputError = InvalidPencil
-) -> None:
+def check_order(names: Any, others: Any, what: str, other: str, error: InputError = InvalidPencil) -> None:
     """Raise when two pandas frames, or a frame's rows and columns, have different labels, or another order of them.
 
     Rows and columns numbered from 0, as pandas does without names, or from 1, as R does, have no labels.
