@@ -1,9 +1,10 @@
 """How many random faults in the core the tests of the faulty module alone detect.
 
 A fault changes one operator, comparison, sign, constant, or min/max of one module; then the module's own test file
-runs. A fault that no test detects is printed with its line. EQUIVALENT lists those that change nothing, with the
-reason. The package is copied to temporary folders: the work tree is not touched. Each fault has a process of its own,
-forked from one that has imported the packages of others, and its tests stop at the first failure.
+runs. A fault that no test detects is printed with its line and the counts so far; Ctrl-C ends a run with the score of
+the faults tried. EQUIVALENT lists the faults that change nothing, with the reason. The package is copied to temporary
+folders: the work tree is not touched. Each fault has a process of its own, forked from one that has imported the
+packages of others, and its tests stop at the first failure.
 
 python -m benchmarks tests_mutation                  200 faults of seed 1
 python -m benchmarks.tests_mutation 7 40 search      seed, number, and modules whose name contains a word
@@ -413,6 +414,19 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "search/constructions",
         "if all((2.0 ** (-50) <= size <= 4.0 ** 50 for size in (pencil.A_scale or 1.0, pencil.B_scale))):",
     ): POWERS,
+    (
+        "certificates",
+        "least = int(np.min(exponents, where=values != 0.0, initial=1025))",
+    ): "no number has an exponent above 1024, and zeros are 0 times any power of two",
+    (
+        "exact/branch_and_bound",
+        "self.keep(Node(bound, included, free, 1))",
+    ): "out of time the search ends before the branch is taken",
+    ("search/exchange_factor", "count, before = (0, -2)"): "any number below the first count will do",
+    (
+        "search/path",
+        "return tuple((k for k in range(min(reached, default=1), max(reached, default=0)) if k not in reached))",
+    ): "no number lies between 1 and 0, nor between 0 and 0",
 }
 """(module, the faulty line) → why no test can detect the fault."""
 
@@ -448,16 +462,22 @@ def measures(seed: int | None, number: int, word: str = "") -> Iterator[Measure]
     sound = [unchanged(module) for module in {fault.module: 0 for fault in chosen}]
     if failing := [fault.module for fault, detected in judged(sound) if detected]:
         raise SystemExit(f"the tests of {', '.join(failing)} fail without any fault: mend them first")
-    total, missed = Counter(fault.room for fault in chosen), Counter[str]()
-    for fault, detected in judged(chosen):
-        missed[fault.room] += not detected
-        if not detected:
-            print(f"  missed: {fault.module}:{fault.line}: {fault.before}  →  {fault.after}", flush=True)
-    for room, of in sorted(total.items()):
+    tried, missed = Counter[str](), Counter[str]()
+    with suppress(KeyboardInterrupt):  # a run that is stopped reports what it has tried
+        for fault, detected in judged(chosen):
+            tried[fault.room] += 1
+            missed[fault.room] += not detected
+            so_far = f"  {tried.total():>3} of {len(chosen)} tried, {missed.total():>2} missed"
+            if not detected:
+                print(f"{so_far}: {fault.module}:{fault.line}: {fault.before}  →  {fault.after}", flush=True)
+            elif tried.total() % 10 == 0:
+                print(so_far, flush=True)
+    for room, of in sorted(tried.items()):
         print(f"  {room:<14} {of - missed[room]:>4} of {of:>4} detected", flush=True)
-    found = len(chosen) - missed.total()
-    detail = f"{found} of {len(chosen)}; seed {seed}; {len(drawn) - len(chosen)} equivalent left out"
-    yield at_least("faults in the core that its tests detect", 100.0 * found / max(1, len(chosen)), "%", 90.0, detail)
+    total = tried.total()
+    found, stopped = total - missed.total(), f"; stopped before {len(chosen)}" if total < len(chosen) else ""
+    detail = f"{found} of {total}{stopped}; seed {seed}; {len(drawn) - len(chosen)} equivalent left out"
+    yield at_least("faults in the core that its tests detect", 100.0 * found / max(1, total), "%", 90.0, detail)
 
 
 def modules(word: str = "") -> list[str]:
@@ -579,25 +599,30 @@ def judged(chosen: Iterable[Fault]) -> Iterator[tuple[Fault, bool]]:
         free = [Path(folder) / str(i) for i in range(JOBS)]
         for place in free:  # numba's compiled functions are copied too: they hold for a file that is not changed
             shutil.copytree(ROOT / "dcgev_cvx", place / "dcgev_cvx")
-        while waiting or running:
-            while waiting and free:
-                fault, place = waiting.pop(), free.pop()
-                (place / "dcgev_cvx" / f"{fault.module}.py").write_text(fault.source, encoding="utf-8")
-                running[started(fault, place)] = fault, place, monotonic() + SECONDS
-            sleep(0.02)
-            for child, (fault, place, deadline) in list(running.items()):
-                done, status = os.waitpid(child, os.WNOHANG)
-                if not done and monotonic() < deadline:
-                    continue
+        try:
+            while waiting or running:
+                while waiting and free:
+                    fault, place = waiting.pop(), free.pop()
+                    (place / "dcgev_cvx" / f"{fault.module}.py").write_text(fault.source, encoding="utf-8")
+                    running[started(fault, place)] = fault, place, monotonic() + SECONDS
+                sleep(0.02)
+                for child, (fault, place, deadline) in list(running.items()):
+                    done, status = os.waitpid(child, os.WNOHANG)
+                    if not done and monotonic() < deadline:
+                        continue
+                    with suppress(ProcessLookupError):
+                        os.killpg(child, signal.SIGKILL)
+                    if not done:
+                        os.waitpid(child, 0)
+                    name = Path("dcgev_cvx") / f"{fault.module}.py"
+                    shutil.copy2(ROOT / name, place / name)
+                    free.append(place)
+                    del running[child]
+                    yield fault, not done or status != 0
+        finally:
+            for child in running:  # a run that is stopped leaves no process behind
                 with suppress(ProcessLookupError):
                     os.killpg(child, signal.SIGKILL)
-                if not done:
-                    os.waitpid(child, 0)
-                name = Path("dcgev_cvx") / f"{fault.module}.py"
-                shutil.copy2(ROOT / name, place / name)
-                free.append(place)
-                del running[child]
-                yield fault, not done or status != 0
 
 
 def started(fault: Fault, place: Path) -> int:

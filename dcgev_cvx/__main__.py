@@ -1,12 +1,26 @@
-"""The command `dcgev`, also as `python -m dcgev_cvx`: an interrupt during its imports is one line as well."""
+"""The command `dcgev`, also as `python -m dcgev_cvx`: a signal is answered by one line, also during the imports."""
 
+import os
+import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
+
+
+def leave(number: int, frame: object) -> None:
+    """End the command by an exception, so that the processes it has started are ended too."""
+    signal.signal(number, signal.SIG_IGN)
+    with suppress(OSError):  # stderr is closed
+        os.write(2, f"dcgev: ended by {signal.Signals(number).name}.\n".encode())
+    raise SystemExit(128 + number)
 
 
 def main() -> int:
     """Import the command line and run it; return the exit code."""
     try:
+        for number in filter(None, (signal.SIGTERM, getattr(signal, "SIGHUP", None))):
+            if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP
+                signal.signal(number, leave)
         from .cli import main
 
         return main()

@@ -288,8 +288,7 @@ class DCCCA(SparseEstimator):
         other = second_view(X, y)
         if other.m != table.m or other.n != len(self.y_mean_):
             raise InvalidParameter(f"y is {other.m}×{other.n} where {table.m}×{len(self.y_mean_)} is expected.")
-        if None not in (other.names, self.y_names_) and other.names != self.y_names_:
-            raise InvalidParameter(f"y has the columns {other.names} where fit saw {self.y_names_}: pass the same.")
+        checks.check_order(self.y_names_, other.names, "the columns of y in fit", "those of y now", InvalidParameter)
         return x_scores, standardized(other, self.y_mean_, self.y_scale_) @ self.y_weights_
 
     def score(self, X: Any, y: Any) -> float:
@@ -466,7 +465,7 @@ def our_errors() -> Generator[None]:
     """Turn scikit-learn's errors about data into the package's."""
     try:
         yield
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, ArithmeticError, RuntimeError) as cause:  # RuntimeError: another library's arrays
         kind = WrongType if isinstance(cause, TypeError) else InvalidParameter
         raise kind(f"the data cannot be used: {' '.join(str(cause).split())}") from cause
 
@@ -474,12 +473,18 @@ def our_errors() -> Generator[None]:
 def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
     """scikit-learn's validate_data with the package's errors; `read_table` checks afterwards that X is finite."""
     for what, part in zip("Xy", data, strict=False):
-        if np.ma.is_masked(part):  # scikit-learn would ignore the mask
-            raise InvalidParameter(f"{what} has {np.ma.count_masked(part)} masked entries: fill or drop them first.")
-    if hasattr(data[0], "iloc"):
-        as_table(data[0], "X", checks.column_names(data[0]))  # names the columns that are not numbers
+        checks.check_masks(part, what)  # which scikit-learn would ignore
+    X, names = data[0], checks.column_names(data[0])
+    if hasattr(X, "iloc"):
+        as_table(X, "X", names)  # names the columns that are not numbers
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and checks.holds_other(X.flat):
+        raise WrongType("X holds text, dates or complex numbers: convert them to real numbers, or drop them.")
     with our_errors():
-        return validate_data(estimator, *data, accept_sparse=["csr", "csc"], ensure_all_finite=False, **settings)
+        found = validate_data(estimator, *data, accept_sparse=["csr", "csc"], ensure_all_finite=False, **settings)
+    known = names if settings.get("reset", True) else estimator._columns  # scikit-learn compares text alone
+    checks.check_order(known, names, "the columns of X in fit", "those of X now", InvalidParameter)
+    estimator._columns = known
+    return found
 
 
 def checked_X(estimator: Any, X: Any, *, reset: bool, least: int = 2) -> Table:

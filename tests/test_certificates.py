@@ -32,6 +32,7 @@ from dcgev_cvx.certificates import (
     by_support_size,
     carefully,
     checked_k,
+    kkt_residuals,
     may_cancel,
     on_support,
     ratio,
@@ -510,3 +511,35 @@ def test_a_wide_factor_has_as_many_terms_as_the_metric():
     pencil = Pencil(Gram(np.ones((1, 201))))
     assert may_cancel(pencil, np.r_[np.ones(200), 0.0], 1e-9, 1.0)
     assert not may_cancel(pencil, np.ones(201), 1e-9, 1.0)
+
+
+def test_residuals_are_relative_to_the_largest_term_and_to_the_pull_of_the_boundary():
+    """∇ = −1 and x on the sphere: 2μ = Σ xᵢ, and the pull 2μx₁ exceeds every entry of the gradient."""
+    x = np.array([0.9, *np.full(3, np.sqrt(0.19 / 3.0))])
+    pull = x.sum() * x
+    stationarity, complementarity = kkt_residuals(SparseGEV(Pencil(np.eye(4)), 0.0), x, [-np.ones(4)], np.zeros(4))
+    assert pull.max() > 1.4
+    assert stationarity == pytest.approx(np.abs(pull - 1.0).max() / pull.max())
+    assert complementarity == pytest.approx(0.0, abs=1e-15)
+
+
+@pytest.mark.parametrize(("slack", "inside"), [(0.5e-12, False), (1.5e-12, True), (1e-6, True)])
+def test_a_point_is_inside_the_ball_from_a_slack_of_1e_12(slack, inside):
+    """Inside, the multiplier 0 is tried too: here it leaves |∇| ≤ 1, the recovered one |∇ + 2μx| > 3."""
+    x = np.sqrt(1.0 - slack) * np.array([0.9, *np.full(99, np.sqrt(0.19 / 99.0))])
+    gradient, large = -np.array([0.2, *np.ones(99)]), 1000.0 * np.ones(100)
+    program = SparseGEV(Pencil(np.eye(100)), 0.0)
+    residuals = kkt_residuals(program, x, [gradient - large, large], np.zeros(100))
+    assert (residuals[0] < 0.002) == inside
+    assert (residuals[1] == 0.0) == inside
+
+
+@pytest.mark.parametrize(("total", "exact"), [(0.9, True), (1.1, False)])
+def test_the_terms_of_a_sum_are_bounded_by_the_squared_sum_of_the_loadings(total, exact):
+    """‖x‖₁² = 10⁴ for A of ones, and four digits may cancel."""
+    assert may_cancel(Pencil(np.ones((100, 100))), np.ones(100), total, 1.0) == exact
+
+
+def test_a_certificate_passes_up_to_a_millionth_by_default():
+    assert Certificate(1e-6, 1e-6, 1e-6, 0.0, 0).passes()
+    assert not Certificate(1.1e-6, 0.0, 0.0, 0.0, 0).passes()

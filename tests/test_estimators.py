@@ -580,5 +580,29 @@ def test_targets_are_matched_by_row_labels():
     assert cca.score(X, Y.iloc[order]) == cca.score(X, Y)
     with pytest.raises(InvalidParameter, match="different row labels"):
         DCFDA(k=2).fit(X, y.set_axis(range(40)))
-    with pytest.raises(InvalidParameter, match=r"y has the columns \('q', 'p', 'r'\) where fit saw"):
+    with pytest.raises(InvalidParameter, match=r"columns of y .* same labels in another order"):
         cca.transform(X, Y[["q", "p", "r"]])
+
+
+@pytest.mark.parametrize("columns", [[0, 1, 2], pd.date_range("2020", periods=3)])
+def test_columns_in_another_order_are_refused_whatever_their_labels(columns):
+    X = pd.DataFrame(np.random.default_rng(9).standard_normal((20, 3)), columns=columns)
+    model = DCPCA(k=2, effort="quick").fit(X)
+    assert np.array_equal(model.transform(X), model.transform(X.to_numpy()))
+    with pytest.raises(InvalidParameter, match="the columns of X in fit and those of X now have the same labels in"):
+        model.transform(X.iloc[:, ::-1])
+
+
+@pytest.mark.parametrize("entry", ["1", b"1", np.timedelta64(1, "D")])
+def test_objects_that_scikit_learn_would_convert_are_refused(entry):
+    X = np.random.default_rng(9).standard_normal((20, 3)).astype(object)
+    X[3, 1] = entry
+    with pytest.raises(InvalidParameter, match="X holds text, dates or complex numbers"):
+        DCPCA(k=2).fit(X)
+
+
+def test_numbers_beyond_the_range_of_doubles_are_refused():
+    X = np.random.default_rng(9).standard_normal((20, 3)).astype(object)
+    X[3, 1] = 10**400
+    with pytest.raises(InvalidParameter, match="the data cannot be used"):
+        DCPCA(k=2).fit(X)

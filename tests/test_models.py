@@ -243,3 +243,19 @@ def test_the_matrix_of_the_literal_dual_is_symmetric():
 def test_the_multipliers_of_the_literal_dual_are_nonnegative():
     problem = models.literal_dual(np.diag([2.0, 1.0]), None, 1.0)
     assert {variable.name() for variable in problem.variables() if variable.is_nonneg()} == {"β", "μ"}
+
+
+def test_the_log_penalized_program_without_a_shift_has_no_term_for_it():
+    first, *_ = str(models.log_penalized(A @ A, B, 0.3, 0.1)).splitlines()
+    assert first == "minimize ρ_ε Σ log(ε + tᵢ) − xᵀ(A + τI)x"
+
+
+def test_a_metric_that_is_negative_by_rounding_is_taken_as_semidefinite():
+    nearly = np.array([[1.0, 1.0], [1.0, 1.0 - 1e-9]])
+    assert np.linalg.eigvalsh(nearly)[0] < -1e-10
+    assert models.quad(cp.Variable(2), nearly).is_convex()
+
+
+def test_one_variable_has_no_pairs():
+    assert models.pairs(cp.Variable((1, 1)), cp.Variable((1, 1))) == []
+    assert len(models.pairs(cp.Variable((2, 2)), cp.Variable((2, 2)))) == 1

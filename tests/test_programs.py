@@ -24,7 +24,7 @@ from dcgev_cvx import (
     card,
     card_eps,
 )
-from dcgev_cvx.programs import FEASIBILITY_SLACK, MACHINE_EPS, log_scale, smallest_tau
+from dcgev_cvx.programs import FEASIBILITY_SLACK, MACHINE_EPS, expect_program, log_scale, smallest_tau
 
 epsilons = st.sampled_from([1.0, 1e-2, 1e-4, 1e-8, 2.2e-16])
 SHIFTS = ["identity", "metric"]
@@ -499,3 +499,28 @@ def test_eps_has_both_ends_and_what_is_derived_is_not_shown():
             SparseGEV(Pencil(np.eye(2)), 0.1, eps)
     for program in (SparseGEV(Pencil(np.eye(2)), 0.1), SparseFDA([1.0, 0.5], np.eye(2), 0.1)):
         assert "coefficient" not in repr(program)
+
+
+def test_tau_may_be_too_small_by_rounding_alone():
+    pencil = Pencil(np.diag([-3.0, 1.0]))
+    assert SparseGEV(pencil, 1.0, tau=3.0 * (1.0 - 0.5e-12)).tau < 3.0
+    with pytest.raises(InvalidParameter, match="too small"):
+        SparseGEV(pencil, 1.0, tau=3.0 * (1.0 - 1.5e-12))
+
+
+@pytest.mark.parametrize(("size", "metric"), [(1e-80, 1.0), (1e80, 1.0), (1.0, 1e-130), (1.0, 1e130), (1e100, 1e100)])
+def test_fisher_ratios_lie_in_floating_point(size, metric):
+    """Ratios of 1e±160 do not, though a and B do."""
+    a, B = size * np.ones(2), metric * np.eye(2)
+    if size in (1e-80, 1e80):
+        with pytest.raises(InvalidParameter, match="give Fisher ratios near"):
+            SparseFDA(a, B, 1.0)
+    else:
+        assert SparseFDA(a, B, 1.0).pencil.n == 2
+
+
+def test_only_a_program_over_a_pencil_is_one():
+    for program in (SparseGEV(Pencil(np.eye(2)), 1.0), SparseFDA(np.ones(2), np.eye(2), 1.0)):
+        assert expect_program(program) is program
+    with pytest.raises(InvalidParameter, match=r"program must be SparseGEV.*got Pencil"):
+        expect_program(Pencil(np.eye(2)))

@@ -49,27 +49,45 @@ def largest(array: Matrix) -> float:
 def as_real(data: Any, what: str, error: InputError, order: Literal["C", "F"] = "C") -> Matrix:
     """A float64 copy of an array, nested list, pandas frame or sparse matrix of finite real numbers."""
     data = dense(data, what, error)
-    if np.ma.is_masked(data):
-        raise error(f"{what} has {int(np.ma.count_masked(data))} masked entries: fill or drop them first.")
-    try:
-        raw = np.asarray(data)
-    except (TypeError, ValueError) as cause:
-        raise error(f"{what} is not a matrix of numbers: {cause}") from cause
+    check_masks(data, what, error)
+    raw = as_array(data, what, error)
     if raw.dtype.kind == "c":
         raise error(f"{what} is complex: only real numbers are supported. Pass {what}.real if that is what you mean.")
-    text = raw.dtype.kind == "O" and any(isinstance(entry, (str, bytes)) for entry in raw.flat)
-    if raw.dtype.kind not in "fiubO" or text or (raw.dtype.kind == "O" and raw.ndim == 0):
+    if raw.dtype.kind not in "fiub" and (raw.dtype.kind != "O" or raw.ndim == 0 or holds_other(raw.flat)):
         raise error(f"{what} = {shown(data)} is not an array of real numbers: its dtype is {raw.dtype}. Convert it.")
     try:
         with np.errstate(over="ignore"):  # a long double beyond the range of doubles is reported as infinite
             array = np.array(raw, dtype=np.float64, order=order, copy=True, subok=False)
-    except (TypeError, ValueError, OverflowError) as cause:
+    except Exception as cause:  # whatever the __float__ of an entry raises
         raise error(f"{what} has entries that are not numbers: {cause}") from cause
     bad = int(array.size - np.count_nonzero(np.isfinite(array)))
     if bad:
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise error(f"{what} has {bad} entries that are NaN or infinite, the first at {where}: {array[where]}.")
     return array
+
+
+def as_array(data: Any, what: str, error: InputError = InvalidParameter) -> NDArray[Any]:
+    """np.asarray(data), with an error for whatever a ragged list or the __array__ of another library raises."""
+    try:
+        return np.asarray(data)
+    except Exception as cause:
+        raise error(f"{what} cannot be read as an array: {cause}") from cause
+
+
+def check_masks(data: Any, what: str, error: InputError = InvalidParameter) -> None:
+    """Raise for masked entries, also of masked rows in a list and of a Dask array: NumPy would drop their masks."""
+    data = data.compute() if isinstance(getattr(data, "_meta", None), np.ma.MaskedArray) else data
+    parts = data if isinstance(data, (list, tuple)) else (data,)
+    masked = sum(int(np.ma.count_masked(part)) for part in parts if np.ma.is_masked(part))
+    if masked:
+        raise error(f"{what} has {masked} masked entries: fill or drop them first.")
+
+
+def holds_other(entries: Iterable[Any]) -> bool:
+    """Is one of the objects text, a date or a complex number, which NumPy would convert to a float?"""
+    other = (str, bytes, complex, np.complexfloating, np.datetime64, np.timedelta64)
+    return any(isinstance(entry, other) for entry in entries)
 
 
 def dense(data: Any, what: str, error: InputError) -> Any:
@@ -88,9 +106,17 @@ def check_bytes(shape: Sequence[int], what: str, remedy: str, error: InputError 
         raise error(f"{what} is {shape[0]}×{shape[1]} and takes {size:,} bytes (> {MAX_BYTES:,}). {remedy}")
 
 
+def labels(data: Any, axis: int) -> list[Any]:
+    """The labels of the rows (axis 0) or columns (1) of a pandas or xarray object; [] for anything else."""
+    indexes, dims = getattr(data, "indexes", {}), getattr(data, "dims", ())  # of xarray, by dimension
+    if indexes and isinstance(dims, tuple) and axis < len(dims):
+        return listed(indexes.get(dims[axis]))
+    return listed(getattr(data, ("index", "columns")[axis], None))
+
+
 def column_names(data: Any) -> tuple[str, ...] | None:
-    """The columns of a pandas frame as strings; None for anything else."""
-    return tuple(map(str, listed(getattr(data, "columns", None)))) or None
+    """The columns of a pandas or xarray object as strings; None for anything else."""
+    return tuple(map(str, labels(data, 1))) or None
 
 
 def checked_names(names: Iterable[object] | None, n: int) -> tuple[str, ...] | None:
@@ -102,8 +128,10 @@ def checked_names(names: Iterable[object] | None, n: int) -> tuple[str, ...] | N
         raise InvalidPencil(f"names = {shown(names)} must list {n} names, one per variable.")
     seen: Counter[str] = Counter()
     for i, name in enumerate(found):
-        found[i] = f"{name}.{seen[name]}" if seen[name] else name
-        seen[name] += 1
+        while seen[found[i]]:  # name.1 may be there already
+            found[i] = f"{name}.{seen[name]}"
+            seen[name] += 1
+        seen[found[i]] += 1
     return tuple(found)
 
 
@@ -120,7 +148,7 @@ def checked_blocks(blocks: Any, n: int, B: Matrix | None) -> tuple[int, ...] | N
     return tuple(map(int, sizes))
 
 
-def check_order(names: tuple[str, ...] | None, others: Any, what: str, other: str) -> None:
+def check_order(names: Any, others: Any, what: str, other: str, error: InputError = InvalidPencil) -> None:
     """Raise when two pandas frames, or a frame's rows and columns, have different labels, or another order of them.
 
     Rows and columns numbered from 0, as pandas does without names, or from 1, as R does, have no labels.
@@ -130,16 +158,16 @@ def check_order(names: tuple[str, ...] | None, others: Any, what: str, other: st
         return
     first, second = (checked_names(each, n) or () for each in (names, others))
     if first != second and sorted(first) == sorted(second):
-        raise InvalidPencil(f"{what} and {other} have the same labels in another order: sort one by the other.")
+        raise error(f"{what} and {other} have the same labels in another order: sort one by the other.")
     numbered = (tuple(map(str, range(start, start + n))) for start in (0, 1))
     if first != second and not {first, second} & {*numbered}:
         strange = next(label for label in second if label not in first)
-        raise InvalidPencil(f"{what} and {other} have different labels ({strange!r}): give both the same.")
+        raise error(f"{what} and {other} have different labels ({strange!r}): give both the same.")
 
 
 def symmetric(data: Any, what: str) -> Matrix:
     """A read-only symmetric float64 matrix; asymmetry up to 1e-8 (1e-5 in single precision) is averaged away."""
-    check_order(column_names(data), getattr(data, "index", None), f"the columns of {what}", "its rows")
+    check_order(column_names(data), labels(data, 0), f"the columns of {what}", "its rows")
     dtype = getattr(data, "dtype", None)
     single = isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize < 8
     array = as_real(data, what, InvalidPencil)

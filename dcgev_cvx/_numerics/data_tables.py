@@ -132,13 +132,11 @@ def check_columns(columns: Sequence[Any], what: str, names: Sequence[str] | None
 
 def is_numeric(column: Any) -> bool:
     """Are all entries of an object column numbers? Text is not, even when it spells one; nor are dates."""
-    if any(isinstance(entry, (str, bytes)) for entry in column):
-        return False
     try:
         list(map(float, column))
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever the __float__ of an entry raises
         return False
-    return True
+    return not checks.holds_other(column)
 
 
 def some_of(columns: list[int], names: Sequence[str] | None) -> str:
@@ -186,7 +184,7 @@ def in_row_order(first: Any, second: Any, what: str, other: str) -> Any:
     >>> in_row_order(pd.Series([1, 2], ["a", "b"]), pd.Series([3, 4], ["b", "a"]), "X", "y").tolist()
     [4, 3]
     """
-    labels, others = map(row_labels, (first, second))
+    labels, others = (checks.labels(each, 0) for each in (first, second))
     if not labels or not others or len(labels) != len(others) or labels == others:
         return second
     position = {label: i for i, label in enumerate(others)}
@@ -201,16 +199,10 @@ def in_row_order(first: Any, second: Any, what: str, other: str) -> Any:
     return second.iloc[order] if hasattr(second, "iloc") else second[order]
 
 
-def row_labels(data: Any) -> list[Any]:
-    """The labels of the rows of a pandas or xarray object; [] for anything else."""
-    indexes = getattr(data, "indexes", {})  # of xarray, by dimension
-    return checks.listed(indexes.get(data.dims[0]) if indexes else getattr(data, "index", None))
-
-
 def label_list(y: Any) -> list[Any]:
     """The labels as a list; a column (m, 1) is accepted, masked labels become None."""
     if hasattr(y, "__array__"):
-        y = y if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
+        y = y if isinstance(y, np.ma.MaskedArray) else checks.as_array(y, "y")
         y = y.ravel().tolist() if y.shape in ((y.size,), (y.size, 1)) else y
     values = checks.listed(y)
     if not values:

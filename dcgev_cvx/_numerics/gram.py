@@ -16,18 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..errors import InvalidPencil
-from .checks import (
-    LARGEST_POWER,
-    UNIT_ROUNDOFF,
-    Index,
-    InputError,
-    Matrix,
-    Vector,
-    as_real,
-    check_bytes,
-    frozen,
-    largest,
-)
+from . import checks
+from .checks import LARGEST_POWER, UNIT_ROUNDOFF, Index, InputError, Matrix, Vector, frozen, largest
 
 Block: TypeAlias = Any
 """Some rows of X: an array, a sparse matrix in CSR form, or a Dask array."""
@@ -87,7 +77,7 @@ class Gram:
     def C(self) -> Matrix:
         """The factor as an array; an error where that would not fit."""
         p, n = self.rows, self.shape[0]
-        check_bytes((p, n), "C as a dense matrix", "Restrict the pencil to fewer variables.", InvalidPencil)
+        checks.check_bytes((p, n), "C as a dense matrix", "Restrict the pencil to fewer variables.", InvalidPencil)
         assert self.implicit is not None
         return frozen(self.implicit.dot(np.eye(n)) if n <= p else self.implicit.transposed_dot(np.eye(p)).T)
 
@@ -138,7 +128,7 @@ class Gram:
 
     def toarray(self) -> Matrix:
         """A itself, n × n."""
-        check_bytes(self.shape, "A", "Restrict the pencil to fewer variables.", InvalidPencil)
+        checks.check_bytes(self.shape, "A", "Restrict the pencil to fewer variables.", InvalidPencil)
         return self.sub(np.arange(self.shape[0])) if self.implicit is not None else self.C.T @ self.C
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -269,7 +259,7 @@ class OperatorFactor:
 
 def checked_factor(C: Any) -> Matrix:
     """C as an array of finite numbers whose squares are numbers too."""
-    factor = as_real(C, "C", InvalidPencil, order="F")  # a support selects columns
+    factor = checks.as_real(C, "C", InvalidPencil, order="F")  # a support selects columns
     if factor.ndim != 2 or 0 in factor.shape:
         raise InvalidPencil(f"C must be a non-empty p × n matrix, got shape {factor.shape}.")
     size = largest(factor)
@@ -315,6 +305,7 @@ def is_dask(X: Any) -> bool:
 
 def check_matrix(X: Any, what: str, error: InputError) -> None:
     """Raise unless it is a matrix of real numbers, of a known shape, with rows and columns."""
+    checks.check_masks(X, what, error)
     if any(math.isnan(size) for size in X.shape):
         raise error(f"{what} is a Dask array with unknown chunk sizes: call {what}.compute_chunk_sizes() first.")
     if len(X.shape) != 2 or 0 in X.shape:

@@ -5,7 +5,7 @@ document and nothing else, in which numbers that are not finite are null. Option
 error. Only the module of the command that runs is imported, so that `dcgev --help` answers at once.
 
 Exit codes: 0 done, 1 the run ended without convergence or a check failed, 2 invalid input, 130 interrupted, 141 the
-reader of a pipe is gone.
+reader of a pipe is gone, 143 ended by SIGTERM.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Reading .csv files by three rules. Where a rule does not decide, an error asks for an option; nothing is guessed.
 
-Separator   a tab or a semicolon if the first line has one, else the comma
+Separator   a tab or a semicolon if the first line has one outside quotation marks, else the comma
 Header      a first line of names; or of whole numbers, behind an empty cell above row names as pandas writes them, or
             in equal steps (0, 1, 2, … or years) above other numbers
 Row names   a first column of text, or a column of text or whole numbers without a name; no entry twice. The header
@@ -92,7 +92,7 @@ def read_rows(path: Path, options: CsvOptions) -> tuple[list[int], list[list[str
     """The numbers of the lines and their cells, as many in each, without comments and blank lines."""
     text = decoded(path)
     first = next((line for line in io.StringIO(text, newline=None) if line.strip() and not line.startswith("#")), "")
-    mark = next((mark for mark in "\t;" if mark in first), ",")
+    mark = next((mark for mark in "\t;" if mark in re.sub('"[^"]*"', "", first)), ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=mark != "\t", strict=True)
     table = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
     found = [(line, row) for line, row in table if not row or not row[0].startswith("#")]

@@ -25,7 +25,7 @@ from .csv_files import MISSING, CsvOptions, CsvTable, is_number, is_unrepeated, 
 
 SUFFIXES = (".npy", ".npz", ".csv", ".mtx")
 MTX_HEADER = re.compile(
-    r"%%matrixmarket\s+matrix\s+(array|coordinate)\s+(real|double|integer|pattern)\s+(general|symmetric)"
+    r"%%matrixmarket\s+matrix\s+(array(?!\s+pattern)|coordinate)\s+(real|double|integer|pattern)\s+(general|symmetric)"
 )
 
 
@@ -175,7 +175,7 @@ def npz_arrays(path: Path) -> dict[str, Any]:
     """Every array of an .npz file; a matrix of scipy.sparse.save_npz counts as the array A."""
     with ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
-        if not is_unrepeated(archive.namelist()):
+        if not is_unrepeated([name.removesuffix(".npy") for name in archive.namelist()]):
             raise ValueError("two of its arrays have the same name.")
     if size > MAX_BYTES:
         raise InvalidParameter(f"{path} unpacks to {size:,} bytes (> {MAX_BYTES:,}). Save fewer or smaller arrays.")
@@ -211,6 +211,8 @@ def read_matrix_market(path: Path) -> Any:
         )
     form, kind, symmetry = words.groups()
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("%")]
+    if any("_" in line for line in lines):
+        raise ValueError("it has an underscore between digits: write 1_000 as 1000.")
     sizes = [int(word) for word in lines[0].split()] if lines else []
     if len(sizes) != (3 if form == "coordinate" else 2) or min(sizes) < 0 or 0 in sizes[:2]:
         raise ValueError(f"its sizes are {sizes}: rows and columns (and entries) must be whole numbers above 0.")

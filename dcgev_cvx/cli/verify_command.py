@@ -25,11 +25,8 @@ import importlib
 import importlib.util
 import json
 import operator
-import signal
 import sys
-import threading
-from collections.abc import Generator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +80,7 @@ def checked(args: argparse.Namespace) -> Report:
     if args.in_process and args.target is not None:
         return check(args, loaded(args.target))
     start: Any = FunctionProcess if args.target else ProcessSolver
-    with ended_by_signals(), start(args.target or args.cmd, args.level, time_limit=args.time_limit) as solver:
+    with start(args.target or args.cmd, args.level, time_limit=args.time_limit) as solver:
         report = check(args, solver)
         if not report.ok and solver.stderr:
             print(f"the program's stderr:\n{solver.stderr}", file=sys.stderr)
@@ -126,23 +123,6 @@ def tolerance(text: str | None) -> Any:
         return None if text is None else float(text)
     except ValueError:
         return text
-
-
-@contextmanager
-def ended_by_signals() -> Generator[None]:
-    """SIGTERM and SIGHUP leave the command by an exception, so that the process of the solver is ended too."""
-
-    def leave(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    signals = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    main = threading.current_thread() is threading.main_thread()
-    before = [signal.signal(number, leave) for number in signals] if main else []
-    try:
-        yield
-    finally:
-        for number, handler in zip(signals, before, strict=False):
-            signal.signal(number, handler)
 
 
 def loaded(target: str) -> Any:

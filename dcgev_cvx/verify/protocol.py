@@ -27,7 +27,7 @@ from typing import IO, Any
 import numpy as np
 
 from .._numerics.checks import listed, shown
-from ..errors import DCGEVError, InvalidParameter, SolverFailed
+from ..errors import InvalidParameter, SolverFailed
 from .levels import Level, known_level, plain
 from .trial import TIME_LIMIT, NotInTime, as_time_limit
 
@@ -88,7 +88,7 @@ class ProcessSolver:
             reader.start()
         try:
             self._greet()
-        except DCGEVError:
+        except BaseException:  # also a signal: the program must not outlive the command
             self.close()
             raise
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dcgev_cvx import Pencil
 from dcgev_cvx._numerics import checks
 from dcgev_cvx.errors import InvalidParameter, InvalidPencil
 
@@ -28,6 +29,50 @@ def test_masked_entries_are_counted():
     masked = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, True])
     with pytest.raises(InvalidParameter, match="x has 2 masked entries"):
         checks.as_vector(masked, 3, "x")
+
+
+def test_masked_rows_and_chunks_are_refused():
+    row = np.ma.array([1.0, 2.0], mask=[False, True])
+    chunks = pytest.importorskip("dask.array").ma.masked_greater(np.eye(2), 0.5)
+    for data in ([row, row], chunks):
+        with pytest.raises(InvalidParameter, match="X has 2 masked entries"):
+            checks.as_real(data, "X", InvalidParameter)
+
+
+@pytest.mark.parametrize("entry", [np.datetime64(3, "ns"), np.timedelta64(3, "D"), np.complex64(1 + 2j), "1", b"1"])
+def test_objects_that_numpy_would_convert_are_refused(entry):
+    data = np.array([[1.0, 2.0], [3.0, None]], dtype=object)
+    data[1, 1] = entry
+    with pytest.raises(InvalidParameter, match="is not an array of real numbers"):
+        checks.as_real(data, "X", InvalidParameter)
+
+
+def test_what_other_libraries_raise_becomes_an_error_of_the_package():
+    class Tensor:
+        def __array__(self, dtype=None, copy=None):
+            raise RuntimeError("call detach() first")
+
+    class Entry:
+        def __float__(self):
+            raise RuntimeError("no number")
+
+    for data in (Tensor(), np.array([Entry()], dtype=object)):
+        with pytest.raises(InvalidParameter, match=r"X .*(detach|no number)"):
+            checks.as_real(data, "X", InvalidParameter)
+
+
+def test_repeated_names_stay_apart_from_names_like_them():
+    assert checks.checked_names(["v", "v.1", "v", "v"], 4) == ("v", "v.1", "v.2", "v.3")
+
+
+def test_labels_of_xarray_are_compared_like_those_of_pandas():
+    array = pytest.importorskip("xarray").DataArray
+    A, B = (array(np.eye(2), dims=("i", "j"), coords={"i": list(c), "j": list(c)}) for c in ("ab", "ba"))
+    assert Pencil(A).names == ("a", "b")
+    with pytest.raises(InvalidPencil, match="the columns of A and the columns of B have the same labels in another"):
+        Pencil(A, B)
+    with pytest.raises(InvalidPencil, match="the columns of A and its rows have the same labels in another order"):
+        Pencil(A[::-1])
 
 
 @pytest.mark.parametrize("value", [0, 1, 2.5, np.float32(3), np.int64(4), np.array(6.0)])

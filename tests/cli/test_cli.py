@@ -3,8 +3,10 @@
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
+import time
 import warnings
 from contextlib import suppress
 from importlib import import_module
@@ -53,8 +55,35 @@ def test_ctrl_c_during_the_imports_is_one_line(monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli, "main", interrupt)
+    monkeypatch.setattr(signal, "signal", lambda *_args: None)
     assert import_module("dcgev_cvx.__main__").main() == 130
     assert capsys.readouterr().err == "dcgev: interrupted.\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals end processes at once there")
+def test_a_signal_ends_the_command_and_its_solver_with_one_line(tmp_path):
+    (tmp_path / "slow.py").write_text(
+        "import os, pathlib, time\npathlib.Path('pid.part').write_text(str(os.getpid()))\n"
+        "os.rename('pid.part', 'pid')\ntime.sleep(60)\n",
+        encoding="utf-8",
+    )
+    argv = [sys.executable, "-m", "dcgev_cvx", "verify", "slow.py:f", "--level", "bound"]
+    pid = tmp_path / "pid"
+    with subprocess.Popen(argv, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as command:
+        while command.poll() is None and not pid.exists():
+            time.sleep(0.05)
+        command.terminate()
+        assert command.communicate(timeout=30) == ("", "dcgev: ended by SIGTERM.\n")
+    assert command.returncode == 143
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text(encoding="utf-8")), 0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGHUP there")
+def test_an_ignored_signal_stays_ignored(in_a_new_process):
+    code = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); from dcgev_cvx.__main__ import main; "
+    code += "import sys; sys.argv[1:] = ['--version']; main(); print(signal.getsignal(signal.SIGHUP) is signal.SIG_IGN)"
+    assert in_a_new_process("-c", code).stdout.endswith("True\n")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")

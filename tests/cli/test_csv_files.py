@@ -93,6 +93,11 @@ def test_separators_at_the_end_of_every_line_are_left_out(tmp_path):
     assert (table.header, table.numbers().tolist()) == (["u", "v"], [[1.5, 2.0], [3.0, 4.5]])
 
 
+def test_a_semicolon_in_a_quoted_name_is_no_separator(tmp_path):
+    table, _ = read(tmp_path / "X.csv", '"u;t",v\n1.5,2\n3,4.5\n')
+    assert (table.header, table.numbers().tolist()) == (["u;t", "v"], [[1.5, 2.0], [3.0, 4.5]])
+
+
 def test_utf_16(tmp_path):
     (tmp_path / "X.csv").write_text(PLAIN, encoding="utf-16")
     assert np.array_equal(read_csv(tmp_path / "X.csv", CsvOptions()).numbers(), FRAME.to_numpy())

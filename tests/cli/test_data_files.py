@@ -131,6 +131,8 @@ HEADER += b"\n"
             MTX + b"complex general\n1 1 1\n1 1 1.0 2.0\n",
             "complex general' must be %%MatrixMarket matrix, then array or coordinate",
         ),
+        ("a.mtx", MTX + b"real general\n1 1 1\n1 1 1_0.0\n", "it has an underscore between digits"),
+        ("a.mtx", b"%%MatrixMarket matrix array pattern general\n1 1\n2\n", "array pattern general' must be"),
         ("noending", b"1", "has no ending; files are read by their ending"),
         ("a.txt", b"1", "ends in '.txt'; files are read by their ending: .npy, .npz, .csv, .mtx"),
     ],
@@ -193,11 +195,12 @@ def test_only_line_ends_end_lines(tmp_path):
     assert pencil.names == ("u\u2028v", "w\x0bz")
 
 
-def test_two_arrays_of_one_name_are_refused(tmp_path):
+@pytest.mark.parametrize("name", ["A.npy", "A"])
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_arrays_of_one_name_are_refused(tmp_path, name):
     with ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("A.npy", npy(np.eye(2)))
-        with pytest.warns(UserWarning, match="Duplicate name"):
-            archive.writestr("A.npy", npy(2.0 * np.eye(2)))
+        archive.writestr(name, npy(2.0 * np.eye(2)))
     with pytest.raises(InvalidParameter, match="two of its arrays have the same name"):
         read_arrays(str(tmp_path / "a.npz"))
 

@@ -353,3 +353,31 @@ def test_progress_tells_the_seconds_of_this_search(monkeypatch):
     best_subset(null(14), 4, progress=seen.append)
     assert seen
     assert all(0.0 <= point.seconds < 60.0 for point in seen)
+
+
+def test_the_first_node_is_expected_to_take_as_long_as_the_bound_of_the_problem(monkeypatch):
+    """Or as long as λmax, where the faster part of the bound was all that there was time for."""
+    scaled, _ = scaled_pencil(null(300), 5)
+    monkeypatch.setattr(branch_and_bound, "quick_bound", lambda *_: 1.0)
+    assert Search(scaled, 5, 1.0, np.inf, np.inf).cost == pytest.approx(5e-11 * 300**3)
+    monkeypatch.setattr(branch_and_bound, "quick_bound", lambda *_: sleep(0.02) or 1.0)
+    assert Search(scaled, 5, 1.0, np.inf, np.inf).cost >= 0.02
+
+
+def test_a_node_whose_bound_is_the_threshold_is_not_searched():
+    scaled, _ = scaled_pencil(null(40), 5)
+    search = Search(scaled, 5, 1.0, np.inf, np.inf)
+    search.offer(np.arange(5))
+    search.keep(Node(search.threshold, np.arange(0), np.arange(40), 0))
+    assert search.run() is None
+    assert search.nodes == 0
+
+
+def test_a_node_is_enumerated_where_one_support_is_left_and_not_before(monkeypatch):
+    monkeypatch.setattr(branch_and_bound, "LEAF_WORK", -1.0)
+    scaled, _ = scaled_pencil(null(40), 5)
+    for included, free, supports in ((5, 10, 1), (2, 3, 1), (4, 10, 0)):
+        search = Search(scaled, 5, 1.0, np.inf, np.inf)
+        search.offer(np.arange(30, 35))
+        search.visit(np.arange(included), np.arange(included, included + free), np.inf)
+        assert (search.supports, len(search.heap)) == (supports, 1 - supports)

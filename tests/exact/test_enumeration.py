@@ -30,6 +30,12 @@ def test_too_many_supports_raise():
         brute_force(null(100), 5)
 
 
+@pytest.mark.parametrize(("k", "count"), [(22, "780512175396135"), (23, "about 1e15")])
+def test_the_number_of_supports_is_rounded_from_a_million_billion(k, count):
+    with pytest.raises(InvalidParameter, match=f"has {count} supports"):
+        brute_force(null(54), k)
+
+
 def test_forming_the_matrix_of_a_factor_costs_the_bound_rounding_only():
     C = np.random.default_rng(0).standard_normal((20, 6))
     error = forming_error(Pencil(Gram(C)), 3)

@@ -8,8 +8,8 @@ from dcgev_cvx.search.exchange_factor import FactorPool, power_steps
 from dcgev_cvx.search.exchange_factor import _Pool as Pool
 
 
-def pool(seed, p=8, n=60, k=5):
-    R = np.random.default_rng(seed).standard_normal((n, p))
+def pool(seed, p=8, n=60, k=5, size=1.0):
+    R = size * np.random.default_rng(seed).standard_normal((n, p))
     return Pool(R, np.vecdot(R, R), np.arange(k)), R
 
 
@@ -153,8 +153,9 @@ def test_exchanges_are_tried_in_the_order_of_their_ritz_values(monkeypatch):
     assert tried == sorted(ritz, key=ritz.get, reverse=True)[:4]
 
 
-def test_an_exchange_is_judged_by_one_power_step_and_must_raise_the_value():
-    found, R = pool(2, n=30, k=6)
+@pytest.mark.parametrize("size", [1.0, 0.01])
+def test_an_exchange_is_judged_by_one_power_step_and_must_raise_the_value(size):
+    found, R = pool(2, n=30, k=6, size=size)
     found.choose()
     place, new = found.places[0], found.adds[0]
     Ax = float(R[new] @ found.Cx)
@@ -162,7 +163,7 @@ def test_an_exchange_is_judged_by_one_power_step_and_must_raise_the_value():
     W[place], y[place] = R[new], Ax / found.value
     y = W @ (W.T @ y)
     y /= np.linalg.norm(y)
-    assert found.replaced(0, 0, Ax) == (float(np.linalg.norm(W.T @ y)) ** 2 > pool(2, n=30, k=6)[0].value)
+    assert found.replaced(0, 0, Ax) == (float(np.linalg.norm(W.T @ y)) ** 2 > pool(2, n=30, k=6, size=size)[0].value)
     assert np.array_equal(found.W, W)
     assert found.x == pytest.approx(y, rel=1e-12)
     nothing = Pool(np.zeros((6, 3)), np.zeros(6), np.arange(2))

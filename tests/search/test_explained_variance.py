@@ -119,7 +119,8 @@ def test_bad_input():
         explained.plain_sum(pencil, np.zeros((13, 1)))
 
 
+@pytest.mark.parametrize("largest", [1.0, 1e6, 1e-6])
 @pytest.mark.parametrize(("smallest", "answer"), [(-1.9e-10, True), (-2.1e-10, False)])
-def test_a_variance_may_be_negative_by_rounding_alone(smallest, answer):
+def test_a_variance_may_be_negative_by_rounding_alone(smallest, answer, largest):
     """n·1e-10 of the largest entry."""
-    assert explained.is_variance(Pencil(np.diag([1.0, smallest]))) == answer
+    assert explained.is_variance(Pencil(largest * np.diag([1.0, smallest]))) == answer

@@ -154,3 +154,8 @@ def test_missing_lists_what_lies_between_the_smallest_and_the_largest():
 def test_the_best_point_of_a_cardinality_has_the_largest_value():
     points = tuple(PathPoint(1.0, k, value, (), None) for k, value in ((2, 1.0), (2, 3.0), (3, 5.0), (2, 2.0)))
     assert Path(datasets.pitprops(), points).best(2).value == 3.0
+
+
+def test_a_grid_that_ends_below_the_smallest_number_is_zero(monkeypatch):
+    monkeypatch.setattr(MODULE, "rho_max", lambda *_: 2e-320)
+    assert [point.rho for point in path(Pencil(np.diag([4.0, 3.0]))).points] == [0.0]

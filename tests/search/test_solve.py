@@ -453,3 +453,13 @@ def test_more_effort_within_views_is_not_worse():
     pencil = few_samples(1)
     values = [solve(pencil, (4, 6), effort=effort).value for effort in ("quick", "normal")]
     assert values[0] <= values[1] * (1.0 + 1e-12)
+
+
+def test_the_random_state_is_zero_unless_given(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        solve_module, "best_support", lambda *given: drawn.append(given[-1].random()) or (np.arange(3), "found")
+    )
+    for states in ({}, {"random_state": 0}, {"random_state": 1}):
+        solve(Pencil(np.diag([3.0, 2.0, 1.0, 1.0])), 3, check_path=False, **states)
+    assert drawn[0] == drawn[1] != drawn[2]

@@ -485,3 +485,18 @@ def test_multiplier_and_time_are_in_the_user_s_units(form, shift):
     assert program.pencil.B_norm(out.x) == pytest.approx(1.0)
     assert out.mu == pytest.approx(mu, rel=1e-9)
     assert 0.0 < out.seconds < 10.0
+
+
+@pytest.mark.parametrize("size", [0.5, 2.0])
+def test_an_answer_z_is_refined_from_its_point_of_the_ball(size, monkeypatch):
+    """x = z/max(τ, ‖z‖_B), for a short z too."""
+    s, x, mu = metric_problem()
+    starts, z = [], size * x / s.B.norm(x)
+    monkeypatch.setattr(conic, "polish", lambda s, start: starts.append(start) or (z / (s.tau + mu), mu))
+    refined(s, z, "z", "X")
+    assert starts[0] == pytest.approx(z / max(s.tau, size))
+
+
+def test_the_minimiser_itself_is_as_low():
+    s = surrogate_at(SparseGEV(Pencil([[1.0]]), 0.0), np.ones(1))
+    assert conic.as_low(s, np.zeros(1), np.zeros(1))
