@@ -548,8 +548,8 @@ def seed_of(random_state: Any) -> int:
 
 def chosen_ridge(ridge: Any, X: Matrix, Y: Matrix, k: tuple[int, int], seed: int) -> Any:
     """ridge itself, or for "auto" the one of RIDGES with the largest correlation on held-out samples."""
-    if not isinstance(ridge, str) or ridge != "auto" or len(X) < 2 * FOLDS:
-        return ridge
+    if not isinstance(ridge, str) or ridge != "auto" or not 2 * FOLDS <= len(X) == len(Y):
+        return ridge  # `cca_pencil` checks it, and that the views have as many rows
     return max(RIDGES, key=lambda each: held_out_correlation(X, Y, each, k, seed))
 
 
