@@ -20,7 +20,7 @@ import numpy as np
 from ._numerics.checks import Index, Matrix, Vector, as_number, as_point, as_vector, frozen, is_whole, shown
 from ._numerics.proofs import TINY
 from ._numerics.spectra import power_of_two
-from ._numerics.text_tables import count
+from ._numerics.text_tables import count, printable
 from .errors import InvalidParameter, InvalidPencil
 from .pencils import Gram, Pencil, expect_pencil
 from .programs import Program, expect_program, penalty_at_zero
@@ -235,7 +235,7 @@ class Solution:
         return self.names[i] if self.names is not None else f"x{i + 1}"
 
     def __str__(self) -> str:
-        loadings = ", ".join(f"{self._name(i)} {self.x[i]:+.3f}" for i in self.support[:12])
+        loadings = ", ".join(f"{printable(self._name(i))} {self.x[i]:+.3f}" for i in self.support[:12])
         more = " …" if self.k > 12 else ""
         return f"{self.method}: value {self.value:.6g} with {count(self.k, 'nonzero')}: {loadings}{more}"
 

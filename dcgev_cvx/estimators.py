@@ -21,6 +21,7 @@ from ._numerics import checks
 from ._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector
 from ._numerics.data_tables import Table, as_table, class_means, in_row_order, read_labels, read_table, within
 from ._numerics.extras import require
+from ._numerics.text_tables import printable
 from .algorithms import sparse_fda
 from .certificates import Solution
 from .errors import InvalidParameter
@@ -467,7 +468,7 @@ def our_errors() -> Generator[None]:
         yield
     except (TypeError, ValueError, ArithmeticError, RuntimeError) as cause:  # RuntimeError: another library's arrays
         kind = WrongType if isinstance(cause, TypeError) else InvalidParameter
-        raise kind(f"the data cannot be used: {' '.join(str(cause).split())}") from cause
+        raise kind(f"the data cannot be used: {printable(' '.join(str(cause).split()))}") from cause
 
 
 def validated(estimator: Any, *data: Any, **settings: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ._numerics.checks import Vector, as_callback, as_flag, as_number, as_whole, expect, frozen, says_stop, shown
-from ._numerics.text_tables import count
+from ._numerics.text_tables import count, printable
 from .certificates import Certificate, certify
 from .errors import InvalidParameter, SolverFailed
 from .pencils import Pencil
@@ -231,7 +231,7 @@ class MMResult:
         return tuple(int(i) for i in np.flatnonzero(self.x))
 
     def __str__(self) -> str:
-        names = ", ".join(self.program.name(i) for i in self.support[:12])
+        names = ", ".join(printable(self.program.name(i)) for i in self.support[:12])
         more = " …" if len(self.support) > 12 else ""
         return (
             f"{self.status.value}{': ' + self.message if self.message else ''}\n"

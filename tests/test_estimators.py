@@ -606,3 +606,10 @@ def test_numbers_beyond_the_range_of_doubles_are_refused():
     X[3, 1] = 10**400
     with pytest.raises(InvalidParameter, match="the data cannot be used"):
         DCPCA(k=2).fit(X)
+
+
+def test_names_in_errors_of_scikit_learn_do_not_steer_the_terminal():
+    X = pd.DataFrame(np.random.default_rng(9).standard_normal((20, 2)), columns=["u", "v"])
+    with pytest.raises(InvalidParameter, match="Feature names unseen at fit time") as caught:
+        DCPCA(k=1, effort="quick").fit(X).transform(X.set_axis(["\x1b[2J", "v"], axis=1))
+    assert "\x1b" not in str(caught.value)

@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._numerics.output_files import output_file, write_file
+from .._numerics.text_tables import printable
 from ..errors import InvalidParameter
 from .console import add_command, add_json, overwrite, tell
 
@@ -83,7 +84,7 @@ def checked(args: argparse.Namespace) -> Report:
     with start(args.target or args.cmd, args.level, time_limit=args.time_limit) as solver:
         report = check(args, solver)
         if not report.ok and solver.stderr:
-            print(f"the program's stderr:\n{solver.stderr}", file=sys.stderr)
+            print(f"the program's stderr:\n{printable(solver.stderr)}", file=sys.stderr)
         return report
 
 
