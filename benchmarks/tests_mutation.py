@@ -427,6 +427,14 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "search/path",
         "return tuple((k for k in range(min(reached, default=1), max(reached, default=0)) if k not in reached))",
     ): "no number lies between 1 and 0, nor between 0 and 0",
+    (
+        "exact/enumeration",
+        "many = count if count <= 10 ** 15 else f'about 1e{math.log10(count):.0f}'",
+    ): "no binomial coefficient is 10¹⁵, except for n = 10¹⁵ variables",
+    (
+        "search/exchange",
+        "flat, at = (gains.reshape(len(supports), -2), np.arange(len(supports)))",
+    ): "NumPy computes the length of an axis that is given as any negative number",
 }
 """(module, the faulty line) → why no test can detect the fault."""
 

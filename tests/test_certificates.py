@@ -27,12 +27,14 @@ from dcgev_cvx import (
     sparse_fda,
 )
 from dcgev_cvx.certificates import (
+    B_cancels,
     Certificate,
     ExactPencil,
     by_support_size,
     carefully,
     checked_k,
     kkt_residuals,
+    length,
     may_cancel,
     on_support,
     ratio,
@@ -442,6 +444,7 @@ def test_what_cannot_be_computed_exactly_is_charged_to_the_certificate(monkeypat
     program, x = SparseGEV(pencil, 0.0), renormalize(pencil, np.ones(6))
     assert certify(program, x).feasibility < 1e-8
     monkeypatch.setattr(certificates, "EXACT_ENTRIES", 10)
+    assert carefully(program, x) == (program, 6 * pencil.rounding(x))
     charged = certify(program, x)
     assert min(charged.feasibility, charged.stationarity) > 1e-6
     assert not charged.passes()
@@ -543,3 +546,27 @@ def test_the_terms_of_a_sum_are_bounded_by_the_squared_sum_of_the_loadings(total
 def test_a_certificate_passes_up_to_a_millionth_by_default():
     assert Certificate(1e-6, 1e-6, 1e-6, 0.0, 0).passes()
     assert not Certificate(1.1e-6, 0.0, 0.0, 0.0, 0).passes()
+
+
+@pytest.mark.parametrize(("entries", "exact"), [(36, True), (35, False)])
+def test_a_length_is_exact_where_it_cancels_and_has_no_more_terms_than_allowed(entries, exact, monkeypatch):
+    """Six nonzeros give 36 terms."""
+    pencil = nearly_singular(np.random.default_rng(0), 6, 13.0)
+    x = renormalize(pencil, np.ones(6))
+    monkeypatch.setattr(certificates, "EXACT_ENTRIES", entries)
+    assert (abs(length(pencil, x) ** 2 - float(exact_form(pencil.B, x))) < 1e-12) == exact
+
+
+@pytest.mark.parametrize(("left", "cancels"), [(0.9, True), (1.1, False)])
+def test_a_metric_cancels_from_four_digits_on(left, cancels):
+    """Sixteen terms of size one at x = 1, whose sum is 16·10⁻⁴·left."""
+    off = (4.0 - 16e-4 * left) / 12.0
+    assert B_cancels(Pencil(np.eye(4), (1.0 + off) * np.eye(4) - off), np.ones(4)) == cancels
+
+
+def test_printed_names_do_not_steer_the_terminal():
+    pencil = Pencil(np.diag([3.0, 1.0]), names=["\x1b[2J", "v"])
+    solution = solution_of(pencil, np.array([1.0, 0.0]), "by hand", 0.0)
+    assert "·[2J +1.000" in str(solution)
+    assert "·[2J" in str(dc_pca(pencil, rho=0.1))
+    assert "\x1b[2J" in solution.to_dict()["loadings"]

@@ -245,9 +245,10 @@ def test_the_multipliers_of_the_literal_dual_are_nonnegative():
     assert {variable.name() for variable in problem.variables() if variable.is_nonneg()} == {"β", "μ"}
 
 
-def test_the_log_penalized_program_without_a_shift_has_no_term_for_it():
-    first, *_ = str(models.log_penalized(A @ A, B, 0.3, 0.1)).splitlines()
-    assert first == "minimize ρ_ε Σ log(ε + tᵢ) − xᵀ(A + τI)x"
+@pytest.mark.parametrize(("tau", "shift"), [(0.0, ""), (0.5, "τ‖x‖² + ")])
+def test_the_log_penalized_program_without_a_shift_has_no_term_for_it(tau, shift):
+    first, *_ = str(models.log_penalized(A @ A, B, 0.3, 0.1, tau)).splitlines()
+    assert first == f"minimize {shift}ρ_ε Σ log(ε + tᵢ) − xᵀ(A + τI)x"
 
 
 def test_a_metric_that_is_negative_by_rounding_is_taken_as_semidefinite():

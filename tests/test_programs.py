@@ -353,6 +353,8 @@ def test_collapsed_is_zero_up_to_rounding_with_nothing_left_to_gain():
     program = SparseGEV(Pencil(np.diag([1.0, 2.0])), 5.0, 1e-2)
     assert program.collapsed(np.zeros(2))
     assert program.collapsed(np.array([0.0, 1e-17]))
+    assert program.collapsed(np.array([0.0, MACHINE_EPS]))
+    assert not program.collapsed(np.array([0.0, 2.0 * MACHINE_EPS]))
     assert program.f(np.zeros(2)) <= program.f(np.array([0.1, 0.0]))
     assert not program.collapsed(np.array([0.1, 0.0]))
     assert not SparseGEV(Pencil(np.eye(2)), 0.0).collapsed(np.array([1e-17, 0.0]))

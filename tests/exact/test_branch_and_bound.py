@@ -380,4 +380,21 @@ def test_a_node_is_enumerated_where_one_support_is_left_and_not_before(monkeypat
         search = Search(scaled, 5, 1.0, np.inf, np.inf)
         search.offer(np.arange(30, 35))
         search.visit(np.arange(included), np.arange(included, included + free), np.inf)
-        assert (search.supports, len(search.heap)) == (supports, 1 - supports)
+        assert (search.nodes, search.supports, len(search.heap)) == (1, supports, 1 - supports)
+
+
+def test_progress_is_reported_when_half_a_second_has_passed(monkeypatch):
+    seen, now = [], [1000.0]
+    monkeypatch.setattr(branch_and_bound, "perf_counter", lambda: now[0])
+    search = Search(scaled_pencil(null(40), 5)[0], 5, 1.0, np.inf, np.inf, progress=seen.append)
+    for seconds in (0.25, 0.5, 0.75, 1.0, 2.0):
+        now[0] = 1000.0 + seconds
+        search.report()
+    assert [point.seconds for point in seen] == [0.5, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(("n", "error"), [(5000, "time_limit = -1"), (5001, r"n = 5001.*n ≤ 5000")])
+def test_more_than_five_thousand_variables_raise(n, error):
+    """The limit of n is checked before the others, one of which is invalid here so that no search begins."""
+    with pytest.raises(InvalidParameter, match=error):
+        best_subset(Pencil(Gram(np.ones((1, n)))), 3, time_limit=-1.0)

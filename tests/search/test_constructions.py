@@ -255,3 +255,7 @@ def test_spread_adds_one_variable_and_leaves_a_full_support_as_it_is():
     assert np.count_nonzero(spread(flat, x, 3)) == 3
     assert spread(flat, x, 2) is x
     assert np.count_nonzero(spread(Pencil(np.zeros((3, 3))), np.eye(3)[0], 2)) == 2
+
+
+def test_the_best_variable_is_that_of_the_largest_ratio():
+    assert best_variable(Pencil(np.diag([2.0, 3.0]), np.diag([1.0, 2.0]))).tolist() == [0]

@@ -196,3 +196,10 @@ def test_newton_does_not_depend_on_the_unit_of_A():
         assert np.array_equal(
             matching_program.newton(scaled, x0, unit * Pencil(A, B).lambda_max, unit * rho_eps), plain
         )
+
+
+@pytest.mark.parametrize(("small", "returned"), [(1.4e-10, True), (1.6e-10, False)])
+def test_newton_ends_at_a_ten_billionth_of_the_pull_of_the_constraint(small, returned):
+    """The residual is 4x₂ beside 2μx₁ = 6; without a penalty a step would make x₂ zero."""
+    x = matching_program.newton(Pencil(np.diag([3.0, 1.0])), np.array([1.0, small]), 3.0, 0.0)
+    assert (x is not None and x.tolist() == [1.0, small]) == returned

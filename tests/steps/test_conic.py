@@ -437,11 +437,12 @@ def test_an_answer_of_zero_is_refined_too():
 
 
 def test_an_answer_is_as_low_to_a_millionth_of_its_terms():
-    """c = 1 and p = 2 + δ in the ball |x| ≤ 1: the surrogate at ½ is δ/2, beside terms of ½·(4 + δ)."""
+    """p = (2 + δ)c in the ball |x| ≤ 1: the surrogate at ½ is δc/2, beside terms of ½·(4 + δ)c."""
     s = surrogate_at(SparseGEV(Pencil([[1.0]]), 0.0), np.ones(1))
     for excess, low in ((3.9e-6, True), (4.1e-6, False)):
-        tie = replace(s, c=np.ones(1), p=np.array([2.0 + excess]))
-        assert conic.as_low(tie, np.array([0.5]), np.zeros(1)) == low
+        for c in (1.0, 0.25):
+            tie = replace(s, c=np.array([c]), p=np.array([(2.0 + excess) * c]))
+            assert conic.as_low(tie, np.array([0.5]), np.zeros(1)) == low
     tie = replace(s, c=np.ones(1), p=np.array([2.0]))
     for outside, low in ((0.9e-6, True), (1.1e-6, False)):
         assert conic.as_low(tie, np.array([1.0 + outside]), np.zeros(1)) == low
