@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from .._numerics.checks import as_flag
+from .._numerics.text_tables import printable
 from ..errors import DCGEVError, InvalidParameter
 from .counterexamples import Condition, Counterexample, counterexample, failure_condition, unsupported_condition
 from .level_checks import BRANCHES, KIT, branch_check, checks, is_remote, selected
@@ -383,11 +384,6 @@ def junit_xml(title: str, rows: Iterable[tuple[str, str, str]]) -> str:
     for plural, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         cases.set(plural, str(len(cases.findall(f"testcase/{kind}"))))
     return ElementTree.tostring(cases, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def printable(text: str) -> str:
-    """The text without the control characters that XML does not allow."""
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 def row(*cells: str) -> str:
