@@ -4,6 +4,7 @@ The second question has a reference of its own; the two answers are never compar
 right and different (a tie, another stationary point).
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
@@ -186,7 +187,7 @@ def start_inside(data: dict[str, Any]) -> dict[str, Any]:
             v = v if v @ data["a"] != 0.0 else data["a"]
             size = float(v @ data["a"])
         else:
-            size = max(1.0, float(np.sqrt(v @ data.get("B", np.eye(len(v))) @ v)))
+            size = math.sqrt(max(1.0, float(v @ data.get("B", np.eye(len(v))) @ v)))  # a rounded B may be indefinite
         data[name] = v / (size or 1.0)
     return data
 

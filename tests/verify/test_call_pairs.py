@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dcgev_cvx.verify.call_pairs import array_moved, flipped, permuted, resized
+from dcgev_cvx.verify.call_pairs import array_moved, flipped, permuted, resized, start_inside
 from dcgev_cvx.verify.levels import strided
 from dcgev_cvx.verify.reference_answers import reference
 from dcgev_cvx.verify.suite import suite
@@ -51,3 +51,9 @@ def test_changed_inputs_keep_their_shape_and_symmetry():
     assert grown["A"].shape == (7, 7)
     assert not grown["A"][:3, 3:6].any()
     assert resized({"A": A, "B": np.eye(3), "k": 3}, 2)["k"] == 2
+
+
+def test_a_start_stays_where_a_rounded_B_is_indefinite():
+    """yᵀBy = −4; a square root of it would warn, which is an error where warnings are."""
+    assert start_inside({"B": -np.eye(1), "y": np.array([2.0])})["y"].tolist() == [2.0]
+    assert start_inside({"B": np.eye(1), "y": np.array([2.0])})["y"].tolist() == [1.0]
