@@ -179,6 +179,15 @@ def test_the_history_is_cut_where_the_support_has_halved():
     assert list(by_support_size(points[:1])) == []
 
 
+def test_an_ascent_in_one_part_of_the_history_is_enough(pitprops):
+    result = dc_pca(pitprops, rho=4.84)
+    points = [point.x for point in result.history]
+    assert len(list(by_support_size(result.history))) > 1
+    assert sandwich_violation(result.program, result.history) == 0.0
+    for broken in ([*points, 0.5 * points[-1]], [points[0], 0.5 * points[0], *points]):
+        assert sandwich_violation(result.program, history(result.program, broken)) > 1e-3
+
+
 def test_an_ascent_is_measured_against_all_terms_of_f():
     """Also against those of the variables that are zero in the whole history, which are left out of the sums."""
     program = SparseGEV(Pencil(np.diag([3.0, 2.0, 1.0, 1.0])), 0.7, 1e-3)
