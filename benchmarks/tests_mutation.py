@@ -319,6 +319,14 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ): "where nothing rises the violation is 0 by the formula too",
     (
         "certificates",
+        "if 0 <= len(support) < program.pencil.n:",
+    ): "a program without variables has f = g = 0, and nothing rises in either case",
+    (
+        "certificates",
+        "if 1 < len(support) < program.pencil.n:",
+    ): "variables that are zero throughout add the same to f and to g: only the time differs",
+    (
+        "certificates",
         "return float(np.abs(z) @ pencil.B_roots) ** 2 >= CANCELLATION * pencil.B_quad(z)",
     ): "a sum that loses exactly four digits has twelve left in either case",
     (
