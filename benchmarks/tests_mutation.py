@@ -319,6 +319,14 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ): "where nothing rises the violation is 0 by the formula too",
     (
         "certificates",
+        "if 0 <= len(support) < program.pencil.n:",
+    ): "a program without variables has f = g = 0, and nothing rises in either case",
+    (
+        "certificates",
+        "if 1 < len(support) < program.pencil.n:",
+    ): "variables that are zero throughout add the same to f and to g: only the time differs",
+    (
+        "certificates",
         "return float(np.abs(z) @ pencil.B_roots) ** 2 >= CANCELLATION * pencil.B_quad(z)",
     ): "a sum that loses exactly four digits has twelve left in either case",
     (
@@ -363,17 +371,8 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("exact/root", "CORE_ABOVE, CORE = (501, 300)"): FASTER,
     ("exact/root", "CORE_ABOVE, CORE = (500, 301)"): FASTER,
     ("exact/root", "QUICK_LIMIT = 1001"): FASTER,
-    ("exact/root", "PROGRESS = 0.3"): FASTER,
-    ("exact/branch_and_bound", "self.cost = max(1.0 * self.cost, perf_counter() - begin)"): FASTER,
     ("exact/enumeration", "margin = 4.0 * k * UNIT_ROUNDOFF * min(abs(guess), float(np.max(size)))"): FASTER,
-    (
-        "exact/branch_and_bound",
-        "root = relaxed(self.pencil, self.k, self.support, self.upper, perf_counter() + 0.8 * self.left)",
-    ): FASTER,
     ("exact/root", "in_time = scaled.n - CORE > k and perf_counter() < deadline"): FASTER,
-    ("exact/branch_and_bound", "if work(pencil.n, k, k) < LEAF_WORK:"): FASTER,
-    ("exact/branch_and_bound", "if deadline - begin < 2e-07 * pencil.n ** 2 + 6e-11 * pencil.n ** 3:"): FASTER,
-    ("exact/branch_and_bound", "if deadline - begin < 1e-07 * pencil.n ** 2 - 6e-11 * pencil.n ** 3:"): FASTER,
     (
         "exact/screening",
         "if np.any(e < 0.0):",
@@ -405,15 +404,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "return lambda_max_bound(charged(A, c, dual), pencil.B, charged(size, c + 4.0, moduli))",
     ): "two more units of the charge to spare",
     ("exact/root", "weights = np.diagonal(splitting.X) + 1e-06 * np.mean(splitting.Y, axis=1)"): FASTER,
-    (
-        "exact/branch_and_bound",
-        "return math.comb(free, m) * float(k * k + 41) if free < 2000 or m < 3 else math.inf",
-    ): FASTER,
     ("search/exchange", "if self.exchange_work >= TABLE:"): FASTER,
-    (
-        "search/constructions",
-        "if all((2.0 ** (-50) <= size <= 4.0 ** 50 for size in (pencil.A_scale or 1.0, pencil.B_scale))):",
-    ): POWERS,
     (
         "certificates",
         "least = int(np.min(exponents, where=values != 0.0, initial=1025))",

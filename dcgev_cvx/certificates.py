@@ -438,7 +438,7 @@ def kkt_residuals(program: Program, x: Vector, terms: Sequence[Vector], p: Vecto
 
     # inside Ω the multiplier is zero; near its boundary the recovered one may fit better
     found = residuals(mu)
-    return min(found, residuals(0.0), key=max) if slack > 1e-12 and mu != 0.0 else found
+    return min(found, residuals(0.0), key=max) if slack > 1e-12 else found
 
 
 @np.errstate(over="ignore", invalid="ignore")

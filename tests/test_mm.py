@@ -86,6 +86,12 @@ def test_small_step(program):
     assert np.linalg.norm(before.x - result.history[-3].x) > 1e-4
 
 
+def test_a_fixed_point_is_a_small_step_even_of_tolerance_zero():
+    program = SparseGEV(Pencil(np.diag([2.0, 1.0])), 0.0)
+    result = minimize(program, soft_threshold_step, [1.0, 0.0], stop=Stop(step=0.0))
+    assert (result.status, result.n_iter) == (Status.SMALL_STEP, 1)
+
+
 def test_small_decrease(program):
     result = minimize(program, soft_threshold_step, stop=Stop(step=0.0, decrease=1e-6, stationarity=1e-2))
     assert result.status is Status.SMALL_DECREASE

@@ -488,6 +488,12 @@ def test_the_largest_slopes_are_those_of_the_kkt_system():
         assert program.largest_slopes(c, y) == pytest.approx(expected, rel=1e-9, abs=0.0)
 
 
+def test_the_largest_slopes_of_entries_whose_squares_overflow():
+    """‖c‖ is its first entry, to rounding, whatever the size of the others."""
+    program, c = SparseGEV(Pencil(np.eye(3)), 0.1), np.array([1e200, -1.0, 1e-200])
+    assert program.largest_slopes(c, np.ones(3)) == pytest.approx([4e200, 2e200, 2e200], rel=1e-12)
+
+
 def test_a_start_beside_the_plane_is_refused_from_the_slack_on():
     program, slack = SparseFDA([1.0, 0.5], np.eye(2), 0.1), FEASIBILITY_SLACK
     assert program.start([1.0 + 0.9 * slack, 0.0]) == pytest.approx([1.0, 0.0])
@@ -510,7 +516,9 @@ def test_tau_may_be_too_small_by_rounding_alone():
         SparseGEV(pencil, 1.0, tau=3.0 * (1.0 - 1.5e-12))
 
 
-@pytest.mark.parametrize(("size", "metric"), [(1e-80, 1.0), (1e80, 1.0), (1.0, 1e-130), (1.0, 1e130), (1e100, 1e100)])
+@pytest.mark.parametrize(
+    ("size", "metric"), [(1e-80, 1.0), (1e80, 1.0), (1e70, 1.0), (1.0, 1e-130), (1.0, 1e130), (1e100, 1e100)]
+)
 def test_fisher_ratios_lie_in_floating_point(size, metric):
     """Ratios of 1e±160 do not, though a and B do."""
     a, B = size * np.ones(2), metric * np.eye(2)

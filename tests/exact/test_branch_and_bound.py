@@ -398,3 +398,31 @@ def test_more_than_five_thousand_variables_raise(n, error):
     """The limit of n is checked before the others, one of which is invalid here so that no search begins."""
     with pytest.raises(InvalidParameter, match=error):
         best_subset(Pencil(Gram(np.ones((1, n)))), 3, time_limit=-1.0)
+
+
+def test_a_node_is_expected_to_take_as_long_as_the_last_one_or_half_as_long_as_expected_before(monkeypatch):
+    search, now = Search(scaled_pencil(null(40), 5)[0], 5, 1.0, np.inf, np.inf), [0.0]
+    monkeypatch.setattr(branch_and_bound, "perf_counter", lambda: now[0])
+    search.cost = 8.0
+    for seconds, expected in ((1.0, 4.0), (1.0, 2.0), (3.0, 3.0)):
+
+        def visit(*_, seconds=seconds):
+            now[0] += seconds
+
+        monkeypatch.setattr(search, "visit", visit)
+        search.open(np.arange(40))
+        assert search.cost == expected
+
+
+def test_the_relaxation_gets_two_fifths_of_the_time_that_is_left(monkeypatch):
+    search, given = Search(scaled_pencil(null(40), 5)[0], 5, 1.0, np.inf, np.inf), []
+
+    def relaxed(pencil, k, support, bound, deadline):
+        given.append(deadline)
+        return Root(np.arange(40), None, bound, support)
+
+    monkeypatch.setattr(branch_and_bound, "perf_counter", lambda: 100.0)
+    monkeypatch.setattr(branch_and_bound, "relaxed", relaxed)
+    search.deadline = 110.0
+    search.relax(np.arange(5))
+    assert given == [104.0]
