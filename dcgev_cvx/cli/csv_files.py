@@ -196,7 +196,8 @@ def are_names(numbers: list[str], body: list[list[str]]) -> bool | None:
     even = len(steps) > 0 and steps[0] > 0.0 and np.allclose(steps, steps[0], rtol=1e-9, atol=0.0)
     if whole and even and not any(all(map(is_whole, row)) for row in body):
         return True
-    return None if (whole and is_unrepeated(numbers)) or (even and len(steps) > 1) else False
+    differs = is_unrepeated(numbers) or not any(map(is_whole, body[-1]))  # from the rows below
+    return None if (whole and differs) or (even and len(steps) > 1) else False
 
 
 # Row names

@@ -123,6 +123,7 @@ HEADER, INDEX = "pass --header or --no-header", "--index-column 1, or --index-co
         (",5,3\n1,2,4\n2,6,1\n2,1,1\n", HEADER),
         ("a,a,b,b\n0,1,0,1\n0.5,1.5,2.5,0.1\n", "names repeat, and '0, 1, 0, 1' below may be a second header"),
         ("a,a,b\n1990,1991,1992\n0.5,1.5,2.5\n", "names repeat, and '1990, 1991, 1992' below"),
+        ("0,0,1,1\n0,1,0,1\n0.5,1.5,2.5,0.1\n", HEADER),
         ("id,u\n1,1.5\n2,2.5\n3,0.5\n", INDEX),
         (",Unnamed: 0,u\n0,0.5,1.5\n1,0.7,2.5\n", INDEX),
         ("id,u\n3,1.5\n1,2.5\n2,0.5\n", INDEX),
