@@ -142,7 +142,7 @@ class _Search:
         self.root = quick_bound(pencil, k, self.left)
         # the seconds that a node takes: much as the problem's own bound, or λmax if that had only its faster part
         self.cost = max(perf_counter() - self.begin, 5e-11 * pencil.n**3)
-        self.bounds = NodeBounds(pencil.dense()[0], pencil.B, k)
+        self.bounds = NodeBounds(np.asarray(pencil.A), pencil.B, k)
 
     @property
     def left(self) -> float:
