@@ -33,6 +33,7 @@ from .search.solve import EFFORTS, Effort, solve
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+    from sklearn.metrics import accuracy_score
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError:
@@ -423,7 +424,9 @@ class DCFDA(ClassifierMixin, SparseEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of samples that are predicted right; a Series y is matched to a frame X by its labels."""
-        return float(super().score(X, in_row_order(X, y, "X", "y"), sample_weight))
+        truth, predicted = in_row_order(X, y, "X", "y"), self.predict(X)
+        with our_errors():
+            return float(accuracy_score(truth, predicted, sample_weight=sample_weight))
 
     def predict_proba(self, X: Any) -> Matrix:
         """The posterior probabilities of the Gaussian model, columns in the order of classes_."""

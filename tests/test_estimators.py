@@ -290,6 +290,14 @@ def test_predictions_are_those_of_linear_discriminant_analysis_on_the_chosen_var
     assert not model.coef_[:, ~chosen].any()
 
 
+def test_labels_that_scikit_learn_cannot_score_raise_our_error():
+    X, y, _ = datasets.two_gaussians(8, 2)
+    model = DCFDA(k=2).fit(X, y)
+    for labels in (y.astype("S"), pd.arrays.SparseArray(y)):
+        with pytest.raises(InvalidParameter, match="the data cannot be used"):
+            model.score(X, labels)
+
+
 def test_without_refit_only_the_scores_count():
     X, y = load_wine(return_X_y=True)
     model = DCFDA(k=2, effort="quick", refit=False).fit(X, y)

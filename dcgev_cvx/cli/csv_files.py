@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import whitespace
 from typing import Any
 
 import numpy as np
@@ -81,10 +82,12 @@ def read_csv(path: Path, options: CsvOptions, label: str | None = None) -> CsvTa
     if not rows:
         raise InvalidParameter(f"{path} has a header and no numbers below it.")
     table = CsvTable(path, names, [list(column) for column in zip(*rows, strict=True)], lines)
-    j = index_column(table, options, label)
-    if j is not None:
-        table.index = table.take(j)
-        options.notes.append(f"{path}: column {j + 1} holds row names ({shown(table.index[0])}, …).")
+    j, taken = index_column(table, options, label), 0
+    while j is not None:
+        table.index, taken = table.take(j), taken + 1
+        options.notes.append(f"{path}: column {j + taken} holds row names ({shown(table.index[0])}, …).")
+        again = options.index is None and is_unnamed(table)  # pandas adds one each time it reads and writes a file
+        j = index_column(table, options, label) if again else None
     return table
 
 
@@ -94,7 +97,7 @@ def read_rows(path: Path, options: CsvOptions) -> tuple[list[int], list[list[str
     first = next((line for line in io.StringIO(text, newline=None) if line.strip() and not line.startswith("#")), "")
     mark = next((mark for mark in "\t;" if mark in re.sub('"[^"]*"', "", first)), ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=mark != "\t", strict=True)
-    table = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
+    table = [(reader.line_num, [cell.strip(whitespace) for cell in row]) for row in reader]
     found = [(line, row) for line, row in table if not row or not row[0].startswith("#")]
     if len(found) < len(table):
         options.notes.append(f"{path}: lines that begin with # were left out.")
@@ -157,6 +160,11 @@ def has_header(where: str, rows: list[list[str]], options: CsvOptions) -> bool:
     corner = len(first) > 1 and not is_number(first[0])  # what is above row names does not count
     names = first[corner:]
     if not any(is_number(name) or name.lower() in MISSING for name in names):
+        if not is_unrepeated(first) and may_be_names(body):  # two levels of column names
+            raise InvalidParameter(
+                f"{where}: names repeat, and {shown(', '.join(body[0]), 40)} below may be a second header: join both "
+                "to one line of names, or pass --header to read it as a row of numbers."
+            )
         return True
     answer = None
     if first[0] == "" and all(map(is_whole, names)) and is_unrepeated(names) and are_row_names([r[0] for r in body]):
@@ -173,6 +181,13 @@ def has_header(where: str, rows: list[list[str]], options: CsvOptions) -> bool:
     return answer
 
 
+def may_be_names(rows: list[list[str]]) -> bool:
+    """May the first of the rows be a header: do its numbers repeat, or may they be names?"""
+    if not rows or not all(map(is_number, rows[0])):
+        return False
+    return not is_unrepeated(rows[0]) or are_names(rows[0], rows[1:]) is not False
+
+
 def are_names(numbers: list[str], body: list[list[str]]) -> bool | None:
     """Is a first line of numbers a header? None if it may be."""
     if not body or is_symmetric([numbers, *body]):
@@ -181,7 +196,8 @@ def are_names(numbers: list[str], body: list[list[str]]) -> bool | None:
     even = len(steps) > 0 and steps[0] > 0.0 and np.allclose(steps, steps[0], rtol=1e-9, atol=0.0)
     if whole and even and not any(all(map(is_whole, row)) for row in body):
         return True
-    return None if (whole and is_unrepeated(numbers)) or (even and len(steps) > 1) else False
+    differs = is_unrepeated(numbers) or not any(map(is_whole, body[-1]))  # from the rows below
+    return None if (whole and differs) or (even and len(steps) > 1) else False
 
 
 # Row names
@@ -191,10 +207,9 @@ def index_column(table: CsvTable, options: CsvOptions, label: str | None) -> int
     """The column that holds row names, if there is one; raises where the rules do not tell."""
     if options.index is not None:
         return chosen_column(table, options.index)
-    name, column = None if table.header is None else table.header[0], table.columns[0]
-    if (label is not None and name == label) or len(table.columns) == 1:
+    column, unnamed = table.columns[0], is_unnamed(table)
+    if len(table.columns) == 1 or (label is not None and table.header is not None and table.header[0] == label):
         return None
-    unnamed = name is not None and (name == "" or name.startswith("Unnamed: "))  # as pandas reads what it has written
     if are_row_names(column) and (unnamed or not is_number(column[0])):
         return 0
     if unnamed or (is_ordered(column) and not is_symmetric(table.columns)):
@@ -203,6 +218,11 @@ def index_column(table: CsvTable, options: CsvOptions, label: str | None) -> int
             "--index-column 1, or --index-column none to keep it."
         )
     return None
+
+
+def is_unnamed(table: CsvTable) -> bool:
+    """Is the first column without a name, or called as pandas calls such a column?"""
+    return bool(table.header) and (table.header[0] == "" or table.header[0].startswith("Unnamed: "))
 
 
 def chosen_column(table: CsvTable, name: str) -> int | None:
@@ -259,9 +279,9 @@ def spells_number(cell: str) -> bool:
 
 
 def is_number(cell: Any) -> bool:
-    """Does the cell read as a float? 1_000, which Python takes for 1000, does not."""
+    """Does the cell read as a float? 1_000, which Python takes for 1000, and control characters do not."""
     try:
         float(cell)
     except ValueError:
         return False
-    return "_" not in cell
+    return "_" not in cell and cell.isprintable()

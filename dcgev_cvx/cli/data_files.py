@@ -86,13 +86,22 @@ def read_vector(name: str, options: CsvOptions) -> Any:
 
 
 def read_labels(name: str, m: int, options: CsvOptions) -> Any:
-    """The m labels in a file of one column, or two with row names first; one line more than samples is a header."""
+    """The m labels in a file of one column, or two with row names first.
+
+    The first line is a header if it has no row name, or if there is one line more than samples.
+    """
     path = existing(name)
     if path.suffix.lower() not in (".csv", ".txt"):
         return read_vector(name, options)
     lines, rows = guarded(lambda path: read_rows(path, options), path)
-    head = len(rows) == m + 1 if options.header is None else options.header
+    corner = len(rows[0]) == 2 and not rows[0][0]
+    head = corner or len(rows) == m + 1 if options.header is None else options.header
     *index, labels = zip(*rows[head:], strict=True)
+    if options.header is None and head and not corner and rows[0][-1] in labels:
+        raise InvalidParameter(
+            f"{name} has {m + 1} lines for {m} samples, and the first, {rows[0][-1]!r}, may be a header or a label: "
+            "pass --header or --no-header."
+        )
     if len(index) > 1 or not all(map(is_unrepeated, index)):
         raise InvalidParameter(f"{name} must hold one column of labels, or two: row names that differ, and labels.")
     check_labels(labels, lines[head:], name)
@@ -181,6 +190,8 @@ def npz_arrays(path: Path) -> dict[str, Any]:
         raise InvalidParameter(f"{path} unpacks to {size:,} bytes (> {MAX_BYTES:,}). Save fewer or smaller arrays.")
     with path.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
+    if "names" in arrays:
+        arrays["names"] = arrays["names"].astype(str)  # bytes become text
     if "format" in arrays:
         matrix = load_npz(path)
         if hasattr(matrix, "check_format"):  # SciPy would write wherever the indices of a damaged file point

@@ -61,16 +61,16 @@ def run(args: argparse.Namespace) -> int:
             raise
         stopped = True
     found = Path(pencil, tuple(sorted(points, key=lambda point: -point.rho)), "rho" if a is None else "nu")
+    if args.json:
+        console.print_json("path", {"points": found.to_rows(), "missing": list(found.missing)}, ended=not stopped)
+    else:
+        print_path(found)
     if plot is not None:
         from ..plotting import plot_path
 
         figure = new_figure((7.0, 4.2), layout="constrained")
         plot_path(found, figure.add_subplot())
         console.draw(figure, plot)
-    if args.json:
-        console.print_json("path", {"points": found.to_rows(), "missing": list(found.missing)}, ended=not stopped)
-    else:
-        print_path(found)
     if stopped:
         raise KeyboardInterrupt(f"after {count(len(points), 'point')}")
     return 0

@@ -31,13 +31,13 @@ from ..errors import InvalidParameter, SolverFailed
 from ..verify.levels import strided
 from ..verify.protocol import PROTOCOL, ProcessSolver
 from ..verify.solver_coverage import Branch, Watcher
-from ..verify.trial import first_line, numbers_of
+from ..verify.trial import NotInTime, first_line, numbers_of
 
 KEPT = 4
 """Calls whose arguments, and answers whose numbers, are compared again after later calls."""
 
 
-IMPORTING = 60.0
+IMPORTING = 30.0
 """Seconds for the imports of the function's module, which are not part of a call."""
 
 
@@ -77,7 +77,13 @@ class FunctionProcess(ProcessSolver):
         self.__name__: str = target.rpartition(":")[2]
 
     def _greet(self) -> None:
-        answer = self._exchange({"type": "hello", "protocol": PROTOCOL}, max(self.time_limit, IMPORTING))
+        seconds = max(self.time_limit, IMPORTING)
+        try:
+            answer = self._exchange({"type": "hello", "protocol": PROTOCOL}, seconds)
+        except NotInTime:
+            raise InvalidParameter(
+                f"{self._target} was not imported within {seconds:g} s: allow more by --time-limit."
+            ) from None
         if "invalid" in answer:
             raise InvalidParameter(str(answer["invalid"]))
 

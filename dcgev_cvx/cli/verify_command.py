@@ -65,9 +65,9 @@ def run(args: argparse.Namespace) -> int:
         raise InvalidParameter("give either MODULE:FUNCTION or --cmd COMMAND.")
     tests = None if args.junit is None else output_file("--junit", args.junit)
     report = checked(args)
+    print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if args.json else report)
     if tests is not None:
         write_file(tests, report.to_junit())
-    print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if args.json else report)
     return 0 if report.ok else 1
 
 

@@ -66,7 +66,8 @@ def best_subset(
         The cardinality, 1 … n. Supports of exactly k are searched: λmax only grows with the support.
     time_limit : float, optional
         Seconds. A node that would end after the limit, judging by the last ones, is not begun. At 0 the answer is
-        the k largest entries of one row of A, with the bound of `bounds.row_sum_bound`; these are always computed.
+        the k largest entries of one row of A, with the bound of `bounds.row_sum_bound`; for a pencil with a B and
+        n > 1000 the bound is infinite if it would take longer than the limit.
     node_limit : int, optional
         The largest number of nodes. Unlike a time limit it makes a stopped search reproducible.
     start : array_like or object with an attribute x, optional
@@ -141,7 +142,7 @@ class _Search:
         self.root = quick_bound(pencil, k, self.left)
         # the seconds that a node takes: much as the problem's own bound, or λmax if that had only its faster part
         self.cost = max(perf_counter() - self.begin, 5e-11 * pencil.n**3)
-        self.bounds = NodeBounds(pencil.dense()[0], pencil.B, k)
+        self.bounds = NodeBounds(np.asarray(pencil.A), pencil.B, k)
 
     @property
     def left(self) -> float:

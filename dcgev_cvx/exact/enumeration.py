@@ -151,7 +151,7 @@ def scaled_pencil(pencil: Pencil, k: int) -> tuple[Pencil, float]:
     matrix bounds those of the factor.
     """
     scaling = Scaling.of_pencil(pencil)
-    A = scaling.objective_form(pencil.dense()[0])
+    A = scaling.objective_form(pencil.A.toarray() if isinstance(pencil.A, Gram) else pencil.A)
     A[np.diag_indices(pencil.n)] += forming_error(pencil, k) * scaling.u / scaling.o * scaling.u
     return scaling.pencil(pencil, A), scaling.o
 

@@ -149,8 +149,8 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
         return 0.0
     # no powers of two here: the last bits that this changes are among the units that are taken off
     units = 1.0 / pencil.B_roots
-    outer = units[:, None] * units
-    A, B, sizes = A * outer, pencil.B * outer, np.max(size * outer, axis=1)
+    A, B, sizes = A * units, pencil.B * units, np.max(size * units, axis=1) * units
+    A, B = np.multiply(A, units[:, None], out=A), np.multiply(B, units[:, None], out=B)
     lam, nudge = float(np.max(np.diagonal(A))), max(UNIT_ROUNDOFF * float(np.max(sizes)), TINY)
     for _ in range(ATTEMPTS):
         left, slope = dominance(lam, A, B, k)

@@ -20,6 +20,10 @@ LAYOUTS = {
     "index of pandas": (FRAME.to_csv(), "column 1 holds row names ('0', …)"),
     "shuffled index": (FRAME.set_axis(rng.permutation(12)).to_csv(), "column 1 holds row names"),
     "read and written again": (FRAME.to_csv().replace(",u", "Unnamed: 0,u", 1), "column 1 holds row names ('0', …)"),
+    "read and written twice": (
+        FRAME.reset_index(names="Unnamed: 0").to_csv(),
+        "column 1 holds row names ('0', …). {path}: column 2 holds row names ('0', …)",
+    ),
     "row names": (NAMED.to_csv(), "column 1 holds row names ('s0', …)"),
     "named row names": (NAMED.to_csv(index_label="sample"), "column 1 holds row names ('s0', …)"),
     "comment": ("# made by hand\n" + PLAIN, "lines that begin with # were left out"),
@@ -48,7 +52,7 @@ def test_every_layout_gives_the_same_numbers(tmp_path, layout):
     table, notes = read(tmp_path / "X.csv", text)
     assert np.array_equal(table.numbers(), FRAME.to_numpy())
     assert table.header == ["u", "v", "w"]
-    assert note in notes
+    assert note.format(path=tmp_path / "X.csv") in notes
     assert bool(notes) == bool(note)
 
 
@@ -117,7 +121,11 @@ HEADER, INDEX = "pass --header or --no-header", "--index-column 1, or --index-co
         ("s0,1.5,2.5\ns1,0.5,0.1\n", HEADER),
         ("NA,NA\n1.5,2.5\n", HEADER),
         (",5,3\n1,2,4\n2,6,1\n2,1,1\n", HEADER),
+        ("a,a,b,b\n0,1,0,1\n0.5,1.5,2.5,0.1\n", "names repeat, and '0, 1, 0, 1' below may be a second header"),
+        ("a,a,b\n1990,1991,1992\n0.5,1.5,2.5\n", "names repeat, and '1990, 1991, 1992' below"),
+        ("0,0,1,1\n0,1,0,1\n0.5,1.5,2.5,0.1\n", HEADER),
         ("id,u\n1,1.5\n2,2.5\n3,0.5\n", INDEX),
+        (",Unnamed: 0,u\n0,0.5,1.5\n1,0.7,2.5\n", INDEX),
         ("id,u\n3,1.5\n1,2.5\n2,0.5\n", INDEX),
         ("0.5,1.5\n0.5,2.5\n2.5,0.5\n", INDEX),
         (",u\n0.5,1.5\n0.7,2.5\n", INDEX),
@@ -137,6 +145,7 @@ HEADER, INDEX = "pass --header or --no-header", "--index-column 1, or --index-co
         ("u,v\n1,\n", "line 2, column 'v': '' is not a number. Drop the row or the column, or fill the gap"),
         ('u,v\n1,"1,234.5"\n', "without units and separators of thousands"),
         ("u,v\n1,2\0\n", "is not a number"),
+        ("u,v\n1,2.\x1c\n", "is not a number"),
         ("u,v\n", "has a header and no numbers below it"),
     ],
 )
@@ -146,10 +155,17 @@ def test_doubt_is_an_error(tmp_path, text, message):
     assert message in str(caught.value)
 
 
+def test_the_last_of_several_unnamed_columns_names_the_rows(tmp_path):
+    table, _ = read(tmp_path / "X.csv", NAMED.reset_index(names="Unnamed: 0").to_csv())
+    assert table.index == list(NAMED.index)
+    assert table.header == ["u", "v", "w"]
+
+
 def test_options_decide(tmp_path):
     path, counts, ids = tmp_path / "X.csv", "0,1,2\n" + COUNTS, "id,u\n1,1.5\n2,2.5\n3,0.5\n4,1.0\n"
     assert read(path, counts, header=True, index="none")[0].numbers().shape == (4, 3)
     assert read(path, counts, header=False, index="none")[0].numbers().shape == (5, 3)
+    assert read(path, "a,a\n0,1\n0.5,1.5\n", header=True)[0].numbers().shape == (2, 2)
     for chosen, width in (("id", 1), ("1", 1), ("none", 2)):
         assert read(path, ids, index=chosen)[0].numbers().shape == (4, width)
     with pytest.raises(InvalidParameter, match="has no column --index-column ix; did you mean 'id'"):

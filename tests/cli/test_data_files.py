@@ -209,3 +209,24 @@ def test_one_number_written_in_two_ways_is_not_two_classes(tmp_path):
     (tmp_path / "y.csv").write_text("1\n1.0\n2\n2\n")
     with pytest.raises(InvalidParameter, match=r"line 2: the labels '1.0' and '1' are the same number"):
         read_labels(str(tmp_path / "y.csv"), 4, CsvOptions())
+
+
+def test_a_first_line_that_may_be_a_label_is_asked_for(tmp_path):
+    file = tmp_path / "y.csv"
+    file.write_text("0\n0\n1\n0\n1\n")
+    with pytest.raises(InvalidParameter, match="5 lines for 4 samples, and the first, '0', may be a header or a label"):
+        read_labels(str(file), 4, CsvOptions())
+    assert list(read_labels(str(file), 4, CsvOptions(header=True))) == ["0", "1", "0", "1"]
+    assert len(read_labels(str(file), 4, CsvOptions(header=False))) == 5
+
+
+def test_a_first_line_without_a_row_name_is_a_header(tmp_path):
+    file = tmp_path / "y.csv"
+    file.write_text(",0\na,0\nb,1\nc,0\n")
+    for m in (3, 4):  # a label is missing in the second case
+        assert list(read_labels(str(file), m, CsvOptions())) == ["0", "1", "0"]
+
+
+def test_names_stored_as_bytes_are_text(tmp_path):
+    np.savez(tmp_path / "a.npz", A=np.eye(2), names=np.array([b"u", b"v"]))
+    assert list(read_arrays(str(tmp_path / "a.npz"))["names"]) == ["u", "v"]

@@ -1,6 +1,9 @@
 """`dcgev path`: what it reaches and what it draws."""
 
+import json
+
 from dcgev_cvx import datasets, fda_pencil, sparse_gev
+from dcgev_cvx.errors import DataUnavailable
 from dcgev_cvx.search import path as path_module
 
 
@@ -74,3 +77,13 @@ def test_what_is_no_number_is_named(run):
     code, _, err = run("path", "pitprops", "--rho", "1,x")
     assert code == 2
     assert "'1,x' must be numbers with commas between them, such as 1,4.84" in err
+
+
+def test_a_full_disk_costs_the_picture_alone(run, tmp_path, monkeypatch):
+    def fail(*_given):
+        raise DataUnavailable("no space left")
+
+    monkeypatch.setattr("dcgev_cvx.cli.console.write_file", fail)
+    code, out, err = run("path", "pitprops", "--rho", "4.84", "--json", "--plot", tmp_path / "path.svg")
+    assert (code, err) == (2, "dcgev: no space left\n")
+    assert json.loads(out)["points"][0]["rho"] == 4.84

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dcgev_cvx.cli import solver_process
 from dcgev_cvx.cli.solver_process import FunctionProcess
 from dcgev_cvx.errors import InvalidParameter, SolverFailed
 from dcgev_cvx.verify.levels import strided
@@ -132,3 +133,10 @@ def test_an_answer_runs_no_code_here(start, name, reason):
         solver(np.eye(2), np.eye(2), 1)
     assert solver.branches() == []
     assert solver.text((1, 0, 1, 1)) == ("", "")
+
+
+def test_an_import_without_an_end_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(solver_process, "IMPORTING", 0.1)
+    (tmp_path / "endless.py").write_text("while True: pass")
+    with pytest.raises(InvalidParameter, match=r"was not imported within 0.1 s: allow more by --time-limit"):
+        FunctionProcess(f"{tmp_path / 'endless.py'}:f", "bound", time_limit=0.1)

@@ -1,6 +1,7 @@
 """The rows of vectors and bounds: what was reached, which bounds are valid at this k, and the time that is kept."""
 
 import math
+import sys
 from time import perf_counter, sleep
 
 import numpy as np
@@ -41,6 +42,19 @@ def test_the_search_ends_at_k_or_at_the_nearest_number_below():
 
 
 # vectors
+
+
+def test_with_little_time_the_search_is_quick(monkeypatch):
+    efforts = []
+
+    def record(pencil, k, *, effort, **settings):
+        efforts.append(effort)
+        return solve(pencil, k, effort=effort, **settings)
+
+    monkeypatch.setattr(sys.modules["dcgev_cvx.search.solve"], "solve", record)
+    for limit in (None, 60.0, 2.0):
+        compare(pitprops(), 4, ["solve"], time_limit=limit)
+    assert efforts == ["normal", "normal", "quick"]
 
 
 def test_a_cardinality_that_is_not_on_the_path_is_said(row_of):

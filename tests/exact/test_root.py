@@ -49,6 +49,16 @@ def test_a_bound_without_row_sums_falls_back_to_the_eigenvalue(monkeypatch):
     assert root.quick_bound(pencil, 4, 0.0) == pytest.approx(10.0, rel=1e-9)
 
 
+def test_without_time_for_any_bound_it_is_infinite(monkeypatch):
+    """At n = 3000 with a B the row sums take 1 s and λmax 2 s."""
+    monkeypatch.setattr(root, "row_sum_bound", lambda *_: 7.0)
+    monkeypatch.setattr(root, "dense_bound", lambda *_: 5.0)
+    pencil = SimpleNamespace(n=3000, A=np.eye(1), B=np.eye(1))
+    assert [root.quick_bound(pencil, 4, seconds) for seconds in (0.0, 0.5, 1.0)] == [np.inf, np.inf, 5.0]
+    monkeypatch.setattr(root, "row_sum_bound", lambda *_: np.inf)
+    assert [root.quick_bound(pencil, 4, seconds) for seconds in (1.0, 5.0)] == [np.inf, 5.0]
+
+
 def test_the_first_support_is_at_least_what_solve_finds():
     pencil = null(60, rng=3)
     support = root.first_support(pencil, 6, np.inf, "normal")
