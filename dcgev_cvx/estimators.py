@@ -29,7 +29,7 @@ from .pencils import Gram, Pencil, cca_pencil, pca_pencil, row_blocks
 from .search.components import components, components_by_penalty
 from .search.deflation import Deflation, rule_of
 from .search.fisher import fisher_solve
-from .search.solve import EFFORTS, Effort, solve
+from .search.solve import EFFORTS, Effort, constructed
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -42,7 +42,8 @@ except ImportError:
 
 RIDGES = ("auto", (0.1, 0.1), (0.9, 0.9))
 """What DCCCA chooses from: the analytic shares, and shares that keep or ignore the correlations within a view."""
-FOLDS = 5
+FOLDS, SCORED = 5, 150
+"""Of cross-validation: the parts of the samples; they are divided anew until so many samples were scored."""
 
 
 @dataclass(eq=False, repr=False)
@@ -209,7 +210,7 @@ class DCCCA(SparseEstimator):
         samples than variables and no ridge some pair of directions correlates perfectly, whatever the data. A pair of
         shares shrinks the correlations within each view (`cca_pencil`). "auto" takes, of the shares of Schäfer and
         Strimmer, 0.1 and 0.9, those that give the first pair the largest correlation on samples left out of its fit
-        (5-fold cross-validation at quick effort); with fewer than ten samples, the first.
+        (5-fold cross-validation, repeated if there are few samples); with fewer than ten samples, the first.
     scale : bool
         Divide columns by their standard deviation, so that the answer does not depend on units.
 
@@ -554,16 +555,17 @@ def chosen_ridge(ridge: Any, X: Matrix, Y: Matrix, k: tuple[int, int], seed: int
     """ridge itself, or for "auto" the one of RIDGES with the largest correlation on held-out samples."""
     if not isinstance(ridge, str) or ridge != "auto" or not 2 * FOLDS <= len(X) == len(Y):
         return ridge  # `cca_pencil` checks it, and that the views have as many rows
-    return max(RIDGES, key=lambda each: held_out_correlation(X, Y, each, k, seed))
+    rng = np.random.default_rng(seed)
+    folds = [rng.permutation(len(X)) % FOLDS for _ in range(math.ceil(SCORED / len(X)))]
+    return max(RIDGES, key=lambda each: sum(held_out_correlation(X, Y, each, k, fold) for fold in folds))
 
 
-def held_out_correlation(X: Matrix, Y: Matrix, ridge: Any, k: tuple[int, int], seed: int) -> float:
-    """The correlation of the scores of the first pair, each sample scored by a pair that was found without it."""
-    fold = np.random.default_rng(seed).permutation(len(X)) % FOLDS
+def held_out_correlation(X: Matrix, Y: Matrix, ridge: Any, k: tuple[int, int], fold: Any) -> float:
+    """The correlation of the scores of the first pair, each sample scored by a pair that was found without its fold."""
     scores = np.empty((2, len(X)))
     for out in (fold == i for i in range(FOLDS)):
         pencil = cca_pencil(X[~out], Y[~out], ridge=ridge)
-        x = solve(pencil, k, effort="quick", random_state=seed, check_path=False).x
+        x = constructed(pencil, k)
         for score, view, w in zip(scores, (X, Y), view_weights(pencil, x[:, None]), strict=True):
             score[out] = (view[out] - view[~out].mean(axis=0)) @ w[:, 0]
     size = np.linalg.norm(scores[0]) * np.linalg.norm(scores[1])

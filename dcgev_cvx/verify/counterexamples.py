@@ -8,18 +8,19 @@ A failure on two variables with one-digit numbers can be checked by hand. Shrink
 kept if the solver still fails on it and if it can still be judged.
 """
 
+import heapq
 import math
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from hashlib import sha256
-from itertools import combinations, islice
+from itertools import islice
 from operator import and_
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -220,12 +221,13 @@ def rough(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Condition:
-    """Words that hold for all failing cases, the number of these, and how many passing cases they hold for too.
+    """Words that hold for nearly all failing cases, for how many of these, and for how many passing cases too.
 
     remarks say whether failing calls are answered right when repeated, and where the solver itself raised a warning.
     """
 
     words: tuple[str, ...]
+    named: int
     failing: int
     exceptions: int
     passing: int
@@ -235,11 +237,13 @@ class Condition:
         if not self.passing:
             return f"fails on all {self.failing} cases"
         if not self.words:
-            return f"the {self.failing} failing cases share no property that passing cases lack"
-        words = " and ".join(self.words)
+            return f"the {self.failing} failing cases share no property that most passing cases lack"
+        words, others = " and ".join(self.words), f"{self.exceptions} of {self.passing} others"
+        if self.named < self.failing:
+            return f"fails mostly if {words} ({self.named} of {self.failing} failing cases, {others})"
         if not self.exceptions:
             return f"fails whenever {words} ({self.failing} cases)"
-        return f"fails only if {words} (all {self.failing} failing cases, {self.exceptions} of {self.passing} others)"
+        return f"fails only if {words} (all {self.failing} failing cases, {others})"
 
 
 def failure_condition(trial: Trial) -> Condition | None:
@@ -269,11 +273,24 @@ def unsupported_condition(trial: Trial) -> Condition | None:
 
 
 def condition_of(marked: Mapping[Instance, bool]) -> Condition:
-    """What separates the marked cases from the others."""
-    failing = [properties(case) for case, mark in marked.items() if mark]
-    passing = [properties(case) for case, mark in marked.items() if not mark]
-    words, exceptions = shared(failing, passing) if passing else ((), 0)
-    return Condition(words, len(failing), exceptions, len(passing))
+    """What separates the marked cases, in the order of their calls, from the others."""
+    known = dict(zip(marked, in_sequence(marked), strict=True))
+    failing = [known[case] for case, mark in marked.items() if mark]
+    passing = [known[case] for case, mark in marked.items() if not mark]
+    words, named, exceptions = shared(failing, passing) if passing else ((), len(failing), 0)
+    return Condition(words, named, len(failing), exceptions, len(passing))
+
+
+def in_sequence(cases: Iterable[Instance]) -> Iterator[Properties]:
+    """The properties of each case, with what the calls before it had in common with it."""
+    seen: set[tuple[Any, ...]] = set()
+    for case in cases:
+        keys = {name: (name, value.tobytes()) for name, value in case.data.items() if isinstance(value, np.ndarray)}
+        keys |= {"n": ("n", case.n), "diag(B)": ("diag(B)", np.diagonal(case.B).tobytes())} | (
+            {"n and k": (case.n, case.data["k"])} if "k" in case.data else {}
+        )
+        yield properties(case) | {f"an earlier call had the same {name}": key in seen for name, key in keys.items()}
+        seen.update(keys.values())
 
 
 def probed(trial: Trial, failing: Sequence[Instance]) -> Iterator[tuple[Instance, bool]]:
@@ -300,8 +317,16 @@ def row_of(case: Instance) -> dict[str, str]:
 # The shortest separating conjunction
 
 
-Literal: TypeAlias = tuple[str, int, float]
-"""Words that hold for every failing case, for which passing cases they hold (as bits), and their price."""
+@dataclass(frozen=True)
+class Literal:
+    """A property in words, the failing and the passing cases that have it (as bits), and its price."""
+
+    words: str
+    failing: int
+    passing: int
+    price: float
+
+
 VISIBLE = ("x* = 0", "nonzeros of x*", "x* lies inside Ω", "ρ̃ over the ρ̃ of collapse", "ρ̃", "ν",
            "least nonzero |x*ᵢ| over the largest")  # fmt: skip
 """Properties that decide whether a fault can be seen at all; they are named only if no others separate the cases."""
@@ -309,34 +334,60 @@ PLAIN = ("n", "ε", "τ/max |A|", "‖y‖_B", "‖x0‖_B", "k", "cond(B)", "no
 """Numbers that code asks about more often than about others."""
 
 
-def shared(failing: Sequence[Properties], passing: Sequence[Properties]) -> tuple[tuple[str, ...], int]:
-    """(at most three properties, the number of passing cases that have them too): few, plain and excluding most."""
-    every = (1 << len(passing)) - 1
-    found = [literal for name in failing[0] for literal in literals(name, failing, passing) if literal[1] != every]
+def shared(failing: Sequence[Properties], passing: Sequence[Properties]) -> tuple[tuple[str, ...], int, int]:
+    """(at most three properties, the failing cases that have them, the passing ones): few, plain and excluding most.
 
-    def held(chosen: Sequence[Literal]) -> int:
-        return reduce(and_, (bits for _, bits, _ in chosen), every).bit_count()
+    A failing case without them may have another cause; it counts as much as four passing cases with them. Of each
+    number of properties the best sets are extended by one more.
+    """
+    found = [literal for name in failing[0] for literal in literals(name, failing, passing)]
 
-    sets = (chosen for count in (0, 1, 2, 3) for chosen in combinations(found, count))
-    best = min(sets, key=lambda chosen: held(chosen) / len(passing) + sum(price for _, _, price in chosen))
-    return tuple(merged([words for words, _, _ in best])), held(best)
+    def counts(chosen: Sequence[Literal]) -> tuple[int, int]:
+        named = reduce(and_, (literal.failing for literal in chosen), (1 << len(failing)) - 1)
+        held = reduce(and_, (literal.passing for literal in chosen), (1 << len(passing)) - 1)
+        return named.bit_count(), held.bit_count()
+
+    def cost(chosen: Sequence[Literal]) -> float:
+        named, held = counts(chosen)
+        missed = 4.0 * (len(failing) - named) / len(failing)
+        return held / len(passing) + missed + sum(literal.price for literal in chosen)
+
+    best: list[tuple[Literal, ...]] = [()]
+    tried = list(best)
+    for _ in range(3):
+        best = heapq.nsmallest(20, ((*chosen, one) for chosen in best for one in found if one not in chosen), key=cost)
+        tried += best
+    chosen = min(tried, key=cost)
+    named, held = counts(chosen)
+    if held > 0.85 * len(passing):
+        return (), len(failing), len(passing)
+    return tuple(merged([literal.words for literal in chosen])), named, held
 
 
 def literals(name: str, failing: Sequence[Properties], passing: Sequence[Properties]) -> Iterator[Literal]:
-    """What every failing case has in common in one property: its truth, a lower and an upper bound."""
-    bad, good = [case[name] for case in failing], np.array([case[name] for case in passing])
-    low, high = min(bad), max(bad)
-    truth, visible = isinstance(low, (bool, np.bool_)), 0.2 * (name in VISIBLE)
+    """What failing cases have in common in one property: its truth, a lower and an upper bound.
+
+    A bound holds for all of them, or for all but the twentieth that lies farthest out.
+    """
+    bad, good = np.array([case[name] for case in failing]), np.array([case[name] for case in passing])
+    truth, visible = isinstance(failing[0][name], (bool, np.bool_)), 0.2 * (name in VISIBLE)
     price = (0.04 if truth else 0.06 if name in PLAIN else 0.08) + visible
-    if truth and low == high:
-        yield name if low else opposite(name), as_bits(good == low), price
-    elif not truth:
+    if truth:
+        often = bool(np.mean(bad) >= 0.5)
+        if np.mean(bad == often) >= 0.95:
+            yield Literal(name if often else opposite(name), as_bits(bad == often), as_bits(good == often), price)
+        return
+    ordered, out = np.sort(bad), len(bad) // 20
+    for low in {float(ordered[0]), float(ordered[out])}:
         if np.any(good < low) and math.isfinite(low):
-            bound = round_between(float(np.max(good[good < low])), float(low))
-            yield f"{name} > 0" if bound == 0.0 else f"{name} ≥ {bound:g}", as_bits(good >= low), price
+            bound = round_between(float(np.max(good[good < low])), low)
+            words = f"{name} > 0" if bound == 0.0 else f"{name} ≥ {bound:g}"
+            yield Literal(words, as_bits(bad >= low), as_bits(good >= low), price)
+    for high in {float(ordered[-1]), float(ordered[-1 - out])}:
         if np.any(good > high):
-            bound = round_between(float(np.min(good[good > high])), float(high))
-            yield f"{name} = 0" if high == 0.0 else f"{name} ≤ {bound:g}", as_bits(good <= high), price
+            bound = round_between(float(np.min(good[good > high])), high)
+            words = f"{name} = 0" if high == 0.0 else f"{name} ≤ {bound:g}"
+            yield Literal(words, as_bits(bad <= high), as_bits(good <= high), price)
 
 
 def as_bits(held: Any) -> int:
@@ -355,7 +406,7 @@ def merged(words: Sequence[str]) -> Iterator[str]:
 
 def opposite(words: str) -> str:
     """The words of a property that does not hold."""
-    for yes, no in ((" = ", " ≠ "), (" is ", " is not "), (" has a ", " has no "),
+    for yes, no in (("an earlier", "no earlier"), (" has a ", " has no "), (" = ", " ≠ "), (" is ", " is not "),
                     (" lies inside", " lies on the boundary of"), (" are ", " are not "), (" ≤ ", " > "),
                     ):  # fmt: skip
         if yes in words:

@@ -11,7 +11,7 @@ import numpy as np
 from .._numerics.checks import Matrix, Vector
 from .levels import LAYOUTS, Instance, Random, Row, Space, enumerated, flags_of, question, top_values
 
-# Kinds of A, with entries of size one
+# Kinds of A, with entries of size one but for counts
 
 
 def covariance(n: int, rng: Random) -> Matrix:
@@ -32,6 +32,12 @@ def planted(n: int, rng: Random) -> Matrix:
     v = np.zeros(n)
     v[rng.choice(n, size=k, replace=False)] = rng.choice([-1.0, 1.0], size=k) / np.sqrt(k)
     return np.eye(n) + 2.0 * np.outer(v, v)
+
+
+def counts(n: int, rng: Random) -> Matrix:
+    """XᵀX of counts: whole numbers, of hundreds, which a narrow integer type does not hold."""
+    X = rng.integers(0, 12, size=(n + 4, n)).astype(np.float64)
+    return X.T @ X
 
 
 def indefinite(n: int, rng: Random) -> Matrix:
@@ -224,7 +230,7 @@ def off_diagonal(n: int, rng: Random) -> Matrix:
 
 KINDS: Mapping[str, Callable[[int, Random], Matrix]] = {
     f.__name__.replace("_", " "): f
-    for f in (covariance, short_gram, planted, rank_one, diagonal, multiple, graded, exchangeable, repeated,
+    for f in (covariance, short_gram, planted, counts, rank_one, diagonal, multiple, graded, exchangeable, repeated,
               constant_variables, banded, zero, indefinite, negative, large_negative, signed_diagonal,
               zero_diagonal, cross_covariance)
 }  # fmt: skip

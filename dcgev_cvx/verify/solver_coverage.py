@@ -276,13 +276,13 @@ def search(trial: Trial, watcher: Any, *, most: int = 8, seconds: float = 8.0) -
 def search_one(trial: Trial, watcher: Any, branch: Branch, starts: Sequence[Instance], end: float) -> Search:
     """Change the inputs that came nearest, and go on from those that come nearer still.
 
-    Inputs that take the branch are judged and changed further, until five have an answer other than 0: the first may
-    be right by chance.
+    Inputs that take the branch are judged and changed further, until a dozen have an answer other than 0: the first,
+    and what differs from it in a unit alone, may be right by chance.
     """
     rng, hints, findings, telling = np.random.default_rng(0), numbers_in(branch.condition), list[Finding](), 0
     pool, waiting = list[tuple[float, Instance]](), list(starts)
     for tried in range(MOST_INPUTS):
-        if perf_counter() > end or trial.session.hung or telling == 5 or not (waiting or pool):
+        if perf_counter() > end or trial.session.hung or telling == 12 or not (waiting or pool):
             return Search(branch, tried, tuple(findings))
         case = waiting.pop() if waiting else moved(pool[int(len(pool) * rng.random() ** 2)][1], hints, rng)
         if case is None or not inside_space(case, trial):
@@ -300,7 +300,7 @@ def search_one(trial: Trial, watcher: Any, branch: Branch, starts: Sequence[Inst
             # ten times the limit: these inputs lie outside the space in which right solvers are known to pass
             findings.append(replace(found, limit=10.0 * found.limit))
             trial.session.answers[case] = answer
-            telling = 5 if findings[-1].failed else telling + nonzero
+            telling = 12 if findings[-1].failed else telling + nonzero
     return Search(branch, MOST_INPUTS, tuple(findings))
 
 

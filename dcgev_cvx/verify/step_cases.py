@@ -298,7 +298,15 @@ def cancelling(rng: Random) -> Instance:
 
 
 def through(a: Vector, y: Vector) -> Vector:
-    """The multiple of y on aᵀx = 1; where aᵀy is nearly 0, which would make y huge, y first gets the signs of a."""
+    """The multiple of y on aᵀx = 1; where aᵀy is nearly 0, which would make y huge, y first gets the signs of a.
+
+    Where y is large only where a is not, its largest entry first changes places with the one at the largest of a.
+    """
+    i, j = np.argmax(np.abs(a)), np.argmax(np.abs(y))
+    if float(np.abs(a) @ np.abs(y)) < 1e-2 * abs(float(a[i] * y[j])):
+        order = np.arange(len(y))
+        order[[i, j]] = j, i
+        y = y[order]
     if abs(float(a @ y)) < 0.1 * float(np.abs(a) @ np.abs(y)) or not a[y != 0.0].any():
         y = np.abs(y) * np.sign(a)
     y = y if y.any() else np.where(np.abs(a) == np.max(np.abs(a)), a, 0.0)

@@ -463,3 +463,14 @@ def test_the_random_state_is_zero_unless_given(monkeypatch):
     for states in ({}, {"random_state": 0}, {"random_state": 1}):
         solve(Pencil(np.diag([3.0, 2.0, 1.0, 1.0])), 3, check_path=False, **states)
     assert drawn[0] == drawn[1] != drawn[2]
+
+
+@pytest.mark.parametrize("k", [4, (2, 3)])
+def test_a_constructed_vector_is_as_sparse_as_asked_and_close_to_the_searched_one(k):
+    pencil = cca(0, 9)
+    x = solve_module.constructed(pencil, k)
+    assert np.count_nonzero(x) == np.sum(k)
+    assert x @ pencil.B @ x == pytest.approx(1.0)
+    assert pencil.A_quad(x) > 0.9 * solve(pencil, k).value
+    if k == (2, 3):
+        assert [np.count_nonzero(x[rows]) for rows in pencil.views] == [2, 3]

@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 
 from dcgev_cvx import verify
 from dcgev_cvx.verify import counterexamples
-from dcgev_cvx.verify.counterexamples import rounded
+from dcgev_cvx.verify.counterexamples import Condition, opposite, rounded, shared
 
 
 def test_the_counterexample_is_small_and_its_snippet_repeats_the_failure():
@@ -100,7 +100,7 @@ def test_the_condition_of_a_hidden_branch_is_named(condition, words):
     ("level", "solver", "words"),
     [
         ("cardinality", lambda A, B, k: catalogue_vector(A, B, min(len(A), k + k % 2)), "k is not even"),
-        ("bound", lambda A, B, k: min(lambda_max(A, B), k * float(np.max(np.abs(A)))), "λmin(B) ≤ 0.99"),
+        ("bound", lambda A, B, k: min(lambda_max(A, B), k * float(np.max(np.abs(A)))), "λmin(B) ≤ 0."),
     ],
 )
 def test_the_parity_of_k_and_the_least_eigenvalue_of_B_are_named(level, solver, words):
@@ -115,6 +115,58 @@ def catalogue_vector(A, B, k):
     x = np.zeros(len(A))
     x[:k] = 1.0
     return x / np.sqrt(x @ B @ x)
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [(lambda B, k: (len(B), k), "an earlier call had the same n and k"), (lambda B, k: len(B), "the same n")],
+)
+def test_an_answer_remembered_by_a_part_of_the_data_is_named_by_that_part(key, words):
+    seen = {}
+
+    def solver(A, B, k):
+        return seen.setdefault(key(B, k), lambda_max(A, B))
+
+    assert words in str(verify.check(solver, "bound")).splitlines()[1]
+
+
+def test_a_run_that_stops_early_is_named_by_its_steps():
+    def solver(A, rho, eps, x0):
+        x = x0
+        for _ in range(20):
+            z = A @ x
+            z = np.sign(z) * np.maximum(np.abs(z) - 0.5 * rho / np.log1p(1.0 / eps) / (np.abs(x) + eps), 0.0)
+            x = z / (np.linalg.norm(z) or 1.0)
+        return x
+
+    assert "MM steps from x0 to x* ≥" in str(verify.check(solver, "pca")).splitlines()[1]
+
+
+def test_a_failure_of_another_cause_does_not_hide_the_condition():
+    failing = [{"n": n, "B = I": False} for n in (*range(20, 60), 3, 4)]
+    passing = [{"n": n, "B = I": n % 2 == 0} for n in range(1, 20)]
+    condition = Condition(*shared(failing, passing)[:2], len(failing), 0, len(passing))
+    assert str(condition) == "fails mostly if n ≥ 20 (40 of 42 failing cases, 0 of 19 others)"
+
+
+def test_a_property_of_most_cases_is_not_a_condition():
+    failing, passing = [{"A = 0": False}] * 10, [{"A = 0": i == 0} for i in range(10)]
+    assert shared(failing, passing) == ((), 10, 10)
+    assert str(Condition((), 10, 10, 10, 10)) == "the 10 failing cases share no property that most passing cases lack"
+
+
+@pytest.mark.parametrize(
+    ("words", "no"),
+    [
+        ("A has a row that is zero off the diagonal", "A has no row that is zero off the diagonal"),
+        ("an earlier call had the same n", "no earlier call had the same n"),
+        ("n is a multiple of 4", "n is not a multiple of 4"),
+        ("B = I", "B ≠ I"),
+        ("x* lies inside Ω", "x* lies on the boundary of Ω"),
+    ],
+)
+def test_a_property_that_does_not_hold_has_words_of_its_own(words, no):
+    assert opposite(words) == no
 
 
 def test_a_solver_that_is_right_when_asked_again_is_said_to_depend_on_its_calls():

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from dcgev_cvx.verify.call_pairs import usable
+from dcgev_cvx.verify.levels import PROFILES
 from dcgev_cvx.verify.reference_answers import reference
-from dcgev_cvx.verify.step_cases import STEP_SPACE, hard_steps, penalty_of, plain_steps, shifted
+from dcgev_cvx.verify.step_cases import STEP_SPACE, hard_steps, penalty_of, plain_steps, shifted, through
 from dcgev_cvx.verify.suite import suite
 
 
@@ -56,3 +57,10 @@ def test_the_least_shift_makes_a_semidefinite():
     A = np.array([[1.0, 2.0], [2.0, 1.0]])
     assert shifted(A) == pytest.approx(1.0)
     assert shifted(A @ A) == 0.0
+
+
+def test_a_start_of_sparse_fda_is_not_huge_where_a_has_one_nonzero():
+    y = through(np.array([0.0, 2.0, 0.0]), np.array([1.0, 1e-9, -0.5]))
+    np.testing.assert_allclose(y, [5e-10, 0.5, -0.25])
+    found = suite("fda", 0, "quick", PROFILES["interior-point"]).cases
+    assert max(float(np.sqrt(case.data["y"] @ case.B @ case.data["y"])) for case in found) < 1e3
