@@ -285,10 +285,11 @@ def in_sequence(cases: Iterable[Instance]) -> Iterator[Properties]:
     """The properties of each case, with what the calls before it had in common with it."""
     seen: set[tuple[Any, ...]] = set()
     for case in cases:
-        keys = {name: (name, value.tobytes()) for name, value in case.data.items() if isinstance(value, np.ndarray)}
-        keys |= {"n": ("n", case.n), "diag(B)": ("diag(B)", np.diagonal(case.B).tobytes())} | (
-            {"n and k": (case.n, case.data["k"])} if "k" in case.data else {}
-        )
+        data = case.data
+        keys = {name: (name, value.tobytes()) for name, value in data.items() if isinstance(value, np.ndarray)}
+        keys |= {"n": ("n", case.n), "diag(B)": ("diag(B)", np.diagonal(case.B).tobytes())}
+        keys |= {"n and tr A": ("tr A", case.n, f"{np.trace(data['A']):.9g}")} if "A" in data else {}
+        keys |= {"n and k": ("k", case.n, data["k"])} if "k" in data else {}
         yield properties(case) | {f"an earlier call had the same {name}": key in seen for name, key in keys.items()}
         seen.update(keys.values())
 
