@@ -87,7 +87,7 @@ def faulty(condition):
     [
         (lambda A, B, y, eps, tau: 1e-4 < eps < 1e-2, "≤ ε ≤"),
         (lambda A, B, y, eps, tau: np.all(np.diag(B) == 1.0) and B.any() and B[0, -1] != 0.0, "diag(B) = 1"),
-        (lambda A, B, y, eps, tau: tau > 100 * np.max(np.abs(A)), "τ/max |A| ≥ 1000"),
+        (lambda A, B, y, eps, tau: tau > 100 * np.max(np.abs(A)), "τ/max |A| ≥ 10"),
     ],
 )
 def test_the_condition_of_a_hidden_branch_is_named(condition, words):
