@@ -40,7 +40,7 @@ except ImportError:
     require("sklearn", "estimators")
     raise
 
-RIDGES = ("auto", (0.1, 0.1), (0.9, 0.9))
+RIDGES = ("auto", (0.1, 0.1), (0.98, 0.98))
 """What DCCCA chooses from: the analytic shares, and shares that keep or ignore the correlations within a view."""
 FOLDS, SCORED = 3, 300
 """Of cross-validation: the parts of the samples; they are divided anew until so many samples were scored.
@@ -212,7 +212,7 @@ class DCCCA(SparseEstimator):
         A number is added to the variances, and is a share of each variable's variance when scale is True. With fewer
         samples than variables and no ridge some pair of directions correlates perfectly, whatever the data. A pair of
         shares shrinks the correlations within each view (`cca_pencil`). "auto" takes, of the shares of Schäfer and
-        Strimmer, 0.1 and 0.9, those that give the first pair the largest correlation on samples left out of its fit
+        Strimmer, 0.1 and 0.98, those that give the first pair the largest correlation on samples left out of its fit
         (3-fold cross-validation, repeated if there are few samples); with fewer than ten samples, the first.
     scale : bool
         Divide columns by their standard deviation, so that the answer does not depend on units.
