@@ -3,8 +3,8 @@
 Levels that name a range are drawn from it anew for every case, so that no threshold inside it stays unasked.
 """
 
-from collections.abc import Callable, Iterator
-from itertools import product
+from collections.abc import Iterator
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -224,13 +224,16 @@ def plain_steps(level: str, seed: int) -> Iterator[Instance]:
 
 def hard_steps(seed: int, count: int) -> Iterator[Instance]:
     """Optima near the boundary, near ties, A = 0 = τ, cancellation; a generator for each kind."""
-    makers: tuple[Callable[[Random], Instance | None], ...] = (nearly_active, near_tie, nothing_left, cancelling)
-    for index, maker in enumerate(makers):
+    rng, lengths = np.random.default_rng([seed, 2]), (0.9997, 0.997, 1.003, 1.03)
+    for number in range(count):
+        drawn = (nearly_active(lengths[number % 4], rng) for _ in range(20))
+        yield from islice(filter(None, drawn), 1)
+    for index, maker in enumerate((near_tie, nothing_left, cancelling), 1):
         rng = np.random.default_rng([seed, 2, index])
-        yield from (case for _ in range(count) if (case := maker(rng)) is not None)
+        yield from (maker(rng) for _ in range(count))
 
 
-def nearly_active(rng: Random) -> Instance | None:
+def nearly_active(length: float, rng: Random) -> Instance | None:
     """The minimiser without the constraint is a little shorter or longer than 1: μ = 0 is just right, or just wrong.
 
     That minimiser is z(τ) = soft(c, p/2)/τ with c = Ay + τy. Its length falls to ‖y‖_B < 1 as τ grows, so that
@@ -238,7 +241,7 @@ def nearly_active(rng: Random) -> Instance | None:
     """
     n, eps = int(rng.integers(2, 9)), float(rng.choice([1.0, 0.1]))
     A, B = pencil("covariance", str(rng.choice(["I", "dense", "unit diagonal", "diagonal"])), n, rng)
-    y, length = 0.5 * unit(B, rng.standard_normal(n)), float(rng.choice([0.9997, 0.997, 1.003, 1.03]))
+    y = 0.5 * unit(B, rng.standard_normal(n))
     rho = 0.2 * collapse(A, y, eps, 0.0)
 
     def free(tau: float) -> float:

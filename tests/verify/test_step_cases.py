@@ -64,3 +64,10 @@ def test_a_start_of_sparse_fda_is_not_huge_where_a_has_one_nonzero():
     np.testing.assert_allclose(y, [5e-10, 0.5, -0.25])
     found = suite("fda", 0, "quick", PROFILES["interior-point"]).cases
     assert max(float(np.sqrt(case.data["y"] @ case.B @ case.data["y"])) for case in found) < 1e3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_optima_just_inside_and_just_at_the_boundary_are_asked_at_every_seed(seed):
+    near = [case for case in hard_steps(seed, 4) if "nearly-active" in case.flags]
+    norms = [float(np.sqrt(x @ case.B @ x)) for case in near for x in [reference(case).x]]
+    np.testing.assert_allclose(norms, [0.9997, 0.997, 1.0, 1.0], atol=1e-9)
