@@ -162,5 +162,6 @@ def rounding(pencil: Pencil, k: int) -> float:
     It matters where the optimum is zero beside the entries of A, and no relative gap can close.
     """
     s = pencil.B_roots
-    rows = pencil.A_diagonal / s if isinstance(pencil.A, Gram) else np.max(np.abs(pencil.A) / s, axis=1)
+    # row by row: |A|/s as a whole would be two more n×n arrays
+    rows = pencil.A_diagonal / s if isinstance(pencil.A, Gram) else [np.max(np.abs(row) / s) for row in pencil.A]
     return 8.0 * (k + 3) ** 2 * UNIT_ROUNDOFF * float(np.max(rows / s))

@@ -90,11 +90,14 @@ class Scaling:
 
     def form(self, B: Matrix) -> Matrix:
         """B̂ from B: a quadratic form xᵀBx or tr(XB) that is no part of the objective."""
-        return B / self._units
+        units = self._units
+        return np.divide(B, units, out=units)  # one n×n array instead of two
 
     def objective_form(self, A: Matrix) -> Matrix:
         """Â from A: a quadratic form in the objective."""
-        return self.form(A) / self.o
+        scaled = self.form(A)
+        scaled /= self.o
+        return scaled
 
     def multiplier_form(self, U: Matrix) -> Matrix:
         """U from Û, a matrix that is added to A."""
