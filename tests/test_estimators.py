@@ -29,6 +29,7 @@ from dcgev_cvx import (
     datasets,
     dc_pca,
     deflate,
+    estimators,
     pca_pencil,
     sparse_gev,
 )
@@ -356,6 +357,16 @@ def test_automatic_shrinkage_is_analytic_for_fewer_than_ten_samples():
     X, Y = datasets.genes_and_lipids(9, rng=0)
     shares = cca_pencil(X, Y, ridge="auto").shrinkage
     assert DCCCA(kx=2, ky=2, effort="quick").fit(X, Y).shrinkage_ == pytest.approx(shares)
+
+
+@pytest.mark.parametrize(
+    ("samples", "n", "splits"), [(20, 20, 15), (299, 20, 2), (300, 20, 1), (20, 1000, 5), (20, 2300, 1)]
+)
+def test_few_samples_are_divided_often_and_many_variables_seldom(samples, n, splits, monkeypatch):
+    asked = []
+    monkeypatch.setattr(estimators, "held_out_correlation", lambda *given: asked.append(given[2]) or 0.0)
+    estimators.chosen_ridge("auto", np.zeros((samples, n - 5)), np.zeros((samples, 5)), (2, 2), 0)
+    assert asked.count("auto") == splits
 
 
 def test_held_out_correlation_scores_each_sample_by_a_pair_found_without_it():

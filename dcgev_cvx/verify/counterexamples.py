@@ -338,8 +338,8 @@ PLAIN = ("n", "ε", "τ/max |A|", "‖y‖_B", "‖x0‖_B", "k", "cond(B)", "no
 def shared(failing: Sequence[Properties], passing: Sequence[Properties]) -> tuple[tuple[str, ...], int, int]:
     """(at most three properties, the failing cases that have them, the passing ones): few, plain and excluding most.
 
-    A failing case without them may have another cause; it counts as much as four passing cases with them. Of each
-    number of properties the best sets are extended by one more.
+    Failing cases without them may have another cause; a share of them counts four times as much as the same share of
+    passing cases with the properties. Of each number of properties the best sets are extended by one more.
     """
     found = [literal for name in failing[0] for literal in literals(name, failing, passing)]
 
@@ -401,7 +401,7 @@ def merged(words: Sequence[str]) -> Iterator[str]:
     lower = dict(word.split(" ≥ ") for word in words if " ≥ " in word)
     upper = dict(word.split(" ≤ ") for word in words if " ≤ " in word)
     yield from (word for word in words if not {word.split(" ≥ ")[0], word.split(" ≤ ")[0]} & set(lower) & set(upper))
-    for name in set(lower) & set(upper):
+    for name in (name for name in lower if name in upper):
         yield f"{name} = {lower[name]}" if lower[name] == upper[name] else f"{lower[name]} ≤ {name} ≤ {upper[name]}"
 
 
