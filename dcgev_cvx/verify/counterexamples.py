@@ -1,8 +1,8 @@
 """What leads to a fault: where a solver fails, and a failing case made as small as possible.
 
 Where: the properties of the data, and of the calls before, that failing cases share and most passing cases do not have,
-such as τ > 0, B ≠ I, n ≥ 33. Cases near the failing ones, which differ in one dimension, are asked first: a few failures
-are then enough to tell the properties that matter from those that do not.
+such as τ > 0, B ≠ I, n ≥ 33. Cases near the failing ones, which differ in one dimension, are asked first: a few
+failures are then enough to tell the properties that matter from those that do not.
 
 A failure on two variables with one-digit numbers can be checked by hand. Shrinking is greedy: a simpler instance is
 kept if the solver still fails on it and if it can still be judged.
