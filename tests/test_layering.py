@@ -17,6 +17,7 @@ LAYERS = [
     "errors",
     "_numerics",
     "pencils",
+    "budgets",
     "programs",
     "certificates",
     "datasets",
@@ -39,7 +40,7 @@ LAYERS = [
 ]
 """The rooms from the ground up: each imports only rooms to its left."""
 
-WITHOUT_CVXPY = ["errors", "_numerics", "pencils", "programs", "certificates"]
+WITHOUT_CVXPY = ["errors", "_numerics", "pencils", "budgets", "programs", "certificates"]
 """The referee and what it stands on."""
 
 HEAVY = ["cvxpy", "scipy.optimize", "sklearn", "matplotlib", "numba", "pandas", "rich"]
