@@ -115,6 +115,9 @@
 
   // --------------------------------------------------------------------------------------------------- the page
 
+  /** ρ̃ for a place of the slider, 0 to 100: even steps of its logarithm, from 1/1000 to 60 times the largest |Aᵢⱼ|. */
+  const priceAt = (place, A) => 1e-3 * 6e4 ** (place / 100) * Math.max(...A.flat().map(Math.abs));
+
   function mount(root) {
     const given = JSON.parse(root.dataset.problem);
     root.replaceChildren();
@@ -175,8 +178,7 @@
     function solveAll() {
       stop();
       const { A, names } = state;
-      const top = Math.max(...A.map((row, i) => row[i])); // ρ̃ above max Aᵢᵢ·log(1 + 1/ε)/… leaves one variable: see Corollary 6
-      const rho = byRho.checked ? Math.exp(Math.log(1e-3) + (Math.log(60) - Math.log(1e-3)) * (price.input.value / 100)) * Math.max(top, 1e-300) : null;
+      const rho = byRho.checked ? priceAt(Number(price.input.value), A) : null;
       const result = SparseEigen.solve(A, Number(cardinality.input.value), rho);
       state.result = result;
       cardinality.output.textContent = byRho.checked ? "" : cardinality.input.value;
