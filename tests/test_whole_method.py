@@ -57,6 +57,12 @@ def exact_value(A, support):
     return np.linalg.eigvalsh(A[np.ix_(support, support)])[-1]
 
 
+def test_pit_props_with_four_nonzeros(pitprops):
+    A = np.asarray(pitprops.A)
+    check(A, 4, run("S.solve(data, 4)", A.tolist()))
+
+
+@pytest.mark.slow
 def test_pit_props_for_every_k(pitprops):
     A = np.asarray(pitprops.A)
     answers = run("[...Array(13).keys()].map((i) => S.solve(data, i + 1))", A.tolist())
