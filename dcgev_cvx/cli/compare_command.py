@@ -33,7 +33,7 @@ from . import console
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
-    from ..comparison.rows import Budget
+    from ..comparison.rows import Counts
     from ..pencils import Pencil
 
 
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def budgets(text: str, pencil: Pencil) -> list[Budget]:
+def budgets(text: str, pencil: Pencil) -> list[Counts]:
     """6 → [6], 2:4 → [2, 3, 4], 2,4 → [2, 4], and per view 5+5 → [(5, 5)].
 
     Examples
@@ -86,9 +86,10 @@ def budgets(text: str, pencil: Pencil) -> list[Budget]:
     >>> budgets("2:5", datasets.pitprops()), budgets("2+2,3+3", datasets.planted_cca().pencil)
     ([2, 3, 4, 5], [(2, 2), (3, 3)])
     """
-    from ..comparison.compare_methods import checked_budget
+    from ..budgets import Budget
+    from ..comparison.rows import counts_of
 
-    parts: list[Iterable[Budget]] = []
+    parts: list[Iterable[Counts]] = []
     try:
         for part in text.split(","):
             if ":" in part:
@@ -100,16 +101,16 @@ def budgets(text: str, pencil: Pencil) -> list[Budget]:
         raise InvalidParameter(
             f"-k {text!r} is not a cardinality: write 6, a range 2:10, 2,4,6, or per view 5+5."
         ) from None
-    ks = [checked_budget(pencil, k) for k in chain(*parts)]  # one by one: a range may be long
+    ks = [counts_of(Budget.of(pencil, k)) for k in chain(*parts)]  # one by one: a range may be long
     if not ks:
         raise InvalidParameter(f"-k {text} is an empty range: the first number must not exceed the second.")
     return ks
 
 
-def compared(pencil: Pencil, ks: list[Budget], args: argparse.Namespace, found: list[Comparison]) -> str | None:
+def compared(pencil: Pencil, ks: list[Counts], args: argparse.Namespace, found: list[Comparison]) -> str | None:
     """Append one comparison per k; None, or what an interrupt left. With nothing finished the interrupt is raised."""
     from ..comparison import ComparisonInterrupted, compare
-    from ..comparison.rows import budget_text
+    from ..comparison.rows import counts_text
 
     methods = None if args.methods is None else [word.strip() for word in args.methods.split(",")]
     end = math.inf if args.time_limit is None else perf_counter() + args.time_limit
@@ -122,7 +123,7 @@ def compared(pencil: Pencil, ks: list[Budget], args: argparse.Namespace, found: 
                 found.append(compare(pencil, k, methods, **settings))
         except ComparisonInterrupted as stop:
             found.append(stop.comparison)
-            return f"at k = {budget_text(k)}, after {position} of {len(ks)} cardinalities; the finished rows are shown"
+            return f"at k = {counts_text(k)}, after {position} of {len(ks)} cardinalities; the finished rows are shown"
         except KeyboardInterrupt:
             if not found:
                 raise
@@ -132,11 +133,11 @@ def compared(pencil: Pencil, ks: list[Budget], args: argparse.Namespace, found: 
     return None
 
 
-def tell(k: Budget, method: str) -> None:
+def tell(k: Counts, method: str) -> None:
     """The method that is running, on stderr."""
-    from ..comparison.rows import budget_text
+    from ..comparison.rows import counts_text
 
-    console.overwrite(f"k = {budget_text(k)}: {method} …")
+    console.overwrite(f"k = {counts_text(k)}: {method} …")
 
 
 def print_comparisons(found: list[Comparison], heading: str, *, several: bool, details: bool) -> None:
@@ -167,11 +168,11 @@ def wrong(comparison: Comparison) -> list[str]:
 
 def summary(comparison: Comparison) -> tuple[str, ...]:
     """The row of one k: the best value and the best bound, each with the methods that reach it."""
-    from ..comparison.rows import budget_text
+    from ..comparison.rows import counts_text
 
     gap = comparison.gap.relative
     return (
-        budget_text(comparison.k),
+        counts_text(comparison.k),
         *reached(comparison, "lower", comparison.best_lower),
         *reached(comparison, "upper", comparison.best_upper),
         f"{100.0 * gap:.2f}" if math.isfinite(gap) else "-",

@@ -56,8 +56,9 @@ class Cell:
 def cell_key(name: str) -> str:
     """A file name that is like the name, and unique to it.
 
+    >>> from dcgev_cvx.comparison.cells import cell_key
     >>> cell_key("spiked n=20 seed=3, k=5")
-    'spiked-n-20-seed-3-k-5-77b0f6c6'
+    'spiked-n-20-seed-3-k-5-89c0f7fe'
     """
     readable = re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-.")[:60]
     return f"{readable}-{sha256_of(name)[:8]}"

@@ -6,18 +6,16 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any
 
 from .._numerics.checks import as_callback, as_flag, as_generator, as_number, listed, one_of
 from .._numerics.deadline import Deadline
-from ..certificates import checked_k
+from ..budgets import Budget, Cardinality
 from ..errors import DCGEVError, InvalidParameter
-from ..pencils import Pencil, expect_pencil
+from ..pencils import Pencil
 from ..relaxations.bounds import check_sdp_size
-from ..search.solve import checked_plan
 from . import methods as by
 from .methods import Context
-from .rows import Budget, Comparison, ComparisonInterrupted, ComparisonRow, Side
+from .rows import Comparison, ComparisonInterrupted, ComparisonRow, Side, counts_of
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 
 def compare(
     pencil: Pencil,
-    k: int | Sequence[int],
+    k: Cardinality,
     methods: Iterable[str] | None = None,
     *,
     time_limit: float | None = None,
@@ -124,7 +122,7 @@ def compare(
     k = 6: the optimum is 3.77096, proved
     """
     begin = perf_counter()
-    budget = checked_budget(pencil, k)
+    budget = Budget.of(pencil, k)
     chosen = checked_methods(methods)
     if time_limit is not None:
         as_number(time_limit, "time_limit", strict=True)
@@ -152,13 +150,6 @@ def compare(
             title, side = METHODS[name].title, METHODS[name].side
             rows[name] = ComparisonRow(title, side, status="not finished: interrupted", seconds=0.0, ok=False)
         raise ComparisonInterrupted(so_far()) from stop
-
-
-def checked_budget(pencil: Pencil, k: Any) -> Budget:
-    """One cardinality, or one for each view."""
-    if not isinstance(k, Sequence) or isinstance(k, str):
-        return checked_k(k, expect_pencil(pencil).n)
-    return tuple(size for _, size in checked_plan(pencil, k))
 
 
 def checked_methods(methods: Iterable[str] | None) -> list[str]:
@@ -199,7 +190,7 @@ def reason_to_skip(context: Context, method: Method) -> str | None:
     met = {
         IDENTITY: lambda: context.pencil.B is None,
         PSD: lambda: context.psd,
-        ONE_K: lambda: context.total == context.k,
+        ONE_K: lambda: len(context.budget.counts) == 1,
     }
     if unmet := [condition for condition in method.needs if not met[condition]()]:
         return f"skipped: needs {' and '.join(unmet)}"
@@ -210,13 +201,13 @@ def reason_to_skip(context: Context, method: Method) -> str | None:
     return None
 
 
-def completed(pencil: Pencil, k: Budget, rows: Sequence[ComparisonRow], seconds: float) -> Comparison:
+def completed(pencil: Pencil, budget: Budget, rows: Sequence[ComparisonRow], seconds: float) -> Comparison:
     """The comparison, each row with its percentage of λmax(A, B) and its gap to the best of the other side.
 
     The gap is relative to the bound: for a vector, how far below the best bound it is; for a bound, how far above the
     best vector. It is NaN where a side is missing.
     """
-    draft = Comparison(pencil, k, tuple(rows), seconds)
+    draft = Comparison(pencil, counts_of(budget), tuple(rows), seconds)
     top, best, bound = pencil.lambda_max, draft.best_lower, draft.best_upper
 
     def with_gap(row: ComparisonRow) -> ComparisonRow:

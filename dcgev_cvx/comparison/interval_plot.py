@@ -7,7 +7,7 @@ from typing import Any
 from .._numerics.canvas import axes_of, new_figure
 from .._numerics.checks import expect, listed, shown
 from ..errors import InvalidParameter
-from .rows import Comparison, ComparisonRow, budget_text, budget_total
+from .rows import Comparison, ComparisonRow, counts_text, counts_total
 
 MARKERS = "osD^vPXh*1234+x|_."
 """One for each method in the order of METHODS: they tell methods apart in grey too."""
@@ -71,7 +71,7 @@ def by_method(comparison: Comparison, ax: Any) -> Any:
     room = max(0.0, LEAST_SPAN * max(abs(low), abs(high)) - (high - low))
     ax.set_xlim(low - 0.5 * room, high + 0.5 * room)
     ax.set_xlabel(r"$x^TAx \,/\, x^TBx$")
-    ax.set_title(f"k = {budget_text(comparison.k)}: bounds proved above the line, vectors found below it", fontsize=10)
+    ax.set_title(f"k = {counts_text(comparison.k)}: bounds proved above the line, vectors found below it", fontsize=10)
     return ax
 
 
@@ -81,10 +81,10 @@ def by_cardinality(comparisons: Sequence[Comparison], ax: Any) -> Any:
         if isfinite(comparison.gap.absolute):
             label = "holds the optimum" if position == 0 else None
             height, base = comparison.gap.absolute, comparison.best_lower
-            ax.bar(budget_total(comparison.k), height, 0.8, base, color="#D55E00", alpha=0.25, label=label)
+            ax.bar(counts_total(comparison.k), height, 0.8, base, color="#D55E00", alpha=0.25, label=label)
     for side in ("upper", "lower"):
         pairs = [
-            (budget_total(c.k), row) for c in comparisons for row in c.rows if row.side == side and isfinite(row.value)
+            (counts_total(c.k), row) for c in comparisons for row in c.rows if row.side == side and isfinite(row.value)
         ]
         methods = list(dict.fromkeys(row.method for _, row in pairs))
         for position, method in enumerate(methods):
@@ -94,7 +94,7 @@ def by_cardinality(comparisons: Sequence[Comparison], ax: Any) -> Any:
                 if chosen:
                     draw_series(ax, chosen, shift)
     ax.use_sticky_edges = False
-    ax.set_xticks([budget_total(c.k) for c in comparisons], [budget_text(c.k) for c in comparisons])
+    ax.set_xticks([counts_total(c.k) for c in comparisons], [counts_text(c.k) for c in comparisons])
     ax.set(xlabel=r"cardinality $k$", ylabel=r"$x^TAx \,/\, x^TBx$")
     ax.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import le
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -19,12 +18,13 @@ from .._numerics.checks import Vector
 from .._numerics.deadline import Deadline
 from .._numerics.selection import keep_largest, parameter_for_count
 from .._numerics.text_tables import count
+from ..budgets import Budget
 from ..certificates import on_support, renormalize, value
 from ..errors import SolverFailed
 from ..pencils import Pencil
 from ..programs import smallest_tau
 from ..relaxations.bounds import cheap_bound, radius_for
-from .rows import Budget, ComparisonRow, budget_text, budget_total
+from .rows import ComparisonRow, counts_of
 
 if TYPE_CHECKING:
     from ..exact import ExactSolution
@@ -42,7 +42,7 @@ class Context:
     """One pencil, one k, one deadline, and what several methods share, computed by the first that needs it."""
 
     pencil: Pencil
-    k: Budget
+    budget: Budget
     deadline: Deadline
     random_state: int
     force: bool
@@ -50,7 +50,7 @@ class Context:
     @property
     def total(self) -> int:
         """The nonzeros that a vector may have in all views together."""
-        return budget_total(self.k)
+        return self.budget.total
 
     @property
     def time_limit(self) -> float | None:
@@ -164,7 +164,7 @@ def solve_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     """solve(pencil, k), whose status says what it did."""
     from ..search.solve import solve
 
-    found = solve(context.pencil, context.k, random_state=context.random_state, check_path=False)
+    found = solve(context.pencil, counts_of(context.budget), random_state=context.random_state, check_path=False)
     row = with_vector(context, row, found.x, found.method)
     return row if found.certificate is None else replace(row, stationarity=found.certificate.stationarity)
 
@@ -220,12 +220,11 @@ def exact_row(context: Context, row: ComparisonRow) -> ComparisonRow:
 def with_vector(context: Context, row: ComparisonRow, x: Vector, status: str) -> ComparisonRow:
     """The row of a vector; with more nonzeros than k, in all or in a view, it says nothing about k."""
     pencil, support = context.pencil, np.flatnonzero(x)
-    parts, k = ((slice(None),), (context.k,)) if isinstance(context.k, int) else (pencil.views, context.k)
-    found = tuple(int(np.count_nonzero(x[part])) for part in parts)
-    valid = all(map(le, found, k))
+    valid = context.budget.admits(support)
     if not valid:
-        counts = f"{'+'.join(map(str, found))} nonzeros, more than {budget_text(context.k)}"
-        status = f"has {counts}: not a lower value. {status}"
+        counts = [int(np.count_nonzero(x[group])) for group in context.budget.groups]
+        found = f"{' + '.join(map(str, counts))} nonzeros, more than {context.budget}"
+        status = f"has {found}: not a lower value. {status}"
     row = replace(row, value=value(pencil, np.asarray(x)), status=status, valid=valid, ok=row.ok and valid)
     return replace(row, cardinality=len(support), support=tuple(pencil.name(int(i)) for i in support))
 

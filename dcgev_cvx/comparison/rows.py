@@ -7,20 +7,26 @@ from typing import Any, Literal, TypeAlias
 
 from .._numerics.extras import require
 from .._numerics.text_tables import as_text, table
+from ..budgets import Budget
 from ..pencils import Pencil
 from ..relaxations.bounds import Gap
 
 Side: TypeAlias = Literal["lower", "upper"]
-Budget: TypeAlias = int | tuple[int, ...]
-"""The nonzeros that a vector may have: one number, or one for each view of the pencil."""
+Counts: TypeAlias = int | tuple[int, ...]
+"""A cardinality, or one for each view of the pencil."""
 
 
-def budget_total(k: Budget) -> int:
+def counts_of(budget: Budget) -> Counts:
+    """The numbers that the user gave for a budget."""
+    return budget.counts[0] if len(budget.counts) == 1 else budget.counts
+
+
+def counts_total(k: Counts) -> int:
     """The nonzeros in all views together."""
     return k if isinstance(k, int) else sum(k)
 
 
-def budget_text(k: Budget) -> str:
+def counts_text(k: Counts) -> str:
     """As it is written on the command line: 6, or 5+5 for two views."""
     return str(k) if isinstance(k, int) else "+".join(map(str, k))
 
@@ -107,7 +113,7 @@ class Comparison:
     """
 
     pencil: Pencil
-    k: Budget
+    k: Counts
     rows: tuple[ComparisonRow, ...]
     seconds: float
 
@@ -150,7 +156,7 @@ class Comparison:
             words = f"the optimum is at most {self.best_upper:.6g}; no vector was found"
         else:
             words = "nothing is known of the optimum: no method gave a number"
-        return f"k = {budget_text(self.k)}: {words}"
+        return f"k = {counts_text(self.k)}: {words}"
 
     @property
     def best_support(self) -> tuple[str, ...]:
@@ -174,7 +180,7 @@ class Comparison:
     def to_frame(self) -> Any:
         """The rows as a pandas DataFrame with k in a column, so that several frames can be concatenated."""
         return require("pandas", "pandas").DataFrame(
-            [asdict(row) | {"k": budget_text(self.k) if isinstance(self.k, tuple) else self.k} for row in self.rows]
+            [asdict(row) | {"k": counts_text(self.k) if isinstance(self.k, tuple) else self.k} for row in self.rows]
         )
 
     def plot(self, ax: Any = None) -> Any:
@@ -213,7 +219,7 @@ class ComparisonInterrupted(KeyboardInterrupt):
 
     def __init__(self, comparison: Comparison) -> None:
         super().__init__(
-            f"at k = {budget_text(comparison.k)}: the rows that were finished are in the exception's comparison"
+            f"at k = {counts_text(comparison.k)}: the rows that were finished are in the exception's comparison"
         )
         self.comparison = comparison
 

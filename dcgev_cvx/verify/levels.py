@@ -26,7 +26,7 @@ import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, frozen, one_of, shown
 from ..errors import InvalidParameter, nearest
-from ..programs import log_scale
+from ..penalties import log_scale
 
 T = TypeVar("T")
 Random: TypeAlias = np.random.Generator

@@ -93,7 +93,7 @@ def test_a_budget_for_each_view(row_of):
     assert compare(pencil, (1, 2), ["dc-native"]).rows[0].status == "skipped: needs one k"
     assert "k = 1+2" in found.verdict
     assert found.to_dict()["k"] == [1, 2]
-    for wrong, words in (((1,), "each of the 2 views"), ((1, 6), "k = 6 is out of range")):
+    for wrong, words in (((1,), "each of the 2 views"), ((1, 6), r"k\[1\] = 6 is out of range")):
         with pytest.raises(InvalidParameter, match=words):
             compare(pencil, wrong)
 

@@ -7,6 +7,7 @@ import pytest
 
 from dcgev_cvx import Pencil, compare, datasets, dc_pca, solve
 from dcgev_cvx._numerics.deadline import Deadline
+from dcgev_cvx.budgets import Budget
 from dcgev_cvx.comparison import METHODS, methods
 from dcgev_cvx.comparison.methods import Context, with_vector
 from dcgev_cvx.comparison.rows import ComparisonRow
@@ -54,9 +55,8 @@ def test_a_late_run_is_no_row_with_a_value():
 
 
 def test_a_vector_with_more_than_k_nonzeros_does_not_count(pitprops):
-    row = with_vector(
-        Context(pitprops, 2, Deadline(), 0, False), ComparisonRow("x", "lower"), pitprops.leading_vector, "dense"
-    )
+    context = Context(pitprops, Budget.of(pitprops, 2), Deadline(), 0, False)
+    row = with_vector(context, ComparisonRow("x", "lower"), pitprops.leading_vector, "dense")
     assert (row.valid, row.ok, row.cardinality) == (False, False, 13)
     assert row.status == "has 13 nonzeros, more than 2: not a lower value. dense"
 
@@ -68,7 +68,9 @@ def test_the_k_largest_on_the_l1_ball_are_measured_in_the_metric(monkeypatch):
     monkeypatch.setattr(
         "dcgev_cvx.comparison.other_solvers.solve_with", lambda _, p: p.var_dict["x"].save_value(answer)
     )
-    row = methods.l1_ball_row(Context(pencil, 1, Deadline(), 0, False), ComparisonRow("x", "lower"), "dccp")
+    row = methods.l1_ball_row(
+        Context(pencil, Budget.of(pencil, 1), Deadline(), 0, False), ComparisonRow("x", "lower"), "dccp"
+    )
     assert row.support == ("x2",)
 
 
