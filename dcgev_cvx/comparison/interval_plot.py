@@ -7,7 +7,7 @@ from typing import Any
 from .._numerics.canvas import axes_of, new_figure
 from .._numerics.checks import expect, listed, shown
 from ..errors import InvalidParameter
-from .rows import Comparison, Row
+from .rows import Comparison, ComparisonRow, counts_text, counts_total
 
 MARKERS = "osD^vPXh*1234+x|_."
 """One for each method in the order of METHODS: they tell methods apart in grey too."""
@@ -63,15 +63,15 @@ def by_method(comparison: Comparison, ax: Any) -> Any:
         ax.axvspan(comparison.best_lower, comparison.best_upper, color="#D55E00", alpha=0.15)
         ax.axvline(comparison.best_upper, color="#D55E00", linewidth=0.8)
     for position, row in enumerate(rows):
-        draw(ax, [row.value], [position], row, size=9)
-    ax.set_yticks(range(len(rows)), [named(row.method, row.valid) for row in rows])
+        draw_marks(ax, [row.value], [position], row, size=9)
+    ax.set_yticks(range(len(rows)), [row_label(row.method, row.valid) for row in rows])
     ax.axhline(sum(row.side == "upper" for row in rows) - 0.5, color="0.7", linewidth=0.8)
     ax.invert_yaxis()
     low, high = ax.get_xlim()
     room = max(0.0, LEAST_SPAN * max(abs(low), abs(high)) - (high - low))
     ax.set_xlim(low - 0.5 * room, high + 0.5 * room)
     ax.set_xlabel(r"$x^TAx \,/\, x^TBx$")
-    ax.set_title(f"k = {comparison.k}: bounds proved above the line, vectors found below it", fontsize=10)
+    ax.set_title(f"k = {counts_text(comparison.k)}: bounds proved above the line, vectors found below it", fontsize=10)
     return ax
 
 
@@ -81,9 +81,11 @@ def by_cardinality(comparisons: Sequence[Comparison], ax: Any) -> Any:
         if isfinite(comparison.gap.absolute):
             label = "holds the optimum" if position == 0 else None
             height, base = comparison.gap.absolute, comparison.best_lower
-            ax.bar(comparison.k, height, 0.8, base, color="#D55E00", alpha=0.25, label=label)
+            ax.bar(counts_total(comparison.k), height, 0.8, base, color="#D55E00", alpha=0.25, label=label)
     for side in ("upper", "lower"):
-        pairs = [(c.k, row) for c in comparisons for row in c.rows if row.side == side and isfinite(row.value)]
+        pairs = [
+            (counts_total(c.k), row) for c in comparisons for row in c.rows if row.side == side and isfinite(row.value)
+        ]
         methods = list(dict.fromkeys(row.method for _, row in pairs))
         for position, method in enumerate(methods):
             shift = 0.75 * ((position + 0.5) / len(methods) - 0.5)  # side by side, as many values coincide
@@ -92,31 +94,33 @@ def by_cardinality(comparisons: Sequence[Comparison], ax: Any) -> Any:
                 if chosen:
                     draw_series(ax, chosen, shift)
     ax.use_sticky_edges = False
-    ax.set_xticks([comparison.k for comparison in comparisons])
+    ax.set_xticks([counts_total(c.k) for c in comparisons], [counts_text(c.k) for c in comparisons])
     ax.set(xlabel=r"cardinality $k$", ylabel=r"$x^TAx \,/\, x^TBx$")
     ax.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax
 
 
-def draw_series(ax: Any, pairs: Sequence[tuple[int, Row]], shift: float) -> None:
+def draw_series(ax: Any, pairs: Sequence[tuple[int, ComparisonRow]], shift: float) -> None:
     """The rows of one method for several k, all valid or all not; a bound has a thin level line behind its mark."""
     row, values = pairs[0][1], [row.value for _, row in pairs]
     name = f"{row.method} bound" if row.side == "upper" else row.method
-    draw(ax, [k + shift for k, _ in pairs], values, row, label=named(name, row.valid))
+    draw_marks(ax, [k + shift for k, _ in pairs], values, row, label=row_label(name, row.valid))
     if row.side == "upper":
         left, right = [k - 0.4 for k, _ in pairs], [k + 0.4 for k, _ in pairs]
-        ax.hlines(values, left, right, color=mark(row)[1], linewidth=0.8, linestyle="-" if row.valid else ":")
+        ax.hlines(values, left, right, color=marker_of(row)[1], linewidth=0.8, linestyle="-" if row.valid else ":")
 
 
-def draw(ax: Any, x: list[float], y: list[float], row: Row, *, label: str | None = None, size: int = 6) -> None:
+def draw_marks(
+    ax: Any, x: list[float], y: list[float], row: ComparisonRow, *, label: str | None = None, size: int = 6
+) -> None:
     """Marks of one method, pale and hollow where they do not count; those of bounds are bold, having no area."""
-    marker, color = mark(row)
+    marker, color = marker_of(row)
     fill, alpha = ("full", 1.0) if row.valid else ("none", 0.4)
     look = {"color": color, "linestyle": "none", "fillstyle": fill, "alpha": alpha, "label": label}
     ax.plot(x, y, marker, markersize=size, markeredgewidth=1.6 if row.side == "upper" else 1.0, **look)
 
 
-def mark(row: Row) -> tuple[str, str]:
+def marker_of(row: ComparisonRow) -> tuple[str, str]:
     """Marker and colour of a method: colours are its own among those of its side."""
     from .compare_methods import METHODS
 
@@ -125,6 +129,6 @@ def mark(row: Row) -> tuple[str, str]:
     return MARKERS[at], f"C{sum(side == row.side for side, _ in titles[:at])}"
 
 
-def named(label: str, valid: bool) -> str:
+def row_label(label: str, valid: bool) -> str:
     """The label, marked where the row does not count."""
     return label if valid else f"{label} (not valid)"

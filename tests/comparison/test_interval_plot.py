@@ -4,8 +4,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from dcgev_cvx import InvalidParameter, compare
-from dcgev_cvx.comparison import METHODS, Comparison, Row, comparison_plot
-from dcgev_cvx.comparison.interval_plot import figure_of, mark
+from dcgev_cvx.comparison import METHODS, Comparison, ComparisonRow, comparison_plot
+from dcgev_cvx.comparison.interval_plot import figure_of, marker_of
 from dcgev_cvx.datasets import pitprops
 
 
@@ -15,7 +15,7 @@ def ax():
 
 
 def test_every_method_has_its_own_marker_and_its_own_colour_on_its_side():
-    marks = {(method.side, mark(Row(method.title, method.side))) for method in METHODS.values()}
+    marks = {(method.side, marker_of(ComparisonRow(method.title, method.side))) for method in METHODS.values()}
     assert len({marker for _, (marker, _) in marks}) == len(METHODS)
     for side in ("lower", "upper"):
         colors = [color for where, (_, color) in marks if where == side]
@@ -40,7 +40,7 @@ def test_several_k_are_drawn_side_by_side(six, ax):
 
 
 def test_what_does_not_count_is_marked(ax):
-    rows = (Row("no SDP", "upper", 1.0, "", False), Row("no SDP", "upper", 2.0, "", True))
+    rows = (ComparisonRow("no SDP", "upper", 1.0, "", False), ComparisonRow("no SDP", "upper", 2.0, "", True))
     comparison_plot([Comparison(pitprops(), k, (row,), 0.0) for k, row in enumerate(rows, 1)], ax)
     looks = {line.get_label(): line.get_alpha() for line in ax.get_lines()}
     assert looks == {"no SDP bound": 1.0, "no SDP bound (not valid)": 0.4}
