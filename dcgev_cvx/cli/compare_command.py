@@ -82,7 +82,7 @@ def cardinalities(text: str, n: int) -> list[int]:
     >>> cardinalities("2:5", 13), cardinalities("2,6", 13)
     ([2, 3, 4, 5], [2, 6])
     """
-    from ..certificates import checked_k
+    from ..solutions import checked_k
 
     try:
         if ":" in text:

@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Any
 
 from .._numerics.checks import as_callback, as_flag, as_generator, as_number, listed, one_of
-from ..certificates import checked_k
 from ..errors import DCGEVError, InvalidParameter
 from ..pencils import Pencil, expect_pencil
 from ..relaxations.bounds import check_sdp_size
+from ..solutions import checked_k
 from . import methods as by
 from .methods import Context
 from .rows import Comparison, Interrupted, Row, Side

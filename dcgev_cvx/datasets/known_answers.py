@@ -10,9 +10,9 @@ from importlib.resources import files
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector, as_flag, as_generator, as_number, as_whole, frozen
-from ..certificates import checked_k
 from ..errors import InvalidParameter
 from ..pencils import Pencil
+from ..solutions import checked_k
 
 
 def pitprops() -> Pencil:

@@ -28,9 +28,9 @@ import numpy as np
 from .._numerics.checks import LARGEST_POWER, UNIT_ROUNDOFF, Matrix, Vector, as_number, as_real, as_vector, one_of
 from .._numerics.proofs import ATTEMPTS, TINY, lambda_max_bound, up
 from .._numerics.selection import top_sum
-from ..certificates import checked_k
 from ..errors import InvalidParameter, InvalidPencil
 from ..pencils import Gram, Pencil, expect_pencil
+from ..solutions import checked_k
 from ..steps.scaling import Scaling, unit_lengths
 
 Scale: TypeAlias = Literal["diagonal", "identity"]

@@ -8,8 +8,8 @@ and max tr(X(A + U + …)) over tr(XB) = 1, X ⪰ 0 is an eigenvalue.
 
 from .. import models
 from .._numerics.checks import Vector, as_number
-from ..certificates import checked_k
 from ..pencils import Pencil
+from ..solutions import checked_k
 from .bounds import Scale, homogeneous_bound, largest_valid_k, penalized_bound, radius_bound, scale_vector
 from .relaxation import Relaxation
 from .solving import ScaledData, Solver, solved_sdp

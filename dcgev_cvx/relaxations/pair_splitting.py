@@ -21,8 +21,9 @@ from scipy.linalg import LinAlgError, eigh
 
 from .._numerics.checks import Index, Matrix, Vector, frozen
 from .._numerics.selection import largest_first
-from ..certificates import checked_k, on_support
+from ..certificates import on_support
 from ..pencils import Pencil
+from ..solutions import checked_k
 from .pairwise import PairDual, charges, pair_dual, pairwise_bound
 from .relaxation import Dimacs, Relaxation, round_off
 

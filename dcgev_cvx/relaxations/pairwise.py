@@ -21,9 +21,9 @@ import numpy as np
 from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, as_real
 from .._numerics.proofs import TINY, lambda_max_bound
 from .._numerics.selection import top_sum
-from ..certificates import checked_k
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
+from ..solutions import checked_k
 from .bounds import dense_bound, entries
 
 
