@@ -18,6 +18,7 @@ import numpy as np
 from .._numerics.checks import Vector
 from .._numerics.selection import keep_largest, parameter_for_count
 from .._numerics.text_tables import count
+from ..budgets import Budget
 from ..certificates import on_support, renormalize, value
 from ..errors import SolverFailed
 from ..pencils import Pencil
@@ -250,8 +251,9 @@ def entrywise(context: Context, row: Row, budget: Literal["paper", "valid"]) -> 
     relaxed = entrywise_sdp(context.pencil, radius, k=context.k, time_limit=limit, force=force)
     if budget == "valid":
         return with_bound(context, row, relaxed, f"valid, radius² = {radius * radius:.4g}")
+    asked = Budget.of(context.pencil, context.k)
     wrong = "not a valid bound: k·λmin(B) < 1, so ‖x‖₁ ≤ k can cut off the optimum"
-    return with_bound(context, row, relaxed, "valid here, k·λmin(B) ≥ 1" if relaxed.valid_k >= context.k else wrong)
+    return with_bound(context, row, relaxed, "valid here, k·λmin(B) ≥ 1" if relaxed.valid_for.covers(asked) else wrong)
 
 
 def homogeneous(context: Context, row: Row) -> Row:
@@ -283,6 +285,6 @@ def exact_bound(context: Context, row: Row) -> Row:
 
 def with_bound(context: Context, row: Row, relaxed: Relaxation, status: str) -> Row:
     """The row of a relaxation's proved bound; one that is infinite or holds for smaller k only is not valid."""
-    valid = relaxed.valid_k >= context.k and math.isfinite(relaxed.upper_bound)
+    valid = relaxed.valid_for.covers(Budget.of(context.pencil, context.k)) and math.isfinite(relaxed.upper_bound)
     status += f"; {relaxed.solver}: {relaxed.status}, worst DIMACS error {relaxed.dimacs.worst:.0e}"
     return replace(row, status=status, ok=valid, seconds=relaxed.seconds, value=relaxed.upper_bound, valid=valid)
