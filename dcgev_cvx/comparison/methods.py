@@ -253,7 +253,7 @@ def entrywise_row(context: Context, row: ComparisonRow, budget: Literal["paper",
     relaxed = entrywise_sdp(context.pencil, radius, k=context.total, time_limit=limit, force=force)
     if budget == "valid":
         return with_bound(context, row, relaxed, f"valid, radius² = {radius * radius:.4g}")
-    asked = Budget.of(context.pencil, context.k)
+    asked = context.budget
     wrong = "not a valid bound: k·λmin(B) < 1, so ‖x‖₁ ≤ k can cut off the optimum"
     return with_bound(context, row, relaxed, "valid here, k·λmin(B) ≥ 1" if relaxed.valid_for.covers(asked) else wrong)
 
@@ -287,6 +287,6 @@ def exact_bound_row(context: Context, row: ComparisonRow) -> ComparisonRow:
 
 def with_bound(context: Context, row: ComparisonRow, relaxed: Relaxation, status: str) -> ComparisonRow:
     """The row of a relaxation's proved bound; one that is infinite or holds for smaller k only is not valid."""
-    valid = relaxed.valid_for.covers(Budget.of(context.pencil, context.k)) and math.isfinite(relaxed.upper_bound)
+    valid = relaxed.valid_for.covers(context.budget) and math.isfinite(relaxed.upper_bound)
     status += f"; {relaxed.solver}: {relaxed.status}, worst DIMACS error {relaxed.dimacs.worst:.0e}"
     return replace(row, status=status, ok=valid, seconds=relaxed.seconds, value=relaxed.upper_bound, valid=valid)

@@ -42,7 +42,6 @@ from .._numerics.proofs import ATTEMPTS, TINY, lambda_max_bound, up
 from ..budgets import Budget, Cardinality
 from ..errors import InvalidParameter, InvalidPencil
 from ..pencils import Gram, Pencil, expect_pencil
-from ..solutions import checked_k
 from ..steps.scaling import Scaling, unit_lengths
 from .dual_matrices import Dual, charged_bound, dual_of, entries, numbers
 

@@ -26,7 +26,6 @@ from .._numerics.deadline import Deadline
 from ..budgets import Budget, Cardinality
 from ..certificates import on_support
 from ..pencils import Pencil
-from ..solutions import checked_k
 from .pairwise import PairDual, charges, pair_dual, pairwise_bound
 from .relaxation import Dimacs, Relaxation, round_off
 
