@@ -25,13 +25,13 @@ from ._numerics.gram import is_large, large_table, spread, standardized_factor
 from ._numerics.text_tables import printable
 from .algorithms import sparse_fda
 from .builders import cca_pencil, pca_pencil
-from .certificates import Solution
 from .errors import InvalidParameter
 from .pencils import Gram, Pencil
 from .search.components import components, components_by_penalty
 from .search.deflation import Deflation, rule_of
 from .search.fisher import fisher_solve
 from .search.solve import EFFORTS, Effort, constructed
+from .solutions import Solution
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin

@@ -86,4 +86,4 @@ def test_the_conda_recipe_asks_for_what_pyproject_asks_for():
     asked = recipe.split("\n  run:\n")[1].split("\ntests:")[0].replace(" >=", ">=")
     assert core <= {line.removeprefix("    - ") for line in asked.splitlines()}
     assert f'version: "{dcgev_cvx.__version__}"' in recipe
-    assert f"python_min: \"{PROJECT['requires-python'].removeprefix('>=')}\"" in recipe
+    assert f'python_min: "{PROJECT["requires-python"].removeprefix(">=")}"' in recipe
