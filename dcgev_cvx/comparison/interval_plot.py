@@ -9,8 +9,8 @@ from .._numerics.checks import expect, listed, shown
 from ..errors import InvalidParameter
 from .rows import Comparison, ComparisonRow, counts_text, counts_total
 
-MARKERS = "osD^vPXh*1234+x|_."
-"""One for each method in the order of METHODS: they tell methods apart in grey too."""
+MARKERS = "osD^vPXh<>pHd81234+x|_.*"
+"""One for each method in the order of METHODS, rivals last: they tell methods apart in grey too."""
 LEAST_SPAN = 0.01
 """The least width of the axis of values, relative to the values: rounding errors do not look like a gap."""
 
@@ -124,7 +124,8 @@ def marker_of(row: ComparisonRow) -> tuple[str, str]:
     """Marker and colour of a method: colours are its own among those of its side."""
     from .compare_methods import METHODS
 
-    titles = [(method.side, method.title) for method in METHODS.values()]
+    methods = sorted(METHODS.values(), key=lambda method: method.rival)
+    titles = [(method.side, method.title) for method in methods]
     at = titles.index((row.side, row.method))
     return MARKERS[at], f"C{sum(side == row.side for side, _ in titles[:at])}"
 
