@@ -13,7 +13,8 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 
 from .._numerics.checks import Index, Matrix, Vector, as_generator
 from .._numerics.extras import require
-from ..pencils import Gram, Pencil, cca_pencil
+from ..builders import cca_pencil
+from ..pencils import Gram, Pencil
 from ..search.components import components
 from .report import Experiment, Figure, Finding, Panel, Section, Table, agreement
 from .running import Settings, Task

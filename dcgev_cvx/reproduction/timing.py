@@ -21,7 +21,7 @@ from ..penalties import LogPenalty
 from ..pencils import Gram, Pencil
 from ..programs import MACHINE_EPS
 from ..rivals.gpower import ascend, gamma_max, unit
-from ..rivals.sparse_pca import Run, factor, longest_column, search_penalty
+from ..rivals.sparse_pca import Run, longest_column, search_penalty
 from ..rivals.spca import penalized
 from ..steps.closed import soft_threshold
 from .report import Finding, agreement
@@ -108,7 +108,7 @@ def rho_max(C: Matrix, x: Vector) -> float:
 def spca(pencil: Pencil, k: int) -> Method:
     """SPCA as an elastic net on data, ridge λmax(A) (Eq:EN-SPCA)."""
     ridge = pencil.lambda_max
-    correlation = np.sort(np.abs(pencil.A @ pencil.leading_vector))
+    correlation = np.sort(np.abs(pencil.A_dot(pencil.leading_vector)))
     # at 2|cᵢ| of the k-th variable k survive the first regression: begin near it, not at far too large penalties
     high = 2.0 * min(float(correlation[-1]), 2.0 * float(correlation[-k]))
     return partial(penalized, pencil, ridge), high
@@ -116,13 +116,13 @@ def spca(pencil: Pencil, k: int) -> Method:
 
 def gpower(pencil: Pencil, k: int) -> Method:
     """GPower ℓ0 on data, with the stopping tolerance of its authors (Eq:journee)."""
-    C = factor(pencil)
+    C = pencil.A_factor()
     return partial(ascend, C, tol=1e-4), gamma_max(C)
 
 
 def dc_pca(pencil: Pencil, k: int, start: Vector | None = None) -> Method:
     """DC-PCA on data (ALG-S) from a given start, or near the longest column: then the start is part of the time."""
-    C = factor(pencil)
+    C = pencil.A_factor()
 
     def begin() -> Vector:
         return krylov_start(C) if start is None else start
