@@ -1,6 +1,6 @@
 from . import datasets, exact, models, plotting, relaxations, rivals, steps, teach, verify
 from .algorithms import dc_pca, sparse_fda, sparse_gev
-from .certificates import Certificate, Solution, certify, renormalize
+from .certificates import Certificate, certify, renormalize
 from .comparison import Comparison, compare
 from .dc import DCProgram
 from .errors import (
@@ -16,13 +16,15 @@ from .errors import (
 )
 from .estimators import DCCCA, DCFDA, DCPCA
 from .mm import Iterate, MMResult, Status, Stop, iterate, minimize
+from .penalties import ExponentialPenalty, L1Penalty, LogPenalty, card, card_eps
 from .pencils import Gram, Pencil, cca_pencil, fda_pencil, fda_vectors, pca_pencil
-from .programs import ExponentialPenalty, L1Penalty, LogPenalty, SparseFDA, SparseGEV, card, card_eps
+from .programs import SparseFDA, SparseGEV
 from .search.components import Components, components
 from .search.deflation import deflate
 from .search.fisher import FisherPath, fisher_path, fisher_solve, least_squares_form
 from .search.path import Path, path, rho_max
 from .search.solve import solve
+from .solutions import Solution
 from .steps.backend import Backend
 
 __version__: str

@@ -23,13 +23,13 @@ from ._numerics.data_tables import Table, as_table, class_means, in_row_order, r
 from ._numerics.extras import require
 from ._numerics.text_tables import printable
 from .algorithms import sparse_fda
-from .certificates import Solution
 from .errors import InvalidParameter
 from .pencils import Gram, Pencil, cca_pencil, pca_pencil, row_blocks
 from .search.components import components, components_by_penalty
 from .search.deflation import Deflation, rule_of
 from .search.fisher import fisher_solve
 from .search.solve import EFFORTS, Effort, constructed
+from .solutions import Solution
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin

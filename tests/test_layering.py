@@ -18,8 +18,10 @@ LAYERS = [
     "_numerics",
     "pencils",
     "budgets",
+    "penalties",
     "programs",
     "certificates",
+    "solutions",
     "datasets",
     "models",
     "steps",
@@ -40,7 +42,7 @@ LAYERS = [
 ]
 """The rooms from the ground up: each imports only rooms to its left."""
 
-WITHOUT_CVXPY = ["errors", "_numerics", "pencils", "budgets", "programs", "certificates"]
+WITHOUT_CVXPY = ["errors", "_numerics", "pencils", "budgets", "penalties", "programs", "certificates", "solutions"]
 """The referee and what it stands on."""
 
 HEAVY = ["cvxpy", "scipy.optimize", "sklearn", "matplotlib", "numba", "pandas", "rich"]

@@ -77,3 +77,13 @@ def test_the_version_is_stated_once():
     assert "version" in PROJECT["dynamic"]
     assert "\nversion:" not in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"## [{dcgev_cvx.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_conda_recipe_asks_for_what_pyproject_asks_for():
+    recipe = (ROOT / "conda-recipe" / "recipe.yaml").read_text(encoding="utf-8")
+    core = {line.partition(";")[0].strip() for line in PROJECT["dependencies"]} - {f"cvxpy-base>={OLDEST_CVXPY}"}
+    core = {line for line in core if not line.startswith("ecos")}  # not on conda-forge for every platform
+    asked = recipe.split("\n  run:\n")[1].split("\ntests:")[0].replace(" >=", ">=")
+    assert core <= {line.removeprefix("    - ") for line in asked.splitlines()}
+    assert f'version: "{dcgev_cvx.__version__}"' in recipe
+    assert f'python_min: "{PROJECT["requires-python"].removeprefix(">=")}"' in recipe

@@ -24,7 +24,8 @@ from dcgev_cvx import (
     card,
     card_eps,
 )
-from dcgev_cvx.programs import FEASIBILITY_SLACK, MACHINE_EPS, expect_program, log_scale, smallest_tau
+from dcgev_cvx.penalties import log_scale
+from dcgev_cvx.programs import FEASIBILITY_SLACK, MACHINE_EPS, expect_program, smallest_tau
 
 epsilons = st.sampled_from([1.0, 1e-2, 1e-4, 1e-8, 2.2e-16])
 SHIFTS = ["identity", "metric"]

@@ -10,10 +10,10 @@ Usage:
 """
 
 import argparse
-import shutil
 from pathlib import Path
 from typing import Any
 
+from .._numerics.output_files import write_file
 from ..errors import InvalidParameter
 from .console import add_command, chosen_script
 
@@ -31,6 +31,6 @@ def run(args: argparse.Namespace) -> int:
         copy = Path(starter.name)
         if copy.exists():
             raise InvalidParameter(f"{copy} exists already: run `python {copy}`, or rename it to start again.")
-        shutil.copyfile(starter, copy)
+        write_file(copy, starter.read_bytes())
         print(f"{copy} is in the current folder: fill it in, then run `python {copy}`.")
     return 0

@@ -23,7 +23,7 @@ from typing import Any
 from .._numerics.checks import Vector
 from .._numerics.text_tables import count, facts, table
 from ..algorithms import sparse_gev
-from ..certificates import Solution, renormalize, value
+from ..certificates import renormalize, value
 from ..errors import InvalidParameter
 from ..mm import Iterate, MMResult, Stop
 from ..pencils import Pencil
@@ -31,6 +31,7 @@ from ..search.components import Components, components
 from ..search.explained_variance import is_variance
 from ..search.fisher import fisher_solve
 from ..search.solve import solve
+from ..solutions import Solution
 from . import console
 from .problem import described, mean_difference, read_problem
 

@@ -9,6 +9,6 @@
 
 from .compare_methods import METHODS, compare
 from .interval_plot import comparison_plot
-from .rows import Comparison, Interrupted, Row
+from .rows import Comparison, ComparisonInterrupted, ComparisonRow
 
-__all__ = ["METHODS", "Comparison", "Interrupted", "Row", "compare", "comparison_plot"]
+__all__ = ["METHODS", "Comparison", "ComparisonInterrupted", "ComparisonRow", "compare", "comparison_plot"]

@@ -22,9 +22,9 @@ import numpy as np
 from .._numerics.checks import Index, Vector, as_callback, as_number, as_vector, as_whole
 from .._numerics.proofs import times
 from .._numerics.selection import largest_first
-from ..certificates import checked_k
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
+from ..solutions import checked_k
 from .enumeration import scaled_pencil, try_all
 from .node_bounds import Node, NodeBounds
 from .results import ExactSolution, ExactStatus, Progress, exact_from

@@ -13,11 +13,11 @@ import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Vector
 from .._numerics.proofs import ATTEMPTS, GROWTH, TINY, is_definite, times
-from ..certificates import Solution, checked_k, solution_of
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, expect_pencil
 from ..relaxations.bounds import cheap_bound
 from ..search.exchange_table import support_values, tables_of
+from ..solutions import Solution, checked_k, solution_of
 from ..steps.scaling import Scaling
 from .results import ExactSolution, exact_from
 

@@ -18,10 +18,11 @@ from scipy.linalg.blas import dger  # pyright: ignore[reportAttributeAccessIssue
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_number, as_whole
 from .._numerics.selection import keep_largest, largest_first, parameter_for_count
-from ..certificates import certify, checked_k
+from ..certificates import certify
 from ..errors import InvalidParameter
 from ..pencils import Pencil
 from ..search.matching_program import program_of, stationary_near
+from ..solutions import checked_k
 from ..steps.kernels import weighted_lasso
 
 RIDGE = 0.03

@@ -17,8 +17,9 @@ import numpy as np
 from .._numerics.checks import Matrix, Vector
 from .._numerics.selection import keep_largest
 from ..certificates import on_support, value
+from ..penalties import LogPenalty
 from ..pencils import Gram, Pencil
-from ..programs import MACHINE_EPS, LogPenalty
+from ..programs import MACHINE_EPS
 from ..rivals.gpower import ascend, gamma_max, unit
 from ..rivals.sparse_pca import Run, factor, longest_column, search_penalty
 from ..rivals.spca import penalized

@@ -15,7 +15,7 @@ Examples
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from ..certificates import Solution
+from ..solutions import Solution
 from .dspca import dspca
 from .gpower import gpower
 from .gspca import gspca

@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector, as_number, as_whole, one_of
-from ..certificates import Solution
 from ..pencils import Pencil
+from ..solutions import Solution
 from .sparse_pca import Run, best_loadings, factor, finished, longest_column, pca_problem, search_penalty
 
 FEW = 0.25

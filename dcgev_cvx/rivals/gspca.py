@@ -8,8 +8,9 @@ import numpy as np
 from scipy.linalg import eigh
 
 from .._numerics.checks import Index, Matrix, Vector
-from ..certificates import Solution, on_support
+from ..certificates import on_support
 from ..pencils import Pencil
+from ..solutions import Solution
 from .sparse_pca import finished, pca_problem
 
 HALVINGS = 40

@@ -6,8 +6,9 @@ import numpy as np
 
 from .._numerics.checks import as_flag
 from .._numerics.selection import keep_largest
-from ..certificates import Solution, renormalize
+from ..certificates import renormalize
 from ..pencils import Pencil
+from ..solutions import Solution
 from ..steps.closed import soft_threshold
 from .sparse_pca import Run, finished, pca_problem, search_penalty
 

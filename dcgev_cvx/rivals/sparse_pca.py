@@ -10,11 +10,12 @@ import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector
 from .._numerics.selection import largest_first, parameter_for_count
-from ..certificates import Solution, checked_k, on_support, solution_of
+from ..certificates import on_support
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, expect_pencil
 from ..programs import smallest_tau
 from ..search.constructions import spread
+from ..solutions import Solution, checked_k, solution_of
 from ..steps.scaling import Scaling
 
 SAFE_SIZE = 1e50

@@ -9,9 +9,10 @@ from .._numerics.checks import Matrix, Vector, as_flag, as_number, as_numbers
 from .._numerics.extras import require
 from .._numerics.selection import keep_largest
 from .._numerics.threads import quiet
-from ..certificates import Solution, renormalize
+from ..certificates import renormalize
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil
+from ..solutions import Solution
 from .sparse_pca import Run, factor, finished, pca_problem, search_penalty
 
 Regression = Callable[[Vector, Vector], Vector]

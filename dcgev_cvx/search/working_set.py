@@ -15,9 +15,9 @@ import numpy as np
 
 from .._numerics.checks import Index, Matrix, Vector
 from .._numerics.selection import largest_first
-from ..certificates import Solution, solution_of
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil
+from ..solutions import Solution, solution_of
 
 WORKING_SET = 500
 """Variables kept, or 10k if that is more: one pass over the data and a small dense matrix."""

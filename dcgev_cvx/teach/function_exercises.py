@@ -14,8 +14,9 @@ import numpy as np
 from .._numerics.checks import Matrix, Vector, frozen, shown
 from ..certificates import snap
 from ..errors import DCGEVError
+from ..penalties import ExponentialPenalty
 from ..pencils import Pencil
-from ..programs import ExponentialPenalty, SparseGEV
+from ..programs import SparseGEV
 from .guarded_calls import Unusable, called, returned_number, returned_vector
 from .verdicts import Verdict, all_of, judge_step, judge_trial, random_point, text, trial_points
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dcgev_cvx import comparison
+from dcgev_cvx import comparison, datasets
 from dcgev_cvx.cli import main
-from dcgev_cvx.cli.compare_command import cardinalities
+from dcgev_cvx.cli.compare_command import budgets
 from dcgev_cvx.errors import InvalidParameter
 
 QUICK = ["--methods", "solve,homogeneous,exact"]
@@ -92,7 +92,7 @@ def test_cca_and_fda_from_data_files(capsys, tmp_path):
     np.savetxt(tmp_path / "x.csv", X, delimiter=",", header="a,b,c,d,e", comments="")
     np.savetxt(tmp_path / "y.csv", Y, delimiter=",", header="p,q,r,s", comments="")
     views = ["--task", "cca", "--X", str(tmp_path / "x.csv"), "--Y", str(tmp_path / "y.csv")]
-    assert main(["compare", *views, "-k", "4", *QUICK]) == 0
+    assert main(["compare", *views, "-k", "2+2", *QUICK]) == 0
     assert "B dense" in capsys.readouterr().out
     labels = tmp_path / "labels.csv"
     labels.write_text("\n".join("01"[int(v > 0)] for v in z[:, 0]), encoding="utf-8")
@@ -106,12 +106,13 @@ def test_a_time_limit_reports_what_it_has(capsys):
 
 
 def test_ranges():
-    assert cardinalities("6", 13) == [6]
-    assert cardinalities("2:4", 13) == [2, 3, 4]
-    assert cardinalities("2,5", 13) == [2, 5]
+    pencil = datasets.pitprops()
+    assert budgets("6", pencil) == [6]
+    assert budgets("2:4", pencil) == [2, 3, 4]
+    assert budgets("2,5", pencil) == [2, 5]
     for text, words in (("six", "not a cardinality"), ("4:2", "empty range"), ("2:14", "k = 14"), ("1:2:3", "not a")):
         with pytest.raises(InvalidParameter, match=words):
-            cardinalities(text, 13)
+            budgets(text, pencil)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def test_ranges():
     ],
 )
 def test_bad_input_is_one_line_before_any_work(capsys, monkeypatch, options, words):
-    monkeypatch.setattr("dcgev_cvx.comparison.compare_methods.run", lambda *args: pytest.fail("work was done"))
+    monkeypatch.setattr("dcgev_cvx.comparison.compare_methods.row_by", lambda *args: pytest.fail("work was done"))
     assert main(["compare", "pitprops", *options]) == 2
     error = capsys.readouterr().err
     assert words in error
