@@ -16,7 +16,7 @@ from .errors import (
 )
 from .estimators import DCCCA, DCFDA, DCPCA
 from .mm import Iterate, MMResult, Status, Stop, iterate, minimize
-from .penalties import ExponentialPenalty, L1Penalty, LogPenalty, card, card_eps
+from .penalties import MCP, SCAD, ExponentialPenalty, L1Penalty, LogPenalty, LqPenalty, card, card_eps
 from .pencils import Gram, Pencil, cca_pencil, fda_pencil, fda_vectors, pca_pencil
 from .programs import SparseFDA, SparseGEV
 from .search.components import Components, components
@@ -33,6 +33,8 @@ __all__ = [
     "DCCCA",
     "DCFDA",
     "DCPCA",
+    "MCP",
+    "SCAD",
     "Backend",
     "Certificate",
     "Comparison",
@@ -49,6 +51,7 @@ __all__ = [
     "Iterate",
     "L1Penalty",
     "LogPenalty",
+    "LqPenalty",
     "MMResult",
     "MissingPackage",
     "Path",

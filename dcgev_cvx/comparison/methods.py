@@ -76,7 +76,7 @@ class Context:
         """The homogeneous SDP, whose bound and whose rounded vector are two rows."""
         from ..relaxations import homogeneous_sdp
 
-        return homogeneous_sdp(self.pencil, self.budget, time_limit=self.time_limit, force=self.force)
+        return homogeneous_sdp(self.pencil, self.total, time_limit=self.time_limit, force=self.force)
 
     @cached_property
     def exact(self) -> ExactSolution:
@@ -210,6 +210,14 @@ def l1_ball_row(context: Context, row: ComparisonRow, solver: str) -> Comparison
     return with_vector(context, row, renormalize(pencil, largest), status)
 
 
+def rival_row(context: Context, row: ComparisonRow, name: str) -> ComparisonRow:
+    """A rival of the paper, or DC-PCA brought to k as the rivals are."""
+    from .. import rivals
+
+    found = getattr(rivals, name)(context.pencil, context.budget.total)
+    return with_vector(context, row, found.x, f"{found.method}; no proof")
+
+
 def exact_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     """The best vector of branch and bound."""
     found = context.exact
@@ -253,9 +261,9 @@ def entrywise_row(context: Context, row: ComparisonRow, budget: Literal["paper",
     relaxed = entrywise_sdp(context.pencil, radius, k=context.total, time_limit=limit, force=force)
     if budget == "valid":
         return with_bound(context, row, relaxed, f"valid, radius² = {radius * radius:.4g}")
-    holds = relaxed.valid_for.covers(context.budget)
+    asked = context.budget
     wrong = "not a valid bound: k·λmin(B) < 1, so ‖x‖₁ ≤ k can cut off the optimum"
-    return with_bound(context, row, relaxed, "valid here, k·λmin(B) ≥ 1" if holds else wrong)
+    return with_bound(context, row, relaxed, "valid here, k·λmin(B) ≥ 1" if relaxed.valid_for.covers(asked) else wrong)
 
 
 def homogeneous_row(context: Context, row: ComparisonRow) -> ComparisonRow:
@@ -267,13 +275,13 @@ def pairwise_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     """The pairwise SDP, which is at least as tight as the homogeneous one."""
     from ..relaxations import pairwise_sdp
 
-    relaxed = pairwise_sdp(context.pencil, context.budget, time_limit=context.time_limit, force=context.force)
+    relaxed = pairwise_sdp(context.pencil, context.total, time_limit=context.time_limit, force=context.force)
     return with_bound(context, row, relaxed, f"valid for every B; {relaxed.rank_in_words}")
 
 
 def no_sdp_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     """The better of λmax(A, B) and sums of k entries of a row."""
-    bound = cheap_bound(context.pencil, context.budget)
+    bound = cheap_bound(context.pencil, context.total)
     status = "valid: the better of λmax(A,B) and k-row sums"
     return replace(row, value=bound, status=status, valid=math.isfinite(bound), ok=math.isfinite(bound))
 
