@@ -1,7 +1,7 @@
 from . import datasets, exact, models, plotting, relaxations, rivals, steps, teach, verify
 from .algorithms import dc_pca, sparse_fda, sparse_gev
 from .certificates import Certificate, certify, renormalize
-from .comparison import Comparison, compare
+from .comparison import Comparison, Study, compare, family, study
 from .dc import DCProgram
 from .errors import (
     DataUnavailable,
@@ -63,6 +63,7 @@ __all__ = [
     "SparseGEV",
     "Status",
     "Stop",
+    "Study",
     "Unbounded",
     "card",
     "card_eps",
@@ -74,6 +75,7 @@ __all__ = [
     "dc_pca",
     "deflate",
     "exact",
+    "family",
     "fda_pencil",
     "fda_vectors",
     "fisher_path",
@@ -93,6 +95,7 @@ __all__ = [
     "sparse_fda",
     "sparse_gev",
     "steps",
+    "study",
     "teach",
     "verify",
 ]

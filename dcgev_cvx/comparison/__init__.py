@@ -8,7 +8,10 @@
 """
 
 from .compare_methods import METHODS, compare
+from .families import FAMILIES, Instance, family
 from .interval_plot import comparison_plot
 from .rows import Comparison, ComparisonInterrupted, ComparisonRow
+from .study import Study, StudyInterrupted, study
 
-__all__ = ["METHODS", "Comparison", "ComparisonInterrupted", "ComparisonRow", "compare", "comparison_plot"]
+__all__ = ["FAMILIES", "Instance", "Study", "StudyInterrupted", "family", "study"]
+__all__ += ["METHODS", "Comparison", "ComparisonInterrupted", "ComparisonRow", "compare", "comparison_plot"]
