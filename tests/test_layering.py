@@ -17,6 +17,7 @@ LAYERS = [
     "errors",
     "_numerics",
     "pencils",
+    "builders",
     "budgets",
     "penalties",
     "programs",
