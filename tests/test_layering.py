@@ -36,7 +36,6 @@ LAYERS = [
     "verify",
     "teach",
     "estimators",
-    "reproduction",
     "plotting",
     "cli",
 ]

@@ -28,7 +28,6 @@ COMMANDS = (
     "study",
     "solve",
     "path",
-    "reproduce",
     "solvers",
     "verify",
     "vectors",
