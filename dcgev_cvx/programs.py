@@ -382,7 +382,8 @@ def penalty_size(program: Program, x: Vector) -> float:
 
 def set_penalty(program: Program, letter: str, price: float, eps: float, penalty: Penalty | None) -> None:
     """Set the price ρ̃ or ν, ε, the penalty and its coefficient; raise where the slopes at zero overflow."""
-    price, eps, penalty = as_number(price, letter), as_eps(eps), as_penalty(penalty)
+    price, eps = as_number(price, letter), as_eps(eps)
+    penalty = as_penalty(penalty, eps)
     coefficient = penalty.coefficient(price, eps)
     vars(program).update({letter: price, "eps": eps, "penalty": penalty, "coefficient": coefficient})
     if not math.isfinite(program.pencil.n * max(map(abs, penalty_at_zero(program)))):

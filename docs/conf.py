@@ -52,7 +52,7 @@ templates_path = ["_templates"]
 html_theme = "furo"
 html_title = "dcgev_cvx"
 html_static_path = ["_static"]
-html_css_files = ["site.css", "moving-picture.css"]
+html_css_files = ["site.css", "moving-picture.css", "whole-method.css"]
 html_show_sphinx = False
 
 # Pages
@@ -115,7 +115,11 @@ intersphinx_mapping = inventories.intersphinx_mapping(HERE / "_build" / "invento
 intersphinx_timeout = 5
 
 
-SCRIPTS = {"moving-picture": ("mm.js", "contours.js", "moving-picture.js"), "moving-loadings": ("loadings.js",)}
+SCRIPTS = {
+    "moving-picture": ("mm.js", "contours.js", "moving-picture.js"),
+    "moving-loadings": ("loadings.js",),
+    "whole-method": ("sparse-eigen.js", "whole-method.js"),
+}
 """The scripts of _static that a page loads if it has an element of this class."""
 
 

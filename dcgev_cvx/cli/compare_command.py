@@ -145,19 +145,41 @@ def tell(k: Counts, method: str) -> None:
 
 
 def print_comparisons(found: list[Comparison], heading: str, *, several: bool, details: bool) -> None:
-    """One k: its two tables and the verdict; several: one table with a row per k, and all tables with --details."""
-    console.show(heading)
+    """The verdict in a sentence, then the tables of one k, or of several one row each, all tables with --details."""
+    from ..comparison.rows import counts_text
+    from .answers import best_sentence
+
+    if several:
+        console.show(several_sentence(found))
+    else:
+        (one,) = found
+        sides = one.best_lower, one.best_upper
+        verdict = best_sentence(one.pencil, counts_text(one.k), one.best_support, one.best_lower, *sides)
+        console.show(console.wrapped(verdict))
     if found[0].pencil.lambda_max <= 0.0:
         console.show("λmax(A,B) ≤ 0: no direction has a positive value; the largest is the least negative.")
+    console.show("", heading)
     for comparison in found if details or not several else []:
         endings = facts((row.method, row.status) for row in comparison.rows)
         console.show("", str(comparison), *(["", endings] if details else wrong(comparison)))
     if several:
         columns = ("k", "found", "by", "bound", "by", "gap %", "proved", "s")
         console.show("", table(columns, map(summary, found), words=(2, 4, 6)))
-        console.show("\nby: the first method that reaches the value, +N: so many others reach it too")
-        if not details and any(not row.ok for comparison in found for row in comparison.rows):
-            console.show("Some methods were skipped or did not end as they should: see --details.")
+        console.show("\nby: the first method that reaches the value, and how many others reach it too")
+        missing = [line for comparison in found for line in wrong(comparison)] if not details else []
+        console.show(*dict.fromkeys(missing))
+
+
+def several_sentence(found: list[Comparison]) -> str:
+    """How many of the optima are proved, and the largest gap that is left."""
+    from ..comparison.rows import counts_text
+
+    open_ones = [comparison for comparison in found if not comparison.gap.closed]
+    if not open_ones:
+        return f"The optimum is proved for all {len(found)} k."
+    worst = max(open_ones, key=lambda comparison: comparison.gap.relative)
+    proved = f"The optimum is proved for {len(found) - len(open_ones)} of {len(found)} k"
+    return f"{proved}; the largest gap left is {worst.gap.relative:.2%}, at k = {counts_text(worst.k)}."
 
 
 def wrong(comparison: Comparison) -> list[str]:

@@ -262,8 +262,9 @@ def entrywise_row(context: Context, row: ComparisonRow, budget: Literal["paper",
     relaxed = entrywise_sdp(context.pencil, radius, k=context.total, time_limit=limit, force=force)
     if budget == "valid":
         return with_bound(context, row, relaxed, f"valid, radius² = {radius * radius:.4g}")
+    asked = context.budget
     wrong = "not a valid bound: k·λmin(B) < 1, so ‖x‖₁ ≤ k can cut off the optimum"
-    return with_bound(context, row, relaxed, "valid here, k·λmin(B) ≥ 1" if relaxed.valid_k >= context.total else wrong)
+    return with_bound(context, row, relaxed, "valid here, k·λmin(B) ≥ 1" if relaxed.valid_for.covers(asked) else wrong)
 
 
 def homogeneous_row(context: Context, row: ComparisonRow) -> ComparisonRow:
@@ -295,6 +296,6 @@ def exact_bound_row(context: Context, row: ComparisonRow) -> ComparisonRow:
 
 def with_bound(context: Context, row: ComparisonRow, relaxed: Relaxation, status: str) -> ComparisonRow:
     """The row of a relaxation's proved bound; one that is infinite or holds for smaller k only is not valid."""
-    valid = relaxed.valid_k >= context.total and math.isfinite(relaxed.upper_bound)
+    valid = relaxed.valid_for.covers(context.budget) and math.isfinite(relaxed.upper_bound)
     status += f"; {relaxed.solver}: {relaxed.status}, worst DIMACS error {relaxed.dimacs.worst:.0e}"
     return replace(row, status=status, ok=valid, seconds=relaxed.seconds, value=relaxed.upper_bound, valid=valid)

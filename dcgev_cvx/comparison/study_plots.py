@@ -9,13 +9,14 @@ from .._numerics.canvas import axes_of
 from .._numerics.checks import one_of
 from ..errors import InvalidParameter
 from .compare_methods import METHODS
-from .interval_plot import MARKERS
 
 if TYPE_CHECKING:
     from .study import Study, StudyRow
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999")
 """Okabe and Ito's colours, which people with any colour vision tell apart."""
+METHOD_MARKERS = "osD^vPXh<>pHd81234+x|_.*"
+"""One for each method: they tell methods apart in grey too."""
 LEAST_GAP = 1e-3
 """In per cent: smaller gaps are drawn on this line, where the axis ends."""
 
@@ -124,7 +125,7 @@ def draw_line(ax: Any, at: int, method: str, x: Sequence[float], y: Any, suffix:
     upper = METHODS[method].side == "upper"
     look: Any = {
         "color": COLORS[at % len(COLORS)],
-        "marker": MARKERS[at % len(MARKERS)],
+        "marker": METHOD_MARKERS[at % len(METHOD_MARKERS)],
         "linestyle": "--" if upper else "-",
     }
     return ax.plot(x, y, label=METHODS[method].title + suffix, linewidth=1.3, markersize=4.5, **look)[0]

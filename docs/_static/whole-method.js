@@ -47,9 +47,10 @@
     const at = (value) => 90 + ((value - low) / width) * (WIDTH - 180);
     make(svg, "rect", { class: "gap", x: at(optimum.value), y: 58, width: Math.max(1, at(bound.value) - at(optimum.value)), height: 24 });
     make(svg, "path", { class: "axis", d: `M40,70 H${WIDTH - 40}` });
+    const reached = same(found.value, optimum.value);
     const marks = [
-      [found.value, "vector", "d.c. vector", 1],
-      [optimum.value, "optimum", "optimum", 1],
+      ...(reached ? [] : [[found.value, "vector", "d.c. vector", 1]]),
+      [optimum.value, "optimum", reached ? "d.c. vector = optimum" : "optimum", 1],
       [bound.value, "bound", "bound", -1],
       [top, "top", "λmax", -1],
     ];
@@ -57,7 +58,7 @@
     const level = { 1: 0, "-1": 0 };
     for (const [value, kind, words, side] of marks) {
       const x = at(value);
-      level[side] = x - taken[side] < 120 ? level[side] + 1 : 0;
+      level[side] = x - taken[side] < 150 ? level[side] + 1 : 0;
       taken[side] = x;
       const y = side > 0 ? 104 + 17 * level[side] : 42 - 17 * level[side];
       make(svg, "path", { class: kind, d: `M${x},${side > 0 ? 60 : 80} V${side > 0 ? y - 13 : y + 4}` });
@@ -68,14 +69,16 @@
   /** The entries of x as bars, one row a variable. */
   function drawBars(svg, x, names) {
     svg.replaceChildren();
-    const scale = 240 / Math.max(...x.map(Math.abs), 1e-300);
+    const [low, high] = [Math.min(0, ...x), Math.max(0, ...x)];
+    const scale = (WIDTH - 240) / (high - low || 1);
+    const zero = 150 - scale * low;
     x.forEach((xi, i) => {
       const y = 22 * i;
       make(svg, "text", { class: xi ? "" : "zero", x: 140, y: y + 15, "text-anchor": "end" }, names[i]);
-      if (xi) make(svg, "rect", { class: xi < 0 ? "bar negative" : "bar", x: 420 + scale * Math.min(0, xi), y: y + 3, width: Math.max(1, scale * Math.abs(xi)), height: 16 });
+      if (xi) make(svg, "rect", { class: xi < 0 ? "bar negative" : "bar", x: zero + scale * Math.min(0, xi), y: y + 3, width: Math.max(1, scale * Math.abs(xi)), height: 16 });
       make(svg, "text", { class: xi ? "" : "zero", x: WIDTH - 4, y: y + 15, "text-anchor": "end" }, xi ? number(xi, 4) : "0");
     });
-    make(svg, "path", { class: "axis", d: `M420,0 V${22 * x.length}` });
+    make(svg, "path", { class: "axis", d: `M${zero},0 V${22 * x.length}` });
     svg.setAttribute("viewBox", `0 0 ${WIDTH} ${22 * x.length + 4}`);
   }
 
@@ -114,6 +117,9 @@
   }
 
   // --------------------------------------------------------------------------------------------------- the page
+
+  /** ρ̃ for a place of the slider, 0 to 100: even steps of its logarithm, from 1/1000 to 60 times the largest |Aᵢⱼ|. */
+  const priceAt = (place, A) => 1e-3 * 6e4 ** (place / 100) * Math.max(...A.flat().map(Math.abs));
 
   function mount(root) {
     const given = JSON.parse(root.dataset.problem);
@@ -175,8 +181,7 @@
     function solveAll() {
       stop();
       const { A, names } = state;
-      const top = Math.max(...A.map((row, i) => row[i])); // ρ̃ above max Aᵢᵢ·log(1 + 1/ε)/… leaves one variable: see Corollary 6
-      const rho = byRho.checked ? Math.exp(Math.log(1e-3) + (Math.log(60) - Math.log(1e-3)) * (price.input.value / 100)) * Math.max(top, 1e-300) : null;
+      const rho = byRho.checked ? priceAt(Number(price.input.value), A) : null;
       const result = SparseEigen.solve(A, Number(cardinality.input.value), rho);
       state.result = result;
       cardinality.output.textContent = byRho.checked ? "" : cardinality.input.value;

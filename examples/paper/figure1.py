@@ -32,7 +32,8 @@ METHODS = {
 SETUP = (
     "(a) tr(P_V A)/tr(A) of the first components found with orthogonalized Hotelling deflation, SPCA's six at once "
     "with its authors' penalties. (c) xᵀAx/tr(A) of the first component, SPCA (alone, ridge λmax) and SCoTLASS with "
-    "their own loadings, the others renormalised. (d) DC-PCA from the leading eigenvector, loadings before renormalisation."
+    "their own loadings, the others renormalised. (d) DC-PCA from the leading eigenvector, loadings before "
+    "renormalisation."
 )
 
 

@@ -87,8 +87,8 @@ def section(settings: dict, work: Work) -> Section:
         f"pairs drawn with seed {settings['seed']}, {dense['words'][0]} + {dense['words'][1]} words. Kernels EEᵀ, FFᵀ "
         f"of binary bags of words, columns centred, ridge {settings['ridge']:g} of the mean variance. DC-CCA: scores "
         "after deflation; `plain` is Vᵀq with the loadings as they are. Evaluations: training documents to which a "
-        "query is compared. The paper's columns are of another corpus. Every component is a stationary point of (SGEV-A), "
-        f"largest KKT residual {max(sparse[str(d)]['stationarity'] for d in ds):.1e}.",
+        "query is compared. The paper's columns are of another corpus. Every component is a stationary point of "
+        f"(SGEV-A), largest KKT residual {max(sparse[str(d)]['stationarity'] for d in ds):.1e}.",
         [table],
         [*findings, *other_findings(ds[-1], dense, sparse[str(ds[-1])])],
     )

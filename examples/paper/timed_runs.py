@@ -13,7 +13,7 @@ from report import Finding, agreement
 
 from dcgev_cvx import Gram, Pencil, Stop, dc_pca, rho_max
 from dcgev_cvx.rivals.gpower import ascend, gamma_max
-from dcgev_cvx.rivals.sparse_pca import Run, best_loadings, factor, longest_column, search_penalty
+from dcgev_cvx.rivals.sparse_pca import Run, best_loadings, longest_column, search_penalty
 from dcgev_cvx.rivals.spca import penalized
 
 HOW_TIMED = (
@@ -52,13 +52,12 @@ def spca(pencil: Pencil, k: int):
 
 def gpower(pencil: Pencil, k: int):
     """GPower ℓ0 on data (Eq:journee)."""
-    C = factor(pencil)
-    return partial(ascend, C, tol=1e-4), gamma_max(C)
+    return partial(ascend, pencil.A.C, tol=1e-4), gamma_max(pencil.A.C)
 
 
 def dcpca(pencil: Pencil, k: int):
     """DC-PCA on data (ALG-S)."""
-    C = factor(pencil)
+    C = pencil.A.C
 
     def run(rho: float) -> Run:
         found = dc_pca(pencil, rho=rho, x0=start(C), engine="native", stop=STOP)
