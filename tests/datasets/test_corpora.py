@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import DataUnavailable, InvalidParameter, MissingPackage
-from dcgev_cvx.reproduction.corpora import corpus_from_texts, planted_translations, read_corpus
+from dcgev_cvx.datasets import corpus_from_texts, planted_translations, read_corpus
 
 ENGLISH = ["The ship and the harbour: ship, harbour!", "A harbour2 in the ship's harbour.", "ship law, law, law 42"]
 FRENCH = ["Le navire et le port : navire, port !", "L'eau du port, l'eau, l'eau.", "navire loi, loi, loi 42"]
@@ -88,7 +88,7 @@ def test_split_and_shuffle():
 def test_a_missing_package_is_named_with_its_extra(monkeypatch):
     for package in ("stop_words", "sklearn.feature_extraction.text"):
         monkeypatch.setitem(sys.modules, package, None)
-        with pytest.raises(MissingPackage, match=r"pip install 'dcgev-cvx\[reproduce\]'"):
+        with pytest.raises(MissingPackage, match=r"pip install 'dcgev-cvx\[paper\]'"):
             corpus_from_texts(["a"], ["b"], ["a"], "test")
 
 

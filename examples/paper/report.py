@@ -4,17 +4,25 @@ import csv
 import io
 import json
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+import subprocess
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from .._numerics.canvas import new_figure
-from .._numerics.extras import require
-from .._numerics.output_files import write_file
-from .running import Settings, Task
+from matplotlib import style
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Canvas
+
+import dcgev_cvx
+from dcgev_cvx import Study, study
+from dcgev_cvx.comparison import Cell, run_cells
+
+PUBLISHED = tomllib.loads(Path(__file__).with_name("published.toml").read_text(encoding="utf-8"))
+"""The numbers that the paper prints."""
 
 Curve: TypeAlias = Sequence[tuple[float, float]]
 """Points (x, y)."""
@@ -76,7 +84,7 @@ class Figure:
 class Section:
     """What one experiment adds to the report.
 
-    `reproduce` sets the experiment's name and title, and in `missing` why results could not be computed.
+    The name, the title and, in `missing`, why results could not be computed are set by the run.
     """
 
     setup: str
@@ -88,19 +96,31 @@ class Section:
     missing: Sequence[str] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Experiment:
-    """A table or figure of the paper: settings by effort, their tasks, and the section made of the results.
+class Work:
+    """Where the scripts of the paper compute: every result is saved, and failures become lines of the report."""
 
-    "tiny" takes seconds (for the tests), "quick" minutes, "full" has the paper's sizes.
-    """
+    def __init__(self, folder: Path, jobs: int = 1, options: Mapping[str, str] | None = None, tell: Any = None) -> None:
+        self.folder, self.jobs, self.options = folder, jobs, dict(options or {})
+        self.missing: list[str] = []
+        self._tell = tell
 
-    title: str
-    tasks: Callable[[Settings], list[Task]]
-    section: Callable[[Settings, Mapping[str, Any]], Section]
-    tiny: Settings = field(default_factory=dict[str, Any])
-    quick: Settings = field(default_factory=dict[str, Any])
-    full: Settings = field(default_factory=dict[str, Any])
+    def cells(self, cells: Sequence[Cell], name: str) -> dict[str, Any]:
+        """The results of some cells by key; why others failed is kept."""
+        (self.folder / name).mkdir(parents=True, exist_ok=True)
+        settings: Any = {"jobs": self.jobs, "progress": self._progress(name)}
+        results, failures = run_cells(cells, self.folder / name, **settings)
+        self.missing += dict.fromkeys(failures.values())
+        return results
+
+    def study(self, instances: Any, ks: Sequence[int], methods: Sequence[str], name: str) -> Study:
+        """A study of the package."""
+        settings: Any = {"jobs": self.jobs, "progress": self._progress(name)}
+        found = study(instances, ks, methods, folder=self.folder / name, **settings)
+        self.missing += dict.fromkeys(row["status"] for row in found.failed)
+        return found
+
+    def _progress(self, name: str) -> Any:
+        return lambda finished, total, message: self._tell and self._tell(name, finished, total, message)
 
 
 @dataclass(frozen=True)
@@ -110,6 +130,7 @@ class Report:
     sections: Sequence[Section]
     command: str
     versions: dict[str, str]
+    machine: str = ""
 
     @property
     def findings(self) -> list[Finding]:
@@ -139,10 +160,19 @@ def percent_finding(what: str, paper: float, ours: float, tol: float, remark: st
 
 
 def versions() -> dict[str, str]:
-    """Python and the packages whose version may change a number."""
+    """The version and commit of the package, Python, and the packages whose version may change a number."""
+    folder = Path(dcgev_cvx.__file__).parent
+    asked = subprocess.run(
+        ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=10"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    commit = {"commit": asked.stdout.strip()} if asked.returncode == 0 else {}
     installed = {package.name: package.version for package in distributions()}
-    packages = ("dcgev-cvx", "numpy", "scipy", "scikit-learn", "cvxpy", "clarabel", "scs", "joblib", "rdata")
-    return {"python": platform.python_version()} | {name: installed.get(name, "not installed") for name in packages}
+    packages = ("numpy", "scipy", "scikit-learn", "cvxpy", "clarabel", "scs", "joblib", "rdata")
+    others = {name: installed.get(name, "not installed") for name in packages}
+    return {"dcgev-cvx": dcgev_cvx.__version__, **commit, "python": platform.python_version(), **others}
 
 
 # Files
@@ -150,16 +180,22 @@ def versions() -> dict[str, str]:
 
 def write(report: Report, out: Path) -> None:
     """Write report.md, numbers.json, tables/*.csv and figures/*.{png,svg,csv}."""
-    write_file(out / "report.md", markdown(report))
+    put(out / "report.md", markdown(report))
     numbers = {**asdict(report), "verdicts": report.verdicts}
-    write_file(out / "numbers.json", json.dumps(numbers, indent=1, ensure_ascii=False))
+    put(out / "numbers.json", json.dumps(numbers, indent=1, ensure_ascii=False))
     for section in report.sections:
         for table in section.tables:
-            write_file(out / "tables" / f"{table.name}.csv", csv_text(table.columns, table.rows))
+            put(out / "tables" / f"{table.name}.csv", csv_text(table.columns, table.rows))
         for figure in section.figures:
-            write_file(out / "figures" / f"{figure.name}.csv", csv_text(("panel", "curve", "x", "y"), points(figure)))
+            put(out / "figures" / f"{figure.name}.csv", csv_text(("panel", "curve", "x", "y"), points(figure)))
             for ending in ("png", "svg"):
-                write_file(out / "figures" / f"{figure.name}.{ending}", drawn(figure, ending))
+                put(out / "figures" / f"{figure.name}.{ending}", drawn(figure, ending))
+
+
+def put(file: Path, content: str | bytes) -> None:
+    """Write a file, and its folder where it does not exist."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def points(figure: Figure) -> list[tuple[str, str, float, float]]:
@@ -182,7 +218,8 @@ def markdown(report: Report, *, figures: bool = True) -> str:
 def paragraphs(report: Report, figures: bool) -> Iterator[str]:
     """The headings, paragraphs, tables and figures of the report, in order."""
     yield "# Reproduction of the paper"
-    yield f"`{report.command}`"
+    made = {name: report.versions[name] for name in ("dcgev-cvx", "commit") if name in report.versions}
+    yield f"`{report.command}`, {', '.join(f'{name} {found}' for name, found in made.items())}, {report.machine}."
     yield f"Verdicts: {report.summary}."
     if not figures:
         yield "This page is written by the command with `--page FILE`; its report contains the figures as well."
@@ -223,12 +260,12 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 def drawn(figure: Figure, ending: str) -> bytes:
     """A PNG or SVG file with the panels, two to a row: the same bytes for the same numbers and Matplotlib."""
-    style = require("matplotlib.style", "reproduce")
     columns = min(2, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
     content = io.BytesIO()
     with style.context(["tableau-colorblind10", {"svg.hashsalt": "dcgev", "font.size": 9}]):
-        canvas = new_figure((5.6 * columns, 4.0 * rows), layout="constrained")
+        canvas = Canvas((5.6 * columns, 4.0 * rows), layout="constrained")
+        FigureCanvasAgg(canvas)
         for j, panel in enumerate(figure.panels):
             draw_panel(canvas.add_subplot(rows, columns, j + 1), panel)
         unknown = {"png": "Software", "svg": "Date"}[ending]  # a version or a date would change the file

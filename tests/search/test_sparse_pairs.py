@@ -4,8 +4,23 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import InvalidParameter, Pencil, SparseGEV, certify
-from dcgev_cvx.reproduction.retrieval import sparse_cca
-from dcgev_cvx.reproduction.sparse_pairs import DeflatedViews, canonical_pairs, sparse_pairs
+from dcgev_cvx.search.sparse_pairs import DeflatedViews, canonical_pairs, sparse_pairs
+
+N, K = 90, 13
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Two centred views of N samples and N variables each that share a few factors."""
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal((N, 6))
+    X, Y = (z @ rng.standard_normal((6, N)) + rng.standard_normal((N, N)) for _ in range(2))
+    return X - X.mean(axis=0), Y - Y.mean(axis=0)
+
+
+@pytest.fixture(scope="module")
+def components(data):
+    return sparse_pairs(*data, 5, K)
 
 
 def test_dense_pairs_are_the_generalized_eigenvectors():
@@ -22,11 +37,10 @@ def test_dense_pairs_are_the_generalized_eigenvectors():
     assert np.allclose(pairs.U.T @ C @ pairs.V, np.diag(pairs.values), atol=1e-10)
 
 
-def test_deflation_updates_what_recomputing_gives(views):
+def test_deflation_updates_what_recomputing_gives(data):
     """(I − ppᵀ)K and the covariances of the deflated data, from scratch."""
-    state = DeflatedViews(views[0].K, views[1].K, 0.05)
-    N = views[0].n
-    X, Y = views[0].K / np.sqrt(N), views[1].K / np.sqrt(N)
+    state = DeflatedViews(*data, 0.05)
+    X, Y = (view / np.sqrt(N) for view in data)
     rng = np.random.default_rng(5)
     for _ in range(3):
         u, v = rng.standard_normal((2, N))
@@ -38,10 +52,9 @@ def test_deflation_updates_what_recomputing_gives(views):
         assert np.allclose(ours, theirs, atol=1e-10 * scale)
 
 
-def test_every_component_is_a_certified_stationary_point_of_its_deflated_pencil(views, components):
+def test_every_component_is_a_certified_stationary_point_of_its_deflated_pencil(data, components):
     """The certificate of the whole 2N-dimensional pencil, built here from the deflated data."""
-    N = views[0].n
-    state = DeflatedViews(views[0].K, views[1].K, 0.03)
+    state = DeflatedViews(*data, 0.03)
     for component in components[:4]:
         u, v = component.vectors(N, N)
         A, B = np.zeros((2 * N, 2 * N)), np.zeros((2 * N, 2 * N))
@@ -69,23 +82,22 @@ def balanced(program, u, v):
     return x
 
 
-def test_components_are_sparse_positive_and_unit(views, components):
-    k = int(0.15 * views[0].n)
+def test_components_are_sparse_positive_and_unit(data, components):
     for component in components:
-        assert all(1 <= len(rows) <= k for rows in component.rows)
+        assert all(1 <= len(rows) <= K for rows in component.rows)
         assert 0.0 < component.correlation <= 1.0
     first = components[0]
-    assert first.correlation >= 0.9 * DeflatedViews(views[0].K, views[1].K, 0.03).dense.values[0]
+    assert first.correlation >= 0.9 * DeflatedViews(*data, 0.03).dense.values[0]
 
 
-def test_without_sparsity_the_first_component_is_the_dense_pair(views):
-    state = DeflatedViews(views[0].K, views[1].K, 0.03)
-    (found,) = sparse_cca(*views, 1, zeros=0.0)
+def test_without_sparsity_the_first_component_is_the_dense_pair(data):
+    state = DeflatedViews(*data, 0.03)
+    (found,) = sparse_pairs(*data, 1, N)
     assert found.correlation == pytest.approx(state.dense.values[0], rel=1e-4)
 
 
-def test_component_j_does_not_depend_on_d(views, components):
-    for again, before in zip(sparse_cca(*views, 3, zeros=0.85), components, strict=False):
+def test_component_j_does_not_depend_on_d(data, components):
+    for again, before in zip(sparse_pairs(*data, 3, K), components, strict=False):
         assert all(np.array_equal(a, b) for a, b in zip(again.rows, before.rows, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Tables 3 and 4: downloaded data (a cache, a damaged file, no network), the planted matrix, and the verdicts."""
+"""Downloaded data: a cache filled by hand, a damaged file, no network, a missing package."""
 
 import hashlib
 import re
@@ -8,59 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rdata
-from numpy.testing import assert_allclose
 
-from dcgev_cvx import Gram, Pencil
+from dcgev_cvx.datasets import colon, fetched, leukemia
 from dcgev_cvx.errors import DataUnavailable, DCGEVError, MissingPackage
-from dcgev_cvx.reproduction import tables34
-from dcgev_cvx.reproduction.running import run
-from dcgev_cvx.reproduction.tables34 import cardinalities, colon, leukemia, planted
-from dcgev_cvx.reproduction.timing import percent
-
-
-def test_planted_share_and_cardinalities():
-    pencil = Pencil(Gram(planted(40, 200, 0.7, 1)))
-    assert_allclose(percent(pencil, pencil.lambda_max), 70.0, atol=5.0)
-    ks = cardinalities(2000, 30)
-    assert (ks[0], ks[-1]) == (1, 2000)
-    assert len(ks) == len(set(ks)) >= 25
-
-
-def test_missing_data_is_reported_not_raised(tmp_path, monkeypatch):
-    def offline(*_):
-        raise DataUnavailable("offline")
-
-    tables34.data.cache_clear()
-    monkeypatch.setenv("DCGEV_DATA", str(tmp_path / "empty"))
-    monkeypatch.setattr(tables34, "located", offline)
-    settings = {"data": [["colon", 2000]], "points": 2, "repeats": 1, "seed": 0}
-    results, failures = run("tables34", tables34.tasks(settings), tmp_path)
-    assert results == {}
-    assert all("offline" in reason for reason in failures.values())
-    assert tables34.section(settings, results).findings == []
-
-
-def test_shares_agree_to_the_printed_digits_and_planted_data_cannot_be_matched():
-    colon = tables34.share_finding("colon", {"ours": 44.956, "raw": 81.54, "centred": 36.1})
-    assert (colon.ours, colon.verdict.value) == ("44.956 %", "agree")
-    assert colon.remark == "after standardising each gene; raw: 81.54 %, centred: 36.10 %"
-    assert tables34.share_finding("leukemia", {"ours": 89.56}).verdict.value == "differs"
-    assert tables34.share_finding("ramaswamy-shape", {"ours": 76.5}).verdict.value == "cannot be matched"
-
-
-def test_figure_4_compares_variances_at_equal_cardinality():
-    def point(k, ours, gpower, spca):
-        methods = {"DC-PCA": ours, "GPower": gpower, "SPCA": spca}
-        return {m: {"k": k, "variance": v, "raw": v} for m, v in methods.items()}
-
-    points = [point(3, 2.0, 2.0, 1.0), point(1, 1.0, 1.02, 1.0)]
-    gpower, spca = tables34.variance_findings("colon", points)
-    assert (gpower.ours, gpower.verdict.value) == ("mean 0.9902, smallest 0.9804", "differs")
-    assert (spca.ours, spca.verdict.value) == ("mean 1.5000, smallest 1.0000", "agree")
-    assert tables34.curve(points, "DC-PCA") == [(1, 1.0), (3, 2.0)]
-
-
-# downloaded data
 
 
 @pytest.fixture
@@ -71,9 +21,9 @@ def cache(tmp_path, monkeypatch):
 
 def pin(monkeypatch, path):
     """Let the registry expect the hash of a small file made here."""
-    url, _ = tables34.SOURCES[path.name]
+    url, _ = fetched.SOURCES[path.name]
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    monkeypatch.setattr(tables34, "SOURCES", {**tables34.SOURCES, path.name: (url, sha256)})
+    monkeypatch.setattr(fetched, "SOURCES", {**fetched.SOURCES, path.name: (url, sha256)})
 
 
 @pytest.fixture
@@ -100,7 +50,7 @@ def small_colon(cache, monkeypatch):
 
 
 def test_pinned_sources_are_exact_versions():
-    for file, (url, sha256) in tables34.SOURCES.items():
+    for file, (url, sha256) in fetched.SOURCES.items():
         assert re.fullmatch(r"https://raw\.githubusercontent\.com/[\w-]+/\w+/[0-9a-f]{40}/data/[\w.]+", url)
         assert url.endswith(f"/{file}")
         assert len(sha256) == 64
@@ -125,7 +75,7 @@ def test_a_damaged_file_is_refused_with_its_hash_and_a_remedy(small_colon):
     small_colon.write_bytes(content)
     with pytest.raises(DataUnavailable, match=r"Colon\.rda is damaged and could not be downloaded") as caught:
         colon()
-    assert tables34.SOURCES["Colon.rda"][1] in str(caught.value)
+    assert fetched.SOURCES["Colon.rda"][1] in str(caught.value)
     assert small_colon.read_bytes() == content  # it may be the user's only copy
 
 
@@ -135,7 +85,7 @@ def test_offline_without_a_cache_says_which_file_to_put_where(cache):
         colon()
     text = str(caught.value)
     assert str(cache / "Colon.rda") in text
-    assert tables34.SOURCES["Colon.rda"][0] in text
+    assert fetched.SOURCES["Colon.rda"][0] in text
     assert "DCGEV_DATA" in text
     assert isinstance(caught.value, (DCGEVError, OSError))
 
@@ -150,7 +100,7 @@ def test_a_missing_file_is_fetched_from_the_pinned_address(small_colon, monkeypa
 
     monkeypatch.setattr("pooch.HTTPDownloader.__call__", retrieve)
     assert colon().shape == (2, 3)
-    assert calls == [tables34.SOURCES["Colon.rda"][0]]
+    assert calls == [fetched.SOURCES["Colon.rda"][0]]
     assert small_colon.read_bytes() == content
 
 
@@ -165,11 +115,11 @@ def test_a_file_that_is_no_r_file(cache, monkeypatch):
 def test_the_platforms_cache_is_used_without_the_variable(small_colon, monkeypatch):
     monkeypatch.delenv("DCGEV_DATA")
     monkeypatch.setattr("pooch.os_cache", lambda name: small_colon.parent)
-    assert tables34.located("Colon.rda") == small_colon
+    assert colon().shape == (2, 3)
 
 
 @pytest.mark.parametrize("package", ["pooch", "rdata"])
 def test_a_missing_package_is_named_with_its_extra(monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingPackage, match=rf"{package}: pip install 'dcgev-cvx\[reproduce\]'"):
+    with pytest.raises(MissingPackage, match=rf"{package}: pip install 'dcgev-cvx\[data\]'"):
         colon()

@@ -79,7 +79,7 @@ def corpus_from_texts(
 
     Examples
     --------
-    >>> from dcgev_cvx.reproduction.corpora import corpus_from_texts
+    >>> from dcgev_cvx.datasets import corpus_from_texts
     >>> english = ["red apples fall", "green apples rot", "red leaves fall"]
     >>> french = ["pommes rouges tombent", "pommes vertes pourrissent", "feuilles rouges tombent"]
     >>> corpus = corpus_from_texts(english, french, ["1", "2", "3"], "orchard", least=2)
@@ -93,8 +93,8 @@ def corpus_from_texts(
 
 def bag_of_words(texts: Sequence[str], language: str, least: int) -> tuple[Any, tuple[str, ...]]:
     """The binary bag of words and its vocabulary, without stop words and rare words."""
-    text = require("sklearn.feature_extraction.text", "reproduce")
-    phrases = require("stop_words", "reproduce").get_stop_words(language)
+    text = require("sklearn.feature_extraction.text", "paper")
+    phrases = require("stop_words", "paper").get_stop_words(language)
     stop_words = {word for phrase in phrases for word in re.findall(WORD, phrase.lower())}  # cut as the texts are
     vectorizer = text.CountVectorizer(token_pattern=WORD, stop_words=sorted(stop_words))
     counts = vectorizer.fit_transform(texts).tocsr().astype(np.float64)

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from .._numerics.checks import Index, Matrix, Vector, as_number, as_whole, frozen
-from .corpora import Corpus
-from .sparse_pairs import RIDGE, Component, DeflatedViews, sparse_pairs
+from dcgev_cvx.datasets import Corpus
+from dcgev_cvx.search.sparse_pairs import RIDGE, Component, DeflatedViews, sparse_pairs
 
 
 @dataclass(frozen=True)
@@ -20,15 +19,15 @@ class KernelView:
     """One language: K = EEᵀ of the training documents, its columns centred, and what new documents need."""
 
     bags: Any
-    K: Matrix
-    mean: Vector
+    K: np.ndarray
+    mean: np.ndarray
 
     @property
     def n(self) -> int:
         """N, the number of training documents, which is the number of variables."""
         return len(self.mean)
 
-    def similarities(self, bags: Any, documents: Index) -> Matrix:
+    def similarities(self, bags: Any, documents: np.ndarray) -> np.ndarray:
         """New documents × the given training documents, centred as K is; no other document is used."""
         return (bags @ self.bags[documents].T).toarray() - self.mean[documents]
 
@@ -42,7 +41,7 @@ def kernel_view(bags: Any) -> KernelView:
     """K = EEᵀ, its columns centred, and their means."""
     K = (bags @ bags.T).toarray()
     mean = K.mean(axis=0)
-    return KernelView(bags, frozen(K - mean), frozen(mean))
+    return KernelView(bags, (K - mean), (mean))
 
 
 def sparse_cca(
@@ -55,13 +54,13 @@ def sparse_cca(
 
     Examples
     --------
-    >>> from dcgev_cvx.reproduction.corpora import planted_translations
-    >>> from dcgev_cvx.reproduction.retrieval import kernel_views, sparse_cca
+    >>> from dcgev_cvx.datasets import planted_translations
+    >>> from retrieval import kernel_views, sparse_cca
     >>> views = kernel_views(planted_translations(documents=40, rng=0))
     >>> [(len(c.rows[0]), c.stationarity < 1e-8) for c in sparse_cca(*views, 2, zeros=0.8)]
     [(8, True), (8, True)]
     """
-    k = max(1, math.floor((1.0 - as_number(zeros, "zeros", high=1.0)) * first.n + 1e-9))
+    k = max(1, math.floor((1.0 - zeros) * first.n + 1e-9))
     return sparse_pairs(first.K, second.K, d, k, ridge=ridge)
 
 
@@ -70,8 +69,7 @@ def dense_cca(first: KernelView, second: KernelView, d: int, *, ridge: float = R
 
     All pairs are computed at once, in O(N³).
     """
-    pairs = DeflatedViews(first.K, second.K, as_number(ridge, "ridge", strict=True)).dense
-    as_whole(d, "d, the number of components,", high=pairs.rank)
+    pairs = DeflatedViews(first.K, second.K, ridge).dense
     everything = np.arange(first.n)
     return Projection(first, everything, pairs.U[:, :d]), Projection(second, everything, pairs.V[:, :d])
 
@@ -81,15 +79,15 @@ class Projection:
     """One language: new documents ↦ (their similarities to `documents`) · weights, weights documents × d."""
 
     view: KernelView
-    documents: Index
-    weights: Matrix
+    documents: np.ndarray
+    weights: np.ndarray
 
     @property
     def evaluations(self) -> int:
         """Kernel evaluations per query: the training documents with a nonzero loading in any component."""
         return len(self.documents)
 
-    def __call__(self, bags: Any) -> Matrix:
+    def __call__(self, bags: Any) -> np.ndarray:
         """The scores of new documents, one row each."""
         return self.view.similarities(bags, self.documents) @ self.weights
 
@@ -116,7 +114,7 @@ def deflated_projection(view: KernelView, components: Sequence[Component], side:
     plain = plain_projection(view, components, side)
     R = np.linalg.qr(view.K[:, plain.documents] @ plain.weights, mode="r")
     coordinates = solve_triangular(R, np.diag(np.diagonal(R)), check_finite=False)
-    return Projection(view, plain.documents, frozen(plain.weights @ (coordinates / np.sqrt(view.n))))
+    return Projection(view, plain.documents, (plain.weights @ (coordinates / np.sqrt(view.n))))
 
 
 class Scores(NamedTuple):
@@ -126,7 +124,7 @@ class Scores(NamedTuple):
     recall: float
 
 
-def score(queries: Matrix, targets: Matrix) -> Scores:
+def score(queries: np.ndarray, targets: np.ndarray) -> Scores:
     """Rank targets by their Euclidean distance from each query; target i is the translation of query i.
 
     With one relevant document the area under the ROC curve is the share of the others that rank below it; ties count
@@ -135,7 +133,7 @@ def score(queries: Matrix, targets: Matrix) -> Scores:
     Examples
     --------
     >>> import numpy as np
-    >>> from dcgev_cvx.reproduction.retrieval import score
+    >>> from retrieval import score
     >>> score(np.eye(3), np.eye(3)), score(np.eye(3), np.ones((3, 3)))
     (Scores(aroc=1.0, recall=1.0), Scores(aroc=0.5, recall=0.0))
     """

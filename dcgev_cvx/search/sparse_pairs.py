@@ -21,9 +21,9 @@ from .._numerics.selection import keep_largest, largest_first, parameter_for_cou
 from ..certificates import certify
 from ..errors import InvalidParameter
 from ..pencils import Pencil
-from ..search.matching_program import program_of, stationary_near
 from ..solutions import checked_k
 from ..steps.kernels import weighted_lasso
+from .matching_program import program_of, stationary_near
 
 RIDGE = 0.03
 """The default of κ as a share of a view's mean variance."""
