@@ -2,7 +2,7 @@ from . import datasets, exact, models, plotting, relaxations, rivals, steps, tea
 from .algorithms import dc_pca, sparse_fda, sparse_gev
 from .builders import cca_pencil, fda_pencil, fda_vectors, pca_pencil
 from .certificates import Certificate, certify, renormalize
-from .comparison import Comparison, compare
+from .comparison import Comparison, Study, compare, family, study
 from .dc import DCProgram
 from .errors import (
     DataUnavailable,
@@ -64,6 +64,7 @@ __all__ = [
     "SparseGEV",
     "Status",
     "Stop",
+    "Study",
     "Unbounded",
     "card",
     "card_eps",
@@ -75,6 +76,7 @@ __all__ = [
     "dc_pca",
     "deflate",
     "exact",
+    "family",
     "fda_pencil",
     "fda_vectors",
     "fisher_path",
@@ -94,6 +96,7 @@ __all__ = [
     "sparse_fda",
     "sparse_gev",
     "steps",
+    "study",
     "teach",
     "verify",
 ]

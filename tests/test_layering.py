@@ -37,7 +37,6 @@ LAYERS = [
     "verify",
     "teach",
     "estimators",
-    "reproduction",
     "plotting",
     "cli",
 ]

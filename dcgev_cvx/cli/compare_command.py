@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def budgets(text: str, pencil: Pencil) -> list[Counts]:
-    """6 → [6], 2:4 → [2, 3, 4], 2,4 → [2, 4], and per view 5+5 → [(5, 5)].
+    """The cardinalities that were typed, each one possible for the pencil.
 
     Examples
     --------
@@ -89,22 +89,26 @@ def budgets(text: str, pencil: Pencil) -> list[Counts]:
     from ..budgets import Budget
     from ..comparison.rows import counts_of
 
+    return [counts_of(Budget.of(pencil, k)) for k in written_ks(text)]  # one by one: a range may be long
+
+
+def written_ks(text: str) -> Iterable[Counts]:
+    """6 → 6, 2:4 → 2, 3, 4, and per view 5+5 → (5, 5); with commas several of them."""
     parts: list[Iterable[Counts]] = []
-    try:
-        for part in text.split(","):
+    for part in text.split(","):
+        try:
             if ":" in part:
                 low, high = map(int, part.split(":"))
                 parts.append(range(low, high + 1))
             else:
                 parts.append([tuple(map(int, part.split("+"))) if "+" in part else int(part)])
-    except ValueError:
-        raise InvalidParameter(
-            f"-k {text!r} is not a cardinality: write 6, a range 2:10, 2,4,6, or per view 5+5."
-        ) from None
-    ks = [counts_of(Budget.of(pencil, k)) for k in chain(*parts)]  # one by one: a range may be long
-    if not ks:
-        raise InvalidParameter(f"-k {text} is an empty range: the first number must not exceed the second.")
-    return ks
+        except ValueError:
+            raise InvalidParameter(
+                f"-k {text!r} is not a cardinality: write 6, a range 2:10, 2,4,6, or per view 5+5."
+            ) from None
+        if not parts[-1]:
+            raise InvalidParameter(f"-k {text} is an empty range: the first number must not exceed the second.")
+    return chain(*parts)
 
 
 def compared(pencil: Pencil, ks: list[Counts], args: argparse.Namespace, found: list[Comparison]) -> str | None:

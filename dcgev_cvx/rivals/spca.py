@@ -144,7 +144,7 @@ def elastic_net(C: Matrix, y: Vector, ridge: float, lasso: float, start: Vector)
     settings = {"l1_ratio": first / (first + second), "alphas": [first + second], "coef_init": start, "tol": 1e-6}
     with quiet:
         # nothing is drawn by random_state, but None would move NumPy's global numbers
-        path = require("sklearn.linear_model", "reproduce").enet_path(
+        path = require("sklearn.linear_model", "estimators").enet_path(
             C, y, precompute=False, check_input=False, random_state=0, **settings
         )
     return np.asarray(path[1], dtype=np.float64)[:, 0]
@@ -154,7 +154,7 @@ def lars(gram: Matrix, correlation: Vector, k: int) -> Vector:
     """The last point with k nonzeros on the LARS path of min βᵀGβ − 2cᵀβ + λ₁‖β‖₁, or the path's last point."""
     # a variable may leave the path and come back: twice as many steps as variables are allowed
     steps = 2 * k + 20
-    path = require("sklearn.linear_model", "reproduce").lars_path_gram
+    path = require("sklearn.linear_model", "estimators").lars_path_gram
     with quiet:
         coefficients: Matrix = path(correlation, gram, n_samples=1, max_iter=steps, method="lasso")[2]
     reached = np.flatnonzero(np.count_nonzero(coefficients, axis=0) == k)
