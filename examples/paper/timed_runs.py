@@ -20,7 +20,7 @@ HOW_TIMED = (
     "Time is the CPU time of one run at the parameter that was found, start included: the median of a few runs with "
     "one BLAS thread, in turn with the other methods, each after an untimed one (SPCA: a single run). GPower is plain "
     "NumPy, SPCA's regression scikit-learn's compiled one, DC-PCA the package's dc_pca with engine=\"native\" and "
-    "accelerate=False: the steps as printed, without the variables that stay zero. GPower starts at the longest column; "
+    "accelerate=False: the steps as printed, without variables that stay zero. GPower starts at the longest column; "
     "DC-PCA too if that explains a quarter of tr A, otherwise at the best vector of 1.3 p^⅓ power steps from it. Both "
     "stop when their objective rises by less than 1e-4 of the variance. DC-PCA's parameter is searched for the "
     "cardinality that GPower reached, within half a per cent; if it jumps over it, the largest loadings are kept."
