@@ -43,7 +43,7 @@ DECK = """<div class="reveal"><div class="slides">{sections}</div></div>
 START = """
 // the text of each slide is made as large as its page allows
 const grow = slide => {
-  let [small, large] = [18, 42];
+  let [small, large] = [18, slide.querySelector('.moving-picture') ? 26 : 42];
   while (large - small > 0.5) {
     const size = (small + large) / 2;
     slide.style.fontSize = `${size}px`;
