@@ -18,8 +18,8 @@ LAYERS = [
     "_numerics",
     "pencils",
     "penalties",
-    "programs",
     "certificates",
+    "programs",
     "solutions",
     "datasets",
     "models",
@@ -41,7 +41,7 @@ LAYERS = [
 ]
 """The rooms from the ground up: each imports only rooms to its left."""
 
-WITHOUT_CVXPY = ["errors", "_numerics", "pencils", "penalties", "programs", "certificates", "solutions"]
+WITHOUT_CVXPY = ["errors", "_numerics", "pencils", "penalties", "certificates", "programs", "solutions"]
 """The referee and what it stands on."""
 
 HEAVY = ["cvxpy", "scipy.optimize", "sklearn", "matplotlib", "numba", "pandas", "rich"]
