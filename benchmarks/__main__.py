@@ -19,7 +19,6 @@ SECTIONS = {
     "quality": "solve(k) against exhaustive search and against peers",
     "few_samples": "the default ridge of DCCCA on new samples, against a small and a large one",
     "exact": "bounds as theorems, proofs of optimality",
-    "odd_inputs": "files and frames as people have them: right, or refused in one line",
     "ill_conditioned": "claims at cond(B) up to 1e14, checked in 60 digits",
     "mutation": "the verification kit: wrong solvers caught, right ones passed",
     "teaching": "the lab in a browser: first result, answer to a slider",

@@ -583,9 +583,8 @@ def is_dask(X: Any) -> bool:
 
 def check_matrix(X: Any, what: str, error: InputError) -> None:
     """Raise unless it is a matrix of real numbers, of a known shape, with rows and columns."""
-    checks.check_masks(X, what, error)
-    if is_dask(X) and hasattr(X._meta, "tocsr"):
-        raise error(f"{what} is a Dask array of sparse blocks: make them dense, or pass one SciPy sparse matrix.")
+    if (is_dask(X) and not isinstance(X._meta, np.ndarray)) or isinstance(getattr(X, "_meta", None), np.ma.MaskedArray):
+        raise error(f"{what} is a Dask array of {type(X._meta).__name__} blocks: make them plain NumPy arrays.")
     if any(math.isnan(size) for size in X.shape):
         raise error(f"{what} is a Dask array with unknown chunk sizes: call {what}.compute_chunk_sizes() first.")
     if len(X.shape) != 2 or 0 in X.shape:
