@@ -17,6 +17,8 @@ LAYERS = [
     "errors",
     "_numerics",
     "pencils",
+    "builders",
+    "budgets",
     "penalties",
     "certificates",
     "programs",
@@ -35,13 +37,12 @@ LAYERS = [
     "verify",
     "teach",
     "estimators",
-    "reproduction",
     "plotting",
     "cli",
 ]
 """The rooms from the ground up: each imports only rooms to its left."""
 
-WITHOUT_CVXPY = ["errors", "_numerics", "pencils", "penalties", "certificates", "programs", "solutions"]
+WITHOUT_CVXPY = ["errors", "_numerics", "pencils", "budgets", "penalties", "certificates", "programs", "solutions"]
 """The referee and what it stands on."""
 
 HEAVY = ["cvxpy", "scipy.optimize", "sklearn", "matplotlib", "numba", "pandas", "rich"]

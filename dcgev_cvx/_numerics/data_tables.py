@@ -13,6 +13,7 @@ from ..errors import InvalidParameter, InvalidPencil
 from . import checks
 from .checks import LARGEST_POWER, UNIT_ROUNDOFF, Index, Matrix, Vector, frozen
 from .factors import Factor
+from .gram import spread
 
 
 @dataclass(frozen=True)
@@ -32,20 +33,9 @@ class Table:
         """The number of variables."""
         return self.X.shape[1]
 
-    def spread(self) -> tuple[Vector, Vector]:
-        """Each column's mean and standard deviation (divided by m), the latter exactly 0 for a constant column.
-
-        A column counts as constant when its deviation is within 4u√m of its largest modulus: the mean of m copies
-        of 0.1 need not be 0.1 in floating point.
-        """
-        mean = self.X.mean(axis=0)
-        deviation = np.sqrt(np.mean((self.X - mean) ** 2, axis=0))
-        rounding = 4.0 * UNIT_ROUNDOFF * np.sqrt(self.m) * np.max(np.abs(self.X), axis=0)
-        return mean, np.where(deviation <= rounding, 0.0, deviation)
-
     def centred(self) -> Matrix:
         """(X − mean)/√m, whose Gram matrix is the covariance; exactly zero in a constant column."""
-        mean, deviation = self.spread()
+        mean, deviation = spread(self.X)
         return np.where(deviation > 0.0, self.X - mean, 0.0) / np.sqrt(self.m)
 
     def shrinkage(self) -> float:
@@ -54,7 +44,7 @@ class Table:
         λ = Σ Var(rᵢⱼ)/Σ rᵢⱼ² over i ≠ j (Schäfer and Strimmer 2005), the variances estimated from the samples. It is
         kept between 1/m and 1 − 1/m: the first makes a singular matrix invertible, the second keeps λ/(1 − λ) finite.
         """
-        mean, deviation = self.spread()
+        mean, deviation = spread(self.X)
         Z = (self.X - mean) / np.where(deviation > 0.0, deviation, np.inf)
         squares = Z * Z
         correlations = float(np.sum((Z @ Z.T) ** 2) - np.sum(np.sum(squares, axis=0) ** 2)) / self.m**2

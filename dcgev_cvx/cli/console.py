@@ -96,12 +96,50 @@ def numbers(text: str) -> list[float]:
         raise argparse.ArgumentTypeError(f"{text!r} must be numbers with commas between them, such as 1,4.84") from None
 
 
+def number(text: str) -> float:
+    """The type of an option that takes a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a number, such as 4.84") from None
+
+
+def whole(text: str) -> int:
+    """The type of an option that takes a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number, such as 100") from None
+
+
+def cardinality(text: str) -> int | tuple[int, ...]:
+    """The type of -k: a number of nonzeros, or one for each view.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.cli.console import cardinality
+    >>> cardinality("4"), cardinality("5+5")
+    (4, (5, 5))
+    """
+    try:
+        counts = tuple(int(part) for part in text.split("+"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number such as 4, or per view 5+5") from None
+    return counts[0] if len(counts) == 1 else counts
+
+
 # Text
 
 
 def show(*parts: Any) -> None:
     """Print text and tables to stdout, as wide as the terminal, or 80 columns in a pipe."""
     print(as_text(*parts, width=shutil.get_terminal_size().columns))
+
+
+def wrapped(sentence: str) -> str:
+    """A sentence in lines as wide as the terminal, 60 to 100 letters; a long name is not broken."""
+    width = min(100, max(60, shutil.get_terminal_size().columns))
+    return textwrap.fill(sentence, width, break_long_words=False, break_on_hyphens=False)
 
 
 def tiny(value: float) -> str:

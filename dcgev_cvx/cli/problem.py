@@ -16,8 +16,9 @@ import numpy as np
 from .. import datasets
 from .._numerics.checks import Vector, as_path, check_order, column_names
 from .._numerics.data_tables import in_row_order
+from ..builders import cca_pencil, fda_pencil, pca_pencil
 from ..errors import InvalidParameter, nearest
-from ..pencils import Gram, Pencil, cca_pencil, fda_pencil, pca_pencil
+from ..pencils import Gram, Pencil
 from . import console
 from .csv_files import CsvOptions
 from .data_files import NamedArray, read_arrays, read_labelled, read_labels, read_table
@@ -68,8 +69,7 @@ def described(args: argparse.Namespace, pencil: Pencil) -> str:
 
 def mean_difference(pencil: Pencil) -> Vector | None:
     """The vector a of a pencil (aaᵀ, B), which FDA makes of two classes; None for others."""
-    A = pencil.A
-    return A.C[0] if pencil.B is not None and isinstance(A, Gram) and len(A.C) == 1 else None
+    return pencil.A_factor()[0] if pencil.B is not None and pencil.A_terms == 1 else None
 
 
 # Matrices

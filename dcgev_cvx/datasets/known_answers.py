@@ -163,7 +163,7 @@ def planted_cca(
     view = np.arange(len(covariance)) < len(u)
     within = view[:, None] == view
     B = np.where(within, covariance, 0.0) + ridge * np.eye(len(covariance))
-    return planted(Pencil(np.where(within, 0.0, covariance), B), np.concatenate([u, v]))
+    return planted(Pencil(np.where(within, 0.0, covariance), B, blocks=(len(u), len(v))), np.concatenate([u, v]))
 
 
 def two_gaussians(

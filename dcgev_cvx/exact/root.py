@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from .._numerics.checks import Index, Vector
+from .._numerics.deadline import Deadline
 from .._numerics.selection import largest_first
 from ..certificates import on_support
 from ..pencils import Gram, Pencil
@@ -121,7 +122,7 @@ def descended(scaled: Pencil, k: int, root: Root, deadline: float, *, screen: bo
     part = scaled.restrict(root.kept)
     splitting = PairSplitting(np.array(part.A), part.B, k, on_support(scaled, root.support)[root.kept])
     best, slow = math.inf, 0
-    for dual, bound in splitting.bounds(deadline):
+    for dual, bound in splitting.bounds(Deadline(deadline)):
         rounded = root.kept[np.sort(largest_first(np.diagonal(splitting.X).copy(), k))]
         support = max(root.support, rounded, key=lambda S: value_of(scaled, S))
         value = value_of(scaled, support)

@@ -7,14 +7,16 @@ by X ⪰ xxᵀ alone, which x = 0 always satisfies.
 import math
 
 import cvxpy as cp
+import numpy as np
 
 from .. import models
 from .._numerics.checks import Matrix, as_number
+from ..budgets import Budget
 from ..errors import SolverFailed
 from ..pencils import Pencil
 from .bounds import dense_bound
 from .relaxation import Relaxation
-from .solving import Model, Reader, ScaledData, Solver, from_primal, matrix_of, number_of, solved_sdp
+from .solving import Limit, Model, Reader, ScaledData, Solver, from_primal, matrix_of, number_of, solved_sdp
 
 
 def literal_sdp(
@@ -112,9 +114,10 @@ def solved_literally(
         data,
         solver,
         model,
-        (data.radius(radius), radius),
-        lambda _: max(0.0, dense_bound(data.pencil)),
-        k=int(min(float(n), max(1.0, radius))),
-        valid_k=n,
+        (float(data.radius(np.array(radius))), radius),
+        lambda _, __: max(0.0, dense_bound(data.pencil)),
+        Limit(np.zeros(n, dtype=np.intp)),
+        rounding=Budget.whole(n, int(min(float(n), max(1.0, radius)))),
+        valid_for=Budget.whole(n, n),
         read=read,
     )

@@ -6,6 +6,7 @@ from scipy.linalg import LinAlgError
 from small_problems import null, optimum, random_cca
 
 from dcgev_cvx import InvalidParameter, Pencil, models
+from dcgev_cvx._numerics.deadline import Deadline
 from dcgev_cvx._numerics.threads import quiet
 from dcgev_cvx.datasets import pitprops
 from dcgev_cvx.relaxations import homogeneous_sdp, pairwise_sdp
@@ -101,7 +102,7 @@ def test_every_step_ends_with_a_dual_and_fewer_variables_go_on():
 
 def test_no_step_is_begun_after_the_deadline():
     splitting = PairSplitting(np.array(pitprops().A), None, 4, pitprops().leading_vector)
-    splitting.run(100, deadline=0.0)
+    splitting.run(100, Deadline(0.0))
     assert splitting.steps == 0
 
 

@@ -9,7 +9,8 @@ from small_problems import optimum, random_pencil
 from dcgev_cvx import Gram, Pencil
 from dcgev_cvx._numerics.selection import top_sum
 from dcgev_cvx.datasets import pitprops
-from dcgev_cvx.relaxations.bounds import dense_bound, dual_of, homogeneous_bound
+from dcgev_cvx.relaxations.bounds import dense_bound, homogeneous_bound
+from dcgev_cvx.relaxations.dual_matrices import dual_of
 from dcgev_cvx.relaxations.pairwise import charges, pair_dual, pairwise_bound
 
 
@@ -45,8 +46,8 @@ def test_equal_charges_give_the_homogeneous_bound():
     rng = np.random.default_rng(2)
     for k in (2, 4, 6):
         U, d = rng.standard_normal((13, 13)), rng.uniform(0.5, 2.0, 13)
-        dual = dual_of(U, d)
-        a = np.broadcast_to(dual.b * (1.0 + 1e-14) * d[:, None] ** 2, (13, 13))
+        dual = dual_of(U, d, np.zeros(13, dtype=int))
+        a = np.broadcast_to(dual.b[0, 0] * (1.0 + 1e-14) * d[:, None] ** 2, (13, 13))
         assert pairwise_bound(pitprops(), k, U, a) == pytest.approx(
             homogeneous_bound(pitprops(), k, U, scale=d), rel=1e-9
         )
