@@ -63,7 +63,7 @@ def pca_pencil(X: Any, *, center: bool = True, scale: bool = False) -> Pencil:
         raise InvalidParameter(f"X has {m} row(s) but at least {least} are needed: a covariance compares samples.")
     mean, deviation = spread(data)
     if scale and not np.all(deviation):
-        constant = data_tables.some_of(np.flatnonzero(deviation == 0.0).tolist(), names)
+        constant = checks.some_of(np.flatnonzero(deviation == 0.0).tolist(), names)
         raise InvalidParameter(
             f"X has constant column(s): {constant}. They cannot be scaled to unit variance: drop them, or pass "
             "scale=False."

@@ -19,7 +19,7 @@ from scipy.special import log_softmax, softmax
 
 from ._numerics import checks
 from ._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector
-from ._numerics.data_tables import Table, as_table, class_means, in_row_order, read_labels, read_table, within
+from ._numerics.data_tables import Table, class_means, in_row_order, read_labels, read_table, within
 from ._numerics.extras import require
 from ._numerics.gram import is_large, large_table, spread, standardized_factor
 from ._numerics.text_tables import printable
@@ -483,12 +483,10 @@ def our_errors() -> Generator[None]:
 
 def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
     """scikit-learn's validate_data with the package's errors; `read_table` checks afterwards that X is finite."""
-    for what, part in zip("Xy", data, strict=False):
-        checks.check_masks(part, what)  # which scikit-learn would ignore
     X, names = data[0], checks.column_names(data[0])
-    if hasattr(X, "iloc"):
-        as_table(X, "X", names)  # names the columns that are not numbers
-    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and checks.holds_other(X.flat):
+    if checks.is_frame(X) or np.ma.is_masked(X):
+        checks.as_real(X, "X", InvalidParameter)  # scikit-learn would ignore masks, and take dates for numbers
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and not all(map(checks.is_numeric, X.T)):
         raise WrongType("X holds text, dates or complex numbers: convert them to real numbers, or drop them.")
     with our_errors():
         found = validate_data(estimator, *data, accept_sparse=["csr", "csc"], ensure_all_finite=False, **settings)

@@ -194,7 +194,7 @@ def test_dask_arrays_that_cannot_be_used():
         pca_pencil(X.astype(object))
     with pytest.raises(errors.InvalidParameter, match="X has entries that are NaN"):
         pca_pencil(da.from_array(nan_in(counts(6, 4)), chunks=(2, 4)))
-    with pytest.raises(errors.InvalidParameter, match="X is a Dask array of sparse blocks: make them dense"):
+    with pytest.raises(errors.InvalidParameter, match="X is a Dask array of csr_matrix blocks: make them plain"):
         pca_pencil(X.map_blocks(sp.csr_matrix))
 
 
