@@ -2,7 +2,7 @@
 
 certify      feasibility, stationarity and complementarity of x, and the sandwich inequality along a run
 renormalize  the best loadings on the support of x (Section 3.3)
-Solution     a k-sparse vector, its value computed from the data, and how it was found (SGEV-P)
+value        xᵀAx/xᵀBx, in exact integers where its sums cancel
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ._numerics.checks import Index, Matrix, Vector, as_number, as_point, as_vector, frozen, is_whole, shown
+from ._numerics.checks import Index, Vector, as_number, as_point, as_vector, shown
+from ._numerics.exact_products import exact_product, rounded_product
 from ._numerics.proofs import TINY
 from ._numerics.spectra import power_of_two
-from ._numerics.text_tables import count, printable
 from .errors import InvalidParameter, InvalidPencil
 from .pencils import Gram, Pencil, expect_pencil
 from .programs import Program, expect_program, penalty_at_zero
@@ -164,117 +164,6 @@ def renormalize(pencil: Pencil, x: Vector) -> Vector:
     return z if float(pencil.B_dot(z) @ x) >= 0.0 else -z
 
 
-@dataclass(frozen=True)
-class Solution:
-    """A sparse vector with unit B norm and exact zeros, and its value computed from the data (SGEV-P).
-
-    A Solution says what was attained, not that nothing better exists: for that see `exact.ExactSolution` or the bound
-    of a `Relaxation`.
-
-    Parameters
-    ----------
-    x : ndarray
-        The vector.
-    k : int
-        The number of its nonzeros.
-    support : tuple of int
-        Their positions.
-    value : float
-        xᵀAx/xᵀBx.
-    method : str
-        How it was found.
-    seconds : float
-        How long that took.
-    rho : float
-        ρ̃ of the last d.c. program; NaN for other methods.
-    eps : float
-        ε of the last d.c. program; NaN for other methods.
-    on_path : bool, optional
-        Whether some ρ̃ on the path from the leading eigenvector gives k nonzeros; None if that was not computed.
-    certificate : Certificate, optional
-        The certificate of the last d.c. program.
-    names : tuple of str, optional
-        The names of the variables.
-
-    Examples
-    --------
-    >>> from dcgev_cvx import datasets, solve
-    >>> found = solve(datasets.pitprops(), 2, effort="quick")
-    >>> found.support, found.k, round(found.value, 4)
-    ((0, 1), 2, 1.954)
-    """
-
-    x: Vector
-    k: int
-    support: tuple[int, ...]
-    value: float
-    method: str
-    seconds: float
-    rho: float = math.nan
-    eps: float = math.nan
-    on_path: bool | None = None
-    certificate: Certificate | None = None
-    names: tuple[str, ...] | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and lists for JSON; NaN becomes None, loadings are by name (x1, x2, … without names)."""
-        return {
-            "method": self.method,
-            "k": self.k,
-            "value": self.value,
-            "support": list(self.support),
-            "loadings": {self._name(i): float(self.x[i]) for i in self.support},
-            "rho": None if math.isnan(self.rho) else self.rho,
-            "eps": None if math.isnan(self.eps) else self.eps,
-            "on_path": self.on_path,
-            "stationarity": None if self.certificate is None else self.certificate.stationarity,
-            "seconds": self.seconds,
-        }
-
-    def _name(self, i: int) -> str:
-        return self.names[i] if self.names is not None else f"x{i + 1}"
-
-    def __str__(self) -> str:
-        loadings = ", ".join(f"{printable(self._name(i))} {self.x[i]:+.3f}" for i in self.support[:12])
-        more = " …" if self.k > 12 else ""
-        return f"{self.method}: value {self.value:.6g} with {count(self.k, 'nonzero')}: {loadings}{more}"
-
-
-def solution_of(
-    pencil: Pencil,
-    x: Vector,
-    method: str,
-    seconds: float,
-    *,
-    rho: float = math.nan,
-    eps: float = math.nan,
-    on_path: bool | None = None,
-    certificate: Certificate | None = None,
-) -> Solution:
-    """The Solution of any nonzero vector: scaled to unit B norm, its value computed from the data."""
-    x = as_vector(x, expect_pencil(pencil).n, "x")
-    norm = length(pencil, x)
-    if norm == 0.0:
-        raise InvalidParameter("x = 0 is not a direction: it has no value xᵀAx/xᵀBx.")
-    x = frozen(x / norm)
-    support = tuple(int(i) for i in np.flatnonzero(x))
-    found = value(pencil, x)
-    return Solution(x, len(support), support, found, method, seconds, rho, eps, on_path, certificate, pencil.names)
-
-
-def checked_k(k: Any, n: int) -> int:
-    """A cardinality, a whole number between 1 and n.
-
-    >>> from dcgev_cvx.certificates import checked_k
-    >>> checked_k(14, 13)
-    Traceback (most recent call last):
-    dcgev_cvx.errors.InvalidParameter: k = 14 is out of range: it must be a whole number between 1 and n = 13.
-    """
-    if not is_whole(k) or not 1 <= k <= n:
-        raise InvalidParameter(f"k = {shown(k)} is out of range: it must be a whole number between 1 and n = {n}.")
-    return int(k)
-
-
 def on_support(pencil: Pencil, support: Index) -> Vector:
     """The leading eigenvector of the principal sub-pencil, embedded with exact zeros."""
     x = np.zeros(pencil.n)
@@ -356,22 +245,17 @@ class ExactPencil(Pencil):
     def A_dot(self, x: Vector) -> Vector:
         """Ax."""
         if isinstance(self.A, Gram):
-            return super().A_dot(x) if self.A.implicit is not None else rounded(self.A.C.T, self.A.C, x)
-        return rounded(self.A, x)
+            return super().A_dot(x) if self.A.implicit is not None else rounded_product(self.A.C.T, self.A.C, x)
+        return rounded_product(self.A, x)
 
     def B_dot(self, x: Vector) -> Vector:
         """Bx."""
-        return x if self.B is None else rounded(self.B, x)
+        return x if self.B is None else rounded_product(self.B, x)
 
     def B_quad(self, x: Vector) -> float:
         """xᵀBx."""
         support = np.flatnonzero(x)
-        return float(rounded(x[None, support], self.B_sub(support), x[support])[0])
-
-
-def rounded(*factors: Matrix) -> Vector:
-    """The product of matrices and a vector, the last; each entry is rounded once."""
-    return np.array([float(entry) for entry in exact_product(*factors)])
+        return float(rounded_product(x[None, support], self.B_sub(support), x[support])[0])
 
 
 def exact_value(pencil: Pencil, x: Vector) -> Fraction:
@@ -384,32 +268,6 @@ def exact_value(pencil: Pencil, x: Vector) -> Fraction:
         factors = (pencil.A_sub(support),)
     (a,), (b,) = exact_product(z[None], *factors, z), exact_product(z[None], pencil.B_sub(support), z)
     return a / b
-
-
-def exact_product(*factors: Matrix) -> list[Fraction]:
-    """The product of matrices and a vector, the last, in integers: every double is one times a power of two."""
-    *matrices, x = factors
-    support = np.flatnonzero(x)
-    z, exponent = as_integers(x[support])
-    for M in reversed(matrices):
-        whole, shift = as_integers(M[:, support] if M is matrices[-1] else M)
-        z, exponent = whole @ z, exponent + shift
-    return [Fraction(entry) * Fraction(2) ** exponent for entry in z]
-
-
-def as_integers(values: Matrix) -> tuple[Any, int]:
-    """Integers m and an exponent e with values = m·2ᵉ exactly.
-
-    >>> import numpy as np
-    >>> from dcgev_cvx.certificates import as_integers
-    >>> m, e = as_integers(np.array([0.75, -2.0, 0.0]))
-    >>> [entry * 2.0**e for entry in m]
-    [0.75, -2.0, 0.0]
-    """
-    mantissas, exponents = np.frexp(values)
-    least = int(np.min(exponents, where=values != 0.0, initial=1024))
-    shifts = np.maximum(exponents - least, 0).astype(object)
-    return np.ldexp(mantissas, 53).astype(np.int64).astype(object) << shifts, least - 53
 
 
 def step_residuals(program: Program, y: Vector, x: Vector) -> tuple[float, float]:

@@ -17,9 +17,12 @@ LAYERS = [
     "errors",
     "_numerics",
     "pencils",
+    "builders",
     "budgets",
+    "penalties",
     "programs",
     "certificates",
+    "solutions",
     "datasets",
     "models",
     "steps",
@@ -34,13 +37,12 @@ LAYERS = [
     "verify",
     "teach",
     "estimators",
-    "reproduction",
     "plotting",
     "cli",
 ]
 """The rooms from the ground up: each imports only rooms to its left."""
 
-WITHOUT_CVXPY = ["errors", "_numerics", "pencils", "budgets", "programs", "certificates"]
+WITHOUT_CVXPY = ["errors", "_numerics", "pencils", "budgets", "penalties", "programs", "certificates", "solutions"]
 """The referee and what it stands on."""
 
 HEAVY = ["cvxpy", "scipy.optimize", "sklearn", "matplotlib", "numba", "pandas", "rich"]

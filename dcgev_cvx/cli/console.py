@@ -23,9 +23,9 @@ SHOWN = 40
 
 CSV_RULES = """\
 Columns are separated by a tab or semicolon if the first line has one, else by
-commas. A first line of names is the header, and so is one of whole numbers in
-equal steps (0, 1, 2, …) above other numbers. A first column of text, or
-without a name, holds row names. In doubt an error asks for one of:"""
+commas. The first line is the header if a cell of it is no number, or if it
+counts 0, 1, 2, … or 1, 2, 3, … The first column holds row names if it is text
+or has no name. Every other cell must be a number."""
 
 # Options
 
@@ -49,7 +49,9 @@ def add_command(
 def add_problem(parser: argparse.ArgumentParser) -> None:
     """DATA, --A and --B, and the options for data tables: the problem that a command works on."""
     group = parser.add_argument_group("problem")
-    group.add_argument("data", metavar="DATA", nargs="?", help="a bundled name, or a .npy, .npz, .csv or .mtx file")
+    group.add_argument(
+        "data", metavar="DATA", nargs="?", help="a bundled name, or a file: .npy, .npz, .csv, .tsv, .mtx"
+    )
     group.add_argument("--A", metavar="FILE", help="symmetric matrix A, instead of DATA")
     group.add_argument("--B", metavar="FILE", help="positive definite matrix B (default: the identity)")
     group = parser.add_argument_group("problem from a table of samples × variables")
@@ -64,6 +66,8 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
     flag = argparse.BooleanOptionalAction
     group.add_argument("--header", action=flag, help="the first line holds names, or numbers")
     group.add_argument("--index-column", metavar="COLUMN", help="row names: a column by name or number, or none")
+    group.add_argument("--drop", metavar="COLUMN", action="append", default=[], help="leave a column out; repeatable")
+    group.add_argument("--decimal", choices=(".", ","), default=".", help="the decimal mark (default: a point)")
 
 
 def add_json(group: Any) -> None:
@@ -96,12 +100,50 @@ def numbers(text: str) -> list[float]:
         raise argparse.ArgumentTypeError(f"{text!r} must be numbers with commas between them, such as 1,4.84") from None
 
 
+def number(text: str) -> float:
+    """The type of an option that takes a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a number, such as 4.84") from None
+
+
+def whole(text: str) -> int:
+    """The type of an option that takes a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number, such as 100") from None
+
+
+def cardinality(text: str) -> int | tuple[int, ...]:
+    """The type of -k: a number of nonzeros, or one for each view.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.cli.console import cardinality
+    >>> cardinality("4"), cardinality("5+5")
+    (4, (5, 5))
+    """
+    try:
+        counts = tuple(int(part) for part in text.split("+"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number such as 4, or per view 5+5") from None
+    return counts[0] if len(counts) == 1 else counts
+
+
 # Text
 
 
 def show(*parts: Any) -> None:
     """Print text and tables to stdout, as wide as the terminal, or 80 columns in a pipe."""
     print(as_text(*parts, width=shutil.get_terminal_size().columns))
+
+
+def wrapped(sentence: str) -> str:
+    """A sentence in lines as wide as the terminal, 60 to 100 letters; a long name is not broken."""
+    width = min(100, max(60, shutil.get_terminal_size().columns))
+    return textwrap.fill(sentence, width, break_long_words=False, break_on_hyphens=False)
 
 
 def tiny(value: float) -> str:

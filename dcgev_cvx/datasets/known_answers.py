@@ -10,9 +10,9 @@ from importlib.resources import files
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector, as_flag, as_generator, as_number, as_whole, frozen
-from ..certificates import checked_k
 from ..errors import InvalidParameter
 from ..pencils import Pencil
+from ..solutions import checked_k
 
 
 def pitprops() -> Pencil:
@@ -163,7 +163,7 @@ def planted_cca(
     view = np.arange(len(covariance)) < len(u)
     within = view[:, None] == view
     B = np.where(within, covariance, 0.0) + ridge * np.eye(len(covariance))
-    return planted(Pencil(np.where(within, 0.0, covariance), B), np.concatenate([u, v]))
+    return planted(Pencil(np.where(within, 0.0, covariance), B, blocks=(len(u), len(v))), np.concatenate([u, v]))
 
 
 def two_gaussians(

@@ -5,9 +5,9 @@ from time import perf_counter
 
 from .._numerics.deadline import Deadline
 from ..budgets import Budget, Cardinality
-from ..certificates import Solution, solution_of
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
+from ..solutions import Solution, solution_of
 from .branch_and_bound import BranchAndBound
 from .enumeration import ScaledProblem
 from .results import ExactSolution, exact_from

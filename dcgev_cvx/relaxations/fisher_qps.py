@@ -17,8 +17,9 @@ import numpy as np
 from .. import models
 from .._numerics.checks import UNIT_ROUNDOFF, Vector, as_number, frozen
 from ..errors import Infeasible, SolverFailed
+from ..penalties import L1Penalty
 from ..pencils import Pencil
-from ..programs import L1Penalty, SparseFDA
+from ..programs import SparseFDA
 from ..steps.scaling import Scaling
 from .bounds import Gap, smallest_B_eigenvalue
 from .solving import Solver, number_of, numbers_of, solve_model

@@ -15,8 +15,9 @@ from .._numerics.proofs import leading_pair
 from .._numerics.spectra import power_of_two
 from .._numerics.text_tables import count
 from ..budgets import Budget
-from ..certificates import Solution, on_support, solution_of
+from ..certificates import on_support
 from ..pencils import Pencil
+from ..solutions import Solution, solution_of
 from .bounds import Gap
 
 if TYPE_CHECKING:

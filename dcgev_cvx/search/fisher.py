@@ -16,11 +16,11 @@ import numpy as np
 from .._numerics.checks import Matrix, Vector, as_callback, as_number, as_numbers, as_vector, frozen, says_stop
 from .._numerics.data_tables import class_means, in_row_order, read_labels, read_table, within
 from ..algorithms import step_of
-from ..certificates import Solution, solution_of
 from ..errors import InvalidParameter
 from ..mm import MMResult, Stop, minimize
 from ..pencils import Gram, Pencil
 from ..programs import MACHINE_EPS, SparseFDA
+from ..solutions import Solution, solution_of
 from .solve import solve
 
 

@@ -107,6 +107,11 @@ def test_a_failing_solver_exits_with_1_and_says_what_happened(run, monkeypatch):
 
 
 BAD = [
+    (["solve", "pitprops", "-k", "four"], "argument -k: 'four' must be a whole number such as 4, or per view 5+5"),
+    (["solve", "pitprops", "-k", "2+2"], "the pencil has none"),
+    (["solve", "pitprops", "--rho", 1, "--solver", "FOO"], "solver 'FOO' is unknown; known: "),
+    (["--versoin"], "dcgev has no option '--versoin': did you mean '--version'?"),
+    (["--A", "a.csv"], "dcgev has no option '--A': a command comes first, as in `dcgev compare --A …`."),
     (["solve", "pitprop", "--rho", 1], "'pitprop' is neither a bundled name nor a file; did you mean 'pitprops'?"),
     (["solve", "--rho", 1], "no problem was given: name a bundled one (pitprops"),
     (["solve", "pitprops", "--A", "a.npy", "--rho", 1], "DATA (pitprops) and --A (a.npy) were both given"),
@@ -150,7 +155,26 @@ def test_solve_for_a_cardinality(run):
     assert "2.93748, 69.63% of λmax(A,B)" in out
     assert "22.60% of tr(A)" in out
     assert "no ρ̃ tried gives this k" in out
+    assert out.startswith("The best 4 of 13 variables: length, topdiam, bowdist and whorls. They explain")
+    assert "22.6% of the variance, and no other 4 explain more (all 715 tried)." in " ".join(out.split())
     assert max(len(line) for line in out.splitlines()) <= 80
+
+
+def test_without_all_supports_nothing_is_called_the_best(run, tmp_path):
+    path = tmp_path / "a.npy"
+    G = np.random.default_rng(0).standard_normal((60, 60))
+    np.save(path, G @ G.T)
+    _, out, _ = run("solve", path, "-k", 8)
+    assert out.startswith("8 of 60 variables: ")
+    assert "Whether others are better is not known" in " ".join(out.split())
+
+
+def test_a_number_per_view_is_shown_with_the_views(run):
+    code, out, _ = run("solve", "planted-cca", "-k", "2+2")
+    assert code == 0
+    words = " ".join(out.split())
+    assert "Their correlation is 0.5333, and no other 2 + 2 have a larger correlation (all 36,100 tried)." in words
+    assert {line.split()[1] for line in out.splitlines() if "█" in line} == {"X", "Y"}
 
 
 def test_solve_for_several_components(run):

@@ -8,7 +8,7 @@ import pytest
 from families import cca, factor, graded, pca
 
 from dcgev_cvx import Gram, Pencil, SparseGEV
-from dcgev_cvx.programs import log_scale
+from dcgev_cvx.penalties import log_scale
 from dcgev_cvx.search import one_shot as module
 from dcgev_cvx.search.one_shot import STILL, factor_steps, one_shot, settle, survivors
 from dcgev_cvx.steps.closed import soft_threshold_step
