@@ -129,7 +129,7 @@ def compared(pencil: Pencil, ks: list[Counts], args: argparse.Namespace, found: 
     for position, k in enumerate(ks):
         share = (end - perf_counter()) / (len(ks) - position)
         settings: Any = {"time_limit": max(0.05, share) if math.isfinite(share) else None, "force": args.force}
-        settings["progress"] = partial(tell, k)
+        settings["progress"] = partial(tell_method, k)
         try:
             with redirect_stdout(sys.stderr):  # SCS prints when it is interrupted, and stdout is for the result
                 found.append(compare(pencil, k, methods, **settings))
@@ -145,7 +145,7 @@ def compared(pencil: Pencil, ks: list[Counts], args: argparse.Namespace, found: 
     return None
 
 
-def tell(k: Counts, method: str) -> None:
+def tell_method(k: Counts, method: str) -> None:
     """The method that is running, on stderr."""
     from ..comparison.rows import counts_text
 
@@ -166,7 +166,7 @@ def print_comparisons(found: list[Comparison], heading: str, *, several: bool, d
         console.show("", str(comparison), *(["", endings] if details else wrong(comparison)))
     if several:
         columns = ("k", "found", "by", "bound", "by", "gap %", "proved", "s")
-        console.show("", table(columns, map(summary, found), words=(2, 4, 6)))
+        console.show("", table(columns, map(row_of_k, found), words=(2, 4, 6)))
         console.show("\nby: the first method that reaches the value, and how many others reach it too")
         missing = [line for comparison in found for line in wrong(comparison)] if not details else []
         console.show(*dict.fromkeys(missing))
@@ -203,7 +203,7 @@ def wrong(comparison: Comparison) -> list[str]:
     return [textwrap.fill(line, 80, subsequent_indent="  ") for line in lines]
 
 
-def summary(comparison: Comparison) -> tuple[str, ...]:
+def row_of_k(comparison: Comparison) -> tuple[str, ...]:
     """The row of one k: the best value and the best bound, each with the methods that reach it."""
     from ..comparison.rows import counts_text
 
