@@ -1,5 +1,6 @@
 from . import datasets, exact, models, plotting, relaxations, rivals, steps, teach, verify
 from .algorithms import dc_pca, sparse_fda, sparse_gev
+from .builders import cca_pencil, fda_pencil, fda_vectors, pca_pencil
 from .certificates import Certificate, certify, renormalize
 from .comparison import Comparison, Study, compare, family, study
 from .dc import DCProgram
@@ -17,7 +18,7 @@ from .errors import (
 from .estimators import DCCCA, DCFDA, DCPCA
 from .mm import Iterate, MMResult, Status, Stop, iterate, minimize
 from .penalties import MCP, SCAD, ExponentialPenalty, L1Penalty, LogPenalty, LqPenalty, card, card_eps
-from .pencils import Gram, Pencil, cca_pencil, fda_pencil, fda_vectors, pca_pencil
+from .pencils import Gram, Pencil
 from .programs import SparseFDA, SparseGEV
 from .search.components import Components, components
 from .search.deflation import deflate

@@ -23,9 +23,9 @@ SHOWN = 40
 
 CSV_RULES = """\
 Columns are separated by a tab or semicolon if the first line has one, else by
-commas. A first line of names is the header, and so is one of whole numbers in
-equal steps (0, 1, 2, …) above other numbers. A first column of text, or
-without a name, holds row names. In doubt an error asks for one of:"""
+commas. The first line is the header if a cell of it is no number, or if it
+counts 0, 1, 2, … or 1, 2, 3, … The first column holds row names if it is text
+or has no name. Every other cell must be a number."""
 
 # Options
 
@@ -49,7 +49,9 @@ def add_command(
 def add_problem(parser: argparse.ArgumentParser) -> None:
     """DATA, --A and --B, and the options for data tables: the problem that a command works on."""
     group = parser.add_argument_group("problem")
-    group.add_argument("data", metavar="DATA", nargs="?", help="a bundled name, or a .npy, .npz, .csv or .mtx file")
+    group.add_argument(
+        "data", metavar="DATA", nargs="?", help="a bundled name, or a file: .npy, .npz, .csv, .tsv, .mtx"
+    )
     group.add_argument("--A", metavar="FILE", help="symmetric matrix A, instead of DATA")
     group.add_argument("--B", metavar="FILE", help="positive definite matrix B (default: the identity)")
     group = parser.add_argument_group("problem from a table of samples × variables")
@@ -64,6 +66,8 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
     flag = argparse.BooleanOptionalAction
     group.add_argument("--header", action=flag, help="the first line holds names, or numbers")
     group.add_argument("--index-column", metavar="COLUMN", help="row names: a column by name or number, or none")
+    group.add_argument("--drop", metavar="COLUMN", action="append", default=[], help="leave a column out; repeatable")
+    group.add_argument("--decimal", choices=(".", ","), default=".", help="the decimal mark (default: a point)")
 
 
 def add_json(group: Any) -> None:

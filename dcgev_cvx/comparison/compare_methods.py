@@ -61,6 +61,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "spca": Method("SPCA", "lower", by.rival_row, ("spca",), **RIVAL),
         "gpower": Method("GPower", "lower", by.rival_row, ("gpower",), **RIVAL),
         "gspca": Method("GSPCA", "lower", by.rival_row, ("gspca",), **RIVAL),
+        "gspca-forward": Method("GSPCA, forward pass", "lower", by.rival_row, ("gspca", "forward"), **RIVAL),
         "dspca": Method("DSPCA", "lower", by.rival_row, ("dspca",), **(RIVAL | {"limit": 50})),
         "scotlass": Method("SCoTLASS", "lower", by.rival_row, ("scotlass",), **RIVAL),
         "dc-trimmed": Method("DC-PCA, trimmed to k", "lower", by.rival_row, ("trimmed_dc_pca",), **RIVAL),

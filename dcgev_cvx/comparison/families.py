@@ -20,8 +20,9 @@ import numpy as np
 
 from .. import datasets
 from .._numerics.checks import listed, one_of, shown
+from ..builders import fda_pencil
 from ..errors import DataUnavailable, InvalidParameter, nearest
-from ..pencils import Gram, Pencil, expect_pencil, fda_pencil
+from ..pencils import Gram, Pencil, expect_pencil
 
 
 @dataclass(frozen=True)

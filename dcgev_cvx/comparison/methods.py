@@ -210,11 +210,12 @@ def l1_ball_row(context: Context, row: ComparisonRow, solver: str) -> Comparison
     return with_vector(context, row, renormalize(pencil, largest), status)
 
 
-def rival_row(context: Context, row: ComparisonRow, name: str) -> ComparisonRow:
+def rival_row(context: Context, row: ComparisonRow, name: str, passes: str = "") -> ComparisonRow:
     """A rival of the paper, or DC-PCA brought to k as the rivals are."""
     from .. import rivals
 
-    found = getattr(rivals, name)(context.pencil, context.budget.total)
+    options = {"passes": passes} if passes else {}
+    found = getattr(rivals, name)(context.pencil, context.budget.total, **options)
     return with_vector(context, row, found.x, f"{found.method}; no proof")
 
 

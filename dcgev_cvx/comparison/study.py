@@ -237,12 +237,13 @@ def study(
 def checked_ks(ks: Any) -> list[Counts]:
     """The cardinalities, each once."""
     given = [ks] if isinstance(ks, int | tuple) else listed(ks)
+    words = f"ks = {shown(ks)} must list cardinalities, such as [2, 5] or [(5, 5)]"
     try:
         found: list[Counts] = [tuple(map(int, k)) if isinstance(k, Sequence) else as_whole(k, "k") for k in given]
     except (TypeError, ValueError) as cause:
-        raise InvalidParameter(f"ks = {shown(ks)} must list cardinalities, such as [2, 5] or [(5, 5)].") from cause
+        raise InvalidParameter(f"{words}.") from cause
     if not found:
-        raise InvalidParameter("ks is empty: give at least one cardinality.")
+        raise InvalidParameter(f"{words}.")
     return list(dict.fromkeys(found))
 
 
