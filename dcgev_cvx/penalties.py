@@ -301,6 +301,39 @@ def as_eps(eps: Any) -> float:
     return as_number(as_number(eps, "eps", strict=True), "eps", low=1e-300, high=1e300)
 
 
+class PricedPenalty:
+    """ρ_ε Σ φ(|xᵢ|), or with ν_ε: a penalty with its price and ε, as it stands in f."""
+
+    def __init__(self, penalty: Penalty | None, price: float, eps: float, letter: str, n: int) -> None:
+        self.eps = as_eps(eps)
+        self.penalty = as_penalty(penalty, self.eps)
+        self.coefficient = self.penalty.coefficient(price, self.eps)
+        self.value_at_zero = self.value(np.zeros(1))
+        self.slope_at_zero = float(self.slopes(np.zeros(1))[0])
+        if not math.isfinite(n * max(abs(self.value_at_zero), abs(self.slope_at_zero))):
+            raise InvalidParameter(
+                f"{letter} = {price:g} is too large at eps = {eps:g}: the slope of the penalty at 0 overflows. "
+                f"Lower {letter} or raise eps."
+            )
+
+    def value(self, x: Vector) -> float:
+        """ρ_ε Σ φ(|xᵢ|)."""
+        return self.coefficient * self.penalty.value(x, self.eps)
+
+    def slopes(self, y: Vector) -> Vector:
+        """pᵢ = ρ_ε φ'(|yᵢ|)."""
+        return self.coefficient * self.penalty.weights(y, self.eps)
+
+    def tangent(self, x: Vector, y: Vector) -> float:
+        """The tangent of the penalty in |x| at |y|, which lies above it because φ is concave (Eq:log)."""
+        rise = float(self.penalty.weights(y, self.eps) @ (np.abs(x) - np.abs(y)))
+        return self.coefficient * (self.penalty.value(y, self.eps) + rise)
+
+    def size(self, x: Vector) -> float:
+        """The sum of the moduli of the penalty's terms."""
+        return len(x) * abs(self.value_at_zero) + abs(self.value(x))
+
+
 PROBES = np.array([0.0, *np.geomspace(1e-12, 1e3, 46)])
 """Values of |x| at which a penalty that somebody else wrote is looked at."""
 OURS = (LogPenalty, L1Penalty, ExponentialPenalty, MCP, SCAD, LqPenalty)

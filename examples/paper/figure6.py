@@ -18,7 +18,7 @@ TITLE = "Figure 6: vocabulary selection for music retrieval"
 SETTINGS = {
     "tiny": {"words": 30, "least": 8, "steps": 4, "splits": 1},
     "quick": {"words": 120, "least": 20, "steps": 11, "splits": 3},
-    "full": {"words": 174, "least": 20, "steps": 20, "splits": 5},
+    "full": {"words": 174, "least": 20, "steps": 20, "splits": 2},
 }
 
 

@@ -20,7 +20,7 @@ DATA = [["colon", 2000], ["leukemia", 7129], ["ramaswamy-shape", 16063]]
 SETTINGS = {
     "tiny": {"data": [["ramaswamy-small", 60]], "points": 4, "repeats": 1},
     "quick": {"data": DATA, "points": 6, "repeats": 3},
-    "full": {"data": DATA, "points": 14, "repeats": 3},
+    "full": {"data": DATA, "points": 9, "repeats": 3},
 }
 
 

@@ -19,11 +19,11 @@ from dcgev_cvx.rivals.spca import penalized
 HOW_TIMED = (
     "Time is the CPU time of one run at the parameter that was found, start included: the median of a few runs with "
     "one BLAS thread, in turn with the other methods, each after an untimed one (SPCA: a single run). GPower is plain "
-    "NumPy, SPCA's regression scikit-learn's compiled one, DC-PCA the package's dc_pca(…, engine=\"native\"), which "
-    "drops variables that stay zero. GPower starts at the longest column; DC-PCA too if that explains a quarter of "
-    "tr A, otherwise at the best vector of 1.3 p^⅓ power steps from it. Both stop when their objective rises by less "
-    "than 1e-4 of the variance. DC-PCA's parameter is searched for the cardinality that GPower reached, within half a "
-    "per cent; if it jumps over it, the largest loadings are kept."
+    "NumPy, SPCA's regression scikit-learn's compiled one, DC-PCA the package's dc_pca with engine=\"native\" and "
+    "accelerate=False: the steps as printed, without variables that stay zero. GPower starts at the longest column; "
+    "DC-PCA too if that explains a quarter of tr A, otherwise at the best vector of 1.3 p^⅓ power steps from it. Both "
+    "stop when their objective rises by less than 1e-4 of the variance. DC-PCA's parameter is searched for the "
+    "cardinality that GPower reached, within half a per cent; if it jumps over it, the largest loadings are kept."
 )
 STOP = Stop(step=0.0, decrease=1e-4, stationarity=1.0)
 SIMILAR = 0.995
@@ -60,7 +60,7 @@ def dcpca(pencil: Pencil, k: int):
     C = pencil.A.C
 
     def run(rho: float) -> Run:
-        found = dc_pca(pencil, rho=rho, x0=start(C), engine="native", stop=STOP)
+        found = dc_pca(pencil, rho=rho, x0=start(C), engine="native", accelerate=False, stop=STOP)
         return Run(np.array(found.x), found.n_iter, found.converged)
 
     return run, rho_max(pencil, start(C))
