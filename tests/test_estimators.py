@@ -235,9 +235,9 @@ def test_cca_is_unmoved_by_units():
 
 def test_cca_in_a_grid_and_with_one_dependent_variable():
     X, Y = views()
-    grid = GridSearchCV(DCCCA(effort="quick"), {"kx": [1, 3], "ky": [2]}, cv=3).fit(X, Y)
+    grid = GridSearchCV(DCCCA(effort="quick", ridge=0.1), {"kx": [1, 3], "ky": [2]}, cv=3).fit(X, Y)
     assert grid.best_params_ == {"kx": 3, "ky": 2}
-    assert DCCCA(kx=3).fit(X, Y[:, 0]).transform(X, Y[:, 0])[1].shape == (150, 1)
+    assert DCCCA(kx=3, ridge=0.1).fit(X, Y[:, 0]).transform(X, Y[:, 0])[1].shape == (150, 1)
 
 
 def test_the_scores_of_a_constant_view_correlate_with_nothing():

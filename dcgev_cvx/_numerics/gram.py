@@ -305,7 +305,7 @@ class Gram:
         return float(np.max(self.diagonal() * units**2))
 
     def error(self) -> Vector:
-        """√(4(p + 2)u)·‖cᵢ‖, by Cauchy and Schwarz for each sum of p products; TINY stands for those that underflow."""
+        """√((p + 2)u)·‖cᵢ‖, by Cauchy and Schwarz for each sum of p products; TINY stands for those that underflow."""
         return np.sqrt((self.rows + 2) * UNIT_ROUNDOFF * (self._C.raw_squares() + TINY))
 
     def factor(self) -> Matrix:
