@@ -26,6 +26,7 @@ from ._numerics.text_tables import printable
 from .algorithms import sparse_fda
 from .builders import cca_pencil_of_tables, pca_pencil
 from .errors import InvalidParameter
+from .penalties import Penalty
 from .pencils import Gram, Pencil
 from .search.components import components, components_by_penalty
 from .search.deflation import Deflation, rule_of
@@ -108,6 +109,8 @@ class DCPCA(SparseEstimator):
         The seed of the search's random starts; not used with rho.
     rho : float, optional
         The price ρ̃ of one nonzero in Algorithm 2, instead of k.
+    penalty : Penalty, optional
+        With rho, another concave penalty in the place of the paper's log, such as MCP() or SCAD().
     center : bool
         Subtract each column's mean.
     scale : bool
@@ -153,6 +156,7 @@ class DCPCA(SparseEstimator):
     k: int | Sequence[int] | None = None
     _: KW_ONLY
     rho: float | None = None
+    penalty: Penalty | None = None
     center: bool = True
     scale: bool = False
 
@@ -163,11 +167,12 @@ class DCPCA(SparseEstimator):
         # a frame has names, which the solutions show
         pencil = pca_pencil(X if checks.is_frame(X) else data, center=self.center, scale=self.scale)
         check_one_given(k=self.k, rho=self.rho)
+        check_price_given(self.penalty, rho=self.rho)
         settings, ks = self._search_settings(), per_component(self.k, self.n_components, pencil.n)
         if self.rho is None:
             found = components(pencil, ks, **settings)
         else:
-            found = components_by_penalty(pencil, len(ks), self.rho, self.deflation)
+            found = components_by_penalty(pencil, len(ks), self.rho, self.deflation, self.penalty)
         mean, scale = location_scale(data if is_large(data) else read_table(data).X, self.scale)
         self.scale_: Vector = scale
         self.mean_: Vector = mean if self.center else np.zeros(pencil.n)
@@ -361,6 +366,8 @@ class DCFDA(ClassifierMixin, SparseEstimator):
         The seed of the search's random starts; used with more than two classes.
     nu : float, optional
         For two classes, the price ν of one nonzero in `sparse_fda`, instead of k.
+    penalty : Penalty, optional
+        With nu, another concave penalty in the place of the paper's log, such as MCP() or SCAD().
     n_components : int, optional
         The number of discriminants; if None as many as k lists, or as the class means span, at most classes less one.
     ridge : float
@@ -404,6 +411,7 @@ class DCFDA(ClassifierMixin, SparseEstimator):
     k: int | Sequence[int] | None = None
     _: KW_ONLY
     nu: float | None = None
+    penalty: Penalty | None = None
     n_components: int | None = None
     ridge: float = 0.01
     refit: bool = True
@@ -486,6 +494,7 @@ class DCFDA(ClassifierMixin, SparseEstimator):
         """The discriminants, leading eigenvectors of the scatter between the classes in the metric of that within."""
         settings, many = self._search_settings(), len(means)
         check_one_given(k=self.k, nu=self.nu)
+        check_price_given(self.penalty, nu=self.nu)
         between = np.sqrt(self.priors_)[:, None] * (means - self.priors_ @ means)
         # classes less one, or less where means lie on a line; columns have standard deviation one
         rank = int(np.linalg.matrix_rank(between, tol=UNIT_ROUNDOFF * between.size))
@@ -505,7 +514,7 @@ class DCFDA(ClassifierMixin, SparseEstimator):
         if self.nu is None:
             best = fisher_solve(a, pencil, ks[0])
             return (solution_of(pencil, best.x, best.method, best.seconds),)
-        run = sparse_fda(a, pencil, nu=self.nu)
+        run = sparse_fda(a, pencil, nu=self.nu, penalty=self.penalty)
         seconds = run.history[-1].seconds
         return (solution_of(pencil, run.x, "sparse_fda", seconds, certificate=run.certificate),)
 
@@ -577,6 +586,13 @@ def check_one_given(**settings: Any) -> None:
     given = [f"{name} = {checks.shown(value)}" for name, value in settings.items() if value is not None]
     if len(given) > 1:
         raise InvalidParameter(f"{' and '.join(given)} were both given: each determines the sparsity. Pass one.")
+
+
+def check_price_given(penalty: Any, **price: Any) -> None:
+    """Raise for a penalty without a price, which would not be used."""
+    for name, value in price.items():
+        if penalty is not None and value is None:
+            raise InvalidParameter(f"penalty = {checks.shown(penalty)} is used with {name} only: pass {name} as well.")
 
 
 def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[int]:

@@ -23,6 +23,8 @@ from dcgev_cvx import (
     DCCCA,
     DCFDA,
     DCPCA,
+    MCP,
+    SCAD,
     InvalidParameter,
     cca_pencil,
     components,
@@ -437,6 +439,19 @@ def test_solutions_have_the_names_and_values_of_the_model():
     between = sum(len(group) * (group.mean() - Z.mean()) ** 2 for group in groups) / len(Z)
     assert pair.values_[0] == pytest.approx(between / (within + ridge))
     assert within + ridge == pytest.approx(1.0)
+
+
+def test_another_penalty_takes_the_place_of_the_log():
+    X = planted(n=10)
+    y = X[:, 0] > 0
+    model, run = DCPCA(rho=0.5, penalty=MCP()).fit(X), dc_pca(pca_pencil(X), rho=0.5, penalty=MCP())
+    np.testing.assert_allclose(model.components_[0], run.x / np.linalg.norm(run.x))
+    assert not np.allclose(model.components_, DCPCA(rho=0.5).fit(X).components_)
+    a, b = DCFDA(nu=0.02, penalty=SCAD()).fit(X, y), DCFDA(nu=0.02).fit(X, y)
+    assert not np.allclose(a.components_, b.components_)
+    for model in (DCPCA(k=2, penalty=MCP()), DCFDA(k=2, penalty=MCP())):
+        with pytest.raises(InvalidParameter, match=r"penalty = MCP.* is used with (rho|nu) only"):
+            model.fit(X, y)
 
 
 @pytest.mark.parametrize("constant", [0, 1])

@@ -257,11 +257,6 @@ class Gram:
         """Are blocks of A cheap, C being an array?"""
         return self._C.kind == "array"
 
-    @property
-    def implicit(self) -> Gram | None:
-        """To be removed with the last caller that asks."""
-        return None if self.in_memory else self
-
     def __reduce__(self) -> tuple[Any, ...]:
         return (Gram, (self._C,))
 
