@@ -170,7 +170,7 @@ def solve(context: Context, row: Row) -> Row:
 
 def greedy(context: Context, row: Row) -> Row:
     """Forward selection, the baseline."""
-    from ..search.constructions import forward_selection
+    from ..search.starts import forward_selection
 
     x = on_support(context.pencil, forward_selection(context.pencil, context.k))
     return with_vector(context, row, x, "forward selection; no proof")

@@ -17,7 +17,7 @@ from ..certificates import Solution, checked_k, solution_of
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, expect_pencil
 from ..relaxations.bounds import cheap_bound
-from ..search.exchange_table import support_values, tables_of
+from ..search.exchange import support_values, tables_of
 from ..steps.scaling import Scaling
 from .results import ExactSolution, exact_from
 

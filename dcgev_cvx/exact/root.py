@@ -14,7 +14,7 @@ from ..pencils import Gram, Pencil
 from ..relaxations.bounds import dense_bound, row_sum_bound
 from ..relaxations.pair_splitting import CHECK_STEPS, PairSplitting
 from ..relaxations.pairwise import PairDual
-from ..search.exchange_table import support_values
+from ..search.exchange import support_values
 from .screening import Screening, extended, promising
 
 PRUNE_TOL = 1e-10

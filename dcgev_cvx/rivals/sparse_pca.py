@@ -14,7 +14,7 @@ from ..certificates import Solution, checked_k, on_support, solution_of
 from ..errors import InvalidParameter
 from ..pencils import Gram, Pencil, expect_pencil
 from ..programs import smallest_tau
-from ..search.constructions import spread
+from ..search.starts import spread
 from ..steps.scaling import Scaling
 
 SAFE_SIZE = 1e50

@@ -16,7 +16,7 @@ from .._numerics.checks import Vector
 from ..certificates import Certificate, Solution, certify, solution_of
 from ..pencils import Pencil
 from ..programs import MACHINE_EPS, SparseGEV, log_scale
-from .constructions import in_units
+from .starts import in_units
 
 NEWTON_LIMIT = 400
 """Variables up to which Newton's method is used: a few dense systems, some milliseconds."""

@@ -10,7 +10,7 @@ from .._numerics.selection import largest_first
 from ..certificates import on_support, value
 from ..pencils import Gram, Pencil
 from ..steps.scaling import Scaling
-from .exchange_table import CHUNK, other_pairs, pair_value, pair_values, sub_pencils
+from .exchange import CHUNK, other_pairs, pair_value, pair_values, sub_pencils
 
 Plan: TypeAlias = tuple[tuple[Index, int], ...]
 """How many variables a support has from each of some groups, which follow each other and are all variables."""
