@@ -18,8 +18,8 @@ import mpmath
 import numpy as np
 
 from dcgev_cvx import MMResult, Pencil, Solution, SparseGEV, Stop, renormalize, solve, sparse_gev
-from dcgev_cvx.certificates import solution_of
 from dcgev_cvx.errors import DCGEVError
+from dcgev_cvx.solutions import solution_of
 
 from .report import Measure, at_most
 

@@ -1,7 +1,8 @@
 from . import datasets, exact, models, plotting, relaxations, rivals, steps, teach, verify
 from .algorithms import dc_pca, sparse_fda, sparse_gev
-from .certificates import Certificate, Solution, certify, renormalize
-from .comparison import Comparison, compare
+from .builders import cca_pencil, fda_pencil, fda_vectors, pca_pencil
+from .certificates import Certificate, certify, renormalize
+from .comparison import Comparison, Study, compare, family, study
 from .dc import DCProgram
 from .errors import (
     DataUnavailable,
@@ -16,13 +17,15 @@ from .errors import (
 )
 from .estimators import DCCCA, DCFDA, DCPCA
 from .mm import Iterate, MMResult, Status, Stop, iterate, minimize
-from .pencils import Gram, Pencil, cca_pencil, fda_pencil, fda_vectors, pca_pencil
-from .programs import ExponentialPenalty, L1Penalty, LogPenalty, SparseFDA, SparseGEV, card, card_eps
+from .penalties import MCP, SCAD, ExponentialPenalty, L1Penalty, LogPenalty, LqPenalty, card, card_eps
+from .pencils import Gram, Pencil
+from .programs import SparseFDA, SparseGEV
 from .search.components import Components, components
 from .search.deflation import deflate
 from .search.fisher import FisherPath, fisher_path, fisher_solve, least_squares_form
 from .search.path import Path, path, rho_max
 from .search.solve import solve
+from .solutions import Solution
 from .steps.backend import Backend
 
 __version__: str
@@ -31,6 +34,8 @@ __all__ = [
     "DCCCA",
     "DCFDA",
     "DCPCA",
+    "MCP",
+    "SCAD",
     "Backend",
     "Certificate",
     "Comparison",
@@ -47,6 +52,7 @@ __all__ = [
     "Iterate",
     "L1Penalty",
     "LogPenalty",
+    "LqPenalty",
     "MMResult",
     "MissingPackage",
     "Path",
@@ -58,6 +64,7 @@ __all__ = [
     "SparseGEV",
     "Status",
     "Stop",
+    "Study",
     "Unbounded",
     "card",
     "card_eps",
@@ -69,6 +76,7 @@ __all__ = [
     "dc_pca",
     "deflate",
     "exact",
+    "family",
     "fda_pencil",
     "fda_vectors",
     "fisher_path",
@@ -88,6 +96,7 @@ __all__ = [
     "sparse_fda",
     "sparse_gev",
     "steps",
+    "study",
     "teach",
     "verify",
 ]

@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 
-from dcgev_cvx.certificates import checked_k, on_support, solution_of
+from dcgev_cvx.certificates import on_support
+from dcgev_cvx.solutions import checked_k, solution_of
 
 
 def support_values(pencil, supports):

@@ -39,10 +39,11 @@ from dcgev_cvx import (
     sparse_fda,
     sparse_gev,
 )
-from dcgev_cvx.certificates import solution_of, value
+from dcgev_cvx.certificates import value
 from dcgev_cvx.relaxations import bounds
 from dcgev_cvx.search import explained_variance
 from dcgev_cvx.search.path import on_path
+from dcgev_cvx.solutions import solution_of
 from dcgev_cvx.steps.closed import power_step, soft_threshold_step
 from dcgev_cvx.steps.conic import QCQPStep
 from dcgev_cvx.steps.native import native_step

@@ -17,8 +17,12 @@ LAYERS = [
     "errors",
     "_numerics",
     "pencils",
-    "programs",
+    "builders",
+    "budgets",
+    "penalties",
     "certificates",
+    "programs",
+    "solutions",
     "datasets",
     "models",
     "steps",
@@ -33,13 +37,22 @@ LAYERS = [
     "verify",
     "teach",
     "estimators",
-    "reproduction",
     "plotting",
     "cli",
 ]
 """The rooms from the ground up: each imports only rooms to its left."""
 
-WITHOUT_CVXPY = ["errors", "_numerics", "pencils", "programs", "certificates"]
+WITHOUT_CVXPY = [
+    "errors",
+    "_numerics",
+    "pencils",
+    "builders",
+    "budgets",
+    "penalties",
+    "certificates",
+    "programs",
+    "solutions",
+]
 """The referee and what it stands on."""
 
 HEAVY = ["cvxpy", "scipy.optimize", "sklearn", "matplotlib", "numba", "pandas", "rich"]

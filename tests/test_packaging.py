@@ -39,8 +39,7 @@ def test_the_first_block_under_the_heading_is_one_command(heading, last):
     ("hidden", "command", "remedy"),
     [
         ("matplotlib", "path pitprops --plot path.png", "pip install 'dcgev-cvx[plot]'"),
-        ("matplotlib", "reproduce table1 --out results", "pip install 'dcgev-cvx[reproduce]'"),
-        ("joblib", "reproduce table1 --out results --jobs 2", "pip install 'dcgev-cvx[reproduce]'"),
+        ("joblib", "study gaussian --n 8 -k 2 --jobs 2", "pip install 'dcgev-cvx[study]'"),
         ("marimo", "lab step", "pip install 'dcgev-cvx[lab]'"),
         ("ecos", "solve pitprops --rho 4.84 --solver ecos", "pip install ecos"),
     ],
@@ -77,3 +76,13 @@ def test_the_version_is_stated_once():
     assert "version" in PROJECT["dynamic"]
     assert "\nversion:" not in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"## [{dcgev_cvx.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_conda_recipe_asks_for_what_pyproject_asks_for():
+    recipe = (ROOT / "conda-recipe" / "recipe.yaml").read_text(encoding="utf-8")
+    core = {line.partition(";")[0].strip() for line in PROJECT["dependencies"]} - {f"cvxpy-base>={OLDEST_CVXPY}"}
+    core = {line for line in core if not line.startswith("ecos")}  # not on conda-forge for every platform
+    asked = recipe.split("\n  run:\n")[1].split("\ntests:")[0].replace(" >=", ">=")
+    assert core <= {line.removeprefix("    - ") for line in asked.splitlines()}
+    assert f'version: "{dcgev_cvx.__version__}"' in recipe
+    assert f'python_min: "{PROJECT["requires-python"].removeprefix(">=")}"' in recipe

@@ -49,15 +49,16 @@ def try_to_write(folder: Path) -> None:
         trial.write(b"0" * 4096)
 
 
-def write_file(path: Path, content: str | bytes) -> None:
-    """Write to a file beside, flush it to disk, then rename: a kill leaves the old file or the new one."""
+def write_file(path: Path, content: str | bytes, *, durable: bool = True) -> None:
+    """Write to a file beside, then rename: a kill leaves the old file or the new one; durable, a power cut too."""
     beside = path.with_name(f".dcgev-{os.getpid()}-{hash(path.name) & 0xFFFFFF:06x}")  # short, whatever the name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with beside.open("wb") as handle:
             handle.write(content.encode() if isinstance(content, str) else content)
-            handle.flush()
-            os.fsync(handle.fileno())
+            if durable:
+                handle.flush()
+                os.fsync(handle.fileno())
         if path.exists():
             shutil.copymode(path, beside)
         beside.replace(path)

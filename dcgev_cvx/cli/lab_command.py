@@ -39,9 +39,10 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if find_spec("marimo") is None:
         raise MissingPackage("dcgev lab needs the package marimo: pip install 'dcgev-cvx[lab]'.")
-    words = [sys.executable, "-m", "marimo", "edit" if args.edit else "run", str(app), "--token"]  # for you alone
+    # -P: a file marimo.py of the current folder is not run; --token: for you alone
+    words = [sys.executable, "-P", "-m", "marimo", "edit" if args.edit else "run", str(app), "--token"]
     if args.edit:  # in a copy, so that changes do not touch the package
-        words[4] = app.name
+        words[5] = app.name
         if not Path(app.name).exists():
             shutil.copyfile(app, app.name)
     if args.port is not None:

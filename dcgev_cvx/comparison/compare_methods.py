@@ -1,7 +1,6 @@
 """`compare`: every method on one pencil and one k, under one time limit; one that fails is a row that says so."""
 
 import math
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -10,32 +9,33 @@ from types import MappingProxyType
 from typing import Any
 
 from .._numerics.checks import as_callback, as_flag, as_generator, as_number, listed, one_of
-from ..certificates import checked_k
+from .._numerics.deadline import Deadline
+from ..budgets import Budget, Cardinality
 from ..errors import DCGEVError, InvalidParameter
-from ..pencils import Pencil, expect_pencil
+from ..pencils import Pencil
 from ..relaxations.bounds import check_sdp_size
 from . import methods as by
 from .methods import Context
-from .rows import Comparison, Interrupted, Row, Side
+from .rows import Comparison, ComparisonInterrupted, ComparisonRow, Side, counts_of
 
 
 @dataclass(frozen=True)
 class Method:
     """A method of a comparison, and the conditions under which it runs.
 
-    run       fills an empty Row: run(context, row, *settings)
+    fill      fills an empty row: fill(context, row, *settings)
     early     runs first, being short, so that a time limit or an interrupt leaves rows on both sides
     package   must be installed
-    needs     conditions on the pencil: "A ⪰ 0", "B = I"
+    needs     conditions on the problem: "A ⪰ 0", "B = I", "one k" (no budget per view)
     limit     the largest n without force: beyond, it takes minutes
     sdp       the size of an SDP is checked, before CVXPY is loaded
+    rival     runs only when it is asked for by name
     shares    the property of Context that another method may have computed already
-    cubic     seconds per n³, measured, of work that checks no clock
     """
 
     title: str
     side: Side
-    run: Callable[..., Row]
+    fill: Callable[..., ComparisonRow]
     settings: tuple[str, ...] = ()
     early: bool = False
     package: str = ""
@@ -43,49 +43,45 @@ class Method:
     limit: float = math.inf
     sdp: bool = False
     shares: str = ""
-    cubic: float = 0.0
-
-    @property
-    def loads(self) -> str:
-        """The module that it imports when it first runs in a process, which checks no clock."""
-        if "native" in self.settings:
-            return "numba"
-        return "cvxpy" if self.sdp or math.isfinite(self.limit) else ""
+    rival: bool = False
 
 
-SDP: Any = {"sdp": True, "cubic": 4e-8}
+PSD, IDENTITY, ONE_K = "A ⪰ 0", "B = I", "one k"
+RIVAL: Any = {"needs": (IDENTITY, PSD, ONE_K), "rival": True}
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "dc-pca": Method("DC-PCA (closed form)", "lower", by.dc_run, ("closed",), needs=("B = I", "A ⪰ 0")),
-        "dc-cvxpy": Method("DC (CVXPY)", "lower", by.dc_run, ("cvxpy",), limit=300),
-        "dc-native": Method("DC (native)", "lower", by.dc_run, ("native",)),
-        "solve": Method("solve", "lower", by.solve, early=True, cubic=1e-9),
-        "greedy": Method("greedy", "lower", by.greedy, early=True),
-        "rounded": Method("homogeneous SDP, rounded", "lower", by.rounded, **SDP),
-        "dccp": Method(
-            "dccp", "lower", by.on_l1_ball, ("dccp",), needs=("A ⪰ 0",), package="dccp", limit=300, cubic=6e-8
-        ),
-        "uno": Method("CVXPY nlp (UNO)", "lower", by.on_l1_ball, ("UNO",), package="unopy", limit=300, cubic=2e-8),
-        "literal": Method("literal SDP (Section 3)", "upper", by.literal, **SDP),
-        "entrywise-paper": Method("entrywise SDP, paper (k²)", "upper", by.entrywise, ("paper",), **SDP),
-        "entrywise-valid": Method("entrywise SDP, valid (k/λmin)", "upper", by.entrywise, ("valid",), **SDP),
-        "homogeneous": Method("homogeneous SDP", "upper", by.homogeneous, shares="homogeneous", **SDP),
-        "pairwise": Method("pairwise SDP", "upper", by.pairwise, sdp=True),
-        "no-sdp": Method("no SDP", "upper", by.no_sdp, early=True, cubic=2e-10),
+        "dc-pca": Method("DC-PCA (closed form)", "lower", by.dc_row, ("closed",), needs=(IDENTITY, PSD, ONE_K)),
+        "dc-cvxpy": Method("DC (CVXPY)", "lower", by.dc_row, ("cvxpy",), needs=(ONE_K,), limit=300),
+        "dc-native": Method("DC (native)", "lower", by.dc_row, ("native",), needs=(ONE_K,)),
+        "solve": Method("solve", "lower", by.solve_row, early=True),
+        "greedy": Method("greedy", "lower", by.greedy_row, early=True, needs=(ONE_K,)),
+        "rounded": Method("homogeneous SDP, rounded", "lower", by.rounded_row, sdp=True, shares="homogeneous"),
+        "dccp": Method("dccp", "lower", by.l1_ball_row, ("dccp",), needs=(PSD, ONE_K), package="dccp", limit=300),
+        "uno": Method("CVXPY nlp (UNO)", "lower", by.l1_ball_row, ("UNO",), needs=(ONE_K,), package="unopy", limit=300),
+        "spca": Method("SPCA", "lower", by.rival_row, ("spca",), **RIVAL),
+        "gpower": Method("GPower", "lower", by.rival_row, ("gpower",), **RIVAL),
+        "gspca": Method("GSPCA", "lower", by.rival_row, ("gspca",), **RIVAL),
+        "gspca-forward": Method("GSPCA, forward pass", "lower", by.rival_row, ("gspca", "forward"), **RIVAL),
+        "dspca": Method("DSPCA", "lower", by.rival_row, ("dspca",), **(RIVAL | {"limit": 50})),
+        "scotlass": Method("SCoTLASS", "lower", by.rival_row, ("scotlass",), **RIVAL),
+        "dc-trimmed": Method("DC-PCA, trimmed to k", "lower", by.rival_row, ("trimmed_dc_pca",), **RIVAL),
+        "literal": Method("literal SDP (Section 3)", "upper", by.literal_row, sdp=True),
+        "entrywise-paper": Method("entrywise SDP, paper (k²)", "upper", by.entrywise_row, ("paper",), sdp=True),
+        "entrywise-valid": Method("entrywise SDP, valid (k/λmin)", "upper", by.entrywise_row, ("valid",), sdp=True),
+        "homogeneous": Method("homogeneous SDP", "upper", by.homogeneous_row, sdp=True, shares="homogeneous"),
+        "pairwise": Method("pairwise SDP", "upper", by.pairwise_row, sdp=True),
+        "no-sdp": Method("no SDP", "upper", by.no_sdp_row, early=True),
         # last, so that the search may use all the time that the others left
-        "exact": Method("exact (branch and bound)", "lower", by.exact, cubic=2e-10),
-        "exact-bound": Method("exact (branch and bound)", "upper", by.exact_bound, shares="exact", cubic=2e-10),
+        "exact": Method("exact (branch and bound)", "lower", by.exact_row, shares="exact"),
+        "exact-bound": Method("exact (branch and bound)", "upper", by.exact_bound_row, shares="exact"),
     }
 )
 """Every method by the name that `compare` takes."""
 
-LOAD_SECONDS = 1.0
-"""What importing CVXPY, or loading Numba's compiled functions, takes once in a process."""
-
 
 def compare(
     pencil: Pencil,
-    k: int,
+    k: Cardinality,
     methods: Iterable[str] | None = None,
     *,
     time_limit: float | None = None,
@@ -99,13 +95,14 @@ def compare(
     ----------
     pencil : Pencil
         The pencil (A, B).
-    k : int
-        The cardinality.
+    k : int or sequence of int
+        The cardinality; for a pencil with views (`cca_pencil`) also one for each view, such as (5, 5).
     methods : iterable of str, optional
-        Names from `comparison.METHODS`, all by default. "exact" includes its bound.
+        Names from `comparison.METHODS`, by default all but the paper's rivals. "exact" includes its bound.
     time_limit : float, optional
-        Seconds for all methods together, > 0. A method gets half of what remains; the exact search, which runs last,
-        gets all of it. Work that checks no clock and would take longer is not started.
+        Seconds for all methods together, > 0. A method gets half of what is left; the exact search, which runs last,
+        gets all of it. What has begun is not interrupted: the limit may be exceeded by one operation of the method
+        that is running, such as one step of a relaxation's solver, one eigenvalue problem, or one call of `solve`.
     random_state : int
         Seed of `solve`'s random starts.
     force : bool
@@ -123,7 +120,7 @@ def compare(
     ------
     InvalidParameter
         For an unknown method, an empty list, and k or time_limit out of range.
-    Interrupted
+    ComparisonInterrupted
         A KeyboardInterrupt whose `comparison` holds the rows that were finished, if there are any.
 
     Examples
@@ -136,38 +133,40 @@ def compare(
     k = 6: the optimum is 3.77096, proved
     """
     begin = perf_counter()
-    k = checked_k(k, expect_pencil(pencil).n)
+    budget = Budget.of(pencil, k)
     chosen = checked_methods(methods)
-    seconds = math.inf if time_limit is None else as_number(time_limit, "time_limit", strict=True)
+    if time_limit is not None:
+        as_number(time_limit, "time_limit", strict=True)
     as_generator(random_state)
     listener = as_callback(progress, "progress")
-    context = Context(pencil, k, begin + seconds, random_state, as_flag(force, "force"))
-    rows: dict[str, Row] = {}
+    deadline = Deadline.after(time_limit, "time_limit")
+    context = Context(pencil, budget, deadline, random_state, as_flag(force, "force"))
+    rows: dict[str, ComparisonRow] = {}
 
     def so_far() -> Comparison:
         found = [rows[name] for name in chosen]
         shown = [row for row in found if methods is not None or not row.status.startswith("skipped: needs")]
-        return completed(pencil, k, shown, perf_counter() - begin)
+        return completed(pencil, budget, shown, perf_counter() - begin)
 
     try:
         for name in sorted(chosen, key=lambda name: not METHODS[name].early):
             if listener is not None:
                 listener(METHODS[name].title)
-            rows[name] = run(context, METHODS[name])
+            rows[name] = row_by(context, METHODS[name])
         return so_far()
     except KeyboardInterrupt as stop:
         if not rows:
             raise
         for name in [name for name in chosen if name not in rows]:
             title, side = METHODS[name].title, METHODS[name].side
-            rows[name] = Row(title, side, status="not finished: interrupted", seconds=0.0, ok=False)
-        raise Interrupted(so_far()) from stop
+            rows[name] = ComparisonRow(title, side, status="not finished: interrupted", seconds=0.0, ok=False)
+        raise ComparisonInterrupted(so_far()) from stop
 
 
 def checked_methods(methods: Iterable[str] | None) -> list[str]:
     """Known names in the order of METHODS, "exact" with its bound; by default all that are installed."""
     if methods is None:
-        return [name for name, method in METHODS.items() if installed(method)]
+        return [name for name, method in METHODS.items() if installed(method) and not method.rival]
     asked = [one_of(name, "method", METHODS) for name in ([methods] if isinstance(methods, str) else listed(methods))]
     if not asked:
         raise InvalidParameter(f"no method was given; known: {', '.join(METHODS)}.")
@@ -180,35 +179,32 @@ def installed(method: Method) -> bool:
     return not method.package or find_spec(method.package) is not None
 
 
-def run(context: Context, method: Method) -> Row:
+def row_by(context: Context, method: Method) -> ComparisonRow:
     """The method's row; errors of this package and reasons not to run are rows too."""
-    row = Row(method.title, method.side)
+    row = ComparisonRow(method.title, method.side)
     begin = perf_counter()
     try:
         reason = None if method.shares in vars(context) else reason_to_skip(context, method)
-        row = method.run(context, row, *method.settings) if reason is None else replace(row, status=reason, ok=False)
+        row = method.fill(context, row, *method.settings) if reason is None else replace(row, status=reason, ok=False)
     except DCGEVError as error:
         row = replace(row, status=f"failed: {error}", ok=False)
     return row if math.isfinite(row.seconds) else replace(row, seconds=perf_counter() - begin)
 
 
 def reason_to_skip(context: Context, method: Method) -> str | None:
-    """Why a method is not started, or None: time, packages, conditions on A and B, the size."""
-    n, remaining = context.pencil.n, context.remaining
-    if remaining < 0.0:
+    """Why a method is not started, or None: time, packages, conditions on the problem, the size."""
+    n = context.pencil.n
+    if context.deadline.passed:
         return "not run: the time limit was reached"
-    share = remaining if "exact" in method.title else 0.5 * remaining
-    # with B = I `solve` forms no factor
-    cubic = 0.0 if method.run is by.solve and context.pencil.B is None else method.cubic
-    loading = method.loads not in ("", *sys.modules)
-    seconds = cubic * n**3 + LOAD_SECONDS * loading
-    if seconds > share:
-        work = f"loading {method.loads}" if loading else f"n = {n}"
-        return f"skipped: {work} takes about {seconds:.2g} s and {share:.2g} s remain for it; raise the time limit"
     if not installed(method):
         return f"skipped: needs {method.package} (pip install {method.package})"
-    if ("B = I" in method.needs and context.pencil.B is not None) or ("A ⪰ 0" in method.needs and not context.psd):
-        return f"skipped: needs {' and '.join(method.needs)}"
+    met = {
+        IDENTITY: lambda: context.pencil.B is None,
+        PSD: lambda: context.psd,
+        ONE_K: lambda: len(context.budget.counts) == 1,
+    }
+    if unmet := [condition for condition in method.needs if not met[condition]()]:
+        return f"skipped: needs {' and '.join(unmet)}"
     if n > method.limit and not context.force:
         return f"skipped: n = {n} > {method.limit} would take minutes; force=True runs it"
     if method.sdp and not context.force:
@@ -216,16 +212,16 @@ def reason_to_skip(context: Context, method: Method) -> str | None:
     return None
 
 
-def completed(pencil: Pencil, k: int, rows: Sequence[Row], seconds: float) -> Comparison:
+def completed(pencil: Pencil, budget: Budget, rows: Sequence[ComparisonRow], seconds: float) -> Comparison:
     """The comparison, each row with its percentage of λmax(A, B) and its gap to the best of the other side.
 
     The gap is relative to the bound: for a vector, how far below the best bound it is; for a bound, how far above the
     best vector. It is NaN where a side is missing.
     """
-    draft = Comparison(pencil, k, tuple(rows), seconds)
+    draft = Comparison(pencil, counts_of(budget), tuple(rows), seconds)
     top, best, bound = pencil.lambda_max, draft.best_lower, draft.best_upper
 
-    def with_gap(row: Row) -> Row:
+    def with_gap(row: ComparisonRow) -> ComparisonRow:
         percent = 100.0 * row.value / top if top > 0.0 else math.nan
         whole, other = (bound, bound) if row.side == "lower" else (row.value, best)
         part = abs(other - row.value)

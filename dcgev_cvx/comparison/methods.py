@@ -1,4 +1,4 @@
-"""The methods of a comparison: each fills an empty Row from a Context, with a vector or with an upper bound.
+"""The methods of a comparison: each fills an empty ComparisonRow from a Context, with a vector or with an upper bound.
 
 The value of every vector is computed anew from the data, and every bound is proved from the data and a dual matrix:
 no method and no solver is trusted. dccp and CVXPY's nonlinear solver UNO are optional packages and know nothing of
@@ -10,20 +10,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from .._numerics.checks import Vector
+from .._numerics.deadline import Deadline
 from .._numerics.selection import keep_largest, parameter_for_count
 from .._numerics.text_tables import count
+from ..budgets import Budget
 from ..certificates import on_support, renormalize, value
 from ..errors import SolverFailed
 from ..pencils import Pencil
 from ..programs import smallest_tau
 from ..relaxations.bounds import cheap_bound, radius_for
-from .rows import Row
+from .rows import ComparisonRow, counts_of
 
 if TYPE_CHECKING:
     from ..exact import ExactSolution
@@ -32,35 +33,38 @@ if TYPE_CHECKING:
 
 MM_STEPS = 1000
 """Most MM steps of one run: pit props needs 26, and a run that takes more is shown as not converged."""
-HALVINGS = 24
+RHO_RUNS = 24
 """Most runs of the bisection on ρ̃: down to 2⁻²⁴ of the largest ρ̃, where nothing is penalised."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """One pencil, one k, one deadline, and what several methods share, computed by the first that needs it.
-
-    deadline is a time of perf_counter, infinite without a limit.
-    """
+    """One pencil, one k, one deadline, and what several methods share, computed by the first that needs it."""
 
     pencil: Pencil
-    k: int
-    deadline: float
+    budget: Budget
+    deadline: Deadline
     random_state: int
     force: bool
 
     @property
-    def remaining(self) -> float:
-        """Seconds until the deadline, infinite without one."""
-        return self.deadline - perf_counter()
+    def total(self) -> int:
+        """The nonzeros that a vector may have in all views together."""
+        return self.budget.total
 
     @property
     def time_limit(self) -> float | None:
-        """Seconds for one of several methods: half of what remains, so that a slow method leaves time to the others.
+        """Seconds for one of several methods: half of what is left, so that a slow method leaves time to the others.
 
         At least 0.05 s, since some solvers do not accept a time limit of zero; None without a limit.
         """
-        return None if math.isinf(self.deadline) else max(0.05, 0.5 * self.remaining)
+        left = self.deadline.left
+        return None if left is None else max(0.05, 0.5 * left)
+
+    @property
+    def share(self) -> Deadline:
+        """The same as a deadline, for methods that look at one."""
+        return Deadline.after(self.time_limit, "time_limit")
 
     @cached_property
     def psd(self) -> bool:
@@ -72,15 +76,14 @@ class Context:
         """The homogeneous SDP, whose bound and whose rounded vector are two rows."""
         from ..relaxations import homogeneous_sdp
 
-        return homogeneous_sdp(self.pencil, self.k, time_limit=self.time_limit, force=self.force)
+        return homogeneous_sdp(self.pencil, self.total, time_limit=self.time_limit, force=self.force)
 
     @cached_property
     def exact(self) -> ExactSolution:
         """Branch and bound, with all the time that remains: it runs last."""
         from ..exact import best_subset
 
-        limit = None if math.isinf(self.deadline) else max(0.0, self.remaining)
-        return best_subset(self.pencil, self.k, time_limit=limit)
+        return best_subset(self.pencil, self.total, time_limit=self.deadline.left)
 
     @cached_property
     def best_run(self) -> tuple[float, str, MMResult | None]:
@@ -89,14 +92,14 @@ class Context:
         The engine is the fastest: DC-PCA's closed form where B = I and A ⪰ 0, else the native steps.
         """
         engine = "closed" if self.pencil.B is None and self.psd else "native"
-        rho, run = rho_for(self.pencil, self.k, engine, perf_counter() + 0.5 * self.remaining)
+        rho, run = rho_for(self.pencil, self.total, engine, self.share)
         return rho, engine, run
 
 
 # vectors
 
 
-def dc_run(context: Context, row: Row, engine: str) -> Row:
+def dc_row(context: Context, row: ComparisonRow, engine: str) -> ComparisonRow:
     """A d.c. run at the ρ̃ that leaves k nonzeros: Algorithm 1 by an engine, or DC-PCA in closed form.
 
     The value is that of the best loadings on the support; the KKT residual is that of x before it was renormalized,
@@ -104,27 +107,27 @@ def dc_run(context: Context, row: Row, engine: str) -> Row:
     """
     rho, searched, result = context.best_run
     if result is None or searched != engine:
-        result = mm_run(context.pencil, rho, engine, perf_counter() + 0.5 * context.remaining)
+        result = mm_run(context.pencil, rho, engine, context.share)
     stopped = result.status.name == "STOPPED"  # by the clock, the only callback there is
     status = f"ρ̃ = {rho:.4g}: {'stopped by the time limit' if stopped else result.status.value}"
     found = len(result.support)
-    if not found or (stopped and found > context.k):  # renormalizing many variables would take longer still
+    if not found or (stopped and found > context.total):  # renormalizing many variables would take longer still
         return replace(row, status=status, ok=False)
-    if result.converged and found != context.k:
+    if result.converged and found != context.total:
         nearest = f"the nearest run (ρ̃ = {rho:.4g}) has {count(found, 'nonzero')}"
-        status = f"no ρ̃ found gives k = {context.k}; {nearest}"
+        status = f"no ρ̃ found gives k = {context.total}; {nearest}"
     row = with_vector(context, row, renormalize(context.pencil, result.x), status)
-    ok = row.ok and result.converged and found == context.k
+    ok = row.ok and result.converged and found == context.total
     return replace(row, stationarity=result.certificate.stationarity, iterations=result.n_iter, ok=ok)
 
 
-def mm_run(pencil: Pencil, rho: float, engine: str, deadline: float) -> MMResult:
+def mm_run(pencil: Pencil, rho: float, engine: str, deadline: Deadline) -> MMResult:
     """Algorithm 1 with the metric shift, or DC-PCA in closed form, until it converges or the deadline has passed."""
     from ..algorithms import dc_pca, sparse_gev
     from ..mm import Stop
 
     def late(_: object) -> bool:
-        return perf_counter() > deadline
+        return deadline.passed
 
     stop = Stop(max_iter=MM_STEPS)
     if engine == "closed":
@@ -132,7 +135,7 @@ def mm_run(pencil: Pencil, rho: float, engine: str, deadline: float) -> MMResult
     return sparse_gev(pencil, rho=rho, shift="metric", engine=cast("Any", engine), stop=stop, callback=late)
 
 
-def rho_for(pencil: Pencil, k: int, engine: str, deadline: float) -> tuple[float, MMResult | None]:
+def rho_for(pencil: Pencil, k: int, engine: str, deadline: Deadline) -> tuple[float, MMResult | None]:
     """Bisection on ρ̃ for a converged run with k nonzeros, else with the nearest number below k, else None.
 
     The number of nonzeros falls as ρ̃ grows, not always by one: not every k is reached from the leading eigenvector.
@@ -143,7 +146,7 @@ def rho_for(pencil: Pencil, k: int, engine: str, deadline: float) -> tuple[float
     runs: dict[float, MMResult] = {}
 
     def nonzeros(rho: float) -> int | None:
-        if perf_counter() > deadline:
+        if deadline.passed:
             return None
         runs[rho] = mm_run(pencil, rho, engine, deadline)
         found = len(runs[rho].support)
@@ -151,39 +154,37 @@ def rho_for(pencil: Pencil, k: int, engine: str, deadline: float) -> tuple[float
         return found if runs[rho].converged or found != k else k - 1
 
     if pencil.lambda_max > 0.0:  # else every run ends at x = 0
-        parameter_for_count(nonzeros, k, 0.0, top, tries=HALVINGS, width=1e-4)
+        parameter_for_count(nonzeros, k, 0.0, top, tries=RHO_RUNS, width=1e-4)
     below = [rho for rho, run in runs.items() if run.converged and 0 < len(run.support) <= k]
     best = max(below, key=lambda rho: len(runs[rho].support), default=None)
     return (top, None) if best is None else (best, runs[best])
 
 
-def solve(context: Context, row: Row) -> Row:
-    """solve(pencil, k), with little time left its quick setting; the status says what it did."""
+def solve_row(context: Context, row: ComparisonRow) -> ComparisonRow:
+    """solve(pencil, k), whose status says what it did."""
     from ..search.solve import solve
 
-    # it looks at no clock: at n = 3000 its quick setting takes 0.5 s, its normal one 1 s
-    effort = "normal" if context.remaining > 2.0 + 1e-3 * context.pencil.n else "quick"
-    found = solve(context.pencil, context.k, effort=effort, random_state=context.random_state, check_path=False)
+    found = solve(context.pencil, counts_of(context.budget), random_state=context.random_state, check_path=False)
     row = with_vector(context, row, found.x, found.method)
     return row if found.certificate is None else replace(row, stationarity=found.certificate.stationarity)
 
 
-def greedy(context: Context, row: Row) -> Row:
+def greedy_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     """Forward selection, the baseline."""
     from ..search.starts import forward_selection
 
-    x = on_support(context.pencil, forward_selection(context.pencil, context.k))
+    x = on_support(context.pencil, forward_selection(context.pencil, context.total))
     return with_vector(context, row, x, "forward selection; no proof")
 
 
-def rounded(context: Context, row: Row) -> Row:
+def rounded_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     """The vector read off the homogeneous SDP's solution."""
     relaxed = context.homogeneous
     status = f"{relaxed.rank_in_words}; leading eigenvector, k largest entries, renormalized"
     return with_vector(context, replace(row, seconds=relaxed.seconds), relaxed.rounded.x, status)
 
 
-def on_l1_ball(context: Context, row: Row, solver: str) -> Row:
+def l1_ball_row(context: Context, row: ComparisonRow, solver: str) -> ComparisonRow:
     """dccp's or UNO's answer on the ℓ1 ball, which holds every k-sparse vector: its k largest entries (Eq:approx).
 
     The problem is in numbers of size one; the solver starts at the leading eigenvector.
@@ -195,7 +196,7 @@ def on_l1_ball(context: Context, row: Row, solver: str) -> Row:
     pencil = context.pencil
     scaling, (A, B) = Scaling.of_pencil(pencil), pencil.dense()
     unit = float(np.max(scaling.u))  # of ‖x‖₁ and the radius
-    radius = radius_for(pencil, context.k, "valid") / unit
+    radius = radius_for(pencil, context.total, "valid") / unit
     problem = l1_ball(scaling.objective_form(A), scaling.form(B), radius, scaling.u / unit)
     x: Any = problem.var_dict["x"]
     x.value = pencil.leading_vector / scaling.u
@@ -204,24 +205,35 @@ def on_l1_ball(context: Context, row: Row, solver: str) -> Row:
     found = np.zeros(pencil.n) if answer is None else scaling.vector(np.asarray(answer, dtype=np.float64))
     if not np.all(np.isfinite(found)) or not found.any():
         raise SolverFailed(f"{solver} returned no vector.")
-    largest = keep_largest(found, context.k, np.abs(found) * pencil.B_roots)
+    largest = keep_largest(found, context.total, np.abs(found) * pencil.B_roots)
     status = "on the ℓ1 ball of radius √(k/λmin(B)), k largest entries, renormalized; no proof"
     return with_vector(context, row, renormalize(pencil, largest), status)
 
 
-def exact(context: Context, row: Row) -> Row:
+def rival_row(context: Context, row: ComparisonRow, name: str, passes: str = "") -> ComparisonRow:
+    """A rival of the paper, or DC-PCA brought to k as the rivals are."""
+    from .. import rivals
+
+    options = {"passes": passes} if passes else {}
+    found = getattr(rivals, name)(context.pencil, context.budget.total, **options)
+    return with_vector(context, row, found.x, f"{found.method}; no proof")
+
+
+def exact_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     """The best vector of branch and bound."""
     found = context.exact
     status = f"{found.status.value} ({found.nodes} nodes, {found.supports} supports)"
     return with_vector(context, replace(row, seconds=found.seconds, ok=found.optimal), found.x, status)
 
 
-def with_vector(context: Context, row: Row, x: Vector, status: str) -> Row:
-    """The row of a vector; with more than k nonzeros it says nothing about k."""
+def with_vector(context: Context, row: ComparisonRow, x: Vector, status: str) -> ComparisonRow:
+    """The row of a vector; with more nonzeros than k, in all or in a view, it says nothing about k."""
     pencil, support = context.pencil, np.flatnonzero(x)
-    valid = len(support) <= context.k
+    valid = context.budget.admits(support)
     if not valid:
-        status = f"has {len(support)} nonzeros, more than {context.k}: not a lower value. {status}"
+        counts = [int(np.count_nonzero(x[group])) for group in context.budget.groups]
+        found = f"{' + '.join(map(str, counts))} nonzeros, more than {context.budget}"
+        status = f"has {found}: not a lower value. {status}"
     row = replace(row, value=value(pencil, np.asarray(x)), status=status, valid=valid, ok=row.ok and valid)
     return replace(row, cardinality=len(support), support=tuple(pencil.name(int(i)) for i in support))
 
@@ -229,60 +241,61 @@ def with_vector(context: Context, row: Row, x: Vector, status: str) -> Row:
 # bounds
 
 
-def literal(context: Context, row: Row) -> Row:
+def literal_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     """The SDP of Section 3 as printed, whose bound is λmax(A, B) for every k."""
     from ..relaxations import literal_sdp
 
-    relaxed = literal_sdp(context.pencil, float(context.k), time_limit=context.time_limit, force=context.force)
+    relaxed = literal_sdp(context.pencil, float(context.total), time_limit=context.time_limit, force=context.force)
     always = "λmax(A,B)" if context.pencil.lambda_max >= 0.0 else "0, as λmax(A,B) < 0 and X = 0 is allowed"
     return with_bound(context, row, relaxed, f"valid, and always {always}: it ignores k")
 
 
-def entrywise(context: Context, row: Row, budget: Literal["paper", "valid"]) -> Row:
+def entrywise_row(context: Context, row: ComparisonRow, budget: Literal["paper", "valid"]) -> ComparisonRow:
     """The entrywise SDP with the paper's budget k², or with k/λmin(B), which is valid for every B.
 
     The first is loose for B = I and may be too small for other B; the second is loose where B is ill-conditioned.
     """
     from ..relaxations import entrywise_sdp
 
-    radius = radius_for(context.pencil, context.k, budget)
+    radius = radius_for(context.pencil, context.total, budget)
     limit, force = context.time_limit, context.force
-    relaxed = entrywise_sdp(context.pencil, radius, k=context.k, time_limit=limit, force=force)
+    relaxed = entrywise_sdp(context.pencil, radius, k=context.total, time_limit=limit, force=force)
     if budget == "valid":
         return with_bound(context, row, relaxed, f"valid, radius² = {radius * radius:.4g}")
+    asked = context.budget
     wrong = "not a valid bound: k·λmin(B) < 1, so ‖x‖₁ ≤ k can cut off the optimum"
-    return with_bound(context, row, relaxed, "valid here, k·λmin(B) ≥ 1" if relaxed.valid_k >= context.k else wrong)
+    return with_bound(context, row, relaxed, "valid here, k·λmin(B) ≥ 1" if relaxed.valid_for.covers(asked) else wrong)
 
 
-def homogeneous(context: Context, row: Row) -> Row:
+def homogeneous_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     """The homogeneous SDP."""
     return with_bound(context, row, context.homogeneous, f"valid for every B; {context.homogeneous.rank_in_words}")
 
 
-def pairwise(context: Context, row: Row) -> Row:
+def pairwise_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     """The pairwise SDP, which is at least as tight as the homogeneous one."""
     from ..relaxations import pairwise_sdp
 
-    relaxed = pairwise_sdp(context.pencil, context.k, time_limit=context.time_limit, force=context.force)
+    relaxed = pairwise_sdp(context.pencil, context.total, time_limit=context.time_limit, force=context.force)
     return with_bound(context, row, relaxed, f"valid for every B; {relaxed.rank_in_words}")
 
 
-def no_sdp(context: Context, row: Row) -> Row:
+def no_sdp_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     """The better of λmax(A, B) and sums of k entries of a row."""
-    bound = cheap_bound(context.pencil, context.k)
+    bound = cheap_bound(context.pencil, context.total)
     status = "valid: the better of λmax(A,B) and k-row sums"
     return replace(row, value=bound, status=status, valid=math.isfinite(bound), ok=math.isfinite(bound))
 
 
-def exact_bound(context: Context, row: Row) -> Row:
+def exact_bound_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     """The bound of branch and bound, which holds also when the search was stopped."""
     found = context.exact
     row = replace(row, status=found.status.value, ok=found.optimal, seconds=found.seconds)
     return replace(row, value=found.upper_bound, valid=math.isfinite(found.upper_bound))
 
 
-def with_bound(context: Context, row: Row, relaxed: Relaxation, status: str) -> Row:
+def with_bound(context: Context, row: ComparisonRow, relaxed: Relaxation, status: str) -> ComparisonRow:
     """The row of a relaxation's proved bound; one that is infinite or holds for smaller k only is not valid."""
-    valid = relaxed.valid_k >= context.k and math.isfinite(relaxed.upper_bound)
+    valid = relaxed.valid_for.covers(context.budget) and math.isfinite(relaxed.upper_bound)
     status += f"; {relaxed.solver}: {relaxed.status}, worst DIMACS error {relaxed.dimacs.worst:.0e}"
     return replace(row, status=status, ok=valid, seconds=relaxed.seconds, value=relaxed.upper_bound, valid=valid)

@@ -7,14 +7,32 @@ from typing import Any, Literal, TypeAlias
 
 from .._numerics.extras import require
 from .._numerics.text_tables import as_text, table
+from ..budgets import Budget
 from ..pencils import Pencil
 from ..relaxations.bounds import Gap
 
 Side: TypeAlias = Literal["lower", "upper"]
+Counts: TypeAlias = int | tuple[int, ...]
+"""A cardinality, or one for each view of the pencil."""
+
+
+def counts_of(budget: Budget) -> Counts:
+    """The numbers that the user gave for a budget."""
+    return budget.counts[0] if len(budget.counts) == 1 else budget.counts
+
+
+def counts_total(k: Counts) -> int:
+    """The nonzeros in all views together."""
+    return k if isinstance(k, int) else sum(k)
+
+
+def counts_text(k: Counts) -> str:
+    """As it is written on the command line: 6, or 5+5 for two views."""
+    return str(k) if isinstance(k, int) else "+".join(map(str, k))
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """What one method says of (SGEV-P) at k: a vector with its value (lower), or a proved bound (upper).
 
     Attributes
@@ -58,16 +76,16 @@ class Row:
 
     def cells(self) -> dict[str, str]:
         """The columns of the table by their titles: a value that does not count is in brackets."""
-        value = number(self.value, "#.6g")
+        value = finite_text(self.value, "#.6g")
         return {
             "method": self.method,
             "value": value if self.valid or not value else f"({value})",
-            "% λmax": number(self.percent, ".2f"),
+            "% λmax": finite_text(self.percent, ".2f"),
             "k": "" if self.cardinality is None else str(self.cardinality),
-            "gap %": number(100.0 * self.gap, ".2f"),
-            "KKT": "0" if self.stationarity == 0.0 else number(self.stationarity, ".0e"),
+            "gap %": finite_text(100.0 * self.gap, ".2f"),
+            "KKT": "0" if self.stationarity == 0.0 else finite_text(self.stationarity, ".0e"),
             "steps": "" if self.iterations is None else str(self.iterations),
-            "s": number(self.seconds, ".2f"),
+            "s": finite_text(self.seconds, ".2f"),
         }
 
 
@@ -79,9 +97,9 @@ class Comparison:
     ----------
     pencil : Pencil
         The pencil (A, B).
-    k : int
-        The cardinality.
-    rows : tuple of Row
+    k : int or tuple of int
+        The cardinality, or one for each view.
+    rows : tuple of ComparisonRow
         One row per method, in the order of `METHODS`.
     seconds : float
         The time of all methods together.
@@ -95,17 +113,17 @@ class Comparison:
     """
 
     pencil: Pencil
-    k: int
-    rows: tuple[Row, ...]
+    k: Counts
+    rows: tuple[ComparisonRow, ...]
     seconds: float
 
     @property
-    def lower(self) -> tuple[Row, ...]:
+    def lower(self) -> tuple[ComparisonRow, ...]:
         """The methods that look for a vector."""
         return tuple(row for row in self.rows if row.side == "lower")
 
     @property
-    def upper(self) -> tuple[Row, ...]:
+    def upper(self) -> tuple[ComparisonRow, ...]:
         """The methods that look for a bound."""
         return tuple(row for row in self.rows if row.side == "upper")
 
@@ -138,7 +156,7 @@ class Comparison:
             words = f"the optimum is at most {self.best_upper:.6g}; no vector was found"
         else:
             words = "nothing is known of the optimum: no method gave a number"
-        return f"k = {self.k}: {words}"
+        return f"k = {counts_text(self.k)}: {words}"
 
     @property
     def best_support(self) -> tuple[str, ...]:
@@ -149,19 +167,21 @@ class Comparison:
         """Plain numbers, strings and lists, for JSON; NaN and infinities become None."""
         return {
             "n": self.pencil.n,
-            "k": self.k,
-            "lambda_max": plain(self.pencil.lambda_max),
-            "best_lower": plain(self.best_lower),
-            "best_upper": plain(self.best_upper),
-            "gap": plain(self.gap.relative),
+            "k": json_entry(self.k),
+            "lambda_max": json_entry(self.pencil.lambda_max),
+            "best_lower": json_entry(self.best_lower),
+            "best_upper": json_entry(self.best_upper),
+            "gap": json_entry(self.gap.relative),
             "proved": self.gap.closed,
             "seconds": self.seconds,
-            "rows": [{name: plain(entry) for name, entry in asdict(row).items()} for row in self.rows],
+            "rows": [{name: json_entry(entry) for name, entry in asdict(row).items()} for row in self.rows],
         }
 
     def to_frame(self) -> Any:
         """The rows as a pandas DataFrame with k in a column, so that several frames can be concatenated."""
-        return require("pandas", "pandas").DataFrame([asdict(row) | {"k": self.k} for row in self.rows])
+        return require("pandas", "pandas").DataFrame(
+            [asdict(row) | {"k": counts_text(self.k) if isinstance(self.k, tuple) else self.k} for row in self.rows]
+        )
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the values found, the bounds and the interval between them; returns the Matplotlib Axes."""
@@ -176,41 +196,43 @@ class Comparison:
         return as_text(found, "", proved, f"\n{self.verdict} ({self.seconds:.1f} s)", *support)
 
 
-def side_table(title: str, rows: Sequence[Row], columns: Sequence[str]) -> Any:
+def side_table(title: str, rows: Sequence[ComparisonRow], columns: Sequence[str]) -> Any:
     """The table of one side."""
     cells = [row.cells() for row in rows]
     return table((title, *columns), [(row["method"], *(row[name] for name in columns)) for row in cells])
 
 
-class Interrupted(KeyboardInterrupt):
+class ComparisonInterrupted(KeyboardInterrupt):
     """Ctrl-C while `compare` was at work; `comparison` holds the rows that were finished.
 
     Examples
     --------
     >>> from dcgev_cvx import compare, datasets
-    >>> from dcgev_cvx.comparison import Interrupted
+    >>> from dcgev_cvx.comparison import ComparisonInterrupted
     >>> try:
     ...     found = compare(datasets.pitprops(), 3, ["greedy", "no-sdp"])
-    ... except Interrupted as stop:
+    ... except ComparisonInterrupted as stop:
     ...     found = stop.comparison
     >>> len(found.rows)
     2
     """
 
     def __init__(self, comparison: Comparison) -> None:
-        super().__init__(f"at k = {comparison.k}: the rows that were finished are in the exception's comparison")
+        super().__init__(
+            f"at k = {counts_text(comparison.k)}: the rows that were finished are in the exception's comparison"
+        )
         self.comparison = comparison
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.comparison,)
 
 
-def number(value: float, form: str) -> str:
+def finite_text(value: float, form: str) -> str:
     """The number as text, or nothing where it is not finite."""
     return format(value, form) if math.isfinite(value) else ""
 
 
-def plain(entry: Any) -> Any:
+def json_entry(entry: Any) -> Any:
     """An entry for JSON, which has neither tuples nor NaN and infinities."""
     if isinstance(entry, float) and not math.isfinite(entry):
         return None

@@ -4,22 +4,22 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.canvas import axes_of
+from .._numerics.canvas import DC, PROVED, RIVAL, axes_of, lower_panel, name_beside, plain, whole_numbers
 from .._numerics.checks import as_whole, expect
+from .._numerics.text_tables import count
 from ..errors import InvalidParameter
 from ..mm import MMResult
 from ..pencils import Gram, Pencil
 from ..programs import SparseFDA
 from ..search.fisher import FisherPath
 from ..search.path import Path, point_of
-from .sheet import BLACK, BLUE, whole_numbers
 
 RUN = "see sparse_gev, dc_pca or minimize"
 """Where a run comes from."""
 
 
 def plot_history(result: MMResult, ax: Any = None) -> Any:
-    """Draw f(x⁽ˡ⁾), left, and the number of nonzeros, right, along the steps of a run.
+    """Draw f(x⁽ˡ⁾) and, below it, the number of nonzeros along the steps of a run.
 
     Parameters
     ----------
@@ -40,18 +40,19 @@ def plot_history(result: MMResult, ax: Any = None) -> Any:
     >>> axes = plot_history(dc_pca(datasets.pitprops(), rho=4.84))
     """
     history = expect(result, MMResult, "result", RUN).history
-    ax = axes_of(ax)
+    ax = axes_of(ax, (6.4, 4.6))
     steps = [point.l for point in history]
-    ax.plot(steps, [point.f for point in history], color=BLACK, label=r"$f(x^{(l)})$")
-    ax.set(xlabel=r"$l$", ylabel=r"$f(x^{(l)})$")
-    right = ax.twinx()
     counts = [int(np.count_nonzero(point.x)) for point in history]
-    right.step(steps, counts, where="post", color=BLUE, linestyle="--", label=r"$\|x^{(l)}\|_0$")
-    right.set_ylabel(r"$\|x^{(l)}\|_0$", color=BLUE)
-    right.set_ylim(0, max(1.0, 1.05 * max(counts) + 0.5))
+    ax.plot(steps, [point.f for point in history], color=DC)
+    ax.set_ylabel(r"$f(x^{(l)})$")
     ax.locator_params(nbins=6)
-    whole_numbers(ax.xaxis, right.yaxis)
-    legend_of_both(ax, right, "upper right")  # both fall
+    plain(ax, f"{count(counts[0], 'nonzero')} become {counts[-1]} in {count(result.n_iter, 'step')}")
+    below = lower_panel(ax, 0.55)
+    below.step(steps, counts, where="post", color=PROVED)
+    below.set(xlabel=r"step $l$", ylabel="nonzeros")
+    below.set_ylim(0, max(1.0, 1.05 * max(counts) + 0.5))
+    plain(below)
+    whole_numbers(ax.xaxis, below.yaxis)
     return ax
 
 
@@ -86,8 +87,8 @@ def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None)
     above = [point.f - result.f for point in history]
     between = [point.g - result.f for point in history[1:]]
     places = [point.l for point in history]
-    ax.step(places, above, where="post", color=BLACK, label=r"$f(x^{(l)})$")
-    ax.plot(places[1:], between, "v", color=BLUE, markersize=4, label=r"$g(x^{(l)},x^{(l-1)})$")
+    ax.step(places, above, where="post", color=PROVED, label=r"$f(x^{(l)})$")
+    ax.plot(places[1:], between, "v", color=DC, markersize=4, label=r"$g(x^{(l)},x^{(l-1)})$")
     positive = [value for value in (*above, *between) if value > 0.0]
     if positive:
         ax.set_yscale("log")
@@ -98,7 +99,9 @@ def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None)
         if max(positive) > 1e2 * min(positive):
             ax.yaxis.get_major_locator().set_params(numticks=6)
             ax.yaxis.minorticks_off()
-    ax.set(xlabel=r"$l$", ylabel=r"above the last $f$")
+    ax.set(xlabel=r"step $l$", ylabel=r"above the last $f$")
+    kept = result.certificate.sandwich <= 1e-9
+    plain(ax, "Each g lies between two values of f" if kept else "A g is not between two values of f: a step was wrong")
     whole_numbers(ax.xaxis)
     ax.legend(frameon=False, fontsize=9)
     return ax
@@ -107,8 +110,8 @@ def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None)
 def plot_path(path: Path | FisherPath, ax: Any = None) -> Any:
     """Draw cardinality and share of λmax(A, B) along a path in ρ̃, or in ν for FDA (Figure 1d).
 
-    The left axis counts nonzeros (steps), the right one shows the renormalized value of the same points (dots).
-    Cardinalities that no ρ̃ on the path gave are dotted lines.
+    Above, the renormalized value; below, the number of nonzeros, with dotted lines at the cardinalities between those
+    reached that no ρ̃ on the path gave.
 
     Parameters
     ----------
@@ -129,22 +132,35 @@ def plot_path(path: Path | FisherPath, ax: Any = None) -> Any:
     >>> axes = plot_path(path(datasets.pitprops(), [30.0, 12.0, 9.0]))
     """
     path = as_points(path)
-    ax = axes_of(ax, (7.0, 4.2))
+    ax = axes_of(ax, (7.0, 4.8))
     points = [point for point in path.points if point.k > 0 and point.rho > 0.0]
-    prices = [point.rho for point in points]
-    ax.step(prices, [point.k for point in points], where="mid", color=BLACK, label="nonzeros")
-    missing = f"no {path.symbol} tried gives this k"
-    for i, k in enumerate(path.missing):
-        ax.axhline(k, color="0.4", linewidth=1.0, linestyle=":", label=missing if i == 0 else None)
-    ax.set(xscale="log", xlabel=r"$\tilde\rho$" if path.parameter == "rho" else r"$\nu$", ylabel=r"$\|x\|_0$")
-    ax.yaxis.get_major_locator().set_params(integer=True)
-    right = ax.twinx()
-    shares = [point.value / path.pencil.lambda_max for point in points]
-    right.plot(prices, shares, "o", color=BLUE, markersize=4, label="renormalized value")
-    right.set_ylim(bottom=min(0.0, *shares) if shares else 0.0)
-    right.set_ylabel(r"$x^TAx \,/\, \lambda_{max}(A,B)$", color=BLUE)
-    legend_of_both(ax, right, "lower left")
+    prices, counts = [point.rho for point in points], [point.k for point in points]
+    symbol = r"$\tilde\rho$" if path.parameter == "rho" else r"$\nu$"
+    shares = [100.0 * point.value / path.pencil.lambda_max for point in points]
+    ax.plot(prices, shares, "o-", color=DC, markersize=3.5, linewidth=1.0)
+    ax.set(xscale="log", ylabel=r"value, % of $\lambda_{max}$")
+    ax.set_ylim(min(0.0, *shares) if shares else 0.0, None)
+    plain(ax, finding(counts, shares, symbol))
+    below = lower_panel(ax, 0.75)
+    below.step(prices, counts, where="mid", color=PROVED)
+    below.set(xlabel=symbol, ylabel="nonzeros")
+    below.yaxis.get_major_locator().set_params(integer=True)
+    for k in path.missing:
+        below.axhline(k, color=RIVAL, linewidth=0.8, linestyle=":")
+    if path.missing:
+        words = "not reached:\nk = " + ", ".join(map(str, path.missing[:6])) + (" …" if len(path.missing) > 6 else "")
+        name_beside(below, (1.0, 0.5), words, RIVAL, xycoords="axes fraction", fontsize=8)
+    plain(below)
     return ax
+
+
+def finding(counts: list[int], shares: list[float], symbol: str) -> str:
+    """What a path shows, as a title: the smallest support that keeps 90 % of the dense value."""
+    enough = [(k, share) for k, share in zip(counts, shares, strict=True) if share >= 90.0]
+    if not enough:
+        return f"A larger {symbol} leaves fewer nonzeros"
+    k, share = min(enough)
+    return f"{count(k, 'nonzero')} of {max(counts)} keep {share:.0f} % of the dense value"
 
 
 def as_points(path: Path | FisherPath) -> Path:
@@ -156,9 +172,3 @@ def as_points(path: Path | FisherPath) -> Path:
         raise InvalidParameter("the path is empty: there is no ν to draw.")
     pencil = Pencil(Gram(program.a[None, :]), program.pencil.B)
     return Path(pencil, tuple(point_of(pencil, nu, run) for nu, run in zip(path.nus, path.runs, strict=True)), "nu")
-
-
-def legend_of_both(ax: Any, right: Any, place: str) -> None:
-    """One legend for an Axes and its twin."""
-    handles = [pair for axes in (ax, right) for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
-    ax.legend(*zip(*handles, strict=True), loc=place, frameon=False)

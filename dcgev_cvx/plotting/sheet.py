@@ -1,4 +1,4 @@
-"""What the pictures share: colours and markers, axes of whole numbers, and a figure that is drawn again and again."""
+"""A figure that is drawn again and again, for apps that answer a slider."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -7,13 +7,9 @@ from typing import Any
 
 from .._numerics.canvas import new_figure
 
-BLACK, BLUE, ORANGE, GREEN = "black", "#0072B2", "#D55E00", "#009E73"
-STYLES = ((BLACK, "o", "-"), (BLUE, "s", "--"), (ORANGE, "^", ":"), (GREEN, "D", "-."))
-"""Colour (Okabe and Ito), marker and line style of the first, second, … curve."""
-
 
 class Sheet:
-    """A figure that is drawn again and again, for apps that answer a slider.
+    """A figure for many pictures of the same size.
 
     Most of the time of a Matplotlib picture goes into text and layout. A sheet keeps its canvas, and with it the text
     that has been measured, and is given its margins instead of computing them.
@@ -50,9 +46,3 @@ class Sheet:
         buffer = BytesIO()
         self.figure.savefig(buffer, format="png", pil_kwargs={"compress_level": 1})  # quick rather than small
         return f"data:image/png;base64,{b64encode(buffer.getvalue()).decode()}"
-
-
-def whole_numbers(*axes: Any) -> None:
-    """A few ticks at whole numbers: steps and cardinalities have no halves."""
-    for axis in axes:
-        axis.get_major_locator().set_params(integer=True, nbins=6)

@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.canvas import axes_of
-from .._numerics.checks import Matrix, as_number, as_real, as_vector, expect
+from .._numerics.canvas import BOUND, DC, PROVED, RIVAL, STYLES, axes_of, name_beside, plain, whole_numbers
+from .._numerics.checks import Index, Matrix, as_number, as_real, as_vector, expect
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
-from .sheet import BLACK, STYLES, whole_numbers
 
 MOST_NAMES = 40
-"""Names of variables on an axis; more would overlap."""
+"""Variables in one picture; the names of more would overlap."""
 
 
 def plot_tradeoff(
@@ -48,10 +47,13 @@ def plot_tradeoff(
         color, marker, style = STYLES[i % len(STYLES)]
         ax.plot(*pairs.T, marker=marker, linestyle=style, color=color, markersize=5, fillstyle="none", label=name)
     if top is not None:
-        ax.axhline(top, color="0.5", linewidth=0.8, label=r"$\lambda_{max}(A,B)$")
+        ax.axhline(top, color=RIVAL, linewidth=0.8, label=r"$\lambda_{max}(A,B)$")
+        name_beside(ax, (1.0, top), r"$\lambda_{max}$", RIVAL, xycoords=("axes fraction", "data"))
     ax.set(xlabel=r"$k$", ylabel=r"$x^TAx \,/\, x^TBx$")
+    plain(ax)
     whole_numbers(ax.xaxis)
-    ax.legend(frameon=False, fontsize=9)
+    if len(points) > 1:
+        ax.legend(frameon=False, fontsize=9)
     return ax
 
 
@@ -64,14 +66,14 @@ def as_pairs(name: object, pairs: Any) -> Matrix:
 
 
 def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
-    """Draw the entries of one vector or several as bars, by the names of the variables.
+    """Draw the entries of a vector as bars by size, those of two or three side by side, of more as a heat map.
 
     Parameters
     ----------
     pencil : Pencil
         The pencil whose variables the entries belong to.
     vectors : array_like or mapping of str to array_like
-        One vector of length n, or several by label, drawn side by side.
+        One vector of length n, or several by label. At most 40 variables are drawn, those with the largest entries.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
@@ -92,20 +94,45 @@ def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
     given: Mapping[str, Any] = vectors if several else {"": vectors}
     if not given:
         raise InvalidParameter("there is no vector to draw: give one, or several by label.")
-    ax = axes_of(ax, (7.0, 3.6))
-    width = 0.8 / len(given)
-    for i, (name, raw) in enumerate(given.items()):
-        x = as_vector(raw, pencil.n, "x")
-        place = np.arange(pencil.n) + (i - 0.5 * (len(given) - 1)) * width
-        color, hatch = STYLES[(i + 1) % 4][0], ("", "///", "...", "xx")[i % 4]
-        ax.bar(place, x, width, color=color, edgecolor="white", hatch=hatch, label=name or None)
-    ax.axhline(0.0, color=BLACK, linewidth=0.8)
-    if pencil.n <= MOST_NAMES:
-        ax.set_xticks(np.arange(pencil.n), [pencil.name(i) for i in range(pencil.n)], rotation=60, ha="right")
-    else:
-        ax.set_xlabel("position of the variable, from 0")
-    ax.set_ylabel(r"$x_i$")
-    ax.locator_params(axis="y", nbins=6)
+    X = np.array([as_vector(raw, pencil.n, "x") for raw in given.values()])
+    if len(X) > 3:
+        return heat_map(pencil, list(given), X, ax)
+    rows = np.arange(pencil.n) if len(X) > 1 and pencil.n <= MOST_NAMES else by_size(X)
+    ax = axes_of(ax, (5.6, 0.9 + 0.26 * len(rows) * (1.0 if len(X) == 1 else 1.3)))
+    height = 0.8 / len(X)
+    for i, (name, x) in enumerate(zip(given, X, strict=True)):
+        color, hatch = (DC, PROVED, BOUND)[i], ("", "", "///")[i]
+        place = np.arange(len(rows)) + (i - 0.5 * (len(X) - 1)) * height
+        ax.barh(place, x[rows], height, color=color, edgecolor="white", hatch=hatch, label=name or None)
+    ax.axvline(0.0, color=PROVED, linewidth=0.8)
+    ax.set_yticks(np.arange(len(rows)), [pencil.name(int(i)) for i in rows])
+    ax.invert_yaxis()
+    ax.set_xlabel(r"$x_i$")
+    plain(ax, "" if len(X) > 1 else f"{np.count_nonzero(X)} of {pencil.n} variables, by size")
     if any(given):  # above the bars: inside no place is always free
-        ax.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(4, len(given)))
+        ax.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(X))
+    return ax
+
+
+def by_size(X: Matrix) -> Index:
+    """The variables that are not zero in all vectors, the largest first; at most MOST_NAMES."""
+    sizes = np.max(np.abs(X), axis=0)
+    order = np.argsort(-sizes, kind="stable")[: max(1, np.count_nonzero(sizes))]
+    return order[:MOST_NAMES]
+
+
+def heat_map(pencil: Pencil, names: Sequence[str], X: Matrix, ax: Any) -> Any:
+    """Several vectors as columns of signed shades with their numbers; a zero is an empty cell."""
+    rows = np.sort(by_size(X))
+    ax = axes_of(ax, (1.6 + 0.75 * len(X), 0.9 + 0.28 * len(rows)))
+    Y = X[:, rows].T
+    edge = float(np.max(np.abs(Y))) or 1.0
+    ax.imshow(Y, cmap="PuOr_r", vmin=-1.4 * edge, vmax=1.4 * edge, aspect="auto")  # pale enough to read numbers on
+    for (i, j), value in np.ndenumerate(Y):
+        if value:
+            ax.text(j, i, f"{value:.2f}".replace("-", "−"), ha="center", va="center", fontsize=8)
+    ax.set_xticks(np.arange(len(X)), names)
+    ax.set_yticks(np.arange(len(rows)), [pencil.name(i) for i in rows])
+    ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+    ax.spines[:].set_visible(False)
     return ax

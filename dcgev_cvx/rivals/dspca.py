@@ -5,8 +5,8 @@ from time import perf_counter
 
 import numpy as np
 
-from ..certificates import Solution
 from ..pencils import Pencil
+from ..solutions import Solution
 from .sparse_pca import best_loadings, finished, pca_problem
 
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, as_callback, as_number, frozen, listed, says_stop, shown
 from ..algorithms import dc_pca, sparse_gev
-from ..certificates import Solution, solution_of, value
+from ..certificates import value
 from ..errors import InvalidParameter
 from ..pencils import Pencil
 from ..programs import MACHINE_EPS
+from ..solutions import Solution, solution_of
 from . import explained_variance
 from .deflation import Deflation, deflate, rule_of
 from .solve import Effort, checked_plan, solve

@@ -14,7 +14,7 @@ import numpy as np
 from .._numerics.checks import Index, Matrix, Vector
 from .._numerics.selection import largest_first
 from ..certificates import on_support
-from ..pencils import Gram, Pencil
+from ..pencils import Pencil
 
 TABLE = 1e7
 """Multiplications of the largest table, 10 ms; where it would take more, a smaller pencil is searched."""
@@ -38,7 +38,7 @@ class ExchangeSearch:
         self.work: float = 0.0
         self.seen: set[bytes] = set()
         # in a product of matrices four multiplications cost as much as one elsewhere
-        self.table_work: float = k * pencil.n * (50.0 + 0.25 * max(k, rows_of(pencil)))
+        self.table_work: float = k * pencil.n * (50.0 + 0.25 * max(k, pencil.A_terms))
         self.exact: bool = self.table_work <= TABLE
 
     def improve(self, supports: Index) -> tuple[Index, Vector]:
@@ -57,7 +57,7 @@ class ExchangeSearch:
         while True:
             kept = np.sort(np.append(support, self.promising(support, x[0])))
             part = self.pencil.restrict(kept)
-            self.work += self.pencil.A_entries + len(kept) ** 2 * rows_of(self.pencil)
+            self.work += self.pencil.A_entries + len(kept) ** 2 * self.pencil.A_terms
             groups = None if self.groups is None else self.groups[kept]
             after, count = pair_exchanges(part, np.searchsorted(kept, support), x[0], groups)
             self.work += 20.0 * count * self.k * (len(kept) - self.k)
@@ -144,11 +144,6 @@ class ExchangeSearch:
         return gains
 
 
-def rows_of(pencil: Pencil) -> int:
-    """The rows of C where A = CᵀC, the terms of each entry; 0 for a matrix."""
-    return pencil.A.rows if isinstance(pencil.A, Gram) else 0
-
-
 def exchange_gains(pencil: Pencil, supports: Index, x: Matrix, value: Any) -> Matrix:
     """λmax(S − i + j) − λmax(S) for all i in S and j outside: the sign as it is, the size estimated.
 
@@ -180,7 +175,7 @@ def exchange_gains(pencil: Pencil, supports: Index, x: Matrix, value: Any) -> Ma
     """
     value = value[:, None, None]
     A, B = sub_pencils(pencil, supports)
-    H, B_cross = cross_blocks(pencil, supports)
+    H, B_cross = pencil.A_block(supports), None if pencil.B is None else pencil.B[supports]
     z, a = x, pencil.A_diagonal
     if B is not None and B_cross is not None:  # all variables in units of the metric
         root, roots = pencil.B_roots[supports], pencil.B_roots
@@ -301,16 +296,5 @@ def tables_of(supports: Iterator[tuple[int, ...]], k: int) -> Iterator[Index]:
 
 def sub_pencils(pencil: Pencil, supports: Index) -> tuple[Matrix, Matrix | None]:
     """A and B on each row of a table of supports; None for B = I."""
-    rows, columns = supports[:, :, None], supports[:, None, :]
-    if isinstance(pencil.A, Gram):
-        W = pencil.A.C.T[supports]
-        A = W @ np.swapaxes(W, 1, 2)
-    else:
-        A = pencil.A[rows, columns]
-    return A, None if pencil.B is None else pencil.B[rows, columns]
-
-
-def cross_blocks(pencil: Pencil, supports: Index) -> tuple[Matrix, Matrix | None]:
-    """A and B between each row of a table of supports and all variables; None for B = I."""
-    A = pencil.A.C.T[supports] @ pencil.A.C if isinstance(pencil.A, Gram) else pencil.A[supports]
-    return A, None if pencil.B is None else pencil.B[supports]
+    B = None if pencil.B is None else pencil.B[supports[:, :, None], supports[:, None, :]]
+    return pencil.A_sub(supports), B

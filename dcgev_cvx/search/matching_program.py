@@ -13,9 +13,11 @@ import numpy as np
 from scipy.linalg.lapack import dsysv  # pyright: ignore[reportAttributeAccessIssue]
 
 from .._numerics.checks import Vector
-from ..certificates import Certificate, Solution, certify, solution_of
+from ..certificates import Certificate, certify
+from ..penalties import log_scale
 from ..pencils import Pencil
-from ..programs import MACHINE_EPS, SparseGEV, log_scale
+from ..programs import MACHINE_EPS, SparseGEV
+from ..solutions import Solution, solution_of
 from .starts import in_units
 
 NEWTON_LIMIT = 400

@@ -12,10 +12,12 @@ import numpy as np
 from .._numerics.checks import Vector, as_callback, as_numbers, as_whole, says_stop
 from .._numerics.selection import parameter_for_count
 from ..algorithms import native_run, sparse_gev
-from ..certificates import checked_k, renormalize, value
+from ..certificates import renormalize, value
 from ..mm import MMResult, Status, Stop, expect_stop, minimize
+from ..penalties import card, log_scale
 from ..pencils import Pencil, expect_pencil
-from ..programs import MACHINE_EPS, SparseGEV, card, log_scale
+from ..programs import MACHINE_EPS, SparseGEV
+from ..solutions import checked_k
 from ..steps.native import native_step
 
 

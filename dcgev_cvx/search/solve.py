@@ -26,9 +26,10 @@ import numpy as np
 
 from .._numerics.checks import Index, Vector, as_flag, as_generator, one_of, shown
 from .._numerics.threads import one_thread
-from ..certificates import Solution, checked_k, on_support
+from ..certificates import on_support
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
+from ..solutions import Solution, checked_k
 from .exchange import support_values, tables_of
 from .matching_program import matched_solution
 from .path import on_path

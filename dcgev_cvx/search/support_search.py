@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from .._numerics.checks import Index, Vector
-from ..pencils import Gram, Pencil
+from ..pencils import Pencil
 from .exchange import ExchangeSearch
 from .one_shot import one_shot
 from .starts import Plan, backward_elimination, column_supports, fitted, forward_selection, highest, size_of
@@ -95,11 +95,9 @@ class SupportSearch:
 
         Not for A = CᵀC with k or fewer rows: any k columns of C then span all of them, and no group stands out.
         """
-        A = self.pencil.A
-        rows = A.rows if isinstance(A, Gram) else 0
-        if isinstance(A, Gram) and rows <= self.k:
+        if self.pencil.A_rank <= self.k:
             return
-        work = self.pencil.n * (8.0 + 0.1 * rows)  # a column and its k largest entries
+        work = self.pencil.n * (8.0 + 0.1 * self.pencil.A_terms)  # a column and its k largest entries
         columns = self.column_order[self.scanned : self.scanned + int(SCAN * budget / work)]
         if len(columns):
             self.scanned += len(columns)

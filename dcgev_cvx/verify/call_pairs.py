@@ -14,7 +14,7 @@ import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
 from ..errors import DCGEVError
-from .levels import LEVELS, Instance, Random, optimum, question
+from .levels import LEVELS, Instance, optimum, question
 from .reference_answers import reference
 from .run_cases import settles
 from .step_cases import shifted
@@ -31,20 +31,19 @@ class Pair:
     layout   how the arrays of the second call are laid out in memory
     before   what is asked just before it
     reused   the second question is written into the first one's arrays
-    single   float32 data: judged by the tolerance of that precision
     """
 
     base: Instance
     asked: Instance
-    layout: Callable[[Any], Any] = np.copy
+    layout: str = ""
     before: tuple[Instance, ...] = ()
     reused: bool = False
-    single: bool = False
     how: str = ""
 
-    def arguments(self) -> list[Any]:
-        """The arguments of the second call."""
-        return [self.layout(v) if isinstance(v, np.ndarray) else v for v in self.asked.arguments()]
+    @property
+    def single(self) -> bool:
+        """Are the data float32? Then the tolerance of that precision holds."""
+        return self.layout == "float32"
 
 
 def usable(instance: Instance) -> bool:
@@ -229,7 +228,7 @@ def single_precision(bases: Sequence[Instance]) -> Iterator[Pair]:
         data |= {"tau": max(data["tau"], shifted(data["A"]))} if "tau" in data else {}
         asked = question(base.level, f"{base.name}, float32", (), data)
         if usable(asked):
-            yield Pair(base, asked, layout=np.float32, single=True, how="float32 data")
+            yield Pair(base, asked, layout="float32", how="float32 data")
 
 
 def single(array: Any) -> Any:
@@ -277,38 +276,6 @@ def resolved(base: Instance, asked: Instance) -> bool:
     """
     x = reference(base).x
     return bool(np.max(np.abs(reference(asked).x - x)) > 30.0 * UNIT_ROUNDOFF * np.max(np.abs(x)))
-
-
-# Questions changed at random
-
-
-def array_moved(value: Any, hint: float, rng: Random) -> Any:
-    """The array in other units, with another entry, rounded, without or with other signs, diagonal, or reversed."""
-    size = float(rng.choice([np.max(np.abs(value)), np.linalg.norm(value), value.flat[0], np.sum(value)]))
-    entry, number, (i, j) = value.copy(), float(rng.choice([hint, 0.0])), rng.integers(0, len(value), 2)
-    for at in ((i, j), (j, i)) if value.ndim == 2 else (i,):
-        entry[at] = number
-    made = (
-        value * 10.0 ** rng.normal(0.0, 2.0),
-        value * (hint / size) if size else value,
-        entry,
-        np.round(value, 1),
-        np.abs(value),
-        -value,
-        np.diag(np.diagonal(value)) if value.ndim == 2 else np.sign(value),
-        np.flip(value),
-    )
-    return made[int(rng.integers(len(made)))]
-
-
-def resized(data: dict[str, Any], n: int) -> dict[str, Any]:
-    """Copies of the variables, uncorrelated with each other, until there are n; or the first n."""
-    old = len(data["A"] if "A" in data else data["B"])
-    which, copy = np.arange(n) % old, np.arange(n) // old
-    made = with_variables(data, which)
-    for key in {"A", "B"} & set(data):
-        made[key] = made[key] * (copy[:, None] == copy[None, :])
-    return made
 
 
 PAIRS: Mapping[str, tuple[Callable[[Sequence[Instance]], Iterator[Pair]], str]] = {

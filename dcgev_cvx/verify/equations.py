@@ -221,8 +221,7 @@ def worst(instance: Instance, x: Vector, limits: Limits) -> tuple[str, float, fl
 
 def tangent(instance: Instance, x: Vector) -> Surrogate:
     """The program whose optimality conditions at x are the stationarity of f there: H = −A, c = 0, p = ρ_ε w(x)."""
-    p = instance.coefficient / (np.abs(x) + instance.data["eps"])
-    return Surrogate(-instance.data["A"], np.zeros_like(x), p, instance.B)
+    return Surrogate(-instance.data["A"], np.zeros_like(x), instance.slopes(x), instance.B)
 
 
 def proximal_residual(problem: Surrogate, x: Vector, tol: float) -> float:
@@ -307,7 +306,7 @@ def spread(instance: Instance, x: Vector) -> float:
 def terms(instance: Instance, x: Vector) -> tuple[float, float]:
     """(−xᵀAx, or xᵀBx for FDA; the penalty)."""
     square = float(x @ instance.B @ x) if instance.level == "fda" else -float(x @ instance.data["A"] @ x)
-    return square, instance.coefficient * float(np.sum(np.log1p(np.abs(x) / instance.data["eps"])))
+    return square, instance.charge(x)
 
 
 def ascent(instance: Instance, clean: Vector, x: Vector, start: Vector) -> float:

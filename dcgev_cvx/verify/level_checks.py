@@ -3,30 +3,27 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from .._numerics.checks import Vector, one_of
 from ..errors import InvalidParameter
+from .answers import Answer
 from .call_pairs import PAIRS, RUNS, Pair
 from .equations import EQUATIONS, Equation, share
 from .levels import Instance, optimum
-from .solver_coverage import Search, search
 from .suite import Suite
-from .trial import Answer, Check, Finding, Outcome, Session, Trial, vector_of
+from .trial import Check, Finding, Session, Trial
 
 NO_BASE = "the answers it starts from are wrong already"
-BRANCHES = "branches of the source"
-KIT = "3"
+KIT = "4"
 """The version of the checks."""
 
 
-def checks(level: str, found: Suite, *, remote: bool = False, startable: bool = False) -> list[Check]:
+def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
     """The checks of a level that the suite has cases for, in the order of the report.
 
-    Valid answers, equations, sequences of calls, then the advisory checks. A program (remote) has no arrays; only a
-    solver that is startable can be called in a new process.
+    Valid answers, equations, sequences of calls, then the advisory checks. A program (remote) has no arrays.
     """
     local = () if not remote else ("float32 data", "reused arrays")
     made = [Check("valid answer", "", "a finite answer of the right shape to every call, in time", answers)]
@@ -35,18 +32,16 @@ def checks(level: str, found: Suite, *, remote: bool = False, startable: bool = 
         text = "from its own answer the solver does not raise f"
         made += [Check("fixed point", "Eq:min-step", text, restarts, blocked=NO_BASE)]
     made += [pair_check(name) for name in found.pairs if name in PAIRS and name not in local]
-    if startable:
-        text = "the first call of a new process is right"
-        made += [Check("fresh process", "", text, first_calls, blocked=NO_BASE, since="3")]
     if found.pairs.get("last digits"):
         text = "a change of an argument in its twelfth digit reaches the answer"
         made += [Check("last digits", "", text, last_digits, blocked=NO_BASE)]
     if level != "bound":
-        made += [Check("answers kept", "", "an answer stays what it was when the solver is called again", kept)]
         made += [Check("double precision", "", "not all answers are float32 numbers", doubles)]
+        text = "an answer stays what it was when the solver is called again"
+        made += [Check("answers kept", "", text, lambda trial: disturbed(trial, "overwrote"))] if not remote else []
     if not remote:
         text = "the arguments stay as they were, whatever is called after"
-        made += [Check("inputs unchanged", "", text, unchanged)]
+        made += [Check("inputs unchanged", "", text, lambda trial: disturbed(trial, "in place"))]
     made += [Check("same bits", "", "the same call twice gives the same bits", same_bits, "advisory")]
     made += [
         observed("plain arrays", "a float64 array of shape (n,)", lambda answer: "; ".join(answer.oddities)),
@@ -88,15 +83,10 @@ def answers(trial: Trial) -> Iterator[Finding]:
 
     The first is one that can be judged well, since some solvers are wrong at their first call.
     """
-    if not is_remote(trial.session.solver):  # of a program the first line gone wrong is to be shown
+    if not trial.session.solver.remote:  # of a program the first line gone wrong is to be shown
         trial.session.ask(trial.suite.pairs["the same call twice"][0].base)
     for case, answer in asked(trial):
         yield Finding(case, 0.0 if answer.x is not None else math.inf, 1.0, None, answer.problem)
-
-
-def is_remote(solver: object) -> bool:
-    """Is the solver another process, where arrays have no memory layout?"""
-    return bool(getattr(solver, "remote", False))
 
 
 def asked(trial: Trial) -> Iterator[tuple[Instance, Answer]]:
@@ -133,7 +123,7 @@ def restarts(trial: Trial) -> Iterator[Finding]:
         x = trial.session.ask(case).x
         if x is not None and np.count_nonzero(x):
             again = case.changed("from its own answer", x0=x / max(1.0, float(np.sqrt(x @ case.B @ x))))
-            answer = trial.session.call(again, again.arguments())
+            answer = trial.session.call(again)
             if answer.asked:
                 yield trial.judged(again, answer)
 
@@ -161,31 +151,10 @@ def pair_check(name: str) -> Check:
 
 
 def second_answer(session: Session, pair: Pair) -> Answer:
-    """The second call of a pair, after what must come before it.
-
-    For reused arrays the base is asked first with the arrays into which the second question is then written.
-    """
-    for instance in pair.before:
-        session.call(instance, instance.arguments())
-    arguments = pair.arguments()
-    if pair.reused:
-        fresh, arguments = arguments, pair.base.arguments()
-        session.call(pair.base, arguments)
-        session.handed.clear()  # it is the kit that writes to these arrays now
-        for i, value in enumerate(fresh):
-            if isinstance(value, np.ndarray):
-                arguments[i][...] = value
-            else:
-                arguments[i] = value
-    return session.call(pair.asked, arguments)
-
-
-def first_calls(trial: Trial) -> Iterator[Finding]:
-    """The first call of a new process, for two questions: detects what works only after other calls."""
-    for pair in trial.suite.pairs.get("the same call twice", ())[:2]:
-        answer = trial.session.alone(pair.base) if trial.right(pair.base) else None
-        if answer is not None and answer.asked:
-            yield trial.judged(pair.base, answer, note="the first call of a new process")
+    """The second call of a pair, after what must come before it, which for reused arrays is the base."""
+    for instance in (pair.base,) if pair.reused else pair.before:
+        session.call(instance)
+    return session.call(pair.asked, pair.layout, reuse=pair.reused)
 
 
 def last_digits(trial: Trial) -> Iterator[Finding]:
@@ -199,7 +168,7 @@ def last_digits(trial: Trial) -> Iterator[Finding]:
         first = trial.session.ask(pair.base)
         if first.x is None or not trial.right(pair.base):
             continue
-        second = trial.session.call(pair.asked, pair.asked.arguments())
+        second = trial.session.call(pair.asked)
         still = second.x is not None and np.array_equal(first.x, second.x)
         if second.asked:
             found.setdefault(pair.how, []).append((pair, second, still and not (first.single or few_digits(first.x))))
@@ -221,7 +190,7 @@ def few_digits(x: Vector) -> bool:
 def same_bits(trial: Trial) -> Iterator[Finding]:
     """The same call twice; warm starts and threads make bits differ without making answers wrong."""
     for pair in trial.suite.pairs.get("the same call twice", ()):
-        first, second = trial.session.ask(pair.base), trial.session.call(pair.base, pair.base.arguments())
+        first, second = trial.session.ask(pair.base), trial.session.call(pair.base)
         if first.x is not None and second.x is not None:
             same = np.array_equal(first.x, second.x)
             yield Finding(pair.base, 0.0 if same else float(np.max(np.abs(first.x - second.x))), 0.0, second.x)
@@ -230,12 +199,16 @@ def same_bits(trial: Trial) -> Iterator[Finding]:
 # What is seen beside the numbers
 
 
-def kept(trial: Trial) -> Iterator[Finding]:
-    """An answer is not overwritten by a later call; by now every case has been followed by others of its size."""
-    for case, answer, x in vectors(trial):
-        now = vector_of(answer.raw, case.n).x
-        same = now is not None and np.array_equal(now, x)
-        yield Finding(case, float(not same), 0.5, x, "" if same else "a later call overwrote it")
+def disturbed(trial: Trial, what: str) -> Iterator[Finding]:
+    """No call of the trial writes to its arguments, nor to the arguments or answers of the calls before it.
+
+    LAPACK overwrites what it may, often only an array in Fortran order; a quarter of the cases is laid out so.
+    """
+    for case, _ in asked(trial):
+        yield Finding(case, 0.0, 0.5)
+    for case, note in trial.session.disturbed:
+        if what in note:
+            yield Finding(case, 1.0, 0.5, None, note)
 
 
 def doubles(trial: Trial) -> Iterator[Finding]:
@@ -248,17 +221,6 @@ def doubles(trial: Trial) -> Iterator[Finding]:
     telling = [x for _, answer, x in found if not answer.single and np.count_nonzero(x) >= 2]
     guilty = len(telling) >= 5 and all(bool(np.all(x == x.astype(np.float32))) for x in telling)
     return (Finding(case, float(guilty), 0.5, x, "single precision inside") for case, _, x in found)
-
-
-def unchanged(trial: Trial) -> Iterator[Finding]:
-    """No call of the trial writes to its arguments, nor to those of the calls before it.
-
-    LAPACK overwrites what it may, often only an array in Fortran order; a quarter of the cases is laid out so.
-    """
-    for case, _ in asked(trial):
-        yield Finding(case, 0.0, 0.5)
-    for case, note in trial.session.written:
-        yield Finding(case, 1.0, 0.5, None, note)
 
 
 def observed(name: str, meaning: str, notice: Callable[[Answer], str]) -> Check:
@@ -295,17 +257,3 @@ def below_optimum(trial: Trial) -> Iterator[Finding]:
     for case, _, x in vectors(trial):
         best = optimum(case)
         yield Finding(case, share(best.value - float(x @ case.data["A"] @ x), best.radius), math.inf, x)
-
-
-# Branches of the source
-
-
-def branch_check(watched: Any, outcomes: Sequence[Outcome], searches: list[Search]) -> Check:
-    """Inputs for branches that no case took are answered right; they are searched if no check has failed so far."""
-
-    def findings(trial: Trial) -> Iterable[Finding]:
-        wrong = any(outcome.kind == "contract" and outcome.status == "failed" for outcome in outcomes)
-        searches.extend(search(trial, watched, most=0 if wrong else 8))
-        return (finding for result in searches for finding in result.findings)
-
-    return Check(BRANCHES, "", "inputs for branches that no case took are answered right", findings, since="3")

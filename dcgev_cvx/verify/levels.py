@@ -26,7 +26,7 @@ import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, frozen, one_of, shown
 from ..errors import InvalidParameter, nearest
-from ..programs import log_scale
+from ..penalties import Penalty, log_scale
 
 T = TypeVar("T")
 Random: TypeAlias = np.random.Generator
@@ -103,6 +103,13 @@ LAYOUTS: Mapping[str, Callable[[Any], Any]] = {
 """How the arrays of a call lie in memory."""
 
 
+def laid_out(value: Any, layout: str) -> Any:
+    """A copy of an array in a layout, or rounded to float32; a number as it is."""
+    if not isinstance(value, np.ndarray):
+        return value
+    return value.astype(np.float32) if layout == "float32" else LAYOUTS[layout](value)
+
+
 def known_level(name: object) -> Level:
     """The level of that name; InvalidParameter names the nearest one."""
     return LEVELS[one_of(name, "level", LEVELS)]
@@ -122,6 +129,8 @@ class Instance:
         The arguments by name; arrays are read-only.
     flags : tuple of str
         The families that the question belongs to.
+    penalty : Penalty or None
+        The penalty in place of the paper's logarithm.
     cache : dict
         What judging needs (reference answer, surrogate, condition number), computed once; not part of the question.
 
@@ -130,14 +139,15 @@ class Instance:
     >>> import numpy as np
     >>> from dcgev_cvx.verify.levels import question
     >>> case = question("bound", "two variables", (), {"A": np.eye(2), "B": np.eye(2), "k": 1})
-    >>> case.n, len(case.arguments())
-    (2, 3)
+    >>> case.n, case.layout
+    (2, 'C order')
     """
 
     level: str
     name: str
     data: Mapping[str, Any]
     flags: tuple[str, ...] = ()
+    penalty: Penalty | None = None
     cache: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
 
     @property
@@ -153,17 +163,30 @@ class Instance:
     @property
     def coefficient(self) -> float:
         """ρ_ε or ν_ε, the factor of the penalty (SGEV-A)."""
-        return float(self.data["nu" if self.level == "fda" else "rho"]) / log_scale(float(self.data["eps"]))
+        price, eps = float(self.data["nu" if self.level == "fda" else "rho"]), float(self.data["eps"])
+        return price / log_scale(eps) if self.penalty is None else self.penalty.coefficient(price, eps)
 
-    def arguments(self) -> list[Any]:
-        """Fresh copies in the level's order, laid out in memory as the flags say: what the solver is given."""
-        values = [self.data[name] for name in LEVELS[self.level].arguments]
-        layout = next((LAYOUTS[f[7:]] for f in self.flags if f.startswith("layout=")), np.copy)
-        return [layout(value) if isinstance(value, np.ndarray) else value for value in values]
+    def slopes(self, y: Any, number: Any = np.float64) -> Any:
+        """p = ρ_ε w(y), the slopes of the penalty's tangent, written anew for the logarithm (Eq:log)."""
+        if self.penalty is None:
+            return number(self.coefficient) / (np.abs(y) + number(self.data["eps"]))
+        return number(self.coefficient) * self.penalty.weights(y, self.data["eps"]).astype(number)
+
+    def charge(self, x: Vector) -> float:
+        """The penalty at x above its value at 0, the logarithm written anew: no constant hides a difference."""
+        eps = self.data["eps"]
+        if self.penalty is None:
+            return self.coefficient * float(np.sum(np.log1p(np.abs(x) / eps)))
+        return self.coefficient * (self.penalty.value(x, eps) - self.penalty.value(0.0 * x, eps))
+
+    @property
+    def layout(self) -> str:
+        """How the arrays are laid out in memory when a function is called."""
+        return next((flag[7:] for flag in self.flags if flag.startswith("layout=")), "C order")
 
     def changed(self, name: str, **values: Any) -> Instance:
         """The same question with some arguments replaced; the flags describe the original and are dropped."""
-        return question(self.level, f"{self.name}, {name}", (), {**self.data, **values})
+        return question(self.level, f"{self.name}, {name}", (), {**self.data, **values}, self.penalty)
 
     def once(self, name: str, compute: Callable[[], T]) -> T:
         """The value of that name from the cache, computed at the first call."""
@@ -172,13 +195,15 @@ class Instance:
         return self.cache[name]
 
 
-def question(level: str, name: str, flags: tuple[str, ...], data: Mapping[str, Any]) -> Instance:
+def question(
+    level: str, name: str, flags: tuple[str, ...], data: Mapping[str, Any], penalty: Penalty | None = None
+) -> Instance:
     """An instance whose arrays are read-only C-ordered float64 copies."""
     kept = {
         key: frozen(np.array(value, dtype=np.float64, order="C")) if isinstance(value, np.ndarray) else value
         for key, value in data.items()
     }
-    return Instance(level, name, kept, flags)
+    return Instance(level, name, kept, flags, penalty)
 
 
 def flags_of(row: Row) -> tuple[str, ...]:

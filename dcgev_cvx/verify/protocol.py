@@ -12,26 +12,44 @@ One request per line, one answer per line; at the end the kit closes the program
 from __future__ import annotations
 
 import json
-import math
 import os
 import queue
 import shlex
 import signal
 import subprocess
+import sys
 import threading
+import uuid
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from .._numerics.checks import listed, shown
+from .._numerics.checks import as_number, listed, shown
+from .._numerics.text_tables import printable
 from ..errors import InvalidParameter, SolverFailed
-from .levels import Level, known_level, plain
-from .trial import TIME_LIMIT, NotInTime, as_time_limit
+from .answers import Answer, from_record, text_of
+from .levels import Instance, Level, known_level, plain, question
 
 PROTOCOL = 1
+TIME_LIMIT = 10.0
+"""Seconds a call may take; then it counts as hanging and no further call is made."""
+IMPORTING = 30.0
+"""Seconds for the imports of a Python function's module, which are not part of a call."""
+TRIAL = "DCGEV_TRIAL"
+"""The environment variable by which processes that a program left behind are found."""
+
+
+class NotInTime(SolverFailed):
+    """A call has not returned within its time limit."""
+
+
+def as_time_limit(seconds: Any) -> float:
+    """Seconds > 0 that a queue can wait for."""
+    return as_number(seconds, "time_limit", strict=True, high=threading.TIMEOUT_MAX)
 
 
 class ProcessSolver:
@@ -81,9 +99,10 @@ class ProcessSolver:
         self._writing = False
         self._stderr: deque[str] = deque(maxlen=21)  # enough for a traceback, and the end
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._process = started(words)
-        streams = ((self._process.stdout, self._keep), (self._process.stderr, self._stderr.append))
-        self._readers = [threading.Thread(target=read, args=pair, daemon=True) for pair in streams]
+        self._mark = uuid.uuid4().hex
+        self._process = started(words, self._mark)
+        streams = ((self._process.stdout, self._keep, 2**22), (self._process.stderr, self._stderr.append, 2**16))
+        self._readers = [threading.Thread(target=read, args=each, daemon=True) for each in streams]
         for reader in self._readers:
             reader.start()
         try:
@@ -99,20 +118,44 @@ class ProcessSolver:
         self.close()
 
     def __call__(self, *arguments: Any) -> Any:
-        """One request, one answer; SolverFailed for an error, another id, or a missing field."""
+        """One request, one answer: x, or a bound; SolverFailed where there is none."""
+        data = {name: plain(value) for name, value in zip(self.level.arguments, arguments, strict=True)}
+        data = {name: np.array(value, float) if isinstance(value, list) else value for name, value in data.items()}
+        answer = self.respond(question(self.level.name, "", (), data))
+        if answer.x is None:
+            raise (NotImplementedError if answer.unsupported else SolverFailed)(answer.problem)
+        return answer.x if self.level.returns == "x" else float(answer.x[0])
+
+    def respond(self, instance: Instance, layout: str = "", *, reuse: bool = False) -> Answer:
+        """One request, one answer; why there is none is its problem."""
+        if self.lost:
+            return Answer(None, self.lost, asked=False)
         self._count += 1
-        named = zip(self.level.arguments, map(plain, arguments), strict=True)
-        answer = self._exchange({"type": "request", "id": self._count, **dict(named)})
-        if "unsupported" in answer:
-            raise NotImplementedError(shown(answer["unsupported"], 200))
-        if "error" in answer:
-            raise SolverFailed(f"the program answered with an error: {shown(answer['error'], 400)}")
-        if answer.get("id") != self._count:
-            got = shown(answer.get("id"))
-            raise SolverFailed(f"the program answered with id {got} where {self._count} was asked.")
-        if self.level.returns not in answer:
-            raise SolverFailed(f"the answer has no {self.level.returns!r}; it has {shown(list(answer))}.")
-        return numbers(answer[self.level.returns])
+        data = {name: plain(instance.data[name]) for name in self.level.arguments}
+        try:
+            record = self._exchange(
+                {"type": "request", "id": self._count, **data, **self._about(instance, layout, reuse)}
+            )
+            if record.get("id") != self._count and not {"error", "unsupported"} & set(record):
+                got = shown(record.get("id"))
+                raise SolverFailed(f"the program answered with id {got} where {self._count} was asked.")
+            return self._answer(record, instance)
+        except NotInTime as late:
+            return Answer(None, str(late), asked=False)
+        except SolverFailed as failure:
+            return Answer(None, str(failure))
+
+    def _about(self, instance: Instance, layout: str, reuse: bool) -> dict[str, Any]:
+        return {}  # a program has no arrays that could be laid out or used again
+
+    def _answer(self, record: dict[str, Any], instance: Instance) -> Answer:
+        if "unsupported" in record:
+            return Answer(None, f"unsupported: {text_of(record['unsupported'])}", asked=False, unsupported=True)
+        if "error" in record:
+            raise SolverFailed(f"the program answered with an error: {text_of(record['error'])}")
+        if self.level.returns not in record:
+            raise SolverFailed(f"the answer has no {self.level.returns!r}; it has {shown(list(record))}.")
+        return from_record({"x": record[self.level.returns]}, instance)
 
     def close(self) -> None:
         """Close the program's input, give it a second to end, then end it and the processes it has started.
@@ -130,6 +173,7 @@ class ProcessSolver:
             process.wait(timeout=1.0)
         end_group(process)
         process.wait()
+        end_marked(self._mark)
         for reader, stream in zip(self._readers, (process.stdout, process.stderr), strict=True):
             reader.join(timeout=1.0)
             if stream is not None and not reader.is_alive():
@@ -138,7 +182,7 @@ class ProcessSolver:
     @property
     def stderr(self) -> str:
         """The last twenty lines that the program wrote to its standard error."""
-        return "\n".join(line.rstrip()[:400] for line in self._stderr if line)
+        return "\n".join(printable(line.rstrip()[:400]) for line in self._stderr if line)
 
     def _keep(self, line: str) -> None:
         if self._lines.qsize() == 100:  # its output would fill the memory
@@ -157,26 +201,40 @@ class ProcessSolver:
     def _exchange(self, message: dict[str, Any], seconds: float | None = None) -> dict[str, Any]:
         if self.lost:  # a program that hung or ended is not called again
             raise SolverFailed(self.lost)
-        stream = self._process.stdin
-        try:
-            if stream is None:
-                raise BrokenPipeError
-            self._writing = True  # and so it stays while the program does not read
-            stream.write(json.dumps(message, allow_nan=False) + "\n")
-            stream.flush()
-            self._writing = False
-        except (OSError, ValueError):
-            raise SolverFailed(self._ending()) from None
+        self._send(json.dumps(message, allow_nan=False) + "\n")
         try:
             line = self._lines.get(timeout=seconds or self.time_limit)
         except queue.Empty:
             limit = f"within {seconds or self.time_limit:g} s"
-            waited = f"no line {limit}; flush the output after every line." if self.remote else f"no answer {limit}."
-            self.lost = f"{waited}{self._complaint()}"
+            waited = f"no line {limit}; flush the output after every line" if self.remote else f"no answer {limit}"
+            self.lost = f"{waited}; the solver was not called again.{self._complaint()}"
             raise NotInTime(self.lost) from None
         if not line:
             raise SolverFailed(self._ending())
         return parsed(line)
+
+    def _send(self, line: str) -> None:
+        """Write a line from a thread of its own, since a program that does not read would block this one."""
+        failed: list[BaseException] = []
+
+        def write() -> None:
+            try:
+                stream: Any = self._process.stdin
+                stream.write(line)
+                stream.flush()
+            except (OSError, ValueError) as cause:
+                failed.append(cause)
+            self._writing = False
+
+        self._writing = True  # and so it stays while the program does not read
+        thread = threading.Thread(target=write, daemon=True)
+        thread.start()
+        thread.join(self.time_limit)
+        if failed:
+            raise SolverFailed(self._ending())
+        if self._writing:
+            self.lost = f"the program did not read its request within {self.time_limit:g} s.{self._complaint()}"
+            raise NotInTime(self.lost)
 
     def _ending(self) -> str:
         code = None
@@ -191,22 +249,64 @@ class ProcessSolver:
         return f" It wrote to stderr: {self.stderr}" if self.stderr else ""
 
 
-def read(stream: IO[str], keep: Any) -> None:
-    """Hand on the lines of a stream that are not blank, and "" at its end; a line without an end is cut at 4 MB."""
-    for line in iter(lambda: stream.readline(2**22), ""):
+class FunctionProcess(ProcessSolver):
+    """The Python function that MODULE:FUNCTION or FILE.py:FUNCTION names, in a process of its own.
+
+    Parameters
+    ----------
+    target : str
+        The function's module or file, a colon, and its name.
+    level : str
+        The level that it is tried at.
+    time_limit : float
+        Seconds for one call. A function that exceeds it once is not called again.
+
+    Raises
+    ------
+    InvalidParameter
+        If the module cannot be imported or has no such function.
+    """
+
+    remote = False
+
+    def __init__(self, target: str, level: str, *, time_limit: float = TIME_LIMIT) -> None:
+        self._target = target
+        command = [sys.executable, "-P", "-m", "dcgev_cvx.verify.function_program", target]
+        super().__init__(command, level, time_limit=time_limit)
+        self.__name__: str = target.rpartition(":")[2]
+
+    def _greet(self) -> None:
+        seconds = max(self.time_limit, IMPORTING)
+        try:
+            answer = self._exchange({"type": "hello", "protocol": PROTOCOL, "level": self.level.name}, seconds)
+        except NotInTime:
+            raise InvalidParameter(
+                f"{self._target} was not imported within {seconds:g} s: allow more by --time-limit."
+            ) from None
+        if "invalid" in answer:
+            raise InvalidParameter(text_of(answer["invalid"]))
+
+    def _about(self, instance: Instance, layout: str, reuse: bool) -> dict[str, Any]:
+        return {"layout": layout or instance.layout, "reuse": reuse}
+
+    def _answer(self, record: dict[str, Any], instance: Instance) -> Answer:
+        return from_record(record, instance)
+
+
+def read(stream: IO[str], keep: Any, longest: int) -> None:
+    """Hand on the lines of a stream that are not blank, and "" at its end; longer lines are cut."""
+    for line in iter(lambda: stream.readline(longest), ""):
         if line.strip():
             keep(line)
     keep("")
 
 
-def started(words: Sequence[str]) -> subprocess.Popen[str]:
-    """The program, started without a shell; SolverFailed says why it cannot be."""
-    pipe = subprocess.PIPE
+def started(words: Sequence[str], mark: str = "") -> subprocess.Popen[str]:
+    """The program, started without a shell and without a terminal; SolverFailed says why it cannot be."""
+    text: Any = {"encoding": "utf-8", "errors": "replace"}  # text that is not UTF-8 is not JSON
+    streams: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     try:
-        # text that is not UTF-8 is not JSON, and is shown with replacement characters
-        return subprocess.Popen(
-            words, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8", errors="replace", start_new_session=True
-        )
+        return subprocess.Popen(words, **streams, **text, start_new_session=True, env={**os.environ, TRIAL: mark})
     except (OSError, ValueError) as cause:  # ValueError: a NUL, or half of a surrogate pair
         why = getattr(cause, "strerror", None) or cause
         raise SolverFailed(f"{shown(words[0])} could not be started: {why}") from cause
@@ -221,23 +321,22 @@ def end_group(process: subprocess.Popen[str]) -> None:
             process.kill()
 
 
+def end_marked(mark: str) -> None:
+    """End the processes that a program started and that left its group, where the system lists processes."""
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError, ValueError):
+            if f"{TRIAL}={mark}".encode() in file.read_bytes().split(b"\0"):
+                os.kill(int(file.parent.name), signal.SIGKILL)
+
+
 def parsed(line: str) -> dict[str, Any]:
     """A line as a JSON object; anything else, such as the output of a print statement, is an error."""
     message = None
     with suppress(ValueError, RecursionError):
         message = json.loads(line)
     if not isinstance(message, dict):
-        raise SolverFailed(f"a line is not a JSON object: {line.strip()[:120]!r}")
+        raise SolverFailed(f"a line is not a JSON object: {shown(line.strip()[:120], 140)}")
     return message
-
-
-def numbers(value: Any) -> Any:
-    """Numbers as an array; null, which stands for NaN and infinity in JSON, becomes NaN."""
-    if isinstance(value, list):
-        entries = [math.nan if entry is None else entry for entry in value]
-        real = all(isinstance(e, (int, float)) and not isinstance(e, bool) for e in entries)
-        return np.array(entries, dtype=np.float64) if real else entries
-    return math.nan if value is None else value
 
 
 def split_command(command: str) -> list[str]:

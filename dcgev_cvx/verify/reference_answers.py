@@ -96,7 +96,7 @@ def built(instance: Instance, number: Any) -> Surrogate:
     """H = τI, c = (A + τI)y, p = ρ_ε w(y); for FDA H = B, c = 0; computed in the given precision."""
     data, B = instance.data, instance.B.astype(number)
     y = data["y"].astype(number)
-    p = number(instance.coefficient) / (np.abs(y) + number(data["eps"]))
+    p = instance.slopes(y, number)
     if instance.level == "fda":
         return Surrogate(B, np.zeros_like(y), p, B, data["a"].astype(number))
     tau = number(data["tau"])

@@ -172,17 +172,17 @@ def iterated(instance: Instance, limit: int, metric: bool) -> tuple[Vector, floa
 
 def exact_step(instance: Instance, metric: bool) -> Callable[[Vector], Vector]:
     """y ↦ argmin g(·, y): soft thresholding for B = I, otherwise by feature-sign search from the support of y."""
-    A, B, eps, price = instance.data["A"], instance.B, instance.data["eps"], instance.coefficient
+    A, B = instance.data["A"], instance.B
     if instance.level == "pca":
         tau = shifted(A)
-        return lambda y: soft_threshold_step(A @ y + tau * y, price / (np.abs(y) + eps), tau)
+        return lambda y: soft_threshold_step(A @ y + tau * y, instance.slopes(y), tau)
     L = np.linalg.cholesky(B)
     whitened = np.linalg.solve(L, np.linalg.solve(L, A).T)
     H = shifted(whitened) * B if metric else shifted(A) * np.eye(len(A))
     spectra: dict[bytes, Any] = {}
 
     def step(y: Vector) -> Vector:
-        return feature_sign_search(Surrogate(H, A @ y + H @ y, price / (np.abs(y) + eps), B, None, spectra), y)[0]
+        return feature_sign_search(Surrogate(H, A @ y + H @ y, instance.slopes(y), B, None, spectra), y)[0]
 
     return step
 

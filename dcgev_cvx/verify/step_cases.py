@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .._numerics.checks import Matrix, Vector
-from ..programs import MACHINE_EPS, log_scale
+from ..penalties import log_scale
+from ..programs import MACHINE_EPS
 from .levels import LAYOUTS, Instance, Random, Row, Space, flags_of, question
 from .pencil_cases import INDEFINITE, KINDS, METRICS, SPECIAL_METRICS, leading, pencil, sized, unit
 from .reference_answers import reference

@@ -1,7 +1,5 @@
 """Everything that is asked at a level: a covering array of its case space, hard cases, and sequences of calls.
 
-At the end: the properties of a case, in which the report says what failing cases have in common.
-
 Two kinds of pairs of levels are not counted as covered. Levels that contradict each other are listed as such. A level
 that makes the answer 0 whatever the other arguments are, such as y = 0, hides every other fault; a case with such a
 level covers the pairs of this level alone. "full" covers every three levels of the dimensions with few of them too.
@@ -12,7 +10,6 @@ LAPACK.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,26 +22,21 @@ import numpy as np
 from .._numerics.checks import as_whole, one_of
 from .._numerics.threads import one_thread
 from .call_pairs import PAIRS, RUNS, Pair, last_digits, usable
-from .equations import share
-from .levels import PROFILES, Instance, Random, Row, Space, Tolerances, condition, known_level
+from .levels import PROFILES, Instance, Random, Row, Space, Tolerances, known_level
 from .pencil_cases import SUBSET_SPACE, hard_subsets, leading, pencil, pencil_case, subset_of_row, unit
-from .reference_answers import reference, surrogate
+from .reference_answers import reference
 from .run_cases import (
     PCA_SPACE,
-    QUICK_RUN,
     RUN_SPACE,
-    exact_run,
     hard_runs,
     run_case,
-    run_end,
     run_of_row,
     run_start,
     useful_run,
 )
-from .step_cases import FDA_SPACE, STEP_SPACE, collapse, extra_steps, fda_case, fda_of_row, step_case, step_of_row
+from .step_cases import FDA_SPACE, STEP_SPACE, extra_steps, fda_case, fda_of_row, step_case, step_of_row
 
 Build: TypeAlias = Callable[[Row, Random], Instance | None]
-Properties: TypeAlias = dict[str, float]
 Effort: TypeAlias = Literal["quick", "full"]
 SPACES: Mapping[str, Space] = {
     "step": STEP_SPACE,
@@ -289,73 +281,3 @@ def grown(space: Space, start: list[int], wanted: Any, third: Any, rng: Random) 
         chosen.append(best)
         gain += float(new[best])
     return gain, sorted(chosen)
-
-
-# Properties of the data
-
-
-def properties(case: Instance) -> Properties:
-    """Truth values as 0 and 1 by their words, and numbers by their names."""
-    data, B, n = case.data, case.B, case.n
-    diag = np.diagonal(B)
-    found: dict[str, float] = {"n": n, "n is even": n % 2 == 0, "n is a multiple of 4": n % 4 == 0}
-    if case.level != "pca":
-        found |= {"B = I": np.array_equal(B, np.eye(n)), "B is diagonal": np.array_equal(B, np.diag(diag)),
-                  "diag(B) = 1": bool(np.all(np.abs(diag - 1.0) <= 1e-8)), "B has a zero entry": not B.all(),
-                  "cond(B)": condition(case), "max |B|": float(np.max(np.abs(B))),
-                  "λmin(B)": float(np.linalg.eigvalsh(B)[0]),
-                  "max |Bᵢⱼ|/√(BᵢᵢBⱼⱼ)": float(np.max(np.abs(B - np.diag(diag)) / np.sqrt(np.outer(diag, diag)))),
-                  }  # fmt: skip
-    if "A" in data:
-        found |= matrix_properties(data["A"])
-    for name in ("y", "x0", "a"):
-        if name in data:
-            v = data[name]
-            found |= {f"{name} has a zero": not v.all(), f"{name} has a negative entry": bool(np.any(v < 0.0)),
-                      f"{name} has a positive entry": bool(np.any(v > 0.0)),
-                      f"nonzeros of {name}": int(np.count_nonzero(v)),
-                      f"least |{name}ᵢ| over the largest": least_over_largest(v),
-                      f"max |{name}|": float(np.max(np.abs(v)))}  # fmt: skip
-            found |= {f"‖{name}‖_B": math.sqrt(max(0.0, float(v @ B @ v)))} if name != "a" else {}
-    named = (("rho", "ρ̃"), ("nu", "ν"), ("tau", "τ"))
-    found |= {f"{symbol} = 0": data[name] == 0.0 for name, symbol in named if name in data}
-    found |= {symbol: float(data[name]) for name, symbol in (*named, ("eps", "ε"), ("k", "k")) if name in data}
-    if case.level == "step":
-        limit = collapse(data["A"], data["y"], data["eps"], data["tau"])
-        found |= {"two entries of Ay are equal up to sign": has_equal(np.abs(data["A"] @ data["y"])),
-                  "τ/max |A|": share(float(data["tau"]), float(np.max(np.abs(data["A"])))),
-                  "ρ̃ over the ρ̃ of collapse": data["rho"] / limit if limit > 0.0 else math.inf}  # fmt: skip
-    if case.level not in ("bound", "cardinality"):
-        x = run_end(case) if case.level in RUNS else reference(case).x
-        found |= {"x* = 0": not x.any(), "nonzeros of x*": int(np.count_nonzero(x)),
-                  "least nonzero |x*ᵢ| over the largest": least_over_largest(x[x != 0.0]),
-                  "x* lies inside Ω": case.level == "step" and float(surrogate(case).room(x)) > 1e-9}  # fmt: skip
-    found |= {"MM steps from x0 to x*": exact_run(case, QUICK_RUN)[1]} if case.level in RUNS else {}
-    found |= {"k = n": data["k"] == n, "k is even": data["k"] % 2 == 0} if "k" in data else {}
-    layout = next((flag[7:] for flag in case.flags if flag.startswith("layout=")), "C order")
-    return {**found, **{f"the arrays are {name}": layout == name for name in ("strided", "read-only")},
-            "the arrays are in Fortran order": layout == "Fortran order"}  # fmt: skip
-
-
-def least_over_largest(v: Any) -> float:
-    """min |vᵢ|/max |vᵢ|; 0 for the zero vector, 1 for one without entries."""
-    return share(float(np.min(np.abs(v))), float(np.max(np.abs(v)))) if v.size else 1.0
-
-
-def has_equal(values: Any) -> bool:
-    """Are two of the numbers equal up to rounding?"""
-    ordered = np.sort(values)
-    return bool(np.any(np.diff(ordered) <= 1e-10 * np.max(np.abs(ordered))))
-
-
-def matrix_properties(A: Any) -> dict[str, float]:
-    """What code may ask about A."""
-    diag, eigenvalues, size = np.diagonal(A), np.linalg.eigvalsh(A), float(np.max(np.abs(A)))
-    low = float(eigenvalues[0])
-    return {"A = 0": size == 0.0, "A is diagonal": np.array_equal(A, np.diag(diag)), "max |A|": size,
-            "A has a negative eigenvalue": low < -1e-10 * size, "tr A ≤ 0": float(np.sum(diag)) <= 0.0,
-            "A has a zero row": not np.all(np.any(A, axis=0)), "A has a repeated eigenvalue": has_equal(eigenvalues),
-            "A has a row that is zero off the diagonal": not np.all(np.any(A - np.diag(diag), axis=0)),
-            "A has a negative entry": bool(np.any(A < 0.0)),
-            "diag(A) = 0": not diag.any(), "A is singular": abs(low) <= 1e-10 * size,
-            "A is a multiple of I": np.array_equal(A, diag[0] * np.eye(len(A)))}  # fmt: skip

@@ -17,11 +17,11 @@ import numpy as np
 
 from .._numerics.checks import as_whole, shown
 from ..errors import InvalidParameter
+from .answers import first_line, form_of
 from .equations import Limits, share, worst
 from .levels import LEVELS, Instance, Level, Tolerances, known_level, optimum, plain, question, tolerances
 from .reference_answers import reference, surrogate
 from .suite import Effort, suite
-from .trial import first_line, form_of
 
 SCHEMA_VERSION = 2
 

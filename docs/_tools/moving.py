@@ -1,6 +1,7 @@
 """Pictures that move in the browser without a kernel: a page holds the data, and the scripts in _static draw.
 
-`picture` shows MM on a program in one or two variables, `loadings` the vectors along a ρ̃ path.
+`picture` shows MM on a program in one or two variables, `loadings` the vectors along a ρ̃ path, and `whole_method` the
+d.c. run, the bound and the optimum of one matrix.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from IPython.display import HTML
 
-from dcgev_cvx import SparseGEV, renormalize
+from dcgev_cvx import Pencil, SparseGEV, renormalize
 from dcgev_cvx.search.path import Path
 
 
@@ -45,6 +46,14 @@ def loadings(path: Path) -> HTML:
         if point.k > 0
     ]
     return element("moving-loadings", "path", {"names": [pencil.name(i) for i in range(pencil.n)], "points": points})
+
+
+def whole_method(pencil: Pencil, k: int) -> HTML:
+    """Everything that the package does with one matrix, computed by sparse-eigen.js and drawn by whole-method.js."""
+    if pencil.B is not None or pencil.n > 13:
+        raise ValueError("sparse-eigen.js has B = I and at most 13 variables only")
+    A = pencil.dense()[0].tolist()
+    return element("whole-method", "problem", {"names": [pencil.name(i) for i in range(pencil.n)], "A": A, "k": k})
 
 
 def element(kind: str, name: str, data: dict[str, Any]) -> HTML:

@@ -16,7 +16,8 @@ def test_a_limit_of_zero_has_passed_and_no_limit_never_does():
 def test_a_long_limit_has_not_passed():
     limit = Deadline.after(1e6, "time_limit")
     assert not limit.passed
-    assert limit.left is not None and 0.0 < limit.left <= 1e6
+    assert limit.left is not None
+    assert 0.0 < limit.left <= 1e6
 
 
 def test_a_negative_limit_is_invalid():

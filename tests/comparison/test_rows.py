@@ -3,7 +3,7 @@
 import json
 
 from dcgev_cvx import compare
-from dcgev_cvx.comparison import Comparison, Row
+from dcgev_cvx.comparison import Comparison, ComparisonRow
 from dcgev_cvx.datasets import pitprops
 
 
@@ -26,12 +26,18 @@ def test_the_text_is_two_tables_and_the_verdict_in_eighty_columns(six):
 
 
 def test_large_numbers_fit_eighty_columns_too():
-    row = Row("homogeneous SDP, rounded", "lower", -1.23456789e10, "", True, 100, (), 1e-10, 1000, 999.99, 99.9, 0.5)
+    row = ComparisonRow(
+        "homogeneous SDP, rounded", "lower", -1.23456789e10, "", True, 100, (), 1e-10, 1000, 999.99, 99.9, 0.5
+    )
     assert max(map(len, str(Comparison(pitprops(), 100, (row,), 0.0)).splitlines())) <= 80
 
 
 def test_an_open_interval_in_words():
-    rows = (Row("a", "lower", 1.0, "", True), Row("b", "upper", 2.0, "", True), Row("c", "upper", 0.5, "", False))
+    rows = (
+        ComparisonRow("a", "lower", 1.0, "", True),
+        ComparisonRow("b", "upper", 2.0, "", True),
+        ComparisonRow("c", "upper", 0.5, "", False),
+    )
     found = Comparison(pitprops(), 3, rows, 0.0)
     assert found.verdict == "k = 3: the optimum lies in [1, 2], gap 50 %"
     below, above = (Comparison(pitprops(), 3, (row,), 0.0) for row in rows[:2])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dcgev_cvx import InvalidParameter, plotting
+from dcgev_cvx import InvalidParameter, Pencil, plotting
 
 
 def test_tradeoff_draws_every_curve_and_the_top(ax, lines):
@@ -12,11 +12,33 @@ def test_tradeoff_draws_every_curve_and_the_top(ax, lines):
     assert lines(ax)[r"$\lambda_{max}(A,B)$"][1].tolist() == [1.0, 1.0]
 
 
-def test_loadings_are_the_vectors_and_carry_the_names(pitprops, result, ax):
+def test_one_vector_is_drawn_by_size_without_its_zeros(pitprops, result, ax):
+    plotting.plot_loadings(pitprops, result.x, ax)
+    widths = [bar.get_width() for bar in ax.patches]
+    assert len(widths) == 6
+    assert widths == sorted(widths, key=abs, reverse=True)
+    largest = pitprops.name(int(np.argmax(np.abs(result.x))))
+    assert ax.get_yticklabels()[0].get_text() == largest
+
+
+def test_two_vectors_are_drawn_in_the_order_of_the_variables(pitprops, result, ax):
     plotting.plot_loadings(pitprops, {"dense": pitprops.leading_vector, "sparse": result.x}, ax)
-    heights = [bar.get_height() for bar in ax.patches]
-    assert np.allclose(heights, [*pitprops.leading_vector, *result.x])
-    assert [label.get_text() for label in ax.get_xticklabels()] == list(pitprops.names)
+    widths = [bar.get_width() for bar in ax.patches]
+    assert np.allclose(widths, [*pitprops.leading_vector, *result.x])
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(pitprops.names)
+
+
+def test_more_vectors_are_a_heat_map_with_their_numbers(pitprops, ax):
+    vectors = {f"e{i}": np.eye(13)[i] for i in range(4)}
+    plotting.plot_loadings(pitprops, vectors, ax)
+    assert [text.get_text() for text in ax.texts] == ["1.00"] * 4
+    assert [label.get_text() for label in ax.get_xticklabels()] == list(vectors)
+
+
+def test_of_many_variables_the_largest_are_drawn(ax):
+    x = np.arange(100.0)
+    plotting.plot_loadings(Pencil(np.eye(100)), x, ax)
+    assert [bar.get_width() for bar in ax.patches] == list(range(99, 59, -1))
 
 
 def test_nothing_to_draw_is_refused(pitprops, ax):

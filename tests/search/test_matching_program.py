@@ -5,12 +5,12 @@ from time import perf_counter
 import numpy as np
 import pytest
 import referee
-from dcgev_cvx.search.starts import in_units
 from families import factor
 
 from dcgev_cvx import Pencil, solve
 from dcgev_cvx.programs import MACHINE_EPS
 from dcgev_cvx.search import matching_program
+from dcgev_cvx.search.starts import in_units
 
 
 def newton_steps(A, B, x, mu, rho_eps):

@@ -14,7 +14,7 @@ import wrong_solvers as catalogue
 
 from dcgev_cvx import verify
 from dcgev_cvx.errors import SolverFailed
-from dcgev_cvx.programs import log_scale
+from dcgev_cvx.penalties import log_scale
 from dcgev_cvx.verify import reference_answers
 from dcgev_cvx.verify.levels import condition, question
 from dcgev_cvx.verify.reference_answers import feature_sign_search, first_point, reference, surrogate
