@@ -17,9 +17,9 @@ from ..pencils import Pencil
 from ..programs import MACHINE_EPS
 from ..solutions import Solution, solution_of
 from . import explained_variance
-from .constructions import size_of
 from .deflation import Deflation, deflate, rule_of
 from .solve import Effort, checked_plan, solve
+from .starts import size_of
 from .working_set import WorkingSet, affordable, working_set
 
 
