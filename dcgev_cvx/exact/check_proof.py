@@ -100,12 +100,13 @@ class ProofFile:
         return found.astype(int)
 
     def matrix(self, name: str, digest: str, matrices: Any) -> Any:
-        """A or B, from the proof file or the other one, if its hash is right."""
+        """A or B, from the other file or the proof file, if its hash is right."""
+        M = self.line(f"matrix_{name}") if self.ahead() == f"matrix_{name}" else None
+        M = np.asarray(matrices[name], "<f8") + 0.0 if name in matrices else M
         if name == "B" and digest == "identity":
+            require(M is None or np.array_equal(M, np.eye(self.n)), "the proof is about B = I")
             return np.eye(self.n)
-        inside = self.ahead() == f"matrix_{name}"
-        require(inside or name in matrices, f"{name} is not in the file: give it by --matrices FILE.npz")
-        M = self.line(f"matrix_{name}") if inside else np.asarray(matrices[name], "<f8") + 0.0
+        require(M is not None, f"{name} is not in the file: give it by --matrices FILE.npz")
         require(hashlib.sha256(M.tobytes()).hexdigest() == digest, f"the proof is about another {name} (its hash)")
         M = M.reshape(self.n, self.n)
         require(np.array_equal(M, M.T) and np.all(np.isfinite(M)), f"{name} is not symmetric and finite")
