@@ -167,7 +167,7 @@ class ProofFile:
         k, groups = sum(self.counts.tolist()), enumerate(self.left(included).tolist())
         parts = [combinations(free[self.labels[free] == g].tolist(), m) for g, m in groups]
         supports = parts[0] if len(parts) == 1 else map(chain.from_iterable, product(*parts))
-        while some := list(islice(supports, max(1, 2**18 // k**2))):
+        while some := list(islice(supports, max(1, 2**14 // k**2))):
             others = np.fromiter(chain.from_iterable(some), int).reshape(len(some), k - len(included))
             T = np.hstack([np.tile(included, (len(some), 1)), others])
             A, B = (M[T[:, :, None], T[:, None, :]] for M in (self.A, self.B))
