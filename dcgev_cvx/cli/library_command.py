@@ -31,6 +31,7 @@ from .. import __version__, datasets
 from .._numerics.checks import shown
 from .._numerics.output_files import output_file, write_file
 from .._numerics.text_tables import count, table
+from ..budgets import Budget
 from ..certificates import on_support, value
 from ..datasets.instance_library import (
     Library,
@@ -47,6 +48,7 @@ from ..datasets.instance_library import (
 )
 from ..datasets.published_results import published_names, published_page
 from ..errors import DataUnavailable, InvalidParameter, MissingPackage
+from ..exact import ExactSolution, best_subset
 from ..pencils import Pencil
 from . import console
 
@@ -168,17 +170,14 @@ def prove(library: Library, args: argparse.Namespace) -> int:
         if path is not None:
             write_file(path, records_text(known.values()))
         if proof is not None:
-            result.proof.write(proof)
+            result.proof.save(proof)
     return 0
 
 
-def searched(one: LibraryInstance, time_limit: float | None, by: str) -> tuple[Record, Any]:
+def searched(one: LibraryInstance, time_limit: float | None, by: str) -> tuple[Record, ExactSolution]:
     """The record of a search, and its result."""
-    from ..exact import best_subset
-
     pencil, source, begin = one.pencil, one.source, process_time()
-    k: Any = one.k
-    found = best_subset(pencil, k, time_limit=time_limit)
+    found = best_subset(pencil, one.k, time_limit=time_limit)
     seconds = process_time() - begin
     record = Record(
         id=instance_id(pencil, one.k),
@@ -288,8 +287,19 @@ def improved_record(one: LibraryInstance, entry: dict[str, Any], folder: Path, b
 
 
 def bound_of(path: Path, pencil: Pencil, k: Any) -> float:
-    """The bound that a proof file proves for this pencil and k."""
-    raise InvalidParameter(f"{path}: proofs cannot be checked yet")
+    """The bound that a proof file proves for this pencil and k; InvalidParameter where it proves none."""
+    from ..exact.check_proof import ProofFile, Refused
+
+    budget, A, B = Budget.of(pencil, k), *pencil.dense()
+    try:
+        proof = ProofFile(str(path), {"A": A, "B": B}, False)
+        same = np.array_equal(proof.A, A) and np.array_equal(proof.B, B)
+        if not same or tuple(proof.counts) != budget.counts or not np.array_equal(proof.labels, budget.labels):
+            raise InvalidParameter(f"{path} proves a bound for other matrices or another k.")
+        proof.check()
+    except (Refused, OSError, ValueError, ArithmeticError, IndexError) as reason:
+        raise InvalidParameter(f"{path}: {reason}") from reason
+    return float(proof.bound)
 
 
 def cpu_model() -> str:
