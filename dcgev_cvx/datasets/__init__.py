@@ -9,5 +9,6 @@ from .zipf_documents import WordCounts, word_counts
 
 __all__ = ["Planted", "genes_and_lipids", "indefinite", "pitprops", "planted_cca", "planted_pca", "two_gaussians"]
 __all__ += ["WordCounts", "word_counts"]
-__all__ += ["colon", "leukemia", "library"]
+__all__ += ["colon", "leukemia"]
 __all__ += ["Corpus", "Songs", "corpus_from_texts", "planted_songs", "planted_translations", "read_corpus"]
+__all__ += ["library"]
