@@ -14,8 +14,8 @@ import numpy as np
 from dcgev_cvx import Gram, Pencil, solve
 from dcgev_cvx._numerics.checks import Matrix, Vector
 from dcgev_cvx._numerics.selection import keep_largest
+from dcgev_cvx.builders import cca_pencil
 from dcgev_cvx.certificates import renormalize, value
-from dcgev_cvx.pencils import cca_pencil
 from dcgev_cvx.search.constructions import column_supports
 from dcgev_cvx.search.exchange import exchanges_for
 from dcgev_cvx.search.exchange_table import support_values

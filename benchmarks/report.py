@@ -54,6 +54,35 @@ def at_least(what: str, value: float, unit: str, limit: float, detail: str = "")
     return Measure(what, value, unit, f"≥ {limit:g}", value >= limit, detail)
 
 
+STORED = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+"""The page of the last whole run, whose values a new run is compared with."""
+SMALLER_IS_BETTER = ("s", "ms", "passes", "products", "MiB", "of the data")
+"""Units of measures without a target of which less is better."""
+
+
+def stored_values(page: Path = STORED) -> dict[tuple[str, str], float]:
+    """The values on a page that `page` wrote, by section and measure; none where there is no page."""
+    found: dict[tuple[str, str], float] = {}
+    section = ""
+    for line in page.read_text(encoding="utf-8").splitlines() if page.exists() else []:
+        if line.startswith("## "):
+            section = line.removeprefix("## ")
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and len(cells) == 5:
+            try:
+                found[section, cells[0]] = float(cells[1])
+            except ValueError:  # the header, and the line below it
+                continue
+    return found
+
+
+def fell(measure: Measure, stored: float) -> bool:
+    """Is the measure worse than the stored value by more than a fifth? False where no direction is known."""
+    if measure.target.startswith("≥"):
+        return measure.value < 0.8 * stored
+    return (measure.target.startswith("≤") or measure.unit in SMALLER_IS_BETTER) and measure.value > 1.2 * stored
+
+
 def timed(function: Callable[[], Any], repeats: int) -> float:
     """The median wall seconds of a call over the repeats, after one call that is not counted."""
     return taking_turns([function], repeats)[0]
@@ -112,19 +141,30 @@ def of_the_tests(name: str) -> Any:
     return import_module(path.name)
 
 
-def show(section: str, measures: Sequence[Measure | Skipped]) -> None:
-    """The section as a table, then the details and the peers that were skipped."""
+def show(section: str, measures: Sequence[Measure | Skipped], title: str = "") -> int:
+    """The section as a table beside the stored values, then the details and the peers that were skipped.
+
+    Returns how many measures fell by more than a fifth.
+    """
     from dcgev_cvx._numerics.text_tables import table
     from dcgev_cvx.cli.console import show as print_parts
 
-    done = [m for m in measures if isinstance(m, Measure)]
-    rows = [(m.what, f"{m.value:.3g}", m.unit, m.target, m.verdict) for m in done]
-    print_parts(table(("measure", "value", "unit", "target", ""), rows, title=section))
+    done, stored = [m for m in measures if isinstance(m, Measure)], stored_values()
+    rows: list[tuple[str, ...]] = []
+    fallen = 0
+    for m in done:
+        before = stored.get((section, m.what))
+        down = before is not None and fell(m, before)
+        fallen += down
+        shown = "" if before is None else f"{before:.3g}"
+        rows.append((m.what, f"{m.value:.3g}", m.unit, m.target, m.verdict, shown, "FELL" if down else ""))
+    print_parts(table(("measure", "value", "unit", "target", "", "stored", ""), rows, title=title or section))
     for m in done:
         if m.detail:
             print_parts(f"  {m.what}: {m.detail}")
     for skipped in (m for m in measures if isinstance(m, Skipped)):
         print_parts(f"  skipped: {skipped.what} ({skipped.remedy})")
+    return fallen
 
 
 def store(folder: Path, section: str, measures: Sequence[Measure | Skipped]) -> Path:

@@ -16,10 +16,10 @@ import numpy as np
 
 from dcgev_cvx import Backend, MMResult, Pencil, SparseGEV, datasets, iterate, sparse_gev
 from dcgev_cvx._numerics.checks import Vector
-from dcgev_cvx.algorithms import Engine
 from dcgev_cvx.programs import Program
 from dcgev_cvx.steps.backend import Solved
 from dcgev_cvx.steps.conic import LassoStep, LinearStep, MetricLassoStep, QCQPStep
+from dcgev_cvx.steps.engines import Engine
 
 from . import engine
 from .report import Measure, Skipped, at_least, at_most, installed, taking_turns, timed

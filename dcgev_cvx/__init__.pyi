@@ -1,7 +1,8 @@
 from . import datasets, exact, models, plotting, relaxations, rivals, steps, teach, verify
 from .algorithms import dc_pca, sparse_fda, sparse_gev
+from .builders import cca_pencil, fda_pencil, fda_vectors, pca_pencil
 from .certificates import Certificate, certify, renormalize
-from .comparison import Comparison, compare
+from .comparison import Comparison, Study, compare, family, study
 from .dc import DCProgram
 from .errors import (
     DataUnavailable,
@@ -16,8 +17,8 @@ from .errors import (
 )
 from .estimators import DCCCA, DCFDA, DCPCA
 from .mm import Iterate, MMResult, Status, Stop, iterate, minimize
-from .penalties import ExponentialPenalty, L1Penalty, LogPenalty, card, card_eps
-from .pencils import Gram, Pencil, cca_pencil, fda_pencil, fda_vectors, pca_pencil
+from .penalties import MCP, SCAD, ExponentialPenalty, L1Penalty, LogPenalty, LqPenalty, card, card_eps
+from .pencils import Gram, Pencil
 from .programs import SparseFDA, SparseGEV
 from .search.components import Components, components
 from .search.deflation import deflate
@@ -33,6 +34,8 @@ __all__ = [
     "DCCCA",
     "DCFDA",
     "DCPCA",
+    "MCP",
+    "SCAD",
     "Backend",
     "Certificate",
     "Comparison",
@@ -49,6 +52,7 @@ __all__ = [
     "Iterate",
     "L1Penalty",
     "LogPenalty",
+    "LqPenalty",
     "MMResult",
     "MissingPackage",
     "Path",
@@ -60,6 +64,7 @@ __all__ = [
     "SparseGEV",
     "Status",
     "Stop",
+    "Study",
     "Unbounded",
     "card",
     "card_eps",
@@ -71,6 +76,7 @@ __all__ = [
     "dc_pca",
     "deflate",
     "exact",
+    "family",
     "fda_pencil",
     "fda_vectors",
     "fisher_path",
@@ -90,6 +96,7 @@ __all__ = [
     "sparse_fda",
     "sparse_gev",
     "steps",
+    "study",
     "teach",
     "verify",
 ]

@@ -1,18 +1,15 @@
 """The paper's algorithms, line by line: Algorithm 1, Algorithm 2 and the sparse FDA iteration."""
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
-from ._numerics.checks import as_flag, one_of
-from ._numerics.extras import LARGE, expect_numba
+from ._numerics.checks import one_of
 from .errors import InvalidParameter
-from .mm import Callback, MMResult, Stop, minimize
+from .mm import Callback, MMResult, StopRule, minimize
+from .penalties import Penalty
 from .pencils import Pencil
-from .programs import MACHINE_EPS, Shift, SparseFDA, SparseGEV
-from .steps.accelerate import Accelerated
+from .programs import MACHINE_EPS, Shift, SparseFDA, SparseGEV, smallest_tau
 from .steps.closed import soft_threshold_step
-from .steps.step import Step
-
-Engine: TypeAlias = Literal["cvxpy", "native"]
+from .steps.engines import Engine, accelerated, engine_step
 
 
 def sparse_gev(
@@ -24,10 +21,11 @@ def sparse_gev(
     tau: float | None = None,
     x0: Any = None,
     shift: Shift = "identity",
+    penalty: Penalty | None = None,
     engine: Engine = "cvxpy",
     solver: Any = "CLARABEL",
     accelerate: bool | None = None,
-    stop: Stop | None = None,
+    stop: StopRule | None = None,
     callback: Callback | None = None,
 ) -> MMResult:
     """The sparse generalized eigenvalue algorithm (Algorithm 1).
@@ -57,6 +55,8 @@ def sparse_gev(
     shift : {"identity", "metric"}
         Split with τ‖x‖², as the paper does, or with τxᵀBx, which needs fewer iterations when B is far from the
         identity (beyond the paper).
+    penalty : Penalty, optional
+        Any concave penalty in the place of the paper's log: MCP(), SCAD(), LqPenalty(), … or your own.
     engine : {"cvxpy", "native"}
         Solve each step as a CVXPY problem, or take the same steps by coordinate descent, restricted to the support
         where zeros stay zero.
@@ -65,7 +65,7 @@ def sparse_gev(
     accelerate : bool, optional
         Extrapolate between the steps where that lowers f (`steps.accelerate`): fewer steps, the same certificate. By
         default only with engine="native".
-    stop : Stop, optional
+    stop : Stop or callable, optional
         When to stop; `Stop()` by default.
     callback : callable, optional
         Called with each Iterate; the run stops when it returns True.
@@ -84,9 +84,18 @@ def sparse_gev(
     >>> result.converged, result.certificate.passes()
     (True, True)
     """
-    program = SparseGEV(as_pencil(A, B), rho, eps, tau, shift)
-    step = step_of(program, engine, solver)
-    return run(program, step, x0, engine=engine, accelerate=accelerate, stop=stop, callback=callback)
+    pencil = as_pencil(A, B)
+    tau = smallest_tau(pencil, shift) if tau is None else tau  # 1  τ ≥ max(0, −λmin(A))
+    program = SparseGEV(pencil, rho, eps, tau, shift, penalty)  # 3  ρ_ε = ρ̃ / log(1 + ε⁻¹)
+    if shift == "metric":
+        form = "MetricLassoStep"  # x = z/max(τ, ‖z‖_B) with z = argmin zᵀBz − 2zᵀ(A + τB)x⁽ˡ⁾ + ρ_ε‖W⁽ˡ⁾z‖₁
+    elif program.tau == 0.0:
+        form = "LinearStep"  # 4  x⁽ˡ⁺¹⁾ = argmax xᵀAx⁽ˡ⁾ − ½ρ_ε‖W⁽ˡ⁾x‖₁ s.t. xᵀBx ≤ 1
+    else:
+        form = "LassoStep"  # 5  x⁽ˡ⁺¹⁾ = argmin ‖x − (τ⁻¹A + I)x⁽ˡ⁾‖² + (ρ_ε/τ)‖W⁽ˡ⁾x‖₁ s.t. xᵀBx ≤ 1
+    step = engine_step(form, pencil.n, engine=engine, solver=solver, accelerate=accelerate)
+    # 2  from x⁽⁰⁾ ∈ {x : xᵀBx ≤ 1}, repeat x⁽ˡ⁺¹⁾ = step(program, x⁽ˡ⁾)
+    return minimize(program, step, x0, stop=stop, callback=callback, shrink=engine == "native")
 
 
 def dc_pca(
@@ -95,10 +104,11 @@ def dc_pca(
     rho: float,
     eps: float = MACHINE_EPS,
     x0: Any = None,
+    penalty: Penalty | None = None,
     engine: Engine | Literal["closed"] = "closed",
     solver: Any = "CLARABEL",
     accelerate: bool | None = None,
-    stop: Stop | None = None,
+    stop: StopRule | None = None,
     callback: Callback | None = None,
 ) -> MMResult:
     """The sparse PCA algorithm DC-PCA (Algorithm 2).
@@ -121,13 +131,15 @@ def dc_pca(
         ε > 0 of ‖x‖_ε, machine precision by default.
     x0 : array_like, optional
         The start, in the unit ball; the leading eigenvector by default.
+    penalty : Penalty, optional
+        Any concave penalty in the place of the paper's log: see `sparse_gev`.
     engine : {"closed", "cvxpy", "native"}
         Take the steps as printed, solve them as CVXPY problems, or drop what stays zero.
     solver : str or Backend
         The solver of engine="cvxpy".
     accelerate : bool, optional
         As in `sparse_gev`.
-    stop : Stop, optional
+    stop : Stop or callable, optional
         When to stop; `Stop()` by default.
     callback : callable, optional
         Called with each Iterate; the run stops when it returns True.
@@ -146,14 +158,17 @@ def dc_pca(
     pencil = as_pencil(A, None)
     if pencil.B is not None:
         raise InvalidParameter("dc_pca is the case B = I: use sparse_gev for a pencil with another B.")
-    program = SparseGEV(pencil, rho, eps)
+    program = SparseGEV(pencil, rho, eps, penalty=penalty)  # 2  ρ_ε = ρ̃ / log(1 + ε⁻¹)
     if program.tau > 0.0:
         raise InvalidParameter(
             f"dc_pca needs A ⪰ 0, but λmin(A) = {pencil.lambda_min_A:.3g}: use sparse_gev, which shifts A."
         )
-    one_of(engine, "engine", ("closed", "cvxpy", "native"))
-    step = soft_threshold_step if engine == "closed" else step_of(program, engine, solver)
-    return run(program, step, x0, engine=engine, accelerate=accelerate, stop=stop, callback=callback)
+    if one_of(engine, "engine", ("closed", "cvxpy", "native")) == "closed":
+        step = accelerated(soft_threshold_step, accelerate)  # 3  xᵢ⁽ˡ⁺¹⁾ ∝ [|(Ax⁽ˡ⁾)ᵢ| − ½ρ_ε wᵢ⁽ˡ⁾]₊ sign (Ax⁽ˡ⁾)ᵢ
+    else:
+        step = engine_step("LinearStep", pencil.n, engine=engine, solver=solver, accelerate=accelerate)
+    # 1  from x⁽⁰⁾ ∈ {x : xᵀx ≤ 1}, repeat x⁽ˡ⁺¹⁾ = step(program, x⁽ˡ⁾)
+    return minimize(program, step, x0, stop=stop, callback=callback, shrink=engine == "native")
 
 
 def sparse_fda(
@@ -163,10 +178,11 @@ def sparse_fda(
     nu: float,
     eps: float = MACHINE_EPS,
     x0: Any = None,
+    penalty: Penalty | None = None,
     engine: Engine = "cvxpy",
     solver: Any = "CLARABEL",
     accelerate: bool | None = None,
-    stop: Stop | None = None,
+    stop: StopRule | None = None,
     callback: Callback | None = None,
 ) -> MMResult:
     """Sparse Fisher discriminant analysis as a sequence of QPs (Eq:fdaiterative).
@@ -188,13 +204,15 @@ def sparse_fda(
         ε > 0 of ‖x‖_ε, machine precision by default.
     x0 : array_like, optional
         The start, with aᵀx = 1; by default B⁻¹a/(aᵀB⁻¹a), the dense Fisher direction.
+    penalty : Penalty, optional
+        Any concave penalty in the place of the paper's log: see `sparse_gev`.
     engine : {"cvxpy", "native"}
         Solve each step as a CVXPY problem, or take the same steps by coordinate descent.
     solver : str or Backend
         The solver of engine="cvxpy".
     accelerate : bool, optional
         As in `sparse_gev`.
-    stop : Stop, optional
+    stop : Stop or callable, optional
         When to stop; `Stop()` by default.
     callback : callable, optional
         Called with each Iterate; the run stops when it returns True.
@@ -213,9 +231,11 @@ def sparse_fda(
     >>> result.converged, result.support == planted, round(float(a @ result.x), 12)
     (True, True, 1.0)
     """
-    program = SparseFDA(a, B, nu, eps)
-    step = step_of(program, engine, solver)
-    return run(program, step, x0, engine=engine, accelerate=accelerate, stop=stop, callback=callback)
+    program = SparseFDA(a, B, nu, eps, penalty)  # ν_ε = ν / log(1 + ε⁻¹)
+    # x⁽ˡ⁺¹⁾ = argmin xᵀBx + ν_ε Σ |xᵢ|/(|xᵢ⁽ˡ⁾| + ε) s.t. aᵀx = 1
+    step = engine_step("FisherStep", program.pencil.n, engine=engine, solver=solver, accelerate=accelerate)
+    # from x⁽⁰⁾ with aᵀx⁽⁰⁾ = 1, repeat x⁽ˡ⁺¹⁾ = step(program, x⁽ˡ⁾)
+    return minimize(program, step, x0, stop=stop, callback=callback, shrink=engine == "native")
 
 
 def as_pencil(A: Any, B: Any) -> Pencil:
@@ -227,43 +247,9 @@ def as_pencil(A: Any, B: Any) -> Pencil:
     return Pencil(A, B)
 
 
-def step_of(program: SparseGEV | SparseFDA, engine: str, solver: Any) -> Step:
-    """The step of a program: a branch of Algorithm 1, the LASSO of the metric shift, or the QP of sparse FDA."""
-    if one_of(engine, "engine", ("cvxpy", "native")) == "native":
-        from .steps.native import native_step
-
-        expect_numba(program.pencil.n >= LARGE)
-        return native_step
-    from .steps.backend import Backend
-    from .steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep
-
-    backend = solver if isinstance(solver, Backend) else Backend(solver)
-    if isinstance(program, SparseFDA):
-        return FisherStep(backend)
-    if program.shift == "metric":
-        return MetricLassoStep(backend)
-    return LinearStep(backend) if program.tau == 0.0 else LassoStep(backend)
-
-
-def run(
-    program: SparseGEV | SparseFDA,
-    step: Step,
-    x0: Any,
-    *,
-    engine: str,
-    accelerate: bool | None = None,
-    stop: Stop | None = None,
-    callback: Callback | None = None,
-) -> MMResult:
-    """The driver, with what engine="native" adds: shrinking and, unless accelerate says otherwise, extrapolation."""
-    native = engine == "native"
-    wanted = native if accelerate is None else as_flag(accelerate, "accelerate")
-    quick = Accelerated(step) if wanted else step
-    return minimize(program, quick, x0, stop=stop, callback=callback, shrink=native)
-
-
 def native_run(
-    program: SparseGEV | SparseFDA, x0: Any = None, *, stop: Stop | None = None, callback: Callback | None = None
+    program: SparseGEV | SparseFDA, x0: Any = None, *, stop: StopRule | None = None, callback: Callback | None = None
 ) -> MMResult:
-    """The run of engine="native"."""
-    return run(program, step_of(program, "native", None), x0, engine="native", stop=stop, callback=callback)
+    """The run of engine="native" on a program."""
+    step = engine_step("LinearStep", program.pencil.n, engine="native", solver=None, accelerate=None)
+    return minimize(program, step, x0, stop=stop, callback=callback, shrink=True)

@@ -28,9 +28,6 @@ from ._numerics.selection import largest_first, top_sum
 from .errors import InvalidParameter
 from .pencils import Pencil, expect_pencil
 
-Cardinality: TypeAlias = "int | Sequence[int] | Budget"
-"""What users give as k: one number, one for each view, or a Budget with groups of their own."""
-
 
 @dataclass(frozen=True, eq=False)
 class Budget:
@@ -61,7 +58,7 @@ class Budget:
             return k
         numbers = listed(k)
         if groups is None and not numbers:
-            return cls(np.zeros(n, dtype=np.intp), (checked_count(k, n, f"k = {shown(k)}", f"n = {n}"),))
+            return cls.whole(n, checked_count(k, n, f"k = {shown(k)}", f"n = {n}"))
         if groups is None and pencil.blocks is None:
             raise InvalidParameter(
                 f"k = {shown(k)} names views, but the pencil has none: build it with cca_pencil or Pencil(…, blocks=…)."
@@ -75,6 +72,11 @@ class Budget:
             limit = f"{len(part)}, the number of variables of {word} {g}"
             counts.append(checked_count(number, len(part), f"k[{g}] = {shown(number)}", limit))
         return cls(labels, tuple(counts))
+
+    @classmethod
+    def whole(cls, n: int, k: int) -> Budget:
+        """At most k of n variables, as one group."""
+        return cls(np.zeros(n, dtype=np.intp), (k,))
 
     def __str__(self) -> str:
         return " + ".join(map(str, self.counts))
@@ -100,6 +102,10 @@ class Budget:
         used = np.bincount(self.labels[chosen], minlength=len(self.counts))
         return len(np.unique(chosen)) == len(chosen) and bool(np.all(used <= self.counts))
 
+    def covers(self, other: Budget) -> bool:
+        """Does it admit every support that another budget admits?"""
+        return all(other.restrict(group).total <= k for group, k in zip(self.groups, self.counts, strict=True))
+
     def largest(self, values: Vector) -> Index:
         """The support of the largest values: the first ones of every group, in ascending order of position."""
         chosen = [group[largest_first(values[group], k)] for group, k in zip(self.groups, self.counts, strict=True)]
@@ -107,16 +113,21 @@ class Budget:
 
     def top_sum(self, rows: Matrix) -> Vector:
         """The largest sum over a support of every row's entries, which must not be negative."""
-        return self._sums(rows, self.counts)
+        parts = [top_sum(rows[:, group], k) for group, k in zip(self.groups, self.counts, strict=True)]
+        return np.sum(parts, axis=0)
 
     def partner_sum(self, a: Matrix) -> Vector:
         """For every i the largest sum of aᵢⱼ ≥ 0 over the other members j of a support that holds i; aᵢᵢ must be 0."""
-        if len(self.counts) == 1:
-            return top_sum(a, self.total - 1)
-        sums = np.empty(len(a))
-        for g, group in enumerate(self.groups):
-            sums[group] = self._sums(a[group], tuple(k - (h == g) for h, k in enumerate(self.counts)))
+        sums = np.zeros(len(a))
+        for rows, columns, most in self.partners():
+            sums[rows] += top_sum(a[np.ix_(rows, columns)], most)
         return sums
+
+    def partners(self) -> Iterator[tuple[Index, Index, int]]:
+        """For each two groups their positions, and how many of the second a support holds beside one of the first."""
+        for g, rows in enumerate(self.groups):
+            for h, (columns, k) in enumerate(zip(self.groups, self.counts, strict=True)):
+                yield rows, columns, k - (h == g)
 
     def restrict(self, variables: Index, taken: Any = ()) -> Budget:
         """What is left for some variables, numbered anew, when those of `taken` are in the support already."""
@@ -136,12 +147,9 @@ class Budget:
             table = np.fromiter(chain.from_iterable(part), np.intp).reshape(len(part), -1)
             yield np.sort(table, axis=1)
 
-    def _sums(self, rows: Matrix, counts: Sequence[int]) -> Vector:
-        """Σ over the groups of the `counts[g]` largest entries of every row in group g."""
-        if len(counts) == 1:
-            return top_sum(rows, counts[0])
-        parts = [top_sum(rows[:, group], k) for group, k in zip(self.groups, counts, strict=True)]
-        return np.sum(parts, axis=0)
+
+Cardinality: TypeAlias = int | Sequence[int] | Budget
+"""What users give as k: one number, one for each view, or a Budget with groups of their own."""
 
 
 def joined(parts: Sequence[tuple[list[int], int]]) -> Iterator[tuple[int, ...]]:

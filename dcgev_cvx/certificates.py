@@ -1,6 +1,8 @@
-"""What the data alone prove about a vector: stationarity, descent, and its value xᵀAx/xᵀBx. Never imports a solver.
+"""What the data alone prove about a vector: stationarity, descent, and its value xᵀAx/xᵀBx.
 
-certify      feasibility, stationarity and complementarity of x, and the sandwich inequality along a run
+The referee imports no solver and no program: it asks the program for its gradient, its slopes and its constraint.
+
+certify      the program's certificate of x: feasibility, stationarity, complementarity, and the sandwich along a run
 renormalize  the best loadings on the support of x (Section 3.3)
 value        xᵀAx/xᵀBx, in exact integers where its sums cancel
 """
@@ -9,28 +11,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from ._numerics.checks import Index, Vector, as_number, as_point, as_vector, shown
-from ._numerics.exact_products import exact_product, rounded_product
-from ._numerics.proofs import TINY
+from ._numerics.checks import UNIT_ROUNDOFF, Index, Vector, as_number, as_point, as_vector, shown
+from ._numerics.exact_products import EXACT_ENTRIES, B_cancels, ExactPencil, exact_quotient, may_cancel
 from ._numerics.spectra import power_of_two
 from .errors import InvalidParameter, InvalidPencil
-from .pencils import Gram, Pencil, expect_pencil
-from .programs import Program, expect_program, penalty_at_zero
+from .pencils import Pencil, expect_pencil
 
 SNAP_TOL = 1e-9
 """Entries with |xᵢ|√Bᵢᵢ below this share of ‖x‖_B count as zero when stationarity is measured (beyond the paper)."""
-CANCELLATION = 1e4
-"""A sum whose terms are this much larger has lost four digits: it is computed in exact integers."""
-EXACT_ENTRIES = 40_000
-"""The largest matrix for which that takes some hundredths of a second."""
+SANDWICH_TOL = 1e-9
+"""A violation of the sandwich by a larger share of f's terms is no rounding."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +42,15 @@ class Certificate:
     feasibility : float
         How far x lies outside Ω.
     stationarity : float
-        The KKT residual of the d.c. program at x.
+        The KKT residual of the d.c. program at x, free of scale.
     complementarity : float
         Multiplier times slack of the constraint.
     sandwich : float
         The largest violation of f(x⁺) ≤ g(x⁺, x) ≤ f(x) along the history; 0 without one.
     snapped : int
         The number of entries that were counted as zero.
+    textbook : float, optional
+        The KKT residual as a textbook writes it, in the units of f; None where a program does not say.
 
     Examples
     --------
@@ -66,12 +65,46 @@ class Certificate:
     complementarity: float
     sandwich: float
     snapped: int
+    textbook: float | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def of(
+        cls,
+        program: Any,
+        history: Sequence[Any] = (),
+        *,
+        stationarity: float,
+        feasibility: float = 0.0,
+        complementarity: float = 0.0,
+    ) -> Certificate:
+        """The certificate of a program of your own, with the sandwich of its f and g along the history.
+
+        Parameters
+        ----------
+        program : Majorized
+            The program, whose f, g and size are called.
+        history : sequence of Iterate
+            The iterates of a run.
+        stationarity : float
+            How far x is from stationary, 0 where it is; free of the problem's scale if possible.
+        feasibility : float
+            How far x lies outside Ω.
+        complementarity : float
+            Multiplier times slack.
+
+        Returns
+        -------
+        Certificate
+            The numbers given, and the largest violation of f(x⁺) ≤ g(x⁺, x) ≤ f(x).
+        """
+        sandwich = sandwich_violation(program, history)
+        return cls(feasibility, stationarity, complementarity, sandwich, snapped=0)
 
     def passes(self, tol: float = 1e-6) -> bool:
         """Is x a stationary point to the tolerance, reached without ascent? This says nothing about optimality."""
         tol = as_number(tol, "tol")
         numbers = (self.feasibility, self.stationarity, self.complementarity)
-        return all(number <= tol for number in numbers) and self.sandwich <= 1e-9
+        return all(number <= tol for number in numbers) and self.sandwich <= SANDWICH_TOL
 
     def __str__(self) -> str:
         return (
@@ -81,25 +114,68 @@ class Certificate:
         )
 
 
-@np.errstate(over="ignore", invalid="ignore")  # far outside Ω the numbers overflow, and nothing passes
-def certify(program: Program, x: Vector, history: Sequence[Any] = (), *, tol: float = SNAP_TOL) -> Certificate:
-    """Feasibility, stationarity and complementarity of x, and the sandwich along its history (Eq:sandwich).
+class PencilProgram(Protocol):
+    """min f = q(x) + (a concave penalty of |x|) over Ω, on a pencil: what the referee asks of it."""
 
-    x is stationary for f over Ω when 0 ∈ ∇(smooth part) + ρ_ε w∘∂|x| + 2μ·normal with μ ≥ 0 and μ·slack = 0. With μ
-    recovered from x (the system times xᵀ) the residual is |rᵢ + pᵢ sign xᵢ| on the support and max(0, |rᵢ| − pᵢ) off
-    it. At tiny ε the second is nearly always 0, so that nearly every support carries a stationary point: passing
-    means "stationary", never "optimal".
+    pencil: Pencil
+
+    def gradient(self, x: Vector) -> Vector:
+        """∇q(x)."""
+        ...
+
+    def slopes(self, y: Vector) -> Vector:
+        """p, the slopes of the penalty in |x| at y."""
+        ...
+
+    def normal(self, x: Vector) -> Vector:
+        """Half the gradient of the constraint."""
+        ...
+
+    def multiplier(self, x: Vector, gradient: Vector, p: Vector) -> float:
+        """μ recovered from x."""
+        ...
+
+    def violation(self, x: Vector) -> float:
+        """How far x lies outside Ω."""
+        ...
+
+    def slack(self, x: Vector) -> float:
+        """How far x lies inside the constraint; 0 where it is active."""
+        ...
+
+    def on_pencil(self, pencil: Any) -> Any:
+        """The same program with another object for its products with A and B."""
+        ...
+
+
+class StepProgram(PencilProgram, Protocol):
+    """A pencil program whose step minimises xᵀHx − 2cᵀx + pᵀ|x| over Ω."""
+
+    def H_dot(self, x: Vector) -> Vector:
+        """Hx."""
+        ...
+
+    def linear(self, y: Vector) -> Vector:
+        """c at y."""
+        ...
+
+
+def certify(program: Any, x: Vector, history: Sequence[Any] = (), *, tol: float | None = None) -> Certificate:
+    """The program's certificate of x: is it feasible, stationary, and reached by descent? (Eq:sandwich)
+
+    For a SparseGEV or SparseFDA this is `pencil_certificate`, computed from the data. At tiny ε nearly every support
+    carries a stationary point: passing means "stationary", never "optimal".
 
     Parameters
     ----------
-    program : SparseGEV or SparseFDA
+    program : SparseGEV, SparseFDA, DCProgram or your own
         The program for which x should be stationary.
     x : array_like
         Any vector: a solver's answer, yours, or a guess.
     history : sequence of Iterate
         The iterates of a run, whose descent is to be checked.
-    tol : float
-        Entries with |xᵢ|√Bᵢᵢ ≤ tol·‖x‖_B count as zeros.
+    tol : float, optional
+        For SparseGEV and SparseFDA: entries with |xᵢ|√Bᵢᵢ ≤ tol·‖x‖_B count as zeros, by default 1e-9.
 
     Returns
     -------
@@ -116,18 +192,183 @@ def certify(program: Program, x: Vector, history: Sequence[Any] = (), *, tol: fl
     >>> certify(program, 0.9 * sparse_gev(pencil, rho=4.84).x).passes()
     False
     """
-    x = as_vector(x, expect_program(program).pencil.n, "x")
+    own = getattr(program, "certify", None)
+    if isinstance(program, type) or not callable(own):
+        raise InvalidParameter(
+            f"program must be a SparseGEV, SparseFDA, DCProgram or an object with the method certify(x, history); "
+            f"got {type(program).__name__}."
+        )
+    certificate = own(x, history) if tol is None else own(x, history, tol=tol)
+    if not isinstance(certificate, Certificate):
+        raise InvalidParameter(
+            f"{type(program).__name__}.certify(x, history) must return a Certificate; got {shown(certificate)}."
+        )
+    return certificate
+
+
+@np.errstate(over="ignore", invalid="ignore")  # far outside Ω the numbers overflow, and nothing passes
+def pencil_certificate(program: PencilProgram, x: Any, history: Sequence[Any], tol: float) -> Certificate:
+    """x is stationary for f over Ω when 0 ∈ ∇q + p∘∂|x| + 2μ·normal, μ ≥ 0 (any sign on a plane), μ·slack = 0."""
+    x = as_vector(x, program.pencil.n, "x")
     check_history(history, program.pencil.n)
     exact, lost = carefully(program, x)
     kept = snap(exact, x, as_number(tol, "tol"))
-    stationarity, complementarity = kkt_residuals(exact, kept, (exact.gradient(kept),), exact.slopes(kept))
+    gradient, p = exact.gradient(kept), exact.slopes(kept)
+    stationarity, complementarity = kkt_residuals(exact, kept, (gradient,), p)
     return Certificate(
         feasibility=exact.violation(x) + lost,
         stationarity=stationarity + lost,
         complementarity=complementarity,
         sandwich=sandwich_violation(program, history),
         snapped=int(np.count_nonzero(x) - np.count_nonzero(kept)),
+        textbook=textbook_residual(exact, kept, gradient, p),
     )
+
+
+# Stationarity
+
+
+def textbook_residual(program: PencilProgram, x: Vector, gradient: Vector, p: Vector) -> float:
+    """The largest entry of the KKT residual, with μ from the KKT system times xᵀ."""
+    pull = 2.0 * program.multiplier(x, gradient, p) * program.normal(x)
+    return float(kkt_rows(gradient + pull, p, x).max())
+
+
+def kkt_rows(r: Vector, p: Vector, x: Vector) -> Vector:
+    """|rᵢ + pᵢ sign xᵢ| on the support and max(0, |rᵢ| − pᵢ) off it, where r = ∇q + 2μ·normal: 0 means stationary."""
+    return np.where(x != 0.0, np.abs(r + p * np.sign(x)), np.maximum(0.0, np.abs(r) - p))
+
+
+def kkt_residuals(program: PencilProgram, x: Vector, terms: Sequence[Vector], p: Vector) -> tuple[float, float]:
+    """(KKT residual, complementarity) of x for min q(x) + pᵀ|x| over Ω, ∇q the sum of the terms, free of scale.
+
+    The textbook residual grows with A and depends on the units of each variable: 1e-6 is good for one problem and
+    bad for another. So each row is divided by √Bᵢᵢ, and the whole by the largest of the terms that must cancel.
+    """
+    gradient = sum(terms[1:], terms[0])
+    mu = program.multiplier(x, gradient, p)
+    root, normal, norm = program.pencil.B_roots, program.normal(x), program.pencil.B_norm(x)
+    slack, largest = program.slack(x), max(float((np.abs(term) / root).max()) for term in terms)
+
+    def residuals(mu: float) -> tuple[float, float]:
+        pull = 2.0 * mu * normal
+        rows = kkt_rows(gradient + pull, p, x)
+        scale = max(largest, float((np.abs(pull) / root).max()))
+        return ratio(float((rows / root).max()), scale), ratio(abs(mu * slack), abs(mu) + scale * norm)
+
+    # inside Ω the multiplier is zero; near its boundary the recovered one may fit better
+    found = residuals(mu)
+    return min(found, residuals(0.0), key=max) if slack > 1e-12 else found
+
+
+def step_residuals(program: StepProgram, y: Vector, x: Vector) -> tuple[float, float]:
+    """(KKT residual, complementarity) of x as the minimiser of g(·, y) over Ω (ALG, Eq:fdaiterative)."""
+    x, y = (as_point(point, program.pencil.n, what) for point, what in ((x, "x"), (y, "y")))
+    return kkt_residuals(program, x, (2.0 * program.H_dot(x), -2.0 * program.linear(y)), program.slopes(y))
+
+
+def snap(program: PencilProgram, x: Vector, tol: float = SNAP_TOL) -> Vector:
+    """x with zeros for the entries with |xᵢ|√Bᵢᵢ ≤ tol·‖x‖_B."""
+    z = x / power_of_two(float(np.max(np.abs(x))))  # of size one, so that no square overflows
+    return np.where(np.abs(z) * program.pencil.B_roots <= tol * program.pencil.B_norm(z), 0.0, x)
+
+
+Judged = TypeVar("Judged", bound=PencilProgram)
+
+
+def carefully(program: Judged, x: Vector) -> tuple[Judged, float]:
+    """The program, with exact products where xᵀBx cancels at x; where that is too large, what may be lost."""
+    if not B_cancels(program.pencil, x):
+        return program, 0.0
+    if np.count_nonzero(x) * program.pencil.n > EXACT_ENTRIES:
+        return program, program.pencil.n * program.pencil.rounding(x)
+    return program.on_pencil(ExactPencil(program.pencil)), 0.0
+
+
+# Descent
+
+
+@runtime_checkable
+class Rounded(Protocol):
+    """A program that knows its own rounding error."""
+
+    def rounding(self, size: float, x: Vector) -> float:
+        """What f and g, sums of this size, may lose to rounding at x."""
+        ...
+
+
+@runtime_checkable
+class Restrictable(Protocol):
+    """A program on vectors with zeros that can be restricted to a few variables, the others held at zero."""
+
+    def restrict(self, support: Index) -> Any:
+        """The program on these variables alone; its f and g differ from the whole's by a constant."""
+        ...
+
+    def zeros_stay(self, y: Vector) -> bool:
+        """Do the zeros of y stay zero in this and all later steps?"""
+        ...
+
+
+def rounding(program: Any, size: float, x: Vector) -> float:
+    """What f and g, sums of this size, may lose to rounding at x."""
+    return program.rounding(size, x) if isinstance(program, Rounded) else 16.0 * (len(x) + 1) * UNIT_ROUNDOFF * size
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def sandwich_violation(program: Any, history: Sequence[Any]) -> float:
+    """The largest f(x⁺) − g(x⁺, x) or g(x⁺, x) − f(x) of a history, relative to the size of f's terms (Eq:sandwich).
+
+    f and g are computed by the program, not taken from the history. For any program with f, g and size.
+    """
+    return max((violation_along(program, part) for part in by_support_size(history)), default=0.0)
+
+
+def by_support_size(history: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Parts of the history that share their end points; a new part when the number of nonzeros has halved."""
+    cards = [np.count_nonzero(point.x) for point in history]
+    begin = 0
+    for end in range(1, len(history)):
+        if 2 * cards[end] <= cards[begin] or end == len(history) - 1:
+            yield history[begin : end + 1]
+            begin = end
+
+
+def violation_along(program: Any, history: Sequence[Any]) -> float:
+    """The violation on the variables that are nonzero somewhere: the others add the same to f and to g."""
+    points = [point.x for point in history]
+    origins = [before.x if after.origin is None else after.origin for before, after in pairwise(history)]
+    support = np.flatnonzero(reduce(np.logical_or, [*points, *origins]))
+    if isinstance(program, Restrictable) and 0 < len(support) < len(points[0]):
+        points, origins = [x[support] for x in points], [y[support] for y in origins]
+        return largest_rise(program.restrict(support), points, origins)
+    return largest_rise(program, points, origins)
+
+
+def largest_rise(program: Any, points: Sequence[Vector], origins: Sequence[Vector]) -> float:
+    """The largest violation along these points; y in `origins` is where the surrogate of a step touches f."""
+    worst, f_before = 0.0, program.f(points[0])
+    for before, after, y in zip(points[:-1], points[1:], origins, strict=True):
+        f_y = f_before if np.array_equal(y, before) else program.f(y)
+        g, f_after = program.g(after, y), program.f(after)
+        rises = (f_after - g, g - f_y, f_y - f_before)
+        if not all(rise <= 0.0 for rise in rises):  # NaN is not descent
+            size = max(program.size(before), program.size(after))
+            worst = max(worst, ratio(float(np.max(rises)) - rounding(program, size, after), size))
+        f_before = f_after
+    return worst
+
+
+def check_history(history: Any, n: int) -> None:
+    """Raise unless history is a list or tuple of iterates in n variables."""
+    whole = isinstance(history, (list, tuple)) and all(np.shape(getattr(point, "x", 0)) == (n,) for point in history)
+    if not whole:
+        raise InvalidParameter(
+            f"history = {shown(history)} must hold iterates of length {n}, as MMResult.history does."
+        )
+
+
+# The value of a support
 
 
 def renormalize(pencil: Pencil, x: Vector) -> Vector:
@@ -186,7 +427,7 @@ def value(pencil: Pencil, x: Vector) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         a, b = pencil.A_quad(x), pencil.B_quad(x)
     try:
-        found = float(exact_value(pencil, x)) if may_cancel(pencil, x, a, b) else a / b
+        found = float(exact_quotient(pencil, x)) if may_cancel(pencil, x, a, b) else a / b
     except OverflowError:
         found = math.inf
     if not math.isfinite(found):
@@ -194,155 +435,10 @@ def value(pencil: Pencil, x: Vector) -> float:
     return found
 
 
-def may_cancel(pencil: Pencil, x: Vector, a: float, b: float) -> bool:
-    """May the terms of a = xᵀAx or b = xᵀBx exceed CANCELLATION times their sum, or underflow?
-
-    The terms of a are at most max|Aᵢⱼ|·‖x‖₁².
-    """
-    s = np.count_nonzero(x)
-    rows = pencil.A.rows if isinstance(pencil.A, Gram) else s
-    if not pencil.A_scale or s * max(rows, s) > EXACT_ENTRIES:
-        return False
-    l1 = float(np.sum(np.abs(x)))
-    return not TINY < pencil.A_scale * l1 * l1 <= CANCELLATION * abs(a) or b == 0.0 or B_cancels(pencil, x)
-
-
-def B_cancels(pencil: Pencil, x: Vector) -> bool:
-    """Do the terms of xᵀBx, bounded by (Σ √Bᵢᵢ|xᵢ|)², exceed CANCELLATION times their sum?"""
-    if pencil.B is None or not x.any():
-        return False
-    z = x / power_of_two(float(np.max(np.abs(x))))
-    return float(np.abs(z) @ pencil.B_roots) ** 2 > CANCELLATION * pencil.B_quad(z)
-
-
 def length(pencil: Pencil, x: Vector) -> float:
     """‖x‖_B, in exact integers where its sum cancels."""
     exact = B_cancels(pencil, x) and np.count_nonzero(x) ** 2 <= EXACT_ENTRIES
-    return (ExactPencil.of(pencil) if exact else pencil).B_norm(x)
-
-
-def carefully(program: Any, x: Vector) -> tuple[Any, float]:
-    """The program, with exact products where xᵀBx cancels at x; where that is too large, what may be lost."""
-    if not B_cancels(program.pencil, x):
-        return program, 0.0
-    if np.count_nonzero(x) * program.pencil.n > EXACT_ENTRIES:
-        return program, program.pencil.n * program.pencil.rounding(x)
-    exact = object.__new__(type(program))
-    vars(exact).update(vars(program) | {"pencil": ExactPencil.of(program.pencil)})
-    return exact, 0.0
-
-
-class ExactPencil(Pencil):
-    """A pencil whose products with A and B are computed in integers and rounded once."""
-
-    @staticmethod
-    def of(pencil: Pencil) -> ExactPencil:
-        """The same matrices."""
-        made = object.__new__(ExactPencil)
-        vars(made).update(vars(pencil))
-        return made
-
-    def A_dot(self, x: Vector) -> Vector:
-        """Ax."""
-        if isinstance(self.A, Gram):
-            return super().A_dot(x) if self.A.implicit is not None else rounded_product(self.A.C.T, self.A.C, x)
-        return rounded_product(self.A, x)
-
-    def B_dot(self, x: Vector) -> Vector:
-        """Bx."""
-        return x if self.B is None else rounded_product(self.B, x)
-
-    def B_quad(self, x: Vector) -> float:
-        """xᵀBx."""
-        support = np.flatnonzero(x)
-        return float(rounded_product(x[None, support], self.B_sub(support), x[support])[0])
-
-
-def exact_value(pencil: Pencil, x: Vector) -> Fraction:
-    """xᵀAx/xᵀBx without rounding."""
-    support = np.flatnonzero(x)
-    z, A = x[support], pencil.A
-    if isinstance(A, Gram) and A.implicit is None:
-        factors = A.C[:, support].T, A.C[:, support]
-    else:
-        factors = (pencil.A_sub(support),)
-    (a,), (b,) = exact_product(z[None], *factors, z), exact_product(z[None], pencil.B_sub(support), z)
-    return a / b
-
-
-def step_residuals(program: Program, y: Vector, x: Vector) -> tuple[float, float]:
-    """(KKT residual, complementarity) of x as the minimiser of g(·, y) over Ω (ALG, Eq:fdaiterative)."""
-    x, y = (as_point(point, program.pencil.n, what) for point, what in ((x, "x"), (y, "y")))
-    return kkt_residuals(program, x, (2.0 * program.H_dot(x), -2.0 * program.linear(y)), program.slopes(y))
-
-
-def kkt_residuals(program: Program, x: Vector, terms: Sequence[Vector], p: Vector) -> tuple[float, float]:
-    """(KKT residual, complementarity) of x for min q(x) + pᵀ|x| over Ω, where ∇q is the sum of the terms.
-
-    With r = ∇q + 2μ·normal: |rᵢ + pᵢ sign xᵢ| on the support and max(0, |rᵢ| − pᵢ) off it, divided by √Bᵢᵢ and by
-    the largest of the terms that must cancel.
-    """
-    gradient = sum(terms[1:], terms[0])
-    mu = program.multiplier(x, gradient, p)
-    root, normal, norm = program.pencil.B_roots, program.normal(x), program.pencil.B_norm(x)
-    slack, largest = program.slack(x), max(float((np.abs(term) / root).max()) for term in terms)
-
-    def residuals(mu: float) -> tuple[float, float]:
-        pull = 2.0 * mu * normal
-        r = gradient + pull
-        raw = np.where(x != 0.0, np.abs(r + p * np.sign(x)), np.maximum(0.0, np.abs(r) - p))
-        scale = max(largest, float((np.abs(pull) / root).max()))
-        return ratio(float((raw / root).max()), scale), ratio(abs(mu * slack), abs(mu) + scale * norm)
-
-    # inside Ω the multiplier is zero; near its boundary the recovered one may fit better
-    found = residuals(mu)
-    return min(found, residuals(0.0), key=max) if slack > 1e-12 else found
-
-
-@np.errstate(over="ignore", invalid="ignore")
-def sandwich_violation(program: Program, history: Sequence[Any]) -> float:
-    """The largest f(x⁺) − g(x⁺, x) or g(x⁺, x) − f(x) of a history, relative to the size of f's terms (Eq:sandwich).
-
-    f and g are computed from the data, not taken from the history.
-    """
-    return max((violation_on_support(program, part) for part in by_support_size(history)), default=0.0)
-
-
-def by_support_size(history: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Parts of the history that share their end points; a new part when the number of nonzeros has halved."""
-    cards = [np.count_nonzero(point.x) for point in history]
-    begin = 0
-    for end in range(1, len(history)):
-        if 2 * cards[end] <= cards[begin] or end == len(history) - 1:
-            yield history[begin : end + 1]
-            begin = end
-
-
-def violation_on_support(program: Program, history: Sequence[Any]) -> float:
-    """The violation on the variables that are nonzero somewhere: the others add the same to f and to g."""
-    points = [point.x for point in history]
-    origins = [before.x if after.origin is None else after.origin for before, after in pairwise(history)]
-    support, part = np.flatnonzero(reduce(np.logical_or, [*points, *origins])), program
-    if 0 < len(support) < program.pencil.n:
-        part = program.restrict(support)
-        points, origins = [x[support] for x in points], [y[support] for y in origins]
-    dropped = 2.0 * (program.pencil.n - part.pencil.n) * abs(penalty_at_zero(program)[0])
-    worst, f_before = 0.0, part.f(points[0])
-    for before, after, y in zip(points[:-1], points[1:], origins, strict=True):
-        f_y = f_before if np.array_equal(y, before) else part.f(y)
-        g, f_after = part.g(after, y), part.f(after)
-        rises = (f_after - g, g - f_y, f_y - f_before)
-        if not all(rise <= 0.0 for rise in rises):  # NaN is not descent
-            size = dropped + max(part.size(before), part.size(after))
-            worst = max(worst, ratio(float(np.max(rises)) - part.rounding(size, after), size))
-        f_before = f_after
-    return worst
-
-
-def snap(program: Program, x: Vector, tol: float = SNAP_TOL) -> Vector:
-    """x with zeros for the entries with |xᵢ|√Bᵢᵢ ≤ tol·‖x‖_B."""
-    z = x / power_of_two(float(np.max(np.abs(x))))  # of size one, so that no square overflows
-    return np.where(np.abs(z) * program.pencil.B_roots <= tol * program.pencil.B_norm(z), 0.0, x)
+    return (ExactPencil(pencil) if exact else pencil).B_norm(x)
 
 
 def ratio(part: float, whole: float) -> float:
@@ -351,12 +447,3 @@ def ratio(part: float, whole: float) -> float:
         return 0.0
     value = part / whole if whole > 0.0 else float("inf")
     return value if value == value else float("inf")
-
-
-def check_history(history: Any, n: int) -> None:
-    """Raise unless history is a list or tuple of iterates in n variables."""
-    whole = isinstance(history, (list, tuple)) and all(np.shape(getattr(point, "x", 0)) == (n,) for point in history)
-    if not whole:
-        raise InvalidParameter(
-            f"history = {shown(history)} must hold iterates of length {n}, as MMResult.history does."
-        )

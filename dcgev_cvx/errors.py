@@ -70,7 +70,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """
     names = sorted(known)
     upper = {candidate.upper(): candidate for candidate in names}
-    close = difflib.get_close_matches(name.upper(), list(upper), n=1, cutoff=0.5)
+    close = difflib.get_close_matches(name.upper(), list(upper), n=1, cutoff=0.6)
     if close:
         return f"did you mean {upper[close[0]]!r}?"
     return f"known: {', '.join(names)}"

@@ -11,7 +11,7 @@ the ValueError that scikit-learn's conventions ask for.
 import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -19,12 +19,14 @@ from scipy.special import log_softmax, softmax
 
 from ._numerics import checks
 from ._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector
-from ._numerics.data_tables import Table, as_table, class_means, in_row_order, read_labels, read_table, within
+from ._numerics.data_tables import Table, class_means, in_row_order, read_labels, read_table, within
 from ._numerics.extras import require
+from ._numerics.gram import is_large, large_table, spread, standardized_factor
 from ._numerics.text_tables import printable
 from .algorithms import sparse_fda
+from .builders import cca_pencil, pca_pencil
 from .errors import InvalidParameter
-from .pencils import Gram, Pencil, cca_pencil, pca_pencil, row_blocks
+from .pencils import Gram, Pencil
 from .search.components import components, components_by_penalty
 from .search.deflation import Deflation, rule_of
 from .search.fisher import fisher_solve
@@ -142,6 +144,7 @@ class DCPCA(SparseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the components of X (samples × variables); y is not used."""
         data = validated(self, X, reset=True, ensure_min_samples=2)
+        data = large_table(data, "X", InvalidParameter) if is_large(data) else data
         pencil = pca_pencil(data, center=self.center, scale=self.scale)
         check_one_given(k=self.k, rho=self.rho)
         settings, ks = self._search_settings(), per_component(self.k, self.n_components, pencil.n)
@@ -149,7 +152,7 @@ class DCPCA(SparseEstimator):
             found = components(pencil, ks, **settings)
         else:
             found = components_by_penalty(pencil, len(ks), self.rho, self.deflation)
-        mean, scale = location_scale(row_blocks(data) or read_table(data), self.scale)
+        mean, scale = location_scale(data if is_large(data) else read_table(data).X, self.scale)
         self.scale_: Vector = scale
         self.mean_: Vector = mean if self.center else np.zeros(pencil.n)
         self.components_: Matrix = np.ascontiguousarray(found.V.T)
@@ -165,9 +168,9 @@ class DCPCA(SparseEstimator):
     def transform(self, X: Any) -> Matrix:
         """The scores (X − mean)V. Sparse components are not orthogonal, so that the scores are correlated."""
         check_is_fitted(self)
-        rows = row_blocks(validated(self, X, reset=False)) if hasattr(X, "tocsr") else None
-        if rows is not None:
-            return replace(rows, shift=self.mean_, scale=1.0 / self.scale_).dot(self.components_.T)
+        if is_large(X):
+            data = large_table(validated(self, X, reset=False), "X", InvalidParameter)
+            return standardized_factor(data, self.mean_, 1.0 / self.scale_).dot(self.components_.T)
         return as_in_training(self, X) @ self.components_.T
 
     def inverse_transform(self, Z: Any) -> Matrix:
@@ -263,7 +266,7 @@ class DCCCA(SparseEstimator):
             raise InvalidParameter("DCCCA requires y to be passed, but the target y is None.")
         x_table, y_table = checked_X(self, X, reset=True), second_view(X, y)
         self.y_names_: tuple[str, ...] | None = y_table.names
-        (x_mean, x_scale), (y_mean, y_scale) = (location_scale(table, self.scale) for table in (x_table, y_table))
+        (x_mean, x_scale), (y_mean, y_scale) = (location_scale(table.X, self.scale) for table in (x_table, y_table))
         X, y = standardized(x_table, x_mean, x_scale), standardized(y_table, y_mean, y_scale)
         kx = per_component(self.kx, self.n_components, x_table.n, "kx")
         ky = per_component(self.ky, self.n_components, y_table.n, "ky")
@@ -385,7 +388,7 @@ class DCFDA(ClassifierMixin, SparseEstimator):
             check_classification_targets(y)
         labels = read_labels(y, table.m)
         self.classes_: Any = np.unique(y)
-        mean, scale = location_scale(table, True)
+        mean, scale = location_scale(table.X, True)
         self.mean_: Vector = mean
         self.scale_: Vector = scale
         scaled = Table(standardized(table, mean, scale), None)
@@ -480,12 +483,10 @@ def our_errors() -> Generator[None]:
 
 def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
     """scikit-learn's validate_data with the package's errors; `read_table` checks afterwards that X is finite."""
-    for what, part in zip("Xy", data, strict=False):
-        checks.check_masks(part, what)  # which scikit-learn would ignore
     X, names = data[0], checks.column_names(data[0])
-    if hasattr(X, "iloc"):
-        as_table(X, "X", names)  # names the columns that are not numbers
-    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and checks.holds_other(X.flat):
+    if checks.is_frame(X) or np.ma.is_masked(X):
+        checks.as_real(X, "X", InvalidParameter)  # scikit-learn would ignore masks, and take dates for numbers
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and not all(map(checks.is_numeric, X.T)):
         raise WrongType("X holds text, dates or complex numbers: convert them to real numbers, or drop them.")
     with our_errors():
         found = validate_data(estimator, *data, accept_sparse=["csr", "csc"], ensure_all_finite=False, **settings)
@@ -518,9 +519,9 @@ def standardized(table: Table, mean: Vector, scale: Vector) -> Matrix:
     return (table.X - mean) / scale
 
 
-def location_scale(table: Any, scale: bool) -> tuple[Vector, Vector]:
+def location_scale(X: Any, scale: bool) -> tuple[Vector, Vector]:
     """Each column's mean and standard deviation; 1 for the latter in constant columns and without scaling."""
-    mean, deviation = table.spread()
+    mean, deviation = spread(X)
     return mean, np.where(deviation > 0.0, deviation, 1.0) if checks.as_flag(scale, "scale") else np.ones_like(mean)
 
 

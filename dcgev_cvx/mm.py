@@ -3,31 +3,33 @@
 iterate    the iterates x⁽⁰⁾, x⁽¹⁾, x⁽²⁾, … without end
 minimize   the same, until they no longer move and the certificate passes
 Majorized  what the driver asks of a program; a step is any function step(program, y)
+
+The driver knows no program. It asks for five methods, and for more where a program has them: `Collapsing`,
+`Measured`, `Named` and `Explaining` below, `Rounded` (certificates), `Projecting` (steps.accelerate), `Restrictable`.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 
 from ._numerics.checks import Vector, as_callback, as_flag, as_number, as_whole, expect, frozen, says_stop, shown
 from ._numerics.text_tables import count, printable
-from .certificates import Certificate, certify
+from .certificates import SANDWICH_TOL, Certificate, certify, rounding
 from .errors import InvalidParameter, SolverFailed
-from .pencils import Pencil
-from .programs import SparseFDA, SparseGEV
-from .steps.shrink import Restriction
-from .steps.step import StepOutput, expect_output, own_copy
+from .steps.shrink import Restriction, expect_restrictable
+from .steps.step import AnyStep, number, own_copy, taken
 
 
 class Majorized(Protocol):
     """min f over Ω with a surrogate g: what the driver asks of a program."""
 
     def start(self, x0: Any = None) -> Vector:
-        """A point of Ω to start from."""
+        """A point of Ω to start from: x0 where it is given and lies in Ω."""
         ...
 
     def f(self, x: Vector) -> float:
@@ -35,27 +37,51 @@ class Majorized(Protocol):
         ...
 
     def g(self, x: Vector, y: Vector) -> float:
-        """The surrogate: g(x, y) ≥ f(x) and g(y, y) = f(y)."""
+        """The surrogate: g(x, y) ≥ f(x) for x in Ω, and g(y, y) = f(y)."""
         ...
 
     def size(self, x: Vector) -> float:
         """The sum of the moduli of f's terms, which a decrease of f is measured against."""
         ...
 
-    def rounding(self, size: float, x: Vector) -> float:
-        """What f and g, sums of this size, may lose to rounding."""
+    def certify(self, x: Vector, history: Sequence[Any] = ()) -> Certificate:
+        """What the data say about x: is it feasible and stationary, and did f descend along the history?"""
         ...
+
+
+@runtime_checkable
+class Measured(Protocol):
+    """A program with a length of its own for steps, in place of the Euclidean one."""
 
     def norm(self, x: Vector) -> float:
         """The length of a step."""
         ...
 
+
+@runtime_checkable
+class Collapsing(Protocol):
+    """A program with x = 0 in Ω, where nothing may be left to optimise."""
+
     def collapsed(self, x: Vector) -> bool:
-        """Is x zero up to rounding, and 0 a point where nothing is left to optimise?"""
+        """Is x zero up to rounding, and f no larger at 0?"""
         ...
+
+
+@runtime_checkable
+class Named(Protocol):
+    """A program whose variables have names."""
 
     def name(self, i: int) -> str:
         """The name of entry i of x."""
+        ...
+
+
+@runtime_checkable
+class Explaining(Protocol):
+    """A program that may know why no certificate can pass."""
+
+    def obstacle(self, x: Vector) -> str:
+        """Why the certificate cannot pass at x, as a sentence; empty where it can."""
         ...
 
 
@@ -81,6 +107,7 @@ class Status(Enum):
     TIME_LIMIT = "stopped at the time limit"
     STOPPED = "stopped by the caller"
     ASCENT = "ascent seen: f went up, so a step was not a minimiser"
+    NOT_MAJORISED = "no MM run: f(x⁺) ≤ g(x⁺, x) ≤ f(x) fails, so the surrogate or a step is wrong"
     SOLVER_FAILED = "solver failed: the history up to the failure is kept"
 
 
@@ -110,7 +137,7 @@ class Iterate:
         Where the surrogate touches f, if not at the iterate before: an accelerated step minimises g(·, origin),
         where f(origin) ≤ f(x⁽ˡ⁻¹⁾).
     work : float
-        The step's share of one product with the whole of A.
+        The share of the variables that the step worked on; 0 for the start.
 
     Examples
     --------
@@ -138,7 +165,8 @@ class Stop:
 
     Either counts as convergence only when the certificate of x passes at `stationarity`; if not, the run continues. A
     slow run (steps of 1e-6 with a residual of 1e-3) is therefore never called converged, and one that no longer moves
-    without being stationary is called stalled.
+    without being stationary is called stalled. Any function rule(program, before, after) of two successive iterates
+    that returns a Status, or None to go on, can take its place.
 
     Parameters
     ----------
@@ -166,13 +194,34 @@ class Stop:
     stationarity: float = 1e-6
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "max_iter", as_whole(self.max_iter, "max_iter"))
+        as_whole(self.max_iter, "max_iter")
         for name in ("step", "decrease", "stationarity"):
-            object.__setattr__(self, name, as_number(getattr(self, name), name))
+            as_number(getattr(self, name), name)
+
+    def __call__(self, program: Any, before: Iterate, after: Iterate) -> Status | None:
+        """The status after two successive iterates, or None to go on.
+
+        In this order: nothing left (collapsed), f went up (ascent), g below f (not majorised), no longer moving at a
+        stationary point (converged)
+        or elsewhere (stalled), the limit of iterations.
+        """
+        if not after.x.any() and has_collapsed(program, after.x):
+            return Status.COLLAPSED
+        if after.f > before.f and after.f - before.f > rounding(program, number(program, "size", before.x), after.x):
+            return Status.ASCENT
+        if after.f > after.g and lies_below(program, after):
+            return Status.NOT_MAJORISED
+        still = step_length(program, after.x - before.x) <= self.step * step_length(program, after.x)
+        if still or before.f - after.f <= (self.decrease * number(program, "size", after.x) if self.decrease else 0.0):
+            if certify(program, after.x).passes(self.stationarity):
+                return Status.SMALL_STEP if still else Status.SMALL_DECREASE
+            if (after.x == before.x).all():
+                return Status.STALLED
+        return Status.OUT_OF_ITERATIONS if after.l >= self.max_iter else None
 
 
-Callback = Callable[[Iterate], Any]
-AnyStep = Callable[[Any, Vector], StepOutput]
+Callback: TypeAlias = Callable[[Iterate], Any]
+StopRule: TypeAlias = Callable[[Any, Iterate, Iterate], Status | None]
 
 
 @dataclass(frozen=True)
@@ -194,7 +243,7 @@ class MMResult:
         The number of steps.
     history : tuple of Iterate
         Every iterate from the start on.
-    program : SparseGEV, SparseFDA or DCProgram
+    program : SparseGEV, SparseFDA, DCProgram or another
         What was minimised.
     certificate : Certificate
         The numbers that certify x and the whole history, computed from the data.
@@ -226,7 +275,7 @@ class MMResult:
 
     @property
     def passes(self) -> float:
-        """Products with the whole of A that the run's work amounts to; restricted steps count by their share."""
+        """How many steps on all variables the run's work amounts to; restricted steps count by their share."""
         return sum(iterate.work for iterate in self.history)
 
     @property
@@ -235,7 +284,7 @@ class MMResult:
         return tuple(int(i) for i in np.flatnonzero(self.x))
 
     def __str__(self) -> str:
-        names = ", ".join(printable(self.program.name(i)) for i in self.support[:12])
+        names = ", ".join(printable(variable_name(self.program, i)) for i in self.support[:12])
         more = " …" if len(self.support) > 12 else ""
         return (
             f"{self.status.value}{': ' + self.message if self.message else ''}\n"
@@ -253,10 +302,10 @@ def iterate(program: Majorized, step: AnyStep, x0: Any = None) -> Iterator[Itera
 
     Parameters
     ----------
-    program : SparseGEV, SparseFDA or DCProgram
-        What to minimise.
+    program : Majorized
+        What to minimise: a SparseGEV, SparseFDA or DCProgram, or your own.
     step : callable
-        Called as step(program, y); any of `dcgev_cvx.steps`, or your own.
+        Called as step(program, y), returns a StepOutput or the minimiser alone; any of `dcgev_cvx.steps`, or your own.
     x0 : array_like, optional
         A start in Ω; the program's own by default.
 
@@ -278,7 +327,7 @@ def iterate(program: Majorized, step: AnyStep, x0: Any = None) -> Iterator[Itera
     2 -33.981 7
     """
     check_arguments(program, step)
-    return steps_from(program, step, frozen(program.start(x0)))
+    return steps_from(program, step, first_point(program, x0))
 
 
 def minimize(
@@ -286,7 +335,7 @@ def minimize(
     step: AnyStep,
     x0: Any = None,
     *,
-    stop: Stop | None = None,
+    stop: StopRule | None = None,
     callback: Callback | None = None,
     shrink: bool = False,
 ) -> MMResult:
@@ -298,14 +347,14 @@ def minimize(
 
     Parameters
     ----------
-    program : SparseGEV, SparseFDA or DCProgram
-        What to minimise.
+    program : Majorized
+        What to minimise: a SparseGEV, SparseFDA or DCProgram, or your own.
     step : callable
-        Called as step(program, y), returns a StepOutput; any of `dcgev_cvx.steps`, or your own.
+        Called as step(program, y), returns a StepOutput or the minimiser alone; any of `dcgev_cvx.steps`, or your own.
     x0 : array_like, optional
         A start in Ω; the program's own by default.
-    stop : Stop, optional
-        When to stop; `Stop()` by default.
+    stop : Stop or callable, optional
+        When to stop; `Stop()` by default, or a function of (program, before, after) that returns a Status or None.
     callback : callable, optional
         Called with each Iterate, the start included.
     shrink : bool
@@ -329,13 +378,13 @@ def minimize(
     >>> short.status.name, short.converged
     ('OUT_OF_ITERATIONS', False)
     """
-    rule, callback, shrink = expect_stop(stop), as_callback(callback, "callback"), as_flag(shrink, "shrink")
+    rule, callback, shrink = expect_rule(stop), as_callback(callback, "callback"), as_flag(shrink, "shrink")
     history: list[Iterate] = []
     status, message = Status.OUT_OF_ITERATIONS, ""
+    points = iterate(program, step, x0)
     try:
-        for part, local, point in judged_iterates(program, step, x0, shrink):
+        for point, verdict in (shrinking if shrink else judged)(program, step, points, rule):
             history.append(point)
-            verdict = ended(part, rule, local)
             if callback is not None and says_stop(callback(point)) and verdict is None:
                 verdict = Status.STOPPED
             if verdict is not None:
@@ -346,108 +395,116 @@ def minimize(
     return result_of(program, history, status, message)
 
 
-def ended(program: Majorized, rule: Stop, history: Sequence[Iterate]) -> Status | None:
-    """The status after the last two iterates, or None to go on.
-
-    In this order: nothing left (collapsed), f went up (ascent), no longer moving at a stationary
-    point (converged) or elsewhere (stalled), the limit of iterations.
-    """
-    if len(history) < 2:
-        return None
-    before, after = history
-    if not after.x.any() and program.collapsed(after.x):
-        return Status.COLLAPSED
-    if after.f > before.f and after.f - before.f > program.rounding(program.size(before.x), after.x):
-        return Status.ASCENT
-    still = program.norm(after.x - before.x) <= rule.step * program.norm(after.x)
-    if still or before.f - after.f <= (rule.decrease * program.size(after.x) if rule.decrease else 0.0):
-        if judge(program, after.x).passes(rule.stationarity):
-            return Status.SMALL_STEP if still else Status.SMALL_DECREASE
-        if (after.x == before.x).all():
-            return Status.STALLED
-    return Status.OUT_OF_ITERATIONS if after.l >= rule.max_iter else None
-
-
-def judge(program: Any, x: Vector, history: Sequence[Iterate] = ()) -> Certificate:
-    """The program's own certificate where it has one, as a DCProgram does, else that of the paper's programs."""
-    own = getattr(program, "certify", None)
-    return certify(program, x, history) if own is None else own(x, history)
-
-
-def result_of(program: Majorized, history: Sequence[Iterate], status: Status, message: str = "") -> MMResult:
-    """The record of a run with its certificate; converged only if the whole certificate passes."""
-    last = history[-1]
-    certificate = judge(program, last.x, history)
-    # the run was ended by f alone; only the sandwich of the whole history shows a step whose g was wrong
-    if certificate.sandwich > 1e-9 and status in (Status.SMALL_STEP, Status.SMALL_DECREASE):
-        status = Status.ASCENT
-    converged = status in (Status.SMALL_STEP, Status.SMALL_DECREASE)
-    if status in (Status.STALLED, Status.OUT_OF_ITERATIONS) and isinstance(program, (SparseGEV, SparseFDA)):
-        message = lost_digits(program.pencil, last.x)
-    return MMResult(last.x, last.f, status, converged, last.l, tuple(history), program, certificate, message)
-
-
-def lost_digits(pencil: Pencil, x: Vector) -> str:
-    """Why a certificate cannot pass: xᵀBx has too few digits at x. Empty where it has enough."""
-    lost = pencil.rounding(x)
-    return f"B is so ill-conditioned that xᵀBx is known to {lost:.0e} only: add a ridge to B" if lost > 1e-7 else ""
-
-
-def judged_iterates(
-    program: Any, step: AnyStep, x0: Any, shrink: bool
-) -> Iterator[tuple[Majorized, list[Iterate], Iterate]]:
-    """The iterates, each with the program and its last two iterates, by which the stop rule judges.
-
-    With `shrink` the variables that stay zero are removed on the way; each iterate is the whole point all the same.
-    """
-    run, local = iterate(program, step, x0), list[Iterate]()
-    restricted = Restriction.whole(program) if shrink else None
-    while True:
-        point = next(run)
-        local = [*local[-1:], point]
-        if restricted is None:
-            yield program, local, point
-            continue
-        yield restricted.part, local, lifted(restricted, point)
-        smaller = restricted.shrunk(point.x)
-        if smaller is not restricted:
-            run = steps_from(smaller.part, step, frozen(point.x[point.x != 0.0]), point.l)
-            restricted, local = smaller, [next(run)]
-
-
-def lifted(restricted: Restriction, point: Iterate) -> Iterate:
-    """The same iterate in the whole space."""
-    if restricted.part is restricted.whole_program:
-        return point
-    origin = None if point.origin is None else restricted.lift(point.origin)
-    f, g, work = point.f + restricted.constant, point.g + restricted.constant, point.work * restricted.share
-    return replace(point, x=restricted.lift(point.x), f=f, g=g, origin=origin, work=work)
-
-
-def steps_from(program: Majorized, step: AnyStep, y: Vector, l: int = 0) -> Iterator[Iterate]:  # noqa: E741
+def steps_from(program: Any, step: AnyStep, y: Vector, l: int = 0) -> Iterator[Iterate]:  # noqa: E741
     """y as iterate l, then the steps from it."""
-    value, first = program.f(y), l
+    value = number(program, "f", y)
     yield Iterate(l, y, value, value, mu=0.0, seconds=0.0)
     while True:
         l += 1  # noqa: E741 - the paper's iteration index
-        # where A has no positive direction, steps without a penalty only shrink x, until its squares underflow
-        if l > first + 1 and y.any() and program.collapsed(y):
-            y = frozen(np.zeros_like(y))
-            value = program.f(y)
-            yield Iterate(l, y, value, value, mu=0.0, seconds=0.0, solver="none", origin=y)
-            continue
-        out = expect_output(step(program, y))
+        out = taken(step, program, y)
         origin = None if out.origin is None else own_copy(out.origin, y)
-        y = frozen(own_copy(out.x, y))
-        yield Iterate(l, y, program.f(y), out.value, out.mu, out.seconds, out.residual, out.solver, origin, work=1.0)
+        x = own_copy(out.x, y)
+        # without a penalty, and where A has no positive direction, x shrinks for ever
+        if x.any() and has_collapsed(program, x):
+            x, out = np.zeros_like(x), replace(out, value=number(program, "g", np.zeros_like(x), y))
+        y = frozen(x)
+        f = number(program, "f", y)
+        yield Iterate(l, y, f, out.value, out.mu, out.seconds, out.residual, out.solver, origin, work=1.0)
+
+
+Verdicts: TypeAlias = Iterator[tuple[Iterate, Status | None]]
+
+
+def judged(program: Any, step: AnyStep, points: Iterator[Iterate], rule: StopRule) -> Verdicts:
+    """The iterates, each with the status that the stop rule gives it; None to go on."""
+    before = next(points)
+    yield before, None
+    for after in points:
+        yield after, expect_status(rule(program, before, after))
+        before = after
+
+
+def shrinking(program: Any, step: AnyStep, points: Iterator[Iterate], rule: StopRule) -> Verdicts:
+    """The same iterates and verdicts, sooner: variables that stay zero leave the program on the way.
+
+    The rule sees the smaller program and its points; what is yielded are points of the whole program.
+    """
+    part, run = None, judged(expect_restrictable(program), step, points, rule)
+    while True:
+        point, status = next(run)
+        part = Restriction.of(program, point.x) if part is None else part
+        yield lifted(part, point), status
+        smaller = part.shrunk(point.x)
+        if smaller is not part:
+            part = smaller
+            points = steps_from(part.part, step, frozen(point.x[point.x != 0.0]), point.l)
+            run = judged(part.part, step, points, rule)
+            next(run)  # this point was yielded already
+
+
+def lifted(part: Restriction, point: Iterate) -> Iterate:
+    """The same iterate in the whole space."""
+    if part.part is part.whole:
+        return point
+    origin = None if point.origin is None else part.lift(point.origin)
+    f, g, work = point.f + part.constant, point.g + part.constant, point.work * len(point.x) / part.n
+    return replace(point, x=part.lift(point.x), f=f, g=g, origin=origin, work=work)
+
+
+def result_of(program: Any, history: Sequence[Iterate], status: Status, message: str = "") -> MMResult:
+    """The record of a run with its certificate; converged only if f descended along the whole history."""
+    last = history[-1]
+    certificate = certify(program, last.x, history)
+    # the run was ended by f alone; only the sandwich of the whole history shows a step whose g was wrong
+    if not certificate.sandwich <= SANDWICH_TOL and status in (Status.SMALL_STEP, Status.SMALL_DECREASE):
+        status = Status.NOT_MAJORISED
+    converged = status in (Status.SMALL_STEP, Status.SMALL_DECREASE)
+    if status in (Status.STALLED, Status.OUT_OF_ITERATIONS) and isinstance(program, Explaining):
+        message = program.obstacle(last.x)
+    return MMResult(last.x, last.f, status, converged, last.l, tuple(history), program, certificate, message)
+
+
+# What the driver asks, with its defaults, and how it checks what it is given
+
+
+def step_length(program: Any, x: Vector) -> float:
+    """The length of a step, Euclidean where the program does not say otherwise."""
+    return program.norm(x) if isinstance(program, Measured) else math.sqrt(float(x @ x))
+
+
+def lies_below(program: Any, point: Iterate) -> bool:
+    """Is g(x⁺, y) < f(x⁺) by more than rounding?"""
+    size = number(program, "size", point.x)
+    return point.f - point.g > rounding(program, size, point.x) + SANDWICH_TOL * size
+
+
+def has_collapsed(program: Any, x: Vector) -> bool:
+    """Is x zero up to rounding, with nothing left to optimise? False where the program does not say."""
+    return isinstance(program, Collapsing) and program.collapsed(x)
+
+
+def variable_name(program: Any, i: int) -> str:
+    """The name of entry i of x."""
+    return program.name(i) if isinstance(program, Named) else f"x{i + 1}"
+
+
+def first_point(program: Majorized, x0: Any) -> Vector:
+    """x⁽⁰⁾, a finite vector."""
+    x: Any = program.start(x0)
+    if not isinstance(x, np.ndarray) or x.ndim != 1 or x.dtype.kind not in "fiu" or not np.isfinite(x).all():
+        raise InvalidParameter(f"{type(program).__name__}.start(x0) must return a finite vector; got {shown(x)}.")
+    return frozen(np.array(x, dtype=np.float64))
 
 
 def check_arguments(program: Any, step: Any) -> None:
     """Raise unless the program has the methods that the driver calls and the step can be called."""
-    if not all(callable(getattr(program, name, None)) for name in ("start", "f", "g", "size", "rounding", "norm")):
+    calls = {"start": "start(x0)", "f": "f(x)", "g": "g(x, y)", "size": "size(x)", "certify": "certify(x, history)"}
+    missing = [call for name, call in calls.items() if not callable(getattr(program, name, None))]
+    if missing or isinstance(program, type):
+        kind = f"the class {program.__name__}" if isinstance(program, type) else type(program).__name__
         raise InvalidParameter(
-            f"program must be a SparseGEV, SparseFDA or DCProgram; got {type(program).__name__}. "
-            "Build one, such as SparseGEV(pencil, rho)."
+            f"program must be a SparseGEV, SparseFDA, DCProgram or an object with the methods of mm.Majorized; got "
+            f"{kind}{' without ' + ', '.join(missing) if missing else ', not an instance of it'}."
         )
     if isinstance(step, type) or not callable(step):
         raise InvalidParameter(
@@ -455,6 +512,24 @@ def check_arguments(program: Any, step: Any) -> None:
         )
 
 
-def expect_stop(stop: Any) -> Stop:
+def expect_rule(stop: Any) -> StopRule:
     """The stop rule; the default for None."""
+    rule: Any = Stop() if stop is None else stop
+    if isinstance(rule, type) or not callable(rule):
+        raise InvalidParameter(
+            f"stop must be a Stop such as Stop(max_iter=50), or a function of (program, before, after) that returns a "
+            f"Status or None; got {shown(stop)}."
+        )
+    return cast("StopRule", rule)
+
+
+def expect_status(status: Any) -> Status | None:
+    """What a stop rule returned."""
+    if status is not None and not isinstance(status, Status):
+        raise InvalidParameter(f"the stop rule must return a Status, or None to go on; got {shown(status)}.")
+    return status
+
+
+def expect_stop(stop: Any) -> Stop:
+    """A Stop, the default for None: for runs that read its settings."""
     return Stop() if stop is None else expect(stop, Stop, "stop", "pass one such as Stop(max_iter=50), or None")

@@ -21,6 +21,7 @@ c, p     the data of the MM step from y: c = (A + τI)y and p = ρ_ε w, wᵢ = 
 a, ν     of sparse FDA: the difference of the class means, and the price of the penalty
 radius   an ℓ1 budget, which the paper calls k; here k is a cardinality and nothing else
 d        positive weights, 1 unless given: ‖x‖₁ becomes Σ dᵢ|xᵢ| when the variables change their units
+labels   the number of each variable's group, 0, 1, …: the budget is then one number for each group, such as a view
 
 c, p, radius, ν, ρ and the k of `homogeneous_sdp` are parameters of the problems. c and p stand in the linear cost
 alone, so that the step is compiled once for a whole run.
@@ -37,10 +38,12 @@ from numpy.typing import NDArray
 __all__ = [
     "dspca",
     "entrywise_sdp",
+    "entrywise_sdp_by_group",
     "fisher_l1",
     "fisher_l1_penalized",
     "fisher_step",
     "homogeneous_sdp",
+    "homogeneous_sdp_by_group",
     "l1_ball",
     "lasso",
     "linear",
@@ -49,6 +52,7 @@ __all__ = [
     "log_penalized",
     "metric_lasso",
     "pairwise_sdp",
+    "pairwise_sdp_by_group",
     "qcqp",
     "show",
 ]
@@ -245,6 +249,61 @@ def pairwise_sdp(A: Array, B: Array | None, k: float) -> cp.Problem:
     return Model(cp.Maximize(term("tr(XA)", inner("A", A, X))), constraints)
 
 
+def entrywise_sdp_by_group(
+    A: Array, B: Array | None, radius: Array, labels: Array, d: Array | None = None
+) -> cp.Problem:
+    r"""The entrywise relaxation with an ℓ1 budget for each group, :math:`\|x_g\|_1 \le r_g` (beyond the paper).
+
+    .. math:: \max_X\ \operatorname{tr}(XA) \quad\text{s.t.}\quad \operatorname{tr}(XB) \le 1,\
+              \sum_{i \in g,\, j \in h} |X_{ij}| \le r_g r_h \ \text{for all } g, h,\ X \succeq 0
+    """
+    X, d = symmetric("X", A), weights(A, d)
+    g, h = np.triu_indices(len(radius))
+    most = parameter("r_g·r_h", twice_off_diagonal(np.outer(radius, radius)), nonneg=True)
+    budget = term("Σ |Xᵢⱼ| ≤ r_g·r_h, i ∈ g, j ∈ h", block_moduli(X, d, labels) <= most[g, h])
+    return Model(cp.Maximize(term("tr(XA)", inner("A", A, X))), [semidefinite(X), unit_trace(X, B), budget])
+
+
+def homogeneous_sdp_by_group(A: Array, B: Array | None, k: Array, labels: Array, d: Array | None = None) -> cp.Problem:
+    r"""The homogeneous relaxation with a budget for each group, valid for every B and d > 0 (beyond the paper).
+
+    .. math:: \max_{X,\,N}\ \operatorname{tr}(XA) \quad\text{s.t.}\quad \operatorname{tr}(XB) = 1,\
+              \sum_{i \in g,\, j \in h} d_i d_j |X_{ij}| \le N_{gh},\ N_{gg} \le k_g \sum_{i \in g} d_i^2 X_{ii},\
+              X \succeq 0,\ N \succeq 0
+
+    For :math:`X = xx^T` take :math:`N = ss^T`, :math:`s_g = \sum_{i \in g} d_i |x_i|`. N may exceed the moduli, but
+    :math:`N_{gh}^2 \le N_{gg} N_{hh}` bounds those between two groups by the budgets of both.
+    """
+    X, d, m = symmetric("X", A), weights(A, d), len(k)
+    N, (g, h) = cp.Variable((m, m), symmetric=True, name="N"), np.triu_indices(m)
+    spread = np.equal.outer(np.arange(m), np.asarray(labels)) * d**2 @ cp.diag(X)
+    within = term(
+        "Σ dᵢdⱼ|Xᵢⱼ| ≤ N_gh", block_moduli(X, d, labels) <= cp.multiply(twice_off_diagonal(np.ones((m, m))), N)[g, h]
+    )
+    budget = term("N_gg ≤ k_g Σ dᵢ²Xᵢᵢ", diagonal_of(N) <= cp.multiply(parameter("k", k, nonneg=True), spread))
+    constraints = [semidefinite(X), unit_trace(X, B, equal=True), within, budget, term("N ⪰ 0", N >> 0)]
+    return Model(cp.Maximize(term("tr(XA)", inner("A", A, X))), constraints)
+
+
+def pairwise_sdp_by_group(A: Array, B: Array | None, k: Array, labels: Array) -> cp.Problem:
+    r"""The pairwise relaxation with a budget for each group g (beyond the paper).
+
+    .. math:: \max_{X,\,Y}\ \operatorname{tr}(XA) \quad\text{s.t.}\quad \operatorname{tr}(XB) = 1,\ X \succeq 0,\
+              X_{ij}^2 \le Y_{ij}Y_{ji},\ 0 \le Y_{ij} \le X_{ii},\
+              \sum_{j \in g,\, j \ne i} Y_{ij} \le (k_g - [i \in g])X_{ii}
+    """
+    X, Y = symmetric("X", A), cp.Variable(np.shape(A), nonneg=True, name="Y")
+    inside = np.equal.outer(np.asarray(labels), np.arange(len(k))).astype(np.float64)  # [i ∈ g], n × m
+    x = cp.outer(diagonal_of(X), np.ones(len(A)))
+    others = cp.multiply(Y, 1.0 - np.eye(len(A))) @ inside
+    rows = [
+        term("Yᵢⱼ ≤ Xᵢᵢ", x - Y >= 0),
+        term("Σ Yᵢⱼ ≤ (k_g − [i ∈ g])Xᵢᵢ, j ∈ g", others <= cp.multiply(np.asarray(k) - inside, x[:, : len(k)])),
+    ]
+    constraints = [semidefinite(X), unit_trace(X, B, equal=True), *pairs(X, Y), *rows]
+    return Model(cp.Maximize(term("tr(XA)", inner("A", A, X))), constraints)
+
+
 def dspca(A: Array, B: Array | None, rho: float, d: Array | None = None) -> cp.Problem:
     r"""DSPCA's penalised form (d'Aspremont et al. 2007; Section 4).
 
@@ -322,6 +381,24 @@ def moduli(X: cp.Variable, d: NDArray[np.float64]) -> cp.Expression:
         return cp.Constant(0.0)
     rows, columns = np.triu_indices(len(d), 1)
     return (2.0 * d[rows] * d[columns]) @ cp.abs(cp.vec(cp.upper_tri(X), order="F"))
+
+
+def block_moduli(X: cp.Variable, d: NDArray[np.float64], labels: Array) -> cp.Expression:
+    """Σ dᵢdⱼ|Xᵢⱼ| over i ∈ g and j ∈ h for all groups g ≤ h, those of two groups counted twice: (g, h) and (h, g)."""
+    labels, m = np.asarray(labels), int(np.max(labels)) + 1
+    count = m * (m + 1) // 2
+    pair = np.zeros((m, m), dtype=np.intp)
+    pair[np.triu_indices(m)] = np.arange(count)
+    pair = np.maximum(pair, pair.T)[labels][:, labels]  # of every entry of X
+    rows, columns = np.triu_indices(len(d), 1)
+    upper = np.equal.outer(np.arange(count), pair[rows, columns]) * (2.0 * d[rows] * d[columns])
+    own = np.equal.outer(np.arange(count), np.diagonal(pair)) * d**2
+    return upper @ cp.abs(cp.vec(cp.upper_tri(X), order="F")) + own @ cp.diag(X) if len(d) > 1 else own @ diagonal_of(X)
+
+
+def twice_off_diagonal(M: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The matrix with its entries off the diagonal doubled."""
+    return 2.0 * M - np.diag(np.diagonal(M))
 
 
 def diagonal_of(X: cp.Variable) -> cp.Expression:

@@ -1,6 +1,7 @@
-"""Penalties Σ φ(|xᵢ|) with φ concave, and the cardinality that they approximate (Section 3.1).
+"""Penalties Σ φ(|xᵢ|) with φ concave and rising, and the cardinality that they approximate (Section 3.1).
 
-Each has the three methods of `Penalty`; any object with these three may take their place.
+MM replaces φ by its tangent at |yᵢ|, which lies above it because φ is concave: the slopes are all that a step needs.
+Any object with the three methods of `Penalty` can be passed wherever a penalty is.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from .errors import InvalidParameter
 
 
 class Penalty(Protocol):
-    """A function Σ φ(|xᵢ|) with φ concave: its value, and the slopes of its tangent in |x|."""
+    """A function Σ φ(|xᵢ|) with φ concave and rising: f contains coefficient(ρ̃, ε)·value(x, ε)."""
 
     def coefficient(self, rho: float, eps: float) -> float:
-        """The factor before the value, ρ_ε in the paper."""
+        """The factor before the value, ρ_ε in the paper; 0 for ρ̃ = 0."""
         ...
 
     def value(self, x: Vector, eps: float) -> float:
@@ -27,7 +28,7 @@ class Penalty(Protocol):
         ...
 
     def weights(self, y: Vector, eps: float) -> Vector:
-        """φ'(|yᵢ|): the slope in |x|, positive everywhere, also at 0."""
+        """φ'(|yᵢ|), the slopes in |x|: at least 0, and finite at 0, where φ' is the slope to the right."""
         ...
 
 
@@ -114,6 +115,126 @@ class ExponentialPenalty:
         return np.maximum(np.exp(-np.abs(y) / eps) / eps, np.finfo(np.float64).tiny)
 
 
+@dataclass(frozen=True)
+class MCP:
+    """The minimax concave penalty of Zhang (2010): t − t²/2w up to the width w, and w/2 from there on.
+
+    Beyond the paper. Its slope falls from 1 at zero to 0 at the width w: entries beyond w are not shrunk at all. The
+    coefficient 2ρ̃/w makes ρ̃ the price of an entry beyond w. ε plays no part.
+
+    Parameters
+    ----------
+    width : float
+        w > 0, in the units of x.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dcgev_cvx import MCP
+    >>> MCP(width=0.5).weights(np.array([0.0, 0.25, 0.9]), eps=0.1)
+    array([1. , 0.5, 0. ])
+    """
+
+    width: float = 0.5
+
+    def __post_init__(self) -> None:
+        as_number(self.width, "width", strict=True)
+
+    def coefficient(self, rho: float, eps: float) -> float:
+        """2ρ̃/w."""
+        return 2.0 * rho / self.width
+
+    def value(self, x: Vector, eps: float) -> float:
+        """Σ φ(|xᵢ|)."""
+        t = np.minimum(np.abs(x), self.width)
+        return float((t - 0.5 * t * t / self.width).sum())
+
+    def weights(self, y: Vector, eps: float) -> Vector:
+        """[1 − |yᵢ|/w]₊."""
+        return np.maximum(0.0, 1.0 - np.abs(y) / self.width)
+
+
+@dataclass(frozen=True)
+class SCAD:
+    """The smoothly clipped absolute deviation of Fan and Li (2001), of slope 1 up to w/a and 0 from w on.
+
+    Beyond the paper. Between w/a and w the slope falls linearly. The coefficient makes ρ̃ the price of an entry beyond
+    w. ε plays no part.
+
+    Parameters
+    ----------
+    width : float
+        w > 0, in the units of x.
+    a : float
+        a > 1; 3.7 is the choice of Fan and Li.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dcgev_cvx import SCAD
+    >>> SCAD(width=0.4, a=4.0).weights(np.array([0.0, 0.1, 0.25, 0.9]), eps=0.1)
+    array([1. , 1. , 0.5, 0. ])
+    """
+
+    width: float = 0.5
+    a: float = 3.7
+
+    def __post_init__(self) -> None:
+        as_number(self.width, "width", strict=True)
+        as_number(self.a, "a", low=1.0, strict=True)
+
+    def coefficient(self, rho: float, eps: float) -> float:
+        """ρ̃ divided by φ(w) = (w/a)(a + 1)/2."""
+        return 2.0 * rho * self.a / (self.width * (self.a + 1.0))
+
+    def value(self, x: Vector, eps: float) -> float:
+        """Σ φ(|xᵢ|): |xᵢ| minus what the falling slope takes off beyond w/a."""
+        t, knee = np.minimum(np.abs(x), self.width), self.width / self.a
+        return float((t - 0.5 * np.maximum(0.0, t - knee) ** 2 / (self.width - knee)).sum())
+
+    def weights(self, y: Vector, eps: float) -> Vector:
+        """1, falling from w/a on, 0 from w on."""
+        return np.clip((self.width - np.abs(y)) / (self.width - self.width / self.a), 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class LqPenalty:
+    """Σ (|xᵢ| + ε)^q with 0 < q < 1: ℓq, smoothed at zero (beyond the paper).
+
+    The slope at zero, qε^(q−1), is finite for ε > 0 only. Between log (q → 0) and ℓ1 (q → 1).
+
+    Parameters
+    ----------
+    q : float
+        The exponent, between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dcgev_cvx import LqPenalty
+    >>> LqPenalty(q=0.5).weights(np.array([0.0, 0.24]), eps=0.01)
+    array([5., 1.])
+    """
+
+    q: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not as_number(self.q, "q", strict=True) < 1.0:
+            raise InvalidParameter(f"q = {self.q:g} must lie between 0 and 1: use L1Penalty() for q = 1.")
+
+    def coefficient(self, rho: float, eps: float) -> float:
+        """ρ̃ divided by (1 + ε)^q − ε^q, so that an entry of 1 costs ρ̃."""
+        return rho / ((1.0 + eps) ** self.q - eps**self.q)
+
+    def value(self, x: Vector, eps: float) -> float:
+        """Σ (|xᵢ| + ε)^q."""
+        return float(((np.abs(x) + eps) ** self.q).sum())
+
+    def weights(self, y: Vector, eps: float) -> Vector:
+        """q(|yᵢ| + ε)^(q−1)."""
+        return self.q * (np.abs(y) + eps) ** (self.q - 1.0)
+
+
 def card(x: Vector) -> int:
     """The cardinality ‖x‖₀, the number of nonzero entries; there is no tolerance (SGEV-P).
 
@@ -180,13 +301,72 @@ def as_eps(eps: Any) -> float:
     return as_number(as_number(eps, "eps", strict=True), "eps", low=1e-300, high=1e300)
 
 
-def as_penalty(penalty: Any) -> Penalty:
-    """The penalty, or the paper's for None."""
+class PricedPenalty:
+    """ρ_ε Σ φ(|xᵢ|), or with ν_ε: a penalty with its price and ε, as it stands in f."""
+
+    def __init__(self, penalty: Penalty | None, price: float, eps: float, letter: str, n: int) -> None:
+        self.eps = as_eps(eps)
+        self.penalty = as_penalty(penalty, self.eps)
+        self.coefficient = self.penalty.coefficient(price, self.eps)
+        self.value_at_zero = self.value(np.zeros(1))
+        self.slope_at_zero = float(self.slopes(np.zeros(1))[0])
+        if not math.isfinite(n * max(abs(self.value_at_zero), abs(self.slope_at_zero))):
+            raise InvalidParameter(
+                f"{letter} = {price:g} is too large at eps = {eps:g}: the slope of the penalty at 0 overflows. "
+                f"Lower {letter} or raise eps."
+            )
+
+    def value(self, x: Vector) -> float:
+        """ρ_ε Σ φ(|xᵢ|)."""
+        return self.coefficient * self.penalty.value(x, self.eps)
+
+    def slopes(self, y: Vector) -> Vector:
+        """pᵢ = ρ_ε φ'(|yᵢ|)."""
+        return self.coefficient * self.penalty.weights(y, self.eps)
+
+    def tangent(self, x: Vector, y: Vector) -> float:
+        """The tangent of the penalty in |x| at |y|, which lies above it because φ is concave (Eq:log)."""
+        rise = float(self.penalty.weights(y, self.eps) @ (np.abs(x) - np.abs(y)))
+        return self.coefficient * (self.penalty.value(y, self.eps) + rise)
+
+    def size(self, x: Vector) -> float:
+        """The sum of the moduli of the penalty's terms."""
+        return len(x) * abs(self.value_at_zero) + abs(self.value(x))
+
+
+PROBES = np.array([0.0, *np.geomspace(1e-12, 1e3, 46)])
+"""Values of |x| at which a penalty that somebody else wrote is looked at."""
+OURS = (LogPenalty, L1Penalty, ExponentialPenalty, MCP, SCAD, LqPenalty)
+
+
+def as_penalty(penalty: Any, eps: float) -> Penalty:
+    """The penalty, or the paper's for None; one of another class is checked for slopes that MM can use."""
     if penalty is None:
         return LogPenalty()
+    if isinstance(penalty, OURS):
+        return penalty
     if isinstance(penalty, type) or not all(hasattr(penalty, name) for name in ("coefficient", "value", "weights")):
         raise InvalidParameter(
-            f"penalty must be LogPenalty(), L1Penalty(), ExponentialPenalty() or an object with the methods "
-            f"coefficient, value and weights; got {shown(penalty)}."
+            f"penalty must be LogPenalty(), L1Penalty(), ExponentialPenalty(), MCP(), SCAD(), LqPenalty() or an object "
+            f"with the methods coefficient, value and weights; got {shown(penalty)}."
         )
+    check_slopes(penalty, eps)
     return penalty
+
+
+def check_slopes(penalty: Penalty, eps: float) -> None:
+    """Raise where the slopes of a penalty are no finite numbers, negative, or rise with |x|."""
+    name = type(penalty).__name__
+    with np.errstate(all="ignore"):  # what divides by zero is reported below
+        slopes, value = np.asarray(penalty.weights(PROBES.copy(), eps)), penalty.value(PROBES.copy(), eps)
+    if slopes.shape != PROBES.shape or slopes.dtype.kind not in "fiu":
+        raise InvalidParameter(f"{name}.weights(y, eps) must return an array of numbers like y; got {shown(slopes)}.")
+    if np.ndim(value) or not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
+        raise InvalidParameter(f"{name}.value(x, eps) must return one finite number; got {shown(value)}.")
+    for t, slope, before in zip(PROBES, slopes, [np.inf, *slopes], strict=False):
+        if not 0.0 <= slope < np.inf or slope > before * (1.0 + 1e-9):
+            rise = f", up from {before:.3g}" if slope > before else ""
+            raise InvalidParameter(
+                f"the slope of {name} at |x| = {t:.3g} is {slope:.3g}{rise} "
+                f"(eps = {eps:.3g}). MM needs slopes that are finite, also at 0, at least 0, and fall as |x| grows."
+            )

@@ -4,14 +4,15 @@
     SparseFDA   f(x) = xᵀBx + ν_ε Σ log(|xᵢ| + ε)    Ω = {aᵀx = 1}     (Eq:fdastudent)
 
 MM minimises g(·, y) over Ω, where g(x, y) ≥ f(x) and g(x, x) = f(x) (Eq:majorize-f): one step minimises
-xᵀHx − 2cᵀx + pᵀ|x| over Ω, where c = `linear(y)` and p = `slopes(y)`.
+xᵀHx − 2cᵀx + pᵀ|x| over Ω, where c = `linear(y)` and p = `slopes(y)`. In each class the paper's definitions come
+first, then what the referee, the driver and the steps ask for.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,8 +20,9 @@ import numpy as np
 from ._numerics import checks
 from ._numerics.checks import UNIT_ROUNDOFF, Index, Vector, as_number, as_real, as_vector, frozen
 from ._numerics.spectra import power_of_two
+from .certificates import SNAP_TOL, Certificate, pencil_certificate
 from .errors import Infeasible, InvalidParameter
-from .penalties import Penalty, as_eps, as_penalty, card
+from .penalties import Penalty, PricedPenalty, card
 from .pencils import Gram, Pencil, expect_pencil
 
 Shift: TypeAlias = Literal["identity", "metric"]
@@ -31,7 +33,6 @@ FEASIBILITY_SLACK = 1e-9
 """A start this far outside Ω counts as rounded, and is moved into Ω."""
 
 
-@dataclass(frozen=True, eq=False, init=False)
 class SparseGEV:
     """The sparse generalized eigenvalue problem as a d.c. program (SGEV-A, Eq:tau).
 
@@ -56,7 +57,7 @@ class SparseGEV:
     shift : {"identity", "metric"}
         Whether M = I or M = B.
     penalty : Penalty, optional
-        LogPenalty() (the paper's, the default), L1Penalty() (SCoTLASS) or ExponentialPenalty().
+        LogPenalty() (the paper's) by default, L1Penalty() (SCoTLASS), MCP(), … or your own.
 
     Examples
     --------
@@ -68,14 +69,6 @@ class SparseGEV:
     (True, True)
     """
 
-    pencil: Pencil
-    rho: float
-    eps: float
-    tau: float
-    shift: Shift
-    penalty: Penalty
-    coefficient: float = field(repr=False)
-
     def __init__(
         self,
         pencil: Pencil,
@@ -85,14 +78,23 @@ class SparseGEV:
         shift: Shift = "identity",
         penalty: Penalty | None = None,
     ) -> None:
-        expect_pencil(pencil)
         checks.one_of(shift, "shift", ("identity", "metric"))
-        vars(self).update(pencil=pencil, shift=shift, tau=checked_tau(pencil, shift, tau))
-        set_penalty(self, "rho", rho, eps, penalty)
+        self.pencil = expect_pencil(pencil)
+        self.shift: Shift = shift
+        self.tau = checked_tau(pencil, shift, tau)
+        self.rho = as_number(rho, "rho")
+        self._priced = PricedPenalty(penalty, self.rho, eps, "rho", pencil.n)
+        self.eps, self.penalty = self._priced.eps, self._priced.penalty
+
+    def __repr__(self) -> str:
+        return (
+            f"SparseGEV({self.pencil!r}, rho={self.rho!r}, eps={self.eps!r}, tau={self.tau!r}, shift={self.shift!r}, "
+            f"penalty={self.penalty!r})"
+        )
 
     def f(self, x: Vector) -> float:
         """f(x) = ρ_ε Σ log(ε + |xᵢ|) − xᵀAx: τ cancels (Eq:f)."""
-        return penalty_value(self, x) - self.pencil.A_quad(x)
+        return self._priced.value(x) - self.pencil.A_quad(x)
 
     def g(self, x: Vector, y: Vector) -> float:
         """g(x, y), which majorises f and touches it at y (Eq:majorize-f).
@@ -103,20 +105,16 @@ class SparseGEV:
         """
         d = x - y
         quadratic = self.tau * float(d @ self._M_dot(d)) - self.pencil.A_inner(x + d, y)
-        return quadratic + penalty_tangent(self, x, y)
+        return quadratic + self._priced.tangent(x, y)
 
     def violation(self, x: Vector) -> float:
         """How far x lies outside Ω: max(0, xᵀBx − 1)."""
         return max(0.0, self.pencil.B_quad(x) - 1.0)
 
-    def slack(self, x: Vector) -> float:
-        """1 − xᵀBx."""
-        return 1.0 - self.pencil.B_quad(x)
-
     @property
     def rho_eps(self) -> float:
         """ρ_ε = ρ̃ / log(1 + 1/ε), the factor before the penalty."""
-        return self.coefficient
+        return self._priced.coefficient
 
     def Q(self, x: Vector) -> float:
         """Q(x) = xᵀAx − ρ̃‖x‖₀ (SGEV-R)."""
@@ -124,19 +122,36 @@ class SparseGEV:
 
     def Q_eps(self, x: Vector) -> float:
         """Q_ε(x) = xᵀAx − ρ̃‖x‖_ε, which is −f up to a constant (Eq:GEV-sparse-approx-1)."""
-        return self.pencil.A_quad(x) - penalty_value(self, x) + penalty_value(self, np.zeros_like(x))
+        return self.pencil.A_quad(x) - self._priced.value(x) + self._priced.value(np.zeros_like(x))
 
     def slopes(self, y: Vector) -> Vector:
         """p = ρ_ε w(y)."""
-        return self.coefficient * self.penalty.weights(y, self.eps)
+        return self._priced.slopes(y)
 
     def linear(self, y: Vector) -> Vector:
         """c = (A + τI)y, or (A + τB)y with the metric shift."""
         return self.pencil.A_dot(y) + self.tau * self._M_dot(y)
 
-    def H_dot(self, x: Vector) -> Vector:
-        """Hx with H = τI or τB."""
-        return self.tau * self._M_dot(x)
+    def start(self, x0: Any = None) -> Vector:
+        """x⁽⁰⁾ ∈ Ω: the leading eigenvector unless one is given."""
+        if x0 is None:
+            return self.pencil.leading_vector.copy()
+        x = given_start(self.pencil, x0)
+        unit = power_of_two(float(np.max(np.abs(x))))  # xᵀBx may overflow, its root does not
+        norm = unit * self.pencil.B_norm(x / unit)
+        if norm > 1.0 + FEASIBILITY_SLACK:
+            raise InvalidParameter(f"x0 lies outside Ω: x0ᵀBx0 = {norm * norm:.6g} > 1. Divide x0 by {norm:.6g}.")
+        return x / norm if norm > 1.0 else x
+
+    # What the referee asks
+
+    def certify(self, x: Any, history: Sequence[Any] = (), *, tol: float = SNAP_TOL) -> Certificate:
+        """The certificate of x and of the run that led there; see `dcgev_cvx.certify`."""
+        return pencil_certificate(self, x, history, tol)
+
+    def obstacle(self, x: Vector) -> str:
+        """Why the certificate cannot pass at x: xᵀBx has too few digits there. Empty where it has enough."""
+        return lost_digits(self.pencil, x)
 
     def gradient(self, x: Vector) -> Vector:
         """−2Ax, the gradient of f's smooth part."""
@@ -151,45 +166,19 @@ class SparseGEV:
         b = self.pencil.B_quad(x)
         return max(0.0, -0.5 * float(gradient @ x + p @ np.abs(x)) / b) if b > 0.0 else 0.0
 
-    def largest_slopes(self, c: Vector, y: Vector) -> Vector:
-        """θᵢ = 2|cᵢ| + 2√(Bᵢᵢ · cᵀB⁻¹c): a slope above θᵢ means xᵢ = 0 at the minimiser (beyond the paper).
-
-        KKT row i of a nonzero xᵢ gives pᵢ ≤ 2|cᵢ| + 2μ|(Bx)ᵢ|, |(Bx)ᵢ| ≤ √Bᵢᵢ‖x‖_B,
-        and the KKT system times xᵀ gives μ‖x‖_B ≤ (cᵀB⁻¹c)^½. It holds for both shifts.
-        """
-        unit = power_of_two(float(np.max(np.abs(c))))  # c² may overflow, (c/unit)² may not
-        d = c / unit
-        dual_norm = math.sqrt(max(0.0, float(d @ self.pencil.B_solve(d))))
-        return unit * (2.0 * np.abs(d) + 2.0 * self.pencil.B_roots * dual_norm)
-
-    def start(self, x0: Any = None) -> Vector:
-        """x⁽⁰⁾ ∈ Ω: the leading eigenvector unless one is given."""
-        if x0 is None:
-            return self.pencil.leading_vector.copy()
-        x = given_start(self.pencil, x0)
-        unit = power_of_two(float(np.max(np.abs(x))))  # xᵀBx may overflow, its root does not
-        norm = unit * self.pencil.B_norm(x / unit)
-        if norm > 1.0 + FEASIBILITY_SLACK:
-            raise InvalidParameter(f"x0 lies outside Ω: x0ᵀBx0 = {norm * norm:.6g} > 1. Divide x0 by {norm:.6g}.")
-        return x / norm if norm > 1.0 else x
-
-    def with_rho(self, rho: float, eps: float | None = None) -> SparseGEV:
-        """The same program at another ρ̃ (and ε), sharing the pencil and all that was computed for it."""
-        return SparseGEV(self.pencil, rho, self.eps if eps is None else eps, self.tau, self.shift, self.penalty)
-
-    def restrict(self, support: Index) -> SparseGEV:
-        """The program on a few variables, the others held at zero; the same τ stays valid."""
-        smaller = copy(self)
-        vars(smaller)["pencil"] = self.pencil.restrict(support)
-        return smaller
+    def slack(self, x: Vector) -> float:
+        """1 − xᵀBx."""
+        return 1.0 - self.pencil.B_quad(x)
 
     def size(self, x: Vector) -> float:
         """The sum of the moduli of f's terms, against which its rounding error is measured."""
-        return abs(self.pencil.A_quad(x)) + penalty_size(self, x) + self.tau * float(x @ self._M_dot(x))
+        return abs(self.pencil.A_quad(x)) + self._priced.size(x) + self.tau * float(x @ self._M_dot(x))
 
     def rounding(self, size: float, x: Vector) -> float:
         """What f and g, sums of this size, may lose to rounding."""
         return size * self.pencil.rounding(x)
+
+    # What the driver and its wrappers ask
 
     def norm(self, x: Vector) -> float:
         """‖x‖_B, in which steps are measured."""
@@ -203,11 +192,58 @@ class SparseGEV:
         """Is x zero up to rounding, and f no larger at 0?"""
         return self.norm(x) <= UNIT_ROUNDOFF and self.f(np.zeros_like(x)) <= self.f(x)
 
+    def project(self, x: Vector) -> Vector:
+        """x scaled into Ω, for proposals between the steps."""
+        norm = self.pencil.B_norm(x)
+        return x / norm if norm > 1.0 else x
+
+    def restrict(self, support: Index) -> SparseGEV:
+        """The program on a few variables, the others held at zero; the same τ stays valid."""
+        return self.on_pencil(self.pencil.restrict(support))
+
+    def zeros_stay(self, y: Vector) -> bool:
+        """Do zeros stay zero in every step of a descending run through y: is the slope at 0 above every θᵢ?
+
+        θᵢ ≤ 4√Bᵢᵢ‖c‖_{B⁻¹}, and ‖(A + τI)y‖_{B⁻¹} ≤ (n·max|A| + τ)/λmin(B) for yᵀBy ≤ 1. So crude a bound does: at
+        tiny ε the slope is larger by many orders.
+        """
+        pencil = self.pencil
+        shift = self.tau if self.shift == "identity" else self.tau * pencil.B_scale
+        smallest = 1.0 if pencil.factor is None else pencil.factor.smallest
+        root = math.sqrt(pencil.B_scale)
+        return self._priced.slope_at_zero > 4.0 * root * (pencil.n * pencil.A_scale + shift) / smallest
+
+    def on_pencil(self, pencil: Any) -> SparseGEV:
+        """The same program with another object for its products with A and B."""
+        other = copy(self)
+        other.pencil = pencil
+        return other
+
+    # What the steps ask
+
+    def H_dot(self, x: Vector) -> Vector:
+        """Hx with H = τI or τB."""
+        return self.tau * self._M_dot(x)
+
+    def largest_slopes(self, c: Vector, y: Vector) -> Vector:
+        """θᵢ = 2|cᵢ| + 2√(Bᵢᵢ · cᵀB⁻¹c): a slope above θᵢ means xᵢ = 0 at the minimiser (beyond the paper).
+
+        KKT row i of a nonzero xᵢ gives pᵢ ≤ 2|cᵢ| + 2μ|(Bx)ᵢ|, |(Bx)ᵢ| ≤ √Bᵢᵢ‖x‖_B,
+        and the KKT system times xᵀ gives μ‖x‖_B ≤ (cᵀB⁻¹c)^½. It holds for both shifts.
+        """
+        unit = power_of_two(float(np.max(np.abs(c))))  # c² may overflow, (c/unit)² may not
+        d = c / unit
+        dual_norm = math.sqrt(max(0.0, float(d @ self.pencil.B_solve(d))))
+        return unit * (2.0 * np.abs(d) + 2.0 * self.pencil.B_roots * dual_norm)
+
+    def with_rho(self, rho: float, eps: float | None = None) -> SparseGEV:
+        """The same program at another ρ̃ (and ε), sharing the pencil and all that was computed for it."""
+        return SparseGEV(self.pencil, rho, self.eps if eps is None else eps, self.tau, self.shift, self.penalty)
+
     def _M_dot(self, x: Vector) -> Vector:
         return x if self.shift == "identity" else self.pencil.B_dot(x)
 
 
-@dataclass(frozen=True, eq=False, init=False)
 class SparseFDA:
     """Sparse Fisher discriminant analysis as a d.c. program (Eq:fdastudent).
 
@@ -226,7 +262,7 @@ class SparseFDA:
     eps : float
         ε > 0.
     penalty : Penalty, optional
-        LogPenalty() (the paper's, the default), L1Penalty() or ExponentialPenalty().
+        LogPenalty() (the paper's) by default, L1Penalty(), MCP(), … or your own.
 
     Examples
     --------
@@ -237,56 +273,68 @@ class SparseFDA:
     (array([0.2, 0.4]), 1.0)
     """
 
-    pencil: Pencil
-    a: Vector
-    nu: float
-    eps: float
-    penalty: Penalty
-    coefficient: float = field(repr=False)
-
     def __init__(self, a: Any, B: Any, nu: float, eps: float = MACHINE_EPS, penalty: Penalty | None = None) -> None:
         given = as_real(a, "a", InvalidParameter)
         row = given.ravel() if given.ndim == 2 and 1 in given.shape else given
         vector = as_vector(row, B.n if isinstance(B, Pencil) else row.size, "a")
         if not np.any(vector):
             raise Infeasible("a = 0: aᵀx = 1 has no solution. The two class means coincide.")
-        pencil = B if isinstance(B, Pencil) else Pencil(Gram(vector[None, :]), B)
-        check_fisher_size(vector, pencil)
-        vars(self).update(pencil=pencil, a=frozen(vector))
-        set_penalty(self, "nu", nu, eps, penalty)
+        self.pencil = B if isinstance(B, Pencil) else Pencil(Gram(vector[None, :]), B)
+        check_fisher_size(vector, self.pencil)
+        self.a = frozen(vector)
+        self.nu = as_number(nu, "nu")
+        self._priced = PricedPenalty(penalty, self.nu, eps, "nu", self.pencil.n)
+        self.eps, self.penalty = self._priced.eps, self._priced.penalty
+
+    def __repr__(self) -> str:
+        return f"SparseFDA(n={self.pencil.n}, nu={self.nu!r}, eps={self.eps!r}, penalty={self.penalty!r})"
 
     def f(self, x: Vector) -> float:
         """f(x) = xᵀBx + ν_ε Σ log(ε + |xᵢ|) (Eq:fdastudent)."""
-        return self.pencil.B_quad(x) + penalty_value(self, x)
+        return self.pencil.B_quad(x) + self._priced.value(x)
 
     def g(self, x: Vector, y: Vector) -> float:
         """g(x, y): f with each log replaced by its tangent at |yᵢ|."""
-        return self.pencil.B_quad(x) + penalty_tangent(self, x, y)
+        return self.pencil.B_quad(x) + self._priced.tangent(x, y)
 
     def violation(self, x: Vector) -> float:
         """|aᵀx − 1|."""
         return abs(float(self.a @ x) - 1.0)
 
-    def slack(self, x: Vector) -> float:
-        """0: an equality is always active."""
-        return 0.0
-
     @property
     def nu_eps(self) -> float:
         """ν_ε = ν / log(1 + 1/ε)."""
-        return self.coefficient
+        return self._priced.coefficient
 
     def slopes(self, y: Vector) -> Vector:
         """p = ν_ε w(y)."""
-        return self.coefficient * self.penalty.weights(y, self.eps)
+        return self._priced.slopes(y)
 
     def linear(self, y: Vector) -> Vector:
         """c = 0: only the penalty is linearised."""
         return np.zeros_like(y)
 
-    def H_dot(self, x: Vector) -> Vector:
-        """Hx with H = B."""
-        return self.pencil.B_dot(x)
+    def start(self, x0: Any = None) -> Vector:
+        """x⁽⁰⁾ with aᵀx = 1: the dense Fisher direction B⁻¹a/(aᵀB⁻¹a) unless one is given (Eq:gevmin)."""
+        if x0 is None:
+            z = self.pencil.B_solve(self.a)
+            return z / float(self.a @ z)
+        x = given_start(self.pencil, x0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            ax, size = float(self.a @ x), float(np.abs(self.a) @ np.abs(x))
+        if not abs(ax - 1.0) <= min(0.5, FEASIBILITY_SLACK * max(1.0, size)):
+            raise InvalidParameter(f"x0 lies outside Ω: aᵀx0 = {ax:.6g}, not 1. Divide x0 by {ax:.6g}.")
+        return x / ax
+
+    # What the referee asks
+
+    def certify(self, x: Any, history: Sequence[Any] = (), *, tol: float = SNAP_TOL) -> Certificate:
+        """The certificate of x and of the run that led there; see `dcgev_cvx.certify`."""
+        return pencil_certificate(self, x, history, tol)
+
+    def obstacle(self, x: Vector) -> str:
+        """Why the certificate cannot pass at x: xᵀBx has too few digits there. Empty where it has enough."""
+        return lost_digits(self.pencil, x)
 
     def gradient(self, x: Vector) -> Vector:
         """2Bx, the gradient of f's smooth part."""
@@ -301,46 +349,19 @@ class SparseFDA:
         ax = float(self.a @ x)
         return -0.5 * float(gradient @ x + p @ np.abs(x)) / ax if ax != 0.0 else 0.0
 
-    def largest_slopes(self, c: Vector, y: Vector) -> Vector:
-        """θᵢ = 2F|aᵢ| + 2√(BᵢᵢF), F the surrogate's value at a feasible point near y (beyond the paper)."""
-        x = self.on_plane(y)
-        F = self.pencil.B_quad(x) + float(self.slopes(y) @ np.abs(x))
-        return 2.0 * F * np.abs(self.a) + 2.0 * np.sqrt(self.pencil.B_diagonal * F)
-
-    def on_plane(self, y: Vector) -> Vector:
-        """The multiple of y with aᵀx = 1; the dense Fisher direction where aᵀy = 0 up to rounding."""
-        ax = float(self.a @ y)
-        return y / ax if abs(ax) > 1e-8 * float(np.abs(self.a) @ np.abs(y)) else self.start()
-
-    def start(self, x0: Any = None) -> Vector:
-        """x⁽⁰⁾ with aᵀx = 1: the dense Fisher direction B⁻¹a/(aᵀB⁻¹a) unless one is given (Eq:gevmin)."""
-        if x0 is None:
-            z = self.pencil.B_solve(self.a)
-            return z / float(self.a @ z)
-        x = given_start(self.pencil, x0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            ax, size = float(self.a @ x), float(np.abs(self.a) @ np.abs(x))
-        if not abs(ax - 1.0) <= min(0.5, FEASIBILITY_SLACK * max(1.0, size)):
-            raise InvalidParameter(f"x0 lies outside Ω: aᵀx0 = {ax:.6g}, not 1. Divide x0 by {ax:.6g}.")
-        return x / ax
-
-    def with_nu(self, nu: float, eps: float | None = None) -> SparseFDA:
-        """The same program at another ν (and ε), sharing the pencil and all that was computed for it."""
-        return SparseFDA(self.a, self.pencil, nu, self.eps if eps is None else eps, self.penalty)
-
-    def restrict(self, support: Index) -> SparseFDA:
-        """The program on a few variables, the others held at zero."""
-        smaller = copy(self)
-        vars(smaller).update(pencil=self.pencil.restrict(support), a=frozen(self.a[support]))
-        return smaller
+    def slack(self, x: Vector) -> float:
+        """0: an equality is always active."""
+        return 0.0
 
     def size(self, x: Vector) -> float:
         """The sum of the moduli of f's terms, against which its rounding error is measured."""
-        return self.pencil.B_quad(x) + penalty_size(self, x)
+        return self.pencil.B_quad(x) + self._priced.size(x)
 
     def rounding(self, size: float, x: Vector) -> float:
         """What f and g, sums of this size, may lose to rounding."""
         return size * self.pencil.rounding(x)
+
+    # What the driver and its wrappers ask
 
     def norm(self, x: Vector) -> float:
         """‖x‖_B, in which steps are measured."""
@@ -350,46 +371,50 @@ class SparseFDA:
         """The name of variable i."""
         return self.pencil.name(i)
 
-    def collapsed(self, x: Vector) -> bool:
-        """Is x = 0? No point with aᵀx = 1 is."""
-        return not x.any()
+    def project(self, y: Vector) -> Vector:
+        """The multiple of y with aᵀx = 1; the dense Fisher direction where aᵀy = 0 up to rounding."""
+        ax = float(self.a @ y)
+        return y / ax if abs(ax) > 1e-8 * float(np.abs(self.a) @ np.abs(y)) else self.start()
+
+    def restrict(self, support: Index) -> SparseFDA:
+        """The program on a few variables, the others held at zero."""
+        smaller = self.on_pencil(self.pencil.restrict(support))
+        smaller.a = frozen(self.a[support])
+        return smaller
+
+    def zeros_stay(self, y: Vector) -> bool:
+        """Do zeros stay zero in every step of a descending run through y: is the slope at 0 above every θᵢ?
+
+        F = yᵀBy + pᵀ|y| ≤ f(y) − nφ(0) in θᵢ = 2F|aᵢ| + 2√(BᵢᵢF), since tφ'(t) ≤ φ(t) − φ(0).
+        """
+        F = self.f(y) - self.pencil.n * self._priced.value_at_zero
+        root = math.sqrt(self.pencil.B_scale)
+        return self._priced.slope_at_zero > 2.0 * F * float(np.max(np.abs(self.a))) + 2.0 * root * math.sqrt(F)
+
+    def on_pencil(self, pencil: Any) -> SparseFDA:
+        """The same program with another object for its products with A and B."""
+        other = copy(self)
+        other.pencil = pencil
+        return other
+
+    # What the steps ask
+
+    def H_dot(self, x: Vector) -> Vector:
+        """Hx with H = B."""
+        return self.pencil.B_dot(x)
+
+    def largest_slopes(self, c: Vector, y: Vector) -> Vector:
+        """θᵢ = 2F|aᵢ| + 2√(BᵢᵢF), F the surrogate's value at a feasible point near y (beyond the paper)."""
+        x = self.project(y)
+        F = self.pencil.B_quad(x) + float(self.slopes(y) @ np.abs(x))
+        return 2.0 * F * np.abs(self.a) + 2.0 * np.sqrt(self.pencil.B_diagonal * F)
+
+    def with_nu(self, nu: float, eps: float | None = None) -> SparseFDA:
+        """The same program at another ν (and ε), sharing the pencil and all that was computed for it."""
+        return SparseFDA(self.a, self.pencil, nu, self.eps if eps is None else eps, self.penalty)
 
 
 Program: TypeAlias = SparseGEV | SparseFDA
-
-
-def penalty_value(program: Program, x: Vector) -> float:
-    """ρ_ε Σ φ(|xᵢ|), or with ν_ε."""
-    return program.coefficient * program.penalty.value(x, program.eps)
-
-
-def penalty_tangent(program: Program, x: Vector, y: Vector) -> float:
-    """The tangent of the penalty in |x| at |y|, which lies above it because φ is concave (Eq:log)."""
-    rise = float(program.penalty.weights(y, program.eps) @ (np.abs(x) - np.abs(y)))
-    return program.coefficient * (program.penalty.value(y, program.eps) + rise)
-
-
-def penalty_at_zero(program: Program) -> tuple[float, float]:
-    """(value, slope) at 0 of one coordinate's penalty."""
-    zero = np.zeros(1)
-    return penalty_value(program, zero), program.coefficient * float(program.penalty.weights(zero, program.eps)[0])
-
-
-def penalty_size(program: Program, x: Vector) -> float:
-    """The sum of the moduli of the penalty's terms."""
-    return len(x) * abs(penalty_at_zero(program)[0]) + abs(penalty_value(program, x))
-
-
-def set_penalty(program: Program, letter: str, price: float, eps: float, penalty: Penalty | None) -> None:
-    """Set the price ρ̃ or ν, ε, the penalty and its coefficient; raise where the slopes at zero overflow."""
-    price, eps, penalty = as_number(price, letter), as_eps(eps), as_penalty(penalty)
-    coefficient = penalty.coefficient(price, eps)
-    vars(program).update({letter: price, "eps": eps, "penalty": penalty, "coefficient": coefficient})
-    if not math.isfinite(program.pencil.n * max(map(abs, penalty_at_zero(program)))):
-        raise InvalidParameter(
-            f"{letter} = {price:g} is too large at eps = {eps:g}: the slope of the penalty at 0 overflows. "
-            f"Lower {letter} or raise eps."
-        )
 
 
 def given_start(pencil: Pencil, x0: Any) -> Vector:
@@ -415,6 +440,12 @@ def checked_tau(pencil: Pencil, shift: Shift, tau: float | None) -> float:
         matrix = "A + τI" if shift == "identity" else "A + τB"
         raise InvalidParameter(f"tau = {value:g} is too small: {matrix} ⪰ 0 needs tau ≥ {least:.17g}.")
     return value
+
+
+def lost_digits(pencil: Pencil, x: Vector) -> str:
+    """What an ill-conditioned B does to xᵀBx at x; empty where seven digits are left."""
+    lost = pencil.rounding(x)
+    return f"B is so ill-conditioned that xᵀBx is known to {lost:.0e} only: add a ridge to B" if lost > 1e-7 else ""
 
 
 def expect_program(program: Any) -> Program:

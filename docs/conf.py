@@ -23,10 +23,12 @@ os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
 logging.getLogger("traitlets").setLevel(logging.WARNING)
 
 import api  # noqa: E402
+import gallery  # noqa: E402
 import included_code  # noqa: E402
 import inventories  # noqa: E402
 import notebooks  # noqa: E402
 import prose  # noqa: E402
+import shelves  # noqa: E402
 import sphinx.ext.autosummary  # noqa: E402
 from docutils import nodes  # noqa: E402
 from sphinx.util.inspect import TypeAliasForwardRef  # noqa: E402
@@ -40,6 +42,7 @@ release = version = dcgev_cvx.__version__
 extensions = [
     "myst_nb",
     "numpydoc",
+    "sphinx_design",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
@@ -76,12 +79,7 @@ notebooks.build()  # the pages offer them for download
 
 # Gallery: the scripts run in a copy of examples/, because some of them save files
 EXAMPLES = HERE / "_build" / "examples"
-EXAMPLES.mkdir(parents=True, exist_ok=True)
-for script in (HERE.parent / "examples").glob("*.py"):
-    shutil.copy2(script, EXAMPLES)
-(EXAMPLES / "GALLERY_HEADER.rst").write_text(
-    "Gallery\n=======\n\nEach script asks a question and answers it with code and a picture.\n"
-)
+gallery.build(EXAMPLES)
 sphinx_gallery_conf = {
     "examples_dirs": "_build/examples",
     "gallery_dirs": "gallery",
@@ -144,7 +142,7 @@ def finish_page(app: object, page: str, template: str, context: dict[str, str], 
 def add_links(app: object, docname: str, source: list[str]) -> None:
     """Add links and cited equations to the Markdown pages."""
     if (HERE / f"{docname}.md").exists():
-        source[0] = prose.with_links(docname, source[0])
+        source[0] = prose.with_links(docname, shelves.with_sentences(docname, source[0]))
 
 
 def shorten_code(app: object, doctree: nodes.document) -> None:

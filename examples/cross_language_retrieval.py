@@ -7,10 +7,15 @@ documents?
 Section 5.1 of the paper does this with sparse CCA between two kernels. Here the documents are synthetic.
 """
 
+import sys
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 
-from dcgev_cvx.reproduction.corpora import planted_translations
-from dcgev_cvx.reproduction.retrieval import (
+from dcgev_cvx.datasets import planted_translations
+
+sys.path.append(str(Path(__file__).parent / "paper"))
+from retrieval import (
     deflated_projection,
     dense_cca,
     kernel_views,

@@ -7,7 +7,7 @@ The paper's corpus was not available. The closest public one is the consolidated
 
     git clone https://github.com/justicecanada/laws-lois-xml
     python examples/make_laws_corpus.py laws-lois-xml laws.npz
-    dcgev reproduce table5 --full --corpus laws.npz
+    python examples/paper table5 --full --corpus laws.npz
 
 Without arguments, the script does the same with three small documents.
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from dcgev_cvx.reproduction.corpora import corpus_from_texts, read_corpus
+from dcgev_cvx.datasets import corpus_from_texts, read_corpus
 
 FOLDERS = {"eng/acts": "fra/lois", "eng/regulations": "fra/reglements"}
 PREFIXES = {"SOR-": "DORS-", "SI-": "TR-", "C.R.C.,_c._": "C.R.C.,_ch._"}

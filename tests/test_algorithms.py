@@ -13,7 +13,6 @@ from dcgev_cvx import (
     SparseGEV,
     Status,
     Stop,
-    algorithms,
     datasets,
     dc_pca,
     minimize,
@@ -126,14 +125,6 @@ def test_a_factor_runs_like_its_matrix():
     assert convex.x == pytest.approx(by_matrix.x, abs=1e-6)
 
 
-def test_zeros_are_exact_and_absorbing_at_machine_eps(pitprops):
-    x0 = np.zeros(13)
-    x0[[0, 1, 6]] = 1 / np.sqrt(3)
-    result = sparse_gev(pitprops, rho=0.5, x0=x0)
-    assert set(result.support) <= {0, 1, 6}
-    assert result.converged
-
-
 def test_planted_answer_is_found_by_the_d_c_algorithm_on_small_problems():
     """On 9 random 7-dimensional pencils the renormalised answer never exceeds, and often is, the best subset."""
     hits = 0
@@ -195,16 +186,3 @@ def test_a_shift_beside_which_no_step_moves_ends_as_stalled(engine):
     result = sparse_gev(datasets.indefinite(6), rho=0.1, tau=1e200, engine=engine)
     assert result.status is Status.STALLED
     assert not result.converged
-
-
-def test_a_tiny_shift_changes_nothing():
-    pencil = datasets.pitprops()
-    assert sparse_gev(pencil, rho=4.84, tau=1e-300).support == sparse_gev(pencil, rho=4.84).support
-
-
-@pytest.mark.parametrize(("n", "large"), [(199, False), (200, True)])
-def test_numba_is_expected_from_200_variables_on(monkeypatch, n, large):
-    told = []
-    monkeypatch.setattr(algorithms, "expect_numba", told.append)
-    algorithms.step_of(SparseGEV(Pencil(np.eye(n)), 1.0), "native", None)
-    assert told == [large]

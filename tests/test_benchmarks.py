@@ -39,6 +39,23 @@ def test_the_machine_is_described_without_its_name():
     assert platform.node() not in json.dumps(about) or not platform.node()
 
 
+def test_what_fell_by_more_than_a_fifth_is_marked(fake, monkeypatch, capsys, tmp_path):
+    page = tmp_path / "benchmarks.md"
+    page.write_text(report.page({"speed": [report.at_most("good", 0.4, "s", 1.0)]}, "command"), encoding="utf-8")
+    monkeypatch.setattr(report, "STORED", page)
+    monkeypatch.setattr(report.stored_values, "__defaults__", (page,))
+    assert report.stored_values() == {("speed", "good"): 0.4}
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "speed"])
+    main()
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("good"))
+    assert line.split()[-2:] == ["0.4", "FELL"]
+    assert not report.fell(report.at_most("a", 1.19, "s", 2.0), 1.0)
+    assert report.fell(report.at_least("a", 7.9, "×", 5.0), 10.0)
+    assert not report.fell(report.at_least("a", 12.0, "×", 5.0), 10.0)
+    assert report.fell(report.Measure("a", 13.0, "passes"), 10.0)
+    assert not report.fell(report.Measure("a", 13.0, "×"), 10.0)  # nobody knows which way is better
+
+
 @pytest.fixture
 def fake(monkeypatch):
     def run(repeats):

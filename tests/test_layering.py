@@ -17,10 +17,11 @@ LAYERS = [
     "errors",
     "_numerics",
     "pencils",
+    "builders",
     "budgets",
     "penalties",
-    "programs",
     "certificates",
+    "programs",
     "solutions",
     "datasets",
     "models",
@@ -36,13 +37,22 @@ LAYERS = [
     "verify",
     "teach",
     "estimators",
-    "reproduction",
     "plotting",
     "cli",
 ]
 """The rooms from the ground up: each imports only rooms to its left."""
 
-WITHOUT_CVXPY = ["errors", "_numerics", "pencils", "budgets", "penalties", "programs", "certificates", "solutions"]
+WITHOUT_CVXPY = [
+    "errors",
+    "_numerics",
+    "pencils",
+    "builders",
+    "budgets",
+    "penalties",
+    "certificates",
+    "programs",
+    "solutions",
+]
 """The referee and what it stands on."""
 
 HEAVY = ["cvxpy", "scipy.optimize", "sklearn", "matplotlib", "numba", "pandas", "rich"]

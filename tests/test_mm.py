@@ -1,15 +1,16 @@
-"""The driver: stepped by hand, stopped by rule, and never wrong about how it ended."""
+"""The driver: stepped by hand, stopped by rule, never wrong about how it ended, and open to anyone's program."""
 
 import pickle
 from dataclasses import replace
 from itertools import islice
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import referee
 
 from dcgev_cvx import (
+    Certificate,
+    DCGEVError,
     InvalidParameter,
     Pencil,
     SolverFailed,
@@ -21,15 +22,14 @@ from dcgev_cvx import (
     minimize,
     sparse_gev,
 )
-from dcgev_cvx.certificates import Certificate
-from dcgev_cvx.mm import Iterate, lost_digits, result_of
+from dcgev_cvx.certificates import sandwich_violation
 from dcgev_cvx.steps.accelerate import Accelerated
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.step import StepOutput
 
 
 def output(program, y, x):
-    return StepOutput(x, program.g(x, y), mu=0.0, seconds=0.0, residual=0.0, correction=0.0, solver="test")
+    return StepOutput(x, program.g(x, y), solver="test")
 
 
 @pytest.fixture
@@ -47,15 +47,9 @@ def test_a_generator_to_step_by_hand(program):
     assert np.array_equal(first.x, program.start())
     assert first.f == first.g == program.f(first.x)
     assert second.g == program.g(second.x, first.x)
-    assert third.f == program.f(third.x)
     assert first.f >= second.g >= second.f >= third.g >= third.f
     assert np.array_equal(second.x, soft_threshold_step(program, first.x).x)
     assert not third.x.flags.writeable
-
-
-def test_it_never_ends(program):
-    *_, last = islice(iterate(program, soft_threshold_step), 500)
-    assert last.l == 499
 
 
 def test_the_start_is_copied(program):
@@ -66,11 +60,31 @@ def test_the_start_is_copied(program):
     assert x0.flags.writeable
 
 
-# ---- statuses -------------------------------------------------------------------------------------
+def test_a_step_may_use_its_arrays_again(program):
+    """Every iterate is a copy: a step that writes into one buffer changes no history."""
+    buffer = np.zeros(program.pencil.n)
+
+    def economical(program, y):
+        out = soft_threshold_step(program, y)
+        buffer[:] = out.x
+        return replace(out, x=buffer)
+
+    clean, result = minimize(program, soft_threshold_step), minimize(program, economical)
+    assert [point.x.tolist() for point in result.history] == [point.x.tolist() for point in clean.history]
+
+
+def test_a_step_may_return_the_minimiser_alone(program):
+    full = minimize(program, soft_threshold_step)
+    bare = minimize(program, lambda program, y: soft_threshold_step(program, y).x)
+    assert [(point.f, point.g) for point in bare.history] == [(point.f, point.g) for point in full.history]
+    assert bare.solvers == {"<lambda>": full.n_iter}
+
+
+# ---- how a run ends -------------------------------------------------------------------------------
 
 
 def test_statuses_are_sentences_and_only_two_converge():
-    assert len({status.value for status in Status}) == len(Status) == 9
+    assert len({status.value for status in Status}) == len(Status)
     converged = {status for status in Status if status.value.startswith("converged")}
     assert converged == {Status.SMALL_STEP, Status.SMALL_DECREASE}
     assert not any("optimal" in status.value for status in Status)
@@ -82,20 +96,12 @@ def test_small_step(program):
     assert result.converged
     assert result.certificate.passes(1e-2)
     before, after = result.history[-2:]
-    assert np.linalg.norm(after.x - before.x) <= 1e-4
-    assert np.linalg.norm(before.x - result.history[-3].x) > 1e-4
-
-
-def test_a_fixed_point_is_a_small_step_even_of_tolerance_zero():
-    program = SparseGEV(Pencil(np.diag([2.0, 1.0])), 0.0)
-    result = minimize(program, soft_threshold_step, [1.0, 0.0], stop=Stop(step=0.0))
-    assert (result.status, result.n_iter) == (Status.SMALL_STEP, 1)
+    assert np.linalg.norm(after.x - before.x) <= 1e-4 < np.linalg.norm(before.x - result.history[-3].x)
 
 
 def test_small_decrease(program):
     result = minimize(program, soft_threshold_step, stop=Stop(step=0.0, decrease=1e-6, stationarity=1e-2))
     assert result.status is Status.SMALL_DECREASE
-    assert result.converged
     assert result.history[-2].f - result.f <= 1e-6 * program.size(result.x)
 
 
@@ -108,33 +114,23 @@ def test_a_small_step_is_not_convergence_while_the_certificate_fails(program):
 
 def test_out_of_iterations(program):
     result = minimize(program, soft_threshold_step, stop=Stop(max_iter=3))
-    assert result.status is Status.OUT_OF_ITERATIONS
-    assert not result.converged
-    assert result.n_iter == 3
-    assert len(result.history) == 4
+    assert (result.status, result.converged, result.n_iter) == (Status.OUT_OF_ITERATIONS, False, 3)
 
 
 def test_collapsed(program):
     result = minimize(program.with_rho(1e4), soft_threshold_step)
-    assert result.status is Status.COLLAPSED
-    assert not result.converged
+    assert (result.status, result.converged, result.support) == (Status.COLLAPSED, False, ())
     assert not result.x.any()
-    assert result.support == ()
-    assert np.isfinite(result.f)
 
 
 @pytest.mark.parametrize("engine", ["native", "cvxpy"])
-@pytest.mark.parametrize("A", [-0.1 * np.diag(np.arange(1.0, 6.0)), -np.diag([1.0, 1.001, 1.0, 1.0, 1.002])])
-def test_a_run_that_only_shrinks_x_ends_at_zero(A, engine):
+def test_a_run_that_only_shrinks_x_ends_at_zero(engine):
     """A ≺ 0 and no penalty: x⁽ˡ⁾ → 0 by a factor a step, and squares of 1e-160 are no numbers."""
+    A = -0.1 * np.diag(np.arange(1.0, 6.0))
     result = sparse_gev(A, np.diag(np.arange(1.0, 6.0)), rho=0.0, engine=engine, shift="metric")
-    assert result.status is Status.COLLAPSED
+    assert (result.status, result.f) == (Status.COLLAPSED, 0.0)
     assert not result.x.any()
-    assert result.f == 0.0
     assert result.certificate.passes()
-    assert result.n_iter < 200
-    # only the last step begins elsewhere than at the iterate before it, unless it was accelerated
-    assert not result.history[-1].origin.any()
 
 
 def test_a_tiny_start_is_no_end(program):
@@ -145,62 +141,10 @@ def test_a_tiny_start_is_no_end(program):
     assert program.pencil.B_norm(result.x) == pytest.approx(1.0)
 
 
-def test_stopped_by_the_caller(program):
-    seen = []
-
-    def callback(it):
-        seen.append(it.l)
-        return it.l == 4
-
-    result = minimize(program, soft_threshold_step, callback=callback)
-    assert result.status is Status.STOPPED
-    assert not result.converged
-    assert seen == [0, 1, 2, 3, 4]
-    assert result.n_iter == 4
-
-
-@pytest.mark.parametrize("answer", [None, False, 0, 1, "stop", "yes", np.array([1.0, 2.0])])
-def test_only_true_stops(program, answer):
-    result = minimize(program, soft_threshold_step, callback=lambda it: answer)
-    assert result.converged
-
-
-def test_a_callback_does_not_hide_convergence(program):
-    plain = minimize(program, soft_threshold_step)
-    result = minimize(program, soft_threshold_step, callback=lambda it: it.l == plain.n_iter)
-    assert result.status is plain.status
-
-
-def test_an_error_in_the_callback_is_the_callers(program):
-    class MineError(Exception):
-        pass
-
-    def callback(it):
-        raise MineError
-
-    with pytest.raises(MineError):
-        minimize(program, soft_threshold_step, callback=callback)
-
-
 def test_stalled(program):
     """A step that returns y: it does not move, and y is not stationary."""
     result = minimize(program, lambda program, y: output(program, y, y.copy()))
-    assert result.status is Status.STALLED
-    assert not result.converged
-    assert result.n_iter == 1
-
-
-def test_ascent(program):
-    rng = np.random.default_rng(0)
-
-    def worse(program, y):
-        x = rng.standard_normal(13)
-        return output(program, y, x / np.linalg.norm(x))
-
-    result = minimize(program, worse)
-    assert result.status is Status.ASCENT
-    assert not result.converged
-    assert result.history[-1].f > result.history[-2].f
+    assert (result.status, result.converged, result.n_iter) == (Status.STALLED, False, 1)
 
 
 @pytest.mark.parametrize("rise", [1e-12, 1e-9, 1e-3])
@@ -229,11 +173,9 @@ def test_a_failure_keeps_the_history(program):
         return soft_threshold_step(program, y)
 
     result = minimize(program, fails_third)
-    assert result.status is Status.SOLVER_FAILED
-    assert result.message == "step 3: no answer today"
+    assert (result.status, result.message) == (Status.SOLVER_FAILED, "step 3: no answer today")
     assert not result.converged
     assert len(result.history) == 3
-    assert np.array_equal(result.x, result.history[-1].x)
     assert "no answer today" in str(result)
 
 
@@ -246,21 +188,68 @@ def test_a_failure_at_a_stationary_point_is_still_a_failure(program):
     result = minimize(program, fails, stationary)
     assert result.certificate.passes()
     assert result.status is Status.SOLVER_FAILED
-    assert not result.converged
 
 
-def test_a_step_may_use_its_arrays_again(program):
-    """Every iterate is a copy: a step that writes into one buffer changes no history."""
-    buffer = np.zeros(2 * program.pencil.n)
+def test_a_run_that_cannot_pass_says_that_b_has_lost_its_digits():
+    B = np.array([[1.0, 1.0 - 1e-13], [1.0 - 1e-13, 1.0]])
+    along = np.array([1.0, -1.0]) / np.sqrt(2e-13) / 2
+    program = SparseGEV(Pencil(np.eye(2), B), 1e-3)
+    ended = minimize(program, lambda program, y: output(program, y, y), along)
+    assert ended.status is Status.STALLED
+    assert "add a ridge to B" in ended.message
 
-    def economical(program, y):
-        out = soft_threshold_step(program, y)
-        buffer[: len(y)] = out.x
-        return replace(out, x=buffer[: len(y)])
 
-    clean, result = minimize(program, soft_threshold_step), minimize(program, economical)
-    assert result.status is clean.status
-    assert [point.x.tolist() for point in result.history] == [point.x.tolist() for point in clean.history]
+# ---- stop rules and callbacks are values ----------------------------------------------------------
+
+
+def test_a_callback_stops_the_run(program):
+    seen = []
+
+    def callback(point):
+        seen.append(point.l)
+        return np.True_ if point.l == 4 else None
+
+    result = minimize(program, soft_threshold_step, callback=callback)
+    assert (result.status, result.converged, seen) == (Status.STOPPED, False, [0, 1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("answer", [None, False, 0, 1, "stop", np.array([1.0, 2.0])])
+def test_only_true_stops(program, answer):
+    assert minimize(program, soft_threshold_step, callback=lambda point: answer).converged
+
+
+def test_any_function_is_a_stop_rule(program):
+    def at_eight_nonzeros(program, before, after):
+        return Status.STOPPED if np.count_nonzero(after.x) <= 8 < np.count_nonzero(before.x) else None
+
+    result = minimize(program, soft_threshold_step, stop=at_eight_nonzeros)
+    assert result.status is Status.STOPPED
+    assert len(result.support) <= 8
+
+
+@pytest.mark.parametrize("stop", [3, "soon", Stop, lambda program, before, after: "soon"], ids=str)
+def test_what_is_no_stop_rule(program, stop):
+    with pytest.raises(InvalidParameter, match=r"stop must be a Stop|the stop rule must return a Status"):
+        minimize(program, soft_threshold_step, stop=stop)
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"max_iter": 0}, "max_iter = 0 must be a whole number of at least 1"),
+        ({"max_iter": 2.5}, "max_iter = 2.5"),
+        ({"step": -1.0}, "step = -1 is out of range"),
+        ({"decrease": float("nan")}, "decrease = nan is not finite"),
+        ({"stationarity": None}, "stationarity = None is not a real number"),
+    ],
+)
+def test_bad_settings_of_the_stop_rule(settings, text):
+    with pytest.raises(InvalidParameter) as caught:
+        Stop(**settings)
+    assert text in str(caught.value)
+
+
+# ---- wrong steps are seen -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("wrapper", [lambda step: step, Accelerated])
@@ -271,7 +260,8 @@ def test_a_step_may_use_its_arrays_again(program):
         lambda out: (out.x,),
         lambda out: replace(out, x=out.x.tolist()),
         lambda out: replace(out, x=out.x[:-1]),
-        lambda out: replace(out, x=np.longdouble("1e400") * out.x.astype(np.longdouble)),
+        lambda out: out.x * np.nan,
+        lambda out: replace(out, origin=out.x[:-1]),
     ],
 )
 def test_what_is_no_step_ends_the_run(program, wrapper, spoilt):
@@ -281,32 +271,7 @@ def test_what_is_no_step_ends_the_run(program, wrapper, spoilt):
     assert len(result.history) == 1
 
 
-@pytest.mark.parametrize("spoilt", [lambda x: x.tolist(), lambda x: x[:-1], lambda x: np.nan * x])
-def test_an_origin_that_is_none_ends_the_run(program, spoilt):
-    def wrong(program, y):
-        out = soft_threshold_step(program, y)
-        return replace(out, origin=spoilt(out.x))
-
-    for step in (wrong, Accelerated(wrong)):
-        result = minimize(program, step)
-        assert result.status is Status.SOLVER_FAILED
-        assert len(result.history) == 1
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.longdouble])
-def test_iterates_are_of_double_precision(program, dtype):
-    def other(program, y):
-        out = soft_threshold_step(program, y)
-        return replace(out, x=out.x.astype(dtype))
-
-    result = minimize(program, Accelerated(other), stop=Stop(max_iter=4))
-    assert {point.x.dtype for point in result.history} == {np.dtype(np.float64)}
-
-
-# ---- wrong steps are seen -------------------------------------------------------------------------
-
-
-def test_a_step_that_minimises_half_way_is_seen_by_no_sandwich_but_ends_right(program):
+def test_a_damped_step_ends_at_a_stationary_point_too(program):
     """Any step that lowers g keeps the sandwich: damped MM is slower, and still ends at a stationary point."""
 
     def damped(program, y):
@@ -318,7 +283,7 @@ def test_a_step_that_minimises_half_way_is_seen_by_no_sandwich_but_ends_right(pr
     assert result.converged == certify(program, result.x).passes()
 
 
-def test_a_surrogate_above_f_is_seen(program):
+def test_a_leap_over_the_minimiser_is_seen(program):
     """f falls but g(x⁺, x) > f(x): no MM step, and the sandwich says so."""
 
     def leap(program, y):
@@ -328,7 +293,6 @@ def test_a_surrogate_above_f_is_seen(program):
 
     result = minimize(program, leap, stop=Stop(max_iter=50))
     assert result.certificate.sandwich > 1e-9
-    assert not result.certificate.passes()
     assert not result.converged
 
 
@@ -341,10 +305,9 @@ def test_a_surrogate_above_f_is_seen(program):
         lambda program, y: y / np.linalg.norm(y),
         lambda program, y: np.roll(y, 1),
         lambda program, y: 2.0 * y,
-        lambda program, y: np.full(13, np.nan),
         lambda program, y: np.full(13, np.inf),
     ],
-    ids=["half and flipped", "no penalty", "triple penalty", "stale", "rolled", "infeasible", "nan", "inf"],
+    ids=["half and flipped", "no penalty", "triple penalty", "stale", "rolled", "infeasible", "inf"],
 )
 def test_no_wrong_step_converges_to_a_wrong_point(program, wrong):
     with np.errstate(all="ignore"):
@@ -352,8 +315,12 @@ def test_no_wrong_step_converges_to_a_wrong_point(program, wrong):
     if result.converged:
         assert referee.stationarity(program.pencil.A, None, result.x, rho=1.0, eps=1e-2) <= 1e-6
         assert program.violation(result.x) <= 1e-9
-    else:
-        assert result.status not in (Status.SMALL_STEP, Status.SMALL_DECREASE)
+
+
+@pytest.mark.parametrize("step", [Accelerated, 3.0, None, "closed"], ids=str)
+def test_what_is_no_step(program, step):
+    with pytest.raises(InvalidParameter, match=r"step must be a function called as step\(program, y\)"):
+        iterate(program, step)
 
 
 # ---- the result -----------------------------------------------------------------------------------
@@ -368,70 +335,185 @@ def test_the_result_says_it_all(program):
     assert text.startswith("converged: ")
     assert "topdiam" in text
     assert "stationarity" in text
-    many = minimize(SparseGEV(Pencil(referee.random_pencil(0, 15)[0]), 0.0), soft_threshold_step)
-    assert " …" in str(many)
 
 
 def test_results_pickle_to_the_same_bits(program):
     result = minimize(program, soft_threshold_step)
     copy = pickle.loads(pickle.dumps(result))
     assert np.array_equal(copy.x, result.x)
-    assert copy.status is result.status
-    assert copy.certificate == result.certificate
-    assert [it.f for it in copy.history] == [it.f for it in result.history]
+    assert (copy.status, copy.certificate) == (result.status, result.certificate)
+    assert [point.f for point in copy.history] == [point.f for point in result.history]
     assert copy.program.f(copy.x) == result.f
 
 
 def test_descent_along_many_runs():
-    for seed in range(20):
+    for seed in range(8):
         A = referee.random_pencil(seed, 7, indefinite=seed % 2 == 0)[0]
         for eps in (1.0, 1e-4, 2.2e-16):
             program = SparseGEV(Pencil(A), 0.5, eps)
             result = minimize(program, soft_threshold_step, referee.start(seed, None, 7, zeros=1))
             assert result.certificate.sandwich <= 1e-12
-            assert result.status in (
-                Status.SMALL_STEP,
-                Status.SMALL_DECREASE,
-                Status.COLLAPSED,
-                Status.OUT_OF_ITERATIONS,
-            )
+            ends = (Status.SMALL_STEP, Status.SMALL_DECREASE, Status.COLLAPSED, Status.OUT_OF_ITERATIONS)
+            assert result.status in ends
+
+
+# ---- programs of others ---------------------------------------------------------------------------
+
+
+class Capped:
+    """min Σ min((xᵢ − bᵢ)², 1) + ½‖x‖²: the documented methods and nothing else."""
+
+    b = np.array([0.4, -0.3, 2.0, 9.0])
+
+    def start(self, x0=None):
+        return np.zeros(4) if x0 is None else np.asarray(x0, dtype=float)
+
+    def f(self, x):
+        return float(np.minimum((x - self.b) ** 2, 1.0).sum() + 0.5 * x @ x)
+
+    def g(self, x, y):
+        near = np.abs(y - self.b) < 1.0  # the tangent of t ↦ min(t, 1) at t = (yᵢ − bᵢ)²
+        return float(np.where(near, (x - self.b) ** 2, 1.0).sum() + 0.5 * x @ x)
+
+    def size(self, x):
+        return self.f(x)
+
+    def certify(self, x, history=()):
+        near = np.abs(x - self.b) < 1.0
+        gradient = np.where(near, 2.0 * (x - self.b), 0.0) + x
+        return Certificate(0.0, float(np.abs(gradient).max()), 0.0, sandwich_violation(self, history), 0)
+
+
+def step_of_capped(program, y):
+    near = np.abs(y - program.b) < 1.0
+    return np.where(near, 2.0 * program.b / 3.0, 0.0)
+
+
+class Whole(Capped):
+    """With every optional method too."""
+
+    def __init__(self, kept=range(4)):
+        self.kept = list(kept)
+        self.b = Capped.b[self.kept]
+
+    def start(self, x0=None):
+        return np.ones(4) if x0 is None else np.asarray(x0, dtype=float)
+
+    def project(self, x):
+        return x
+
+    def restrict(self, support):
+        return Whole([self.kept[i] for i in support])
+
+    def zeros_stay(self, y):
+        return bool(np.all(np.abs(self.b[y == 0.0]) > 1.0))
+
+    def norm(self, x):
+        return float(np.abs(x).max())
+
+    def name(self, i):
+        return "abcd"[self.kept[i]]
+
+
+@pytest.mark.parametrize("wrap", [lambda step: step, Accelerated])
+def test_a_program_with_the_documented_methods_and_nothing_else(wrap):
+    first, second = islice(iterate(Capped(), wrap(step_of_capped)), 2)
+    assert (first.l, second.x[0]) == (0, pytest.approx(0.8 / 3.0))
+    result = minimize(Capped(), wrap(step_of_capped))
+    assert result.converged
+    assert result.certificate.passes()
+    assert result.x == pytest.approx([0.8 / 3.0, -0.2, 0.0, 0.0])
+    assert "2 nonzeros: x1, x2" in str(result)
+
+
+def test_with_the_optional_methods_it_extrapolates_shrinks_and_has_names():
+    halfway = minimize(Whole(), lambda program, y: 0.5 * (y + step_of_capped(program, y)), stop=Stop(step=1e-6))
+    plain, small = minimize(Whole(), step_of_capped), minimize(Whole(), step_of_capped, shrink=True)
+    assert np.array_equal(small.x, plain.x)
+    assert [point.f for point in small.history] == pytest.approx([point.f for point in plain.history], rel=1e-15)
+    assert small.certificate == plain.certificate
+    assert [point.work for point in small.history] == [0.0, 1.0, 1.0, 0.5]
+    assert "a, b" in str(small)
+    quick = minimize(Whole(), Accelerated(lambda program, y: 0.5 * (y + step_of_capped(program, y))))
+    assert quick.converged
+    assert quick.n_iter < halfway.n_iter
+    assert any(point.origin is not None for point in quick.history)
+
+
+def test_shrinking_needs_its_methods():
+    with pytest.raises(InvalidParameter, match=r"shrink=True needs a program with the method restrict\(support\)"):
+        minimize(Capped(), step_of_capped, shrink=True)
+
+
+def test_a_surrogate_that_does_not_majorise_is_no_convergence():
+    """g lies below f, so that its minimiser is no minimiser of f: the sandwich shows it, and the status says so."""
+
+    class Below(Capped):
+        def g(self, x, y):
+            return super().g(x, y) - 0.1 * float(np.sum((x - y) ** 2))
+
+    class Silent(Below):
+        def certify(self, x, history=()):
+            return super().certify(x)
+
+    for program in (Below(), Silent()):
+        result = minimize(program, step_of_capped)
+        assert result.status is Status.NOT_MAJORISED
+        assert not result.converged
+        assert sandwich_violation(program, result.history) > 1e-3
+
+
+@pytest.mark.parametrize("method", ["start", "f", "g", "size", "certify"])
+def test_a_missing_method_is_named(method):
+    class Mine(Capped):
+        pass
+
+    setattr(Mine, method, None)
+    for run in (iterate, minimize):
+        with pytest.raises(InvalidParameter, match=rf"got Mine without {method}\("):
+            run(Mine(), step_of_capped)
 
 
 @pytest.mark.parametrize(
-    ("settings", "text"),
+    ("method", "answer", "text"),
     [
-        ({"max_iter": 0}, "max_iter = 0 must be a whole number of at least 1"),
-        ({"max_iter": 2.5}, "max_iter = 2.5"),
-        ({"max_iter": True}, "max_iter = True"),
-        ({"max_iter": "10"}, "max_iter = '10'"),
-        ({"step": -1.0}, "step = -1 is out of range"),
-        ({"decrease": float("nan")}, "decrease = nan is not finite"),
-        ({"stationarity": None}, "stationarity = None is not a real number"),
+        ("start", np.array([0.0, np.nan]), "Mine.start(x0) must return a finite vector; got array([ 0., nan])"),
+        ("start", np.eye(2), "Mine.start(x0) must return a finite vector"),
+        ("start", "x", "Mine.start(x0) must return a finite vector; got 'x'"),
+        ("f", np.nan, "Mine.f(x) must return a number; got nan"),
+        ("f", np.zeros(4), "Mine.f(x) must return a number; got array"),
+        ("f", None, "Mine.f(x) must return a number; got None"),
+        ("g", np.nan, "Mine.g(x, y) must return a number; got nan"),
+        ("size", None, "Mine.size(x) must return a number; got None"),
+        ("certify", None, "Mine.certify(x, history) must return a Certificate; got None"),
+        ("certify", True, "Mine.certify(x, history) must return a Certificate; got True"),
     ],
 )
-def test_bad_stop_rules(settings, text):
+def test_a_method_that_returns_something_else_is_named(method, answer, text):
+    Mine = type("Mine", (Capped,), {method: lambda self, *given: answer})
     with pytest.raises(InvalidParameter) as caught:
-        Stop(**settings)
+        minimize(Mine(), step_of_capped, stop=Stop(decrease=1e-9))
     assert text in str(caught.value)
 
 
-def test_a_numpy_true_stops_the_run(pitprops):
-    from dcgev_cvx import Status, dc_pca
+@pytest.mark.parametrize("program", [SparseGEV, Pencil(np.eye(2)), None, 3.0], ids=repr)
+def test_what_is_no_program(program):
+    for run in (iterate, minimize):
+        with pytest.raises(InvalidParameter, match="program must be a SparseGEV, SparseFDA, DCProgram or an object"):
+            run(program, soft_threshold_step)
 
-    run = dc_pca(pitprops, rho=4.84, callback=lambda point: (point.x != 0).sum() <= 8)
-    assert run.status is Status.STOPPED
 
+def test_an_error_in_the_users_code_is_the_users(program):
+    class MineError(Exception):
+        pass
 
-def test_shrinking_changes_no_iterate(pitprops):
-    program = SparseGEV(pitprops, 4.84)
-    plain = minimize(program, soft_threshold_step, stop=Stop(max_iter=40))
-    small = minimize(program, soft_threshold_step, stop=Stop(max_iter=40), shrink=True)
-    assert (small.status, small.n_iter, small.support) == (plain.status, plain.n_iter, plain.support)
-    for one, other in zip(plain.history, small.history, strict=True):
-        assert (one.l, one.x.shape) == (other.l, other.x.shape)
-        assert np.allclose(one.x, other.x, rtol=1e-9, atol=1e-12)
-        assert (one.f, one.g) == (pytest.approx(other.f, rel=1e-12), pytest.approx(other.g, rel=1e-12))
-    assert small.passes < plain.passes
+    def raises(*given):
+        raise MineError
+
+    assert not issubclass(MineError, DCGEVError)
+    for settings in ({"callback": raises}, {"stop": raises}):
+        with pytest.raises(MineError):
+            minimize(program, soft_threshold_step, **settings)
 
 
 def test_shrinking_at_the_first_point_keeps_the_start(pitprops):
@@ -440,75 +522,3 @@ def test_shrinking_at_the_first_point_keeps_the_start(pitprops):
     small = minimize(program, soft_threshold_step, x0, shrink=True)
     assert np.array_equal(small.history[0].x, x0)
     assert [point.l for point in small.history] == list(range(small.n_iter + 1))
-    unit = minimize(program, soft_threshold_step, np.eye(13)[4], shrink=True)
-    assert unit.support == (4,)
-
-
-def test_the_defaults_of_the_stop_rule():
-    assert (Stop().max_iter, Stop().step, Stop().decrease, Stop().stationarity) == (1000, 1e-10, 0.0, 1e-6)
-
-
-def test_the_start_has_no_multiplier_and_took_no_time(program):
-    start = next(iterate(program, soft_threshold_step))
-    assert (start.mu, start.seconds, start.residual, start.work) == (0.0, 0.0, 0.0, 0.0)
-
-
-@pytest.mark.parametrize("step", [Accelerated, 3.0, None, "closed"], ids=str)
-def test_what_is_no_step(program, step):
-    with pytest.raises(InvalidParameter, match=r"step must be a function called as step\(program, y\)"):
-        iterate(program, step)
-
-
-def test_what_is_no_program(pitprops):
-    with pytest.raises(InvalidParameter, match="program must be a SparseGEV, SparseFDA or DCProgram; got Pencil"):
-        iterate(pitprops, soft_threshold_step)
-
-
-@pytest.mark.parametrize(("n", "more"), [(12, False), (13, True)])
-def test_twelve_names_are_printed(n, more):
-    result = minimize(SparseGEV(Pencil(np.ones((n, n)) + np.eye(n)), 0.0), soft_threshold_step)
-    assert len(result.support) == n
-    assert ("x12 …" in str(result)) is more
-    assert "x13" not in str(result)
-
-
-def test_f_that_stays_exactly_the_same_has_stopped_decreasing(program):
-    x = minimize(program, soft_threshold_step).x
-    turned = minimize(program, lambda program, y: replace(output(program, -y, -y), origin=-y), x)
-    assert (turned.status, turned.n_iter) == (Status.SMALL_DECREASE, 1)
-
-
-def test_only_the_second_step_from_a_point_that_is_zero_up_to_rounding_ends_at_zero():
-    program = SparseGEV(Pencil(-np.eye(2)), 0.0)
-    start, first, last = islice(iterate(program, lambda program, y: output(program, y, y / 2), [1e-20, 0.0]), 3)
-    assert [point.solver for point in (start, first, last)] == ["", "test", "none"]
-    assert first.x[0] == 0.5e-20
-    assert not last.x.any()
-    assert (last.mu, last.seconds, last.f, last.g) == (0.0, 0.0, 0.0, 0.0)
-    assert np.array_equal(last.origin, last.x)
-
-
-def test_a_run_that_cannot_pass_says_that_b_has_lost_its_digits():
-    B = np.array([[1.0, 1.0 - 1e-13], [1.0 - 1e-13, 1.0]])
-    program = SparseGEV(Pencil(np.eye(2), B), 1e-3)
-    along = np.array([1.0, -1.0]) / np.sqrt(2e-13) / 2
-    ended = minimize(program, lambda program, y: output(program, y, y), along)
-    assert ended.status is Status.STALLED
-    assert "add a ridge to B" in ended.message
-    assert (
-        minimize(SparseGEV(Pencil(np.eye(2)), 1e-3), lambda program, y: output(program, y, y), [0.5, 0.1]).message == ""
-    )
-
-
-@pytest.mark.parametrize(("sandwich", "status"), [(1e-9, Status.SMALL_STEP), (1.01e-9, Status.ASCENT)])
-def test_a_run_is_called_an_ascent_exactly_where_its_certificate_fails_by_the_sandwich(sandwich, status):
-    certificate = Certificate(0.0, 0.0, 0.0, sandwich, 0)
-    judged = SimpleNamespace(certify=lambda x, history: certificate)
-    result = result_of(judged, [Iterate(0, np.ones(1), 0.0, 0.0, 0.0, 0.0)], Status.SMALL_STEP)
-    assert result.status is status
-    assert result.converged == certificate.passes()
-
-
-def test_digits_are_called_lost_above_a_ten_millionth():
-    for lost, words in ((1e-7, False), (1.5e-7, True)):
-        assert bool(lost_digits(SimpleNamespace(rounding=lambda _, lost=lost: lost), None)) == words

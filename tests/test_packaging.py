@@ -39,8 +39,7 @@ def test_the_first_block_under_the_heading_is_one_command(heading, last):
     ("hidden", "command", "remedy"),
     [
         ("matplotlib", "path pitprops --plot path.png", "pip install 'dcgev-cvx[plot]'"),
-        ("matplotlib", "reproduce table1 --out results", "pip install 'dcgev-cvx[reproduce]'"),
-        ("joblib", "reproduce table1 --out results --jobs 2", "pip install 'dcgev-cvx[reproduce]'"),
+        ("joblib", "study gaussian --n 8 -k 2 --jobs 2", "pip install 'dcgev-cvx[study]'"),
         ("marimo", "lab step", "pip install 'dcgev-cvx[lab]'"),
         ("ecos", "solve pitprops --rho 4.84 --solver ecos", "pip install ecos"),
     ],

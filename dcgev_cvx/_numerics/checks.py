@@ -47,23 +47,36 @@ def largest(array: Matrix) -> float:
 
 
 def as_real(data: Any, what: str, error: InputError, order: Literal["C", "F"] = "C") -> Matrix:
-    """A float64 copy of an array, nested list, pandas frame or sparse matrix of finite real numbers."""
+    """A float64 copy of an array, nested list, frame or sparse matrix of finite real numbers."""
     data = dense(data, what, error)
-    check_masks(data, what, error)
-    raw = as_array(data, what, error)
-    if raw.dtype.kind == "c":
-        raise error(f"{what} is complex: only real numbers are supported. Pass {what}.real if that is what you mean.")
-    if raw.dtype.kind not in "fiub" and (raw.dtype.kind != "O" or raw.ndim == 0 or holds_other(raw.flat)):
-        raise error(f"{what} = {shown(data)} is not an array of real numbers: its dtype is {raw.dtype}. Convert it.")
-    try:
-        with np.errstate(over="ignore"):  # a long double beyond the range of doubles is reported as infinite
-            array = np.array(raw, dtype=np.float64, order=order, copy=True, subok=False)
-    except Exception as cause:  # whatever the __float__ of an entry raises
-        raise error(f"{what} has entries that are not numbers: {cause}") from cause
-    bad = int(array.size - np.count_nonzero(np.isfinite(array)))
-    if bad:
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise error(f"{what} has {bad} entries that are NaN or infinite, the first at {where}: {array[where]}.")
+    if np.ma.is_masked(data):
+        raise error(f"{what} has {int(np.ma.count_masked(data))} masked entries: fill or drop them first.")
+    names = column_names(data)
+    if is_frame(data):
+        raw = np.empty(data.shape)
+        for j, column in enumerate(numeric_columns(frame_columns(data), what, error, names)):
+            raw[:, j] = column
+    else:
+        raw = as_array(data, what, error)
+        if raw.dtype.kind == "O" and raw.ndim == 2 and raw.size:
+            raw = np.column_stack(numeric_columns(list(raw.T), what, error, names))
+        if raw.dtype.kind == "c":
+            raise error(f"{what} is complex: only real numbers are supported. Pass {what}.real if you mean that.")
+        if raw.dtype.kind not in "fiub" and not (raw.dtype.kind == "O" and raw.ndim == 1 and is_numeric(raw)):
+            raise error(
+                f"{what} = {shown(data)} is not an array of real numbers: its dtype is {raw.dtype}. Convert it."
+            )
+    with np.errstate(over="ignore"):  # a long double beyond the range of doubles is reported as infinite
+        array = np.array(raw, dtype=np.float64, order=order, copy=True, subok=False)
+    finite = np.isfinite(array)
+    if not finite.all():
+        count = int(array.size - np.count_nonzero(finite))
+        bad = np.flatnonzero(~finite.all(axis=tuple(range(array.ndim - 1))))
+        place = f"in column(s) {some_of(bad.tolist(), names)}" if array.ndim > 1 else f"the first at {bad[0]}"
+        raise error(
+            f"{what} has {count} entries that are NaN or infinite, {place}: "
+            "drop those rows or columns, or fill the gaps."
+        )
     return array
 
 
@@ -75,19 +88,48 @@ def as_array(data: Any, what: str, error: InputError = InvalidParameter) -> NDAr
         raise error(f"{what} cannot be read as an array: {cause}") from cause
 
 
-def check_masks(data: Any, what: str, error: InputError = InvalidParameter) -> None:
-    """Raise for masked entries, also of masked rows in a list and of a Dask array: NumPy would drop their masks."""
-    data = data.compute() if isinstance(getattr(data, "_meta", None), np.ma.MaskedArray) else data
-    parts = data if isinstance(data, (list, tuple)) else (data,)
-    masked = sum(int(np.ma.count_masked(part)) for part in parts if np.ma.is_masked(part))
-    if masked:
-        raise error(f"{what} has {masked} masked entries: fill or drop them first.")
+def is_frame(data: Any) -> bool:
+    """Is it a table of columns, each of its own type, of pandas, polars, pyarrow or another library?"""
+    named = hasattr(data, "columns") or hasattr(data, "column_names")
+    return named and not isinstance(data, np.ndarray) and len(getattr(data, "shape", ())) == 2
 
 
-def holds_other(entries: Iterable[Any]) -> bool:
-    """Is one of the objects text, a date or a complex number, which NumPy would convert to a float?"""
+def frame_columns(data: Any) -> list[NDArray[Any]]:
+    """The columns of a frame as NumPy reads them: dates as dates, and text as text."""
+    if hasattr(data, "iloc"):
+        return [np.asarray(data.iloc[:, j]) for j in range(data.shape[1])]  # names may repeat
+    return [np.asarray(data[name]) for name in labels(data, 1)]
+
+
+def numeric_columns(
+    columns: Sequence[NDArray[Any]], what: str, error: InputError, names: Sequence[str] | None
+) -> list[NDArray[Any]]:
+    """The columns as numbers; an error that names those which are none."""
+    bad = [j for j, column in enumerate(columns) if column.dtype.kind not in "fiub" and not is_numeric(column)]
+    if bad:
+        raise error(
+            f"{what} has {len(bad)} column(s) that are not numbers: {some_of(bad, names)}. "
+            "Drop them or encode them, e.g. one 0/1 column per category."
+        )
+    return [column if column.dtype.kind != "O" else column.astype(np.float64) for column in columns]
+
+
+def is_numeric(column: NDArray[Any]) -> bool:
+    """Are all objects of a column numbers? Text is not, even when it spells one; nor are dates."""
+    if column.dtype.kind != "O":
+        return False
+    try:
+        column.astype(np.float64)
+    except Exception:  # whatever the __float__ of an entry raises
+        return False
     other = (str, bytes, complex, np.complexfloating, np.datetime64, np.timedelta64)
-    return any(isinstance(entry, other) for entry in entries)
+    return not any(isinstance(entry, other) for entry in column)
+
+
+def some_of(columns: Sequence[int], names: Sequence[str] | None) -> str:
+    """At most ten columns by name or position."""
+    text = ", ".join(str(j) if names is None else repr(names[j]) for j in columns[:10])
+    return text + (f" and {len(columns) - 10} more" if len(columns) > 10 else "")
 
 
 def dense(data: Any, what: str, error: InputError) -> Any:
@@ -107,15 +149,17 @@ def check_bytes(shape: Sequence[int], what: str, remedy: str, error: InputError 
 
 
 def labels(data: Any, axis: int) -> list[Any]:
-    """The labels of the rows (axis 0) or columns (1) of a pandas or xarray object; [] for anything else."""
+    """The labels of the rows (axis 0) or columns (1) of a frame or xarray object; [] for anything else."""
     indexes, dims = getattr(data, "indexes", {}), getattr(data, "dims", ())  # of xarray, by dimension
     if indexes and isinstance(dims, tuple) and axis < len(dims):
         return listed(indexes.get(dims[axis]))
+    if axis == 1 and hasattr(data, "column_names"):  # of pyarrow, whose columns are data
+        return listed(data.column_names)
     return listed(getattr(data, ("index", "columns")[axis], None))
 
 
 def column_names(data: Any) -> tuple[str, ...] | None:
-    """The columns of a pandas or xarray object as strings; None for anything else."""
+    """The columns of a frame or xarray object as strings; None for anything else."""
     return tuple(map(str, labels(data, 1))) or None
 
 

@@ -3,7 +3,6 @@
 Nothing is imputed, encoded or dropped. An error names the columns that cannot be used.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ from ..errors import InvalidParameter, InvalidPencil
 from . import checks
 from .checks import LARGEST_POWER, UNIT_ROUNDOFF, Index, Matrix, Vector, frozen
 from .factors import Factor
+from .gram import spread
 
 
 @dataclass(frozen=True)
@@ -32,20 +32,9 @@ class Table:
         """The number of variables."""
         return self.X.shape[1]
 
-    def spread(self) -> tuple[Vector, Vector]:
-        """Each column's mean and standard deviation (divided by m), the latter exactly 0 for a constant column.
-
-        A column counts as constant when its deviation is within 4u√m of its largest modulus: the mean of m copies
-        of 0.1 need not be 0.1 in floating point.
-        """
-        mean = self.X.mean(axis=0)
-        deviation = np.sqrt(np.mean((self.X - mean) ** 2, axis=0))
-        rounding = 4.0 * UNIT_ROUNDOFF * np.sqrt(self.m) * np.max(np.abs(self.X), axis=0)
-        return mean, np.where(deviation <= rounding, 0.0, deviation)
-
     def centred(self) -> Matrix:
         """(X − mean)/√m, whose Gram matrix is the covariance; exactly zero in a constant column."""
-        mean, deviation = self.spread()
+        mean, deviation = spread(self.X)
         return np.where(deviation > 0.0, self.X - mean, 0.0) / np.sqrt(self.m)
 
     def shrinkage(self) -> float:
@@ -54,7 +43,7 @@ class Table:
         λ = Σ Var(rᵢⱼ)/Σ rᵢⱼ² over i ≠ j (Schäfer and Strimmer 2005), the variances estimated from the samples. It is
         kept between 1/m and 1 − 1/m: the first makes a singular matrix invertible, the second keeps λ/(1 − λ) finite.
         """
-        mean, deviation = self.spread()
+        mean, deviation = spread(self.X)
         Z = (self.X - mean) / np.where(deviation > 0.0, deviation, np.inf)
         squares = Z * Z
         correlations = float(np.sum((Z @ Z.T) ** 2) - np.sum(np.sum(squares, axis=0) ** 2)) / self.m**2
@@ -82,7 +71,7 @@ class Labels:
 
 
 def read_table(data: Any, what: str = "X", *, least: int = 2) -> Table:
-    """A table of at least `least` samples from an array, nested list, pandas frame or SciPy sparse matrix.
+    """A table of at least `least` samples from an array, nested list, frame or SciPy sparse matrix.
 
     >>> from dcgev_cvx._numerics.data_tables import read_table
     >>> read_table([[1.0, float("nan")], [2.0, 3.0]])  # doctest: +ELLIPSIS
@@ -90,7 +79,7 @@ def read_table(data: Any, what: str = "X", *, least: int = 2) -> Table:
     dcgev_cvx.errors.InvalidParameter: X has 1 entries that are NaN or infinite, ...
     """
     names = checks.column_names(data)
-    array = as_table(data, what, names)
+    array = checks.as_real(data, what, InvalidParameter)
     if array.ndim != 2 or array.shape[1] == 0:
         raise InvalidParameter(f"{what} must be a samples × variables table, got shape {array.shape}.")
     if array.shape[0] < least:
@@ -101,48 +90,6 @@ def read_table(data: Any, what: str = "X", *, least: int = 2) -> Table:
     if size and not 10.0**-LARGEST_POWER <= size <= 10.0**LARGEST_POWER:
         raise InvalidParameter(f"{what} has entries of size {size:.1e}, whose squares cannot be summed: rescale it.")
     return Table(frozen(array), checks.checked_names(names, array.shape[1]))
-
-
-def as_table(data: Any, what: str, names: Sequence[str] | None) -> Matrix:
-    """A float64 copy; the errors name the columns that are not numbers, or not finite."""
-    if hasattr(data, "iloc") and data.ndim == 2:
-        check_columns([data.iloc[:, j] for j in range(data.shape[1])], what, names)
-        data = data.to_numpy(dtype=np.float64, na_value=np.nan)
-    elif isinstance(data, np.ndarray) and data.dtype.kind == "O" and data.ndim == 2:
-        check_columns(list(data.T), what, names)
-    raw = checks.dense(data, what, InvalidParameter)
-    if isinstance(raw, np.ndarray) and raw.ndim == 2 and raw.dtype.kind == "f" and not np.all(np.isfinite(raw)):
-        bad = np.count_nonzero(~np.isfinite(raw), axis=0)
-        raise InvalidParameter(
-            f"{what} has {int(bad.sum())} entries that are NaN or infinite, in column(s) "
-            f"{some_of([int(j) for j in np.flatnonzero(bad)], names)}: drop those rows or columns, or fill the gaps."
-        )
-    return checks.as_real(raw, what, InvalidParameter)
-
-
-def check_columns(columns: Sequence[Any], what: str, names: Sequence[str] | None) -> None:
-    """Raise an error that names the columns which are not numbers."""
-    bad = [j for j, column in enumerate(columns) if column.dtype.kind not in "fiub" and not is_numeric(column)]
-    if bad:
-        raise InvalidParameter(
-            f"{what} has {len(bad)} column(s) that are not numbers: {some_of(bad, names)}. "
-            "Drop them or encode them, e.g. one 0/1 column per category."
-        )
-
-
-def is_numeric(column: Any) -> bool:
-    """Are all entries of an object column numbers? Text is not, even when it spells one; nor are dates."""
-    try:
-        list(map(float, column))
-    except Exception:  # whatever the __float__ of an entry raises
-        return False
-    return not checks.holds_other(column)
-
-
-def some_of(columns: list[int], names: Sequence[str] | None) -> str:
-    """At most ten columns by name or position."""
-    text = ", ".join(str(j) if names is None else repr(names[j]) for j in columns[:10])
-    return text + (f" and {len(columns) - 10} more" if len(columns) > 10 else "")
 
 
 def read_labels(y: Any, m: int) -> Labels:
@@ -255,12 +202,12 @@ def reason(S: Matrix, table: Table, what: str) -> str:
     """Why S is singular: no variance, equal columns, too few samples, or linear dependence."""
     flat = np.flatnonzero(np.diagonal(S) <= 1e-28 * np.max(np.diagonal(S), initial=0.0))
     if len(flat):
-        return f"{what} is singular: column(s) {some_of(flat.tolist(), table.names)} have no variance."
+        return f"{what} is singular: column(s) {checks.some_of(flat.tolist(), table.names)} have no variance."
     root = np.sqrt(np.diagonal(S))
     # a correlation within 1e-10 of ±1
     twins = np.argwhere(np.triu(np.abs(S) >= (1.0 - 1e-10) * np.outer(root, root), 1))
     if len(twins):
-        first, second = (some_of([int(j)], table.names) for j in twins[0])
+        first, second = (checks.some_of([int(j)], table.names) for j in twins[0])
         return f"{what} is singular: columns {first} and {second} are the same up to scale."
     if table.m <= table.n:
         return f"{what} is singular: {table.m} samples cannot span {table.n} variables."

@@ -39,11 +39,11 @@ def require(package: str, extra: str) -> Any:
     Examples
     --------
     >>> from dcgev_cvx._numerics.extras import require
-    >>> require("json", "reproduce").dumps([1])
+    >>> require("json", "study").dumps([1])
     '[1]'
-    >>> require("absent", "reproduce")
+    >>> require("absent", "study")
     Traceback (most recent call last):
-    dcgev_cvx.errors.MissingPackage: This feature needs the package absent: pip install 'dcgev-cvx[reproduce]'.
+    dcgev_cvx.errors.MissingPackage: This feature needs the package absent: pip install 'dcgev-cvx[study]'.
     """
     state = random.getstate()
     try:

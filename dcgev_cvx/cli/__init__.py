@@ -23,8 +23,11 @@ from .._numerics.text_tables import printable
 from ..errors import DCGEVError, InvalidParameter, nearest
 from .console import summary
 
-COMMANDS = ("compare", "solve", "path", "reproduce", "solvers", "verify", "vectors", "agreement", "lab", "exercise")
+COMMANDS = ("compare", "study", "solve", "path", "library", "verify", "vectors", "lab", "exercise")
 """The commands in the order of the help text; COMMAND is in the module COMMAND_command."""
+
+
+TOP_OPTIONS = ("--help", "--version", "-h")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -77,6 +80,10 @@ def parsed(words: list[str]) -> argparse.Namespace:
     if words and not words[0].startswith("-") and words[0] not in COMMANDS:
         raise InvalidParameter(f"there is no command {words[0]!r}; {nearest(words[0], COMMANDS)}")
     words = words or ["--help"]
+    if words[0].startswith("-") and words[0] not in TOP_OPTIONS:
+        hint = nearest(words[0], TOP_OPTIONS)
+        hint = hint if hint.startswith("did") else f"a command comes first, as in `dcgev compare {words[0]} …`."
+        raise InvalidParameter(f"dcgev has no option {words[0]!r}: {hint}")
     args, unknown = parser(words[0]).parse_known_args(words)
     if unknown:
         raise InvalidParameter(f"{unknown[0]!r} is no option of this command: see `dcgev {words[0]} --help`.")

@@ -35,10 +35,12 @@ def add(subparsers: Any) -> None:
     parser = console.add_command(subparsers, "path", run, __doc__)
     console.add_problem(parser)
     grid = parser.add_argument_group("path")
-    grid.add_argument("--points", type=int, help="number of ρ̃ or ν, geometric below the largest (default: 40 ρ̃)")
+    grid.add_argument(
+        "--points", type=console.whole, help="number of ρ̃ or ν, geometric below the largest (default: 40 ρ̃)"
+    )
     grid.add_argument("--rho", type=console.numbers, help="the values of ρ̃, with commas, instead of --points")
     grid.add_argument("--nu", type=console.numbers, help="the values of ν, with commas, for two-class FDA")
-    grid.add_argument("--eps", type=float, help="ε of the approximation ‖x‖_ε (default: machine precision)")
+    grid.add_argument("--eps", type=console.number, help="ε of the approximation ‖x‖_ε (default: machine precision)")
     console.add_plot(parser)
     console.add_json(parser)
 
@@ -96,10 +98,27 @@ def follow(pencil: Pencil, a: Vector | None, args: argparse.Namespace, keep: Cal
 
 
 def print_path(found: Path) -> None:
-    """The table, and the cardinalities between the extremes that were not reached."""
+    """What the path shows in a sentence, the table, and the cardinalities that were not reached."""
+    console.headline(path_sentence(found))
+    console.show("")
     pairs = [(p, p.result.status.value.split(":")[0]) for p in found.points]
     rows = [(f"{p.rho:.5g}", str(p.k), f"{p.value:.6g}" if p.k else "-", status) for p, status in pairs]
     console.show(table((found.symbol, "nonzeros", "renormalized value", "status"), rows, words=(3,)))
     if found.missing:
         missing = ", ".join(map(str, found.missing))
         console.show(f"\nno {found.symbol} tried gives k = {missing}; `dcgev solve -k` finds such vectors")
+
+
+def path_sentence(found: Path) -> str:
+    """The range of cardinalities, and the fewest nonzeros that keep 90 % of the dense value."""
+    kept = [point for point in found.points if point.k]
+    if not kept:
+        return f"Every run collapsed: choose smaller values of {found.symbol}."
+    fewest, most = min(point.k for point in kept), max(point.k for point in kept)
+    counts = f"from {most} down to {fewest}" if fewest < most else str(most)
+    words = f"A larger {found.symbol} leaves fewer variables: {counts} of {found.pencil.n}."
+    top = found.pencil.lambda_max
+    enough = min(
+        (point for point in kept if point.value >= 0.9 * top > 0.0), key=lambda p: (p.k, -p.value), default=None
+    )
+    return words if enough is None else f"{words} {enough.k} keep {enough.value / top:.1%} of the dense value."

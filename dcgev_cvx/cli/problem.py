@@ -16,11 +16,12 @@ import numpy as np
 from .. import datasets
 from .._numerics.checks import Vector, as_path, check_order, column_names
 from .._numerics.data_tables import in_row_order
+from ..builders import cca_pencil, fda_pencil, pca_pencil
 from ..errors import InvalidParameter, nearest
-from ..pencils import Gram, Pencil, cca_pencil, fda_pencil, pca_pencil
+from ..pencils import Gram, Pencil
 from . import console
 from .csv_files import CsvOptions
-from .data_files import NamedArray, read_arrays, read_labelled, read_labels, read_table
+from .data_files import NamedArray, read_arrays, read_label_file, read_labelled, read_matrix
 
 BUNDLED: Mapping[str, Callable[[], Pencil]] = {
     "pitprops": datasets.pitprops,
@@ -30,20 +31,28 @@ BUNDLED: Mapping[str, Callable[[], Pencil]] = {
 }
 """The names that stand for a pencil."""
 
-USES: dict[str | None, str] = {None: "A B", "pca": "X scale no_center", "cca": "X Y ridge", "fda": "X y ridge"}
+WIDE = 20.0
+"""Standard deviations that differ by more than this factor are worth a note."""
+
+USES: dict[str | None, str] = {None: "A B", "pca": "X scale no_center", "cca": "X Y ridge", "fda": "X y ridge scale"}
 """Task → the options that belong to it."""
 
 
 def read_problem(args: argparse.Namespace, default: str | None = None) -> Pencil:
-    """The pencil that the options describe; how its files were understood is told once all were read."""
+    """The pencil that the options describe; how its files were understood is told."""
     refuse_other_tasks(args)
     if args.data is args.A is args.X is None:
         args.data = default
-    options = CsvOptions(args.header, args.index_column)
-    pencil = read_pencil(args.data, args.A, args.B, options) if args.task is None else read_samples(args, options)
-    for line in options.notes:
-        console.note(line)
-    return pencil
+    options = CsvOptions(args.header, args.index_column, tuple(args.drop), args.decimal)
+    try:
+        pencil = read_pencil(args.data, args.A, args.B, options) if args.task is None else read_samples(args, options)
+        for name in options.drop:
+            if name not in options.dropped:
+                raise InvalidParameter(f"--drop {name}: no .csv file that was read has such a column.")
+        return pencil
+    finally:
+        for line in options.notes:
+            console.note(line)
 
 
 def refuse_other_tasks(args: argparse.Namespace) -> None:
@@ -68,8 +77,7 @@ def described(args: argparse.Namespace, pencil: Pencil) -> str:
 
 def mean_difference(pencil: Pencil) -> Vector | None:
     """The vector a of a pencil (aaᵀ, B), which FDA makes of two classes; None for others."""
-    A = pencil.A
-    return A.C[0] if pencil.B is not None and isinstance(A, Gram) and len(A.C) == 1 else None
+    return pencil.A_factor()[0] if pencil.B is not None and pencil.A_terms == 1 else None
 
 
 # Matrices
@@ -80,12 +88,12 @@ def read_pencil(data: str | None, A: str | None, B: str | None, options: CsvOpti
     if data is None and A is None:
         known = ", ".join(BUNDLED)
         raise InvalidParameter(f"no problem was given: name a bundled one ({known}), a file, or --A FILE [--B FILE].")
-    pencil = read_data(data, options) if data is not None else square(read_table(str(A), options), str(A))
+    pencil = read_data(data, options) if data is not None else square(read_matrix(str(A), options), str(A))
     if B is None:
         return pencil
     if pencil.B is not None:
         raise InvalidParameter(f"the data have a B of their own: leave out --B {B}.")
-    metric = read_table(B, options)
+    metric = read_matrix(B, options)
     check_order(pencil.names, column_names(metric), "the columns of A", f"those of {B}")
     return Pencil(pencil.A, metric, names=pencil.names or column_names(metric))
 
@@ -98,7 +106,7 @@ def read_data(data: str, options: CsvOptions) -> Pencil:
     if not path.suffix and not path.exists():
         raise InvalidParameter(f"{data!r} is neither a bundled name nor a file; {nearest(data, BUNDLED)}")
     if path.suffix.lower() != ".npz":
-        return square(read_table(data, options), data)
+        return square(read_matrix(data, options), data)
     arrays = read_arrays(data)
     names: Any = np.ravel(arrays["names"]) if "names" in arrays else None
     unused = [name for name in arrays if name not in ("A" if "A" in arrays else "C", "B", "names")]
@@ -133,14 +141,35 @@ def read_samples(args: argparse.Namespace, options: CsvOptions) -> Pencil:
     if args.task == "fda" and args.y is None:
         raise InvalidParameter("--task fda needs the classes: --y COLUMN of the samples, or --y FILE.")
     if args.task == "fda" and not (Path(args.y).suffix and Path(args.y).exists()):
-        return fda_pencil(*read_labelled(source, args.y, options), ridge=args.ridge)
-    X = read_table(source, options)
+        X, labels = read_labelled(source, args.y, options)
+        return fda_pencil(same_scale(X, args, options), labels, ridge=args.ridge)
+    X = read_matrix(source, options)
     if args.task == "pca":
+        same_scale(X, args, options)
         return pca_pencil(X, center=not args.no_center, scale=args.scale)
     if args.task == "cca":
-        return cca_pencil(X, matched(X, read_table(args.Y, options), args.Y, options), ridge=args.ridge)
-    labels = read_labels(args.y, X.shape[0], options)
-    return fda_pencil(X, matched(X, labels, args.y, options), ridge=args.ridge)
+        return cca_pencil(X, matched(X, read_matrix(args.Y, options), args.Y, options), ridge=args.ridge)
+    labels = read_label_file(args.y, X.shape[0], options)
+    labels = matched(X, labels, args.y, options)
+    return fda_pencil(same_scale(X, args, options), labels, ridge=args.ridge)
+
+
+def same_scale(X: Any, args: argparse.Namespace, options: CsvOptions) -> Any:
+    """With --scale the columns divided by their standard deviations; without, a note where these differ widely."""
+    if hasattr(X, "tocsr"):
+        return X
+    spread = np.std(np.asarray(X), axis=0)
+    if args.scale and args.task == "fda":
+        return NamedArray.of(
+            np.asarray(X) / np.where(spread > 0.0, spread, 1.0), column_names(X), getattr(X, "index", None)
+        )
+    least, most = int(np.argmin(np.where(spread > 0.0, spread, np.inf))), int(np.argmax(spread))
+    if not args.scale and spread[most] > WIDE * spread[least] > 0.0:
+        names = column_names(X) or [f"column {i}" for i in range(len(spread))]
+        ratio = f"{spread[most] / spread[least]:.0f}"
+        words = f"{names[most]} varies {ratio} times as much as {names[least]}, and loadings depend on units"
+        options.notes.append(f"{words}: --scale divides the columns by their standard deviations.")
+    return X
 
 
 def matched(first: Any, second: Any, name: str, options: CsvOptions) -> Any:

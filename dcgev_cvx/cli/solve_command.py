@@ -1,10 +1,10 @@
 """`dcgev solve`: a sparse generalized eigenvector, by its nonzeros or a penalty ρ̃.
 
-With --rho: one run of Algorithm 1, with its certificate; the exit code is 1 if it did not converge. Loadings are
-shown twice: as the run left them, shrunk by the penalty, and renormalized, the best on the same support.
-
 With -k or --components: a search for vectors with given numbers of nonzeros, which chooses ρ̃ and ε itself; 5+5 asks
 for five nonzeros in each of two views.
+
+With --rho: one run of Algorithm 1, with its certificate; the exit code is 1 if it did not converge. Loadings are
+shown twice: as the run left them, shrunk by the penalty, and renormalized, the best on the same support.
 
 Usage:
 
@@ -18,14 +18,18 @@ import argparse
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from .._numerics.canvas import new_figure
 from .._numerics.checks import Vector
+from .._numerics.output_files import write_file
 from .._numerics.text_tables import count, facts, table
 from ..algorithms import sparse_gev
+from ..budgets import Budget
 from ..certificates import renormalize, value
 from ..errors import InvalidParameter
-from ..mm import Iterate, MMResult, Stop
+from ..mm import Iterate, MMResult, Status, Stop
 from ..pencils import Pencil
 from ..search.components import Components, components
 from ..search.explained_variance import is_variance
@@ -33,6 +37,7 @@ from ..search.fisher import fisher_solve
 from ..search.solve import solve
 from ..solutions import Solution
 from . import console
+from .answers import found_sentence, listed_names, loadings_table, view_names
 from .problem import described, mean_difference, read_problem
 
 DEFLATIONS = ("orthogonalized-hotelling", "hotelling", "projection", "schur")
@@ -47,24 +52,28 @@ def add(subparsers: Any) -> None:
     parser = console.add_command(subparsers, "solve", run, __doc__)
     console.add_problem(parser)
     goal = parser.add_argument_group("goal").add_mutually_exclusive_group(required=True)
-    goal.add_argument("--rho", type=float, help="penalty ρ̃ on the number of nonzeros")
-    goal.add_argument("-k", type=int, help="number of nonzeros")
+    goal.add_argument("--rho", type=console.number, help="penalty ρ̃ on the number of nonzeros")
+    goal.add_argument("-k", type=console.cardinality, help="number of nonzeros, or per view 5+5")
     goal.add_argument("--components", metavar="K,K,…", help="several components: 6,2,2, or per view 5+5,3+3")
     method = parser.add_argument_group("settings of Algorithm 1 (with --rho)")
-    method.add_argument("--eps", type=float, help="ε of the approximation ‖x‖_ε (default: machine precision)")
-    method.add_argument("--tau", type=float, help="τ of the d.c. split (default: the smallest valid one)")
+    method.add_argument("--eps", type=console.number, help="ε of the approximation ‖x‖_ε (default: machine precision)")
+    method.add_argument("--tau", type=console.number, help="τ of the d.c. split (default: the smallest valid one)")
     method.add_argument("--shift", help="split with τ·xᵀx (identity, default) or τ·xᵀBx (metric)")
     method.add_argument("--engine", help="what takes the MM steps: cvxpy (default) or native")
     method.add_argument("--solver", help="CVXPY solver, see `dcgev solvers` (default: CLARABEL)")
     method.add_argument("--x0", type=console.numbers, help="start, with commas (default: the leading eigenvector)")
-    method.add_argument("--max-iter", type=int, metavar="L", help="most MM steps (default: 1000)")
+    method.add_argument("--max-iter", type=console.whole, metavar="L", help="most MM steps (default: 1000)")
     search = parser.add_argument_group("settings of the search (with -k or --components)")
     rules = f"between components: {DEFLATIONS[0]} (default), {', '.join(DEFLATIONS[1:])}"
     search.add_argument("--deflation", choices=DEFLATIONS, metavar="RULE", help=rules)
     search.add_argument("--effort", choices=("quick", "normal", "high"), help="time to spend (default: normal)")
-    search.add_argument("--random-state", type=int, metavar="SEED", help="seed of the random starts (default: 0)")
+    search.add_argument(
+        "--random-state", type=console.whole, metavar="SEED", help="seed of the random starts (default: 0)"
+    )
     output = parser.add_argument_group("output")
     output.add_argument("--trace", action="store_true", help="print one line per MM step (with --rho)")
+    console.add_out(output)
+    console.add_plot(output)
     console.add_json(output)
 
 
@@ -85,14 +94,18 @@ def run_algorithm_1(args: argparse.Namespace) -> int:
     """One run of Algorithm 1 with its certificate."""
     if args.engine == "native" and args.solver is not None:
         raise InvalidParameter(f"--solver {args.solver} has no meaning with --engine native, which needs none.")
-    pencil = read_problem(args)
+    out, plot, pencil = console.as_result_file(args.out), console.as_picture(args.plot), read_problem(args)
     settings, stop = console.given(args, (*SETTINGS, "x0")), Stop(**console.given(args, ["max_iter"]))
     callback = trace(pencil) if args.trace and not args.json else None
     result = sparse_gev(pencil, rho=args.rho, stop=stop, callback=callback, **settings)
+    data = record(result, history=args.trace)
     if args.json:
-        console.print_json("solve", record(result, history=args.trace))
+        console.print_json("solve", data)
     else:
         print_result(result, args.data or args.X or args.A)
+    write_answer(out, pencil, {"x": result.x, "renormalized": renormalized(result)}, data)
+    if plot is not None and result.support:
+        draw_loadings(plot, pencil, {"": renormalized(result)})
     if not result.converged:
         remedy = REMEDIES.get(result.status.name)
         console.note(f"{result.status.value}{f'; {remedy}' if remedy else ''}.")
@@ -129,13 +142,30 @@ def trace(pencil: Pencil) -> Callable[[Iterate], None]:
 def print_result(result: MMResult, name: str) -> None:
     """The program, the largest loadings, and what the data prove about them."""
     program: Any = result.program
-    metric = "B = I" if program.pencil.B is None else "B dense"
+    pencil, better = program.pencil, renormalized(result)
+    metric = "B = I" if pencil.B is None else "B dense"
     shift = f"τ = {program.tau:.6g} ({program.shift} shift)"
-    console.show(f"{name}: n = {program.pencil.n}, {metric}, ρ̃ = {program.rho:g}, ε = {program.eps:.3g}, {shift}")
-    better = renormalized(result)
+    console.headline(run_sentence(result))
     if result.support:
-        console.show("", loadings(program.pencil, {"x": result.x, "renormalized": better}))
-    console.show("", facts(verdict(result, better)))
+        console.show("", loadings_table(pencil, {"x": result.x, "renormalized": better}))
+    heading = f"{name}: n = {pencil.n}, {metric}, ρ̃ = {program.rho:g}, ε = {program.eps:.3g}, {shift}"
+    console.show("", heading, facts(verdict(result, better)))
+
+
+def run_sentence(result: MMResult) -> str:
+    """How the run ended and on which variables."""
+    pencil = result.program.pencil
+    order = sorted(result.support, key=lambda i: -abs(float(result.x[i])))
+    variables = f": {listed_names([pencil.name(i) for i in order])}" if order else ""
+    where = f"{len(order)} of {pencil.n} variables{variables}"
+    if result.status is Status.COLLAPSED:
+        return "Algorithm 1 collapses: at this ρ̃ the penalty outweighs A, and x = 0 is the best."
+    if not result.converged:
+        return f"Algorithm 1 did not converge ({result.status.value}). After {count(result.n_iter, 'step')}: {where}."
+    return (
+        f"Algorithm 1 ends after {count(result.n_iter, 'step')} at a stationary point with {where}. Another start may "
+        "end elsewhere: stationary is not optimal."
+    )
 
 
 def renormalized(result: MMResult) -> Vector:
@@ -146,7 +176,7 @@ def renormalized(result: MMResult) -> Vector:
 def verdict(result: MMResult, better: Vector) -> list[tuple[str, str]]:
     """Values, status, effort and certificate in words; f includes the penalty, xᵀAx/xᵀBx does not."""
     pencil, c = result.program.pencil, result.certificate
-    lines = [("nonzeros", f"{len(result.support)} of {pencil.n}")]
+    lines: list[tuple[str, str]] = []
     if result.support:
         best, top = value(pencil, better), pencil.lambda_max
         share = f", {best / top:.2%} of λmax(A,B) = {top:.6g}" if top > 0.0 else f"; λmax(A,B) = {top:.6g}"
@@ -188,14 +218,50 @@ def record(result: MMResult, *, history: bool) -> dict[str, Any]:
 
 def run_search(args: argparse.Namespace) -> int:
     """Find the components and show them."""
-    pencil = read_problem(args)
-    found = search(pencil, [args.k] if args.k is not None else cardinalities(args.components), args)
+    out, plot, pencil = console.as_result_file(args.out), console.as_picture(args.plot), read_problem(args)
+    ks = [args.k] if args.k is not None else cardinalities(args.components)
+    found = search(pencil, ks, args)
     problem = {"n": pencil.n, "task": args.task, "lambda_max": pencil.lambda_max, "blocks": pencil.blocks}
+    data = {"problem": problem, **found.to_dict()}
     if args.json:
-        console.print_json("solve", {"problem": problem, **found.to_dict()})
+        console.print_json("solve", data)
     else:
-        print_components(found, described(args, pencil))
+        print_components(found, ks, described(args, pencil))
+    vectors = dict(zip(titles_of(found), found.V.T, strict=True))
+    write_answer(out, pencil, vectors, data)
+    if plot is not None:
+        draw_loadings(plot, pencil, vectors if len(vectors) > 1 else {"": found.V[:, 0]})
     return 0
+
+
+def titles_of(found: Components) -> list[str]:
+    """The names of the columns of loadings."""
+    return ["x"] if len(found.solutions) == 1 else [f"x{j + 1}" for j in range(len(found.solutions))]
+
+
+def write_answer(file: Path | None, pencil: Pencil, vectors: Mapping[str, Vector], data: Mapping[str, Any]) -> None:
+    """The loadings of all variables as .csv, or the document of --json."""
+    if file is None:
+        return
+    if file.suffix.lower() == ".json":
+        write_file(file, console.document("solve", data) + "\n")
+    else:
+        views = view_names(pencil)
+        rows = (
+            (pencil.name(i), *([views[i]] if views else []), *(repr(float(x[i])) for x in vectors.values()))
+            for i in range(pencil.n)
+        )
+        console.write_csv(file, ("variable", *(["view"] if views else []), *vectors), rows)
+    console.note(f"{file} is written.")
+
+
+def draw_loadings(file: Path, pencil: Pencil, vectors: Mapping[str, Vector]) -> None:
+    """The picture of the loadings."""
+    from ..plotting import plot_loadings
+
+    figure = new_figure((6.0, 4.8), layout="constrained")
+    plot_loadings(pencil, vectors, figure.add_subplot())
+    console.draw(figure, file)
 
 
 def cardinalities(text: str) -> list[int | tuple[int, ...]]:
@@ -208,10 +274,9 @@ def cardinalities(text: str) -> list[int | tuple[int, ...]]:
     ([6, 2, 2], [(5, 5), (3, 3)])
     """
     try:
-        entries = [tuple(int(k) for k in entry.split("+")) for entry in text.split(",")]
-    except ValueError:
+        return [console.cardinality(entry) for entry in text.split(",")]
+    except argparse.ArgumentTypeError:
         raise InvalidParameter(f"--components {text!r} must read like 6,2,2 or, per view, 5+5,3+3.") from None
-    return [entry[0] if len(entry) == 1 else entry for entry in entries]
 
 
 def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace) -> Components:
@@ -225,10 +290,14 @@ def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace) -> Component
     return Components(pencil, (solution,), solution.x[:, None], (solution.value,), deflation)
 
 
-def print_components(found: Components, heading: str) -> None:
-    """A heading, then one component with its facts, or several side by side."""
-    titles = ["x"] if len(found.solutions) == 1 else [f"x{j + 1}" for j in range(len(found.solutions))]
-    console.show(heading, "", loadings(found.pencil, dict(zip(titles, found.V.T, strict=True))), "")
+def print_components(found: Components, ks: list[Any], heading: str) -> None:
+    """What was found in a sentence, the loadings, then the figures; several components stand side by side."""
+    titles = titles_of(found)
+    k = str(Budget.of(found.pencil, ks[0]))
+    lines = [found_sentence(found.pencil, found.solutions[0], k)] if len(titles) == 1 else components_sentence(found)
+    vectors = loadings_table(found.pencil, dict(zip(titles, found.V.T, strict=True)))
+    console.headline(lines[0])
+    console.show(*map(console.wrapped, lines[1:]), "", vectors, "", heading)
     if len(found.solutions) == 1:
         console.show(facts(component_verdict(found)))
         return
@@ -240,14 +309,14 @@ def print_components(found: Components, heading: str) -> None:
     console.show(table(columns, rows), "", facts([("deflation", found.deflation), *shares(found)]))
 
 
-def loadings(pencil: Pencil, vectors: Mapping[str, Vector]) -> Any:
-    """One row per variable, in the order in which the vectors use them; one column per vector."""
-    order = list(dict.fromkeys(int(i) for x in vectors.values() for i in (-abs(x)).argsort(kind="stable") if x[i]))
-    shown = order[: console.SHOWN]
-    rows = [(pencil.name(i), *(f"{x[i]:+.4f}" if x[i] else "" for x in vectors.values())) for i in shown]
-    if len(order) > len(shown):
-        rows.append((f"and {len(order) - len(shown)} more; --json lists all", *("" for _ in vectors)))
-    return table(("variable", *vectors), rows)
+def components_sentence(found: Components) -> list[str]:
+    """What the components explain together, where A is a variance, and what each is made of."""
+    names = [found.pencil.name(i) for i in range(found.pencil.n)]
+    parts = [f"{j}: {listed_names([names[i] for i in s.support])}" for j, s in enumerate(found.solutions, 1)]
+    together = f"{len(found.solutions)} components"
+    if is_variance(found.pencil) and found.pencil.B is None:
+        together += f" explain {found.projector_trace()[-1]:.1%} of the variance"
+    return [f"{together}.", *parts]
 
 
 def residual(solution: Solution) -> str:
@@ -260,16 +329,15 @@ def component_verdict(found: Components) -> list[tuple[str, str]]:
     (solution,), top = found.solutions, found.pencil.lambda_max
     share = f", {solution.value / top:.2%} of λmax(A,B)" if top > 0.0 else ""
     lines = [
-        ("nonzeros", f"{solution.k} of {found.pencil.n}"),
         ("xᵀAx / xᵀBx", f"{solution.value:.6g}{share}"),
         *(("explained", line) for _, line in shares(found)[:1]),
         ("method", solution.method),
     ]
-    if solution.on_path is not None:
-        answer = "some ρ̃ gives this k" if solution.on_path else "no ρ̃ tried gives this k"
-        lines.append(("on the ρ̃ path", f"{answer} from the leading eigenvector"))
     if solution.certificate is not None:
-        lines.append(("certificate", f"stationarity {residual(solution)} at ρ̃ = {solution.rho:.4g}"))
+        words = f"{residual(solution)} at ρ̃ = {solution.rho:.4g} (0: a stationary point)"
+        lines.append(("KKT residual", words))
+    if solution.on_path is False:
+        lines.append(("Algorithm 1", "no ρ̃ tried gives this k from the leading eigenvector"))
     return [*lines, ("seconds", f"{solution.seconds:.2f}")]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from .. import __version__
 from .._numerics.checks import as_whole, shown
@@ -88,11 +88,23 @@ def load_cell(folder: Path, cell: Cell) -> Any:
 
 
 def checksum(cell: Cell, result: Any) -> str:
-    """The hash that a saved result must carry."""
-    return sha256_of(json.dumps([__version__, cell.key, cell.signature, result], sort_keys=True))
+    """The hash that a saved result must carry; seconds do not count: only they differ between two runs."""
+    return sha256_of(json.dumps([__version__, cell.key, cell.signature, timeless(result)], sort_keys=True))
+
+
+def timeless(result: Any) -> Any:
+    """The result without what is called seconds."""
+    if isinstance(result, dict):
+        entries = cast("Mapping[str, Any]", result)
+        return {key: timeless(entry) for key, entry in entries.items() if key != "seconds"}
+    return [timeless(entry) for entry in cast("Sequence[Any]", result)] if isinstance(result, list) else result
 
 
 # running
+
+
+def silent(finished: int, total: int, message: str) -> None:
+    """A CellProgress that shows nothing."""
 
 
 def run_cells(
@@ -101,7 +113,7 @@ def run_cells(
     *,
     jobs: int = 1,
     backend: AbstractContextManager[Any] | None = None,
-    progress: CellProgress = lambda finished, total, message: None,
+    progress: CellProgress = silent,
     results: dict[str, Any] | None = None,
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Results by key, and why others failed: read from the folder, or computed and saved at once.

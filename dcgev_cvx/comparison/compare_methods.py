@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from time import perf_counter
 from types import MappingProxyType
+from typing import Any
 
 from .._numerics.checks import as_callback, as_flag, as_generator, as_number, listed, one_of
 from .._numerics.deadline import Deadline
@@ -28,6 +29,7 @@ class Method:
     needs     conditions on the problem: "A ⪰ 0", "B = I", "one k" (no budget per view)
     limit     the largest n without force: beyond, it takes minutes
     sdp       the size of an SDP is checked, before CVXPY is loaded
+    rival     runs only when it is asked for by name
     shares    the property of Context that another method may have computed already
     """
 
@@ -41,9 +43,11 @@ class Method:
     limit: float = math.inf
     sdp: bool = False
     shares: str = ""
+    rival: bool = False
 
 
 PSD, IDENTITY, ONE_K = "A ⪰ 0", "B = I", "one k"
+RIVAL: Any = {"needs": (IDENTITY, PSD, ONE_K), "rival": True}
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "dc-pca": Method("DC-PCA (closed form)", "lower", by.dc_row, ("closed",), needs=(IDENTITY, PSD, ONE_K)),
@@ -54,6 +58,13 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "rounded": Method("homogeneous SDP, rounded", "lower", by.rounded_row, sdp=True, shares="homogeneous"),
         "dccp": Method("dccp", "lower", by.l1_ball_row, ("dccp",), needs=(PSD, ONE_K), package="dccp", limit=300),
         "uno": Method("CVXPY nlp (UNO)", "lower", by.l1_ball_row, ("UNO",), needs=(ONE_K,), package="unopy", limit=300),
+        "spca": Method("SPCA", "lower", by.rival_row, ("spca",), **RIVAL),
+        "gpower": Method("GPower", "lower", by.rival_row, ("gpower",), **RIVAL),
+        "gspca": Method("GSPCA", "lower", by.rival_row, ("gspca",), **RIVAL),
+        "gspca-forward": Method("GSPCA, forward pass", "lower", by.rival_row, ("gspca", "forward"), **RIVAL),
+        "dspca": Method("DSPCA", "lower", by.rival_row, ("dspca",), **(RIVAL | {"limit": 50})),
+        "scotlass": Method("SCoTLASS", "lower", by.rival_row, ("scotlass",), **RIVAL),
+        "dc-trimmed": Method("DC-PCA, trimmed to k", "lower", by.rival_row, ("trimmed_dc_pca",), **RIVAL),
         "literal": Method("literal SDP (Section 3)", "upper", by.literal_row, sdp=True),
         "entrywise-paper": Method("entrywise SDP, paper (k²)", "upper", by.entrywise_row, ("paper",), sdp=True),
         "entrywise-valid": Method("entrywise SDP, valid (k/λmin)", "upper", by.entrywise_row, ("valid",), sdp=True),
@@ -87,7 +98,7 @@ def compare(
     k : int or sequence of int
         The cardinality; for a pencil with views (`cca_pencil`) also one for each view, such as (5, 5).
     methods : iterable of str, optional
-        Names from `comparison.METHODS`, all by default. "exact" includes its bound.
+        Names from `comparison.METHODS`, by default all but the paper's rivals. "exact" includes its bound.
     time_limit : float, optional
         Seconds for all methods together, > 0. A method gets half of what is left; the exact search, which runs last,
         gets all of it. What has begun is not interrupted: the limit may be exceeded by one operation of the method
@@ -155,7 +166,7 @@ def compare(
 def checked_methods(methods: Iterable[str] | None) -> list[str]:
     """Known names in the order of METHODS, "exact" with its bound; by default all that are installed."""
     if methods is None:
-        return [name for name, method in METHODS.items() if installed(method)]
+        return [name for name, method in METHODS.items() if installed(method) and not method.rival]
     asked = [one_of(name, "method", METHODS) for name in ([methods] if isinstance(methods, str) else listed(methods))]
     if not asked:
         raise InvalidParameter(f"no method was given; known: {', '.join(METHODS)}.")

@@ -1,25 +1,25 @@
-"""The picture of a comparison: vectors found from below, bounds proved from above, and the interval between them."""
+"""The picture of a comparison: bounds and vectors of one k as an interval, or their distances in % over several k."""
 
 from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from .._numerics.canvas import axes_of, new_figure
+from .._numerics.canvas import BOUND, DC, PROVED, RIVAL, axes_of, name_beside, new_figure, plain
 from .._numerics.checks import expect, listed, shown
 from ..errors import InvalidParameter
 from .rows import Comparison, ComparisonRow, counts_text, counts_total
 
-MARKERS = "osD^vPXh*1234+x|_."
-"""One for each method in the order of METHODS: they tell methods apart in grey too."""
 LEAST_SPAN = 0.01
 """The least width of the axis of values, relative to the values: rounding errors do not look like a gap."""
+SMALLEST = 1e-3
+"""The smallest distance in % that the logarithmic axis shows; what is closer is drawn at 0."""
 
 
 def comparison_plot(comparisons: Sequence[Comparison], ax: Any = None) -> Any:
-    """Draw the values found and the bounds proved: by method for one k, over k for several.
+    """Draw one comparison as an interval by method, several as distances to the best vector and bound over k.
 
-    The band holds the optimum. Grey labels and hollow or dotted marks belong to bounds that do not hold at that k, or
-    to vectors with too many nonzeros.
+    Bounds are blue, d.c. vectors orange, other vectors grey, the exact search black. The shaded interval holds the
+    optimum. Pale labels belong to bounds that do not hold at that k, or to vectors with too many nonzeros.
 
     Parameters
     ----------
@@ -44,91 +44,110 @@ def comparison_plot(comparisons: Sequence[Comparison], ax: Any = None) -> Any:
     found = [expect(given, Comparison, "each of comparisons", "see compare") for given in listed(comparisons)]
     if not found:
         raise InvalidParameter(f"comparisons = {shown(comparisons)} must list what compare returned.")
-    ax = axes_of(ax, (8.0, 4.8))
-    return by_method(found[0], ax) if len(found) == 1 else by_cardinality(found, ax)
+    if len(found) == 1:
+        return interval(found[0], axes_of(ax, (8.0, 0.9 + 0.3 * len(found[0].rows))))
+    return distances(found, axes_of(ax, (8.0, 4.8)))
 
 
 def figure_of(comparisons: Sequence[Comparison]) -> Any:
     """The picture as a figure for a file."""
-    figure = new_figure((9.0, 4.8), layout="constrained")
+    figure = new_figure((9.0, 5.0), layout="constrained")
     comparison_plot(comparisons, figure.add_subplot())
     return figure
 
 
-def by_method(comparison: Comparison, ax: Any) -> Any:
-    """One line per method, bounds above and vectors below, values to the right."""
+def color_of(row: ComparisonRow) -> str:
+    """A bound, the exact search, a d.c. method, or another one."""
+    if row.side == "upper":
+        return BOUND
+    if row.method.startswith("exact"):
+        return PROVED
+    return DC if row.method.startswith(("DC", "solve")) else RIVAL
+
+
+# ---------------------------------------------------------------------------------------------------------- one k
+
+
+def interval(comparison: Comparison, ax: Any) -> Any:
+    """One line per method: a bound is a bar from the best vector to its value, a vector a tick at its value."""
     rows = [row for row in comparison.rows if isfinite(row.value)]
     rows.sort(key=lambda row: (row.side == "lower", -float(f"{row.value:.9g}")))  # equal values keep their order
+    values = [row.value for row in rows]
+    base = comparison.best_lower if isfinite(comparison.best_lower) else min(values, default=0.0)
     if isfinite(comparison.gap.absolute):
-        ax.axvspan(comparison.best_lower, comparison.best_upper, color="#D55E00", alpha=0.15)
-        ax.axvline(comparison.best_upper, color="#D55E00", linewidth=0.8)
+        ax.axvspan(comparison.best_lower, comparison.best_upper, color=BOUND, alpha=0.12, linewidth=0)
+        ax.axvline(comparison.best_lower, color=PROVED, linewidth=0.8)
     for position, row in enumerate(rows):
-        draw_marks(ax, [row.value], [position], row, size=9)
-    ax.set_yticks(range(len(rows)), [row_label(row.method, row.valid) for row in rows])
-    ax.axhline(sum(row.side == "upper" for row in rows) - 0.5, color="0.7", linewidth=0.8)
-    ax.invert_yaxis()
-    low, high = ax.get_xlim()
-    room = max(0.0, LEAST_SPAN * max(abs(low), abs(high)) - (high - low))
-    ax.set_xlim(low - 0.5 * room, high + 0.5 * room)
+        look = {"color": color_of(row), "alpha": 1.0 if row.valid else 0.35}
+        if row.side == "upper":
+            ax.barh(position, row.value - base, 0.5, base, **look)
+        ax.plot([row.value] * 2, [position - 0.32, position + 0.32], linewidth=2.5, **look)
+        name_beside(ax, (1.01, position), f"{row.value:.5g}", RIVAL, xycoords=("axes fraction", "data"), fontsize=8)
+    ax.set_yticks(range(len(rows)), [named(row.method, row.valid) for row in rows])
+    ax.axhline(sum(row.side == "upper" for row in rows) - 0.5, color=RIVAL, linewidth=0.6)
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    room = max(0.06 * (high - low), 0.5 * (LEAST_SPAN * max(abs(low), abs(high)) - (high - low)))
+    ax.set_xlim(low - room, high + room)
     ax.set_xlabel(r"$x^TAx \,/\, x^TBx$")
-    ax.set_title(f"k = {counts_text(comparison.k)}: bounds proved above the line, vectors found below it", fontsize=10)
+    plain(ax, comparison.verdict)
     return ax
 
 
-def by_cardinality(comparisons: Sequence[Comparison], ax: Any) -> Any:
-    """For every k the marks of all methods, bounds on level lines, and the band that holds the optimum."""
-    for position, comparison in enumerate(comparisons):
-        if isfinite(comparison.gap.absolute):
-            label = "holds the optimum" if position == 0 else None
-            height, base = comparison.gap.absolute, comparison.best_lower
-            ax.bar(counts_total(comparison.k), height, 0.8, base, color="#D55E00", alpha=0.25, label=label)
-    for side in ("upper", "lower"):
-        pairs = [
-            (counts_total(c.k), row) for c in comparisons for row in c.rows if row.side == side and isfinite(row.value)
-        ]
-        methods = list(dict.fromkeys(row.method for _, row in pairs))
-        for position, method in enumerate(methods):
-            shift = 0.75 * ((position + 0.5) / len(methods) - 0.5)  # side by side, as many values coincide
-            for valid in (True, False):
-                chosen = [(k, row) for k, row in pairs if row.method == method and row.valid is valid]
-                if chosen:
-                    draw_series(ax, chosen, shift)
-    ax.use_sticky_edges = False
-    ax.set_xticks([counts_total(c.k) for c in comparisons], [counts_text(c.k) for c in comparisons])
-    ax.set(xlabel=r"cardinality $k$", ylabel=r"$x^TAx \,/\, x^TBx$")
-    ax.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+# ------------------------------------------------------------------------------------------------------ several k
+
+
+def distances(comparisons: Sequence[Comparison], ax: Any) -> Any:
+    """Over k: how far each bound is above the best vector, and each vector below the best bound, in % (log scale).
+
+    Methods with the same distances share a line and a label. Every k whose optimum is proved has a mark at the bottom.
+    """
+    ks = [counts_total(comparison.k) for comparison in comparisons]
+    for side, marker in (("upper", "v"), ("lower", "o")):
+        for names, color, points in series(comparisons, side):
+            line = "-" if side == "upper" else "--"
+            ax.plot(*zip(*points, strict=True), line, marker=marker, color=color, markersize=4, label=names)
+    proved = [k for k, comparison in zip(ks, comparisons, strict=True) if comparison.gap.closed]
+    ax.plot(proved, [0.0] * len(proved), "D", color=PROVED, markersize=5, label="_proved", clip_on=False, zorder=4)
+    ax.set_yscale("symlog", linthresh=SMALLEST, linscale=0.4)
+    ax.set_ylim(0.0, None)
+    ax.set_xticks(ks, [counts_text(comparison.k) for comparison in comparisons])
+    ax.set(xlabel=r"nonzeros $k$", ylabel="distance to the other side, %")
+    plain(ax, f"The optimum is proved at {len(proved)} of {len(ks)} k (diamonds); bounds solid, vectors dashed")
+    label_ends(ax)
     return ax
 
 
-def draw_series(ax: Any, pairs: Sequence[tuple[int, ComparisonRow]], shift: float) -> None:
-    """The rows of one method for several k, all valid or all not; a bound has a thin level line behind its mark."""
-    row, values = pairs[0][1], [row.value for _, row in pairs]
-    name = f"{row.method} bound" if row.side == "upper" else row.method
-    draw_marks(ax, [k + shift for k, _ in pairs], values, row, label=row_label(name, row.valid))
-    if row.side == "upper":
-        left, right = [k - 0.4 for k, _ in pairs], [k + 0.4 for k, _ in pairs]
-        ax.hlines(values, left, right, color=marker_of(row)[1], linewidth=0.8, linestyle="-" if row.valid else ":")
+def series(comparisons: Sequence[Comparison], side: str) -> list[tuple[str, str, tuple[tuple[int, float], ...]]]:
+    """(names, colour, points) of the methods of a side, those with equal points together."""
+    points: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for comparison in comparisons:
+        for row in comparison.rows:
+            if row.side == side and row.valid and isfinite(row.gap):
+                percent = 100.0 * max(0.0, row.gap)
+                at = (counts_total(comparison.k), 0.0 if percent < SMALLEST else float(f"{percent:.3g}"))
+                points.setdefault((row.method, color_of(row)), []).append(at)
+    together: dict[tuple[tuple[int, float], ...], list[tuple[str, str]]] = {}
+    for method, places in points.items():
+        together.setdefault(tuple(places), []).append(method)
+    return [(" · ".join(name for name, _ in methods), methods[0][1], places) for places, methods in together.items()]
 
 
-def draw_marks(
-    ax: Any, x: list[float], y: list[float], row: ComparisonRow, *, label: str | None = None, size: int = 6
-) -> None:
-    """Marks of one method, pale and hollow where they do not count; those of bounds are bold, having no area."""
-    marker, color = marker_of(row)
-    fill, alpha = ("full", 1.0) if row.valid else ("none", 0.4)
-    look = {"color": color, "linestyle": "none", "fillstyle": fill, "alpha": alpha, "label": label}
-    ax.plot(x, y, marker, markersize=size, markeredgewidth=1.6 if row.side == "upper" else 1.0, **look)
+def label_ends(ax: Any) -> None:
+    """The names of the lines at their right ends, moved apart where they would overlap."""
+    lines = [line for line in ax.get_lines() if not line.get_label().startswith("_")]
+    to_pixels, step = ax.transData.transform, 15.0
+    lines.sort(key=lambda line: (line.get_ydata()[-1], sum(line.get_ydata())))
+    height = -1e9
+    for line in lines:
+        x, y = line.get_xdata()[-1], line.get_ydata()[-1]
+        wanted = to_pixels((x, y))[1] * 72.0 / ax.figure.dpi
+        height = max(wanted, height + step)
+        words = line.get_label() if len(line.get_label()) < 60 else line.get_label()[:57] + " …"
+        offset = (8, height - wanted)
+        name_beside(ax, (x, y), words, line.get_color(), xytext=offset, fontsize=8)
 
 
-def marker_of(row: ComparisonRow) -> tuple[str, str]:
-    """Marker and colour of a method: colours are its own among those of its side."""
-    from .compare_methods import METHODS
-
-    titles = [(method.side, method.title) for method in METHODS.values()]
-    at = titles.index((row.side, row.method))
-    return MARKERS[at], f"C{sum(side == row.side for side, _ in titles[:at])}"
-
-
-def row_label(label: str, valid: bool) -> str:
+def named(label: str, valid: bool) -> str:
     """The label, marked where the row does not count."""
     return label if valid else f"{label} (not valid)"

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.canvas import axes_of
+from .._numerics.canvas import BLACK, BLUE, ORANGE, STYLES, axes_of, plain
 from .._numerics.checks import Matrix, Vector, as_vector, as_whole
 from ..certificates import check_history
 from ..errors import InvalidParameter
@@ -13,7 +13,6 @@ from ..mm import Iterate, Stop, minimize
 from ..programs import Program, expect_program
 from ..steps.native import native_step
 from ..steps.step import Step
-from .sheet import BLACK, BLUE, ORANGE, STYLES, plain
 
 
 def plot_majoriser(program: Program, y: Any, x: Any = None, *, ax: Any = None, points: int = 401) -> Any:
@@ -46,7 +45,7 @@ def plot_majoriser(program: Program, y: Any, x: Any = None, *, ax: Any = None, p
     >>> program = SparseGEV(datasets.pitprops(), rho=1.0, eps=0.1, tau=3.0)
     >>> axes = plot_majoriser(program, program.start())
     """
-    points, n = as_whole(points, "points", low=2, high=100_000), expect_program(program).pencil.n
+    points, n = as_whole(points, "points", low=2, high=100_000), np.size(y)
     y = as_vector(y, n, "y")
     x = native_step(program, y).x if x is None else as_vector(x, n, "x")
     if n > 1 and not np.any(x - y):

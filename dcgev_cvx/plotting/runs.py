@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.canvas import axes_of
+from .._numerics.canvas import DC, PROVED, RIVAL, axes_of, lower_panel, name_beside, plain, whole_numbers
 from .._numerics.checks import as_whole, expect
 from .._numerics.text_tables import count
 from ..errors import InvalidParameter
@@ -13,7 +13,6 @@ from ..pencils import Gram, Pencil
 from ..programs import SparseFDA
 from ..search.fisher import FisherPath
 from ..search.path import Path, point_of
-from .sheet import DC, PROVED, RIVAL, lower_panel, name_beside, plain, whole_numbers
 
 RUN = "see sparse_gev, dc_pca or minimize"
 """Where a run comes from."""

@@ -1,4 +1,4 @@
-"""What the pictures share: colours and their meaning, labels beside what they name, and a figure that is drawn anew."""
+"""A figure that is drawn again and again, for apps that answer a slider."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -7,16 +7,9 @@ from typing import Any
 
 from .._numerics.canvas import new_figure
 
-BLACK, BLUE, ORANGE, GREEN = "black", "#0072B2", "#D55E00", "#009E73"
-GREY = "#6E6E6E"
-DC, BOUND, PROVED, RIVAL = ORANGE, BLUE, BLACK, GREY
-"""In every picture of answers: d.c. vectors, upper bounds, what is proved optimal, and the methods of others."""
-STYLES = ((BLACK, "o", "-"), (BLUE, "s", "--"), (ORANGE, "^", ":"), (GREEN, "D", "-."))
-"""Colour (Okabe and Ito), marker and line style of the first, second, … curve."""
-
 
 class Sheet:
-    """A figure that is drawn again and again, for apps that answer a slider.
+    """A figure for many pictures of the same size.
 
     Most of the time of a Matplotlib picture goes into text and layout. A sheet keeps its canvas, and with it the text
     that has been measured, and is given its margins instead of computing them.
@@ -53,38 +46,3 @@ class Sheet:
         buffer = BytesIO()
         self.figure.savefig(buffer, format="png", pil_kwargs={"compress_level": 1})  # quick rather than small
         return f"data:image/png;base64,{b64encode(buffer.getvalue()).decode()}"
-
-
-def plain(ax: Any, title: str = "") -> None:
-    """No frame on the right and above; the title, which states what is seen, on the left."""
-    ax.spines[["top", "right"]].set_visible(False)
-    if title:
-        ax.set_title(title, loc="left", fontsize=10)
-
-
-def lower_panel(ax: Any, height: float) -> Any:
-    """A second panel below an Axes, so many times as high, with the same abscissa, whose numbers stand below both."""
-    place = ax.get_subplotspec()
-    if place is None:  # Axes at a fixed place of a figure
-        left, bottom, width, whole = ax.get_position().bounds
-        part = 0.95 * whole / (1.0 + height)
-        ax.set_position((left, bottom + whole - part, width, part))
-        below = ax.figure.add_axes((left, bottom, width, 0.95 * whole - part), sharex=ax)
-    else:
-        upper, lower = place.subgridspec(2, 1, height_ratios=(1.0, height), hspace=0.08)
-        ax.set_subplotspec(upper)
-        below = ax.figure.add_subplot(lower, sharex=ax)
-    ax.tick_params(labelbottom=False)
-    return below
-
-
-def name_beside(ax: Any, place: tuple[float, float], words: str, color: str, **settings: Any) -> None:
-    """A curve's or a mark's name beside it, instead of a legend."""
-    look: dict[str, Any] = {"xytext": (5, 0), "va": "center", "fontsize": 9, "annotation_clip": False} | settings
-    ax.annotate(words, place, textcoords="offset points", color=color, **look)
-
-
-def whole_numbers(*axes: Any) -> None:
-    """A few ticks at whole numbers: steps and cardinalities have no halves."""
-    for axis in axes:
-        axis.get_major_locator().set_params(integer=True, nbins=6)

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.canvas import axes_of
+from .._numerics.canvas import BOUND, DC, PROVED, RIVAL, STYLES, axes_of, name_beside, plain, whole_numbers
 from .._numerics.checks import Index, Matrix, as_number, as_real, as_vector, expect
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
-from .sheet import BOUND, DC, PROVED, RIVAL, STYLES, name_beside, plain, whole_numbers
 
 MOST_NAMES = 40
 """Variables in one picture; the names of more would overlap."""

@@ -20,27 +20,41 @@ True
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from .._numerics.checks import LARGEST_POWER, UNIT_ROUNDOFF, Matrix, Vector, as_number, as_real, as_vector, one_of
+from .._numerics.checks import (
+    LARGEST_POWER,
+    UNIT_ROUNDOFF,
+    Index,
+    Matrix,
+    Vector,
+    as_number,
+    as_vector,
+    listed,
+    one_of,
+    shown,
+)
 from .._numerics.proofs import ATTEMPTS, TINY, lambda_max_bound, up
-from .._numerics.selection import top_sum
+from ..budgets import Budget, Cardinality
 from ..errors import InvalidParameter, InvalidPencil
 from ..pencils import Gram, Pencil, expect_pencil
-from ..solutions import checked_k
 from ..steps.scaling import Scaling, unit_lengths
+from .dual_matrices import Dual, charged_bound, dual_of, entries, finite_array
 
 Scale: TypeAlias = Literal["diagonal", "identity"]
+Radius: TypeAlias = float | Sequence[float]
+"""An ℓ1 budget: ‖x‖₁ ≤ radius, or one for each view."""
 
 CLOSED_TOL = 1e-9
 """The relative gap at which a value counts as proved optimal; rounding margins stay below it up to n ≈ 1000."""
 FORGIVEN = 64.0 * UNIT_ROUNDOFF
 """n times this share of radius² may be missing from k/λmin(B): `largest_valid_k` forgives it, `radius_bound` pays."""
 SDP_LIMIT = 250
-"""The largest n for which an SDP is built without force=True; beyond it takes gigabytes and minutes."""
+"""The largest n for which an SDP is built without force=True; beyond it takes gigabytes."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +105,7 @@ class Gap:
         return f"[{self.lower:.6g}, {self.upper:.6g}], gap {100.0 * self.relative:.2g} %"
 
 
-def cheap_bound(pencil: Pencil, k: int) -> float:
+def cheap_bound(pencil: Pencil, k: Cardinality) -> float:
     """The smaller of λmax(A, B) and the row sums: a bound for any n, without an SDP (beyond the paper)."""
     return min(dense_bound(pencil), row_sum_bound(pencil, k))
 
@@ -118,8 +132,10 @@ def dense_bound(pencil: Pencil) -> float:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # where something overflows no row is dominant, and the answer is +inf
-def row_sum_bound(pencil: Pencil, k: int) -> float:
+def row_sum_bound(pencil: Pencil, k: Cardinality) -> float:
     """The smallest λ found with λBᵢᵢ − Aᵢᵢ > Σ of the k − 1 largest |Aᵢⱼ − λBᵢⱼ|, j ≠ i (beyond the paper).
+
+    With a budget for each view the sum is over the k_g − 1 largest of the view of i and the k_h largest of the others.
 
     Proof. On every support of size k the matrix λB − A is then strictly diagonally dominant with a positive
     diagonal, hence positive definite: λ > λmax of the sub-pencil. For B = I this is Gershgorin's theorem on
@@ -137,14 +153,15 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
     >>> [round(row_sum_bound(datasets.pitprops(), k), 3) for k in (1, 2, 3)]
     [1.0, 1.954, 2.602]
     """
-    k = checked_k(k, expect_pencil(pencil).n)
+    budget = Budget.of(pencil, k)
     A, size = entries(pencil)
+    rounded = 16.0 * (budget.total + 2) * UNIT_ROUNDOFF
     if pencil.B is None:
         moduli = np.abs(A)
         np.fill_diagonal(moduli, 0.0)
-        top = float(np.max(np.diagonal(A) + top_sum(moduli, k - 1)))
+        top = float(np.max(np.diagonal(A) + budget.partner_sum(moduli)))
         # twice the units that are taken off below; a zero matrix needs none
-        return top + 32.0 * (k + 2) * UNIT_ROUNDOFF * (abs(top) + float(np.max(size)))
+        return top + 2.0 * rounded * (abs(top) + float(np.max(size)))
     if not A.any():
         return 0.0
     # no powers of two here: the last bits that this changes are among the units that are taken off
@@ -153,9 +170,9 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
     A, B = np.multiply(A, units[:, None], out=A), np.multiply(B, units[:, None], out=B)
     lam, nudge = float(np.max(np.diagonal(A))), max(UNIT_ROUNDOFF * float(np.max(sizes)), TINY)
     for _ in range(ATTEMPTS):
-        left, slope = dominance(lam, A, B, k)
-        # entries of λB − A are rounded by two units each and the sum of k of them by k more; 16(k + 2) are taken off
-        left = left - 16.0 * (k + 2) * UNIT_ROUNDOFF * (abs(lam) + sizes)
+        left, slope = dominance(lam, A, B, budget)
+        # entries of λB − A are rounded by two units each and the sum of k of them by k more
+        left = left - rounded * (abs(lam) + sizes)
         short = ~(left > 0.0)
         if not np.any(short):
             return lam
@@ -167,27 +184,49 @@ def row_sum_bound(pencil: Pencil, k: int) -> float:
     return math.inf
 
 
+def dominance(lam: float, A: Matrix, B: Matrix, budget: Budget) -> tuple[Vector, Vector]:
+    """What λBᵢᵢ − Aᵢᵢ has left beside the largest |Aᵢⱼ − λBᵢⱼ| of partners of i in a support, and its slope in λ.
+
+    Where it is positive in every row, λB − A is strictly diagonally dominant on every support.
+    """
+    S = lam * B - A
+    left, slope = np.diagonal(S).copy(), np.diagonal(B).copy()
+    np.fill_diagonal(S, 0.0)
+    for rows, columns, most in budget.partners():
+        block = S[np.ix_(rows, columns)]
+        first = len(columns) - most
+        top = np.argpartition(np.abs(block), max(0, first - 1), axis=1)[:, first:]
+        beside = np.take_along_axis(block, top, axis=1)
+        left[rows] -= np.sum(np.abs(beside), axis=1)
+        slope[rows] -= np.sum(np.sign(beside) * np.take_along_axis(B[np.ix_(rows, columns)], top, axis=1), axis=1)
+    return left, slope
+
+
 def homogeneous_bound(
-    pencil: Pencil, k: int, U: Any = None, *, scale: Scale | Vector = "diagonal", level: float | None = None
+    pencil: Pencil, k: Cardinality, U: Any = None, *, scale: Scale | Vector = "diagonal", X: Any = None
 ) -> float:
     """λmax(A + U + k·b·D², B) ≥ the optimum of (SGEV-P), for any U with |Uᵢⱼ| ≤ b·dᵢdⱼ (beyond the paper).
 
     Proof. For a k-sparse x, −xᵀUx ≤ b(Σ dᵢ|xᵢ|)² ≤ k·b·xᵀD²x by Cauchy and Schwarz on the k nonzeros. So
     xᵀAx = xᵀ(A + U)x − xᵀUx ≤ xᵀ(A + U + k·b·D²)x ≤ λmax(A + U + k·b·D², B) when xᵀBx = 1.
 
+    With at most k_g nonzeros in each view g let |Uᵢⱼ| ≤ b_gh·dᵢdⱼ for i in g and j in h, and s_g = Σ_{i∈g} dᵢ|xᵢ|. For
+    any positive v, 2s_g s_h ≤ s_g²v_h/v_g + s_h²v_g/v_h and s_g² ≤ k_g Σ_{i∈g} dᵢ²xᵢ². So −xᵀUx ≤ Σ b_gh s_g s_h ≤
+    Σ cᵢdᵢ²xᵢ² with cᵢ = k_g Σ_h b_gh v_h/v_g, which takes the place of k·b. The best v_g is √(k_g Σ_{i∈g} dᵢ²xᵢ²).
+
     Parameters
     ----------
     pencil : Pencil
         The pencil (A, B); λmax(A, B) may be negative.
-    k : int
-        The cardinality.
+    k : int or sequence of int
+        The cardinality, or one for each view.
     U : array_like
         Any array. The best comes from `homogeneous_sdp`. One that is missing, misshapen or not finite counts as 0,
         which gives λmax(A, B); the smaller of the two bounds is returned.
     scale : {"diagonal", "identity"} or array_like
         D, see `scale_vector`; it has to be the one U was computed for, or the bound is loose.
-    level : float, optional
-        Cut U at |Uᵢⱼ| ≤ level·dᵢdⱼ, for instance at the SDP's own multiplier.
+    X : array_like, optional
+        The SDP's X, whose diagonal stands for the xᵢ² in v; the leading vector of the pencil by default.
 
     Returns
     -------
@@ -206,28 +245,35 @@ def homogeneous_bound(
     >>> round(bounds.homogeneous_bound(pencil, 2, U), 4), round(bounds.homogeneous_bound(pencil, 2, 0.9 * U), 2)
     (1.954, 2.15)
     """
-    k = checked_k(k, expect_pencil(pencil).n)
-    floor = dense_bound(pencil)
-    dual = dual_of(U, scale_vector(pencil, scale), level)
-    return floor if dual is None else min(floor, charged_bound(pencil, k, dual))
+    budget, floor, d = Budget.of(pencil, k), dense_bound(pencil), scale_vector(pencil, scale)
+    dual = dual_of(U, d, budget.labels)
+    if dual is None:
+        return floor
+    X = finite_array(X, (pencil.n, pencil.n))
+    squares = pencil.leading_vector**2 if X is None else np.maximum(np.diagonal(X), 0.0)
+    return min(floor, charged_bound(pencil, dual, dual.charges(budget, squares)))
 
 
-def radius_bound(pencil: Pencil, radius: float, U: Any = None, *, level: float | None = None) -> float:
+def radius_bound(pencil: Pencil, radius: Radius, U: Any = None) -> float:
     """λmax(A + U, B)₊ + radius²·b ≥ max xᵀAx s.t. xᵀBx ≤ 1, ‖x‖₁ ≤ radius, for any U with b = max|Uᵢⱼ| (Eq:approx).
 
     Proof. −xᵀUx ≤ b‖x‖₁² ≤ b·radius², and xᵀ(A + U)x ≤ λmax(A + U, B)·xᵀBx ≤ λmax(A + U, B)₊, the positive part
-    since xᵀBx ≤ 1 admits x = 0. U and level are as in `homogeneous_bound`, with weights one. It bounds (SGEV-P) at k
-    only if every k-sparse x with xᵀBx = 1 has ‖x‖₁ ≤ radius (`largest_valid_k`).
+    since xᵀBx ≤ 1 admits x = 0. With ‖x_g‖₁ ≤ r_g for every view, b_gh is the largest |Uᵢⱼ| between g and h, and
+    Σ b_gh r_g r_h takes the place of radius²·b. U is as in `homogeneous_bound`, but its diagonal counts: Uᵢᵢ = −b
+    earns some of the budget back. It bounds (SGEV-P) at k only if every k-sparse x with xᵀBx = 1 has ‖x‖₁ ≤ radius
+    (`largest_valid_k`).
     """
-    radius = as_number(radius, "radius", strict=True)
+    radii, labels = checked_radius(pencil, radius)
     floor = max(0.0, dense_bound(pencil))
-    # b is not tightened, since the diagonal −b earns some of it back
-    dual = dual_of(U, np.ones(pencil.n), level, tight=False)
+    dual = dual_of(U, np.ones(pencil.n), labels, tight=False)
     if dual is None:
         return floor
-    # in this order radius² cannot underflow on its own, and each product is rounded up
-    budget = up(radius * up(radius * dual.b)) * (1.0 + 2.0 * FORGIVEN * pencil.n)
-    return min(floor, up(max(0.0, charged_bound(pencil, 0.0, dual)) + budget))
+    # in this order r_g·r_h cannot underflow on its own, and each product is rounded up
+    terms = [
+        up(r * up(s * float(b))) for r, row in zip(radii, dual.b, strict=True) for s, b in zip(radii, row, strict=True)
+    ]
+    budget = sum(terms) * (1.0 + (2.0 * FORGIVEN * pencil.n + 2.0 * len(terms) * UNIT_ROUNDOFF))
+    return min(floor, up(max(0.0, charged_bound(pencil, dual, dual.diagonal)) + up(budget)))
 
 
 def penalized_bound(pencil: Pencil, rho: float, U: Any = None) -> float:
@@ -240,16 +286,34 @@ def penalized_bound(pencil: Pencil, rho: float, U: Any = None) -> float:
     # xᵀAx ≤ max|Aᵢⱼ|·‖x‖₁²: nothing is worth such a price (twice, for the rounding of CᵀC)
     if rho >= 2.0 * pencil.A_scale:
         return 0.0
-    given = dual_of(U, np.ones(n), rho)
-    zero = np.zeros((n, n))
+    one = np.zeros(n, dtype=np.intp)
+    given = dual_of(U, np.ones(n), one, level=rho)
     # level may be a unit or two above ρ after rounding: the diagonal then takes off a little less
-    duals = [Dual(V, rho * (1.0 - 4.0 * UNIT_ROUNDOFF), np.ones(n)) for V in (zero, given.U if given else zero)]
-    return max(0.0, min(charged_bound(pencil, 0.0, dual) for dual in duals))
+    price = np.full((1, 1), rho * (1.0 - 4.0 * UNIT_ROUNDOFF))
+    duals = [Dual(V, price, np.ones(n), one) for V in (np.zeros((n, n)), *([given.U] if given else []))]
+    return max(0.0, min(charged_bound(pencil, dual, dual.diagonal) for dual in duals))
 
 
-def valid_radius(pencil: Pencil, k: int) -> float:
+def checked_radius(pencil: Pencil, radius: Any) -> tuple[list[float], Index]:
+    """An ℓ1 budget as a list with one number for each group, and the group of each variable."""
+    n, radii = expect_pencil(pencil).n, listed(radius)
+    if not radii:
+        return [as_number(radius, "radius", strict=True)], np.zeros(n, dtype=np.intp)
+    if len(radii) != len(pencil.views):
+        views = len(pencil.views)
+        raise InvalidParameter(f"radius = {shown(radius)} must be one number, or one for each of the {views} view(s).")
+    checked = [as_number(r, f"radius[{g}]", strict=True) for g, r in enumerate(radii)]
+    return checked, np.repeat(np.arange(len(radii)), pencil.blocks or (n,))
+
+
+@overload
+def valid_radius(pencil: Pencil, k: int) -> float: ...
+@overload
+def valid_radius(pencil: Pencil, k: Cardinality) -> float | tuple[float, ...]: ...
+def valid_radius(pencil: Pencil, k: Cardinality) -> float | tuple[float, ...]:
     """√(k/λmin(B)): every k-sparse x with xᵀBx = 1 has ‖x‖₁² ≤ k‖x‖² ≤ k/λmin(B) (beyond the paper).
 
+    For one k_g for each view it is a tuple of √(k_g/λmin(B_g)), as x_gᵀB_g x_g ≤ 1 in the block of B of that view.
     The paper's own radius k is larger than √k when B = I (loose), and too small when λmin(B) < 1/k: with B = 0.01·I
     and k = 1, x = 10e₁ is feasible and has ‖x‖₁ = 10. +inf where λmin(B) > 0 is not proved.
 
@@ -261,19 +325,28 @@ def valid_radius(pencil: Pencil, k: int) -> float:
     >>> round(valid_radius(small, 1), 9), largest_valid_k(small, radius=1.0)
     (10.0, 0)
     """
-    lowest = smallest_B_eigenvalue(pencil)
-    return math.sqrt(checked_k(k, pencil.n) / lowest) * (1.0 + 4.0 * UNIT_ROUNDOFF) if lowest > 0.0 else math.inf
+    budget = Budget.of(pencil, k)
+    lowest = smallest_of_groups(pencil, budget.labels)
+    radii = tuple(
+        math.sqrt(count / low) * (1.0 + 4.0 * UNIT_ROUNDOFF) if low > 0.0 else math.inf
+        for count, low in zip(budget.counts, lowest, strict=True)
+    )
+    return radii[0] if len(radii) == 1 else radii
 
 
-def radius_for(pencil: Pencil, k: int, rule: Literal["paper", "valid"]) -> float:
+@overload
+def radius_for(pencil: Pencil, k: int, rule: Literal["paper", "valid"]) -> float: ...
+@overload
+def radius_for(pencil: Pencil, k: Cardinality, rule: Literal["paper", "valid"]) -> float | tuple[float, ...]: ...
+def radius_for(pencil: Pencil, k: Cardinality, rule: Literal["paper", "valid"]) -> float | tuple[float, ...]:
     """Return an ℓ1 budget for a cardinality: "paper" = k (Section 3), "valid" = √(k/λmin(B)) (beyond the paper).
 
     Parameters
     ----------
     pencil : Pencil
         The pencil (A, B).
-    k : int
-        The cardinality.
+    k : int or sequence of int
+        The cardinality, or one for each view.
     rule : {"paper", "valid"}
         "paper": ‖x‖₁ ≤ k. For B = I it holds with room to spare, as ‖x‖₁ ≤ √k, so its bound is weak; for
         k·λmin(B) < 1 it may cut the optimum off, and is then no bound at all. "valid": the smallest radius
@@ -281,8 +354,8 @@ def radius_for(pencil: Pencil, k: int, rule: Literal["paper", "valid"]) -> float
 
     Returns
     -------
-    float
-        The radius.
+    float or tuple of float
+        The radius, or one for each view.
 
     Raises
     ------
@@ -299,30 +372,47 @@ def radius_for(pencil: Pencil, k: int, rule: Literal["paper", "valid"]) -> float
     >>> radius_for(pencil, 4, "paper"), round(radius_for(pencil, 4, "valid"), 9)
     (4.0, 2.0)
     """
-    k = checked_k(k, expect_pencil(pencil).n)
+    budget = Budget.of(pencil, k)
     if one_of(rule, "rule", ("paper", "valid")) == "paper":
-        return float(k)
-    radius = valid_radius(pencil, k)
-    if math.isinf(radius):
+        return tuple(map(float, budget.counts)) if len(budget.counts) > 1 else float(budget.total)
+    radius = valid_radius(pencil, budget)
+    if np.any(np.isinf(radius)):
         condition = np.linalg.cond(pencil.dense()[1] / np.outer(pencil.B_roots, pencil.B_roots))
         raise InvalidPencil(
-            f"no ℓ1 radius is proved to hold at k = {k}: λmin(B) > 0 cannot be proved in floating point, B being "
+            f"no ℓ1 radius is proved to hold at k = {budget}: λmin(B) > 0 cannot be proved in floating point, B being "
             f"singular to working precision (its condition number is near {condition:.0e}). Add a ridge, or "
             "use homogeneous_sdp, which needs no radius."
         )
     return radius
 
 
-def largest_valid_k(pencil: Pencil, radius: float) -> int:
+def largest_valid_k(pencil: Pencil, radius: Radius) -> int | tuple[int, ...]:
     """The largest k for which ‖x‖₁ ≤ radius is proved to hold on (SGEV-P): k ≤ radius²·λmin(B) (beyond the paper).
 
     0 says that the radius bounds no cardinality at all. The factor 1 + 64nu forgives the rounding of a radius
     that was itself computed as √(k/λmin(B)); `radius_bound` adds as much to its budget.
     """
-    lowest = smallest_B_eigenvalue(pencil)
-    radius = as_number(radius, "radius")
-    reach = radius * (radius * lowest) * (1.0 + FORGIVEN * pencil.n)
-    return int(min(float(pencil.n), reach))
+    counts = valid_budget(pencil, radius).counts
+    return counts[0] if len(counts) == 1 else counts
+
+
+def valid_budget(pencil: Pencil, radius: Radius) -> Budget:
+    """The supports for which a radius, or one for each view, is proved to hold (see `largest_valid_k`)."""
+    radii, labels = checked_radius(pencil, radius)
+    reach = [
+        r * (r * low) * (1.0 + FORGIVEN * pencil.n)
+        for r, low in zip(radii, smallest_of_groups(pencil, labels), strict=True)
+    ]
+    sizes = np.bincount(labels).tolist()
+    return Budget(labels, tuple(int(min(float(most), k)) for most, k in zip(sizes, reach, strict=True)))
+
+
+def smallest_of_groups(pencil: Pencil, labels: Index) -> list[float]:
+    """A number ≤ λmin of B on each group; of B as a whole where groups are coupled. 0 where no proof was found."""
+    coupled = pencil.B is not None and bool(np.any(pencil.B[labels[:, None] != labels]))
+    groups = [np.flatnonzero(labels == g) for g in range(int(np.max(labels)) + 1)]
+    parts = [pencil if coupled or len(groups) == 1 else pencil.restrict(group) for group in groups]
+    return [smallest_B_eigenvalue(part) for part in parts]
 
 
 def smallest_B_eigenvalue(pencil: Pencil) -> float:
@@ -345,15 +435,13 @@ def smallest_B_eigenvalue(pencil: Pencil) -> float:
 
 
 def check_sdp_size(n: int) -> None:
-    """Raise for an SDP beyond SDP_LIMIT variables, with an estimate of its cost fitted to measured runs."""
-    if n <= SDP_LIMIT:
-        return
-    memory, minutes = 1e-9 * 1200.0 * n * n * 8.0 / 2.0, (n / 200.0) ** 3 * 8.0 / 60.0
-    raise InvalidParameter(
-        f"an SDP with n = {n} has {n * (n + 1) // 2} variables and as many moduli: about {memory:.1f} GB and "
-        f"{minutes:.0f} min with SCS. Use bounds.cheap_bound(pencil, k), which needs no SDP, restrict the pencil to "
-        f"at most {SDP_LIMIT} variables, or pass force=True."
-    )
+    """Raise for an SDP beyond SDP_LIMIT variables."""
+    if n > SDP_LIMIT:
+        raise InvalidParameter(
+            f"an SDP with n = {n} has {n * (n + 1) // 2} variables and as many moduli, and takes about "
+            f"{4.8e-6 * n * n:.1f} GB. Use bounds.cheap_bound(pencil, k), which needs no SDP, restrict the pencil to "
+            f"at most {SDP_LIMIT} variables, or pass force=True."
+        )
 
 
 def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
@@ -375,105 +463,3 @@ def scale_vector(pencil: Pencil, scale: Scale | Vector) -> Vector:
             f"1e-{LARGEST_POWER} and 1e{LARGEST_POWER}, so that their products are numbers."
         )
     return d
-
-
-@dataclass(frozen=True)
-class Dual:
-    """U symmetric with |Uᵢⱼ| ≤ b·dᵢdⱼ off the diagonal: what a bound needs of an SDP's dual variables.
-
-    Its diagonal is −b·dᵢ² and is not stored: the bounds are λmax(A + U + …), which rises with each Uᵢᵢ, and
-    Uᵢᵢ ≥ −b·dᵢ² is all that −xᵀUx ≤ b(Σ dᵢ|xᵢ|)² asks of it.
-    """
-
-    U: Matrix
-    b: float
-    d: Vector
-
-
-def dual_of(U: Any, d: Vector, level: float | None = None, *, tight: bool = True) -> Dual | None:
-    """Any array as a Dual: symmetrised, cut at |Uᵢⱼ| ≤ level·dᵢdⱼ when a level is given; None when it is garbage.
-
-    b is the smallest that fits off the diagonal; tight=False makes it the level, or the largest of U, diagonal
-    included. The first is better where b only costs, as in the homogeneous bound, the second where the diagonal
-    −b·dᵢ² pays for it, as with a fixed radius.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dcgev_cvx.relaxations.bounds import dual_of
-    >>> dual_of([[5.0, 2.0], [0.0, -1.0]], np.ones(2)).U
-    array([[0., 1.],
-           [1., 0.]])
-    >>> dual_of(np.full((2, 2), np.nan), np.ones(2)) is None
-    True
-    """
-    n = len(d)
-    level = None if level is None else as_number(level, "level")
-    try:
-        array = as_real(U, "U", InvalidParameter)
-    except InvalidParameter:
-        return None
-    if array.shape != (n, n):
-        return None
-    array = 0.5 * array + 0.5 * array.T  # halved first: the sum of two huge entries would overflow
-    outer = d[:, None] * d
-    with np.errstate(over="ignore"):
-        largest = float(np.max(np.abs(array) / outer))
-    b = largest if level is None else level
-    # charges of n·b·d² must be finite; where they are not, U = 0 gives the better bound
-    if not math.isfinite(4.0 * n * b * float(np.max(outer))):
-        return None
-    # the diagonal has a best value of its own, −b·dᵢ², and what was given for it is dropped
-    np.fill_diagonal(array, 0.0)
-    array = np.clip(array, -b * outer, b * outer)
-    if tight:
-        b = float(np.max(np.abs(array) / outer))
-    # the quotient was rounded: a few units more make the inequality true, below the normal numbers the next one does
-    return Dual(array, up(b * (1.0 + 16.0 * UNIT_ROUNDOFF)) if array.any() else b, d)
-
-
-def charged(A: Matrix, c: float, dual: Dual) -> Matrix:
-    """A + U + c·b·D² with Uᵢᵢ = −b·dᵢ²; the two are added in one go, (c − 1)·b·dᵢ², so that they do not cancel."""
-    M = A + dual.U
-    M[np.diag_indices(len(M))] += (c - 1.0) * dual.b * dual.d**2
-    return M
-
-
-def charged_bound(pencil: Pencil, c: float, dual: Dual) -> float:
-    """A proved number ≥ λmax(A + U + c·b·D², B): c = k is the homogeneous bound, c = 0 the radius and the penalty."""
-    A, size = entries(pencil)
-    # the moduli of the summands, with two units of the charge to spare
-    moduli = Dual(np.abs(dual.U), dual.b, dual.d)
-    with np.errstate(over="ignore"):  # a sum that overflows gives +inf, a valid bound
-        return lambda_max_bound(charged(A, c, dual), pencil.B, charged(size, c + 2.0, moduli))
-
-
-def entries(pencil: Pencil) -> tuple[Matrix, Matrix]:
-    """(A, size): the matrix and a bound on the moduli of the sums behind its entries, larger for A = CᵀC.
-
-    For A = CᵀC each entry is a sum of p products, whose rounding error is at most p·u·‖cᵢ‖‖cⱼ‖ by Cauchy and
-    Schwarz; `size` is stated so that what `is_definite` charges per unit of it covers that with room to spare.
-    Products below the normal numbers lose half a unit of 2⁻¹⁰⁷⁴ each, for which ‖cᵢ‖² is raised by TINY.
-    """
-    if isinstance(pencil.A, Gram):
-        A = pencil.A.toarray()
-        norms = np.sqrt(pencil.A.diagonal() + TINY)
-        return A, max(1.0, pencil.A.rows / 4.0) * norms[:, None] * norms
-    return pencil.A, np.abs(pencil.A)
-
-
-def dominance(lam: float, A: Matrix, B: Matrix, k: int) -> tuple[Vector, Vector]:
-    """What λBᵢᵢ − Aᵢᵢ has left beside the k − 1 largest |Aᵢⱼ − λBᵢⱼ| of its row, and its slope in λ.
-
-    Where it is positive in every row, every k × k principal submatrix of λB − A is strictly diagonally dominant.
-    """
-    S = lam * B - A
-    left, slope = np.diagonal(S).copy(), np.diagonal(B)
-    if k > 1:
-        np.fill_diagonal(S, 0.0)
-        # a row of a k × k submatrix holds k − 1 entries beside its diagonal
-        top = np.argpartition(np.abs(S), len(A) - k + 1, axis=1)[:, len(A) - k + 1 :]
-        beside = np.take_along_axis(S, top, axis=1)
-        left = left - np.sum(np.abs(beside), axis=1)
-        slope = slope - np.sum(np.sign(beside) * np.take_along_axis(B, top, axis=1), axis=1)
-    return left, slope

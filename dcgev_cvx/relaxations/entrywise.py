@@ -4,23 +4,39 @@ All three have the same dual up to two constants (c, r): minimise λmax(A + U + 
 |Uᵢⱼ| ≤ b·dᵢdⱼ. (c, r) = (0, radius²) for a fixed budget, (k, 0) for the homogeneous one, and b = ρ fixed for the
 penalty. The proof is Lagrange's: the multiplier b of the budget turns b·Σ dᵢdⱼ|Xᵢⱼ| into max over such U of −tr(UX),
 and max tr(X(A + U + …)) over tr(XB) = 1, X ⪰ 0 is an eigenvalue.
+
+With a budget for each view the moduli between any two views have a limit and a multiplier b of their own. For
+X = xxᵀ and s_g = Σ_{i∈g} dᵢ|xᵢ| they are s_g·s_h ≤ r_g·r_h, or s_g·s_h ≤ √(k_g T_g·k_h T_h) with T_g = Σ_{i∈g} dᵢ²xᵢ²
+by Cauchy and Schwarz in each view. The sums over all views, (Σ s_g)² ≤ (Σ r_g)² and (Σ s_g)² ≤ k Σ T_g, follow from
+these, so that no further limit makes the relaxations tighter.
 """
+
+import numpy as np
 
 from .. import models
 from .._numerics.checks import Vector, as_number
+from ..budgets import Budget, Cardinality
 from ..pencils import Pencil
-from ..solutions import checked_k
-from .bounds import Scale, homogeneous_bound, largest_valid_k, penalized_bound, radius_bound, scale_vector
+from .bounds import (
+    Radius,
+    Scale,
+    checked_radius,
+    homogeneous_bound,
+    penalized_bound,
+    radius_bound,
+    scale_vector,
+    valid_budget,
+)
 from .relaxation import Relaxation
-from .solving import ScaledData, Solver, solved_sdp
+from .solving import Limit, ScaledData, SolverChoice, solved_sdp
 
 
 def entrywise_sdp(
     pencil: Pencil,
-    radius: float,
+    radius: Radius,
     *,
-    k: int | None = None,
-    solver: Solver = None,
+    k: Cardinality | None = None,
+    solver: SolverChoice = None,
     time_limit: float | None = None,
     force: bool = False,
 ) -> Relaxation:
@@ -33,9 +49,10 @@ def entrywise_sdp(
     ----------
     pencil : Pencil
         The pencil (A, B), n ≤ 250 unless forced.
-    radius : float
-        The ℓ1 budget, > 0. Above √(n/λmin(B)) it is slack and the value is λmax(A, B)₊.
-    k : int, optional
+    radius : float or sequence of float
+        The ℓ1 budget, > 0, or one for each view: Σ |Xᵢⱼ| ≤ r_g·r_h over i in g and j in h then. Above √(n/λmin(B)) it
+        is slack and the value is λmax(A, B)₊.
+    k : int or sequence of int, optional
         The number of nonzeros of the rounded vector, which is not part of the SDP; `valid_k` by default.
     solver : str or Backend, optional
         By default Clarabel up to n = 30, SCS beyond.
@@ -66,29 +83,31 @@ def entrywise_sdp(
     >>> round(entrywise_sdp(pencil, 2.0).upper_bound, 3), round(entrywise_sdp(pencil, 2.0**0.5).upper_bound, 3)
     (3.017, 1.954)
     """
-    radius = as_number(radius, "radius", strict=True)
+    radii, labels = checked_radius(pencil, radius)
+    rounding = None if k is None else Budget.of(pencil, k)
     data = ScaledData.of(pencil, time_limit, force)
-    valid_k = largest_valid_k(pencil, radius)
-    scaled_radius = data.radius(radius)
+    valid = valid_budget(pencil, radius)
+    scaled, given = data.radius(np.array(radii)), np.minimum(radii, 1e150)  # squares are numbers
+    one = len(radii) == 1
     return solved_sdp(
-        f"entrywise SDP (radius {radius:.4g})",
+        f"entrywise SDP (radius {', '.join(f'{r:.4g}' for r in radii)})",
         data,
         solver,
-        models.entrywise_sdp,
-        (scaled_radius, min(radius, 1e150)),  # its square is a number
-        lambda U: radius_bound(pencil, radius, U),
-        k=max(1, valid_k) if k is None else checked_k(k, pencil.n),
-        valid_k=valid_k,
-        r=scaled_radius**2,
+        models.entrywise_sdp if one else lambda A, B, r, d: models.entrywise_sdp_by_group(A, B, r, labels, d),
+        (scaled[0], given[0]) if one else (scaled, given),
+        lambda U, _: radius_bound(pencil, radius, U),
+        Limit(labels, radii=scaled),
+        rounding=Budget(labels, tuple(max(1, count) for count in valid.counts)) if rounding is None else rounding,
+        valid_for=valid,
     )
 
 
 def homogeneous_sdp(
     pencil: Pencil,
-    k: int,
+    k: Cardinality,
     *,
     scale: Scale | Vector = "diagonal",
-    solver: Solver = None,
+    solver: SolverChoice = None,
     time_limit: float | None = None,
     force: bool = False,
 ) -> Relaxation:
@@ -102,8 +121,9 @@ def homogeneous_sdp(
     ----------
     pencil : Pencil
         The pencil (A, B), n ≤ 250 unless forced.
-    k : int
-        The cardinality.
+    k : int or sequence of int
+        The cardinality, or one for each view: Σ dᵢdⱼ|Xᵢⱼ| ≤ √(k_g T_g·k_h T_h) over i in g and j in h then, with
+        T_g = Σ_{i∈g} dᵢ²Xᵢᵢ.
     scale : {"diagonal", "identity"} or array_like
         The weights d: diag(B)^½, which makes the value independent of the variables' units, 1, or a positive vector.
         Every choice is valid.
@@ -127,20 +147,21 @@ def homogeneous_sdp(
     >>> round(relaxed.rounded.value, 4), round(relaxed.upper_bound, 4)
     (3.771, 3.8137)
     """
-    d = scale_vector(pencil, scale)
+    d, budget = scale_vector(pencil, scale), Budget.of(pencil, k)
     data = ScaledData.of(pencil, time_limit, force, d)
-    k = checked_k(k, pencil.n)
+    one, counts = len(budget.counts) == 1, budget.counts
     return solved_sdp(
         "homogeneous SDP",
         data,
         solver,
-        models.homogeneous_sdp,
-        (k, k),
-        lambda U: homogeneous_bound(pencil, k, U, scale=d),
-        k=k,
-        valid_k=k,
-        c=float(k),
-        r=0.0,
+        models.homogeneous_sdp
+        if one
+        else lambda A, B, k, d: models.homogeneous_sdp_by_group(A, B, k, budget.labels, d),
+        (counts[0], counts[0]) if one else (counts, counts),
+        lambda U, X: homogeneous_bound(pencil, budget, U, scale=d, X=X),
+        Limit(budget.labels, budget),
+        rounding=budget,
+        valid_for=budget,
     )
 
 
@@ -148,8 +169,8 @@ def penalized_sdp(
     pencil: Pencil,
     rho: float,
     *,
-    k: int | None = None,
-    solver: Solver = None,
+    k: Cardinality | None = None,
+    solver: SolverChoice = None,
     time_limit: float | None = None,
     force: bool = False,
 ) -> Relaxation:
@@ -164,7 +185,7 @@ def penalized_sdp(
         The pencil (A, B), n ≤ 250 unless forced.
     rho : float
         The price ρ ≥ 0 of 1ᵀ|X|1, in the units of A. The value falls from λmax(A, B)₊ at ρ = 0 to 0.
-    k : int, optional
+    k : int or sequence of int, optional
         The number of nonzeros of the rounded vector; by default the number of diagonal entries of X that stand out.
     solver : str or Backend, optional
         By default Clarabel up to n = 30, SCS beyond.
@@ -196,8 +217,9 @@ def penalized_sdp(
         solver,
         models.dspca,
         (price, rho),
-        lambda U: penalized_bound(pencil, rho, U),
-        k=None if k is None else checked_k(k, pencil.n),
-        valid_k=0,
+        lambda U, _: penalized_bound(pencil, rho, U),
+        Limit(np.zeros(pencil.n, dtype=np.intp)),
+        rounding=None if k is None else Budget.of(pencil, k),
+        valid_for=Budget.whole(pencil.n, 0),
         price=price,
     )

@@ -1,15 +1,17 @@
-"""The pairwise relaxation, and the best dual matrices (U, a) of its bound, by a first-order method of our own.
+"""The pairwise relaxation, and the best dual matrices (U, a) of its bound, by a first-order method.
 
-The relaxation (`models.pairwise_sdp`) has X ≈ xxᵀ and Yᵢⱼ ≈ xᵢ²zⱼ, z being the indicator of the
-support:
+Relaxation and method are research of this package, not of the paper. The relaxation (`models.pairwise_sdp`) has
+X ≈ xxᵀ and Yᵢⱼ ≈ xᵢ²zⱼ, z being the indicator of the support:
 
     max tr(XA)  s.t.  X ⪰ 0, tr(XB) = 1                              the spectrahedron
                       Xᵢⱼ² ≤ YᵢⱼYⱼᵢ                                  the pairs
-                      0 ≤ Yᵢⱼ ≤ Xᵢᵢ, Σ_{j≠i} Yᵢⱼ ≤ (k − 1)Xᵢᵢ        the rows
+                      0 ≤ Yᵢⱼ ≤ Xᵢᵢ, Σ_{j∈g, j≠i} Yᵢⱼ ≤ sᵢ_g Xᵢᵢ     the rows, for every group g
 
-ADMM projects on the spectrahedron and the rows, then on the pairs. All three projections are exact and cheap: one
-eigenvalue problem of order n, one equation in one unknown per row, and eigenvalues of 2 × 2 matrices. The multipliers
-of the pairs are −U and −a. They obey Uᵢⱼ² ≤ aᵢⱼaⱼᵢ after every step, so that each step ends with a proved bound.
+One group of all variables has sᵢ = k − 1; otherwise sᵢ_g = k_g, less one where i is in g. ADMM projects on the
+spectrahedron and the rows, each group with its own copy of the diagonal of X, then on the pairs. All projections are
+exact and cheap: one eigenvalue problem of order n, one equation in one unknown per row and group, and eigenvalues of
+2 × 2 matrices. The multipliers of the pairs are −U and −a. They obey Uᵢⱼ² ≤ aᵢⱼaⱼᵢ after every step, so that each step
+ends with a proved bound.
 """
 
 import math
@@ -20,10 +22,10 @@ import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
 from .._numerics.checks import Index, Matrix, Vector, frozen
-from .._numerics.selection import largest_first
+from .._numerics.deadline import Deadline
+from ..budgets import Budget, Cardinality
 from ..certificates import on_support
 from ..pencils import Pencil
-from ..solutions import checked_k
 from .pairwise import PairDual, charges, pair_dual, pairwise_bound
 from .relaxation import Dimacs, Relaxation, round_off
 
@@ -31,18 +33,19 @@ CHECK_STEPS = 25
 """Steps between two proved bounds, which cost about as much as two steps."""
 MAX_STEPS = 1000
 """The most steps; it converges in 100 to 200 where the relaxation is exact."""
-SETTLED = 1e-5
+BOUND_SETTLED = 1e-5
 """`pairwise_sdp` ends when a check lowers the bound by less than this share of it."""
 RELAXATION = 1.6
 """Over-relaxation of ADMM; 1.5 to 1.8 is the customary range (Eckstein)."""
 BALANCE_STEPS, BALANCE = 25, 3.0
 """Every so many steps the penalty is doubled or halved if one residual exceeds the other by this factor."""
+NEVER = Deadline()
 TRACE_TOL = 1e-8
 """How well tr(XB) = 1 is solved for a general B, before X is divided by what is left."""
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a dual that leaves floating point counts as 0
-def pairwise_sdp(pencil: Pencil, k: int, *, time_limit: float | None = None, force: bool = False) -> Relaxation:
+def pairwise_sdp(pencil: Pencil, k: Cardinality, *, time_limit: float | None = None, force: bool = False) -> Relaxation:
     """Solve max tr(XA) s.t. tr(XB) = 1, X ⪰ 0, Xᵢⱼ² ≤ YᵢⱼYⱼᵢ, 0 ≤ Yᵢⱼ ≤ Xᵢᵢ, Σⱼ Yᵢⱼ ≤ (k − 1)Xᵢᵢ (beyond the paper).
 
     It is at least as tight as `homogeneous_sdp` with any weights, often exact, and valid for every B. It is solved by
@@ -52,8 +55,8 @@ def pairwise_sdp(pencil: Pencil, k: int, *, time_limit: float | None = None, for
     ----------
     pencil : Pencil
         The pencil (A, B), n ≤ 250 unless forced.
-    k : int
-        The cardinality.
+    k : int or sequence of int
+        The cardinality, or one for each view.
     time_limit : float, optional
         Seconds. An answer cut short still gives a valid bound.
     force : bool
@@ -76,36 +79,37 @@ def pairwise_sdp(pencil: Pencil, k: int, *, time_limit: float | None = None, for
     from .solving import ScaledData
 
     data = ScaledData.of(pencil, time_limit, force)
-    k = checked_k(k, pencil.n)
-    first = np.sort(largest_first(np.abs(pencil.leading_vector) * pencil.B_roots, k))
-    x = on_support(pencil, first) / data.scaling.u
-    splitting = PairSplitting(data.A, None if pencil.B is None else data.B, k, x)
+    budget = Budget.of(pencil, k)
+    x = on_support(pencil, budget.largest(np.abs(pencil.leading_vector) * pencil.B_roots)) / data.scaling.u
+    splitting = PairSplitting(data.A, None if pencil.B is None else data.B, budget, x)
     zero = np.zeros_like(data.A)
     best, dual = pencil.lambda_max / data.scaling.o, PairDual(zero, zero)
     status, before = "stopped by a limit", math.inf
-    for found, bound in splitting.bounds(math.inf if time_limit is None else data.begin + float(time_limit)):
+    for found, bound in splitting.bounds(Deadline.after(time_limit, "time_limit")):
         if found is not None and bound < best:
             best, dual = bound, found
-        if before - bound <= SETTLED * abs(bound):
+        if before - bound <= BOUND_SETTLED * abs(bound):
             status = "converged"
             break
         before = min(before, bound)
     X, value = splitting.spectral, float(np.sum(splitting.spectral * data.A))
-    slack = best * data.B - data.A - dual.U - np.diag(charges(dual.a, 0, k))
-    U = data.scaling.multiplier_form(dual.U)
+    slack = best * data.B - data.A - dual.U - np.diag(charges(dual.a, 0, budget))
+    A, U = pencil.dense()[0], data.scaling.multiplier_form(dual.U)
     a = data.scaling.o * (dual.a / data.scaling.u[:, None] / data.scaling.u[:, None])
     return Relaxation(
         name="pairwise SDP",
         value=data.scaling.o * value,
-        upper_bound=pairwise_bound(pencil, k, U, a),
+        upper_bound=pairwise_bound(pencil, budget, U, a),
         X=frozen(data.scaling.matrix(X)),
         U=frozen(U),
-        problem=models.pairwise_sdp(pencil.dense()[0], pencil.B, k),
+        problem=models.pairwise_sdp(A, pencil.B, budget.total)
+        if len(budget.counts) == 1
+        else models.pairwise_sdp_by_group(A, pencil.B, budget.counts, budget.labels),
         solver="ADMM",
         status=status,
-        rounded=round_off(pencil, data.scaling.matrix(X), k, "pairwise SDP", data.begin),
+        rounded=round_off(pencil, data.scaling.matrix(X), budget, "pairwise SDP", data.begin),
         dimacs=Dimacs.of(data.A, X, slack, objectives=(value, best), violation=splitting.residual, residual=zero),
-        valid_k=k,
+        valid_for=budget,
         seconds=perf_counter() - data.begin,
         a=frozen(a),
     )
@@ -118,9 +122,9 @@ class PairSplitting:
     step and a multiplier weigh the same.
     """
 
-    def __init__(self, A: Matrix, B: Matrix | None, k: int, x: Vector) -> None:
+    def __init__(self, A: Matrix, B: Matrix | None, k: Budget | int, x: Vector) -> None:
         self.A, self.B, n = A, B, len(A)
-        self.k: int = k
+        self.budget: Budget = k if isinstance(k, Budget) else Budget.whole(n, k)
         gain = float(x @ A @ x - np.mean(np.diagonal(A) / (1.0 if B is None else np.diagonal(B))))
         # x may be zero where its variables were removed, and A as well
         size = float(x @ x) ** 2 or 1.0
@@ -130,16 +134,17 @@ class PairSplitting:
         self.residual: float = math.inf
         self.S: Matrix = np.zeros((n, n))
         self.T: Matrix = np.zeros((n, n))
-        self.t: Vector = np.zeros(n)
-        self.theta: Vector = np.zeros(n)
+        # one row for each group
+        self.t: Matrix = np.zeros((len(self.budget.counts), n))
+        self.theta: Matrix = np.zeros_like(self.t)
         self.level: float = -math.inf
         self.steps: int = 0
 
     @np.errstate(over="ignore", invalid="ignore")  # where numbers overflow there is no dual, and `dual` is None
-    def run(self, steps: int, deadline: float = math.inf) -> None:
+    def run(self, steps: int, deadline: Deadline = NEVER) -> None:
         """Up to so many steps, none begun after the deadline."""
         for _ in range(steps):
-            if perf_counter() > deadline:
+            if deadline.passed:
                 return
             primal, dual = self.step()
             self.steps += 1
@@ -148,26 +153,26 @@ class PairSplitting:
                 self.rho *= factor  # the multipliers are rho·(S, T, t)
                 self.S, self.T, self.t = self.S / factor, self.T / factor, self.t / factor
 
-    def bounds(self, deadline: float = math.inf) -> Iterator[tuple[PairDual | None, float]]:
+    def bounds(self, deadline: Deadline = NEVER) -> Iterator[tuple[PairDual | None, float]]:
         """After every few steps the dual and the bound that it proves, until a limit is met or LAPACK fails."""
-        while self.steps < MAX_STEPS and perf_counter() < deadline:
+        while self.steps < MAX_STEPS and not deadline.passed:
             try:
                 self.run(CHECK_STEPS, deadline)
             except LinAlgError:
                 return
             dual = self.dual
-            yield dual, math.inf if dual is None else dual.bound(self.A, self.B, np.abs(self.A), self.k)
+            yield dual, math.inf if dual is None else dual.bound(self.A, self.B, np.abs(self.A), self.budget)
 
     def step(self) -> tuple[float, float]:
         """One step of ADMM, and the norms of its primal and dual residuals."""
         X, Y, x = self.X, self.Y, np.diagonal(self.X).copy()
         spectral, self.level = on_spectrahedron(X - self.S + self.A / self.rho, self.B, self.level)
-        diagonal, rows, self.theta = on_rows(x - self.t, Y - self.T, self.k - 1, self.theta)
+        diagonal, rows, self.theta = self.on_rows(x - self.t, Y - self.T)
         ahead = [RELAXATION * new + (1.0 - RELAXATION) * old for new, old in ((spectral, X), (rows, Y), (diagonal, x))]
         S, T, t = ahead[0] + self.S, ahead[1] + self.T, ahead[2] + self.t
         self.X, self.Y = on_pairs(S, T)
-        # the diagonal of X is in the spectrahedron and in the rows, and in no pair: the mean of both
-        x = 0.5 * (np.diagonal(S) + t)
+        # the diagonal of X is in the spectrahedron and in the rows of every group, and in no pair: the mean of all
+        x = (np.diagonal(S) + np.sum(t, axis=0)) / (1.0 + len(t))
         np.fill_diagonal(self.X, x)
         np.fill_diagonal(self.Y, 0.0)
         self.S, self.T, self.t = S - self.X, T - self.Y, t - x
@@ -175,12 +180,20 @@ class PairSplitting:
         self.spectral, self.residual = spectral, norm(spectral - self.X, rows - self.Y, diagonal - x)
         return self.residual, norm(self.X - X, self.Y - Y)
 
+    def on_rows(self, x: Matrix, Y: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+        """The projection on the rows of every group: one x and one θ for each."""
+        x, Y, theta, budget = x.copy(), Y.copy(), self.theta.copy(), self.budget
+        for g, (group, k) in enumerate(zip(budget.groups, budget.counts, strict=True)):
+            most = k - (budget.labels == g)
+            x[g], Y[:, group], theta[g] = on_rows(x[g], Y[:, group], most, theta[g])
+        return x, Y, theta
+
     def restrict(self, kept: Index) -> None:
         """Go on with these variables only."""
         rows = np.ix_(kept, kept)
         self.A, self.B = self.A[rows], None if self.B is None else self.B[rows]
         self.X, self.Y, self.S, self.T = self.X[rows], self.Y[rows], self.S[rows], self.T[rows]
-        self.t, self.theta = self.t[kept], self.theta[kept]
+        self.t, self.theta, self.budget = self.t[:, kept], self.theta[:, kept], self.budget.restrict(kept)
 
     @property
     def dual(self) -> PairDual | None:
@@ -201,13 +214,13 @@ def on_spectrahedron(V: Matrix, B: Matrix | None, level: float) -> tuple[Matrix,
     nearly always enough when θ comes from the step before.
     """
     if B is None:
-        values, Q = spectrum(V)
+        values, Q = eigenpairs(V)
         theta = float(np.max((np.cumsum(values[::-1]) - 1.0) / np.arange(1, len(V) + 1)))
         return positive_part(values - theta, Q), theta
     theta = level if math.isfinite(level) else float(eigh(V, B, eigvals_only=True, check_finite=False)[-1]) - 1.0
     X, trace, jump = V, 0.0, 1.0
     for _ in range(12):
-        values, Q = spectrum(V - theta * B)
+        values, Q = eigenpairs(V - theta * B)
         X = positive_part(values, Q)
         trace = float(np.sum(X * B))
         if abs(trace - 1.0) <= TRACE_TOL:
@@ -228,7 +241,7 @@ def trace_slope(values: Vector, W: Matrix) -> float:
     return float(np.sum(omega * W * W))
 
 
-def spectrum(M: Matrix) -> tuple[Vector, Matrix]:
+def eigenpairs(M: Matrix) -> tuple[Vector, Matrix]:
     """All eigenpairs, in ascending order; divide and conquer is the fastest of LAPACK's here."""
     return eigh(M, driver="evd", check_finite=False)
 
@@ -248,8 +261,8 @@ def on_pairs(X: Matrix, Y: Matrix) -> tuple[Matrix, Matrix]:
     return shrink * X, 0.5 * (upper + lower) + shrink * half
 
 
-def on_rows(x: Vector, Y: Matrix, s: int, theta: Vector) -> tuple[Vector, Matrix, Vector]:
-    """The nearest (x, Y) with 0 ≤ Yᵢⱼ ≤ xᵢ and Σⱼ Yᵢⱼ ≤ s·xᵢ in every row, and its multipliers θ.
+def on_rows(x: Vector, Y: Matrix, s: Index, theta: Vector) -> tuple[Vector, Matrix, Vector]:
+    """The nearest (x, Y) with 0 ≤ Yᵢⱼ ≤ xᵢ and Σⱼ Yᵢⱼ ≤ sᵢxᵢ in every row, and its multipliers θ.
 
     Given the multiplier θ ≥ 0 of the sum, y = clip(Y − θ, 0, x), and x = x₀ + sθ + Σⱼ (Yⱼ − θ − x)₊ is the largest of
     the means of x₀ + sθ and the c largest Yⱼ − θ. The excess Σ y − s·x falls with θ and is piecewise linear:
@@ -262,7 +275,7 @@ def on_rows(x: Vector, Y: Matrix, s: int, theta: Vector) -> tuple[Vector, Matrix
     low, high = np.zeros(len(x)), np.maximum(largest[:, 0], 0.0)
     theta, top = np.minimum(theta, high), x
     for _ in range(60):
-        means = (x[:, None] + s * theta[:, None] + sums - count * theta[:, None]) / (1.0 + count)
+        means = (x[:, None] + (s * theta)[:, None] + sums - count * theta[:, None]) / (1.0 + count)
         top = np.maximum(0.0, np.max(means, axis=1))
         above = largest - theta[:, None]
         at_top = above >= top[:, None]

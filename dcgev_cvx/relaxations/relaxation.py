@@ -12,9 +12,9 @@ import numpy as np
 
 from .._numerics.checks import Matrix
 from .._numerics.proofs import leading_pair
-from .._numerics.selection import largest_first
 from .._numerics.spectra import power_of_two
 from .._numerics.text_tables import count
+from ..budgets import Budget
 from ..certificates import on_support
 from ..pencils import Pencil
 from ..solutions import Solution, solution_of
@@ -61,8 +61,8 @@ class Relaxation:
         The k-sparse vector read off X's leading eigenvector, renormalized.
     dimacs : Dimacs
         How well the solver did.
-    valid_k : int
-        The bound holds for (SGEV-P) at every k up to this one; 0 means at none.
+    valid_for : Budget
+        The supports for which the bound holds; none where a count is 0.
     a : ndarray, optional
         The charges of the pairwise relaxation, which its bound needs beside U.
 
@@ -91,7 +91,7 @@ class Relaxation:
     seconds: float
     rounded: Solution
     dimacs: Dimacs
-    valid_k: int
+    valid_for: Budget
     a: Matrix | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -105,18 +105,29 @@ class Relaxation:
 
     @property
     def gap(self) -> Gap:
-        """Between the rounded vector's value and the proved bound; about (SGEV-P) only if rounded.k ≤ valid_k."""
+        """Between the rounded vector's value and the proved bound; about (SGEV-P) only where the bound holds for it."""
         return Gap(self.rounded.value, self.upper_bound)
+
+    @property
+    def valid_k(self) -> int | tuple[int, ...]:
+        """The bound holds for (SGEV-P) at every k up to this one, or one for each view; 0 means at none."""
+        counts = self.valid_for.counts
+        return counts[0] if len(counts) == 1 else counts
+
+    @property
+    def bounds_rounded(self) -> bool:
+        """Does the bound hold for the rounded vector?"""
+        return self.valid_for.admits(self.rounded.support)
 
     @property
     def exact(self) -> bool:
         """Does the rounded vector attain the bound (to 1e-6)? Then it solves (SGEV-P), whatever the rank of X."""
-        return self.valid_k >= self.rounded.k and self.gap.relative <= EXACT_TOL
+        return self.bounds_rounded and self.gap.relative <= EXACT_TOL
 
     @property
     def rank_in_words(self) -> str:
         """What the rank of X says about the relaxation."""
-        if self.rank != 1 or self.rounded.k > self.valid_k:  # a bound that does not hold at k says nothing about k
+        if self.rank != 1 or not self.bounds_rounded:  # a bound that does not hold at k says nothing about k
             return f"X has rank {self.rank}"
         if self.exact:
             return "X has rank one and is k-sparse: the relaxation is exact"
@@ -191,15 +202,14 @@ class Dimacs:
         )
 
 
-def round_off(pencil: Pencil, X: Matrix, k: int | None, name: str, begin: float) -> Solution:
-    """The best vector on the k largest entries of X's leading eigenvector; k = None: as many as stand out in X.
+def round_off(pencil: Pencil, X: Matrix, budget: Budget | None, name: str, begin: float) -> Solution:
+    """The best vector on the k largest entries of X's leading eigenvector; without a budget as many as stand out in X.
 
     Entries are compared as |vᵢ|√Bᵢᵢ, so that the support does not depend on the variables' units.
     """
     M = X * (pencil.B_roots[:, None] * pencil.B_roots)
-    if k is None:
+    if budget is None:
         # Mᵢᵢ is the square of a loading when X has rank one: 1e-3 of the largest is 3 % of the largest loading
-        k = max(1, int(np.sum(np.diagonal(M) > 1e-3 * np.max(np.diagonal(M)))))
-    _, vector = leading_pair(M)
-    support = np.sort(largest_first(np.abs(vector), k))
+        budget = Budget.whole(pencil.n, max(1, int(np.sum(np.diagonal(M) > 1e-3 * np.max(np.diagonal(M))))))
+    support = budget.largest(np.abs(leading_pair(M)[1]))
     return solution_of(pencil, on_support(pencil, support), f"{name}, rounded", perf_counter() - begin)

@@ -21,10 +21,11 @@ from .gpower import gpower
 from .gspca import gspca
 from .scotlass import scotlass
 from .spca import spca, spca_components
+from .trimmed import trimmed_dc_pca
 
 RIVALS: Mapping[str, Callable[..., Solution]] = MappingProxyType(
     {"scotlass": scotlass, "spca": spca, "dspca": dspca, "gspca": gspca, "gpower": gpower}
 )
 """Every rival by name, in the order of the paper."""
 
-__all__ = ["RIVALS", "dspca", "gpower", "gspca", "scotlass", "spca", "spca_components"]
+__all__ = ["RIVALS", "dspca", "gpower", "gspca", "scotlass", "spca", "spca_components", "trimmed_dc_pca"]

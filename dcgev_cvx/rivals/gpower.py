@@ -8,7 +8,7 @@ import numpy as np
 from .._numerics.checks import Matrix, Vector, as_number, as_whole, one_of
 from ..pencils import Pencil
 from ..solutions import Solution
-from .sparse_pca import Run, best_loadings, factor, finished, longest_column, pca_problem, search_penalty
+from .sparse_pca import Run, best_loadings, finished, longest_column, pca_problem, search_penalty
 
 FEW = 0.25
 """Up to this share of the columns is gathered for a product; beyond it gathering costs more than it saves."""
@@ -52,7 +52,7 @@ def gpower(
     one_of(start, "start", ("column", "leading"))
     tol, max_iter = as_number(tol, "tol", high=1.0), as_whole(max_iter, "max_iter")
     begin = perf_counter()
-    C = factor(work)
+    C = work.A_factor()
     z = longest_column(C)[0] if start == "column" else unit(C @ work.leading_vector)
     run, _ = search_penalty(lambda gamma: ascend(C, gamma, z, tol, max_iter), gamma_max(C), k, work.n)
     return finished(pencil, best_loadings(work, run.x, k), k, "gpower-l0", begin, run)

@@ -56,7 +56,7 @@ def iterated(pencil: Pencil, rho: float, tol: float = 1e-8, max_iter: int = 1000
     """The iteration of Eq:scotl at one ρ until ‖x⁺ − x‖ ≤ tol; x = 0 where every |(Ax)ᵢ| ≤ ρ/2."""
     x = pencil.leading_vector
     for step in range(1, max_iter + 1):
-        z = soft_threshold(pencil.A @ x, 0.5 * rho)
+        z = soft_threshold(pencil.A_dot(x), 0.5 * rho)
         norm = float(np.linalg.norm(z))
         if norm == 0.0:
             return Run(z, step, True)
@@ -68,4 +68,4 @@ def iterated(pencil: Pencil, rho: float, tol: float = 1e-8, max_iter: int = 1000
 
 def rho_max(pencil: Pencil) -> float:
     """2·max |(Ax)ᵢ| at the start: from there on the first step is 0."""
-    return 2.0 * float(np.max(np.abs(pencil.A @ pencil.leading_vector)))
+    return 2.0 * float(np.max(np.abs(pencil.A_dot(pencil.leading_vector))))

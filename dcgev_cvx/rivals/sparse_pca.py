@@ -12,7 +12,7 @@ from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector
 from .._numerics.selection import largest_first, parameter_for_count
 from ..certificates import on_support
 from ..errors import InvalidParameter
-from ..pencils import Gram, Pencil, expect_pencil
+from ..pencils import Pencil, expect_pencil
 from ..programs import smallest_tau
 from ..search.constructions import spread
 from ..solutions import Solution, checked_k, solution_of
@@ -34,17 +34,6 @@ def pca_problem(pencil: Any, k: Any, rival: str) -> tuple[Pencil, int]:
     extreme = top > 0.0 and not 1.0 / SAFE_SIZE < top < SAFE_SIZE
     # a support and its loadings do not depend on the unit, and powers of two round nothing
     return Scaling.of_pencil(pencil).pencil(pencil) if extreme else pencil, checked_k(k, pencil.n)
-
-
-def factor(pencil: Pencil) -> Matrix:
-    """C with A = CᵀC: the data themselves, or √Λ Vᵀ from A = VΛVᵀ without the null space."""
-    if isinstance(pencil.A, Gram):
-        return pencil.A.C
-    values, vectors = np.linalg.eigh(pencil.A)
-    kept = values > len(values) * UNIT_ROUNDOFF * max(values[-1], 0.0)
-    if not kept.any():
-        return np.zeros((1, pencil.n))
-    return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
 
 
 def longest_column(C: Matrix) -> tuple[Vector, float]:

@@ -11,9 +11,9 @@ from .._numerics.selection import keep_largest
 from .._numerics.threads import quiet
 from ..certificates import renormalize
 from ..errors import InvalidParameter
-from ..pencils import Gram, Pencil
+from ..pencils import Pencil
 from ..solutions import Solution
-from .sparse_pca import Run, factor, finished, pca_problem, search_penalty
+from .sparse_pca import Run, finished, pca_problem, search_penalty
 
 Regression = Callable[[Vector, Vector], Vector]
 """β from α, given the last β to start from."""
@@ -55,12 +55,12 @@ def spca(pencil: Pencil, k: int, *, ridge: float = 1.0, renormalized: bool = Fal
     as_flag(renormalized, "renormalized")
     weight = as_number(ridge, "ridge", strict=True) * (work.lambda_max or 1.0)
     begin = perf_counter()
-    if isinstance(work.A, Gram):
-        top = 2.0 * float(np.max(np.abs(work.A @ work.leading_vector)))
+    if work.A_terms:
+        top = 2.0 * float(np.max(np.abs(work.A_dot(work.leading_vector))))
         run, _ = search_penalty(lambda lasso: penalized(work, weight, lasso), top, k, work.n)
     else:
-        gram = work.A + weight * np.eye(work.n)
-        run = alternate(work, lambda alpha, _: lars(gram, work.A @ alpha, k))
+        gram = work.dense()[0] + weight * np.eye(work.n)
+        run = alternate(work, lambda alpha, _: lars(gram, work.A_dot(alpha), k))
     x = keep_largest(run.x if run.x.any() else work.leading_vector, k)
     x = renormalize(work, x) if renormalized else x
     return finished(pencil, x, k, "spca", begin, run)
@@ -100,7 +100,7 @@ def spca_components(pencil: Pencil, lassos: Sequence[float], *, ridge: float = 1
             f"lassos has {len(penalties)} penalties: 1 to n = {pencil.n} components can be asked for."
         )
     weight = as_number(ridge, "ridge", strict=True)
-    C = np.asfortranarray(factor(pencil))
+    C = np.asfortranarray(pencil.A_factor())
     alpha = np.linalg.svd(C, full_matrices=True)[2][: len(penalties)].T
     beta = np.zeros((pencil.n, len(penalties)))
     x = beta
@@ -118,7 +118,7 @@ def spca_components(pencil: Pencil, lassos: Sequence[float], *, ridge: float = 1
 
 def penalized(pencil: Pencil, ridge: float, lasso: float) -> Run:
     """SPCA at a fixed λ₁ from data: the unit whose time the paper's Table 2 reports."""
-    C = np.asfortranarray(factor(pencil))
+    C = np.asfortranarray(pencil.A_factor())
     return alternate(pencil, lambda alpha, beta: elastic_net(C, C @ alpha, ridge, lasso, beta))
 
 
@@ -133,7 +133,7 @@ def alternate(pencil: Pencil, regress: Regression) -> Run:
         before, x = x, beta / norm
         if float(np.linalg.norm(x - before)) <= TOL:
             return Run(x, step, True)
-        alpha = pencil.A @ x
+        alpha = pencil.A_dot(x)
         alpha = alpha / max(float(np.linalg.norm(alpha)), np.finfo(float).tiny)
     return Run(x, ROUNDS, False)
 
@@ -144,7 +144,7 @@ def elastic_net(C: Matrix, y: Vector, ridge: float, lasso: float, start: Vector)
     settings = {"l1_ratio": first / (first + second), "alphas": [first + second], "coef_init": start, "tol": 1e-6}
     with quiet:
         # nothing is drawn by random_state, but None would move NumPy's global numbers
-        path = require("sklearn.linear_model", "reproduce").enet_path(
+        path = require("sklearn.linear_model", "estimators").enet_path(
             C, y, precompute=False, check_input=False, random_state=0, **settings
         )
     return np.asarray(path[1], dtype=np.float64)[:, 0]
@@ -154,7 +154,7 @@ def lars(gram: Matrix, correlation: Vector, k: int) -> Vector:
     """The last point with k nonzeros on the LARS path of min βᵀGβ − 2cᵀβ + λ₁‖β‖₁, or the path's last point."""
     # a variable may leave the path and come back: twice as many steps as variables are allowed
     steps = 2 * k + 20
-    path = require("sklearn.linear_model", "reproduce").lars_path_gram
+    path = require("sklearn.linear_model", "estimators").lars_path_gram
     with quiet:
         coefficients: Matrix = path(correlation, gram, n_samples=1, max_iter=steps, method="lasso")[2]
     reached = np.flatnonzero(np.count_nonzero(coefficients, axis=0) == k)

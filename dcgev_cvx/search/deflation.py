@@ -12,7 +12,6 @@ earlier components, is the one by which the paper's numbers for the pit props co
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -20,7 +19,7 @@ import numpy as np
 from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, as_vector, check_bytes, largest, one_of
 from .._numerics.spectra import power_of_two
 from ..errors import InvalidParameter
-from ..pencils import Gram, Pencil, expect_pencil
+from ..pencils import Pencil, expect_pencil
 from .explained_variance import checked_loadings
 
 Deflation: TypeAlias = Literal["orthogonalized-hotelling", "hotelling", "projection", "schur"]
@@ -64,7 +63,7 @@ def deflate(pencil: Pencil, x: Vector, deflation: Deflation, earlier: Matrix | N
             for v in vectors:
                 found = np.column_stack([found, orthonormal(pencil, directions(pencil, v), found)])
             W = orthonormal(pencil, W, found)
-    return replace(pencil, A=rule(pencil, W)) if W.shape[1] else pencil
+    return rule(pencil, W) if W.shape[1] else pencil
 
 
 def directions(pencil: Pencil, x: Vector) -> Matrix:
@@ -100,7 +99,7 @@ def orthonormal(pencil: Pencil, W: Matrix, found: Matrix) -> Matrix:
     return np.column_stack(columns) if columns else np.zeros((pencil.n, 0))
 
 
-def hotelling(pencil: Pencil, W: Matrix) -> Matrix:
+def hotelling(pencil: Pencil, W: Matrix) -> Pencil:
     """A − BW(WᵀAW)WᵀB: for an eigenvector its eigenvalue becomes zero and nothing else changes.
 
     For any other vector the result has a negative eigenvalue, so it is no Gram matrix and is formed, n × n.
@@ -111,47 +110,38 @@ def hotelling(pencil: Pencil, W: Matrix) -> Matrix:
     zᵀ(A − (wᵀAw)wwᵀ)z = q(1 − (wᵀAw)q), and (wᵀAw)q ≥ 1 by Cauchy and Schwarz, with equality for
     eigenvectors only.
     """
-    if isinstance(pencil.A, Gram):
-        check_bytes(
-            (pencil.n, pencil.n),
-            "Hotelling's deflated A",
-            'Use deflation="projection" or "schur", which keep the factor C.',
-        )
+    check_bytes(
+        (pencil.n, pencil.n),
+        "Hotelling's deflated A",
+        'Use deflation="projection" or "schur", which keep the factor C.',
+    )
     BW = B_times(pencil, W)
-    return even(pencil.dense()[0] - BW @ (W.T @ (pencil.A @ W)) @ BW.T)
+    A = pencil.dense()[0] - BW @ (W.T @ pencil.A_dot(W)) @ BW.T
+    return pencil.with_A(0.5 * (A + A.T))
 
 
-def projection(pencil: Pencil, W: Matrix) -> Matrix | Gram:
+def projection(pencil: Pencil, W: Matrix) -> Pencil:
     """(I − BWWᵀ)A(I − WWᵀB): the later components see A on the B-orthogonal complement of W only.
 
     A factor stays one: C − (CW)(BW)ᵀ. For every x in the span of W the deflated xᵀAx is 0, and A ⪰ 0 stays so.
     """
-    BW = B_times(pencil, W)
-    if isinstance(pencil.A, Gram):
-        return Gram(pencil.A.C - (pencil.A.C @ W) @ BW.T)
-    AW = pencil.A @ W
-    cross = AW @ BW.T
-    return even(pencil.A - cross - cross.T + BW @ (W.T @ AW) @ BW.T)
+    return pencil.deflated(W, B_times(pencil, W))
 
 
-def schur(pencil: Pencil, W: Matrix) -> Matrix | Gram:
+def schur(pencil: Pencil, W: Matrix) -> Pencil:
     """A − AW(WᵀAW)⁻¹WᵀA: the covariance that is left once the scores of W are known; B plays no part.
 
-    A factor stays one: C − QQᵀC with Q an orthonormal basis of CW. Afterwards AW = 0, so that the scores of later
+    It is (I − VWᵀ)A(I − WVᵀ) with V = AW(WᵀAW)⁻¹, so that a factor stays one. Afterwards AW = 0: the scores of later
     components are uncorrelated with those of W, and A ⪰ 0 stays so. Where WᵀAW is singular, for A ⪰ 0 a component
     that explains nothing, it raises InvalidParameter.
     """
-    if isinstance(pencil.A, Gram):
-        Q, R = np.linalg.qr(pencil.A.C @ W)
-        check_invertible(np.abs(np.diagonal(R)) ** 2, pencil)
-        return Gram(pencil.A.C - Q @ (Q.T @ pencil.A.C))
-    AW = pencil.A @ W
+    AW = pencil.A_dot(W)
     M = W.T @ AW
     check_invertible(np.abs(np.linalg.eigvalsh(0.5 * (M + M.T))), pencil)
-    return even(pencil.A - AW @ np.linalg.solve(M, AW.T))
+    return pencil.deflated(W, np.asarray(np.linalg.solve(M, AW.T).T, dtype=np.float64))
 
 
-def rule_of(deflation: str) -> Callable[[Pencil, Matrix], Matrix | Gram]:
+def rule_of(deflation: str) -> Callable[[Pencil, Matrix], Pencil]:
     """The rule by name."""
     rules = {"orthogonalized-hotelling": hotelling, "hotelling": hotelling, "projection": projection, "schur": schur}
     return rules[one_of(deflation, "deflation", rules)]
@@ -160,11 +150,6 @@ def rule_of(deflation: str) -> Callable[[Pencil, Matrix], Matrix | Gram]:
 def B_times(pencil: Pencil, W: Matrix) -> Matrix:
     """BW."""
     return W if pencil.B is None else pencil.B @ W
-
-
-def even(A: Matrix) -> Matrix:
-    """(A + Aᵀ)/2, which is symmetric to the last bit."""
-    return 0.5 * (A + A.T)
 
 
 def check_invertible(values: Vector, pencil: Pencil) -> None:

@@ -15,12 +15,12 @@ import numpy as np
 
 from .._numerics.checks import Matrix, Vector, as_callback, as_number, as_numbers, as_vector, frozen, says_stop
 from .._numerics.data_tables import class_means, in_row_order, read_labels, read_table, within
-from ..algorithms import step_of
 from ..errors import InvalidParameter
 from ..mm import MMResult, Stop, minimize
 from ..pencils import Gram, Pencil
 from ..programs import MACHINE_EPS, SparseFDA
 from ..solutions import Solution, solution_of
+from ..steps.engines import engine_step
 from .solve import solve
 
 
@@ -73,7 +73,7 @@ def fisher_path(
     ((8, 7, 3), (4, 5, 6))
     """
     program = SparseFDA(a, B, 0.0, eps)
-    step = step_of(program, "cvxpy", solver)
+    step = engine_step("FisherStep", program.pencil.n, engine="cvxpy", solver=solver, accelerate=None)
     grid = nu_grid(program) if nus is None else sorted(as_numbers(nus, "nus"))
     listener = as_callback(callback, "callback")
     runs: dict[float, MMResult] = {}

@@ -16,7 +16,7 @@ import numpy as np
 from .._numerics.checks import Index, Matrix, Vector
 from .._numerics.selection import largest_first
 from ..errors import InvalidParameter
-from ..pencils import Gram, Pencil
+from ..pencils import Pencil
 from ..solutions import Solution, solution_of
 
 WORKING_SET = 500
@@ -50,7 +50,7 @@ class WorkingSet:
 
     def proves(self, k: int, value: float) -> bool:
         """Is a vector of this value at least as good as all with a removed variable?"""
-        if self.whole.B is not None or not isinstance(self.whole.A, Gram):
+        if self.whole.B is not None or not self.whole.semidefinite:
             return False
         outside = np.delete(self.whole.A_diagonal, self.kept)
         largest = np.cumsum(-np.sort(-outside)[:k])
@@ -61,10 +61,11 @@ class WorkingSet:
 
 def working_set(pencil: Pencil, k: int) -> WorkingSet | None:
     """The variables worth looking at for supports of size k; None for data in memory, which need no selection."""
-    if not isinstance(pencil.A, Gram) or pencil.A.implicit is None:
+    if pencil.in_memory:
         return None
     kept = np.sort(largest_first(scores(pencil, size := min(pencil.n, max(WORKING_SET, 10 * k))), size))
-    return WorkingSet(pencil, kept, pencil.restrict(kept))
+    part = pencil.restrict(kept)
+    return WorkingSet(pencil, kept, part) if part.in_memory or size < pencil.n else None
 
 
 def scores(pencil: Pencil, size: int) -> Vector:
@@ -73,11 +74,11 @@ def scores(pencil: Pencil, size: int) -> Vector:
     The rows are those of A²Z for sixteen random directions Z, which weigh the leading eigenvectors most.
     """
     variances = pencil.A_diagonal / pencil.B_diagonal
-    if size >= pencil.n or -np.sort(-variances)[size] < 0.5 * variances.max() or not isinstance(pencil.A, Gram):
+    if size >= pencil.n or -np.sort(-variances)[size] < 0.5 * variances.max():
         return variances
     Z = np.random.default_rng(0).standard_normal((pencil.n, 16))
-    Q = np.linalg.qr(pencil.A @ Z)[0]
-    return np.linalg.norm(pencil.A @ Q, axis=1) / pencil.B_roots
+    Q = np.linalg.qr(pencil.A_dot(Z))[0]
+    return np.linalg.norm(pencil.A_dot(Q), axis=1) / pencil.B_roots
 
 
 def subset_bounds(A: Matrix, k: int) -> list[float]:
@@ -96,7 +97,7 @@ def affordable(pencil: Pencil, rho: float) -> WorkingSet | None:
     Proof, for B = I and A ⪰ 0: λmax(A_SS) ≤ λmax(A on S without i) + Aᵢᵢ, so that for Aᵢᵢ < ρ̃ the support without i
     is worth more.
     """
-    if not isinstance(pencil.A, Gram) or pencil.A.implicit is None:
+    if pencil.in_memory:
         return None
     kept = np.flatnonzero(pencil.A_diagonal >= rho * (1.0 - ROUNDING))
     if not len(kept):

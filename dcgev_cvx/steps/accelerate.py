@@ -2,15 +2,24 @@
 
 import math
 from dataclasses import replace
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from .._numerics.checks import Index, Matrix, Vector
-from ..programs import Program, SparseFDA
-from .step import Step, StepOutput, expect_output, own_copy
+from .step import AnyStep, StepOutput, own_copy, taken
 
 BOUNDARY = 0.9
 """A stride goes at most this far towards the first change of sign."""
+
+
+@runtime_checkable
+class Projecting(Protocol):
+    """A program whose steps can be extrapolated."""
+
+    def project(self, x: Vector) -> Vector:
+        """A point of Ω near x; x itself inside Ω."""
+        ...
 
 
 class Accelerated:
@@ -20,43 +29,45 @@ class Accelerated:
     pairs (yᵢ, xᵢ = argmin g(·, yᵢ)) the combination Σ αᵢxᵢ, Σ αᵢ = 1, whose residual Σ αᵢ(xᵢ − yᵢ) is smallest. A
     longer step: x + t(x − y) along the last move, t doubled after each success. Both keep the zeros and signs of x
     and are scaled into Ω. At most `memory` pairs are kept; a change of the zeros drops all but the last, because the
-    MM map is smooth only between two changes of the support. One instance serves one run.
+    MM map is smooth only between two changes of the support. One instance serves one run. A program without the method
+    project(x) is given plain steps.
 
     Descent is kept: f(z) < f(y) by the test, and the step from z lowers f further, so that the sandwich inequality
     holds with z in the place of y; the history records it as `origin`.
     """
 
-    def __init__(self, inner: Step, memory: int = 6) -> None:
+    def __init__(self, inner: AnyStep, memory: int = 6) -> None:
         self.inner = inner
         self.memory = memory
         self._pairs: list[tuple[Vector, Vector]] = []
         self._zeros = b""
         self._stride = 1.0
 
-    def __call__(self, program: Program, y: Vector) -> StepOutput:
+    def __call__(self, program: Any, y: Vector) -> StepOutput:
         """A plain step from y, or from a point with a lower f."""
         zeros = (y == 0.0).tobytes()
         if zeros != self._zeros:
             self._zeros, self._pairs = zeros, self._pairs[-1:]
         known = bool(self._pairs) and np.array_equal(self._pairs[-1][1], y)
-        origin = self._extrapolated(program, y) if known else None
+        ahead = known and y.any() and isinstance(program, Projecting)
+        origin = self._extrapolated(program, y) if ahead else None
         start = y if origin is None else origin
-        out = expect_output(self.inner(program, start))
+        out = taken(self.inner, program, start)
         self._pairs = [*(self._pairs if known else []), (start, own_copy(out.x, y))][-self.memory :]
         return out if origin is None else replace(out, origin=origin)
 
-    def _extrapolated(self, program: Program, y: Vector) -> Vector | None:
+    def _extrapolated(self, program: Any, y: Vector) -> Vector | None:
         support = np.flatnonzero(y)
         images = np.array([x[support] for _, x in self._pairs])
         moves = images - np.array([origin[support] for origin, _ in self._pairs])
         lowest = program.f(y)
         ahead = combined(images, moves)
         if ahead is not None:
-            z = embedded(program, ahead, support)
+            z = embedded(program, ahead, support, len(y))
             if program.f(z) < lowest:
                 return z
         length = min(self._stride, BOUNDARY * room(images[-1], moves[-1]))
-        z = embedded(program, images[-1] + length * moves[-1], support)
+        z = embedded(program, images[-1] + length * moves[-1], support, len(y))
         lower = program.f(z) < lowest
         # doubled after a success, halved after a failure, but never shorter than the step itself
         self._stride = 2.0 * self._stride if lower else max(1.0, 0.5 * length)
@@ -80,11 +91,8 @@ def room(x: Vector, move: Vector) -> float:
     return 1.0 / speed if speed > 0.0 else math.inf
 
 
-def embedded(program: Program, part: Vector, support: Index) -> Vector:
-    """The point with these entries, scaled into Ω."""
-    z = np.zeros(program.pencil.n)
+def embedded(program: Projecting, part: Vector, support: Index, n: int) -> Vector:
+    """The point with these entries, brought into Ω."""
+    z = np.zeros(n)
     z[support] = part
-    if isinstance(program, SparseFDA):
-        return z / float(program.a @ z)
-    norm = program.pencil.B_norm(z)
-    return z / norm if norm > 1.0 else z
+    return program.project(z)

@@ -12,11 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from .._numerics.checks import Index, Matrix, Vector, frozen
-from .._numerics.factors import Factor
+from .._numerics.checks import Index, Matrix, Vector
 from .._numerics.spectra import power_of_four, power_of_two
 from ..errors import InvalidPencil
-from ..pencils import Gram, Pencil
+from ..pencils import Pencil
 from ..programs import SparseFDA, SparseGEV
 
 
@@ -32,9 +31,7 @@ class Scaling:
         """Units in which B̂ has a diagonal in [1, 4) and max |Âᵢⱼ| lies in [½, 2)."""
         scaling = cls(unit_lengths(pencil), 1.0)
         with np.errstate(over="ignore"):
-            # the largest entry of CᵀC lies on its diagonal: the matrix need not be formed
-            form = pencil.A_diagonal * scaling.u**2 if isinstance(pencil.A, Gram) else scaling.form(pencil.A)
-            size = float(np.max(np.abs(form)))
+            size = pencil.A_size(scaling.u)
         if not math.isfinite(size):
             raise InvalidPencil(
                 "Aᵢⱼ/√(BᵢᵢBⱼⱼ) overflows, and so would the eigenvalues: divide A by 1e100, or multiply B by 1e100."
@@ -64,17 +61,7 @@ class Scaling:
 
         The factor of B̂ is that of B, row by row; A = CᵀC keeps its factor C, for o is a power of four.
         """
-        if A is None and isinstance(pencil.A, Gram):
-            part: Matrix | Gram = Gram(pencil.A.C * (self.u / math.sqrt(self.o)))
-        else:
-            part = frozen(self.objective_form(pencil.dense()[0]) if A is None else A)
-        scaled = object.__new__(Pencil)
-        B = None if pencil.B is None else frozen(self.form(pencil.B))
-        vars(scaled).update(A=part, B=B, names=pencil.names, blocks=pencil.blocks)
-        if pencil.factor is not None:
-            L = frozen(pencil.factor.L * self.u[:, None])
-            vars(scaled)["factor"] = Factor(L, pencil.factor.smallest * float(np.min(self.u)) ** 2)
-        return scaled
+        return pencil.rescaled(self.u, self.o, A)
 
     def vector(self, x: Vector) -> Vector:
         """x from x̂."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._numerics.checks import Index, Vector, frozen
-from ..programs import Program, SparseFDA, penalty_at_zero
+from ..errors import InvalidParameter
 
 
 @dataclass(frozen=True)
@@ -16,8 +16,8 @@ class Restriction:
     """A program restricted to the variables of a support, and the way back.
 
     A zero of y has the slope ρ_ε/ε; when that exceeds every slope that a nonzero can have, xᵢ stays zero in this and
-    all later steps, and the restricted program takes the same steps. It leaves out φ(0) for each dropped variable;
-    `constant` is their sum, so that f and g of the whole program are known exactly.
+    all later steps, and the restricted program takes the same steps. Its f and g differ from those of the whole by
+    `constant`, what the dropped variables add. The program says which variables may leave: see `Restrictable`.
 
     Examples
     --------
@@ -26,58 +26,47 @@ class Restriction:
     >>> from dcgev_cvx.steps.shrink import Restriction
     >>> program = SparseGEV(datasets.pitprops(), rho=4.84)
     >>> y = np.where(np.arange(13) < 4, 0.5, 0.0)
-    >>> restricted = Restriction.whole(program).shrunk(y)
+    >>> restricted = Restriction.of(program, y).shrunk(y)
     >>> restricted.part.pencil.n, bool(np.isclose(restricted.part.f(y[:4]) + restricted.constant, program.f(y)))
     (4, True)
     """
 
-    whole_program: Program
-    part: Program
+    whole: Any
+    part: Any
     support: Index
+    n: int
     constant: float
 
     @classmethod
-    def whole(cls, program: Program) -> Restriction:
-        """All variables."""
-        return cls(program, program, np.arange(program.pencil.n), 0.0)
+    def of(cls, program: Any, y: Vector) -> Restriction:
+        """All variables of a program whose points look like y."""
+        return cls(program, program, np.arange(len(y)), len(y), 0.0)
 
     def shrunk(self, y: Vector) -> Restriction:
         """The restriction to y's support, or this one where little would be saved or a zero might come back."""
         # restricting copies a submatrix, which takes longer than it saves unless the support has shrunk by much
-        if not 0 < np.count_nonzero(y) < 0.7 * len(y) or not absorbing(self.part, y):
+        if not 0 < np.count_nonzero(y) < 0.7 * len(y) or not self.part.zeros_stay(y):
             return self
         kept = np.flatnonzero(y)
-        program, support = self.whole_program, self.support[kept]
-        dropped = program.pencil.n - len(support)
-        return Restriction(program, self.part.restrict(kept), support, dropped * penalty_at_zero(program)[0])
+        part = self.part.restrict(kept)
+        constant = self.whole.f(self.lift(y)) - part.f(y[kept])
+        return Restriction(self.whole, part, self.support[kept], self.n, constant)
 
     def lift(self, z: Vector) -> Vector:
         """z as a point of the whole space."""
-        if self.part is self.whole_program:
+        if self.part is self.whole:
             return z
-        x = np.zeros(self.whole_program.pencil.n)
+        x = np.zeros(self.n)
         x[self.support] = z
         return frozen(x)
 
-    @property
-    def share(self) -> float:
-        """What a product with A costs here, as a share of one with the whole of A."""
-        return self.part.pencil.A_entries / self.whole_program.pencil.A_entries
 
-
-def absorbing(program: Program, y: Vector) -> bool:
-    """Does a zero stay zero in every step of a descending run through y, the slope at 0 being above every θᵢ?
-
-    GEV: θᵢ ≤ 4√Bᵢᵢ‖c‖_{B⁻¹}, and ‖(A + τI)y‖_{B⁻¹} ≤ (n·max|A| + τ)/λmin(B) for yᵀBy ≤ 1.
-    FDA: θᵢ = 2F|aᵢ| + 2√(BᵢᵢF), and F = yᵀBy + pᵀ|y| ≤ f(y) − nφ(0), since tφ'(t) ≤ φ(t) − φ(0).
-    Crude bounds do: at tiny ε the slope is larger by many orders.
-    """
-    value, slope = penalty_at_zero(program)
-    pencil = program.pencil
-    root = math.sqrt(pencil.B_scale)
-    if isinstance(program, SparseFDA):
-        F = program.f(y) - pencil.n * value
-        return slope > 2.0 * F * float(np.max(np.abs(program.a))) + 2.0 * root * math.sqrt(F)
-    shift = program.tau if program.shift == "identity" else program.tau * pencil.B_scale
-    smallest = 1.0 if pencil.factor is None else pencil.factor.smallest
-    return slope > 4.0 * root * (pencil.n * pencil.A_scale + shift) / smallest
+def expect_restrictable(program: Any) -> Any:
+    """The program, if it can be restricted to a few variables."""
+    for method, call in (("restrict", "restrict(support)"), ("zeros_stay", "zeros_stay(y)")):
+        if not callable(getattr(program, method, None)):
+            raise InvalidParameter(
+                f"shrink=True needs a program with the method {call}; {type(program).__name__} has none. "
+                "Run it with shrink=False, or add the method."
+            )
+    return program

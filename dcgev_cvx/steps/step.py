@@ -1,12 +1,14 @@
 """What a step is: x = argmin g(·, y) over Ω (Eq:min-step)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from time import perf_counter
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from .._numerics.checks import Vector
-from ..errors import SolverFailed
+from .._numerics.checks import Vector, shown
+from ..errors import InvalidParameter, SolverFailed
 from ..programs import Program, SparseGEV
 
 LARGEST = np.finfo(np.float64).max
@@ -49,24 +51,25 @@ class StepOutput:
 
     x: Vector
     value: float
-    mu: float
-    seconds: float
-    residual: float
-    correction: float
-    solver: str
+    mu: float = 0.0
+    seconds: float = 0.0
+    residual: float = 0.0
+    correction: float = 0.0
+    solver: str = ""
     origin: Vector | None = None
 
 
 class Step(Protocol):
     """One MM step of a program from y.
 
-    A step is a pure function of (program, y); `steps.accelerate.Accelerated`, which serves one run, is the
-    exception. It raises SolverFailed when it cannot prove its answer, InvalidParameter for a program that it does not
-    minimise, and never returns a point outside Ω beyond rounding.
+    A step is a pure function of (program, y) that returns a StepOutput, or the minimiser alone;
+    `steps.accelerate.Accelerated`, which serves one run, is the exception. It raises SolverFailed when it cannot prove
+    its answer, InvalidParameter for a program that it does not minimise, and never returns a point outside Ω beyond
+    rounding.
 
     Examples
     --------
-    Any function of (program, y) that returns a StepOutput is a step:
+    Any such function is a step:
 
     >>> from dcgev_cvx import SparseGEV, Stop, datasets, minimize
     >>> from dcgev_cvx.steps.closed import soft_threshold_step
@@ -85,11 +88,34 @@ class Step(Protocol):
         ...
 
 
-def expect_output(out: Any) -> StepOutput:
-    """The output of a step, checked."""
-    if not isinstance(out, StepOutput):
-        raise SolverFailed(f"the step returned {type(out).__name__} instead of a StepOutput.")
-    return out
+AnyStep: TypeAlias = Callable[[Any, Vector], Any]
+"""A step as the driver calls it: a function of (program, y)."""
+
+
+def taken(step: AnyStep, program: Any, y: Vector) -> StepOutput:
+    """The step's output; of a step that returns the minimiser alone, g there and the time that it took."""
+    begin = perf_counter()
+    out = step(program, y)
+    if isinstance(out, StepOutput):
+        return out
+    if isinstance(out, np.ndarray):
+        x = own_copy(out, y)
+        return StepOutput(x, number(program, "g", x, y), seconds=perf_counter() - begin, solver=name_of(step))
+    raise SolverFailed(f"the step returned {type(out).__name__} instead of an array or a StepOutput.")
+
+
+def name_of(step: AnyStep) -> str:
+    """The name of a function, or of the class of an object."""
+    return getattr(step, "__name__", type(step).__name__)
+
+
+def number(program: Any, method: str, *points: Vector) -> float:
+    """f(x) or g(x, y) of any program, checked to be a number."""
+    value = getattr(program, method)(*points)
+    if not isinstance(value, (int, float, np.number)) or value != value:
+        call = f"{type(program).__name__}.{method}({', '.join('xy'[: len(points)])})"
+        raise InvalidParameter(f"{call} must return a number; got {shown(value)}.")
+    return float(value)
 
 
 def own_copy(x: Any, y: Vector) -> Vector:

@@ -204,6 +204,7 @@ IN_ORDER = (
     exercise("threshold", functions.judge_threshold, functions.closed_step, functions.read_threshold),
     exercise("cardinality", values.judge_cardinality),
     exercise("stuck", values.judge_stuck),
+    exercise("descent", functions.judge_descent, functions.descent_direction, functions.read_descent),
     exercise("corollary", values.judge_corollary),
     exercise("bound", values.judge_bound, values.duals, tol=1e-3),
     exercise("suspect", values.judge_suspect),

@@ -1,4 +1,4 @@
-"""The exercises whose answer is a function: `majoriser`, `threshold` and `dcp`.
+"""The exercises whose answer is a function: `majoriser`, `threshold`, `dcp` and `descent`.
 
 Of each: the right answer, which can be made wrong by options, the values of an answer at the test points, and the
 verdict on them.
@@ -232,3 +232,47 @@ def one_line(term: Any) -> str:
 def judge_dcp(*steps: Vector) -> Verdict:
     """Are the solutions the MM steps? To 1e-4, since they come from a conic solver."""
     return judge_steps(dcp_points(), steps, "it is DCP, and its solution is the MM step", tol=1e-4)
+
+
+# `descent`: a direction of descent of f(x) = Σ xᵢ² − |xᵢ|, which has kinks
+
+
+DESCENT_POINTS = ([0.25], [0.0], [0.5], [-2.0], [0.5, 0.0], [0.0, 0.0, -0.5], [-0.5, 0.5], [0.3, -0.5])
+"""Stationary ones, kinks, and others; at 0 every entry has a subgradient that makes it critical."""
+
+
+def slope_along(x: Vector, d: Vector) -> float:
+    """f′(x; d) = Σ 2xᵢdᵢ − sign(xᵢ)dᵢ, and −|dᵢ| instead where xᵢ = 0."""
+    return float(np.sum(np.where(x == 0.0, -np.abs(d), (2.0 * x - np.sign(x)) * d)))
+
+
+def descent_direction(x: Vector, wrong: Mapping[str, Any] = NOTHING) -> Vector:
+    """−(2x − sign x), with ±1 as the sign of a zero; 0 where all |xᵢ| = ½."""
+    zero = {"one": 1.0, "none": 0.0}[wrong.get("at zero", "one")]
+    s = np.where(x == 0.0, zero, np.sign(x))
+    gradient = {"both": 2.0 * x - s, "u": 2.0 * x, "added": 2.0 * x + s, "half": x - s}[wrong.get("gradient", "both")]
+    return wrong.get("sign", -1.0) * gradient
+
+
+def read_descent(answer: Any) -> Iterator[Vector]:
+    """The direction at each test point."""
+    for point in DESCENT_POINTS:
+        x = frozen(np.array(point))
+        yield returned_vector(called(answer, x), len(x), "the direction")
+
+
+def judge_descent(*directions: Vector) -> Verdict:
+    """Does f fall along each direction, and is it 0 only where no direction of descent exists?"""
+
+    def verdict(x: Vector, d: Vector) -> Verdict:
+        stationary = bool(np.all(np.abs(x) == 0.5))
+        if stationary:
+            return Verdict(not d.any(), f"x = {text(x)} is a minimum, so no direction descends; return zeros.")
+        if not np.isfinite(d).all() or not d.any():
+            return Verdict(False, f"At x = {text(x)} there is a direction of descent, and you returned {text(d)}.")
+        slope = slope_along(x, d)
+        return Verdict(slope < 0.0, f"At x = {text(x)} the slope of f along {text(d)} is {slope:.3g}, not negative.")
+
+    points = (np.array(point) for point in DESCENT_POINTS)
+    verdicts = (verdict(x, d) for x, d in zip(points, directions, strict=True))
+    return all_of(verdicts, "f falls along every direction, and 0 is returned only at minima")

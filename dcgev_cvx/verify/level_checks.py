@@ -8,10 +8,10 @@ import numpy as np
 
 from .._numerics.checks import Vector, one_of
 from ..errors import InvalidParameter
+from .answers import Answer
 from .call_pairs import PAIRS, RUNS, Pair
 from .equations import EQUATIONS, Equation, share
 from .levels import Instance, optimum
-from .answers import Answer
 from .suite import Suite
 from .trial import Check, Finding, Session, Trial
 
@@ -257,4 +257,3 @@ def below_optimum(trial: Trial) -> Iterator[Finding]:
     for case, _, x in vectors(trial):
         best = optimum(case)
         yield Finding(case, share(best.value - float(x @ case.data["A"] @ x), best.radius), math.inf, x)
-

@@ -52,7 +52,6 @@ def as_time_limit(seconds: Any) -> float:
     return as_number(seconds, "time_limit", strict=True, high=threading.TIMEOUT_MAX)
 
 
-
 class ProcessSolver:
     """A program that follows the protocol, called like a function; use it in a `with` block.
 
@@ -134,7 +133,9 @@ class ProcessSolver:
         self._count += 1
         data = {name: plain(instance.data[name]) for name in self.level.arguments}
         try:
-            record = self._exchange({"type": "request", "id": self._count, **data, **self._about(instance, layout, reuse)})
+            record = self._exchange(
+                {"type": "request", "id": self._count, **data, **self._about(instance, layout, reuse)}
+            )
             if record.get("id") != self._count and not {"error", "unsupported"} & set(record):
                 got = shown(record.get("id"))
                 raise SolverFailed(f"the program answered with id {got} where {self._count} was asked.")

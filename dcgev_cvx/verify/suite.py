@@ -281,4 +281,3 @@ def grown(space: Space, start: list[int], wanted: Any, third: Any, rng: Random) 
         chosen.append(best)
         gain += float(new[best])
     return gain, sorted(chosen)
-

@@ -15,7 +15,7 @@ from sphinx.pycode import ModuleAnalyzer
 
 import dcgev_cvx
 
-HIDDEN = ("__main__", "cli", "reproduction", "models")
+HIDDEN = ("__main__", "cli", "models")
 """Commands, and `models`, which has a page written by hand."""
 
 XREF_ALIASES = {
@@ -85,7 +85,7 @@ def constant_docs(module: ModuleType, name: str) -> str:
 
 def home_of(name: str) -> str | None:
     """Where a name such as `steps.conic.QCQPStep` is documented; None for what has no page."""
-    if name.startswith(("_", "reproduction")):
+    if name.startswith("_"):
         return None
     module, _, member = f"dcgev_cvx.{name}".rpartition(".")
     try:

@@ -2,9 +2,10 @@
 
     python docs/_tools/slides.py [FOLDER]
 
-The sources are Markdown. A line with --- begins the next slide, formulas stand between dollar signs, and a code block
-marked `python figure` is executed and replaced by the picture that it draws. The pages load
-nothing from other servers.
+The sources are Markdown. A line with --- begins the next slide, and formulas stand between dollar signs. The items of a
+list that is written with + appear one after the other. What follows a line `Notes:` is for the speaker (key S).
+A code block marked `python figure` is executed and replaced by the picture that it draws, one marked `python moving` by
+a picture that moves. The slides are reveal.js; the pages load nothing from other servers.
 """
 
 from __future__ import annotations
@@ -22,47 +23,70 @@ from typing import Any
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-SOURCES = Path(__file__).parents[1] / "teaching" / "slides"
-DEFAULT = Path(__file__).parents[1] / "_build" / "slides"
+HERE = Path(__file__).parent
+SOURCES = HERE.parent / "teaching" / "slides"
+DEFAULT = HERE.parent / "_build" / "slides"
+MOVING = ("mm.js", "contours.js", "moving-picture.js", "moving-picture.css")
+REVEAL = ("dist/reveal.js", "dist/reveal.css", "dist/reset.css", "plugin/notes/notes.js")
 
 PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{style}</style>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>{links}<style>{style}</style>
 <script>window.MathJax = {{svg: {{fontCache: "global"}}, options: {{enableMenu: false}}}};</script>
 <script src="tex-svg.js"></script></head>
-<body class="{kind}">{body}<script>{script}</script></body></html>
+<body data-theme="light">{body}</body></html>
+"""
+LINKS = "".join(f'<link rel="stylesheet" href="{name}">' for name in ("reset.css", "reveal.css", "moving-picture.css"))
+DECK = """<div class="reveal"><div class="slides">{sections}</div></div>
+<script src="reveal.js"></script><script src="notes.js"></script>
+<script src="mm.js"></script><script src="contours.js"></script><script src="moving-picture.js"></script>
+<script>{script}</script>"""
+START = """
+// the text of each slide is made as large as its page allows
+const grow = slide => {
+  let [small, large] = [18, slide.querySelector('.moving-picture') ? 26 : 42];
+  while (large - small > 0.5) {
+    const size = (small + large) / 2;
+    slide.style.fontSize = `${size}px`;
+    const fits = slide.scrollHeight <= slide.clientHeight && slide.scrollWidth <= slide.clientWidth;
+    if (fits) small = size; else large = size;
+  }
+  slide.style.fontSize = `${0.96 * small}px`; // a little air
+};
+const ready = Promise.all([MathJax.startup.promise, Reveal.initialize({
+  width: 1280, height: 720, margin: 0.02, center: false, hash: true, slideNumber: "c", display: "flex",
+  transition: "none", pdfSeparateFragments: false, plugins: [RevealNotes],
+})]);
+Reveal.on("slidechanged", event => ready.then(() => grow(event.currentSlide)));
+Reveal.on("pdf-ready", () => ready.then(() => document.querySelectorAll(".slides section").forEach(grow)));
+ready.then(() => {
+  grow(Reveal.getCurrentSlide());
+  document.documentElement.dataset.ready = "yes";
+});
 """
 STYLE = """
 * { box-sizing: border-box; }
-body { margin: 0; font: 26px/1.4 "DejaVu Sans", Helvetica, Arial, sans-serif; color: #111; background: #ddd; }
-section { width: 1280px; height: 720px; margin: 16px auto; padding: 44px 64px; background: white; overflow: hidden;
-  position: relative; }
-h1 { font-size: 44px; margin: 0 0 20px; color: #0b3d66; } h2 { font-size: 34px; margin: 0 0 18px; color: #0b3d66; }
-p, ul, ol { margin: 0 0 14px; } li { margin-bottom: 8px; } strong { color: #9c3d00; }
-pre { background: #f3f4f6; padding: 14px 18px; font: 20px/1.35 "DejaVu Sans Mono", monospace; margin: 0 0 14px; }
+body { --color-foreground-primary: #111; --color-background-primary: white; --color-background-secondary: #f3f4f6;
+  margin: 0; font: 26px/1.4 "DejaVu Sans", Helvetica, Arial, sans-serif; color: #111; background: white; }
+.reveal .slides { text-align: left; }
+.reveal .slides section { width: 1280px; height: 720px; padding: 36px 56px !important; overflow: hidden;
+  flex-direction: column; justify-content: space-evenly; line-height: 1.35; }
+h1 { font-size: 1.5em; margin: 0; color: #0b3d66; } h2 { font-size: 1.3em; margin: 0; color: #0b3d66; }
+p, ul, ol { margin: 0; } ul, ol { padding-left: 1.2em; } li { margin-bottom: 0.35em; } strong { color: #9c3d00; }
+pre { background: #f3f4f6; padding: 0.6em 0.8em; font: 0.78em/1.35 "DejaVu Sans Mono", monospace; margin: 0; }
 code { font-family: "DejaVu Sans Mono", monospace; font-size: 0.88em; }
-table { border-collapse: collapse; font-size: 22px; } th, td { padding: 5px 16px 5px 0; text-align: left; }
+pre code { font-size: 1em; }
+table { border-collapse: collapse; font-size: 0.88em; } th, td { padding: 0.2em 0.7em 0.2em 0; text-align: left; }
 th { border-bottom: 2px solid #0b3d66; }
-img { display: block; max-width: 100%; max-height: 385px; margin: 0 auto 10px; }
-footer { position: absolute; right: 28px; bottom: 14px; font-size: 16px; color: #666; }
-.handout { background: white; font-size: 11.5px; line-height: 1.33; }
-.handout section { width: 718px; height: auto; padding: 0; margin: 0 auto; overflow: visible; }
-.handout h1 { font-size: 19px; margin-bottom: 6px; } .handout h2 { font-size: 13px; margin: 8px 0 3px; }
-.handout p, .handout ul, .handout ol { margin-bottom: 5px; } .handout li { margin-bottom: 2px; }
-.handout ul, .handout ol { padding-left: 18px; } .handout table { font-size: 11px; }
-.handout pre { font-size: 10px; padding: 5px 8px; margin-bottom: 6px; } .handout footer { display: none; }
-.handout img { max-height: 150px; }
-@media print { body { background: white; } section { margin: 0; break-after: page; } }
+img { display: block; max-width: 100%; max-height: 390px; margin: 0 auto; }
+.reveal .moving-picture { font-size: 17px; margin: 0; }
+.reveal .moving-picture .view > svg { max-height: 380px; }
 """
-SIZES = {"slides": "@page { size: 1280px 720px; margin: 0; }", "handout": "@page { size: A4; margin: 10mm; }"}
-ARROWS = """
-const slides = [...document.querySelectorAll("section")];
-document.addEventListener("keydown", event => {
-  const step = {ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1}[event.key];
-  if (!step || slides.length < 2) return;
-  event.preventDefault();
-  const now = slides.findIndex(slide => slide.getBoundingClientRect().bottom > 40);
-  slides[Math.max(0, Math.min(slides.length - 1, now + step))].scrollIntoView();
-});
+SHEET = """
+@page { size: A4; margin: 10mm; }
+body { font-size: 11.5px; line-height: 1.33; } section { width: 718px; margin: 0 auto; }
+h1 { font-size: 19px; margin-bottom: 6px; } h2 { font-size: 13px; margin: 8px 0 3px; }
+p, ul, ol { margin-bottom: 5px; } li { margin-bottom: 2px; } ul, ol { padding-left: 18px; } table { font-size: 11px; }
+pre { font-size: 10px; padding: 5px 8px; margin-bottom: 6px; } img { max-height: 150px; }
 """
 
 
@@ -80,47 +104,85 @@ def picture(code: str, scope: dict[str, Any]) -> str:
     return f'<img alt="figure" src="data:image/png;base64,{b64encode(stream.getvalue()).decode()}">'
 
 
+def moving_picture(code: str, scope: dict[str, Any]) -> str:
+    """Execute a block that assigns `shown = moving.picture(…)`, and return its element."""
+    exec(compile(code, "moving", "exec"), scope)
+    return str(scope["shown"].data)
+
+
+def executed(text: str) -> str:
+    """The text with the pictures that its blocks draw."""
+    scope: dict[str, Any] = {}
+    makers = {"figure": picture, "moving": moving_picture}
+    pattern = r"```python (figure|moving)\n(.*?)```"
+    return re.sub(pattern, lambda found: makers[found[1]](found[2], scope), text, flags=re.DOTALL)
+
+
+def reader() -> MarkdownIt:
+    """Markdown with formulas, tables, and lists with + whose items appear one after the other."""
+    made = MarkdownIt("commonmark", {"html": True}).enable("table").use(dollarmath_plugin, double_inline=True)
+
+    def item(tokens: Any, at: int, options: Any, env: Any) -> str:
+        return '<li class="fragment">' if tokens[at].markup == "+" else "<li>"
+
+    made.renderer.rules["list_item_open"] = item
+    return made
+
+
+def section(slide: str, made: MarkdownIt) -> str:
+    """A slide with its notes."""
+    text, _, notes = slide.partition("\nNotes:")
+    aside = f'<aside class="notes">{made.render(notes.strip())}</aside>' if notes else ""
+    return f"<section>{made.render(text)}{aside}</section>"
+
+
 def html_of(source: Path) -> str:
     """The page of a Markdown source."""
-    kind = "handout" if source.stem == "handout" else "slides"
-    reader = MarkdownIt("commonmark", {"html": True}).enable("table").use(dollarmath_plugin, double_inline=True)
-    scope: dict[str, Any] = {}
-    text = re.sub(
-        r"```python figure\n(.*?)```",
-        lambda found: picture(found.group(1), scope),
-        source.read_text(encoding="utf-8"),
-        flags=re.DOTALL,
-    )
-    slides = re.split(r"^---$", text, flags=re.MULTILINE)
-    body = "".join(
-        f"<section>{reader.render(slide)}<footer>{number}</footer></section>" for number, slide in enumerate(slides, 1)
-    )
-    body = re.sub(r'<span class="math inline">(.*?)</span>', r"\\(\1\\)", body, flags=re.DOTALL)
-    body = re.sub(
-        r'<(?:div|span) class="math (?:block|inline)">(.*?)</(?:div|span)>', r"\\[\1\\]", body, flags=re.DOTALL
-    )
+    text, made = executed(source.read_text(encoding="utf-8")), reader()
     title = text.split("\n", 1)[0].removeprefix("# ")
-    return PAGE.format(title=title, style=STYLE + SIZES[kind], kind=kind, body=body, script=ARROWS)
+    slides = re.split(r"^---$", text, flags=re.MULTILINE)
+    sections = "".join(section(slide, made) for slide in slides)
+    sections = re.sub(r'<span class="math inline">(.*?)</span>', r"\\(\1\\)", sections, flags=re.DOTALL)
+    block = r'<(?:div|span) class="math (?:block|inline)">(.*?)</(?:div|span)>'
+    sections = re.sub(block, r"\\[\1\\]", sections, flags=re.DOTALL)
+    if source.stem == "handout":
+        return PAGE.format(title=title, links="", style=STYLE + SHEET, body=sections)
+    return PAGE.format(title=title, links=LINKS, style=STYLE, body=DECK.format(sections=sections, script=START))
 
 
 def print_pdf(page: Path) -> Path | None:
-    """The page as PDF beside it, or None without Chromium."""
+    """The page as PDF beside it, or None without Chromium; a deck with one page a slide."""
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
         return None
     pdf = page.with_suffix(".pdf")
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
-    words = [chromium, *options, "--virtual-time-budget=20000", f"--print-to-pdf={pdf}", page.as_uri()]
+    address = page.as_uri() + ("" if page.stem == "handout" else "?print-pdf")
+    words = [chromium, *options, "--virtual-time-budget=60000", f"--print-to-pdf={pdf}", address]
     subprocess.run(words, check=True, capture_output=True, timeout=180)
     return pdf
 
 
+def packaged(distribution: str, ending: str) -> Path:
+    """A file of an installed package, by the end of its path."""
+    files = importlib.metadata.files(distribution) or []
+    return next(Path(str(file.locate())) for file in files if str(file).endswith(ending))
+
+
+def copy_scripts(folder: Path) -> None:
+    """What the pages load: MathJax, reveal.js and the moving picture."""
+    wanted = [packaged("sphinx-mathjax-offline", "tex-svg.js")]
+    wanted += [packaged("sphinx-revealjs", f"_static/revealjs/{name}") for name in REVEAL]
+    wanted += [HERE.parent / "_static" / name for name in MOVING]
+    for file in wanted:
+        shutil.copyfile(file, folder / file.name)
+
+
 def build(folder: Path, *, pdf: bool = True) -> list[Path]:
-    """Write every source to the folder, with MathJax beside it; returns the files."""
+    """Write every source to the folder, with the scripts beside it; returns the files."""
     folder.mkdir(parents=True, exist_ok=True)
-    files = importlib.metadata.files("sphinx-mathjax-offline") or []
-    mathjax = next(Path(str(file.locate())) for file in files if file.name == "tex-svg.js")
-    shutil.copyfile(mathjax, folder / "tex-svg.js")
+    copy_scripts(folder)
+    sys.path.insert(0, str(HERE))  # the blocks import `moving`
     written: list[Path] = []
     for source in sorted(SOURCES.glob("*.md")):
         page = folder.resolve() / f"{source.stem}.html"

@@ -1,9 +1,11 @@
 """Accepted arrays are copied to float64; invalid values raise errors that show them."""
 
+import datetime
+
 import numpy as np
 import pytest
 
-from dcgev_cvx import Pencil
+from dcgev_cvx import Pencil, pca_pencil
 from dcgev_cvx._numerics import checks
 from dcgev_cvx.errors import InvalidParameter, InvalidPencil
 
@@ -17,12 +19,14 @@ def test_as_real_copies_and_orders():
     assert np.array_equal(copy, data)
 
 
-def test_the_first_bad_entry_is_named():
+def test_bad_entries_are_counted_and_placed():
     data = np.ones((3, 3))
     data[1, 2] = np.nan
     data[2, 0] = np.inf
-    with pytest.raises(InvalidPencil, match=r"A has 2 entries that are NaN or infinite, the first at \(1, 2\): nan"):
+    with pytest.raises(InvalidPencil, match=r"A has 2 entries that are NaN or infinite, in column\(s\) 0, 2:"):
         checks.as_real(data, "A", InvalidPencil)
+    with pytest.raises(InvalidParameter, match=r"x has 1 entries that are NaN or infinite, the first at 2:"):
+        checks.as_real(data[1], "x", InvalidParameter)
 
 
 def test_masked_entries_are_counted():
@@ -31,19 +35,47 @@ def test_masked_entries_are_counted():
         checks.as_vector(masked, 3, "x")
 
 
-def test_masked_rows_and_chunks_are_refused():
-    row = np.ma.array([1.0, 2.0], mask=[False, True])
-    chunks = pytest.importorskip("dask.array").ma.masked_greater(np.eye(2), 0.5)
-    for data in ([row, row], chunks):
-        with pytest.raises(InvalidParameter, match="X has 2 masked entries"):
-            checks.as_real(data, "X", InvalidParameter)
+FRAMES = {
+    "pandas": lambda columns: pytest.importorskip("pandas").DataFrame(columns),
+    "pandas of Arrow": lambda columns: (
+        pytest.importorskip("pandas")
+        .DataFrame(columns)
+        .convert_dtypes(dtype_backend="pyarrow" if pytest.importorskip("pyarrow") else None)
+    ),
+    "polars": lambda columns: pytest.importorskip("polars").DataFrame(columns),
+    "pyarrow": lambda columns: pytest.importorskip("pyarrow").table(columns),
+}
+DAY = datetime.date(2026, 1, 1)
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_frames_of_every_library_are_read_alike(library):
+    frame = FRAMES[library]
+    numbers = {"u": [1, 2, 3], "v": [0.5, 1.5, 2.5], "w": [True, False, True]}
+    pencil = pca_pencil(frame(numbers))
+    assert pencil.names == ("u", "v", "w")
+    np.testing.assert_allclose(pencil.A, pca_pencil(np.array([*numbers.values()], dtype=float).T).A)
+    for entries in (
+        [DAY, DAY, DAY],
+        [datetime.datetime(2026, 1, day) for day in (1, 2, 3)],
+        [datetime.timedelta(day) for day in (1, 2, 3)],
+        ["a", "b", "c"],
+        ["1", "2", "3"],
+    ):
+        with pytest.raises(InvalidParameter, match=r"X has 1 column\(s\) that are not numbers: 't'"):
+            pca_pencil(frame(numbers | {"t": entries}))
+    with pytest.raises(InvalidParameter, match=r"NaN or infinite, in column\(s\) 'gap'"):
+        pca_pencil(frame(numbers | {"gap": [1, None, 3]}))
+    A = frame({"a": [2.0, 1.0], "b": [1.0, 2.0]})
+    assert Pencil(A).names == ("a", "b")
+    assert Pencil(A).lambda_max == pytest.approx(3.0)
 
 
 @pytest.mark.parametrize("entry", [np.datetime64(3, "ns"), np.timedelta64(3, "D"), np.complex64(1 + 2j), "1", b"1"])
 def test_objects_that_numpy_would_convert_are_refused(entry):
     data = np.array([[1.0, 2.0], [3.0, None]], dtype=object)
     data[1, 1] = entry
-    with pytest.raises(InvalidParameter, match="is not an array of real numbers"):
+    with pytest.raises(InvalidParameter, match=r"1 column\(s\) that are not numbers: 1"):
         checks.as_real(data, "X", InvalidParameter)
 
 
@@ -57,7 +89,7 @@ def test_what_other_libraries_raise_becomes_an_error_of_the_package():
             raise RuntimeError("no number")
 
     for data in (Tensor(), np.array([Entry()], dtype=object)):
-        with pytest.raises(InvalidParameter, match=r"X .*(detach|no number)"):
+        with pytest.raises(InvalidParameter, match=r"X .*(detach|not an array of real numbers)"):
             checks.as_real(data, "X", InvalidParameter)
 
 

@@ -21,6 +21,7 @@ from dcgev_cvx import (
 )
 from dcgev_cvx._numerics import checks
 from dcgev_cvx._numerics.data_tables import in_row_order, read_table
+from dcgev_cvx._numerics.gram import spread
 
 
 def data(seed, m=30, n=6):
@@ -201,7 +202,7 @@ def test_any_labels_are_accepted_or_raise_our_error(position):
 
 def test_a_constant_column_has_no_deviation():
     """The mean of three copies of 0.1 is not 0.1 in floating point."""
-    mean, deviation = read_table([[0.1, 1.0], [0.1, 3.0], [0.1, 5.0]]).spread()
+    mean, deviation = spread(np.array([[0.1, 1.0], [0.1, 3.0], [0.1, 5.0]]))
     assert deviation[0] == 0.0
     assert deviation[1] == pytest.approx(np.sqrt(8.0 / 3.0))
     np.testing.assert_allclose(mean, [0.1, 3.0])

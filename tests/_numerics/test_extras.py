@@ -12,12 +12,12 @@ from dcgev_cvx._numerics.extras import OLDEST_CVXPY, check_cvxpy, require
 
 
 def test_an_installed_package_is_returned():
-    assert require("json", "reproduce") is json
+    assert require("json", "study") is json
 
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it():
-    with pytest.raises(MissingPackage, match=r"needs the package absent: pip install 'dcgev-cvx\[reproduce\]'") as e:
-        require("absent.part", "reproduce")
+    with pytest.raises(MissingPackage, match=r"needs the package absent: pip install 'dcgev-cvx\[study\]'") as e:
+        require("absent.part", "study")
     assert e.value.name == "absent"
 
 

@@ -18,6 +18,7 @@ QUICK = ["--methods", "solve,homogeneous,exact"]
 def test_pit_props_without_arguments(run):
     code, out, err = run("compare")
     assert (code, err) == (0, "")
+    assert out.startswith("The best 6 of 13 variables: topdiam, length, ringbut, bowmax, bowdist and")
     assert "pitprops: n = 13, B = I, λmax(A,B) = 4.21863" in out
     assert "k = 6: the optimum is 3.77096, proved" in out
     assert out.endswith("best support: topdiam, length, ringbut, bowmax, bowdist, whorls\n")
@@ -40,11 +41,12 @@ def test_a_range_is_one_table_with_a_row_per_k(run):
     assert code == 0
     lines = out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[2].split() == ["k", "found", "by", "bound", "by", "gap", "%", "proved", "s"]
-    rows = [line.split()[:-1] for line in lines[4:7]]
+    assert lines[0] == "The optimum is proved for all 3 k."
+    assert lines[4].split() == ["k", "found", "by", "bound", "by", "gap", "%", "proved", "s"]
+    rows = [line.split()[:-1] for line in lines[6:9]]
     assert rows[0] == ["3", "2.47533", "dc-pca", "+3", "2.47533", "exact", "0.00", "yes"]
     assert rows[1] == ["4", "2.93748", "solve", "+2", "2.93748", "exact", "0.00", "yes"]
-    assert lines[-1] == "Some methods were skipped or did not end as they should: see --details."
+    assert "DC-PCA (closed form): no ρ̃ found gives k = 4" in out
     assert "best support" not in out
 
 
@@ -58,7 +60,7 @@ def test_a_range_with_details_has_every_table(run):
 
 def test_a_range_without_vectors_or_bounds_has_dashes(run):
     _, out, _ = run("compare", "-k", "2,3", "--methods", "greedy")
-    assert [line.split()[3:7] for line in out.splitlines()[4:6]] == [["-", "-", "-", "no"]] * 2
+    assert [line.split()[3:7] for line in out.splitlines()[6:8]] == [["-", "-", "-", "no"]] * 2
 
 
 def test_the_readme_shows_what_the_command_prints(capsys, monkeypatch):
@@ -103,6 +105,13 @@ def test_cca_and_fda_from_data_files(capsys, tmp_path):
 def test_a_time_limit_reports_what_it_has(capsys):
     assert main(["compare", "--time-limit", "0.000001"]) == 0
     assert "not run: the time limit was reached" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_open_gap_is_said_first(capsys):
+    assert main(["compare", "-k", "6", "--methods", "greedy,homogeneous"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert words.startswith("6 of 13 variables: ")
+    assert "No other 6 can be better by more than 1.13% (proved)." in words
 
 
 def test_ranges():
@@ -162,7 +171,8 @@ def test_an_interrupted_comparison_reports_what_is_done(run, monkeypatch, tmp_pa
     plot = tmp_path / "plot.png"
     argv = ["compare", "pitprops", "--methods", "solve", "--plot", plot, *form]
     code, out, err = run(*argv, "-k", "2:6")
-    assert (code, err) == (130, "dcgev: interrupted after 2 of 5 cardinalities, which are shown.\n")
+    assert code == 130
+    assert err.endswith("plot.png is drawn.\ndcgev: interrupted after 2 of 5 cardinalities, which are shown.\n")
     if form:
         made = json.loads(out)
         assert ([one["k"] for one in made["comparisons"]], made["ended"]) == ([2, 3], False)
@@ -183,7 +193,8 @@ def test_an_interrupt_inside_one_cardinality_reports_its_finished_rows(run, monk
         "compare", "pitprops", "--methods", "greedy,no-sdp", "-k", "6,7", "--plot", plot, "--details", *form
     )
     words = "interrupted at k = 6, after 0 of 2 cardinalities; the finished rows are shown"
-    assert (code, err) == (130, f"dcgev: {words}.\n")
+    assert code == 130
+    assert err.endswith(f"dcgev: {words}.\n")
     if form:
         made = json.loads(out)
         assert made["ended"] is False
@@ -197,3 +208,16 @@ def test_an_interrupt_inside_one_cardinality_reports_its_finished_rows(run, monk
 def test_an_endless_range_ends_at_the_first_k_out_of_range(run):
     code, _, err = run("compare", "pitprops", "-k", f"2:{10**15}")
     assert (code, err) == (2, "dcgev: k = 14 is out of range: it must be a whole number between 1 and n = 13.\n")
+
+
+def test_a_page_to_share_is_self_contained(run, tmp_path):
+    page = tmp_path / "report.html"
+    code, _, err = run("compare", "-k", "4", *QUICK, "--html", page)
+    assert code == 0
+    assert "report.html is written." in err
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>The best 4 of 13 variables: topdiam, length, bowdist and whorls." in text
+    assert "<svg" in text
+    assert "sha256 of A: " in text
+    assert not re.search(r'(src|href)="http', text)
+    assert run("compare", "--html", tmp_path / "report.txt")[0] == 2

@@ -107,6 +107,11 @@ def test_a_failing_solver_exits_with_1_and_says_what_happened(run, monkeypatch):
 
 
 BAD = [
+    (["solve", "pitprops", "-k", "four"], "argument -k: 'four' must be a whole number such as 4, or per view 5+5"),
+    (["solve", "pitprops", "-k", "2+2"], "the pencil has none"),
+    (["solve", "pitprops", "--rho", 1, "--solver", "FOO"], "solver 'FOO' is unknown; known: "),
+    (["--versoin"], "dcgev has no option '--versoin': did you mean '--version'?"),
+    (["--A", "a.csv"], "dcgev has no option '--A': a command comes first, as in `dcgev compare --A …`."),
     (["solve", "pitprop", "--rho", 1], "'pitprop' is neither a bundled name nor a file; did you mean 'pitprops'?"),
     (["solve", "--rho", 1], "no problem was given: name a bundled one (pitprops"),
     (["solve", "pitprops", "--A", "a.npy", "--rho", 1], "DATA (pitprops) and --A (a.npy) were both given"),
@@ -150,7 +155,26 @@ def test_solve_for_a_cardinality(run):
     assert "2.93748, 69.63% of λmax(A,B)" in out
     assert "22.60% of tr(A)" in out
     assert "no ρ̃ tried gives this k" in out
+    assert out.startswith("The best 4 of 13 variables: length, topdiam, bowdist and whorls. They explain")
+    assert "22.6% of the variance, and no other 4 explain more (all 715 tried)." in " ".join(out.split())
     assert max(len(line) for line in out.splitlines()) <= 80
+
+
+def test_without_all_supports_nothing_is_called_the_best(run, tmp_path):
+    path = tmp_path / "a.npy"
+    G = np.random.default_rng(0).standard_normal((60, 60))
+    np.save(path, G @ G.T)
+    _, out, _ = run("solve", path, "-k", 8)
+    assert out.startswith("8 of 60 variables: ")
+    assert "Whether others are better is not known" in " ".join(out.split())
+
+
+def test_a_number_per_view_is_shown_with_the_views(run):
+    code, out, _ = run("solve", "planted-cca", "-k", "2+2")
+    assert code == 0
+    words = " ".join(out.split())
+    assert "Their correlation is 0.5333, and no other 2 + 2 have a larger correlation (all 36,100 tried)." in words
+    assert {line.split()[1] for line in out.splitlines() if "█" in line} == {"X", "Y"}
 
 
 def test_solve_for_several_components(run):
@@ -168,3 +192,48 @@ def test_json_is_the_library_s_answer(run_json):
     assert [part["value"] for part in made["components"]] == list(found.values)
     assert made["explained"]["projector_trace"] == found.projector_trace().tolist()
     assert made["deflation"] == "schur"
+
+
+def test_the_loadings_and_everything_are_written(run, tmp_path):
+    code, _, err = run("solve", "pitprops", "-k", 4, "--out", tmp_path / "x.csv")
+    assert code == 0
+    assert "x.csv is written." in err
+    rows = [line.split(",") for line in (tmp_path / "x.csv").read_text(encoding="utf-8").splitlines()]
+    assert rows[0] == ["variable", "x"]
+    assert len(rows) == 14
+    assert sum(float(value) != 0.0 for _, value in rows[1:]) == 4
+    run("solve", "pitprops", "--rho", 4.84, "--out", tmp_path / "run.json")
+    made = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert made["converged"] is True
+    assert run("solve", "pitprops", "-k", 4, "--out", tmp_path / "x.txt")[0] == 2
+
+
+def test_loadings_are_drawn(run, tmp_path):
+    for argv in (("-k", 4), ("--components", "2,2"), ("--rho", 4.84)):
+        file = tmp_path / f"{argv[0].strip('-')}.svg"
+        assert run("solve", "pitprops", *argv, "--plot", file)[0] == 0
+        assert "topdiam" in file.read_text(encoding="utf-8") or "<svg" in file.read_text(encoding="utf-8")
+
+
+def test_columns_of_different_scale_get_a_hint_that_scale_answers(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 4)) * [1.0, 1.0, 1000.0, 1.0]
+    lines = ["a,b,c,d", *(",".join(map(str, row)) for row in X)]
+    (tmp_path / "x.csv").write_text("\n".join(lines), encoding="utf-8")
+    _, out, err = run("solve", tmp_path / "x.csv", "--task", "pca", "-k", 1)
+    assert "c varies" in err
+    assert "--scale" in err
+    assert "of 4 variables: c." in out
+    assert run("solve", tmp_path / "x.csv", "--task", "pca", "-k", 1, "--scale")[2] == ""
+
+
+def test_fda_is_scaled_too_and_its_value_stays(run_json, tmp_path):
+    rng = np.random.default_rng(1)
+    y = np.repeat(["u", "v"], 30)
+    X = rng.standard_normal((60, 3)) * [1.0, 10.0, 1.0] + (y == "u")[:, None]
+    lines = ["a,b,c,kind", *(",".join([*map(str, row), label]) for row, label in zip(X, y, strict=True))]
+    (tmp_path / "x.csv").write_text("\n".join(lines), encoding="utf-8")
+    argv = ("solve", tmp_path / "x.csv", "--task", "fda", "--y", "kind", "-k", 2)
+    plain, scaled = run_json(*argv)["components"][0], run_json(*argv, "--scale")["components"][0]
+    assert scaled["value"] == pytest.approx(plain["value"], rel=1e-9)
+    assert scaled["support"] == plain["support"]

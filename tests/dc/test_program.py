@@ -27,9 +27,9 @@ from dcgev_cvx import (
     iterate,
     minimize,
 )
-from dcgev_cvx.algorithms import step_of
 from dcgev_cvx.dc import FEASIBLE, TangentStep
 from dcgev_cvx.dc.tangents import put
+from dcgev_cvx.steps.conic import LassoStep, LinearStep
 
 # ---- descent and certificates ---------------------------------------------------------------------
 
@@ -438,7 +438,7 @@ def test_the_papers_steps_iterate_by_iterate(eps, which):
     program = (gev_in_cvxpy if which < 2 else fda_in_cvxpy)(ours)
     names = [w.name() for w in program.variables]
     step = TangentStep()
-    for before, after in pairwise(islice(iterate(ours, step_of(ours, "cvxpy", "CLARABEL")), 16)):
+    for before, after in pairwise(islice(iterate(ours, (LassoStep if ours.tau else LinearStep)()), 16)):
         y = np.concatenate([before.x if name == "x" else np.abs(before.x) for name in names])
         assert program.f(y) == pytest.approx(before.f, rel=1e-12)
         out = step(program, y)
@@ -455,7 +455,7 @@ def test_a_whole_run_of_algorithm_1_as_u_minus_v():
     x.value = ours.start()
     t.value = np.abs(x.value)
     result = program.minimize()
-    expected = minimize(ours, step_of(ours, "cvxpy", "CLARABEL"))
+    expected = minimize(ours, (LassoStep if ours.tau else LinearStep)())
     assert result.converged
     assert result.f == pytest.approx(expected.f, abs=1e-4)
     assert np.allclose(x.value, expected.x, atol=1e-3)

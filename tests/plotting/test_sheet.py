@@ -10,9 +10,9 @@ from matplotlib.colors import to_rgb
 from matplotlib.image import imread
 
 from dcgev_cvx import Pencil, SparseGEV, plotting
+from dcgev_cvx._numerics.canvas import STYLES
 from dcgev_cvx.comparison import Comparison
 from dcgev_cvx.errors import MissingPackage
-from dcgev_cvx.plotting.sheet import STYLES
 
 LINE = SparseGEV(Pencil(np.ones((1, 1))), rho=0.5, eps=0.1, tau=3.0)
 PLANE = SparseGEV(Pencil(np.array([[2.0, 0.8], [0.8, 1.2]])), rho=0.6, eps=0.1, tau=4.0)

@@ -99,12 +99,6 @@ def test_every_step_ends_with_a_dual_and_fewer_variables_go_on():
     )
 
 
-def test_no_step_is_begun_after_the_deadline():
-    splitting = PairSplitting(np.array(pitprops().A), None, 4, pitprops().leading_vector)
-    splitting.run(100, deadline=0.0)
-    assert splitting.steps == 0
-
-
 def test_an_ill_conditioned_metric_gives_a_loose_bound_and_no_error():
     Q = np.linalg.qr(np.random.default_rng(4).standard_normal((12, 12)))[0]
     B = (Q * np.logspace(-7, 0, 12)) @ Q.T

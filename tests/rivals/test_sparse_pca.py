@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from dcgev_cvx import Pencil
-from dcgev_cvx.rivals.sparse_pca import Run, best_loadings, factor, search_penalty
+from dcgev_cvx.rivals.sparse_pca import Run, best_loadings, search_penalty
 
 
 def test_search_says_when_a_cardinality_is_jumped_over():
@@ -26,6 +26,6 @@ def test_best_loadings_are_the_leading_eigenvector(pitprops):
 
 
 def test_factor_of_a_covariance(pitprops):
-    C = factor(pitprops)
+    C = pitprops.A_factor()
     assert_allclose(C.T @ C, np.asarray(pitprops.A), atol=1e-12)
-    assert not factor(Pencil(np.zeros((3, 3)))).any()
+    assert not Pencil(np.zeros((3, 3))).A_factor().any()

@@ -7,7 +7,6 @@ from small_problems import gaussian
 
 from dcgev_cvx import Gram, Pencil, datasets, rivals
 from dcgev_cvx.errors import InvalidParameter
-from dcgev_cvx.rivals.sparse_pca import factor
 from dcgev_cvx.rivals.spca import elastic_net, lars
 
 
@@ -51,7 +50,7 @@ def test_lars_point_solves_its_elastic_net():
 
 def test_spca_from_data_and_covariance_find_the_same_planted_vector():
     planted = datasets.planted_pca(20, 3, strength=9.0, samples=200, rng=1)
-    data = Pencil(Gram(factor(planted.pencil)))
+    data = Pencil(Gram(planted.pencil.A_factor()))
     assert rivals.spca(data, 3).support == rivals.spca(planted.pencil, 3).support == planted.support
 
 

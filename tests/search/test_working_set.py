@@ -56,7 +56,7 @@ def test_variances_decide_unless_that_of_the_first_left_out_is_half_the_largest(
         pencil = of_variances([4.0, 3.0, last, 0.1])
         assert np.array_equal(scores(pencil, 2), pencil.A_diagonal) == decides
         assert np.array_equal(scores(pencil, 4), pencil.A_diagonal)
-    assert scores(Pencil(np.diag([4.0, 4.0]), np.diag([2.0, 1.0])), 1).tolist() == [2.0, 4.0]
+    assert scores(Pencil(np.diag([4.0, 4.0]), np.diag([2.0, 0.5])), 1).tolist() == [2.0, 8.0]
 
 
 def test_all_variables_kept_need_no_proof():

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,14 +9,13 @@ from small_problems import cca
 
 from dcgev_cvx import (
     Pencil,
-    SparseFDA,
     SparseGEV,
     certify,
     minimize,
     sparse_fda,
     sparse_gev,
 )
-from dcgev_cvx.steps.accelerate import Accelerated, combined, embedded, room
+from dcgev_cvx.steps.accelerate import Accelerated, combined
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.native import native_step
 
@@ -100,47 +98,6 @@ def smooth_program():
     return SparseGEV(Pencil(A, B), 0.05, 1.0, shift="metric")
 
 
-def test_pairs_are_kept_while_the_zeros_stay_and_never_more_than_the_memory():
-    program, step = smooth_program(), Accelerated(native_step, memory=3)
-    y, before, kept = program.start(), None, []
-    for _ in range(8):
-        zeros = (y == 0.0).tolist()
-        y = step(program, y).x
-        kept.append((len(step._pairs), zeros == before))
-        before = zeros
-    assert sum(not same for _, same in kept) > 1
-    assert max(count for count, _ in kept) == 3
-    assert all(count <= 2 for count, same in kept if not same)
-    assert any(count == 3 for count, same in kept if same)
-
-
-def test_a_stride_is_doubled_after_a_success_and_halved_after_a_failure():
-    program, step = smooth_program(), Accelerated(native_step)
-    y = program.start()
-    x = step(program, y).x
-    assert step._stride == 1.0
-    origin = step(program, x).origin
-    assert (origin is not None, step._stride) == (True, 2.0)
-    # a step that overshoots: f is higher further on, and the stride falls to half of what was tried, at least to one
-    for stride, expected in ((1.0, 1.0), (16.0, 8.0)):
-        far = Accelerated(native_step)
-        far._stride = stride
-        far._zeros, far._pairs = (x == 0.0).tobytes(), [(x * (1.0 + 1e-9), x)]
-        rising = SimpleNamespace(pencil=program.pencil, f=lambda z: float(not np.array_equal(z, x)))
-        assert far._extrapolated(rising, x) is None
-        assert far._stride == expected
-
-
-def test_there_is_room_up_to_the_first_sign_change():
-    assert room(np.array([1.0, -2.0]), np.array([-0.5, 0.5])) == 2.0
-    assert room(np.array([1.0, -2.0]), np.array([0.5, -0.5])) == np.inf
-
-
-def test_a_combination_keeps_the_signs_of_the_last_image():
-    images, moves = np.array([[1.0], [-1.0], [1.0]]), np.array([[0.5], [0.25], [0.0]])
-    assert combined(images, moves) == pytest.approx([1.0])
-
-
 def test_a_combination_has_the_smallest_move_among_those_whose_weights_sum_to_one():
     """Two coordinates and three images: one combination does not move at all."""
     images = np.array([[1.0, 3.0], [2.0, 4.0], [2.5, 4.25]])
@@ -149,47 +106,8 @@ def test_a_combination_has_the_smallest_move_among_those_whose_weights_sum_to_on
     assert combined(images, moves) == pytest.approx(weights @ images, rel=1e-12)
 
 
-@pytest.mark.parametrize(("apart", "second"), [(2.0e-10, 1.75), (1.5e-10, 1.75), (0.7e-10, 2.0)])
-def test_moves_that_differ_by_less_than_1e_10_count_as_parallel(apart, second):
-    moves = np.array([[-0.75, 0.25 - apart], [0.25, 0.25 - apart], [0.25, 0.25]])
-    images = np.array([[1.0, 2.0 - apart], [2.0, 2.0 - apart], [2.0, 2.0]])
-    assert combined(images, moves) == pytest.approx([1.75, second], abs=1e-5)
-
-
 def test_a_combination_that_ends_at_zero_is_refused():
     assert combined(np.array([[2.0], [1.0]]), np.array([[-1.0], [-0.5]])) is None
-
-
-def test_a_point_that_stands_still_has_room_without_end():
-    assert room(np.array([1.0, -2.0]), np.zeros(2)) == np.inf
-
-
-def test_points_are_scaled_into_the_feasible_set():
-    gev, fda = SparseGEV(Pencil(np.eye(3), 4.0 * np.eye(3)), 0.1), SparseFDA([1.0, 2.0, 3.0], np.eye(3), 0.1)
-    support = np.array([0, 2])
-    assert embedded(gev, np.array([3.0, 4.0]), support) == pytest.approx([0.3, 0.0, 0.4])
-    assert embedded(gev, np.array([0.3, 0.3]), support).tolist() == [0.3, 0.0, 0.3]
-    assert embedded(fda, np.array([1.0, -3.0]), support) == pytest.approx([-0.125, 0.0, 0.375])
-
-
-def stub(f):
-    return SimpleNamespace(pencil=Pencil(np.eye(2)), f=f)
-
-
-def test_a_stride_goes_nine_tenths_of_the_way_to_the_first_sign_change():
-    step = Accelerated(native_step)
-    y = np.array([0.5, 0.125])
-    step._pairs, step._stride = [(np.array([0.5, 0.375]), y)], 4.0
-    assert step._extrapolated(stub(lambda z: z[1]), y) == pytest.approx([0.5, 0.0125])
-    assert step._stride == 8.0
-
-
-@pytest.mark.parametrize("pairs", [1, 2])
-def test_a_point_that_is_not_lower_is_not_taken(pairs):
-    step = Accelerated(native_step)
-    x, y, z = np.array([0.25, 0.25]), np.array([0.375, 0.3]), np.array([0.5, 0.325])
-    step._pairs = [(x, y), (y, z)][-pairs:]
-    assert step._extrapolated(stub(lambda _: 0.0), z) is None
 
 
 def test_a_start_that_is_not_the_last_image_begins_anew():

@@ -1,10 +1,10 @@
-"""The output of a step: what is accepted, and the step where nothing pulls."""
+"""What a step returns: what is accepted, and the step where nothing pulls."""
 
 import numpy as np
 import pytest
 
 from dcgev_cvx import Pencil, SolverFailed, SparseGEV
-from dcgev_cvx.steps.step import expect_output, own_copy, without_pull
+from dcgev_cvx.steps.step import StepOutput, own_copy, taken, without_pull
 
 
 @pytest.mark.parametrize(
@@ -25,9 +25,14 @@ def test_a_step_may_reuse_its_array():
     assert kept.tolist() == [1.0, -2.0]
 
 
-def test_the_output_names_what_was_returned_instead():
-    with pytest.raises(SolverFailed, match="returned ndarray instead of a StepOutput"):
-        expect_output(np.zeros(2))
+def test_a_minimiser_alone_is_an_output():
+    program, y = SparseGEV(Pencil(np.diag([2.0, 1.0])), 0.1, eps=0.1), np.array([0.6, 0.8])
+    out = taken(lambda program, y: y / 2, program, y)
+    assert isinstance(out, StepOutput)
+    assert out.x.tolist() == [0.3, 0.4]
+    assert out.value == program.g(out.x, y)
+    with pytest.raises(SolverFailed, match="the step returned tuple instead of an array or a StepOutput"):
+        taken(lambda program, y: (y,), program, y)
 
 
 @pytest.mark.parametrize(("rho", "stays"), [(0.0, True), (1.0, False)])

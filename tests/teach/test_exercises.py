@@ -80,6 +80,7 @@ GIVEN_AWAY = {
     "corollary": ["diag([2", "orthogonal to the leading"],
     "bound": ["homogeneous_sdp"],
     "suspect": ["suspect"],
+    "descent": ["np.where(x == 0"],
 }
 """Strings that an answer to each exercise would contain."""
 

@@ -269,20 +269,48 @@ def answer(x, *data):
     return x
 
 
-wrong_with_state("step", "B remembered by its size", remembering(
-    lambda A, B, y, *rest: len(y), lambda A, B, *rest: B.copy(), lambda kept, A, B, *rest: right_step(A, kept, *rest)))
-wrong_with_state("step", "B remembered by its trace", remembering(
-    lambda A, B, y, *rest: (len(y), round(np.trace(B), 9)), lambda A, B, *rest: B.copy(),
-    lambda kept, A, B, *rest: right_step(A, kept, *rest)))
-wrong_with_state("step", "answer remembered by the identity of A", remembering(
-    lambda A, *rest: id(A), lambda A, *rest: (A, right_step(A, *rest)), lambda kept, *data: kept[1].copy()))
-wrong_with_state("step", "B remembered by its identity", remembering(
-    lambda A, B, *rest: id(B), lambda A, B, *rest: (B, B.copy()),
-    lambda kept, A, B, *rest: right_step(A, kept[1], *rest)))
-wrong_with_state("step", "ρ̃ missing in the key of a cache", remembering(
-    lambda A, B, y, rho, eps, tau: every_number(A, B, y, eps, tau).tobytes(), right_step, answer))
-wrong_with_state("step", "answer remembered by two decimals", remembering(
-    lambda *data: np.round(every_number(*data), 2).tobytes(), right_step, answer))
+wrong_with_state(
+    "step",
+    "B remembered by its size",
+    remembering(
+        lambda A, B, y, *rest: len(y),
+        lambda A, B, *rest: B.copy(),
+        lambda kept, A, B, *rest: right_step(A, kept, *rest),
+    ),
+)
+wrong_with_state(
+    "step",
+    "B remembered by its trace",
+    remembering(
+        lambda A, B, y, *rest: (len(y), round(np.trace(B), 9)),
+        lambda A, B, *rest: B.copy(),
+        lambda kept, A, B, *rest: right_step(A, kept, *rest),
+    ),
+)
+wrong_with_state(
+    "step",
+    "answer remembered by the identity of A",
+    remembering(lambda A, *rest: id(A), lambda A, *rest: (A, right_step(A, *rest)), lambda kept, *data: kept[1].copy()),
+)
+wrong_with_state(
+    "step",
+    "B remembered by its identity",
+    remembering(
+        lambda A, B, *rest: id(B),
+        lambda A, B, *rest: (B, B.copy()),
+        lambda kept, A, B, *rest: right_step(A, kept[1], *rest),
+    ),
+)
+wrong_with_state(
+    "step",
+    "ρ̃ missing in the key of a cache",
+    remembering(lambda A, B, y, rho, eps, tau: every_number(A, B, y, eps, tau).tobytes(), right_step, answer),
+)
+wrong_with_state(
+    "step",
+    "answer remembered by two decimals",
+    remembering(lambda *data: np.round(every_number(*data), 2).tobytes(), right_step, answer),
+)
 wrong_with_state("step", "answer remembered by ten digits", remembering(
     lambda *data: tuple(f"{v:.10g}" for v in every_number(*data)), right_step, answer))  # fmt: skip
 
@@ -507,7 +535,7 @@ wrong("pca", "log forgotten", lambda A, rho, eps, x0: soft_run(A, rho * log_of(e
 wrong("pca", "x0 ignored", lambda A, rho, eps, x0: soft_run(A, rho, eps, np.ones(len(A)) / np.sqrt(len(A))))
 wrong("pca", "the leading eigenvector", lambda A, rho, eps, x0: np.linalg.eigh(A)[1][:, -1])
 wrong("pca", "returns x0", lambda A, rho, eps, x0: x0)
-wrong("pca", "0/0 on collapse", lambda *d: (x if (x := soft_run(*d)).any() else x / 0.0))
+wrong("pca", "0/0 on collapse", lambda *d: x if (x := soft_run(*d)).any() else x / 0.0)
 wrong("pca", "A rounded to float32", lambda A, *rest: soft_run(single(A), *rest))
 wrong("pca", "renormalised on its support", lambda A, *rest: on_support(A, np.eye(len(A)), soft_run(A, *rest)))
 wrong("pca", "penalty off beyond 64 variables", lambda A, rho, *rest: soft_run(A, rho * (1 + (len(A) > 64)), *rest))
@@ -564,12 +592,16 @@ def inside(B, x):
 
 
 wrong("algorithm", "τ forgotten", lambda A, B, *rest: general_run(A, B, *rest, steps=60, tau=0.0))
-wrong("algorithm", "B = I", lambda A, B, r, e, x0: inside(B, general_run(A, np.eye(len(A)), r, e, inside(np.eye(len(A)), x0))))
+wrong(
+    "algorithm",
+    "B = I",
+    lambda A, B, r, e, x0: inside(B, general_run(A, np.eye(len(A)), r, e, inside(np.eye(len(A)), x0))),
+)
 wrong("algorithm", "penalty halved", lambda A, B, rho, *rest: general_run(A, B, rho / 2, *rest))
 wrong("algorithm", "log forgotten", lambda A, B, r, e, x0: general_run(A, B, r * log_of(e), e, x0))
 wrong("algorithm", "20 steps", lambda *d: general_run(*d, steps=20))
 wrong("algorithm", "stops at 1e-4", lambda *d: general_run(*d, stop=1e-4))
-wrong("algorithm", "unit 2-norm", lambda *d: (x / np.linalg.norm(x) if (x := general_run(*d)).any() else x))
+wrong("algorithm", "unit 2-norm", lambda *d: x / np.linalg.norm(x) if (x := general_run(*d)).any() else x)
 wrong("algorithm", "penalty in whitened variables", whitened_run)
 wrong("algorithm", "the leading eigenvector", lambda A, B, *rest: eigh(A, B)[1][:, -1])
 wrong("algorithm", "1 % short of the boundary", lambda *d: 0.99 * general_run(*d))
@@ -728,7 +760,9 @@ wrong("cardinality", "dust of 1e-12", lambda *d: largest_entries(*d) + 1e-12)
 wrong("cardinality", "k ignored", lambda A, B, k: eigh(A, B)[1][:, -1])
 wrong("cardinality", "B diagonal", lambda A, B, k: largest_entries(A, np.diag(np.diag(B)), k))
 wrong("cardinality", "0 when λmax < 0", lambda A, B, k: largest_entries(A, B, k) * (lambda_max(A, B) > 0))
-wrong("cardinality", "xᵀBx in place of its root", lambda A, B, k: (x := 3 * largest_entries(A, B, k)) / float(x @ B @ x))
+wrong(
+    "cardinality", "xᵀBx in place of its root", lambda A, B, k: (x := 3 * largest_entries(A, B, k)) / float(x @ B @ x)
+)
 wrong("cardinality", "B overwritten in Fortran order", overwriting)
 wrong_with_state("cardinality", "two arrays handed out in turn", two_buffers)
 
