@@ -67,6 +67,39 @@ class Certificate:
     snapped: int
     textbook: float | None = field(default=None, kw_only=True)
 
+    @classmethod
+    def of(
+        cls,
+        program: Any,
+        history: Sequence[Any] = (),
+        *,
+        stationarity: float,
+        feasibility: float = 0.0,
+        complementarity: float = 0.0,
+    ) -> Certificate:
+        """The certificate of a program of your own, with the sandwich of its f and g along the history.
+
+        Parameters
+        ----------
+        program : Majorized
+            The program, whose f, g and size are called.
+        history : sequence of Iterate
+            The iterates of a run.
+        stationarity : float
+            How far x is from stationary, 0 where it is; free of the problem's scale if possible.
+        feasibility : float
+            How far x lies outside Ω.
+        complementarity : float
+            Multiplier times slack.
+
+        Returns
+        -------
+        Certificate
+            The numbers given, and the largest violation of f(x⁺) ≤ g(x⁺, x) ≤ f(x).
+        """
+        sandwich = sandwich_violation(program, history)
+        return cls(feasibility, stationarity, complementarity, sandwich, snapped=0)
+
     def passes(self, tol: float = 1e-6) -> bool:
         """Is x a stationary point to the tolerance, reached without ascent? This says nothing about optimality."""
         tol = as_number(tol, "tol")

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import Index, Matrix, Vector
-from .gram import Gram
+from .checks import Matrix, Vector
 from .proofs import TINY
 from .spectra import power_of_two
 
@@ -52,21 +51,9 @@ def exact_quotient(pencil: Any, x: Vector) -> Fraction:
     """xᵀAx/xᵀBx without rounding."""
     support = np.flatnonzero(x)
     z = x[support]
-    (a,), (b,) = (exact_product(z[None], *factors, z) for factors in (A_factors(pencil, support), B_part(pencil, x)))
+    (a,) = exact_product(z[None], *pencil.A_products(support, support), z)
+    (b,) = exact_product(z[None], pencil.B_sub(support), z)
     return a / b
-
-
-def A_factors(pencil: Any, support: Index) -> tuple[Matrix, ...]:
-    """(Cᵀ, C) on a support where A = CᵀC has its factor in memory, else (A,)."""
-    A = pencil.A
-    if isinstance(A, Gram) and A.implicit is None:
-        return A.C[:, support].T, A.C[:, support]
-    return (pencil.A_sub(support),)
-
-
-def B_part(pencil: Any, x: Vector) -> tuple[Matrix]:
-    """(B,) on the support of x."""
-    return (pencil.B_sub(np.flatnonzero(x)),)
 
 
 def B_cancels(pencil: Any, x: Vector) -> bool:
@@ -83,8 +70,7 @@ def may_cancel(pencil: Any, x: Vector, a: float, b: float) -> bool:
     The terms of a are at most max|Aᵢⱼ|·‖x‖₁².
     """
     s = np.count_nonzero(x)
-    rows = pencil.A.rows if isinstance(pencil.A, Gram) else s
-    if not pencil.A_scale or s * max(rows, s) > EXACT_ENTRIES:
+    if not pencil.A_scale or s * max(pencil.A_terms, s) > EXACT_ENTRIES:
         return False
     l1 = float(np.sum(np.abs(x)))
     return not TINY < pencil.A_scale * l1 * l1 <= CANCELLATION * abs(a) or b == 0.0 or B_cancels(pencil, x)
@@ -100,10 +86,10 @@ class ExactPencil:
 
     def A_dot(self, x: Vector) -> Vector:
         """Ax."""
-        pencil = self.rounded
-        if isinstance(pencil.A, Gram) and pencil.A.implicit is not None:
+        pencil, support = self.rounded, np.flatnonzero(x)
+        if not pencil.in_memory:
             return pencil.A_dot(x)
-        return rounded_product(*A_factors(pencil, np.arange(self.n)), x)
+        return rounded_product(*pencil.A_products(np.arange(self.n), support), x[support])
 
     def B_dot(self, x: Vector) -> Vector:
         """Bx."""
@@ -111,7 +97,8 @@ class ExactPencil:
 
     def B_quad(self, x: Vector) -> float:
         """xᵀBx."""
-        return float(rounded_product(x[None, x != 0.0], *B_part(self.rounded, x), x[x != 0.0])[0])
+        support = np.flatnonzero(x)
+        return float(rounded_product(x[None, support], self.rounded.B_sub(support), x[support])[0])
 
     def B_norm(self, x: Vector) -> float:
         """‖x‖_B."""

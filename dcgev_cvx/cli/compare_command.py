@@ -27,6 +27,7 @@ from itertools import chain
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from .._numerics.output_files import write_file
 from .._numerics.text_tables import facts, table
 from ..errors import InvalidParameter
 from . import console
@@ -47,6 +48,7 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--force", action="store_true", help="also run methods that are skipped because n is large")
     output = parser.add_argument_group("output")
     output.add_argument("--details", action="store_true", help="how each method ended; with several k, all tables")
+    output.add_argument("--html", metavar="FILE", help="write a page to share: verdict, picture, tables, versions")
     console.add_plot(output)
     console.add_json(output)
 
@@ -57,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from ..comparison.interval_plot import figure_of
     from .problem import described, read_problem
 
-    plot = console.as_picture(args.plot)
+    plot, page = console.as_picture(args.plot), console.as_page(args.html)
     if args.time_limit is not None:
         as_number(args.time_limit, "--time-limit", strict=True)
     pencil = read_problem(args, default="pitprops")
@@ -71,6 +73,12 @@ def run(args: argparse.Namespace) -> int:
         print_comparisons(found, described(args, pencil), several=len(ks) > 1, details=args.details)
     if plot is not None:
         console.draw(figure_of(found), plot)
+    if page is not None:
+        from .html_report import html_page
+
+        sentences = [several_sentence(found)] if len(ks) > 1 else [verdict_of(found[0])]
+        write_file(page, html_page(sentences, described(args, pencil), found))
+        console.note(f"{page} is written.")
     if stopped is not None:
         raise KeyboardInterrupt(stopped)
     return 0
@@ -146,16 +154,10 @@ def tell_method(k: Counts, method: str) -> None:
 
 def print_comparisons(found: list[Comparison], heading: str, *, several: bool, details: bool) -> None:
     """The verdict in a sentence, then the tables of one k, or of several one row each, all tables with --details."""
-    from ..comparison.rows import counts_text
-    from .answers import best_sentence
-
     if several:
-        console.show(several_sentence(found))
+        console.headline(several_sentence(found))
     else:
-        (one,) = found
-        sides = one.best_lower, one.best_upper
-        verdict = best_sentence(one.pencil, counts_text(one.k), one.best_support, one.best_lower, *sides)
-        console.show(console.wrapped(verdict))
+        console.headline(verdict_of(found[0]))
     if found[0].pencil.lambda_max <= 0.0:
         console.show("λmax(A,B) ≤ 0: no direction has a positive value; the largest is the least negative.")
     console.show("", heading)
@@ -168,6 +170,15 @@ def print_comparisons(found: list[Comparison], heading: str, *, several: bool, d
         console.show("\nby: the first method that reaches the value, and how many others reach it too")
         missing = [line for comparison in found for line in wrong(comparison)] if not details else []
         console.show(*dict.fromkeys(missing))
+
+
+def verdict_of(one: Comparison) -> str:
+    """The verdict of one comparison in words."""
+    from ..comparison.rows import counts_text
+    from .answers import best_sentence
+
+    sides = one.best_lower, one.best_upper
+    return best_sentence(one.pencil, counts_text(one.k), one.best_support, one.best_lower, *sides)
 
 
 def several_sentence(found: list[Comparison]) -> str:

@@ -10,6 +10,7 @@ from .._numerics.text_tables import count
 from ..errors import Infeasible, SolverFailed, Unbounded
 from ..mm import Callback, Iterate, MMResult, Status, Stop, minimize, result_of
 from ..steps.backend import Backend
+from ..steps.solver_settings import settings_of
 from .program import FEASIBLE, DCProgram, TangentStep
 
 FIRST_PENALTY, GROWTH = 3e-3, 1.3
@@ -21,9 +22,6 @@ stationary points in one of these problems each; (1e-3, 1.2) took nearly twice a
 """
 SLOW, PENALTIES, HIGHEST = 60, 100, 1e9
 """After this many penalties the growth is 4; the most penalties tried; and the highest, where the size of f is 1."""
-
-DEFAULTS = {"CLARABEL": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8}}
-"""CVXPY's own tolerances, which do for phase one, since its points are only starts; tight ones take longer."""
 
 
 def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | None) -> MMResult:
@@ -85,7 +83,7 @@ def phase_one_step(program: DCProgram, step: TangentStep, y: Vector) -> Vector:
     """The minimiser of the penalised surrogate, wherever y lies."""
     y, backend = off_kinks(program, y), step.backend
     if type(backend) is Backend and not backend.options:
-        backend = replace(backend, options=DEFAULTS.get(backend.solver, {}))
+        backend = backend.with_options(settings_of(backend.solver).start)
     try:
         # y may violate the constraints: at most this little of it is mixed in
         return program.inside(program.minimum(y, backend).x, y, back=1e-9)

@@ -6,7 +6,7 @@ best_subset  branch and bound; stopped early it returns an interval that contain
 """
 
 from .branch_and_bound import best_subset
-from .enumeration import brute_force, gev
+from .brute_force import brute_force, gev
 from .results import ExactSolution, ExactStatus, Progress
 
 __all__ = ["ExactSolution", "ExactStatus", "Progress", "best_subset", "brute_force", "gev"]

@@ -5,124 +5,72 @@ On a support S the best vector is the leading eigenvector of (A_SS, B_SS), so (S
 """
 
 import math
-from dataclasses import dataclass, replace
-from itertools import combinations
-from time import perf_counter
 
 import numpy as np
 
-from .._numerics.checks import UNIT_ROUNDOFF, Index, Vector
-from .._numerics.proofs import ATTEMPTS, GROWTH, TINY, is_definite, times
+from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
+from .._numerics.proofs import ATTEMPTS, GROWTH, is_definite
+from ..budgets import Budget, Cardinality
 from ..errors import InvalidParameter
-from ..pencils import Gram, Pencil, expect_pencil
-from ..relaxations.bounds import cheap_bound
-from ..search.exchange_table import support_values, tables_of
-from ..solutions import Solution, checked_k, solution_of
+from ..pencils import Pencil
 from ..steps.scaling import Scaling
-from .results import ExactSolution, exact_from
 
-BRUTE_FORCE_LIMIT = 5_000_000
-"""The most supports that brute_force tries: about a minute at k = 6."""
-
-
-def gev(pencil: Pencil) -> Solution:
-    """Return the dense optimum λmax(A, B) and its eigenvector (GEV-P).
-
-    Parameters
-    ----------
-    pencil : Pencil
-        The pencil (A, B).
-
-    Returns
-    -------
-    Solution
-        The leading generalized eigenvector, unit in the B norm.
-
-    Examples
-    --------
-    >>> from dcgev_cvx import datasets
-    >>> from dcgev_cvx.exact import gev
-    >>> dense = gev(datasets.pitprops())
-    >>> dense.k, round(dense.value, 4)
-    (13, 4.2186)
-    """
-    begin = perf_counter()
-    x = expect_pencil(pencil).leading_vector
-    return solution_of(pencil, x, "generalized eigenvector", perf_counter() - begin)
+PRUNE_TOL = 1e-10
+"""A family is closed when its bound exceeds the best value by no more than this share: ties stay open otherwise."""
+TABLE_NUMBERS = 1 << 18
+"""Numbers in the sub-pencils of one table of supports, 2 MB: fast as long as they stay in the cache."""
+DENSE_LIMIT = 5_000
+"""Beyond this n the matrix alone is 200 MB, and every bound works on most of it."""
 
 
-def brute_force(pencil: Pencil, k: int) -> ExactSolution:
-    """Return the optimum of (SGEV-P) over all C(n, k) supports of size k.
+class Incumbent:
+    """The best support known of a scaled pencil, and its value."""
 
-    Smaller supports need not be tried: λmax only grows with the support.
+    def __init__(self, pencil: Pencil) -> None:
+        self.pencil, self.value, self.support = pencil, -math.inf, np.empty(0, dtype=np.intp)
 
-    Parameters
-    ----------
-    pencil : Pencil
-        The pencil (A, B).
-    k : int
-        The cardinality; C(n, k) may be at most 5,000,000.
+    @property
+    def threshold(self) -> float:
+        """What a support must exceed to count as better, −inf as long as none is known."""
+        return self.value + PRUNE_TOL * abs(self.value) if math.isfinite(self.value) else self.value
 
-    Returns
-    -------
-    ExactSolution
-        Its upper bound is proved on every support by a Cholesky factorisation, rounding included.
+    def offer(self, support: Index) -> None:
+        """Keep a support if it is the best so far."""
+        self.offer_all(support[None, :])
 
-    Raises
-    ------
-    InvalidParameter
-        If k lies outside 1 … n, or there are too many supports.
-
-    Examples
-    --------
-    >>> from dcgev_cvx import datasets
-    >>> from dcgev_cvx.exact import brute_force
-    >>> found = brute_force(datasets.pitprops(), 2)
-    >>> found.support, round(found.value, 4), found.supports, found.optimal
-    ((0, 1), 1.954, 78, True)
-    """
-    begin = perf_counter()
-    k = checked_k(k, expect_pencil(pencil).n)
-    count = math.comb(pencil.n, k)
-    if count > BRUTE_FORCE_LIMIT:
-        many = count if count < 10**15 else f"about 1e{math.log10(count):.0f}"
-        raise InvalidParameter(
-            f"n = {pencil.n}, k = {k} has {many} supports, more than {BRUTE_FORCE_LIMIT}: use best_subset, "
-            "which proves the optimum without visiting them all."
-        )
-    scaled, unit = scaled_pencil(pencil, k)
-    tried = try_all(scaled, np.empty(0, dtype=np.intp), np.arange(pencil.n), k)
-    # no proof is found in a metric that is singular to working precision
-    upper = tried.bound if math.isfinite(tried.bound) else cheap_bound(scaled, k)
-    return exact_from(pencil, tried.support, times(upper, unit), perf_counter() - begin, supports=tried.count)
-
-
-@dataclass(frozen=True)
-class Tried:
-    """The best of the supports that were tried; `bound` is proved to be at least the value of each of them."""
-
-    value: float
-    support: Index
-    count: int
-    bound: float
-
-
-def try_all(pencil: Pencil, included: Index, free: Index, m: int, floor: float = -math.inf) -> Tried:
-    """λmax of every support included ∪ (m of free), and a proof that none exceeds the bound.
-
-    The bound starts at `floor`: nothing below it needs a proof.
-    """
-    best = Tried(-math.inf, included, 0, floor)
-    known = tuple(included.tolist())
-    for table in tables_of((known + others for others in combinations(free.tolist(), m)), len(known) + m):
-        values = support_values(pencil, table)
+    def offer_all(self, table: Index) -> float:
+        """Keep the best of many supports if it is the best so far; of equal ones the first. Returns its value."""
+        values = support_values(self.pencil, table)
         top = int(np.argmax(values))
-        bound = proved_on_all(pencil, table, max(best.bound, float(values[top])))
-        best = replace(best, count=best.count + len(table), bound=bound)
-        # strictly larger: of equal supports the first in lexicographic order is kept
-        if values[top] > best.value:
-            best = replace(best, value=float(values[top]), support=np.sort(table[top]))
-    return best
+        if values[top] > self.value:
+            self.value, self.support = float(values[top]), np.sort(table[top])
+        return float(values[top])
+
+
+def support_values(pencil: Pencil, table: Index) -> Vector:
+    """λmax of the sub-pencil on each row of an m × k table of supports, with m·k² numbers of memory."""
+    rows, columns = table[:, :, None], table[:, None, :]
+    A = np.asarray(pencil.A)[rows, columns]
+    if pencil.B is not None:
+        L = np.linalg.cholesky(pencil.B[rows, columns])
+        A = np.linalg.solve(L, np.swapaxes(np.linalg.solve(L, A), 1, 2))
+    return np.asarray(np.linalg.eigvalsh(A)[:, -1], dtype=np.float64)
+
+
+def try_all(best: Incumbent, budget: Budget, included: Index, free: Index) -> tuple[int, float]:
+    """Offer every support of a family; how many there are, and a number that is proved to be at least their values.
+
+    The number is at least the threshold: nothing below needs a proof.
+    """
+    count, bound = 0, best.threshold
+    left = budget.restrict(free, included)
+    k = len(included) + left.total
+    for table in left.tables(TABLE_NUMBERS // k**2):
+        supports = np.hstack([np.tile(included, (len(table), 1)), free[table]])
+        top = best.offer_all(supports)
+        bound = proved_on_all(best.pencil, supports, max(bound, best.threshold, top))
+        count += len(table)
+    return count, bound
 
 
 def proved_on_all(scaled: Pencil, table: Index, guess: float) -> float:
@@ -144,24 +92,33 @@ def proved_on_all(scaled: Pencil, table: Index, guess: float) -> float:
     return math.inf
 
 
-def scaled_pencil(pencil: Pencil, k: int) -> tuple[Pencil, float]:
-    """The pencil with entries of size one, A formed, and the factor that brings its values back.
+class ScaledProblem:
+    """A pencil with entries of size one, A formed, and a budget; `scaling` leads back to the user's units.
 
     What forming A = CᵀC has rounded away is added to its diagonal, so that a bound on the k-sparse values of the
-    matrix bounds those of the factor.
+    matrix A bounds those of the factor.
     """
-    scaling = Scaling.of_pencil(pencil)
-    A = scaling.objective_form(pencil.A.toarray() if isinstance(pencil.A, Gram) else pencil.A)
-    A[np.diag_indices(pencil.n)] += forming_error(pencil, k) * scaling.u / scaling.o * scaling.u
-    return scaling.pencil(pencil, A), scaling.o
+
+    def __init__(self, pencil: Pencil, k: Cardinality) -> None:
+        if pencil.n > DENSE_LIMIT:
+            raise InvalidParameter(
+                f"n = {pencil.n}: the search needs A as {pencil.n}×{pencil.n} numbers ({8e-9 * pencil.n**2:.1f} GB), "
+                f"and is meant for n ≤ {DENSE_LIMIT}. bounds.cheap_bound bounds any n, restrict() makes a small pencil."
+            )
+        self.given, self.budget = pencil, Budget.of(pencil, k)
+        self.formed = pencil.A_terms > 0
+        self.B = pencil.B
+        self.A: Matrix = pencil.dense()[0]
+        if self.formed:
+            self.A[np.diag_indices(pencil.n)] += forming_error(pencil, self.budget.total)
+        self.scaling = Scaling.of_pencil(pencil)
+        self.pencil = self.scaling.pencil(pencil, self.scaling.objective_form(self.A))
 
 
 def forming_error(pencil: Pencil, k: int) -> Vector:
     """e with |xᵀ(fl(CᵀC) − CᵀC)x| ≤ Σ eᵢxᵢ² for every k-sparse x: (p + 2)·u·k·‖cᵢ‖²; 0 for a given A.
 
     Each entry is a sum of p products and off by at most (p + 2)·u·‖cᵢ‖‖cⱼ‖, and (Σ ‖cᵢ‖|xᵢ|)² ≤ k Σ ‖cᵢ‖²xᵢ² by
-    Cauchy and Schwarz. TINY stands for products below the normal numbers.
+    Cauchy and Schwarz.
     """
-    if not isinstance(pencil.A, Gram):
-        return np.zeros(pencil.n)
-    return (pencil.A.rows + 2) * UNIT_ROUNDOFF * k * (pencil.A_diagonal + TINY)
+    return k * pencil.A_error() ** 2

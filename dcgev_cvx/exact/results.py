@@ -1,15 +1,17 @@
 """What an exact search returns: a vector, a proved upper bound, and how the search ended."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
-import numpy as np
-
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Vector, frozen
+from .._numerics.proofs import times
 from .._numerics.text_tables import count
 from ..certificates import on_support, value
-from ..pencils import Gram, Pencil
+from ..pencils import Pencil
 from ..relaxations.bounds import Gap
+from .duals import StoredDual
+from .enumeration import ScaledProblem
+from .proof import Proof, SearchTree
 
 
 class ExactStatus(Enum):
@@ -53,6 +55,8 @@ class ExactSolution:
         Supports tried one by one; 0 where bounds alone closed every node.
     seconds : float
         The time it took.
+    proof : Proof
+        Why no support exceeds the upper bound; `proof.save(path)` writes it to a file that others can check.
     screened : int
         Variables removed before branching: no support that contains one of them exceeds value + 1e-10·|value|, by the
         pairwise bound (`relaxations.pairwise`).
@@ -78,6 +82,7 @@ class ExactSolution:
     nodes: int
     supports: int
     seconds: float
+    proof: Proof = field(repr=False, compare=False)
     screened: int = 0
     names: tuple[str, ...] | None = None
 
@@ -137,23 +142,26 @@ class Progress:
 
 
 def exact_from(
-    pencil: Pencil,
+    problem: ScaledProblem,
     support: Index,
-    upper: float,
+    level: float,
+    tree: SearchTree,
+    duals: list[StoredDual],
     seconds: float,
     stopped: ExactStatus | None = None,
     nodes: int = 0,
     supports: int = 0,
     screened: int = 0,
 ) -> ExactSolution:
-    """The record of a search, optimal where its interval is closed, even if a limit stopped it."""
+    """The record of a search that proved a level, optimal where its interval is closed, even if a limit stopped it."""
+    pencil = problem.given
     x = frozen(on_support(pencil, support))
     attained = value(pencil, x)
-    upper = max(upper, attained)  # the value is rounded too
+    upper = max(times(level, problem.scaling.o), attained)  # the value is rounded too
     closed = Gap(attained, upper).closed or upper - attained <= rounding(pencil, len(support))
     status = ExactStatus.OPTIMAL if closed else stopped or ExactStatus.ROUNDING
-    chosen = tuple(support.tolist())
-    return ExactSolution(x, chosen, attained, upper, status, nodes, supports, seconds, screened, pencil.names)
+    chosen, proof = tuple(support.tolist()), Proof(problem, x, upper, duals, list(tree.steps(level)))
+    return ExactSolution(x, chosen, attained, upper, status, nodes, supports, seconds, proof, screened, pencil.names)
 
 
 def rounding(pencil: Pencil, k: int) -> float:
@@ -161,7 +169,4 @@ def rounding(pencil: Pencil, k: int) -> float:
 
     It matters where the optimum is zero beside the entries of A, and no relative gap can close.
     """
-    s = pencil.B_roots
-    # row by row: |A|/s as a whole would be two more n×n arrays
-    rows = pencil.A_diagonal / s if isinstance(pencil.A, Gram) else [np.max(np.abs(row) / s) for row in pencil.A]
-    return 8.0 * (k + 3) ** 2 * UNIT_ROUNDOFF * float(np.max(rows / s))
+    return 8.0 * (k + 3) ** 2 * UNIT_ROUNDOFF * pencil.A_size(1.0 / pencil.B_roots)

@@ -45,7 +45,7 @@ def plot_majoriser(program: Program, y: Any, x: Any = None, *, ax: Any = None, p
     >>> program = SparseGEV(datasets.pitprops(), rho=1.0, eps=0.1, tau=3.0)
     >>> axes = plot_majoriser(program, program.start())
     """
-    points, n = as_whole(points, "points", low=2, high=100_000), expect_program(program).pencil.n
+    points, n = as_whole(points, "points", low=2, high=100_000), np.size(y)
     y = as_vector(y, n, "y")
     x = native_step(program, y).x if x is None else as_vector(x, n, "x")
     if n > 1 and not np.any(x - y):

@@ -7,10 +7,9 @@ arithmetic on the data; the solver's status and objective are recorded and never
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import cvxpy as cp
@@ -23,6 +22,7 @@ from ..errors import InvalidParameter, InvalidPencil, SolverFailed
 from ..pencils import Pencil, expect_pencil
 from ..steps.backend import Backend, Solved, attempt
 from ..steps.scaling import Scaling
+from ..steps.solver_settings import settings_of
 from .bounds import check_sdp_size, smallest_B_eigenvalue
 from .dual_matrices import Dual, dual_of
 from .relaxation import Dimacs, Relaxation, round_off
@@ -31,16 +31,11 @@ INTERIOR_POINT_LIMIT = 30
 """Up to this n Clarabel is the faster solver of these SDPs, beyond it SCS: an iteration factors order n²/2, or n."""
 BEYOND = 1e30
 """Larger numbers are not an answer to a problem whose data are of size one."""
-DEFAULTS: Mapping[str, Mapping[str, Any]] = MappingProxyType({"SCS": {"normalize": False, "max_iters": 5000}})
-"""SCS's own rescaling slows it down on scaled data, up to the point of not ending."""
-TIME_OPTION: Mapping[str, str] = MappingProxyType({"SCS": "time_limit_secs", "CLARABEL": "time_limit"})
-"""What each solver calls its time limit."""
-
 Reader: TypeAlias = Callable[[cp.Problem, "ScaledData", str], tuple[Matrix, Matrix, float]]
 """From a solved problem to X, the slack S ⪰ 0 and μ of the stationarity A + U + c·b·D² + S = μB."""
-Model: TypeAlias = Callable[[Matrix, Matrix | None, Any, Vector | None], cp.Problem]
+SdpModel: TypeAlias = Callable[[Matrix, Matrix | None, Any, Vector | None], cp.Problem]
 """A relaxation of `dcgev_cvx.models`, from A, B, its radius, k or ρ, and the weights d."""
-Solver: TypeAlias = Backend | str | None
+SolverChoice: TypeAlias = Backend | str | None
 """Which solver: None for Clarabel up to n = 30 and SCS beyond."""
 
 
@@ -112,7 +107,7 @@ def check_sdp(pencil: Any, time_limit: float | None, force: bool) -> None:
         check_sdp_size(n)
 
 
-def solve_model(problem: cp.Problem, n: int, solver: Solver, time_limit: float | None = None) -> Solved:
+def solve_model(problem: cp.Problem, n: int, solver: SolverChoice, time_limit: float | None = None) -> Solved:
     """The first solver that answers, an answer cut short by the limit included; SolverFailed where none does.
 
     By default Clarabel with SCS behind it for small n, SCS beyond. The caller's options are given to the first solver
@@ -124,9 +119,10 @@ def solve_model(problem: cp.Problem, n: int, solver: Solver, time_limit: float |
     reasons: list[str] = []
     for name in backend.solvers:
         given = dict(backend.options) if name == backend.solver else {}
-        options = given or dict(DEFAULTS.get(name, {}))
-        if time_limit is not None and name in TIME_OPTION:
-            options.setdefault(TIME_OPTION[name], float(time_limit))
+        options = given or dict(settings_of(name).bound)
+        limit = settings_of(name).time_limit
+        if time_limit is not None and limit is not None:
+            options.setdefault(limit, float(time_limit))
         try:
             return attempt(problem, name, options, unfinished=True)
         except SolverFailed as failure:
@@ -138,7 +134,7 @@ def from_primal(problem: cp.Problem, data: ScaledData, solver: str) -> tuple[Mat
     """X is a variable; S and μ are the multipliers of the first two constraints, X ⪰ 0 or X ⪰ xxᵀ, and tr(XB)."""
     X = matrix_of(problem.var_dict["X"].value, len(data.A), solver)
     S = matrix_of(problem.constraints[0].dual_value, problem.constraints[0].shape[0], solver)
-    return X, S[: len(X), : len(X)], number_of(problem.constraints[1].dual_value)
+    return X, S[: len(X), : len(X)], solver_number(problem.constraints[1].dual_value)
 
 
 @dataclass(frozen=True)
@@ -165,8 +161,8 @@ class Limit:
 def solved_sdp(
     name: str,
     data: ScaledData,
-    solver: Solver,
-    model: Model,
+    solver: SolverChoice,
+    model: SdpModel,
     parameter: tuple[Any, Any],
     bound: Callable[[Matrix, Matrix], float],
     limit: Limit,
@@ -239,13 +235,13 @@ def sums_by_group(M: Matrix, labels: Index) -> Matrix:
 
 def multipliers(raw: Any, m: int) -> Matrix:
     """A solver's multipliers of the limits of all groups g ≤ h as a symmetric matrix, 0 where they are not numbers."""
-    array, b = numbers_of(raw), np.zeros((m, m))
+    array, b = solver_numbers(raw), np.zeros((m, m))
     if array.size == m * (m + 1) // 2:
         b[np.triu_indices(m)] = np.maximum(array.ravel(), 0.0)
     return np.maximum(b, b.T)
 
 
-def numbers_of(raw: Any) -> Matrix:
+def solver_numbers(raw: Any) -> Matrix:
     """What a solver left as an array; an empty one for anything but real numbers up to BEYOND."""
     try:
         array = as_real(raw, "the answer", InvalidParameter)
@@ -254,15 +250,15 @@ def numbers_of(raw: Any) -> Matrix:
     return array if float(np.max(np.abs(array), initial=0.0)) <= BEYOND else np.empty(0)
 
 
-def number_of(raw: Any) -> float:
+def solver_number(raw: Any) -> float:
     """A solver's number, NaN where it is not one: `dual_of` then finds no dual matrix."""
-    array = numbers_of(raw)
+    array = solver_numbers(raw)
     return float(array.item()) if array.size == 1 else math.nan
 
 
 def matrix_of(raw: Any, n: int, solver: str) -> Matrix:
     """A solver's matrix made symmetric, which it is up to a tolerance only; SolverFailed where it is not a matrix."""
-    array = numbers_of(raw)
+    array = solver_numbers(raw)
     if array.shape != (n, n):
         raise SolverFailed(f"{solver} reported success but returned no finite {n}×{n} matrix.")
     return 0.5 * array + 0.5 * array.T

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import components, datasets, sparse_gev
+from dcgev_cvx.exact.check_proof import ProofFile
 
 
 def test_solve_pitprops(run):
@@ -109,6 +110,12 @@ def test_a_failing_solver_exits_with_1_and_says_what_happened(run, monkeypatch):
 BAD = [
     (["solve", "pitprops", "-k", "four"], "argument -k: 'four' must be a whole number such as 4, or per view 5+5"),
     (["solve", "pitprops", "-k", "2+2"], "the pencil has none"),
+    (["solve", "pitprops", "-k", 2, "--proof", "p"], "--proof belongs to --exact: the search for k proves nothing."),
+    (["solve", "pitprops", "-k", 2, "--exact", "--proof", "."], "--proof ."),
+    (["solve", "pitprops", "--rho", 1, "--exact"], "--exact belongs to -k: --rho is one run."),
+    (["solve", "pitprops", "--components", "2,2", "--exact"], "--components has no meaning with --exact"),
+    (["solve", "pitprops", "-k", 2, "--exact", "--effort", "high"], "--effort has no meaning with --exact"),
+    (["solve", "pitprops", "-k", 2, "--exact", "--time-limit", -1], "time_limit = -1 is out of range"),
     (["solve", "pitprops", "--rho", 1, "--solver", "FOO"], "solver 'FOO' is unknown; known: "),
     (["--versoin"], "dcgev has no option '--versoin': did you mean '--version'?"),
     (["--A", "a.csv"], "dcgev has no option '--A': a command comes first, as in `dcgev compare --A …`."),
@@ -192,3 +199,72 @@ def test_json_is_the_library_s_answer(run_json):
     assert [part["value"] for part in made["components"]] == list(found.values)
     assert made["explained"]["projector_trace"] == found.projector_trace().tolist()
     assert made["deflation"] == "schur"
+
+
+def test_the_loadings_and_everything_are_written(run, tmp_path):
+    code, _, err = run("solve", "pitprops", "-k", 4, "--out", tmp_path / "x.csv")
+    assert code == 0
+    assert "x.csv is written." in err
+    rows = [line.split(",") for line in (tmp_path / "x.csv").read_text(encoding="utf-8").splitlines()]
+    assert rows[0] == ["variable", "x"]
+    assert len(rows) == 14
+    assert sum(float(value) != 0.0 for _, value in rows[1:]) == 4
+    run("solve", "pitprops", "--rho", 4.84, "--out", tmp_path / "run.json")
+    made = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert made["converged"] is True
+    assert run("solve", "pitprops", "-k", 4, "--out", tmp_path / "x.txt")[0] == 2
+
+
+def test_loadings_are_drawn(run, tmp_path):
+    for argv in (("-k", 4), ("--components", "2,2"), ("--rho", 4.84)):
+        file = tmp_path / f"{argv[0].strip('-')}.svg"
+        assert run("solve", "pitprops", *argv, "--plot", file)[0] == 0
+        assert "topdiam" in file.read_text(encoding="utf-8") or "<svg" in file.read_text(encoding="utf-8")
+
+
+def test_columns_of_different_scale_get_a_hint_that_scale_answers(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 4)) * [1.0, 1.0, 1000.0, 1.0]
+    lines = ["a,b,c,d", *(",".join(map(str, row)) for row in X)]
+    (tmp_path / "x.csv").write_text("\n".join(lines), encoding="utf-8")
+    _, out, err = run("solve", tmp_path / "x.csv", "--task", "pca", "-k", 1)
+    assert "c varies" in err
+    assert "--scale" in err
+    assert "of 4 variables: c." in out
+    assert run("solve", tmp_path / "x.csv", "--task", "pca", "-k", 1, "--scale")[2] == ""
+
+
+def test_fda_is_scaled_too_and_its_value_stays(run_json, tmp_path):
+    rng = np.random.default_rng(1)
+    y = np.repeat(["u", "v"], 30)
+    X = rng.standard_normal((60, 3)) * [1.0, 10.0, 1.0] + (y == "u")[:, None]
+    lines = ["a,b,c,kind", *(",".join([*map(str, row), label]) for row, label in zip(X, y, strict=True))]
+    (tmp_path / "x.csv").write_text("\n".join(lines), encoding="utf-8")
+    argv = ("solve", tmp_path / "x.csv", "--task", "fda", "--y", "kind", "-k", 2)
+    plain, scaled = run_json(*argv)["components"][0], run_json(*argv, "--scale")["components"][0]
+    assert scaled["value"] == pytest.approx(plain["value"], rel=1e-9)
+    assert scaled["support"] == plain["support"]
+
+
+def test_the_optimum_is_proved_and_its_proof_can_be_checked(run, tmp_path):
+    path = tmp_path / "proof"
+    code, out, err = run("solve", "pitprops", "-k", 6, "--exact", "--proof", path)
+    assert code == 0
+    assert "no other 6 explain more" in out
+    assert f"{path} is written." in err
+    check = ProofFile(str(path), {}, False)
+    assert check.check() == 1
+    assert check.value == pytest.approx(3.7709596)
+
+
+def test_a_proof_that_a_limit_ends_says_how_far_it_came(run, tmp_path):
+    np.save(tmp_path / "a.npy", np.corrcoef(np.random.default_rng(0).standard_normal((60, 40)).T))
+    words = ("solve", "--A", tmp_path / "a.npy", "-k", 9, "--exact", "--time-limit", 0)
+    code, out, _ = run(*words)
+    assert code == 1
+    assert "is not known" in out
+    assert "stopped by the time limit" in " ".join(out.split())
+    code, out, _ = run(*words, "--json")
+    exact, component = json.loads(out)["exact"], json.loads(out)["components"][0]
+    assert exact["status"] == "OUT_OF_TIME"
+    assert exact["upper_bound"] > component["value"]

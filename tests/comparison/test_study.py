@@ -44,7 +44,6 @@ def test_the_folder_holds_the_study_and_another_study_is_refused(spiked):
     assert timeless(Study.load(folder).rows) == timeless(found.rows)
     instances = family("spiked", n=10, signal=[0.5, 4.0], seeds=2)
     assert study(instances, [2, 3], METHODS, folder=folder).rows == found.rows  # read, seconds included
-    renamed = [StudyInstance(one.name, one.make, "x", one.parameters) for one in instances]
     for change, words in (
         ({"ks": [2]}, r"ks there \[2, 3\], here \[2\]"),
         ({"methods": ["solve"]}, "methods there"),
