@@ -25,8 +25,8 @@ COMMANDS = (
     "path pitprops",
     f"verify {Path('tests/verify/package_solvers.py').resolve()}:qcqp_step --level step",
     "vectors export vectors --level step",
-    "agreement pitprops",
-    "solvers",
+    "study gaussian --n 8 -k 2 --seeds 2",
+    "library list --offline",
 )
 
 

@@ -23,7 +23,7 @@ from .._numerics.text_tables import printable
 from ..errors import DCGEVError, InvalidParameter, nearest
 from .console import summary
 
-COMMANDS = ("compare", "study", "solve", "path", "verify", "vectors", "lab", "exercise")
+COMMANDS = ("compare", "study", "solve", "path", "library", "verify", "vectors", "lab", "exercise")
 """The commands in the order of the help text; COMMAND is in the module COMMAND_command."""
 
 

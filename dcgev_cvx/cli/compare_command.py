@@ -27,6 +27,7 @@ from itertools import chain
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from .._numerics.output_files import write_file
 from .._numerics.text_tables import facts, table
 from ..errors import InvalidParameter
 from . import console
@@ -47,6 +48,7 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--force", action="store_true", help="also run methods that are skipped because n is large")
     output = parser.add_argument_group("output")
     output.add_argument("--details", action="store_true", help="how each method ended; with several k, all tables")
+    output.add_argument("--html", metavar="FILE", help="write a page to share: verdict, picture, tables, versions")
     console.add_plot(output)
     console.add_json(output)
 
@@ -57,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from ..comparison.interval_plot import figure_of
     from .problem import described, read_problem
 
-    plot = console.as_picture(args.plot)
+    plot, page = console.as_picture(args.plot), console.as_page(args.html)
     if args.time_limit is not None:
         as_number(args.time_limit, "--time-limit", strict=True)
     pencil = read_problem(args, default="pitprops")
@@ -71,6 +73,12 @@ def run(args: argparse.Namespace) -> int:
         print_comparisons(found, described(args, pencil), several=len(ks) > 1, details=args.details)
     if plot is not None:
         console.draw(figure_of(found), plot)
+    if page is not None:
+        from .html_report import html_page
+
+        sentences = [several_sentence(found)] if len(ks) > 1 else [verdict_of(found[0])]
+        write_file(page, html_page(sentences, described(args, pencil), found))
+        console.note(f"{page} is written.")
     if stopped is not None:
         raise KeyboardInterrupt(stopped)
     return 0
@@ -121,7 +129,7 @@ def compared(pencil: Pencil, ks: list[Counts], args: argparse.Namespace, found: 
     for position, k in enumerate(ks):
         share = (end - perf_counter()) / (len(ks) - position)
         settings: Any = {"time_limit": max(0.05, share) if math.isfinite(share) else None, "force": args.force}
-        settings["progress"] = partial(tell, k)
+        settings["progress"] = partial(tell_method, k)
         try:
             with redirect_stdout(sys.stderr):  # SCS prints when it is interrupted, and stdout is for the result
                 found.append(compare(pencil, k, methods, **settings))
@@ -137,7 +145,7 @@ def compared(pencil: Pencil, ks: list[Counts], args: argparse.Namespace, found: 
     return None
 
 
-def tell(k: Counts, method: str) -> None:
+def tell_method(k: Counts, method: str) -> None:
     """The method that is running, on stderr."""
     from ..comparison.rows import counts_text
 
@@ -146,16 +154,10 @@ def tell(k: Counts, method: str) -> None:
 
 def print_comparisons(found: list[Comparison], heading: str, *, several: bool, details: bool) -> None:
     """The verdict in a sentence, then the tables of one k, or of several one row each, all tables with --details."""
-    from ..comparison.rows import counts_text
-    from .answers import best_sentence
-
     if several:
-        console.show(several_sentence(found))
+        console.headline(several_sentence(found))
     else:
-        (one,) = found
-        sides = one.best_lower, one.best_upper
-        verdict = best_sentence(one.pencil, counts_text(one.k), one.best_support, one.best_lower, *sides)
-        console.show(console.wrapped(verdict))
+        console.headline(verdict_of(found[0]))
     if found[0].pencil.lambda_max <= 0.0:
         console.show("λmax(A,B) ≤ 0: no direction has a positive value; the largest is the least negative.")
     console.show("", heading)
@@ -164,10 +166,19 @@ def print_comparisons(found: list[Comparison], heading: str, *, several: bool, d
         console.show("", str(comparison), *(["", endings] if details else wrong(comparison)))
     if several:
         columns = ("k", "found", "by", "bound", "by", "gap %", "proved", "s")
-        console.show("", table(columns, map(summary, found), words=(2, 4, 6)))
+        console.show("", table(columns, map(row_of_k, found), words=(2, 4, 6)))
         console.show("\nby: the first method that reaches the value, and how many others reach it too")
         missing = [line for comparison in found for line in wrong(comparison)] if not details else []
         console.show(*dict.fromkeys(missing))
+
+
+def verdict_of(one: Comparison) -> str:
+    """The verdict of one comparison in words."""
+    from ..comparison.rows import counts_text
+    from .answers import best_sentence
+
+    sides = one.best_lower, one.best_upper
+    return best_sentence(one.pencil, counts_text(one.k), one.best_support, one.best_lower, *sides)
 
 
 def several_sentence(found: list[Comparison]) -> str:
@@ -192,7 +203,7 @@ def wrong(comparison: Comparison) -> list[str]:
     return [textwrap.fill(line, 80, subsequent_indent="  ") for line in lines]
 
 
-def summary(comparison: Comparison) -> tuple[str, ...]:
+def row_of_k(comparison: Comparison) -> tuple[str, ...]:
     """The row of one k: the best value and the best bound, each with the methods that reach it."""
     from ..comparison.rows import counts_text
 

@@ -4,13 +4,15 @@ NumPy and rich are imported where they are used, so that `dcgev --help` answers 
 """
 
 import argparse
+import csv
 import json
+import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +63,7 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--y", metavar="LABELS", help="the classes (fda): a column name of the samples, or a file")
     group.add_argument("--ridge", type=float, default=0.0, help="added to the diagonal of B (cca, fda; default: 0)")
     group.add_argument("--no-center", action="store_true", help="do not subtract the means of the columns (pca)")
-    group.add_argument("--scale", action="store_true", help="divide columns by their standard deviation (pca)")
+    group.add_argument("--scale", action="store_true", help="divide columns by their standard deviation (pca, fda)")
     group = parser.add_argument_group(".csv files", CSV_RULES)
     flag = argparse.BooleanOptionalAction
     group.add_argument("--header", action=flag, help="the first line holds names, or numbers")
@@ -73,6 +75,11 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
 def add_json(group: Any) -> None:
     """The option --json."""
     group.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+
+
+def add_out(group: Any) -> None:
+    """The option --out."""
+    group.add_argument("--out", metavar="FILE", help="also write the loadings to .csv, or everything to .json")
 
 
 def add_plot(group: Any) -> None:
@@ -140,6 +147,13 @@ def show(*parts: Any) -> None:
     print(as_text(*parts, width=shutil.get_terminal_size().columns))
 
 
+def headline(sentence: str) -> None:
+    """Print the sentence that answers the command, bold on a terminal."""
+    text = printable(wrapped(sentence))
+    colored = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    print(f"\033[1m{text}\033[0m" if colored else text)
+
+
 def wrapped(sentence: str) -> str:
     """A sentence in lines as wide as the terminal, 60 to 100 letters; a long name is not broken."""
     width = min(100, max(60, shutil.get_terminal_size().columns))
@@ -167,15 +181,39 @@ def finite(data: Any) -> Any:
     return json.loads(text, parse_constant=lambda name: None)
 
 
-def print_json(command: str, data: Mapping[str, Any], *, ended: bool = True) -> None:
-    """One JSON document on stdout, with the command and the version; "ended" is false after an interrupt.
+def document(command: str, data: Mapping[str, Any], *, ended: bool = True) -> str:
+    """A JSON document with the command and the version; "ended" is false after an interrupt.
 
     All but ASCII is escaped, since it may steer a terminal, or stdout may not be able to write it.
     """
     from .. import __version__
 
-    document = {"command": command, "version": __version__, **data, **({} if ended else {"ended": False})}
-    print(json.dumps(finite(document), indent=2, allow_nan=False))
+    made = {"command": command, "version": __version__, **data, **({} if ended else {"ended": False})}
+    return json.dumps(finite(made), indent=2, allow_nan=False)
+
+
+def print_json(command: str, data: Mapping[str, Any], *, ended: bool = True) -> None:
+    """One JSON document on stdout."""
+    print(document(command, data, ended=ended))
+
+
+def as_result_file(name: str | None) -> Path | None:
+    """The path of --out, which can be written."""
+    if name is None:
+        return None
+    file = output_file("--out", name)
+    if file.suffix.lower() not in (".csv", ".json"):
+        raise InvalidParameter(f"--out {name}: the name must end in .csv (the loadings) or .json (everything).")
+    return file
+
+
+def write_csv(file: Path, header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Write a table, whole or not at all."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    write_file(file, text.getvalue())
 
 
 # Lines on stderr: notes always, progress when a person is looking
@@ -213,11 +251,24 @@ def as_picture(name: str | None) -> Path | None:
     return file
 
 
+def as_page(name: str | None) -> Path | None:
+    """The path of --html, which can be written; the page has a picture."""
+    if name is None:
+        return None
+    file = output_file("--html", name)
+    if file.suffix.lower() not in (".html", ".htm"):
+        raise InvalidParameter(f"--html {name}: the name must end in .html.")
+    if find_spec("matplotlib") is None:
+        raise MissingPackage("--html needs the package matplotlib: pip install 'dcgev-cvx[plot]'.")
+    return file
+
+
 def draw(figure: Any, file: Path) -> None:
     """Write a figure to its file, whole or not at all."""
     content = BytesIO()
     figure.savefig(content, format=file.suffix[1:].lower(), dpi=150)
     write_file(file, content.getvalue())
+    note(f"{file} is drawn.")
 
 
 # Scripts that come with the package

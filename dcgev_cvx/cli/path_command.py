@@ -99,7 +99,8 @@ def follow(pencil: Pencil, a: Vector | None, args: argparse.Namespace, keep: Cal
 
 def print_path(found: Path) -> None:
     """What the path shows in a sentence, the table, and the cardinalities that were not reached."""
-    console.show(console.wrapped(path_sentence(found)), "")
+    console.headline(path_sentence(found))
+    console.show("")
     pairs = [(p, p.result.status.value.split(":")[0]) for p in found.points]
     rows = [(f"{p.rho:.5g}", str(p.k), f"{p.value:.6g}" if p.k else "-", status) for p, status in pairs]
     console.show(table((found.symbol, "nonzeros", "renormalized value", "status"), rows, words=(3,)))

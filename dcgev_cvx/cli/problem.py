@@ -31,7 +31,10 @@ BUNDLED: Mapping[str, Callable[[], Pencil]] = {
 }
 """The names that stand for a pencil."""
 
-USES: dict[str | None, str] = {None: "A B", "pca": "X scale no_center", "cca": "X Y ridge", "fda": "X y ridge"}
+WIDE = 20.0
+"""Standard deviations that differ by more than this factor are worth a note."""
+
+USES: dict[str | None, str] = {None: "A B", "pca": "X scale no_center", "cca": "X Y ridge", "fda": "X y ridge scale"}
 """Task → the options that belong to it."""
 
 
@@ -138,14 +141,35 @@ def read_samples(args: argparse.Namespace, options: CsvOptions) -> Pencil:
     if args.task == "fda" and args.y is None:
         raise InvalidParameter("--task fda needs the classes: --y COLUMN of the samples, or --y FILE.")
     if args.task == "fda" and not (Path(args.y).suffix and Path(args.y).exists()):
-        return fda_pencil(*read_labelled(source, args.y, options), ridge=args.ridge)
+        X, labels = read_labelled(source, args.y, options)
+        return fda_pencil(same_scale(X, args, options), labels, ridge=args.ridge)
     X = read_matrix(source, options)
     if args.task == "pca":
+        same_scale(X, args, options)
         return pca_pencil(X, center=not args.no_center, scale=args.scale)
     if args.task == "cca":
         return cca_pencil(X, matched(X, read_matrix(args.Y, options), args.Y, options), ridge=args.ridge)
     labels = read_label_file(args.y, X.shape[0], options)
-    return fda_pencil(X, matched(X, labels, args.y, options), ridge=args.ridge)
+    labels = matched(X, labels, args.y, options)
+    return fda_pencil(same_scale(X, args, options), labels, ridge=args.ridge)
+
+
+def same_scale(X: Any, args: argparse.Namespace, options: CsvOptions) -> Any:
+    """With --scale the columns divided by their standard deviations; without, a note where these differ widely."""
+    if hasattr(X, "tocsr"):
+        return X
+    spread = np.std(np.asarray(X), axis=0)
+    if args.scale and args.task == "fda":
+        return NamedArray.of(
+            np.asarray(X) / np.where(spread > 0.0, spread, 1.0), column_names(X), getattr(X, "index", None)
+        )
+    least, most = int(np.argmin(np.where(spread > 0.0, spread, np.inf))), int(np.argmax(spread))
+    if not args.scale and spread[most] > WIDE * spread[least] > 0.0:
+        names = column_names(X) or [f"column {i}" for i in range(len(spread))]
+        ratio = f"{spread[most] / spread[least]:.0f}"
+        words = f"{names[most]} varies {ratio} times as much as {names[least]}, and loadings depend on units"
+        options.notes.append(f"{words}: --scale divides the columns by their standard deviations.")
+    return X
 
 
 def matched(first: Any, second: Any, name: str, options: CsvOptions) -> Any:

@@ -16,11 +16,14 @@ Usage:
 
 import argparse
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from .._numerics.canvas import new_figure
 from .._numerics.checks import Vector
+from .._numerics.output_files import write_file
 from .._numerics.text_tables import count, facts, table
 from ..algorithms import sparse_gev
 from ..budgets import Budget
@@ -34,7 +37,7 @@ from ..search.fisher import fisher_solve
 from ..search.solve import solve
 from ..solutions import Solution
 from . import console
-from .answers import found_sentence, listed_names, loadings_table
+from .answers import found_sentence, listed_names, loadings_table, view_names
 from .problem import described, mean_difference, read_problem
 
 DEFLATIONS = ("orthogonalized-hotelling", "hotelling", "projection", "schur")
@@ -69,6 +72,8 @@ def add(subparsers: Any) -> None:
     )
     output = parser.add_argument_group("output")
     output.add_argument("--trace", action="store_true", help="print one line per MM step (with --rho)")
+    console.add_out(output)
+    console.add_plot(output)
     console.add_json(output)
 
 
@@ -89,14 +94,18 @@ def run_algorithm_1(args: argparse.Namespace) -> int:
     """One run of Algorithm 1 with its certificate."""
     if args.engine == "native" and args.solver is not None:
         raise InvalidParameter(f"--solver {args.solver} has no meaning with --engine native, which needs none.")
-    pencil = read_problem(args)
+    out, plot, pencil = console.as_result_file(args.out), console.as_picture(args.plot), read_problem(args)
     settings, stop = console.given(args, (*SETTINGS, "x0")), Stop(**console.given(args, ["max_iter"]))
     callback = trace(pencil) if args.trace and not args.json else None
     result = sparse_gev(pencil, rho=args.rho, stop=stop, callback=callback, **settings)
+    data = record(result, history=args.trace)
     if args.json:
-        console.print_json("solve", record(result, history=args.trace))
+        console.print_json("solve", data)
     else:
         print_result(result, args.data or args.X or args.A)
+    write_answer(out, pencil, {"x": result.x, "renormalized": renormalized(result)}, data)
+    if plot is not None and result.support:
+        draw_loadings(plot, pencil, {"": renormalized(result)})
     if not result.converged:
         remedy = REMEDIES.get(result.status.name)
         console.note(f"{result.status.value}{f'; {remedy}' if remedy else ''}.")
@@ -136,7 +145,7 @@ def print_result(result: MMResult, name: str) -> None:
     pencil, better = program.pencil, renormalized(result)
     metric = "B = I" if pencil.B is None else "B dense"
     shift = f"τ = {program.tau:.6g} ({program.shift} shift)"
-    console.show(console.wrapped(run_sentence(result)))
+    console.headline(run_sentence(result))
     if result.support:
         console.show("", loadings_table(pencil, {"x": result.x, "renormalized": better}))
     heading = f"{name}: n = {pencil.n}, {metric}, ρ̃ = {program.rho:g}, ε = {program.eps:.3g}, {shift}"
@@ -209,15 +218,50 @@ def record(result: MMResult, *, history: bool) -> dict[str, Any]:
 
 def run_search(args: argparse.Namespace) -> int:
     """Find the components and show them."""
-    pencil = read_problem(args)
+    out, plot, pencil = console.as_result_file(args.out), console.as_picture(args.plot), read_problem(args)
     ks = [args.k] if args.k is not None else cardinalities(args.components)
     found = search(pencil, ks, args)
     problem = {"n": pencil.n, "task": args.task, "lambda_max": pencil.lambda_max, "blocks": pencil.blocks}
+    data = {"problem": problem, **found.to_dict()}
     if args.json:
-        console.print_json("solve", {"problem": problem, **found.to_dict()})
+        console.print_json("solve", data)
     else:
         print_components(found, ks, described(args, pencil))
+    vectors = dict(zip(titles_of(found), found.V.T, strict=True))
+    write_answer(out, pencil, vectors, data)
+    if plot is not None:
+        draw_loadings(plot, pencil, vectors if len(vectors) > 1 else {"": found.V[:, 0]})
     return 0
+
+
+def titles_of(found: Components) -> list[str]:
+    """The names of the columns of loadings."""
+    return ["x"] if len(found.solutions) == 1 else [f"x{j + 1}" for j in range(len(found.solutions))]
+
+
+def write_answer(file: Path | None, pencil: Pencil, vectors: Mapping[str, Vector], data: Mapping[str, Any]) -> None:
+    """The loadings of all variables as .csv, or the document of --json."""
+    if file is None:
+        return
+    if file.suffix.lower() == ".json":
+        write_file(file, console.document("solve", data) + "\n")
+    else:
+        views = view_names(pencil)
+        rows = (
+            (pencil.name(i), *([views[i]] if views else []), *(repr(float(x[i])) for x in vectors.values()))
+            for i in range(pencil.n)
+        )
+        console.write_csv(file, ("variable", *(["view"] if views else []), *vectors), rows)
+    console.note(f"{file} is written.")
+
+
+def draw_loadings(file: Path, pencil: Pencil, vectors: Mapping[str, Vector]) -> None:
+    """The picture of the loadings."""
+    from ..plotting import plot_loadings
+
+    figure = new_figure((6.0, 4.8), layout="constrained")
+    plot_loadings(pencil, vectors, figure.add_subplot())
+    console.draw(figure, file)
 
 
 def cardinalities(text: str) -> list[int | tuple[int, ...]]:
@@ -248,11 +292,12 @@ def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace) -> Component
 
 def print_components(found: Components, ks: list[Any], heading: str) -> None:
     """What was found in a sentence, the loadings, then the figures; several components stand side by side."""
-    titles = ["x"] if len(found.solutions) == 1 else [f"x{j + 1}" for j in range(len(found.solutions))]
+    titles = titles_of(found)
     k = str(Budget.of(found.pencil, ks[0]))
     lines = [found_sentence(found.pencil, found.solutions[0], k)] if len(titles) == 1 else components_sentence(found)
     vectors = loadings_table(found.pencil, dict(zip(titles, found.V.T, strict=True)))
-    console.show(*map(console.wrapped, lines), "", vectors, "", heading)
+    console.headline(lines[0])
+    console.show(*map(console.wrapped, lines[1:]), "", vectors, "", heading)
     if len(found.solutions) == 1:
         console.show(facts(component_verdict(found)))
         return

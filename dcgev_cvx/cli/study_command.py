@@ -28,7 +28,7 @@ from ..errors import InvalidParameter, nearest
 from . import console
 
 if TYPE_CHECKING:
-    from ..comparison import Instance, Study
+    from ..comparison import Study, StudyInstance
     from ..comparison.rows import Counts
 
 
@@ -72,13 +72,13 @@ def run(args: argparse.Namespace) -> int:
     return 1 if found.failed else 0
 
 
-def instances_by(name: str, args: argparse.Namespace) -> "list[Instance]":
+def instances_by(name: str, args: argparse.Namespace) -> "list[StudyInstance]":
     """The instances of one PROBLEM."""
     from ..comparison.families import FAMILIES, family, pencil_instance
     from .problem import BUNDLED, CsvOptions, read_data
 
     if name in FAMILIES:
-        return family(name, seeds=whole_numbers(args.seeds), **family_values(args))
+        return family(name, seeds=seed_numbers(args.seeds), **family_values(args))
     if name == "library":
         return library_instances()
     path = Path(name)
@@ -95,7 +95,7 @@ def instances_by(name: str, args: argparse.Namespace) -> "list[Instance]":
     return [pencil_instance(file.stem, read_data(str(file), CsvOptions(None, None)), group) for file in files]
 
 
-def library_instances() -> "list[Instance]":
+def library_instances() -> "list[StudyInstance]":
     """The pencils of the library of instances, each once."""
     from .. import datasets
     from ..comparison.families import instances_of
@@ -129,7 +129,7 @@ def plain_number(text: str) -> int | float:
         raise InvalidParameter(f"{text!r} must be a number, or numbers with commas between them.") from None
 
 
-def whole_numbers(text: str) -> Any:
+def seed_numbers(text: str) -> Any:
     """10 is a number of seeds, 100:119 and 3,5 are the seeds themselves."""
     try:
         if ":" in text:

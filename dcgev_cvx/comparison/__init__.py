@@ -9,10 +9,10 @@
 
 from .cells import Cell, run_cells
 from .compare_methods import METHODS, compare
-from .families import FAMILIES, Instance, family
+from .families import FAMILIES, StudyInstance, family
 from .interval_plot import comparison_plot
 from .rows import Comparison, ComparisonInterrupted, ComparisonRow
 from .study import Study, StudyInterrupted, study
 
-__all__ = ["FAMILIES", "Cell", "Instance", "Study", "StudyInterrupted", "family", "run_cells", "study"]
+__all__ = ["FAMILIES", "Cell", "Study", "StudyInstance", "StudyInterrupted", "family", "run_cells", "study"]
 __all__ += ["METHODS", "Comparison", "ComparisonInterrupted", "ComparisonRow", "compare", "comparison_plot"]

@@ -26,7 +26,7 @@ from ..pencils import Gram, Pencil, expect_pencil
 
 
 @dataclass(frozen=True)
-class Instance:
+class StudyInstance:
     """A pencil by name, made where it is needed: `make(**parameters)`.
 
     Parameters
@@ -45,8 +45,8 @@ class Instance:
     Examples
     --------
     >>> from dcgev_cvx import datasets
-    >>> from dcgev_cvx.comparison import Instance
-    >>> Instance("pit props", datasets.pitprops).pencil.n
+    >>> from dcgev_cvx.comparison import StudyInstance
+    >>> StudyInstance("pit props", datasets.pitprops).pencil.n
     13
     """
 
@@ -122,7 +122,7 @@ FAMILIES: Mapping[str, Callable[..., Pencil]] = MappingProxyType(
 """Every family by the name that `family` and `dcgev study` take."""
 
 
-def family(name: str, *, seeds: int | Iterable[int] = 10, **parameters: Any) -> list[Instance]:
+def family(name: str, *, seeds: int | Iterable[int] = 10, **parameters: Any) -> list[StudyInstance]:
     """The instances of a family: every combination of the values that are given for its parameters.
 
     Parameters
@@ -136,7 +136,7 @@ def family(name: str, *, seeds: int | Iterable[int] = 10, **parameters: Any) -> 
 
     Returns
     -------
-    list of Instance
+    list of StudyInstance
         One per combination and seed.
 
     Raises
@@ -158,11 +158,11 @@ def family(name: str, *, seeds: int | Iterable[int] = 10, **parameters: Any) -> 
             raise InvalidParameter(f"{name} has no parameter {parameter!r}: {nearest(parameter, known)}")
     numbers = list(range(seeds)) if isinstance(seeds, int) else [int(seed) for seed in seeds]
     values = {key: listed(value) or [value] for key, value in parameters.items()}
-    made: list[Instance] = []
+    made: list[StudyInstance] = []
     for combination in product(*values.values(), numbers):
         chosen = dict(zip((*values, "seed"), combination, strict=True))
         label = " ".join(f"{key}={value}" for key, value in chosen.items())
-        made.append(Instance(f"{name} {label}", make, name, chosen))
+        made.append(StudyInstance(f"{name} {label}", make, name, chosen))
     if not made:
         raise InvalidParameter(f"family {name!r} was given no seed or an empty list: give at least one value of each.")
     return made
@@ -173,7 +173,7 @@ def given_pencil(pencil: Pencil) -> Pencil:
     return pencil
 
 
-def instances_of(given: Any) -> list[Instance]:
+def instances_of(given: Any) -> list[StudyInstance]:
     """What `study` takes as its instances: pencils by name, records with a name and a pencil, or a folder of files."""
     if isinstance(given, str | Path):
         return folder_instances(Path(given))
@@ -196,9 +196,9 @@ def instances_of(given: Any) -> list[Instance]:
     return made
 
 
-def one_instance(given: Any) -> Instance:
-    """An Instance, a pair (name, pencil), or a record with an `id` or `name` and a `pencil`."""
-    if isinstance(given, Instance):
+def one_instance(given: Any) -> StudyInstance:
+    """An StudyInstance, a pair (name, pencil), or a record with an `id` or `name` and a `pencil`."""
+    if isinstance(given, StudyInstance):
         return given
     if isinstance(given, tuple | list):
         name, pencil = cast("Sequence[Any]", given)
@@ -210,9 +210,9 @@ def one_instance(given: Any) -> Instance:
     raise TypeError(f"{shown(given)} is no instance")
 
 
-def pencil_instance(name: str, pencil: Pencil, group: str = "") -> Instance:
+def pencil_instance(name: str, pencil: Pencil, group: str = "") -> StudyInstance:
     """An instance of a pencil in memory, known by the hash of its matrices."""
-    return Instance(name, partial(given_pencil, pencil), group, {}, pencil_hash(pencil))
+    return StudyInstance(name, partial(given_pencil, pencil), group, {}, pencil_hash(pencil))
 
 
 def pencil_hash(pencil: Pencil) -> str:
@@ -225,7 +225,7 @@ def pencil_hash(pencil: Pencil) -> str:
     return digest.hexdigest()
 
 
-def folder_instances(folder: Path) -> list[Instance]:
+def folder_instances(folder: Path) -> list[StudyInstance]:
     """A pencil for each .npz file (A, or C with A = CᵀC; B and names where they are there) and square .npy file."""
     if not folder.is_dir():
         raise InvalidParameter(

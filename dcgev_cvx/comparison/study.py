@@ -22,7 +22,7 @@ from ..pencils import Pencil
 from ..relaxations.bounds import Gap
 from .cells import Cell, CellProgress, cell_key, dask_cluster, named_backend, run_cells, silent
 from .compare_methods import METHODS, checked_methods, compare
-from .families import Instance, instances_of
+from .families import StudyInstance, instances_of
 from .rows import Counts, counts_text
 
 StudyRow: TypeAlias = dict[str, Any]
@@ -31,7 +31,7 @@ StudyRow: TypeAlias = dict[str, Any]
 STUDY_METHODS = ("solve", "dc-native", "rounded", "homogeneous", "exact")
 """The methods of a study by default: the search, Algorithm 1, an SDP with its vector, and the truth."""
 
-TIGHT = 1e-4
+TIGHT_SHARE = 1e-4
 """A bound is called tight when it is within this share of the optimum: SDP solvers stop near 1e-6, and the bound is
 moved up by what they leave."""
 
@@ -262,8 +262,8 @@ def chosen_backend(dask: str | None, backend: str | None) -> AbstractContextMana
 
 
 def cells_of(
-    instances: Sequence[Instance], ks: Sequence[Counts], methods: Sequence[str], settings: Mapping[str, Any]
-) -> Iterator[tuple[Cell, Instance, Counts]]:
+    instances: Sequence[StudyInstance], ks: Sequence[Counts], methods: Sequence[str], settings: Mapping[str, Any]
+) -> Iterator[tuple[Cell, StudyInstance, Counts]]:
     """The cells, each with its instance and k."""
     for instance in instances:
         for k in ks:
@@ -285,7 +285,7 @@ def compared_cell(
 
 
 def rows_of(
-    instance: Instance, k: Counts, methods: Sequence[str], result: Mapping[str, Any] | None, failure: str
+    instance: StudyInstance, k: Counts, methods: Sequence[str], result: Mapping[str, Any] | None, failure: str
 ) -> Iterator[StudyRow]:
     """The rows of one cell; all of them have the reason if it failed."""
     about = {"instance": instance.name, "family": instance.family, **instance.parameters, "k": plain_k(k)}
@@ -321,7 +321,7 @@ def verdicts_of(row: Mapping[str, Any], best: float, bound: float) -> dict[str, 
     if row["side"] == "lower":
         better = best - value > 1e-9 * abs(best)
         found["optimal"] = True if Gap(value, bound).closed else False if better else None
-    elif value - best <= TIGHT * abs(value):
+    elif value - best <= TIGHT_SHARE * abs(value):
         found["tight"] = True
     elif Gap(best, bound).closed:
         found["tight"] = False
@@ -331,7 +331,7 @@ def verdicts_of(row: Mapping[str, Any], best: float, bound: float) -> dict[str, 
 # the folder of a study
 
 
-def claimed(folder: Path, settings: Mapping[str, Any], instances: Sequence[Instance]) -> Path:
+def claimed(folder: Path, settings: Mapping[str, Any], instances: Sequence[StudyInstance]) -> Path:
     """The folder of cells, when it is empty or holds this study; the settings are written into study.json."""
     place, file = output_folder("folder", folder), folder / "study.json"
     kept = {instance.name: [instance.family, dict(instance.parameters), instance.signature] for instance in instances}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._numerics.text_tables import as_text, table
 from ..errors import DataUnavailable, InvalidParameter, nearest
-from .families import Instance, given_pencil
+from .families import StudyInstance, given_pencil
 
 if TYPE_CHECKING:
     from .study import Study, StudyRow
@@ -117,9 +117,7 @@ def study_in(path: Path) -> "Study":
             raise DataUnavailable(f"{path} is no study that `save` wrote ({cause}).") from cause
     settings = settings_in(path)
     kept = settings.pop("instances")
-    instances = [
-        Instance(name, given_pencil, family, kept_as, identity) for name, (family, kept_as, identity) in kept.items()
-    ]
+    instances = [StudyInstance(name, given_pencil, *what) for name, what in kept.items()]
     ks = [tuple(k) if isinstance(k, list) else k for k in settings["ks"]]
     asked = {name: settings[name] for name in ("time_limit", "random_state", "force")}
     rows: list[Any] = []

@@ -91,8 +91,7 @@ def r_table(file: str, name: str, part: str) -> Matrix:
 
 def fetched_file(file: str, url: str, sha256: str) -> Path:
     """The path of a file whose hash is right: from the cache, or downloaded into it."""
-    pooch = require("pooch", "data")
-    folder = Path(os.environ.get("DCGEV_DATA") or pooch.os_cache("dcgev_cvx")).expanduser()
+    pooch, folder = require("pooch", "data"), cache_folder()
     try:
         return Path(pooch.retrieve(url, known_hash=f"sha256:{sha256}", fname=file, path=folder))
     except Exception as cause:  # every transport has its own errors
@@ -101,3 +100,8 @@ def fetched_file(file: str, url: str, sha256: str) -> Path:
             f"{folder / file} {state} and could not be downloaded ({type(cause).__name__}). Download {url} and put "
             f"it there, or set DCGEV_DATA to the folder that holds it; its sha256 must be {sha256}."
         ) from cause
+
+
+def cache_folder() -> Path:
+    """The folder of downloaded files: that of DCGEV_DATA, or the one that the system has for such files."""
+    return Path(os.environ.get("DCGEV_DATA") or require("pooch", "data").os_cache("dcgev_cvx")).expanduser()

@@ -105,7 +105,7 @@ def planted_pca(
     A = np.eye(len(v)) + strength * np.outer(v, v)
     if samples is not None:
         A = sample_covariance(A, samples, generator)
-    return planted(Pencil(A), v)
+    return planted_record(Pencil(A), v)
 
 
 def planted_cca(
@@ -163,7 +163,7 @@ def planted_cca(
     view = np.arange(len(covariance)) < len(u)
     within = view[:, None] == view
     B = np.where(within, covariance, 0.0) + ridge * np.eye(len(covariance))
-    return planted(Pencil(np.where(within, 0.0, covariance), B, blocks=(len(u), len(v))), np.concatenate([u, v]))
+    return planted_record(Pencil(np.where(within, 0.0, covariance), B, blocks=(len(u), len(v))), np.concatenate([u, v]))
 
 
 def two_gaussians(
@@ -292,7 +292,7 @@ def sample_covariance(covariance: Matrix, samples: int, generator: np.random.Gen
     return X.T @ X / count
 
 
-def planted(pencil: Pencil, v: Vector) -> Planted:
+def planted_record(pencil: Pencil, v: Vector) -> Planted:
     """The record, with the planted vector brought to unit B norm."""
     x = v / pencil.B_norm(v)
     return Planted(pencil, frozen(x), pencil.A_quad(x))

@@ -7,7 +7,7 @@ import scipy.sparse
 
 from .._numerics.checks import Index, Matrix, as_generator, as_whole
 
-BLOCK = 100_000
+DOCUMENTS_AT_A_TIME = 100_000
 """Documents made at a time."""
 
 
@@ -70,13 +70,15 @@ def word_counts(
     planted = 20 + np.arange(many)[:, None] + many * np.arange(10)
     share = np.cumsum(1.0 / np.arange(10, n + 10))
     blocks = [
-        counts(generator, min(BLOCK, m - start), share / share[-1], planted, as_whole(length, "length"))
-        for start in range(0, m, BLOCK)
+        count_matrix(
+            generator, min(DOCUMENTS_AT_A_TIME, m - start), share / share[-1], planted, as_whole(length, "length")
+        )
+        for start in range(0, m, DOCUMENTS_AT_A_TIME)
     ]
     return WordCounts(scipy.sparse.vstack(blocks, format="csr"), planted)
 
 
-def counts(generator: np.random.Generator, m: int, share: Matrix, planted: Index, length: int) -> Any:
+def count_matrix(generator: np.random.Generator, m: int, share: Matrix, planted: Index, length: int) -> Any:
     """The counts of m documents."""
     column = np.searchsorted(share, generator.random(m * length)).astype(np.int32)
     row = np.repeat(np.arange(m, dtype=np.int32), length)

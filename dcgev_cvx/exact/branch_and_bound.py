@@ -233,11 +233,12 @@ def best_subset(
     --------
     >>> from dcgev_cvx import datasets
     >>> from dcgev_cvx.exact import best_subset
-    >>> pencil = datasets.pitprops()
-    >>> best_subset(pencil, 6).optimal
+    >>> pencil = datasets.planted_pca(60, 8, samples=90).pencil
+    >>> found = best_subset(pencil, 8)
+    >>> found.optimal
     True
-    >>> stopped = best_subset(pencil, 6, time_limit=0)
-    >>> stopped.status.name, stopped.value <= 3.7710 <= stopped.upper_bound
+    >>> stopped = best_subset(pencil, 8, time_limit=0)
+    >>> stopped.status.name, stopped.value <= found.value <= stopped.upper_bound
     ('OUT_OF_TIME', True)
     """
     begin = perf_counter()

@@ -43,7 +43,7 @@ from ..budgets import Budget, Cardinality
 from ..errors import InvalidParameter, InvalidPencil
 from ..pencils import Gram, Pencil, expect_pencil
 from ..steps.scaling import Scaling, unit_lengths
-from .dual_matrices import Dual, charged_bound, dual_of, entries, numbers
+from .dual_matrices import Dual, charged_bound, dual_of, entries, finite_array
 
 Scale: TypeAlias = Literal["diagonal", "identity"]
 Radius: TypeAlias = float | Sequence[float]
@@ -249,7 +249,7 @@ def homogeneous_bound(
     dual = dual_of(U, d, budget.labels)
     if dual is None:
         return floor
-    X = numbers(X, (pencil.n, pencil.n))
+    X = finite_array(X, (pencil.n, pencil.n))
     squares = pencil.leading_vector**2 if X is None else np.maximum(np.diagonal(X), 0.0)
     return min(floor, charged_bound(pencil, dual, dual.charges(budget, squares)))
 

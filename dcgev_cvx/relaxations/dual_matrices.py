@@ -70,7 +70,7 @@ def dual_of(
     True
     """
     n, m = len(d), int(np.max(labels)) + 1
-    array = numbers(U, (n, n))
+    array = finite_array(U, (n, n))
     if array is None:
         return None
     array = 0.5 * array + 0.5 * array.T  # halved first: the sum of two huge entries would overflow
@@ -97,7 +97,7 @@ def largest_by_group(M: Matrix, labels: Index) -> Matrix:
     return np.array([[np.max(M[np.ix_(rows, columns)], initial=0.0) for columns in groups] for rows in groups])
 
 
-def numbers(raw: Any, shape: tuple[int, ...]) -> Matrix | None:
+def finite_array(raw: Any, shape: tuple[int, ...]) -> Matrix | None:
     """An array of finite real numbers of a shape; None for anything else."""
     try:
         array = as_real(raw, "a dual matrix", InvalidParameter)

@@ -28,7 +28,7 @@ from .bounds import (
     valid_budget,
 )
 from .relaxation import Relaxation
-from .solving import Limit, ScaledData, Solver, solved_sdp
+from .solving import Limit, ScaledData, SolverChoice, solved_sdp
 
 
 def entrywise_sdp(
@@ -36,7 +36,7 @@ def entrywise_sdp(
     radius: Radius,
     *,
     k: Cardinality | None = None,
-    solver: Solver = None,
+    solver: SolverChoice = None,
     time_limit: float | None = None,
     force: bool = False,
 ) -> Relaxation:
@@ -107,7 +107,7 @@ def homogeneous_sdp(
     k: Cardinality,
     *,
     scale: Scale | Vector = "diagonal",
-    solver: Solver = None,
+    solver: SolverChoice = None,
     time_limit: float | None = None,
     force: bool = False,
 ) -> Relaxation:
@@ -170,7 +170,7 @@ def penalized_sdp(
     rho: float,
     *,
     k: Cardinality | None = None,
-    solver: Solver = None,
+    solver: SolverChoice = None,
     time_limit: float | None = None,
     force: bool = False,
 ) -> Relaxation:

@@ -22,7 +22,7 @@ from ..pencils import Pencil
 from ..programs import SparseFDA
 from ..steps.scaling import Scaling
 from .bounds import Gap, smallest_B_eigenvalue
-from .solving import Solver, number_of, numbers_of, solve_model
+from .solving import SolverChoice, solve_model, solver_number, solver_numbers
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class FisherQP:
         )
 
 
-def fisher_l1(a: Any, B: Any, radius: float, *, solver: Solver = None) -> FisherQP:
+def fisher_l1(a: Any, B: Any, radius: float, *, solver: SolverChoice = None) -> FisherQP:
     """Solve min xᵀBx s.t. aᵀx = 1, ‖x‖₁ ≤ radius (Eq:sparsefda).
 
     Infeasible unless radius ≥ 1/‖a‖∞, because 1 = aᵀx ≤ ‖a‖∞‖x‖₁ (beyond the paper).
@@ -133,7 +133,7 @@ def fisher_l1(a: Any, B: Any, radius: float, *, solver: Solver = None) -> Fisher
     return solved("ℓ1 FDA", program, models.fisher_l1, radius, solver)
 
 
-def fisher_l1_penalized(a: Any, B: Any, nu: float, *, solver: Solver = None) -> FisherQP:
+def fisher_l1_penalized(a: Any, B: Any, nu: float, *, solver: SolverChoice = None) -> FisherQP:
     """Solve min xᵀBx + ν‖x‖₁ s.t. aᵀx = 1 (Section 6, the penalized version of Eq:sparsefda).
 
     Each ν > 0 solves `fisher_l1` at radius ‖x(ν)‖₁, and `search.fisher.LeastSquaresForm` says which LASSO it is.
@@ -166,7 +166,7 @@ def fisher_l1_penalized(a: Any, B: Any, nu: float, *, solver: Solver = None) -> 
 
 
 def solved(
-    name: str, program: SparseFDA, model: Callable[..., cp.Problem], radius: float | None, solver: Solver
+    name: str, program: SparseFDA, model: Callable[..., cp.Problem], radius: float | None, solver: SolverChoice
 ) -> FisherQP:
     """Solve a QP on scaled data; the value and the bound are computed from the user's."""
     begin, pencil = perf_counter(), program.pencil
@@ -178,19 +178,19 @@ def solved(
         program.nu * (unit / scaling.o) if radius is None else radius / unit,
     )
     done = solve_model(scaled, 1, solver)
-    found = numbers_of(scaled.var_dict["x"].value)
+    found = solver_numbers(scaled.var_dict["x"].value)
     if found.shape != program.a.shape:
         raise SolverFailed(f"{done.solver} reported success but returned no finite vector.")
-    x = feasible(scaling.vector(found), program.a, radius)
+    x = onto_constraints(scaling.vector(found), program.a, radius)
     # the multiplier of ‖x‖₁ ≤ radius is 2β, in units of the objective over those of x
-    price = program.nu if radius is None else number_of(scaled.constraints[1].dual_value) * scaling.o / unit
+    price = program.nu if radius is None else solver_number(scaled.constraints[1].dual_value) * scaling.o / unit
     value = pencil.B_quad(x) + program.nu * float(np.sum(np.abs(x)))
     bound = dual_bound(pencil, program.a, x, max(0.0, 0.5 * price), radius, value)
     original = model(program.a, pencil.B, program.nu if radius is None else radius)
     return FisherQP(name, frozen(x), value, bound, original, done.solver, done.status, perf_counter() - begin)
 
 
-def feasible(x: Vector, a: Vector, radius: float | None) -> Vector:
+def onto_constraints(x: Vector, a: Vector, radius: float | None) -> Vector:
     """x on the plane aᵀx = 1; where ‖x‖₁ > radius, pulled toward eᵢ/aᵢ with the largest |aᵢ|, whose norm is least.
 
     A share t of that vertex gives the norm (1 − t)‖x‖₁ + t/‖a‖∞ at most, by convexity, and the plane is kept.

@@ -16,11 +16,21 @@ from ..errors import SolverFailed
 from ..pencils import Pencil
 from .bounds import dense_bound
 from .relaxation import Relaxation
-from .solving import Limit, Model, Reader, ScaledData, Solver, from_primal, matrix_of, number_of, solved_sdp
+from .solving import (
+    Limit,
+    Reader,
+    ScaledData,
+    SdpModel,
+    SolverChoice,
+    from_primal,
+    matrix_of,
+    solved_sdp,
+    solver_number,
+)
 
 
 def literal_sdp(
-    pencil: Pencil, radius: float, *, solver: Solver = None, time_limit: float | None = None, force: bool = False
+    pencil: Pencil, radius: float, *, solver: SolverChoice = None, time_limit: float | None = None, force: bool = False
 ) -> Relaxation:
     """Solve max tr(XA) s.t. tr(XB) ≤ 1, ‖x‖₁ ≤ radius, X ⪰ xxᵀ, as printed (Eq:Sparse-sdp-GEV).
 
@@ -58,7 +68,7 @@ def literal_sdp(
 
 
 def literal_dual(
-    pencil: Pencil, radius: float, *, solver: Solver = None, time_limit: float | None = None, force: bool = False
+    pencil: Pencil, radius: float, *, solver: SolverChoice = None, time_limit: float | None = None, force: bool = False
 ) -> Relaxation:
     """Solve min t + β·radius + μ s.t. [[μB − A, −r/2], [−rᵀ/2, t]] ⪰ 0, |r| ≤ β (Eq:appendix-dual).
 
@@ -98,14 +108,14 @@ def literal_dual(
 def from_dual(problem: cp.Problem, data: ScaledData, solver: str) -> tuple[Matrix, Matrix, float]:
     """X is the multiplier of the matrix inequality, μ a variable, and S = μB − A."""
     n = len(data.A)
-    X, mu = matrix_of(problem.constraints[0].dual_value, n + 1, solver), number_of(problem.var_dict["μ"].value)
+    X, mu = matrix_of(problem.constraints[0].dual_value, n + 1, solver), solver_number(problem.var_dict["μ"].value)
     if math.isnan(mu):
         raise SolverFailed(f"{solver} reported success but returned no number.")
     return X[:n, :n], mu * data.B - data.A, mu
 
 
 def solved_literally(
-    name: str, data: ScaledData, radius: float, solver: Solver, model: Model, read: Reader
+    name: str, data: ScaledData, radius: float, solver: SolverChoice, model: SdpModel, read: Reader
 ) -> Relaxation:
     """Solve one of the two; U is 0, and the bound λmax(A, B)₊ is valid for every k."""
     radius, n = as_number(radius, "radius", strict=True), data.pencil.n

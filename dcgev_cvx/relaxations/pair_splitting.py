@@ -33,7 +33,7 @@ CHECK_STEPS = 25
 """Steps between two proved bounds, which cost about as much as two steps."""
 MAX_STEPS = 1000
 """The most steps; it converges in 100 to 200 where the relaxation is exact."""
-SETTLED = 1e-5
+BOUND_SETTLED = 1e-5
 """`pairwise_sdp` ends when a check lowers the bound by less than this share of it."""
 RELAXATION = 1.6
 """Over-relaxation of ADMM; 1.5 to 1.8 is the customary range (Eckstein)."""
@@ -88,7 +88,7 @@ def pairwise_sdp(pencil: Pencil, k: Cardinality, *, time_limit: float | None = N
     for found, bound in splitting.bounds(Deadline.after(time_limit, "time_limit")):
         if found is not None and bound < best:
             best, dual = bound, found
-        if before - bound <= SETTLED * abs(bound):
+        if before - bound <= BOUND_SETTLED * abs(bound):
             status = "converged"
             break
         before = min(before, bound)
@@ -214,13 +214,13 @@ def on_spectrahedron(V: Matrix, B: Matrix | None, level: float) -> tuple[Matrix,
     nearly always enough when θ comes from the step before.
     """
     if B is None:
-        values, Q = spectrum(V)
+        values, Q = eigenpairs(V)
         theta = float(np.max((np.cumsum(values[::-1]) - 1.0) / np.arange(1, len(V) + 1)))
         return positive_part(values - theta, Q), theta
     theta = level if math.isfinite(level) else float(eigh(V, B, eigvals_only=True, check_finite=False)[-1]) - 1.0
     X, trace, jump = V, 0.0, 1.0
     for _ in range(12):
-        values, Q = spectrum(V - theta * B)
+        values, Q = eigenpairs(V - theta * B)
         X = positive_part(values, Q)
         trace = float(np.sum(X * B))
         if abs(trace - 1.0) <= TRACE_TOL:
@@ -241,7 +241,7 @@ def trace_slope(values: Vector, W: Matrix) -> float:
     return float(np.sum(omega * W * W))
 
 
-def spectrum(M: Matrix) -> tuple[Vector, Matrix]:
+def eigenpairs(M: Matrix) -> tuple[Vector, Matrix]:
     """All eigenpairs, in ascending order; divide and conquer is the fastest of LAPACK's here."""
     return eigh(M, driver="evd", check_finite=False)
 

@@ -25,7 +25,7 @@ from .._numerics.proofs import TINY, lambda_max_bound
 from ..budgets import Budget, Cardinality
 from ..pencils import Pencil
 from .bounds import dense_bound
-from .dual_matrices import entries, numbers
+from .dual_matrices import entries, finite_array
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def pairwise_bound(pencil: Pencil, k: Cardinality, U: Any = None, a: Any = None)
 
 def pair_dual(U: Any, a: Any, n: int) -> PairDual | None:
     """Any two arrays as a PairDual: a cut at 0, U symmetrised and cut at √(aᵢⱼaⱼᵢ); None where they are garbage."""
-    U, a = numbers(U, (n, n)), numbers(a, (n, n))
+    U, a = finite_array(U, (n, n)), finite_array(a, (n, n))
     if U is None or a is None or not math.isfinite(4.0 * n * float(np.max(np.abs(a)))):
         return None
     a = np.maximum(a, 0.0)

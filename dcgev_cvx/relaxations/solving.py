@@ -31,11 +31,12 @@ INTERIOR_POINT_LIMIT = 30
 """Up to this n Clarabel is the faster solver of these SDPs, beyond it SCS: an iteration factors order n²/2, or n."""
 BEYOND = 1e30
 """Larger numbers are not an answer to a problem whose data are of size one."""
+
 Reader: TypeAlias = Callable[[cp.Problem, "ScaledData", str], tuple[Matrix, Matrix, float]]
 """From a solved problem to X, the slack S ⪰ 0 and μ of the stationarity A + U + c·b·D² + S = μB."""
-Model: TypeAlias = Callable[[Matrix, Matrix | None, Any, Vector | None], cp.Problem]
+SdpModel: TypeAlias = Callable[[Matrix, Matrix | None, Any, Vector | None], cp.Problem]
 """A relaxation of `dcgev_cvx.models`, from A, B, its radius, k or ρ, and the weights d."""
-Solver: TypeAlias = Backend | str | None
+SolverChoice: TypeAlias = Backend | str | None
 """Which solver: None for Clarabel up to n = 30 and SCS beyond."""
 
 
@@ -107,7 +108,7 @@ def check_sdp(pencil: Any, time_limit: float | None, force: bool) -> None:
         check_sdp_size(n)
 
 
-def solve_model(problem: cp.Problem, n: int, solver: Solver, time_limit: float | None = None) -> Solved:
+def solve_model(problem: cp.Problem, n: int, solver: SolverChoice, time_limit: float | None = None) -> Solved:
     """The first solver that answers, an answer cut short by the limit included; SolverFailed where none does.
 
     By default Clarabel with SCS behind it for small n, SCS beyond. The caller's options are given to the first solver
@@ -134,7 +135,7 @@ def from_primal(problem: cp.Problem, data: ScaledData, solver: str) -> tuple[Mat
     """X is a variable; S and μ are the multipliers of the first two constraints, X ⪰ 0 or X ⪰ xxᵀ, and tr(XB)."""
     X = matrix_of(problem.var_dict["X"].value, len(data.A), solver)
     S = matrix_of(problem.constraints[0].dual_value, problem.constraints[0].shape[0], solver)
-    return X, S[: len(X), : len(X)], number_of(problem.constraints[1].dual_value)
+    return X, S[: len(X), : len(X)], solver_number(problem.constraints[1].dual_value)
 
 
 @dataclass(frozen=True)
@@ -161,8 +162,8 @@ class Limit:
 def solved_sdp(
     name: str,
     data: ScaledData,
-    solver: Solver,
-    model: Model,
+    solver: SolverChoice,
+    model: SdpModel,
     parameter: tuple[Any, Any],
     bound: Callable[[Matrix, Matrix], float],
     limit: Limit,
@@ -235,13 +236,13 @@ def sums_by_group(M: Matrix, labels: Index) -> Matrix:
 
 def multipliers(raw: Any, m: int) -> Matrix:
     """A solver's multipliers of the limits of all groups g ≤ h as a symmetric matrix, 0 where they are not numbers."""
-    array, b = numbers_of(raw), np.zeros((m, m))
+    array, b = solver_numbers(raw), np.zeros((m, m))
     if array.size == m * (m + 1) // 2:
         b[np.triu_indices(m)] = np.maximum(array.ravel(), 0.0)
     return np.maximum(b, b.T)
 
 
-def numbers_of(raw: Any) -> Matrix:
+def solver_numbers(raw: Any) -> Matrix:
     """What a solver left as an array; an empty one for anything but real numbers up to BEYOND."""
     try:
         array = as_real(raw, "the answer", InvalidParameter)
@@ -250,15 +251,15 @@ def numbers_of(raw: Any) -> Matrix:
     return array if float(np.max(np.abs(array), initial=0.0)) <= BEYOND else np.empty(0)
 
 
-def number_of(raw: Any) -> float:
+def solver_number(raw: Any) -> float:
     """A solver's number, NaN where it is not one: `dual_of` then finds no dual matrix."""
-    array = numbers_of(raw)
+    array = solver_numbers(raw)
     return float(array.item()) if array.size == 1 else math.nan
 
 
 def matrix_of(raw: Any, n: int, solver: str) -> Matrix:
     """A solver's matrix made symmetric, which it is up to a tolerance only; SolverFailed where it is not a matrix."""
-    array = numbers_of(raw)
+    array = solver_numbers(raw)
     if array.shape != (n, n):
         raise SolverFailed(f"{solver} reported success but returned no finite {n}×{n} matrix.")
     return 0.5 * array + 0.5 * array.T

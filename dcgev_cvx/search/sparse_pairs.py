@@ -193,7 +193,7 @@ def stationary_pair(views: DeflatedViews, a: Index, b: Index) -> Component:
     units, which needs the rows of the supports only.
     """
     a, b = without_tiny_loadings(views, a, b)
-    Bx, By, C = blocks(views, a, b)
+    Bx, By, C = view_blocks(views, a, b)
     pairs = canonical_pairs(Bx, By, C)
     pencil = two_view_pencil(C, Bx, By)
     x, rho_eps = stationary_near(pencil, np.concatenate([pairs.U[:, 0], pairs.V[:, 0]]) / math.sqrt(2.0))
@@ -211,14 +211,14 @@ def stationary_pair(views: DeflatedViews, a: Index, b: Index) -> Component:
 
 def without_tiny_loadings(views: DeflatedViews, a: Index, b: Index) -> tuple[Index, Index]:
     """The supports without members whose loading in the leading pair is below 1e-4: no penalty would keep them."""
-    Bx, By, C = blocks(views, a, b)
+    Bx, By, C = view_blocks(views, a, b)
     pairs = canonical_pairs(Bx, By, C)
     strong_a = np.abs(pairs.U[:, 0]) * np.sqrt(np.diagonal(Bx)) > 1e-4
     strong_b = np.abs(pairs.V[:, 0]) * np.sqrt(np.diagonal(By)) > 1e-4
     return a[strong_a], b[strong_b]
 
 
-def blocks(views: DeflatedViews, a: Index, b: Index) -> tuple[Matrix, Matrix, Matrix]:
+def view_blocks(views: DeflatedViews, a: Index, b: Index) -> tuple[Matrix, Matrix, Matrix]:
     """(Bx, By, C) on the supports."""
     Bx = ridged(views.Sx[np.ix_(a, a)], views.kx)
     return Bx, ridged(views.Sy[np.ix_(b, b)], views.ky), views.C[np.ix_(a, b)]

@@ -171,7 +171,8 @@ def test_an_interrupted_comparison_reports_what_is_done(run, monkeypatch, tmp_pa
     plot = tmp_path / "plot.png"
     argv = ["compare", "pitprops", "--methods", "solve", "--plot", plot, *form]
     code, out, err = run(*argv, "-k", "2:6")
-    assert (code, err) == (130, "dcgev: interrupted after 2 of 5 cardinalities, which are shown.\n")
+    assert code == 130
+    assert err.endswith("plot.png is drawn.\ndcgev: interrupted after 2 of 5 cardinalities, which are shown.\n")
     if form:
         made = json.loads(out)
         assert ([one["k"] for one in made["comparisons"]], made["ended"]) == ([2, 3], False)
@@ -192,7 +193,8 @@ def test_an_interrupt_inside_one_cardinality_reports_its_finished_rows(run, monk
         "compare", "pitprops", "--methods", "greedy,no-sdp", "-k", "6,7", "--plot", plot, "--details", *form
     )
     words = "interrupted at k = 6, after 0 of 2 cardinalities; the finished rows are shown"
-    assert (code, err) == (130, f"dcgev: {words}.\n")
+    assert code == 130
+    assert err.endswith(f"dcgev: {words}.\n")
     if form:
         made = json.loads(out)
         assert made["ended"] is False
@@ -206,3 +208,16 @@ def test_an_interrupt_inside_one_cardinality_reports_its_finished_rows(run, monk
 def test_an_endless_range_ends_at_the_first_k_out_of_range(run):
     code, _, err = run("compare", "pitprops", "-k", f"2:{10**15}")
     assert (code, err) == (2, "dcgev: k = 14 is out of range: it must be a whole number between 1 and n = 13.\n")
+
+
+def test_a_page_to_share_is_self_contained(run, tmp_path):
+    page = tmp_path / "report.html"
+    code, _, err = run("compare", "-k", "4", *QUICK, "--html", page)
+    assert code == 0
+    assert "report.html is written." in err
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>The best 4 of 13 variables: topdiam, length, bowdist and whorls." in text
+    assert "<svg" in text
+    assert "sha256 of A: " in text
+    assert not re.search(r'(src|href)="http', text)
+    assert run("compare", "--html", tmp_path / "report.txt")[0] == 2

@@ -192,3 +192,48 @@ def test_json_is_the_library_s_answer(run_json):
     assert [part["value"] for part in made["components"]] == list(found.values)
     assert made["explained"]["projector_trace"] == found.projector_trace().tolist()
     assert made["deflation"] == "schur"
+
+
+def test_the_loadings_and_everything_are_written(run, tmp_path):
+    code, _, err = run("solve", "pitprops", "-k", 4, "--out", tmp_path / "x.csv")
+    assert code == 0
+    assert "x.csv is written." in err
+    rows = [line.split(",") for line in (tmp_path / "x.csv").read_text(encoding="utf-8").splitlines()]
+    assert rows[0] == ["variable", "x"]
+    assert len(rows) == 14
+    assert sum(float(value) != 0.0 for _, value in rows[1:]) == 4
+    run("solve", "pitprops", "--rho", 4.84, "--out", tmp_path / "run.json")
+    made = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert made["converged"] is True
+    assert run("solve", "pitprops", "-k", 4, "--out", tmp_path / "x.txt")[0] == 2
+
+
+def test_loadings_are_drawn(run, tmp_path):
+    for argv in (("-k", 4), ("--components", "2,2"), ("--rho", 4.84)):
+        file = tmp_path / f"{argv[0].strip('-')}.svg"
+        assert run("solve", "pitprops", *argv, "--plot", file)[0] == 0
+        assert "topdiam" in file.read_text(encoding="utf-8") or "<svg" in file.read_text(encoding="utf-8")
+
+
+def test_columns_of_different_scale_get_a_hint_that_scale_answers(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 4)) * [1.0, 1.0, 1000.0, 1.0]
+    lines = ["a,b,c,d", *(",".join(map(str, row)) for row in X)]
+    (tmp_path / "x.csv").write_text("\n".join(lines), encoding="utf-8")
+    _, out, err = run("solve", tmp_path / "x.csv", "--task", "pca", "-k", 1)
+    assert "c varies" in err
+    assert "--scale" in err
+    assert "of 4 variables: c." in out
+    assert run("solve", tmp_path / "x.csv", "--task", "pca", "-k", 1, "--scale")[2] == ""
+
+
+def test_fda_is_scaled_too_and_its_value_stays(run_json, tmp_path):
+    rng = np.random.default_rng(1)
+    y = np.repeat(["u", "v"], 30)
+    X = rng.standard_normal((60, 3)) * [1.0, 10.0, 1.0] + (y == "u")[:, None]
+    lines = ["a,b,c,kind", *(",".join([*map(str, row), label]) for row, label in zip(X, y, strict=True))]
+    (tmp_path / "x.csv").write_text("\n".join(lines), encoding="utf-8")
+    argv = ("solve", tmp_path / "x.csv", "--task", "fda", "--y", "kind", "-k", 2)
+    plain, scaled = run_json(*argv)["components"][0], run_json(*argv, "--scale")["components"][0]
+    assert scaled["value"] == pytest.approx(plain["value"], rel=1e-9)
+    assert scaled["support"] == plain["support"]

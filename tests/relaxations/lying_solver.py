@@ -1,6 +1,7 @@
 """A solver whose answer is spoilt after it was found."""
 
 import numpy as np
+import pytest
 
 from dcgev_cvx.relaxations import entrywise_sdp, homogeneous_sdp, literal_dual, literal_sdp, penalized_sdp, radius_for
 from dcgev_cvx.steps import backend
@@ -23,6 +24,9 @@ ODD = {
     "one": lambda v: 3.0,
 }
 """Complex numbers, infinite products, a number for an array."""
+FAST = ("random", "nan", "sign", "none")
+EVERY_FAULT = [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in (*FAULTS, *ODD)]
+"""The names of all faults, of which the fast tests try four."""
 SDPS = {
     "homogeneous": lambda pencil, k: homogeneous_sdp(pencil, k),
     "entrywise": lambda pencil, k: entrywise_sdp(pencil, radius_for(pencil, k, "valid")),

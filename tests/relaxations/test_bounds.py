@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from small_problems import optimum, random_pencil
 
 from dcgev_cvx import Gram, InvalidParameter, Pencil
-from dcgev_cvx._numerics.proofs import is_definite, lambda_max_bound, leading_pair, times
+from dcgev_cvx._numerics.proofs import is_definite, lambda_max_bound, leading_pair
 from dcgev_cvx.datasets import pitprops
 from dcgev_cvx.exact import brute_force
 from dcgev_cvx.relaxations.bounds import (
@@ -50,9 +50,13 @@ def oracle_slack(pencil, truth):
     return 1e-14 * pencil.n * (pencil.A_scale / lowest + abs(truth))
 
 
-def test_no_bound_falls_below_the_optimum_whatever_the_dual():
+TRIALS = pytest.mark.parametrize("trials", [120, pytest.param(2000, marks=pytest.mark.slow)])
+
+
+@TRIALS
+def test_no_bound_falls_below_the_optimum_whatever_the_dual(trials):
     rng = np.random.default_rng(0)
-    for trial in range(600):
+    for trial in range(trials):
         pencil, k = random_pencil(rng)
         U, truth = wild(rng, pencil), optimum(pencil, k)
         floor = truth - oracle_slack(pencil, truth)
@@ -82,9 +86,10 @@ def optimum_of_views(pencil, k):
     return max(optimum(pencil.restrict(np.array(sum(S, ()))), sum(k)) for S in product(*parts))
 
 
-def test_no_bound_for_views_falls_below_the_optimum_whatever_the_dual():
+@TRIALS
+def test_no_bound_for_views_falls_below_the_optimum_whatever_the_dual(trials):
     rng = np.random.default_rng(6)
-    for trial in range(400):
+    for trial in range(trials):
         pencil, k = random_views(rng)
         U, truth = wild(rng, pencil), optimum_of_views(pencil, k)
         floor = truth - oracle_slack(pencil, truth)
@@ -185,7 +190,7 @@ def dominant_rows(pencil, k, lam):
 def test_row_sums_are_the_smallest_there_are():
     rng = np.random.default_rng(3)
     finite = 0
-    for _ in range(200):
+    for _ in range(100):
         pencil, k = random_pencil(rng, 12)
         found = row_sum_bound(pencil, k)
         size = np.max(np.abs(pencil.A) / np.outer(pencil.B_roots, pencil.B_roots))
@@ -196,7 +201,7 @@ def test_row_sums_are_the_smallest_there_are():
         else:  # doubled steps find none either
             low = np.max(pencil.A_diagonal / pencil.B_diagonal)
             assert not any(dominant_rows(pencil, k, low + size * 2.0**i) for i in range(50))
-    assert finite > 70
+    assert finite > 30
 
 
 def test_the_valid_radius_and_the_k_it_is_valid_for():
@@ -279,14 +284,6 @@ def test_eigenvalues_beyond_floating_point_are_bounded_by_infinity_in_silence(A,
     assert dense_bound(pencil) == cheap_bound(pencil, 1) == homogeneous_bound(pencil, 1, np.ones((2, 2))) == np.inf
 
 
-def test_times_rounds_up_and_only_where_it_rounds():
-    assert times(1.5, 2.0**-3) == 0.1875
-    assert times(1.25, 2.0**-1074) == 2.0**-1073
-    assert times(-1.25, 2.0**-1074) == 0.0
-    assert times(4.0, 2.0**1023) == np.inf
-    assert times(-4.0, 2.0**1023) == -np.finfo(float).max
-
-
 def test_penalized_bound_holds_for_its_own_program():
     rng = np.random.default_rng(5)
     pencil = pitprops()
@@ -350,29 +347,11 @@ def test_the_referee_does_not_import_cvxpy():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_the_penalized_bound_takes_the_better_of_its_two_duals():
-    pencil = Pencil(np.ones((3, 3)))
-    assert penalized_bound(pencil, 0.5, -0.5 * np.ones((3, 3))) == pytest.approx(1.5)  # λmax of ½·ones
-    assert penalized_bound(pencil, 0.5, np.ones((3, 3))) == pytest.approx(2.5)  # U = 0 off the diagonal
-
-
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
 def test_the_penalized_bound_is_zero_only_where_the_price_outweighs_every_entry(size):
     pencil = Pencil(size * np.ones((3, 3)))
     assert penalized_bound(pencil, 0.5 * size, -0.5 * size * np.ones((3, 3))) == pytest.approx(1.5 * size)
     assert penalized_bound(pencil, 2.0 * size) == 0.0
-
-
-def test_different_units_do_not_hide_the_smallest_eigenvalue_of_B():
-    c = 2.0**-50
-    pencil = Pencil(np.diag([1.0, c]), [[1.0, 2.0**-26], [2.0**-26, c]])
-    assert 0.2 * 0.75 * c <= smallest_B_eigenvalue(pencil) <= 0.75 * c * (1.0 + 1e-9)  # det/trace, to ten digits
-
-
-def test_the_weights_by_name():
-    pencil = Pencil(np.eye(2), np.diag([4.0, 9.0]))
-    assert scale_vector(pencil, "diagonal").tolist() == [2.0, 3.0]
-    assert scale_vector(pencil, "identity").tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("k", [1, 2, 4])

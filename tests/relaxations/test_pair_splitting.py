@@ -6,7 +6,6 @@ from scipy.linalg import LinAlgError
 from small_problems import null, optimum, random_cca
 
 from dcgev_cvx import InvalidParameter, Pencil, models
-from dcgev_cvx._numerics.deadline import Deadline
 from dcgev_cvx._numerics.threads import quiet
 from dcgev_cvx.datasets import pitprops
 from dcgev_cvx.relaxations import homogeneous_sdp, pairwise_sdp
@@ -98,12 +97,6 @@ def test_every_step_ends_with_a_dual_and_fewer_variables_go_on():
     assert pairwise_bound(part, 4, dual.U, dual.a) == pytest.approx(
         models.pairwise_sdp(part.dense()[0], None, 4).solve(solver="CLARABEL"), rel=1e-3
     )
-
-
-def test_no_step_is_begun_after_the_deadline():
-    splitting = PairSplitting(np.array(pitprops().A), None, 4, pitprops().leading_vector)
-    splitting.run(100, Deadline(0.0))
-    assert splitting.steps == 0
 
 
 def test_an_ill_conditioned_metric_gives_a_loose_bound_and_no_error():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lying_solver import FAULTS, lie
+from lying_solver import EVERY_FAULT, FAULTS, ODD, lie
 from small_problems import optimum
 
 from dcgev_cvx import InvalidParameter, Pencil, SolverFailed, cca_pencil, models
@@ -33,7 +33,7 @@ def optimum_within(pencil, budget):
 
 @pytest.mark.parametrize("sdp", SDPS)
 def test_a_budget_for_each_view_bounds_its_own_optimum_and_no_worse_than_one_for_all(sdp):
-    for seed, k in enumerate([(1, 1), (2, 2), (3, 1), (1, 3), (4, 2)]):
+    for seed, k in enumerate([(1, 1), (2, 2), (1, 3)]):
         pencil = two_views(seed)
         found, truth = SDPS[sdp](pencil, k), optimum_within(pencil, Budget.of(pencil, k))
         assert truth <= found.upper_bound * (1.0 + 1e-12)
@@ -93,7 +93,7 @@ def test_the_models_of_one_group_are_those_without_groups():
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", EVERY_FAULT)
 @pytest.mark.parametrize("sdp", ["homogeneous", "entrywise"])
 def test_every_number_of_a_solver_may_be_wrong(monkeypatch, sdp, fault):
     pencil, k = two_views(6), (2, 1)
@@ -103,7 +103,7 @@ def test_every_number_of_a_solver_may_be_wrong(monkeypatch, sdp, fault):
     def spoil(problem):
         numbers = [*(v for c in problem.constraints for v in c.dual_variables), *problem.variables()]
         for variable in numbers[victims[0]]:
-            variable._value = FAULTS[fault](variable.value)
+            variable._value = (FAULTS | ODD)[fault](variable.value)
 
     lie(monkeypatch, spoil)
     while victims:
