@@ -40,11 +40,11 @@ from ..datasets.instance_library import (
     ScoreRow,
     gap_text,
     instance_id,
-    judged,
     merged,
     read_records,
     records_text,
     support_of,
+    verdict_on,
 )
 from ..datasets.published_results import published_names, published_page
 from ..errors import DataUnavailable, InvalidParameter, MissingPackage
@@ -273,7 +273,7 @@ def improved_record(one: LibraryInstance, entry: dict[str, Any], folder: Path, b
     if "support" in entry:
         support = support_of(entry["support"], pencil, one.k)
         found = value(pencil, on_support(pencil, support))
-        verdict, note = judged(record, found)
+        verdict, note = verdict_on(record, found)
         if verdict == "invalid":
             raise InvalidParameter(note)
         if verdict == "better than known":
