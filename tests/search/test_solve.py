@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dcgev_cvx import Gram, InvalidParameter, Pencil, cca_pencil, solve
 from dcgev_cvx.search import solve as solve_module
-from dcgev_cvx.search.exchange import ExchangeSearch, support_values
+from dcgev_cvx.search.exchange import ExchangeSearch, values_on_supports
 from dcgev_cvx.search.solve import EFFORTS
 
 PITPROPS_BEST = [
@@ -220,7 +220,7 @@ def test_with_few_samples_the_largest_value_is_sought_and_a_large_ridge_finds_wh
     """With a small ridge other variables correlate more on these samples than the ten that share the factor."""
     planted = (*range(5), *range(100, 105))
     small, large = few_samples(seed, ridge=0.1), few_samples(seed, ridge=5.0)
-    assert solve(small, 10).value > support_values(small, np.array([planted]))[0]
+    assert solve(small, 10).value > values_on_supports(small, np.array([planted]))[0]
     assert solve(large, 10).support == planted
 
 
@@ -313,7 +313,7 @@ def test_supports_that_exchanges_from_few_starts_miss(n, sign, support):
     M = np.random.default_rng(1).standard_normal((n - 10 * sign, n))
     pencil = Pencil(M + M.T if sign == 0 else sign * M.T @ M)
     found = solve(pencil, len(support))
-    assert found.value >= support_values(pencil, np.array([support]))[0] * (1.0 - 1e-9 * np.sign(found.value))
+    assert found.value >= values_on_supports(pencil, np.array([support]))[0] * (1.0 - 1e-9 * np.sign(found.value))
 
 
 def test_the_leading_eigenvector_is_not_the_only_start_on_a_large_factor():
@@ -383,7 +383,7 @@ def test_views_are_solved_exactly(seed, h, ks):
         for left in itertools.combinations(range(h), ks[0])
         for right in itertools.combinations(range(h), ks[1])
     ]
-    best = float(np.max(support_values(pencil, np.array(table))))
+    best = float(np.max(values_on_supports(pencil, np.array(table))))
     found = solve(pencil, ks)
     assert found.value == pytest.approx(best, rel=1e-9)
     assert (sum(i < h for i in found.support), sum(i >= h for i in found.support)) == ks
