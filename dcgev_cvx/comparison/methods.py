@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import le
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -76,7 +77,7 @@ class Context:
         """The homogeneous SDP, whose bound and whose rounded vector are two rows."""
         from ..relaxations import homogeneous_sdp
 
-        return homogeneous_sdp(self.pencil, self.total, time_limit=self.time_limit, force=self.force)
+        return homogeneous_sdp(self.pencil, self.budget, time_limit=self.time_limit, force=self.force)
 
     @cached_property
     def exact(self) -> ExactSolution:
@@ -257,11 +258,12 @@ def entrywise_row(context: Context, row: ComparisonRow, budget: Literal["paper",
     """
     from ..relaxations import entrywise_sdp
 
-    radius = radius_for(context.pencil, context.total, budget)
+    radius = radius_for(context.pencil, context.budget, budget)
     limit, force = context.time_limit, context.force
-    relaxed = entrywise_sdp(context.pencil, radius, k=context.total, time_limit=limit, force=force)
+    relaxed = entrywise_sdp(context.pencil, radius, k=context.budget, time_limit=limit, force=force)
     if budget == "valid":
-        return with_bound(context, row, relaxed, f"valid, radius² = {radius * radius:.4g}")
+        squares = " + ".join(f"{r * r:.4g}" for r in (radius if isinstance(radius, tuple) else (radius,)))
+        return with_bound(context, row, relaxed, f"valid, radius² = {squares}")
     asked = context.budget
     wrong = "not a valid bound: k·λmin(B) < 1, so ‖x‖₁ ≤ k can cut off the optimum"
     return with_bound(context, row, relaxed, "valid here, k·λmin(B) ≥ 1" if relaxed.valid_for.covers(asked) else wrong)
@@ -276,13 +278,13 @@ def pairwise_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     """The pairwise SDP, which is at least as tight as the homogeneous one."""
     from ..relaxations import pairwise_sdp
 
-    relaxed = pairwise_sdp(context.pencil, context.total, time_limit=context.time_limit, force=context.force)
+    relaxed = pairwise_sdp(context.pencil, context.budget, time_limit=context.time_limit, force=context.force)
     return with_bound(context, row, relaxed, f"valid for every B; {relaxed.rank_in_words}")
 
 
 def no_sdp_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     """The better of λmax(A, B) and sums of k entries of a row."""
-    bound = cheap_bound(context.pencil, context.total)
+    bound = cheap_bound(context.pencil, context.budget)
     status = "valid: the better of λmax(A,B) and k-row sums"
     return replace(row, value=bound, status=status, valid=math.isfinite(bound), ok=math.isfinite(bound))
 
@@ -292,6 +294,12 @@ def exact_bound_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     found = context.exact
     row = replace(row, status=found.status.value, ok=found.optimal, seconds=found.seconds)
     return replace(row, value=found.upper_bound, valid=math.isfinite(found.upper_bound))
+
+
+def covers(relaxed: Relaxation, budget: Budget) -> bool:
+    """Does the relaxation's bound hold for the budget?"""
+    most = relaxed.valid_k
+    return most >= budget.total if isinstance(most, int) else all(map(le, budget.counts, most))
 
 
 def with_bound(context: Context, row: ComparisonRow, relaxed: Relaxation, status: str) -> ComparisonRow:

@@ -21,8 +21,7 @@ def engine_step(form: Form, n: int, *, engine: str, solver: Any, accelerate: boo
     from . import conic
     from .backend import Backend
 
-    backend = solver if isinstance(solver, Backend) else Backend(solver)
-    return accelerated(getattr(conic, form)(backend), accelerate)
+    return accelerated(getattr(conic, form)(Backend.of(solver)), accelerate)
 
 
 def accelerated(step: AnyStep, accelerate: bool | None) -> AnyStep:

@@ -48,10 +48,7 @@ def test_the_folder_holds_the_study_and_another_study_is_refused(spiked):
         ({"ks": [2]}, r"ks there \[2, 3\], here \[2\]"),
         ({"methods": ["solve"]}, "methods there"),
         ({"instances": instances[1:]}, "1 instances are there and not here"),
-        (
-            {"instances": [StudyInstance(one.name, one.make, "x", one.parameters) for one in instances]},
-            "have other data",
-        ),
+        ({"instances": renamed}, "have other data"),
     ):
         given = {"instances": instances, "ks": [2, 3], "methods": METHODS} | change
         with pytest.raises(InvalidParameter, match=words):
