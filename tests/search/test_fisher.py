@@ -107,6 +107,7 @@ def test_planted_variables_are_found():
     assert fisher_solve(*fda_vectors(X, y), 4).support == support
 
 
+@pytest.mark.slow
 def test_more_variables_than_samples():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 700)), np.arange(60) % 2
@@ -164,6 +165,7 @@ def test_above_nu_max_one_variable_minimises_the_counting_program():
     assert top <= cost[1]
 
 
+@pytest.mark.slow
 def test_k_variables_are_at_least_as_good_as_those_of_the_path():
     a, B = fda_vectors(*problem(4))
     path = fisher_path(a, B)

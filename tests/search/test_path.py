@@ -80,6 +80,7 @@ def test_on_path(pitprops):
     assert not on_path(pitprops, 4)
 
 
+@pytest.mark.slow
 def test_passing_k_is_not_being_on_the_path():
     """A run that has k nonzeros only on its way to collapse does not put k on the path."""
     rng = np.random.default_rng(0)

@@ -84,6 +84,7 @@ def scaled(decay: float) -> sp.csr_array:
     return sp.csr_array(np.random.default_rng(0).standard_normal((30, 1200)) * decay ** np.arange(1200))
 
 
+@pytest.mark.slow
 def test_planted_topics_are_the_first_components():
     X, topics = datasets.word_counts(20_000, 2000, topics=3, rng=4)
     found = components(pca_pencil(X), [10, 10, 10])
