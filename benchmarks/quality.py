@@ -16,8 +16,8 @@ from dcgev_cvx._numerics.checks import Matrix, Vector
 from dcgev_cvx._numerics.selection import keep_largest
 from dcgev_cvx.builders import cca_pencil
 from dcgev_cvx.certificates import renormalize, value
-from dcgev_cvx.search.exchange import ExchangeSearch, support_values
-from dcgev_cvx.search.solve import EFFORTS, Limits
+from dcgev_cvx.search.exchange import ExchangeSearch, values_on_supports
+from dcgev_cvx.search.solve import EFFORTS, EffortLimits
 from dcgev_cvx.search.starts import column_supports
 
 from .report import Measure, Skipped, at_least, at_most, installed, timed
@@ -98,13 +98,13 @@ def best_of_supports(pencil: Pencil, k: int) -> float:
     """The optimum by exhaustive search, some thousand supports at a time."""
     supports = np.array(list(itertools.combinations(range(pencil.n), k)))
     parts = np.array_split(supports, 1 + len(supports) // 5000)
-    return max(float(np.max(support_values(pencil, part))) for part in parts)
+    return max(float(np.max(values_on_supports(pencil, part))) for part in parts)
 
 
 def longer(pencil: Pencil, k: int, times: int) -> float:
     """The value of a search with a patience and a budget so many times those of normal effort, on another seed."""
     normal = EFFORTS["normal"]
-    EFFORTS["normal"] = Limits(times * normal.work, times * normal.patience)
+    EFFORTS["normal"] = EffortLimits(times * normal.work, times * normal.patience)
     try:
         return solve(pencil, k, random_state=1, check_path=False).value
     finally:
@@ -271,7 +271,7 @@ def many_variables(repeats: int) -> Iterator[Measure | Skipped]:
         name = f"CCA 100×(500+500), ridge {ridge:g}, {seed_range(seeds)}"
         pencils = [cca_pencil(*two_views(seed)[0], ridge=ridge) for seed in seeds]
         found = [solve(pencil, 10) for pencil in pencils]
-        best = [support_values(pencil, np.array([planted]))[0] for pencil in pencils]
+        best = [values_on_supports(pencil, np.array([planted]))[0] for pencil in pencils]
         share = min(f.value / b for f, b in zip(found, best, strict=True))
         yield at_least(f"{name}: worst value over that of the ten planted", share, "×", 1.0 - 1e-9)
         if ridge > 1.0:

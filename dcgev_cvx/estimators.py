@@ -31,7 +31,7 @@ from .pencils import Gram, Pencil
 from .search.components import components, components_by_penalty
 from .search.deflation import Deflation, rule_of
 from .search.fisher import fisher_solve
-from .search.solve import EFFORTS, Effort, constructed
+from .search.solve import EFFORTS, SearchEffort, constructed
 from .solutions import Solution, solution_of
 
 try:
@@ -58,7 +58,7 @@ class SparseEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     _: KW_ONLY
     deflation: Deflation = "orthogonalized-hotelling"
-    effort: Effort = "normal"
+    effort: SearchEffort = "normal"
     random_state: Any = 0
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:

@@ -10,7 +10,7 @@ from ..pencils import Pencil
 from ..solutions import Solution
 from .sparse_pca import Run, best_loadings, finished, longest_column, pca_problem, search_penalty
 
-FEW = 0.25
+FEW_COLUMNS = 0.25
 """Up to this share of the columns is gathered for a product; beyond it gathering costs more than it saves."""
 
 
@@ -53,7 +53,7 @@ def gpower(
     tol, max_iter = as_number(tol, "tol", high=1.0), as_whole(max_iter, "max_iter")
     begin = perf_counter()
     C = work.A_factor()
-    z = longest_column(C)[0] if start == "column" else unit(C @ work.leading_vector)
+    z = longest_column(C)[0] if start == "column" else unit_columns(C @ work.leading_vector)
     run, _ = search_penalty(lambda gamma: ascend(C, gamma, z, tol, max_iter), gamma_max(C), k, work.n)
     return finished(pencil, best_loadings(work, run.x, k), k, "gpower-l0", begin, run)
 
@@ -71,9 +71,9 @@ def ascend(C: Matrix, gamma: float, z: Vector | None = None, tol: float = 1e-6, 
         t = s * (s * s > gamma)  # half the gradient with respect to s
         value = float(t @ t) - gamma * np.count_nonzero(t)
         if value - before <= tol * value:
-            return Run(unit(t), step, True)
-        z, before = unit(combined(C, t)), value
-    return Run(unit(t), max_iter, False)
+            return Run(unit_columns(t), step, True)
+        z, before = unit_columns(combined_loadings(C, t)), value
+    return Run(unit_columns(t), max_iter, False)
 
 
 def gamma_max(C: Matrix) -> float:
@@ -81,13 +81,13 @@ def gamma_max(C: Matrix) -> float:
     return float(np.max(np.vecdot(C.T, C.T)))
 
 
-def combined(C: Matrix, t: Vector) -> Vector:
+def combined_loadings(C: Matrix, t: Vector) -> Vector:
     """Ct from the columns where t is not 0, if these are few."""
     active = t.nonzero()[0]
-    return t[active] @ C.T.take(active, axis=0) if len(active) < FEW * len(t) else C @ t
+    return t[active] @ C.T.take(active, axis=0) if len(active) < FEW_COLUMNS * len(t) else C @ t
 
 
-def unit(x: Vector) -> Vector:
+def unit_columns(x: Vector) -> Vector:
     """x/‖x‖, or 0; without -0.0."""
     norm = float(np.linalg.norm(x))
     return x / norm + 0.0 if norm > 0.0 else np.zeros_like(x)

@@ -13,7 +13,7 @@ from ..pencils import Pencil
 from ..solutions import Solution
 from .sparse_pca import finished, pca_problem
 
-HALVINGS = 40
+PENALTY_HALVINGS = 40
 """Steps of the root search in the interlacing interval: a relative width of 1e-12."""
 
 
@@ -114,7 +114,7 @@ def minors(values: Vector, V: Matrix) -> Vector:
 
 def bisected(low: Vector, high: Vector, above: Callable[[Vector], Any]) -> Vector:
     """The roots of many increasing functions, above(t) being where each is ≥ 0; by halving, for ends may be roots."""
-    for _ in range(HALVINGS):
+    for _ in range(PENALTY_HALVINGS):
         at = 0.5 * (low + high)
         up = above(at)
         low, high = np.where(up, low, at), np.where(up, at, high)

@@ -46,13 +46,13 @@ def scotlass(pencil: Pencil, k: int, *, renormalized: bool = False) -> Solution:
     work, k = pca_problem(pencil, k, "scotlass")
     as_flag(renormalized, "renormalized")
     begin = perf_counter()
-    run, _ = search_penalty(lambda rho: iterated(work, rho), rho_max(work), k, work.n)
+    run, _ = search_penalty(lambda rho: scotlass_run(work, rho), scotlass_rho_max(work), k, work.n)
     x = keep_largest(run.x if run.x.any() else work.leading_vector, k)
     x = renormalize(work, x) if renormalized else x
     return finished(pencil, x, k, "scotlass", begin, run)
 
 
-def iterated(pencil: Pencil, rho: float, tol: float = 1e-8, max_iter: int = 1000) -> Run:
+def scotlass_run(pencil: Pencil, rho: float, tol: float = 1e-8, max_iter: int = 1000) -> Run:
     """The iteration of Eq:scotl at one ρ until ‖x⁺ − x‖ ≤ tol; x = 0 where every |(Ax)ᵢ| ≤ ρ/2."""
     x = pencil.leading_vector
     for step in range(1, max_iter + 1):
@@ -66,6 +66,6 @@ def iterated(pencil: Pencil, rho: float, tol: float = 1e-8, max_iter: int = 1000
     return Run(x, max_iter, False)
 
 
-def rho_max(pencil: Pencil) -> float:
+def scotlass_rho_max(pencil: Pencil) -> float:
     """2·max |(Ax)ᵢ| at the start: from there on the first step is 0."""
     return 2.0 * float(np.max(np.abs(pencil.A_dot(pencil.leading_vector))))

@@ -14,7 +14,7 @@ from ..certificates import on_support
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
 from ..programs import smallest_tau
-from ..search.starts import spread
+from ..search.starts import spread_over_ties
 from ..solutions import Solution, checked_k, solution_of
 from ..steps.scaling import Scaling
 
@@ -89,7 +89,7 @@ def finished(pencil: Pencil, x: Vector, k: int, method: str, begin: float, run: 
     up to k nonzeros; fewer are left only where more would lower the value, as for a diagonal A.
     """
     if np.count_nonzero(x) < k:
-        x = spread(pencil, x / float(np.linalg.norm(x)), k)
+        x = spread_over_ties(pencil, x / float(np.linalg.norm(x)), k)
     label = method if run is None or run.converged else f"{method} (out of iterations)"
     on_path = None if run is None else int(np.count_nonzero(run.x)) == k
     return solution_of(pencil, x, label, perf_counter() - begin, on_path=on_path)

@@ -18,7 +18,7 @@ from ..programs import MACHINE_EPS
 from ..solutions import Solution, solution_of
 from . import explained_variance
 from .deflation import Deflation, deflate, rule_of
-from .solve import Effort, checked_plan, solve
+from .solve import SearchEffort, checked_plan, solve
 from .starts import size_of
 from .working_set import WorkingSet, affordable, working_set
 
@@ -28,7 +28,7 @@ def components(
     ks: Sequence[int | Sequence[int]],
     *,
     deflation: Deflation = "orthogonalized-hotelling",
-    effort: Effort = "normal",
+    effort: SearchEffort = "normal",
     random_state: int = 0,
     callback: Callable[[Solution], Any] | None = None,
 ) -> Components:
@@ -83,7 +83,7 @@ def components(
         part = components(
             screened.pencil, wanted, deflation=deflation, effort=effort, random_state=random_state, callback=tell
         )
-        return embedded(screened, part)
+        return embedded_components(screened, part)
 
     def find(current: Pencil, j: int) -> Solution:
         return solve(current, wanted[j], effort=effort, random_state=random_state, check_path=False)
@@ -100,7 +100,7 @@ def components_by_penalty(
     """
     price = as_number(rho, "rho")
     if penalty is None and (screened := affordable(pencil, price)) is not None:
-        return embedded(screened, components_by_penalty(screened.pencil, count, rho, deflation))
+        return embedded_components(screened, components_by_penalty(screened.pencil, count, rho, deflation))
 
     def find(current: Pencil, j: int) -> Solution:
         if current.semidefinite:
@@ -145,7 +145,7 @@ def in_turn(
     return Components(pencil, tuple(solutions), frozen(V), tuple(inner), deflation)
 
 
-def embedded(screened: WorkingSet, found: Components) -> Components:
+def embedded_components(screened: WorkingSet, found: Components) -> Components:
     """The components of the sub-pencil on a working set as components of the whole.
 
     For vectors that are zero outside the working set, deflating the sub-pencil is deflating the whole.

@@ -18,7 +18,7 @@ from ..pencils import Pencil
 
 TABLE = 1e7
 """Multiplications of the largest table, 10 ms; where it would take more, a smaller pencil is searched."""
-FEW = 50
+OUTSIDERS = 50
 """Outsiders of that smaller pencil: with 25 or 100 the 62×2000 and 500×5000 rows take longer."""
 CHUNK = 1 << 18
 """Numbers computed at a time, 2 MB: fast as long as they stay in the cache."""
@@ -53,7 +53,7 @@ class ExchangeSearch:
 
     def improve_in_parts(self, support: Index) -> tuple[Index, Vector]:
         """The same for one support: exchanges with the most promising outsiders, chosen anew until none rises."""
-        value, x = leading(self.pencil, support[None])
+        value, x = leading_pairs(self.pencil, support[None])
         while True:
             kept = np.sort(np.append(support, self.promising(support, x[0])))
             part = self.pencil.restrict(kept)
@@ -62,7 +62,7 @@ class ExchangeSearch:
             after, count = pair_exchanges(part, np.searchsorted(kept, support), x[0], groups)
             self.work += 20.0 * count * self.k * (len(kept) - self.k)
             after = kept[after]
-            after_value, after_x = leading(self.pencil, after[None])
+            after_value, after_x = leading_pairs(self.pencil, after[None])
             if not after_value[0] > value[0] + 1e-12 * abs(value[0]):
                 return support[None], value
             support, value, x = after, after_value, after_x
@@ -70,7 +70,7 @@ class ExchangeSearch:
     def improve_together(self, supports: Index) -> tuple[Index, Vector]:
         """The same for a few supports, whose tables are computed together."""
         supports = supports[self.unseen(supports)]
-        values, x = leading(self.pencil, supports)
+        values, x = leading_pairs(self.pencil, supports)
         ends, end_values = [supports[:0]], [values[:0]]
         while len(supports):
             self.work += len(supports) * self.table_work
@@ -102,7 +102,7 @@ class ExchangeSearch:
             after = supports[rows]
             np.put_along_axis(after, leaving[rows, :count], entering[rows, :count], axis=1)
             after.sort(axis=1)
-            after_values, after_x = leading(self.pencil, after)
+            after_values, after_x = leading_pairs(self.pencil, after)
             rises = after_values > best_values[rows]
             at = rows[rises]
             best[at], best_values[at], best_x[at] = after[rises], after_values[rises], after_x[rises]
@@ -131,7 +131,7 @@ class ExchangeSearch:
         z[support] = x
         gain = pair_values(self.pencil, z)
         gain[support] = -math.inf
-        return largest_first(gain, min(FEW, self.pencil.n - self.k))
+        return largest_first(gain, min(OUTSIDERS, self.pencil.n - self.k))
 
     def gains(self, supports: Index, values: Vector, x: Matrix) -> Matrix:
         """What each exchange gains for each support, 0 for members and for variables of another group."""
@@ -264,7 +264,7 @@ def pair_values(pencil: Pencil, x: Vector) -> Vector:
     return pair_value(pencil.A_quad(x), 1.0, pencil.A_dot(x), pencil.B_dot(x), pencil.A_diagonal, pencil.B_diagonal)
 
 
-def leading(pencil: Pencil, supports: Index) -> tuple[Vector, Matrix]:
+def leading_pairs(pencil: Pencil, supports: Index) -> tuple[Vector, Matrix]:
     """λmax of the sub-pencil on each row of a table of supports and its eigenvector, unit in the B norm."""
     if len(supports) == 1:
         x = on_support(pencil, supports[0])
@@ -279,7 +279,7 @@ def leading(pencil: Pencil, supports: Index) -> tuple[Vector, Matrix]:
     return values[:, -1], np.asarray((turned @ vectors[:, :, -1:])[:, :, 0], dtype=np.float64)
 
 
-def support_values(pencil: Pencil, supports: Index) -> Vector:
+def values_on_supports(pencil: Pencil, supports: Index) -> Vector:
     """λmax of the sub-pencil on each row of an m × k table of supports, with m·k² numbers of memory."""
     A, B = sub_pencils(pencil, supports)
     if B is not None:

@@ -35,7 +35,7 @@ def projector_trace(pencil: Pencil, V: Matrix) -> float:
     kept = sizes > 1e-12 * sizes[0]
     # W = L⁻ᵀU = V·T·diag(1/sizes): no solve with L is needed
     W = V @ (T[kept].T / sizes[kept])
-    return float(np.trace(W.T @ (pencil.A @ W))) / total(pencil)
+    return float(np.trace(W.T @ (pencil.A @ W))) / total_variance(pencil)
 
 
 def adjusted(pencil: Pencil, V: Matrix) -> float:
@@ -45,15 +45,15 @@ def adjusted(pencil: Pencil, V: Matrix) -> float:
     squared norm of what Gram–Schmidt leaves of the j-th score.
     """
     # a square root by eigenvalues: Cholesky would stop where the scores are dependent
-    values, vectors = np.linalg.eigh(covariance(pencil, V))
+    values, vectors = np.linalg.eigh(score_covariance(pencil, V))
     root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     R = np.linalg.qr(root, mode="r")
-    return float(np.sum(np.diagonal(R) ** 2)) / total(pencil)
+    return float(np.sum(np.diagonal(R) ** 2)) / total_variance(pencil)
 
 
 def plain_sum(pencil: Pencil, V: Matrix) -> float:
     """Σ vⱼᵀAvⱼ/tr(A) over unit columns: counts what components share once for each of them, and may exceed 1."""
-    return float(np.trace(covariance(pencil, V))) / total(pencil)
+    return float(np.trace(score_covariance(pencil, V))) / total_variance(pencil)
 
 
 def is_variance(pencil: Pencil) -> bool:
@@ -62,7 +62,7 @@ def is_variance(pencil: Pencil) -> bool:
     return scale > 0.0 and pencil.lambda_min_A >= -1e-10 * pencil.n * scale
 
 
-def total(pencil: Pencil) -> float:
+def total_variance(pencil: Pencil) -> float:
     """tr(B⁻¹A), or an error when A is not a variance."""
     if not is_variance(pencil):
         raise InvalidParameter(
@@ -85,7 +85,7 @@ def checked_loadings(pencil: Pencil, V: Matrix, what: str = "V") -> Matrix:
     return loadings
 
 
-def covariance(pencil: Pencil, V: Matrix) -> Matrix:
+def score_covariance(pencil: Pencil, V: Matrix) -> Matrix:
     """VᵀAV with columns of V scaled to unit B norm, symmetric to the last bit."""
     V = checked_loadings(pencil, V)
     V = V / np.max(np.abs(V), axis=0)  # squares of 1e200 overflow, those of 1e-200 vanish

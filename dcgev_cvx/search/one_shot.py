@@ -19,7 +19,7 @@ from ..pencils import Pencil
 from ..programs import smallest_tau
 from ..steps.closed import soft_threshold
 
-LEVELS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.001)
+EPS_LEVELS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.001)
 """ε relative to max|x|. At ε of the size of x the penalty is nearly ℓ1 and coordinates may still come back; as ε
 falls, zeros become absorbing and the support settles."""
 STEPS, STILL = 40, 3e-3
@@ -68,9 +68,9 @@ def one_shot(pencil: Pencil, k: int, x0: Vector) -> tuple[Vector, float]:
         # not for its length: ten times as much, as a LASSO costs many products
         A, B = pencil.dense()
         L = np.ascontiguousarray(pencil.cholesky)
-        rho = float(one_shot_gev(np.asarray(A), B, L, tau, k, x, np.array(LEVELS), STEPS, 10.0 * STILL))
+        rho = float(one_shot_gev(np.asarray(A), B, L, tau, k, x, np.array(EPS_LEVELS), STEPS, 10.0 * STILL))
     else:
-        for level in LEVELS:
+        for level in EPS_LEVELS:
             x, rho = settle(lambda y: pencil.A_dot(y) + tau * y, x, k, level)
     # the LASSO may keep one more than k where two leave at the same ρ_ε, and no ρ_ε keeps k where all scores tie
     return keep_largest(x, k, np.abs(x) * pencil.B_roots), rho

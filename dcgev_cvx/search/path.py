@@ -14,7 +14,7 @@ from .._numerics.selection import parameter_for_count
 from ..algorithms import native_run, sparse_gev
 from ..certificates import renormalize, value
 from ..mm import MMResult, Status, Stop, expect_stop, minimize
-from ..penalties import card, log_scale
+from ..penalties import Penalty, card
 from ..pencils import Pencil, expect_pencil
 from ..programs import MACHINE_EPS, SparseGEV
 from ..solutions import checked_k
@@ -28,6 +28,7 @@ def path(
     points: int = 40,
     eps: float = MACHINE_EPS,
     x0: Any = None,
+    penalty: Penalty | None = None,
     stop: Stop | None = None,
     callback: Callable[[PathPoint], Any] | None = None,
 ) -> Path:
@@ -48,6 +49,8 @@ def path(
         ε of the penalty.
     x0 : array or None
         Where every run starts; None for the leading eigenvector.
+    penalty : Penalty or None
+        The penalty of `SparseGEV`; None for the paper's logarithm.
     stop : Stop or None
         When a run ends. The metric shift and the native engine are used.
     callback : callable or None
@@ -65,14 +68,16 @@ def path(
     >>> found.reached, found.missing
     ((2, 3, 5, 6), (4,))
     """
-    rule, top = expect_stop(stop), rho_max(pencil, x0, eps)
+    rule, top = expect_stop(stop), rho_max(pencil, x0, eps, penalty)
     count = as_whole(points, "points", high=10_000)
     grid = np.geomspace(top, 1e-4 * top, count) if 1e-4 * top > 0.0 else np.zeros(1)
     ordered = sorted(as_numbers(grid if rhos is None else rhos, "rhos"), reverse=True)
     listener, found = as_callback(callback, "callback"), list[PathPoint]()
     for rho in ordered:
         # every run starts at x0: at tiny ε zeros are absorbing, and from a sparser neighbour nothing would come back
-        result = sparse_gev(pencil, rho=rho, eps=eps, x0=x0, engine="native", shift="metric", stop=rule)
+        result = sparse_gev(
+            pencil, rho=rho, eps=eps, x0=x0, penalty=penalty, engine="native", shift="metric", stop=rule
+        )
         found.append(point_of(pencil, float(rho), result))
         if listener is not None and says_stop(listener(found[-1])):
             break
@@ -167,11 +172,14 @@ class Path:
         return "\n".join(lines)
 
 
-def rho_max(pencil: Pencil, x0: Vector | None = None, eps: float = MACHINE_EPS) -> float:
+def rho_max(
+    pencil: Pencil, x0: Vector | None = None, eps: float = MACHINE_EPS, penalty: Penalty | None = None
+) -> float:
     """The smallest ρ̃ at which the first MM step from x0 collapses to zero, metric shift (beyond the paper).
 
     x = 0 minimises the surrogate exactly when |cᵢ| ≤ ½ρ_ε wᵢ for every i, c = (A + τB)y: the
-    KKT rows at 0. So ρ_max = log(1 + 1/ε) · max 2|cᵢ|(|yᵢ| + ε), and at ρ̃ ≥ ρ_max the run is over.
+    KKT rows at 0. So ρ_max = log(1 + 1/ε) · max 2|cᵢ|(|yᵢ| + ε), and at ρ̃ ≥ ρ_max the run is over. With another
+    penalty it is the largest 2|cᵢ| over the slope at ρ̃ = 1; entries that no price makes collapse are left out.
 
     Parameters
     ----------
@@ -181,6 +189,8 @@ def rho_max(pencil: Pencil, x0: Vector | None = None, eps: float = MACHINE_EPS) 
         The start, in Ω; None for the leading eigenvector. From another start the number is another one.
     eps : float
         ε of the penalty.
+    penalty : Penalty or None
+        As in `path`.
 
     Returns
     -------
@@ -195,16 +205,19 @@ def rho_max(pencil: Pencil, x0: Vector | None = None, eps: float = MACHINE_EPS) 
     >>> round(top, 3), dc_pca(pencil, rho=0.99 * top).status.name, dc_pca(pencil, rho=1.01 * top).status.name
     (50.016, 'SMALL_STEP', 'COLLAPSED')
     """
-    program = SparseGEV(pencil, 0.0, eps, shift="metric")
+    program = SparseGEV(pencil, 1.0, eps, shift="metric", penalty=penalty)
     y = program.start(x0)
-    scale = log_scale(program.eps)  # near 1/ε for a large ε, so that scale·ε is a number
-    return float(np.max(2.0 * np.abs(program.linear(y)) * (scale * np.abs(y) + scale * program.eps)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = 2.0 * np.abs(program.linear(y)) / program.slopes(y)
+    # not where the slope is 0, or where the price would make the slope at 0 overflow
+    possible = needed <= 1e300 / (pencil.n * max(1.0, float(program.slopes(np.zeros(1))[0])))
+    return float(np.max(needed[possible], initial=0.0))
 
 
-def on_path(pencil: Pencil, k: int) -> bool:
+def on_path(pencil: Pencil, k: int, penalty: Penalty | None = None) -> bool:
     """Does some ρ̃ take Algorithm 1 (metric shift, from the leading eigenvector) to cardinality k? By bisection."""
     k = checked_k(k, expect_pencil(pencil).n)
-    program = SparseGEV(pencil, 0.0, shift="metric")
+    program = SparseGEV(pencil, 0.0, shift="metric", penalty=penalty)
     left = 3000
 
     def count(rho: float) -> int | None:
@@ -221,4 +234,4 @@ def on_path(pencil: Pencil, k: int) -> bool:
         finished = run.status is not Status.OUT_OF_ITERATIONS
         return None if left < 1 or (card(run.x) == k and not finished) else card(run.x)
 
-    return parameter_for_count(count, k, 0.0, rho_max(pencil), tries=24, width=0.0) is not None
+    return parameter_for_count(count, k, 0.0, rho_max(pencil, penalty=penalty), tries=24, width=0.0) is not None

@@ -28,26 +28,32 @@ from .._numerics.checks import Index, Vector, as_flag, as_generator, one_of, sho
 from .._numerics.threads import one_thread
 from ..certificates import on_support
 from ..errors import InvalidParameter
+from ..penalties import Penalty, as_penalty
 from ..pencils import Pencil, expect_pencil
+from ..programs import MACHINE_EPS
 from ..solutions import Solution, checked_k
-from .exchange import support_values, tables_of
+from .exchange import tables_of, values_on_supports
 from .matching_program import matched_solution
 from .path import on_path
-from .starts import Plan, best_variable, in_units, size_of, spread
+from .starts import Plan, best_variable, in_units, size_of, spread_over_ties
 from .support_search import SupportSearch
 from .working_set import working_set
 
-Effort: TypeAlias = Literal["quick", "normal", "high"]
+SearchEffort: TypeAlias = Literal["quick", "normal", "high"]
 
 
-class Limits(NamedTuple):
+class EffortLimits(NamedTuple):
     """What an effort may spend: multiplications in all, and rounds of restarts without a better support."""
 
     work: float
     patience: int
 
 
-EFFORTS: dict[Effort, Limits] = {"quick": Limits(2e8, 2), "normal": Limits(2e9, 4), "high": Limits(4e10, 20)}
+EFFORTS: dict[SearchEffort, EffortLimits] = {
+    "quick": EffortLimits(2e8, 2),
+    "normal": EffortLimits(2e9, 4),
+    "high": EffortLimits(4e10, 20),
+}
 """About 0.2 s, 1 s and 40 s at most, and far less on small problems, where patience ends the search."""
 
 
@@ -55,9 +61,10 @@ def solve(
     pencil: Pencil,
     k: int | Sequence[int],
     *,
-    effort: Effort = "normal",
+    effort: SearchEffort = "normal",
     random_state: int | np.random.Generator = 0,
     check_path: bool | None = None,
+    penalty: Penalty | None = None,
 ) -> Solution:
     """A k-sparse generalized eigenvector of a large value xᵀAx/xᵀBx.
 
@@ -82,6 +89,10 @@ def solve(
     check_path : bool or None
         Ask whether some ρ̃ takes Algorithm 1 from the leading eigenvector to this k (`on_path`); None for n ≤ 60 and
         a single k.
+    penalty : Penalty or None
+        The penalty of the program that the answer names, and of `on_path`; None for the paper's logarithm. The search
+        is for a support of the largest value and does not depend on it. Where no program of this penalty has a
+        stationary point on the support, as is common for ℓ1, rho and eps are NaN and the certificate is None.
 
     Returns
     -------
@@ -105,15 +116,17 @@ def solve(
     if (screened := working_set(pencil, total)) is not None:
         part = solve(screened.pencil, k, effort=effort, random_state=random_state, check_path=False)
         whole = screened.embed(part, prove=True)
-        return matched_solution(pencil, whole.x, whole.method, begin)
+        return matched_solution(pencil, whole.x, whole.method, begin, penalty)
+    if penalty is not None:
+        penalty = as_penalty(penalty, MACHINE_EPS)
     unit, length, _ = in_units(pencil)
     with one_thread:
         support, method = best_support(unit, plan, effort, as_generator(random_state))
         x = on_support(unit, support)
-        x = spread(unit, x, total) if len(plan) == 1 else x
-        found = matched_solution(pencil, length * x, method, begin)
+        x = spread_over_ties(unit, x, total) if len(plan) == 1 else x
+        found = matched_solution(pencil, length * x, method, begin, penalty)
     asked = pencil.n <= 60 and len(plan) == 1 if check_path is None else as_flag(check_path, "check_path")
-    return replace(found, on_path=on_path(unit, total)) if asked else found
+    return replace(found, on_path=on_path(unit if penalty is None else pencil, total, penalty)) if asked else found
 
 
 def constructed(pencil: Pencil, k: int | Sequence[int]) -> Vector:
@@ -136,7 +149,7 @@ def checked_plan(pencil: Pencil, k: Any) -> Plan:
     return tuple((rows, checked_k(size, len(rows))) for rows, size in zip(pencil.views, k, strict=True))
 
 
-def best_support(pencil: Pencil, plan: Plan, effort: Effort, generator: np.random.Generator) -> tuple[Index, str]:
+def best_support(pencil: Pencil, plan: Plan, effort: SearchEffort, generator: np.random.Generator) -> tuple[Index, str]:
     """The best support that the effort finds for a pencil of ordinary size, and what was done, in words."""
     k, count = size_of(plan), math.prod(math.comb(len(rows), k) for rows, k in plan)
     if k == 1 or count == 1:
@@ -157,7 +170,7 @@ def best_of_all(pencil: Pencil, plan: Plan) -> Index:
     parts = product(*(combinations(rows.tolist(), k) for rows, k in plan))
     best, top = np.empty(0, dtype=np.intp), -math.inf
     for supports in tables_of((sum(part, ()) for part in parts), size_of(plan)):
-        values = support_values(pencil, supports)
+        values = values_on_supports(pencil, supports)
         at = int(np.argmax(values))
         if values[at] > top:
             best, top = supports[at], float(values[at])

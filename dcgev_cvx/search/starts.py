@@ -118,12 +118,12 @@ def best_variable(pencil: Pencil) -> Index:
 
 
 def best_pair(pencil: Pencil) -> Index:
-    """The pair with the largest value; beyond 1500 variables the best pair with the best variable.
+    """The pair with the largest value; for A = CᵀC, or beyond 1500 variables, the best pair with the best variable.
 
     In CCA, where the diagonal of A is zero, nothing less than a pair has a value.
     """
     first = best_variable(pencil)
-    if pencil.n > 1500:
+    if pencil.A_terms or pencil.n > 1500:
         return np.sort(np.append(first, largest_first(entry_values(pencil, first), 1)))
     (A, B), a, b = pencil.dense(), pencil.A_diagonal, pencil.B_diagonal
     pairs = pair_value(a[:, None], b[:, None], A, B, a, b)
@@ -138,7 +138,7 @@ def entry_values(pencil: Pencil, support: Index) -> Vector:
     return found
 
 
-def spread(pencil: Pencil, x: Vector, k: int) -> Vector:
+def spread_over_ties(pencil: Pencil, x: Vector, k: int) -> Vector:
     """x with k nonzeros where its eigenvalue is shared by other variables, so that more of them cost nothing."""
     missing = k - int(np.count_nonzero(x))
     if missing <= 0:

@@ -40,33 +40,6 @@ def test_a_component_is_sought_in_what_the_one_before_left_and_told_in_words():
         components_by_penalty(Pencil(np.diag([4.0, 0.5])), 2, 60.0, "projection")
 
 
-def test_the_search_for_a_component_is_given_the_effort_and_the_state(monkeypatch):
-    asked = []
-
-    def find(pencil, k, **given):
-        asked.append((k, given))
-        return standin.solve(pencil, k)
-
-    monkeypatch.setattr("dcgev_cvx.search.components.solve", find)
-    components(datasets.pitprops(), [2, 1], effort="quick", random_state=3)
-    assert asked == [(k, {"effort": "quick", "random_state": 3, "check_path": False}) for k in (2, 1)]
-    asked.clear()
-    components(datasets.pitprops(), [2])
-    assert asked == [(2, {"effort": "normal", "random_state": 0, "check_path": False})]
-
-
-def test_the_working_set_is_that_of_the_largest_component(monkeypatch):
-    asked = []
-    monkeypatch.setattr("dcgev_cvx.search.components.working_set", lambda pencil, k: asked.append(k))
-    components(Pencil(np.diag([4.0, 3.0, 2.0, 1.0])), [1, 3, 2], deflation="projection")
-    assert asked == [3]
-
-
-def test_nothing_is_left_of_nothing():
-    with pytest.raises(InvalidParameter, match="Nothing is left of A after 1 component"):
-        components(Pencil(np.zeros((2, 2))), [1, 1])
-
-
 def test_orthogonalized_hotelling_removes_what_is_new_only(exhaustive):
     pencil = random_pencil(3)
     found = components(pencil, [3, 3, 3])
@@ -183,14 +156,3 @@ def test_bad_input(exhaustive):
         components(pencil, [2, 14])
     with pytest.raises(InvalidParameter, match=r"Nothing is left of A after 1 component"):
         components(Pencil(np.outer([1.0, 2.0, 0.0], [1.0, 2.0, 0.0])), [2, 2])
-
-
-@pytest.mark.parametrize(("left", "enough"), [(3e-14, False), (6e-14, True)])
-def test_what_is_left_is_told_from_rounding_at_a_hundred_units(left, enough):
-    """100·n·u = 4.4e-14 for two variables."""
-    pencil = Pencil(np.diag([1.0, left]))
-    if enough:
-        assert components(pencil, (1, 1)).solutions[1].support == (1,)
-    else:
-        with pytest.raises(InvalidParameter, match="Nothing is left of A after 1 component"):
-            components(pencil, (1, 1))

@@ -16,16 +16,6 @@ seeds = st.integers(0, 10_000)
 KINDS = ["hotelling", "orthogonalized-hotelling", "projection", "schur"]
 
 
-@pytest.mark.parametrize(("tilt", "new"), [(0.8, 0), (1.0, 0), (1.2, 1)])
-@pytest.mark.parametrize("n", [2, 5])
-def test_what_lies_in_the_span_but_for_rounding_drops_out(tilt, new, n):
-    """A thousand units for each of the n variables are rounding."""
-    w = np.eye(n)[0] + tilt * (1e3 * n * 2.0**-52) * np.eye(n)[1]
-    W = orthonormal(Pencil(np.eye(n)), w[:, None], np.eye(n)[:, :1])
-    assert W.shape == (n, new)
-    assert not new or W[:, 0] == pytest.approx(np.eye(n)[1], abs=1e-3)
-
-
 def whitened(pencil):
     A, B = pencil.dense()
     L = cholesky(B, lower=True)
@@ -166,31 +156,3 @@ def test_a_component_explains_nothing_by_the_units_of_the_pencil():
     for size in (0.9, 1.0):
         with pytest.raises(InvalidParameter, match="singular"):
             check_invertible(np.array([size, 5.0]) * 2.0**-13, pencil)
-
-
-@pytest.mark.parametrize(("size", "singular"), [(0.7, True), (1.3, False)])
-def test_a_component_of_a_matrix_explains_nothing_by_its_eigenvalue(size, singular):
-    pencil = Pencil(np.diag([1.0, size * 2.0 * 2.0**-52]))
-    if singular:
-        with pytest.raises(InvalidParameter, match="no Schur complement"):
-            deflate(pencil, np.array([0.0, 1.0]), "schur")
-    else:
-        assert deflate(pencil, np.array([0.0, 1.0]), "schur").A.tolist() == [[1.0, 0.0], [0.0, 0.0]]
-
-
-def test_one_earlier_component_counts_and_none_does_not():
-    pencil, rule = random_pencil(5), "orthogonalized-hotelling"
-    alone = deflate(pencil, np.ones(6), rule).A
-    assert np.array_equal(deflate(pencil, np.ones(6), rule, np.zeros((6, 0))).A, alone)
-    assert not np.allclose(deflate(pencil, np.ones(6), rule, np.eye(6)[:, :1]).A, alone, atol=1e-3)
-
-
-@pytest.mark.parametrize(("length", "singular"), [(1.9e-8, True), (2.3e-8, False)])
-def test_a_factor_explains_nothing_by_the_square_of_its_length(length, singular):
-    """‖CW‖² against n·u·max|A| = 4.4e-16, whose root is 2.1e-8."""
-    pencil = Pencil(Gram(np.diag([1.0, length])))
-    if singular:
-        with pytest.raises(InvalidParameter, match="no Schur complement"):
-            deflate(pencil, np.array([0.0, 1.0]), "schur")
-    else:
-        assert deflate(pencil, np.array([0.0, 1.0]), "schur").A_diagonal == pytest.approx([1.0, 0.0])

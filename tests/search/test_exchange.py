@@ -15,13 +15,13 @@ from dcgev_cvx.search import exchange
 from dcgev_cvx.search.exchange import (
     ExchangeSearch,
     exchange_gains,
-    leading,
+    leading_pairs,
     other_pairs,
     pair_exchanges,
     pair_value,
     pair_values,
-    support_values,
     tables_of,
+    values_on_supports,
 )
 
 PENCILS = {
@@ -40,7 +40,7 @@ def starts(n, k, count, seed=0):
 
 
 def gains_of(pencil, support):
-    return ExchangeSearch(pencil, len(support)).gains(support[None], *leading(pencil, support[None]))[0]
+    return ExchangeSearch(pencil, len(support)).gains(support[None], *leading_pairs(pencil, support[None]))[0]
 
 
 @pytest.mark.parametrize("metric", [True, False])
@@ -49,7 +49,7 @@ def test_gains_follow_the_formula(metric):
     pencil = conditioned(7, 7, 30.0) if metric else Pencil(conditioned(7, 7, 30.0).A)
     A, B = pencil.dense()
     supports = np.array([[0, 2, 5], [1, 3, 4]])
-    values, vectors = leading(pencil, supports)
+    values, vectors = leading_pairs(pencil, supports)
     found = exchange_gains(pencil, supports, vectors, values)
     for S, gains in zip(supports, found, strict=True):
         outside = np.setdiff1d(np.arange(7), S)
@@ -104,7 +104,7 @@ def test_pair_value_is_the_larger_root():
 def test_support_values_are_eigenvalues():
     pencil = conditioned(2, 8, 1e3)
     supports = np.array([[0, 3, 5], [1, 2, 7]])
-    for value, support in zip(support_values(pencil, supports), supports, strict=True):
+    for value, support in zip(values_on_supports(pencil, supports), supports, strict=True):
         assert value == pytest.approx(value_on(pencil, support), rel=1e-9)
 
 
@@ -126,7 +126,7 @@ def test_leading_pairs_of_several_supports_are_eigenpairs_of_unit_norm(kind):
     ]
     pencil = Pencil(A, pencil.B if kind == "matrix B" else None)
     supports = np.array([[0, 3, 5], [1, 2, 7], [4, 5, 6]])
-    values, vectors = leading(pencil, supports)
+    values, vectors = leading_pairs(pencil, supports)
     A, B = pencil.dense()
     for value, x, S in zip(values, vectors, supports, strict=True):
         AS, BS = A[np.ix_(S, S)], B[np.ix_(S, S)]
@@ -260,7 +260,7 @@ def test_large_supports_end_where_no_exchange_helps(metric):
 def test_exchanges_without_eigenvalue_problems_raise_the_value_too(name):
     pencil = PENCILS[name](0)
     for start in starts(pencil.n, 5, 6):
-        end, count = pair_exchanges(pencil, start, leading(pencil, start[None])[1][0], None)
+        end, count = pair_exchanges(pencil, start, leading_pairs(pencil, start[None])[1][0], None)
         assert count >= 1
         assert len(set(end.tolist())) == 5
         assert value_on(pencil, end) >= value_on(pencil, start) * (1.0 - 1e-9)

@@ -1,94 +1,15 @@
 """A program with a stationary point on a given support."""
 
-from time import perf_counter
-
 import numpy as np
 import pytest
 import referee
 from families import factor
 
-from dcgev_cvx import Pencil, solve
+from dcgev_cvx import InvalidParameter, Pencil, solve
+from dcgev_cvx.penalties import MCP, SCAD, L1Penalty, LogPenalty, LqPenalty
 from dcgev_cvx.programs import MACHINE_EPS
 from dcgev_cvx.search import matching_program
 from dcgev_cvx.search.starts import in_units
-
-
-def newton_steps(A, B, x, mu, rho_eps):
-    """Newton's method written out: the residuals on the way, and the last x."""
-    residuals, n, signs = [], len(x), np.sign(x)
-    while True:
-        F = np.append(2.0 * mu * B @ x - 2.0 * A @ x + rho_eps * signs / (np.abs(x) + MACHINE_EPS), x @ B @ x - 1.0)
-        residuals.append(F)
-        if np.max(np.abs(F[:n])) <= 1e-10 * np.max(np.abs(2.0 * mu * B @ x)):
-            return residuals, x / np.sqrt(x @ B @ x)
-        bent = 2.0 * (mu * B - A) - np.diag(rho_eps / (np.abs(x) + MACHINE_EPS) ** 2)
-        move = np.linalg.solve(np.block([[bent, 2.0 * (B @ x)[:, None]], [2.0 * (B @ x), np.zeros(1)]]), F)
-        x, mu = x - move[:n], mu - move[n]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_newton_makes_the_steps_of_newton(seed, monkeypatch):
-    A, B = referee.random_pencil(seed, 5, cond=10.0)
-    pencil = Pencil(A, B)
-    x0, mu = pencil.leading_vector, pencil.lambda_max
-    rho_eps = 0.1 * mu * float(np.min(pencil.B_diagonal * x0**2))
-    residuals, x = newton_steps(A, B, x0, mu, rho_eps)
-    seen, solve_system = [], matching_program.dsysv
-    monkeypatch.setattr(
-        matching_program, "dsysv", lambda J, F, lower: seen.append(F.copy()) or solve_system(J, F, lower=lower)
-    )
-    assert matching_program.newton(pencil, x0, mu, rho_eps) == pytest.approx(x, rel=1e-10)
-    assert len(seen) == len(residuals) - 1 > 1
-    for found, expected in zip(seen, residuals, strict=False):
-        assert found == pytest.approx(expected * [1.0, 1.0, 1.0, 1.0, 1.0, mu], rel=1e-5, abs=1e-9 * mu)
-
-
-def test_newton_gives_up_after_twelve_steps_or_a_singular_system(monkeypatch):
-    A, B = referee.random_pencil(1, 5, cond=10.0)
-    calls = []
-    for info, steps in ((0, 12), (1, 1)):
-        calls.clear()
-        monkeypatch.setattr(
-            matching_program, "dsysv", lambda J, F, lower, info=info: calls.append(1) or (J, F, np.zeros(6), info)
-        )
-        pencil = Pencil(A, B)
-        assert matching_program.newton(pencil, pencil.leading_vector, pencil.lambda_max, 0.01) is None
-        assert len(calls) == steps
-
-
-def test_newton_returns_a_vector_of_unit_length():
-    assert matching_program.newton(Pencil(np.diag([3.0, 1.0])), np.array([2.0, 0.0]), 3.0, 0.0).tolist() == [1.0, 0.0]
-
-
-@pytest.mark.parametrize("failures", [0, 3, 11, 12])
-def test_the_penalty_is_divided_by_eight_up_to_twelve_times(failures, monkeypatch):
-    pencil, tried = Pencil(np.diag([3.0, 2.0]), np.diag([1.0, 0.5])), []
-
-    def newton(given, x0, mu, rho_eps):
-        tried.append((mu, rho_eps))
-        return None if len(tried) <= failures else 2.0 * x0
-
-    monkeypatch.setattr(matching_program, "newton", newton)
-    x0 = np.array([0.5, 1.0])
-    mu, first = 0.75 + 2.0, 0.2 * 2.75 * 0.25
-    x, rho_eps = matching_program.stationary_near(pencil, x0)
-    assert tried == [(mu, pytest.approx(first / 8.0**j, rel=1e-12)) for j in range(min(failures + 1, 12))]
-    assert x.tolist() == ([1.0, 2.0] if failures < 12 else [0.5, 1.0])
-    assert rho_eps == (pytest.approx(first / 8.0**failures, rel=1e-12) if failures < 12 else 0.0)
-
-
-@pytest.mark.parametrize(("n", "called"), [(400, True), (401, False)])
-def test_newton_is_used_for_up_to_four_hundred_variables(n, called, monkeypatch):
-    calls = []
-    monkeypatch.setattr(matching_program, "stationary_near", lambda part, x0: calls.append(part.n) or (x0, 0.0))
-    matching_program.matching_program(Pencil(np.eye(n)), np.ones(n) / np.sqrt(n))
-    assert calls == [n] * called
-
-
-def test_the_time_is_taken_from_the_beginning():
-    found = matching_program.matched_solution(Pencil(np.eye(2)), np.array([1.0, 0.0]), "given", perf_counter() - 100.0)
-    assert 100.0 <= found.seconds < 105.0
-    assert (found.eps, found.method) == (MACHINE_EPS, "given")
 
 
 @pytest.mark.parametrize("size", [0.0, -1.0])
@@ -164,15 +85,6 @@ def test_newton_converges_from_the_eigenvector_at_the_first_penalty():
     assert x @ B @ x == pytest.approx(1.0, rel=1e-12)
 
 
-def test_without_a_penalty_from_newton_a_ten_millionth_of_the_smallest_loading_is_taken(monkeypatch):
-    pencil = Pencil(np.array([[3.0, 1.0], [1.0, 1.0]]), np.diag([1.0, 2.0]))
-    x = pencil.leading_vector
-    monkeypatch.setattr(matching_program, "stationary_near", lambda part, x0: (x0, 0.0))
-    program, certificate = matching_program.matching_program(pencil, x)
-    assert program.rho_eps == pytest.approx(1e-7 * pencil.lambda_max * np.min(pencil.B_diagonal * x**2), rel=1e-6)
-    assert certificate.passes()
-
-
 def test_newton_returns_nothing_or_a_point_with_the_signs_of_the_start():
     signs = []
     for seed in range(10):
@@ -198,8 +110,20 @@ def test_newton_does_not_depend_on_the_unit_of_A():
         )
 
 
-@pytest.mark.parametrize(("small", "returned"), [(1.4e-10, True), (1.6e-10, False)])
-def test_newton_ends_at_a_ten_billionth_of_the_pull_of_the_constraint(small, returned):
-    """The residual is 4x₂ beside 2μx₁ = 6; without a penalty a step would make x₂ zero."""
-    x = matching_program.newton(Pencil(np.diag([3.0, 1.0])), np.array([1.0, small]), 3.0, 0.0)
-    assert (x is not None and x.tolist() == [1.0, small]) == returned
+@pytest.mark.parametrize("penalty", [None, LogPenalty(), MCP(), MCP(0.2), SCAD(), LqPenalty(), L1Penalty()])
+def test_the_program_of_an_answer_has_the_penalty_that_was_asked_for(penalty, pitprops):
+    found, plain = solve(pitprops, 6, penalty=penalty), solve(pitprops, 6)
+    assert (found.support, found.value) == (plain.support, plain.value)
+    assert (found.certificate is None) == np.isnan(found.rho)
+    if found.certificate is not None:
+        assert found.certificate.passes()
+        assert found.rho > 0.0
+    if penalty in (None, LogPenalty()):
+        assert found.rho == pytest.approx(plain.rho)
+    elif penalty in (MCP(), LqPenalty()):
+        assert found.rho != pytest.approx(plain.rho)
+
+
+def test_what_is_no_penalty_raises(pitprops):
+    with pytest.raises(InvalidParameter, match="penalty must be LogPenalty"):
+        solve(pitprops, 3, penalty="log")

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from families import cca, pca
 
-from dcgev_cvx import InvalidParameter, Pencil, Status, datasets, path, rho_max, solve, sparse_gev
+from dcgev_cvx import InvalidParameter, Pencil, datasets, path, rho_max, solve, sparse_gev
+from dcgev_cvx.penalties import MCP, SCAD, L1Penalty, LogPenalty, LqPenalty
 from dcgev_cvx.search.path import Path, PathPoint, on_path
 
 MODULE = sys.modules["dcgev_cvx.search.path"]  # the name is also that of a function
@@ -38,50 +39,6 @@ def test_the_value_of_a_point_is_that_of_its_support_and_none_after_a_collapse()
     point = MODULE.point_of(pencil, 5.0, SimpleNamespace(x=x, support=(0, 1)))
     assert (point.rho, point.k, point.value) == (5.0, 2, pytest.approx(3.0))
     assert np.isnan(MODULE.point_of(pencil, 5.0, SimpleNamespace(x=0.0 * x, support=())).value)
-
-
-def asked_by_on_path(monkeypatch, k):
-    """The count that is bisected, and what else the bisection is given."""
-    asked = {}
-    monkeypatch.setattr(
-        MODULE, "parameter_for_count", lambda count, *given, **limits: asked.update(count=count, given=given, **limits)
-    )
-    pencil = Pencil(np.diag([4.0, 3.0, 2.0, 1.0]))
-    assert on_path(pencil, k) is False
-    assert asked["given"] == (k, 0.0, rho_max(pencil))
-    assert (asked["tries"], asked["width"]) == (24, 0.0)
-    return asked["count"]
-
-
-def test_a_run_of_on_path_ends_below_k_nonzeros(monkeypatch):
-    count, asked = asked_by_on_path(monkeypatch, 2), []
-    run = SimpleNamespace(x=np.array([1.0, 1.0, 1.0, 0.0]))
-    monkeypatch.setattr(MODULE, "native_run", lambda program, **given: asked.append((program.rho, given)) or run)
-    assert count(0.5) == 3
-    ((rho, given),) = asked
-    assert (rho, given["stop"].max_iter, given["stop"].step) == (0.5, 300, 1e-8)
-    ends = [given["callback"](SimpleNamespace(x=np.eye(4)[:m].sum(axis=0))) for m in (1, 2, 3)]
-    assert ends == [True, False, False]
-
-
-@pytest.mark.parametrize(
-    ("steps", "nonzeros", "status", "answer"),
-    [
-        (2999, 2, Status.SMALL_STEP, 2),
-        (2999, 3, Status.SMALL_STEP, 3),
-        (2999, 3, Status.OUT_OF_ITERATIONS, 3),
-        (2999, 2, Status.OUT_OF_ITERATIONS, None),
-        (3000, 2, Status.SMALL_STEP, None),
-    ],
-)
-def test_a_run_that_has_not_ended_says_nothing_of_k(steps, nonzeros, status, answer, monkeypatch):
-    count = asked_by_on_path(monkeypatch, 2)
-    monkeypatch.setattr(MODULE, "native_run", lambda program, **_: SimpleNamespace(x=np.array([1.0, 1.0, 0.0, 0.0])))
-    end = SimpleNamespace(x=np.eye(4)[:nonzeros].sum(axis=0), n_iter=steps, status=status)
-    shrinks = []
-    monkeypatch.setattr(MODULE, "minimize", lambda *_, stop, shrink: shrinks.append(shrink) or end)
-    assert count(0.5) == answer
-    assert shrinks == [True]
 
 
 @pytest.mark.parametrize("eps", [1.0, 1e-3, 2.2e-16])
@@ -123,26 +80,13 @@ def test_on_path(pitprops):
     assert not on_path(pitprops, 4)
 
 
+@pytest.mark.slow
 def test_passing_k_is_not_being_on_the_path():
     """A run that has k nonzeros only on its way to collapse does not put k on the path."""
     rng = np.random.default_rng(0)
     A = rng.standard_normal((8, 8))
     M = rng.standard_normal((20, 8))
     assert solve(Pencil(A + A.T, M.T @ M / 20), 1).on_path is False
-
-
-def test_the_runs_of_on_path_share_one_budget(monkeypatch):
-    limits = []
-
-    def spent(program, step, *, stop, shrink):
-        limits.append(stop.max_iter)
-        return SimpleNamespace(x=np.ones(4), n_iter=1600, status=Status.SMALL_STEP)
-
-    monkeypatch.setattr(MODULE, "minimize", spent)
-    two = SimpleNamespace(x=np.array([1.0, 1.0, 0.0, 0.0]))
-    monkeypatch.setattr(MODULE, "native_run", lambda program, **_: two)
-    assert not on_path(Pencil(np.diag([4.0, 3.0, 2.0, 1.0])), 2)
-    assert limits == [3000, 1400]
 
 
 def test_missing_lists_what_lies_between_the_smallest_and_the_largest():
@@ -156,6 +100,22 @@ def test_the_best_point_of_a_cardinality_has_the_largest_value():
     assert Path(datasets.pitprops(), points).best(2).value == 3.0
 
 
-def test_a_grid_that_ends_below_the_smallest_number_is_zero(monkeypatch):
-    monkeypatch.setattr(MODULE, "rho_max", lambda *_: 2e-320)
-    assert [point.rho for point in path(Pencil(np.diag([4.0, 3.0]))).points] == [0.0]
+PENALTIES = [LogPenalty(), MCP(), SCAD(), LqPenalty(), L1Penalty()]
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: type(penalty).__name__)
+def test_a_path_runs_with_any_penalty(penalty, pitprops):
+    found = path(pitprops, points=6, penalty=penalty)
+    for point in found.points:
+        assert point.result.program.penalty == penalty
+        assert point.result.certificate.passes()
+    assert found.points[0].k <= found.points[-1].k == 13
+
+
+@pytest.mark.parametrize("penalty", [LogPenalty(), LqPenalty(), L1Penalty()])
+def test_at_rho_max_the_first_step_collapses_with_any_penalty_of_positive_slope(penalty, pitprops):
+    top = rho_max(pitprops, penalty=penalty)
+    above, below = (path(pitprops, [share * top], penalty=penalty).points[0] for share in (1.001, 0.9))
+    assert above.k == 0
+    assert below.result.history[1].x.any()
+    assert rho_max(pitprops, penalty=LogPenalty()) == pytest.approx(rho_max(pitprops))

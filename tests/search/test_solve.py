@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dcgev_cvx import Gram, InvalidParameter, Pencil, cca_pencil, solve
 from dcgev_cvx.search import solve as solve_module
-from dcgev_cvx.search.exchange import ExchangeSearch, support_values
+from dcgev_cvx.search.exchange import ExchangeSearch, values_on_supports
 from dcgev_cvx.search.solve import EFFORTS
 
 PITPROPS_BEST = [
@@ -175,19 +175,17 @@ def test_shared_eigenvalues_give_k_nonzeros():
         assert found.value == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     "make",
     [
-        lambda seed: Pencil(factor(seed)),
-        lambda seed: Pencil(factor(seed, 30, 90).toarray()),
-        lambda seed: cca(seed, h=35, m=200),
-        few_samples,
-        lambda seed: pca(seed, n=20),
+        lambda: Pencil(factor(0, 30, 90)),
+        lambda: cca(0, h=15, m=200),
+        pytest.param(lambda: few_samples(0), marks=pytest.mark.slow),
+        lambda: pca(0, n=20),
     ],
 )
-def test_efforts_are_nested(make, seed):
-    pencil = make(seed)
+def test_efforts_are_nested(make):
+    pencil = make()
     quick, normal, high = (solve(pencil, 8, effort=e, check_path=False).value for e in ("quick", "normal", "high"))
     assert quick <= normal * (1 + 1e-12)
     assert normal <= high * (1 + 1e-12)
@@ -199,7 +197,7 @@ def test_the_search_alone_is_good(make, k, monkeypatch):
     """Without looking at every support: exact on these, and never above the optimum."""
     monkeypatch.setattr(solve_module, "best_of_all", lambda *_: pytest.fail("all supports"))
     monkeypatch.setitem(EFFORTS, "normal", EFFORTS["normal"]._replace(work=1e6))
-    for seed in range(4):
+    for seed in range(2):
         pencil = make(seed)
         best, _ = referee.best_subset(*pencil.dense(), k)
         found = solve(pencil, k, check_path=False).value
@@ -215,12 +213,12 @@ def test_ill_conditioned_problems_are_enumerated(seed):
         )
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1])
 def test_with_few_samples_the_largest_value_is_sought_and_a_large_ridge_finds_what_was_planted(seed):
     """With a small ridge other variables correlate more on these samples than the ten that share the factor."""
     planted = (*range(5), *range(100, 105))
     small, large = few_samples(seed, ridge=0.1), few_samples(seed, ridge=5.0)
-    assert solve(small, 10).value > support_values(small, np.array([planted]))[0]
+    assert solve(small, 10).value > values_on_supports(small, np.array([planted]))[0]
     assert solve(large, 10).support == planted
 
 
@@ -272,6 +270,7 @@ def test_the_search_alone_is_exact_in_an_ill_conditioned_metric(seed, cond, monk
         assert solve(pencil, k, check_path=False).value == pytest.approx(best, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_lone_optimum_in_an_ill_conditioned_metric_is_found():
     """Six of 17 variables, cond(B) = 1e8: the second best top is worth a third of the best, and easier to come to."""
     rng = np.random.default_rng(17020)
@@ -313,7 +312,7 @@ def test_supports_that_exchanges_from_few_starts_miss(n, sign, support):
     M = np.random.default_rng(1).standard_normal((n - 10 * sign, n))
     pencil = Pencil(M + M.T if sign == 0 else sign * M.T @ M)
     found = solve(pencil, len(support))
-    assert found.value >= support_values(pencil, np.array([support]))[0] * (1.0 - 1e-9 * np.sign(found.value))
+    assert found.value >= values_on_supports(pencil, np.array([support]))[0] * (1.0 - 1e-9 * np.sign(found.value))
 
 
 def test_the_leading_eigenvector_is_not_the_only_start_on_a_large_factor():
@@ -353,7 +352,7 @@ def test_known_covariances_with_equal_eigenvalues_are_solved(name):
     assert solve(pencil, 9, check_path=False).value == pytest.approx(0.8, rel=1e-9)
 
 
-def wide(seed, n=700, m=40):
+def wide(seed, n=300, m=40):
     """A correlation matrix of groups of six related variables among unrelated ones, in factor form."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((m, n))
@@ -363,7 +362,7 @@ def wide(seed, n=700, m=40):
     return Pencil(Gram(X / np.linalg.norm(X, axis=0)))
 
 
-@pytest.mark.parametrize("seed", range(100, 104))
+@pytest.mark.parametrize("seed", [100, 101])
 def test_small_groups_in_wide_standardised_data_are_found(seed):
     """Not below exchanges from the k largest entries of every column of A."""
     pencil = wide(seed)
@@ -383,7 +382,7 @@ def test_views_are_solved_exactly(seed, h, ks):
         for left in itertools.combinations(range(h), ks[0])
         for right in itertools.combinations(range(h), ks[1])
     ]
-    best = float(np.max(support_values(pencil, np.array(table))))
+    best = float(np.max(values_on_supports(pencil, np.array(table))))
     found = solve(pencil, ks)
     assert found.value == pytest.approx(best, rel=1e-9)
     assert (sum(i < h for i in found.support), sum(i >= h for i in found.support)) == ks

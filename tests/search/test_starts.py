@@ -18,7 +18,7 @@ from dcgev_cvx.search.starts import (
     forward_selection,
     highest,
     scaled_columns,
-    spread,
+    spread_over_ties,
 )
 
 
@@ -132,7 +132,7 @@ def test_forward_selection_and_spread_do_not_overflow(scale):
     root = np.sqrt(scale)
     assert np.array_equal(forward_selection(pencil, 4), forward_selection(plain, 4))
     flat = Pencil(scale * np.eye(4), scale * np.eye(4))
-    assert np.count_nonzero(spread(flat, np.array([1.0, 0.0, 0.0, 0.0]) / root, 3)) == 3
+    assert np.count_nonzero(spread_over_ties(flat, np.array([1.0, 0.0, 0.0, 0.0]) / root, 3)) == 3
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -158,13 +158,13 @@ def test_the_highest_scores_of_each_group():
 def test_spread_adds_variables_of_the_same_eigenvalue_in_the_units_of_the_metric(scale):
     metric = scale * np.diag([1.0, 4.0, 100.0, 1.0])
     pencil = Pencil(2.0 * metric - scale * np.diag([0.0, 0.0, 0.0, 1.0]), metric)
-    x = spread(pencil, np.array([1.0, 0.0, 0.0, 0.0]) / np.sqrt(scale), 3)
+    x = spread_over_ties(pencil, np.array([1.0, 0.0, 0.0, 0.0]) / np.sqrt(scale), 3)
     sizes = np.abs(x) * pencil.B_roots
     assert np.flatnonzero(x).tolist() == [0, 1, 2]
     assert sizes[1] == pytest.approx(sizes[2], rel=1e-12)
     assert sizes[1] == pytest.approx(10.0 * sizes[0], rel=1e-12)
     assert pencil.B_norm(x) == pytest.approx(1.0, rel=1e-12)
-    assert np.count_nonzero(spread(pencil, np.array([1.0, 0.0, 0.0, 0.0]) / np.sqrt(scale), 4)) == 1
+    assert np.count_nonzero(spread_over_ties(pencil, np.array([1.0, 0.0, 0.0, 0.0]) / np.sqrt(scale), 4)) == 1
 
 
 @pytest.mark.parametrize("factored", [True, False])
@@ -187,6 +187,6 @@ def test_the_best_variable_where_every_ratio_is_zero_is_the_first():
 
 def test_spread_adds_one_variable_and_leaves_a_full_support_as_it_is():
     flat, x = Pencil(np.eye(4)), np.array([0.6, 0.8, 0.0, 0.0])
-    assert np.count_nonzero(spread(flat, x, 3)) == 3
-    assert spread(flat, x, 2) is x
-    assert np.count_nonzero(spread(Pencil(np.zeros((3, 3))), np.eye(3)[0], 2)) == 2
+    assert np.count_nonzero(spread_over_ties(flat, x, 3)) == 3
+    assert spread_over_ties(flat, x, 2) is x
+    assert np.count_nonzero(spread_over_ties(Pencil(np.zeros((3, 3))), np.eye(3)[0], 2)) == 2
