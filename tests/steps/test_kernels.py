@@ -37,7 +37,7 @@ def test_the_kernel_is_bounded():
     assert np.all(np.isfinite(z))
 
 
-@pytest.mark.parametrize("k", range(1, 12))
+@pytest.mark.parametrize("k", [1, 4, 11])
 def test_a_slope_for_every_cardinality(k):
     """lasso_for_k leaves exactly k coordinates, and its z is the LASSO's minimiser at the slope it returns."""
     B, c, _, square = lasso(k)
