@@ -51,8 +51,8 @@ def exact_root(square: Fraction) -> Fraction:
     return Fraction(math.isqrt(int(square * 4**200)), 2**200)
 
 
-def require(condition: Any, reason: str) -> None:
-    """Refuse the proof unless a condition holds."""
+def refuse_unless(condition: Any, reason: str) -> None:
+    """Refuse a proof where a condition does not hold."""
     if not condition:
         raise Refused(reason)
 
@@ -62,24 +62,24 @@ class ProofFile:
 
     def __init__(self, path: str, matrices: Any, rational: bool) -> None:
         body, _, end = Path(path).read_bytes().rpartition(b"\nend ")
-        require(body.startswith(b"dcgev-proof 1\n"), "it is not a proof file, or it ends early")
-        require(hashlib.sha256(body + b"\n").hexdigest().encode() == end.strip(), "damaged: the checksum differs")
+        refuse_unless(body.startswith(b"dcgev-proof 1\n"), "it is not a proof file, or it ends early")
+        refuse_unless(hashlib.sha256(body + b"\n").hexdigest().encode() == end.strip(), "damaged: the checksum differs")
         self.lines = body.decode("ascii", "replace").split("\n")[:0:-1]
         self.rational, self.number = rational, fractions if rational else np.asarray
         (self.n,), digests = self.line("n", int), {name: self.line(name, str)[0] for name in "AB"}
-        require(0 < self.n <= (40 if rational else 10**5), f"n = {self.n} is out of range")
+        refuse_unless(0 < self.n <= (40 if rational else 10**5), f"n = {self.n} is out of range")
         self.counts, self.labels = self.line("counts", int), self.line("labels", int)
         sizes, n = np.bincount(self.labels, minlength=len(self.counts)), self.n
         fits = len(self.labels) == n and len(sizes) == len(self.counts) and np.all(self.counts <= sizes)
-        require(fits and np.all(self.counts > 0), "counts and labels do not fit")
+        refuse_unless(fits and np.all(self.counts > 0), "counts and labels do not fit")
         support, x = self.positions(self.line("support", int)), fractions(self.line("x"))
         (self.value,), (self.bound,) = self.line("value"), self.line("bound")
         A, B = (self.matrix(name, digests[name], matrices) for name in "AB")
-        require(rational or not A.any() or 1e-250 < np.max(abs(A)) < 1e250, "A is out of range: use --rational")
+        refuse_unless(rational or not A.any() or 1e-250 < np.max(abs(A)) < 1e250, "A is out of range: use --rational")
         xAx, xBx = (x @ fractions(M[np.ix_(support, support)]) @ x for M in (A, B))
-        require(np.all(self.left(support) >= 0), "the support has more members than the counts allow")
-        require(xBx > 0 and Fraction(self.value) * xBx <= xAx, "the vector does not attain the value")
-        require(self.value <= self.bound < math.inf, "the value exceeds the bound, or there is no bound")
+        refuse_unless(np.all(self.left(support) >= 0), "the support has more members than the counts allow")
+        refuse_unless(xBx > 0 and Fraction(self.value) * xBx <= xAx, "the vector does not attain the value")
+        refuse_unless(self.value <= self.bound < math.inf, "the value exceeds the bound, or there is no bound")
         self.p = np.exp2(-np.round(0.5 * np.log2(np.diag(B))))  # units of the variables
         self.A, self.B, self.level, self.duals = self.number(A), self.number(B), self.number(self.bound), [None]
         while self.ahead() == "dual":
@@ -91,26 +91,28 @@ class ProofFile:
 
     def line(self, name: str, kind: Any = float) -> Any:
         """What follows a name on the next line."""
-        require(self.ahead() == name, f"'{name}' expected, '{self.ahead()}' found")
+        refuse_unless(self.ahead() == name, f"'{name}' expected, '{self.ahead()}' found")
         return np.array([kind(word) for word in self.lines.pop().split()[1:]])
 
     def positions(self, found: Any) -> Any:
         """Ascending positions of variables."""
-        require(np.all(np.diff(found, prepend=-1, append=self.n) > 0), "positions must ascend and be less than n")
+        refuse_unless(np.all(np.diff(found, prepend=-1, append=self.n) > 0), "positions must ascend and be less than n")
         return found.astype(int)
 
     def matrix(self, name: str, digest: str, matrices: Any) -> Any:
         """A or B, from the other file or the proof file, if its hash is right."""
-        M = self.line(f"matrix_{name}") if self.ahead() == f"matrix_{name}" else None
+        M: Any = self.line(f"matrix_{name}") if self.ahead() == f"matrix_{name}" else None
         M = np.asarray(matrices[name], "<f8") + 0.0 if name in matrices else M
         if name == "B" and digest == "identity":
-            require(M is None or np.array_equal(M, np.eye(self.n)), "the proof is about B = I")
+            refuse_unless(M is None or np.array_equal(M, np.eye(self.n)), "the proof is about B = I")
             return np.eye(self.n)
-        require(M is not None, f"{name} is not in the file: give it by --matrices FILE.npz")
-        require(hashlib.sha256(M.tobytes()).hexdigest() == digest, f"the proof is about another {name} (its hash)")
+        refuse_unless(M is not None, f"{name} is not in the file: give it by --matrices FILE.npz")
+        refuse_unless(
+            hashlib.sha256(M.tobytes()).hexdigest() == digest, f"the proof is about another {name} (its hash)"
+        )
         M = M.reshape(self.n, self.n)
-        require(np.array_equal(M, M.T) and np.all(np.isfinite(M)), f"{name} is not symmetric and finite")
-        require(name == "A" or np.all(np.diag(M) > 0), "B has no positive diagonal")
+        refuse_unless(np.array_equal(M, M.T) and np.all(np.isfinite(M)), f"{name} is not symmetric and finite")
+        refuse_unless(name == "A" or np.all(np.diag(M) > 0), "B has no positive diagonal")
         return M
 
     def dual(self) -> Any:
@@ -120,7 +122,7 @@ class ProofFile:
         signed = self.number(self.line("charges").reshape(m, m)) * unit
         if self.ahead() == "extended":  # to all variables: other pairs are cancelled at a level, and rows pay
             (level, *pays), outer = self.number(self.line("extended")), np.setdiff1d(np.arange(self.n), inner)
-            require(len(pays) == len(outer) and min(pays, default=1) > 0, "an extended dual has wrong numbers")
+            refuse_unless(len(pays) == len(outer) and min(pays, default=1) > 0, "an extended dual has wrong numbers")
             given, signed, variables = signed, level * self.B - self.A, np.arange(self.n)
             across, back = np.ix_(inner, outer), np.ix_(outer, inner)
             signed[back] = np.where(signed[back] < 0, -1, 1) * np.array(pays)[:, None]
@@ -139,23 +141,27 @@ class ProofFile:
         while stack:
             (included, free), word, step = stack.pop(), self.ahead(), step + 1
             where = f"step {step} ({word})"
-            require(word in ("split", "list", "bound", "screen"), f"{where}: the tree is not complete")
+            refuse_unless(word in ("split", "list", "bound", "screen"), f"{where}: the tree is not complete")
             numbers = self.line(word, int)
             if word == "split":
-                require(len(numbers) == 1 and numbers[0] in free, f"{where}: the variable is not free")
+                refuse_unless(len(numbers) == 1 and numbers[0] in free, f"{where}: the variable is not free")
                 inside, rest = np.append(included, numbers), free[free != numbers[0]]
                 stack += [(included, rest), (inside, rest[self.left(inside)[self.labels[rest]] > 0])]
             elif word == "list":
-                require(self.enumerate(included, free), f"{where}: a support is not proved to stay below the bound")
+                refuse_unless(
+                    self.enumerate(included, free), f"{where}: a support is not proved to stay below the bound"
+                )
             else:
                 Z = self.positions(numbers[1:] if word == "screen" else np.arange(0))
-                require(0 <= numbers[0] < len(self.duals), f"{where}: there is no such dual")
+                refuse_unless(0 <= numbers[0] < len(self.duals), f"{where}: there is no such dual")
                 if word == "screen":
-                    require(len(Z) and not len(included) and np.all(np.isin(Z, free)), f"{where}: impossible here")
+                    refuse_unless(
+                        len(Z) and not len(included) and np.all(np.isin(Z, free)), f"{where}: impossible here"
+                    )
                     stack.append((included, np.setdiff1d(free, Z)))
                 holds = self.bounded(included, free, self.duals[numbers[0]], Z)
-                require(holds, f"{where}: a matrix is not proved to be positive semidefinite")
-        require(not self.lines, "there are lines after the end of the tree")
+                refuse_unless(holds, f"{where}: a matrix is not proved to be positive semidefinite")
+        refuse_unless(not self.lines, "there are lines after the end of the tree")
         return step
 
     def left(self, chosen: Any) -> Any:
@@ -180,7 +186,7 @@ class ProofFile:
         T, p = np.append(included, free), len(included)
         A, B, U, r = self.A[np.ix_(T, T)], self.B[np.ix_(T, T)], self.number(0.0), self.number(0.0)
         if dual is not None:
-            require(np.all(np.isin(T, dual[0])), "a dual lacks a variable")
+            refuse_unless(np.all(np.isin(T, dual[0])), "a dual lacks a variable")
             a, U = (M[np.ix_(*[np.searchsorted(dual[0], T)] * 2)] for M in dual[1:])
             U[:p, :p] = 0
             r = np.diag(self.sums(a, T, p, Z))
@@ -236,7 +242,7 @@ def exactly_semidefinite(S: Any) -> bool:
     return True
 
 
-def main() -> None:
+def check_file() -> None:
     """Check the file that the command line names."""
     parser = argparse.ArgumentParser(description="Check a proof file of dcgev.")
     parser.add_argument("file")
@@ -253,4 +259,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    check_file()

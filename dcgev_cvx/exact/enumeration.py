@@ -19,7 +19,7 @@ PRUNE_TOL = 1e-10
 """A family is closed when its bound exceeds the best value by no more than this share: ties stay open otherwise."""
 TABLE_NUMBERS = 1 << 18
 """Numbers in the sub-pencils of one table of supports, 2 MB: fast as long as they stay in the cache."""
-DENSE_LIMIT = 5_000
+LARGEST_N = 5_000
 """Beyond this n the matrix alone is 200 MB, and every bound works on most of it."""
 
 
@@ -40,14 +40,14 @@ class Incumbent:
 
     def offer_all(self, table: Index) -> float:
         """Keep the best of many supports if it is the best so far; of equal ones the first. Returns its value."""
-        values = support_values(self.pencil, table)
+        values = values_on_supports(self.pencil, table)
         top = int(np.argmax(values))
         if values[top] > self.value:
             self.value, self.support = float(values[top]), np.sort(table[top])
         return float(values[top])
 
 
-def support_values(pencil: Pencil, table: Index) -> Vector:
+def values_on_supports(pencil: Pencil, table: Index) -> Vector:
     """λmax of the sub-pencil on each row of an m × k table of supports, with m·k² numbers of memory."""
     rows, columns = table[:, :, None], table[:, None, :]
     A = np.asarray(pencil.A)[rows, columns]
@@ -100,10 +100,10 @@ class ScaledProblem:
     """
 
     def __init__(self, pencil: Pencil, k: Cardinality) -> None:
-        if pencil.n > DENSE_LIMIT:
+        if pencil.n > LARGEST_N:
             raise InvalidParameter(
                 f"n = {pencil.n}: the search needs A as {pencil.n}×{pencil.n} numbers ({8e-9 * pencil.n**2:.1f} GB), "
-                f"and is meant for n ≤ {DENSE_LIMIT}. bounds.cheap_bound bounds any n, restrict() makes a small pencil."
+                f"and is meant for n ≤ {LARGEST_N}. bounds.cheap_bound bounds any n, restrict() makes a small pencil."
             )
         self.given, self.budget = pencil, Budget.of(pencil, k)
         self.formed = pencil.A_terms > 0

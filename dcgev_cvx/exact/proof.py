@@ -25,7 +25,7 @@ LISTED, UNBOUNDED = -1, -2
 """Reasons of a node beside the number of its dual: its supports were tried one by one; there is none."""
 DUAL_STEPS = ("screen", "bound")
 """The words of the steps whose first number is a dual's."""
-Step: TypeAlias = tuple[str, tuple[int, ...]]
+ProofStep: TypeAlias = tuple[str, tuple[int, ...]]
 """A line of the tree: a word, then numbers."""
 
 
@@ -53,7 +53,7 @@ class SearchTree:
         self.branches[node], self.children[node] = variable, self.add()
         return self.children[node], self.add()
 
-    def steps(self, level: float) -> Iterator[Step]:
+    def steps(self, level: float) -> Iterator[ProofStep]:
         """The proof of a level: every path ends at the first node whose own bound is low enough."""
         for dual, variables in self.screenings:
             yield "screen", (dual, *variables.tolist())
@@ -101,7 +101,7 @@ class Proof:
         x: Vector,
         bound: float,
         duals: list[StoredDual],
-        steps: list[Step],
+        steps: list[ProofStep],
     ) -> None:
         self.A, self.B, self.budget, self.x, self.bound = problem.A, problem.B, problem.budget, x, bound
         self.scaling, self.formed = problem.scaling, problem.formed
@@ -157,7 +157,7 @@ class Proof:
         yield f"bound {self.bound!r}"
         for name, M in (("A", self.A), ("B", self.B)) if matrices else ():
             if M is not None:
-                yield f"matrix_{name} {numbers_of(M)}"
+                yield f"matrix_{name} {entries_of(M)}"
         for dual in self.duals:
             yield from self.dual_lines(dual)
         yield "tree"
@@ -171,7 +171,7 @@ class Proof:
         yield f"dual {unit!r}"
         yield f"variables {words(inner.tolist())}"
         signed = np.where(np.triu(dual.U[rows]) < 0.0, -dual.a[rows], dual.a[rows])
-        yield f"charges {numbers_of(signed / lengths[inner, None] ** 2)}"
+        yield f"charges {entries_of(signed / lengths[inner, None] ** 2)}"
         if dual.core is not None:
             others = np.setdiff1d(dual.variables, inner)
             pays = dual.core.allowances / lengths[others] ** 2 * unit
@@ -183,7 +183,7 @@ def words(items: Iterable[object]) -> str:
     return " ".join(map(str, items))
 
 
-def numbers_of(M: Matrix) -> str:
+def entries_of(M: Matrix) -> str:
     """The entries row by row; every number reads back as it is, and a zero takes one character."""
     return " ".join([repr(number) if number else "0" for number in M.ravel().tolist()])
 

@@ -158,13 +158,13 @@ def exact_from(
     x = frozen(on_support(pencil, support))
     attained = value(pencil, x)
     upper = max(times(level, problem.scaling.o), attained)  # the value is rounded too
-    closed = Gap(attained, upper).closed or upper - attained <= rounding(pencil, len(support))
+    closed = Gap(attained, upper).closed or upper - attained <= closing_margin(pencil, len(support))
     status = ExactStatus.OPTIMAL if closed else stopped or ExactStatus.ROUNDING
     chosen, proof = tuple(support.tolist()), Proof(problem, x, upper, duals, list(tree.steps(level)))
     return ExactSolution(x, chosen, attained, upper, status, nodes, supports, seconds, proof, screened, pencil.names)
 
 
-def rounding(pencil: Pencil, k: int) -> float:
+def closing_margin(pencil: Pencil, k: int) -> float:
     """8(k + 3)²u·max|Aᵢⱼ|/√(BᵢᵢBⱼⱼ): what rounding leaves between value and bound in a well-conditioned metric.
 
     It matters where the optimum is zero beside the entries of A, and no relative gap can close.

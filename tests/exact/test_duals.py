@@ -12,7 +12,7 @@ from dcgev_cvx.budgets import Budget
 from dcgev_cvx.datasets import planted_pca
 from dcgev_cvx.exact import best_subset
 from dcgev_cvx.exact.duals import FamilyBounds, Screening, StoredDual, allowances, extended, row_sums, stored
-from dcgev_cvx.exact.enumeration import ScaledProblem, support_values
+from dcgev_cvx.exact.enumeration import ScaledProblem, values_on_supports
 from dcgev_cvx.relaxations.bounds import row_sum_bound
 from dcgev_cvx.relaxations.pair_splitting import PairSplitting
 from dcgev_cvx.relaxations.pairwise import pair_dual
@@ -39,7 +39,7 @@ def budgets(n, rng):
 
 def test_bounds_hold_on_their_family_and_knowing_members_never_hurts():
     rng = np.random.default_rng(5)
-    for trial in range(120):
+    for trial in range(60):
         n = 7
         budget = budgets(n, rng)[trial % 2]
         G, H = rng.standard_normal((n, n)), rng.standard_normal((n, 2 * n))
@@ -51,7 +51,7 @@ def test_bounds_hold_on_their_family_and_knowing_members_never_hurts():
         others = np.setdiff1d(np.arange(n), included)[int(rng.integers(0, 2)) :]
         free = others[~full[budget.labels[others]]]
         values = [
-            support_values(Pencil(A, B), np.array([S]))[0]
+            values_on_supports(Pencil(A, B), np.array([S]))[0]
             for S in budget.supports()
             if set(included) <= set(S) <= {*included, *free}
         ]
@@ -76,7 +76,7 @@ def test_a_stored_dual_prints_with_few_digits_and_is_as_good_as_the_one_it_was_m
 
 def test_no_variable_of_a_better_support_is_removed():
     rng, removed = np.random.default_rng(0), 0
-    for trial in range(100):
+    for trial in range(60):
         pencil, _ = random_pencil(rng)
         if pencil.n < 4:
             continue
@@ -86,7 +86,7 @@ def test_no_variable_of_a_better_support_is_removed():
             continue
         scaled = ScaledProblem(pencil, budget).pencil
         supports = np.array(list(budget.supports()))
-        values = support_values(scaled, supports)
+        values = values_on_supports(scaled, supports)
         lam = float(np.max(values) + rng.choice([-0.05, 0.001, 0.1, 1.0]) * np.ptp(values))
         dual = any_dual(rng, scaled.n)
         if trial % 2:
@@ -100,7 +100,7 @@ def test_no_variable_of_a_better_support_is_removed():
         removed += scaled.n - len(kept)
         for support in supports[values > lam + 1e-9 * abs(lam)]:
             assert set(support) <= set(kept)
-    assert removed > 40
+    assert removed > 20
 
 
 def test_charges_with_a_variable_of_Z_cover_every_support_and_no_more():

@@ -8,7 +8,7 @@ from dcgev_cvx import Gram, Pencil
 from dcgev_cvx._numerics.checks import UNIT_ROUNDOFF
 from dcgev_cvx.budgets import Budget
 from dcgev_cvx.exact import best_subset, enumeration
-from dcgev_cvx.exact.enumeration import Incumbent, ScaledProblem, forming_error, support_values, try_all
+from dcgev_cvx.exact.enumeration import Incumbent, ScaledProblem, forming_error, try_all, values_on_supports
 
 NOBODY = np.empty(0, dtype=np.intp)
 
@@ -33,7 +33,7 @@ def test_values_of_supports_are_those_of_the_sub_pencils():
     G, H = np.random.default_rng(0).standard_normal((2, 6, 12))
     pencil = Pencil(G @ H.T + H @ G.T, H @ H.T)
     table = np.array([[0, 2, 5], [1, 3, 4]])
-    assert support_values(pencil, table) == pytest.approx([pencil.restrict(S).lambda_max for S in table])
+    assert values_on_supports(pencil, table) == pytest.approx([pencil.restrict(S).lambda_max for S in table])
 
 
 def test_the_bound_scales_with_the_units_bit_for_bit():

@@ -8,7 +8,7 @@ from dcgev_cvx import Gram, Pencil
 from dcgev_cvx._numerics.checks import UNIT_ROUNDOFF
 from dcgev_cvx.datasets import pitprops
 from dcgev_cvx.exact import ExactStatus, best_subset
-from dcgev_cvx.exact.results import rounding
+from dcgev_cvx.exact.results import closing_margin
 
 
 def test_words():
@@ -28,7 +28,9 @@ def test_rounding_closes_nothing_where_the_optimum_is_merely_small():
 
 def test_rounding_is_measured_in_the_units_of_the_metric():
     A = np.array([[3.0, 1.0], [1.0, -50.0]])
-    assert rounding(Pencil(A), 2) == pytest.approx(8 * 25 * UNIT_ROUNDOFF * 50.0, rel=1e-12)
-    assert rounding(Pencil(A, np.diag([0.01, 100.0])), 2) == pytest.approx(8 * 25 * UNIT_ROUNDOFF * 300.0, rel=1e-12)
+    assert closing_margin(Pencil(A), 2) == pytest.approx(8 * 25 * UNIT_ROUNDOFF * 50.0, rel=1e-12)
+    assert closing_margin(Pencil(A, np.diag([0.01, 100.0])), 2) == pytest.approx(
+        8 * 25 * UNIT_ROUNDOFF * 300.0, rel=1e-12
+    )
     factor = Pencil(Gram(np.diag([3.0, 1.0])), np.diag([0.5, 4.0]))
-    assert rounding(factor, 1) == pytest.approx(8 * 16 * UNIT_ROUNDOFF * 18.0, rel=1e-12)
+    assert closing_margin(factor, 1) == pytest.approx(8 * 16 * UNIT_ROUNDOFF * 18.0, rel=1e-12)
