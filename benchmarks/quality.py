@@ -16,10 +16,9 @@ from dcgev_cvx._numerics.checks import Matrix, Vector
 from dcgev_cvx._numerics.selection import keep_largest
 from dcgev_cvx.builders import cca_pencil
 from dcgev_cvx.certificates import renormalize, value
-from dcgev_cvx.search.constructions import column_supports
-from dcgev_cvx.search.exchange import exchanges_for
-from dcgev_cvx.search.exchange_table import support_values
+from dcgev_cvx.search.exchange import ExchangeSearch, support_values
 from dcgev_cvx.search.solve import EFFORTS, Limits
+from dcgev_cvx.search.starts import column_supports
 
 from .report import Measure, Skipped, at_least, at_most, installed, timed
 
@@ -151,7 +150,7 @@ def standardised_data() -> Iterator[Measure]:
         X -= X.mean(axis=0)
         pencil = Pencil(Gram(X / np.linalg.norm(X, axis=0)))
         starts = column_supports(pencil, ((np.arange(n), k),), np.arange(n), 12)
-        scan = exchanges_for(pencil, k).improve(np.array(starts))[1]
+        scan = ExchangeSearch(pencil, k).improve(np.array(starts))[1]
         ratios.append(solve(pencil, k).value / float(np.max(scan)))
     yield at_least("standardised, n = 456–6830, k = 3–20: least over a scan", min(ratios), "×", 1.0 - 1e-9)
 

@@ -18,8 +18,9 @@ from dcgev_cvx import Backend, MMResult, Pencil, SparseGEV, datasets, iterate, s
 from dcgev_cvx._numerics.checks import Vector
 from dcgev_cvx.programs import Program
 from dcgev_cvx.steps.backend import Solved
-from dcgev_cvx.steps.conic import LassoStep, LinearStep, MetricLassoStep, QCQPStep
+from dcgev_cvx.steps.conic import LassoStep, LinearStep, MetricLassoStep, QCQPStep, compiled_problem
 from dcgev_cvx.steps.engines import Engine
+from dcgev_cvx.steps.polish import surrogate_at
 
 from . import engine
 from .report import Measure, Skipped, at_least, at_most, installed, taking_turns, timed
@@ -42,6 +43,7 @@ def run(repeats: int) -> Iterator[Measure | Skipped]:
     """Every measure of the section."""
     yield first_help(repeats)
     yield from small_steps(repeats)
+    yield kept_form(repeats)
     yield from overheads()
     yield from engine.run(repeats)
     yield from dccp_ratios(repeats) if installed("dccp") else [Skipped("dccp", "pip install '.[bench]'")]
@@ -60,7 +62,17 @@ def small_steps(repeats: int) -> Iterator[Measure]:
     y = program.start()
     for step in (LinearStep(), QCQPStep(), MetricLassoStep()):
         seconds = timed(lambda step=step: step(program, y), max(20, repeats))
-        yield at_most(f"{step.model.__name__} step, n = 13", 1e3 * seconds, "ms", 4.0)
+        yield at_most(f"{type(step).__name__} step, n = 13", 1e3 * seconds, "ms", 4.0)
+
+
+def kept_form(repeats: int) -> Measure:
+    """What `CompiledProblem` saves: the data of one step by CVXPY's own way, over those from the kept standard form."""
+    program, step = SparseGEV(datasets.pitprops(), 4.84), LinearStep()
+    step(program, program.start())
+    problem = compiled_problem(step, program.pencil, surrogate_at(program, program.start()))
+    ours = timed(lambda: problem.get_problem_data("CLARABEL"), 50 * repeats)
+    theirs = timed(lambda: cp.Problem.get_problem_data(problem, "CLARABEL"), 50 * repeats)
+    return at_least("data of a step: CVXPY's own/kept form", theirs / ours, "×", 2.0, f"{1e3 * (theirs - ours):.2f} ms")
 
 
 def overheads() -> Iterator[Measure]:

@@ -48,8 +48,32 @@ class Budget:
     def of(cls, pencil: Pencil, k: Any, groups: Any = None) -> Budget:
         """The budget that k means for a pencil: a number for all variables, or one for each of its views.
 
-        With `groups`, lists of positions that hold every variable once, k gives one number for each of them. A Budget
-        for as many variables is returned as it is. Anything else raises InvalidParameter.
+        Parameters
+        ----------
+        pencil : Pencil
+            The pencil (A, B); its `blocks` are the sizes of its views.
+        k : int, sequence of int or Budget
+            The largest number of nonzeros, or one for each view; a Budget is returned as it is.
+        groups : sequence of sequences of int, optional
+            Positions that hold every variable once, in place of the views.
+
+        Returns
+        -------
+        Budget
+            Whole numbers from 1 to the number of variables, of all or of each group.
+
+        Raises
+        ------
+        InvalidParameter
+            If k does not match the views or groups, or asks for more variables than there are.
+
+        Examples
+        --------
+        >>> from dcgev_cvx import datasets
+        >>> from dcgev_cvx.budgets import Budget
+        >>> pencil = datasets.planted_cca(4, 5, 2).pencil
+        >>> print(Budget.of(pencil, 4), Budget.of(pencil, (2, 3)))
+        4 2 + 3
         """
         n = expect_pencil(pencil).n
         if isinstance(k, Budget):

@@ -124,7 +124,15 @@ def cca_pencil(X: Any, Y: Any, *, ridge: float | tuple[float, float] | Literal["
     >>> [round(share, 2) for share in pencil.shrinkage]
     [0.89, 0.95]
     """
-    tx, ty = data_tables.read_table(X, "X"), data_tables.read_table(data_tables.in_row_order(X, Y, "X", "Y"), "Y")
+    y_table = data_tables.read_table(data_tables.in_row_order(X, Y, "X", "Y"), "Y")
+    return cca_pencil_of_tables(data_tables.read_table(X, "X"), y_table, ridge)
+
+
+def cca_pencil_of_tables(tx: data_tables.Table, ty: data_tables.Table, ridge: Any) -> Pencil:
+    """The pencil of CCA from two checked tables."""
+    for table, what in ((tx, "X"), (ty, "Y")):
+        if not np.any(spread(table.X)[1]):
+            raise InvalidParameter(f"{what} has no variance: every column is constant.")
     if tx.m != ty.m:
         raise InvalidParameter(f"X has {tx.m} rows but Y has {ty.m}: row i of both must be the same sample.")
     p, n = tx.n, tx.n + ty.n

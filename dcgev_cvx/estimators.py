@@ -24,14 +24,15 @@ from ._numerics.extras import require
 from ._numerics.gram import is_large, large_table, spread, standardized_factor
 from ._numerics.text_tables import printable
 from .algorithms import sparse_fda
-from .builders import cca_pencil, pca_pencil
+from .builders import cca_pencil_of_tables, pca_pencil
 from .errors import InvalidParameter
+from .penalties import Penalty
 from .pencils import Gram, Pencil
 from .search.components import components, components_by_penalty
 from .search.deflation import Deflation, rule_of
 from .search.fisher import fisher_solve
 from .search.solve import EFFORTS, Effort, constructed
-from .solutions import Solution
+from .solutions import Solution, solution_of
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -60,6 +61,16 @@ class SparseEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     effort: Effort = "normal"
     random_state: Any = 0
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """As in scikit-learn, and how many nonzeros there will be where nothing was said about them."""
+        text = str(super().__repr__(N_CHAR_MAX))
+        given = self.get_params(deep=False)
+        missing = [name for name in ("k", "kx", "ky") if name in given and given[name] is None]
+        if not missing or any(given.get(name) is not None for name in ("rho", "nu")):
+            return text
+        default = ", ".join(f"{name}=⌈n_features/10⌉" for name in missing)
+        return f"{text[:-1]}{'' if text.endswith('()') else ', '}{default})"
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -83,11 +94,12 @@ class DCPCA(SparseEstimator):
 
     Parameters
     ----------
-    n_components : int
-        The number of components.
+    n_components : int, optional
+        The number of components; as many as k lists, or one, if None.
     k : int or sequence of int, optional
-        The number of nonzeros: one for all components, or one for each. A tenth of the variables, rounded up, if
-        neither k nor rho is given.
+        The number of nonzeros: one for all components, or one for each. If neither k nor rho is given, a tenth of the
+        variables, rounded up: few enough to read, and no more than a start. Choose k by what the components are for,
+        from `dcgev_cvx.path`, or by cross-validation, for instance with scikit-learn's GridSearchCV.
     deflation : {"orthogonalized-hotelling", "hotelling", "projection", "schur"}
         How a component is removed from A. With more variables than samples "projection" and "schur" keep the factor
         form; the others form an n × n matrix.
@@ -97,6 +109,8 @@ class DCPCA(SparseEstimator):
         The seed of the search's random starts; not used with rho.
     rho : float, optional
         The price ρ̃ of one nonzero in Algorithm 2, instead of k.
+    penalty : Penalty, optional
+        With rho, another concave penalty in the place of the paper's log, such as MCP() or SCAD().
     center : bool
         Subtract each column's mean.
     scale : bool
@@ -108,6 +122,10 @@ class DCPCA(SparseEstimator):
         The loadings, of unit length, with exact zeros.
     values_ : ndarray
         xᵀAx of each component in the undeflated covariance (divided by m).
+    explained_variance_ratio_ : ndarray
+        What each component adds to projector_trace_: with k = n_features, scikit-learn's PCA has the same.
+    explained_variance_ : ndarray
+        The same times the variance of all columns, divided by m, not m − 1.
     projector_trace_ : ndarray
         The share of the variance in the span of the first 1, 2, … components, the paper's measure.
     adjusted_ : ndarray
@@ -134,10 +152,11 @@ class DCPCA(SparseEstimator):
     'Algorithm 2 (dc_pca)'
     """
 
-    n_components: int = 1
+    n_components: int | None = None
     k: int | Sequence[int] | None = None
     _: KW_ONLY
     rho: float | None = None
+    penalty: Penalty | None = None
     center: bool = True
     scale: bool = False
 
@@ -145,19 +164,23 @@ class DCPCA(SparseEstimator):
         """Find the components of X (samples × variables); y is not used."""
         data = validated(self, X, reset=True, ensure_min_samples=2)
         data = large_table(data, "X", InvalidParameter) if is_large(data) else data
-        pencil = pca_pencil(data, center=self.center, scale=self.scale)
+        # a frame has names, which the solutions show
+        pencil = pca_pencil(X if checks.is_frame(X) else data, center=self.center, scale=self.scale)
         check_one_given(k=self.k, rho=self.rho)
+        check_price_given(self.penalty, rho=self.rho)
         settings, ks = self._search_settings(), per_component(self.k, self.n_components, pencil.n)
         if self.rho is None:
             found = components(pencil, ks, **settings)
         else:
-            found = components_by_penalty(pencil, len(ks), self.rho, self.deflation)
+            found = components_by_penalty(pencil, len(ks), self.rho, self.deflation, self.penalty)
         mean, scale = location_scale(data if is_large(data) else read_table(data).X, self.scale)
         self.scale_: Vector = scale
         self.mean_: Vector = mean if self.center else np.zeros(pencil.n)
         self.components_: Matrix = np.ascontiguousarray(found.V.T)
         self.values_: Vector = np.array(found.values)
         self.projector_trace_: Vector = found.projector_trace()
+        self.explained_variance_ratio_: Vector = np.diff(self.projector_trace_, prepend=0.0)
+        self.explained_variance_: Vector = self.explained_variance_ratio_ * pencil.trace
         self.adjusted_: Vector = found.adjusted()
         self.plain_sum_: Vector = found.plain_sum()
         self.solutions_: tuple[Solution, ...] = found.solutions
@@ -199,10 +222,11 @@ class DCCCA(SparseEstimator):
 
     Parameters
     ----------
-    n_components : int
-        The number of pairs.
+    n_components : int, optional
+        The number of pairs; as many as kx or ky lists, or one, if None.
     kx : int or sequence of int, optional
-        Nonzeros in the first view: one for all pairs, or one for each; a tenth of its variables if None.
+        Nonzeros in the first view: one for all pairs, or one for each. If None, a tenth of its variables, rounded up:
+        few enough to read, and no more than a start. Choose it by cross-validation, for instance with GridSearchCV.
     ky : int or sequence of int, optional
         Nonzeros in the second view.
     deflation : {"orthogonalized-hotelling", "hotelling", "projection", "schur"}
@@ -253,7 +277,7 @@ class DCCCA(SparseEstimator):
     (array([1]), array([2]))
     """
 
-    n_components: int = 1
+    n_components: int | None = None
     kx: int | Sequence[int] | None = None
     ky: int | Sequence[int] | None = None
     _: KW_ONLY
@@ -268,10 +292,15 @@ class DCCCA(SparseEstimator):
         self.y_names_: tuple[str, ...] | None = y_table.names
         (x_mean, x_scale), (y_mean, y_scale) = (location_scale(table.X, self.scale) for table in (x_table, y_table))
         X, y = standardized(x_table, x_mean, x_scale), standardized(y_table, y_mean, y_scale)
-        kx = per_component(self.kx, self.n_components, x_table.n, "kx")
-        ky = per_component(self.ky, self.n_components, y_table.n, "ky")
+        count = max(len(checks.listed(self.kx)), len(checks.listed(self.ky))) or 1
+        count = count if self.n_components is None else self.n_components
+        kx, ky = (
+            per_component(k, count, n, what) for k, n, what in ((self.kx, x_table.n, "kx"), (self.ky, y_table.n, "ky"))
+        )
         settings = self._search_settings()
-        pencil = cca_pencil(X, y, ridge=chosen_ridge(self.ridge, X, y, (kx[0], ky[0]), settings["random_state"]))
+        tables = Table(X, x_table.names), Table(y, y_table.names)
+        ridge = chosen_ridge(self.ridge, *tables, (kx[0], ky[0]), settings["random_state"])
+        pencil = cca_pencil_of_tables(*tables, ridge)
         found = components(pencil, list(zip(kx, ky, strict=True)), **settings)
         x_weights, y_weights = view_weights(pencil, found.V)
         self.x_mean_: Vector = x_mean
@@ -327,8 +356,8 @@ class DCFDA(ClassifierMixin, SparseEstimator):
     Parameters
     ----------
     k : int or sequence of int, optional
-        The number of nonzeros of each discriminant: one for all, or one for each; a tenth of the variables if neither
-        k nor nu is given.
+        The number of nonzeros of each discriminant: one for all, or one for each. If neither k nor nu is given, a
+        tenth of the variables, rounded up: few enough to read, and no more than a start. Choose k by cross-validation.
     deflation : {"orthogonalized-hotelling", "hotelling", "projection", "schur"}
         How a discriminant is removed; used with more than two classes.
     effort : {"quick", "normal", "high"}
@@ -337,8 +366,10 @@ class DCFDA(ClassifierMixin, SparseEstimator):
         The seed of the search's random starts; used with more than two classes.
     nu : float, optional
         For two classes, the price ν of one nonzero in `sparse_fda`, instead of k.
+    penalty : Penalty, optional
+        With nu, another concave penalty in the place of the paper's log, such as MCP() or SCAD().
     n_components : int, optional
-        The number of discriminants; as many as the class means span, at most classes less one, if None.
+        The number of discriminants; if None as many as k lists, or as the class means span, at most classes less one.
     ridge : float
         Added to the within-class variances, as a share of each variable's variance.
     refit : bool
@@ -352,7 +383,11 @@ class DCFDA(ClassifierMixin, SparseEstimator):
     priors_ : ndarray
         The share of the samples in each class.
     components_ : ndarray of shape (n_components, n_features)
-        The discriminants.
+        The discriminants, of unit within-class variance.
+    values_ : ndarray
+        The between-class variance of each, in units of the within-class variance.
+    solutions_ : tuple of Solution
+        The full records; `method` says how each was found.
     coef_ : ndarray of shape (n_classes, n_features)
         The weights of the standardised variables in the logarithms of the classes' densities.
     intercept_ : ndarray
@@ -376,12 +411,14 @@ class DCFDA(ClassifierMixin, SparseEstimator):
     k: int | Sequence[int] | None = None
     _: KW_ONLY
     nu: float | None = None
+    penalty: Penalty | None = None
     n_components: int | None = None
     ridge: float = 0.01
     refit: bool = True
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the discriminants of labelled samples."""
+        names = checks.column_names(X)
         X, y = validated(self, X, in_row_order(X, y, "X", "y"), ensure_min_samples=2)
         table = read_table(X)
         with suppress(TypeError), our_errors():  # of labels that cannot be sorted read_labels knows more
@@ -391,12 +428,14 @@ class DCFDA(ClassifierMixin, SparseEstimator):
         mean, scale = location_scale(table.X, True)
         self.mean_: Vector = mean
         self.scale_: Vector = scale
-        scaled = Table(standardized(table, mean, scale), None)
+        scaled = Table(standardized(table, mean, scale), names)
         self.priors_: Vector = labels.counts / table.m
         ridge = checks.as_number(self.ridge, "ridge")
         B = within(scaled, labels, self.priors_, ridge)
         means = class_means(scaled, labels)
-        V = self._discriminants(means, B)
+        self.solutions_: tuple[Solution, ...] = self._discriminants(means, B, names)
+        self.values_: Vector = np.array([solution.value for solution in self.solutions_])
+        V = np.column_stack([solution.x for solution in self.solutions_])
         self.components_: Matrix = np.ascontiguousarray(V.T)
         basis, covariance = V, B
         if checks.as_flag(self.refit, "refit"):
@@ -446,25 +485,38 @@ class DCFDA(ClassifierMixin, SparseEstimator):
     def _log_densities(self, X: Any) -> Matrix:
         return as_in_training(self, X) @ self.coef_.T + self.intercept_
 
-    def _discriminants(self, means: Matrix, B: Matrix) -> Matrix:
-        """The discriminants as columns."""
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.nu is None
+        return tags
+
+    def _discriminants(self, means: Matrix, B: Matrix, names: Any) -> tuple[Solution, ...]:
+        """The discriminants, leading eigenvectors of the scatter between the classes in the metric of that within."""
         settings, many = self._search_settings(), len(means)
         check_one_given(k=self.k, nu=self.nu)
+        check_price_given(self.penalty, nu=self.nu)
         between = np.sqrt(self.priors_)[:, None] * (means - self.priors_ @ means)
         # classes less one, or less where means lie on a line; columns have standard deviation one
         rank = int(np.linalg.matrix_rank(between, tol=UNIT_ROUNDOFF * between.size))
         if rank == 0:
             raise InvalidParameter(f"the means of the {many} classes coincide: no direction separates them.")
         what = f"n_components with {many} classes"
-        count = rank if self.n_components is None else checks.as_whole(self.n_components, what, high=rank)
+        count = len(checks.listed(self.k)) or rank if self.n_components is None else self.n_components
+        count = checks.as_whole(count, what, high=rank)
         ks = per_component(self.k, count, len(B))
         if many > 2 and self.nu is not None:
-            raise InvalidParameter(f"nu = {checks.shown(self.nu)} is for two classes; with {many} give k instead.")
+            given = f"with nu = {checks.shown(self.nu)}, but y has {many} classes"
+            raise InvalidParameter(f"Only binary classification is supported {given}: give k instead.")
+        pencil = Pencil(Gram(between), B, names)
         if many > 2:
-            return components(Pencil(Gram(between), B), ks, **settings).V
+            return components(pencil, ks, **settings).solutions
         a = means[1] - means[0]
-        found = fisher_solve(a, B, ks[0]) if self.nu is None else sparse_fda(a, B, nu=self.nu)
-        return found.x[:, None]
+        if self.nu is None:
+            best = fisher_solve(a, pencil, ks[0])
+            return (solution_of(pencil, best.x, best.method, best.seconds),)
+        run = sparse_fda(a, pencil, nu=self.nu, penalty=self.penalty)
+        seconds = run.history[-1].seconds
+        return (solution_of(pencil, run.x, "sparse_fda", seconds, certificate=run.certificate),)
 
 
 class WrongType(InvalidParameter, TypeError):
@@ -484,9 +536,11 @@ def our_errors() -> Generator[None]:
 def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
     """scikit-learn's validate_data with the package's errors; `read_table` checks afterwards that X is finite."""
     X, names = data[0], checks.column_names(data[0])
-    if checks.is_frame(X) or np.ma.is_masked(X):
-        checks.as_real(X, "X", InvalidParameter)  # scikit-learn would ignore masks, and take dates for numbers
-    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and not all(map(checks.is_numeric, X.T)):
+    for what, part in zip("Xy", data, strict=False):
+        checks.check_masks(part, what)  # which scikit-learn would ignore
+    if checks.is_frame(X):
+        checks.as_real(X, "X", InvalidParameter)  # scikit-learn takes the dates of polars for numbers
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and checks.holds_other(X.flat):
         raise WrongType("X holds text, dates or complex numbers: convert them to real numbers, or drop them.")
     with our_errors():
         found = validate_data(estimator, *data, accept_sparse=["csr", "csc"], ensure_all_finite=False, **settings)
@@ -498,7 +552,9 @@ def validated(estimator: Any, *data: Any, **settings: Any) -> Any:
 
 def checked_X(estimator: Any, X: Any, *, reset: bool, least: int = 2) -> Table:
     """X as scikit-learn accepts it; reset=True records its columns, reset=False compares with them."""
-    return read_table(validated(estimator, X, reset=reset, ensure_min_samples=least), least=least)
+    names = checks.column_names(X)
+    table = read_table(validated(estimator, X, reset=reset, ensure_min_samples=least), least=least)
+    return Table(table.X, checks.checked_names(names, table.n))
 
 
 def second_view(X: Any, y: Any) -> Table:
@@ -532,19 +588,30 @@ def check_one_given(**settings: Any) -> None:
         raise InvalidParameter(f"{' and '.join(given)} were both given: each determines the sparsity. Pass one.")
 
 
+def check_price_given(penalty: Any, **price: Any) -> None:
+    """Raise for a penalty without a price, which would not be used."""
+    for name, value in price.items():
+        if penalty is not None and value is None:
+            raise InvalidParameter(f"penalty = {checks.shown(penalty)} is used with {name} only: pass {name} as well.")
+
+
 def per_component(k: Any, n_components: Any, n: int, what: str = "k") -> list[int]:
     """One cardinality per component: k itself, k repeated, or a tenth of the variables for None.
 
     >>> from dcgev_cvx.estimators import per_component
-    >>> per_component(None, 2, 25), per_component([3, 1], 2, 25)
+    >>> per_component(None, 2, 25), per_component([3, 1], None, 25)
     ([3, 3], [3, 1])
     """
-    count = checks.as_whole(n_components, "n_components", high=n)
-    k = math.ceil(n / 10) if k is None else k
     several = checks.listed(k)
+    count = checks.as_whole(len(several) or 1 if n_components is None else n_components, "n_components")
     if several and len(several) != count:
         raise InvalidParameter(f"{what} = {checks.shown(k)} must have {count} entries, one per component.")
-    return [checks.as_whole(each, what, high=n) for each in several or [k] * count]
+    ks = [checks.as_whole(each, what) for each in several or [math.ceil(n / 10) if k is None else k] * count]
+    if max(count, *ks) > n:
+        raise InvalidParameter(
+            f"n_components = {count} and {what} = {checks.shown(k)} must be at most n_features = {n}: ask for fewer."
+        )
+    return ks
 
 
 def seed_of(random_state: Any) -> int:
@@ -555,25 +622,31 @@ def seed_of(random_state: Any) -> int:
     return int(generator.integers(2**31 - 1)) if generator is random_state or random_state is None else random_state
 
 
-def chosen_ridge(ridge: Any, X: Matrix, Y: Matrix, k: tuple[int, int], seed: int) -> Any:
-    """ridge itself, or for "auto" the one of RIDGES with the largest correlation on held-out samples."""
-    if not isinstance(ridge, str) or ridge != "auto" or not 10 <= len(X) == len(Y):
+def chosen_ridge(ridge: Any, X: Table, Y: Table, k: tuple[int, int], seed: int) -> Any:
+    """ridge itself, or for "auto" the one of RIDGES with the largest correlation on held-out samples.
+
+    Where several are equal but for rounding it is the first: two ridges often find the same pair.
+    """
+    if not isinstance(ridge, str) or ridge != "auto" or not 10 <= X.m == Y.m:
         return ridge  # `cca_pencil` checks it, and that the views have as many rows
-    rng, n = np.random.default_rng(seed), X.shape[1] + Y.shape[1]
-    # from n = 1000 on a fit takes more than 0.2 s: a few divisions, from n = 1600 on one
-    count = max(1, min(math.ceil(SCORED / len(X)), int(5e6 / n**2)))
-    folds = [rng.permutation(len(X)) % FOLDS for _ in range(count)]
-    return max(RIDGES, key=lambda each: sum(held_out_correlation(X, Y, each, k, fold) for fold in folds))
+    rng = np.random.default_rng(seed)
+    divisions = math.ceil(SCORED / X.m) if X.n + Y.n <= 1000 else 1
+    folds = [rng.permutation(X.m) % FOLDS for _ in range(divisions)]
+    scores = [sum(held_out_correlation(X, Y, each, k, fold) for fold in folds) for each in RIDGES]
+    return next(each for each, score in zip(RIDGES, scores, strict=True) if score >= max(scores) - 1e-6 * divisions)
 
 
-def held_out_correlation(X: Matrix, Y: Matrix, ridge: Any, k: tuple[int, int], fold: Any) -> float:
+def held_out_correlation(X: Table, Y: Table, ridge: Any, k: tuple[int, int], fold: Any) -> float:
     """The correlation of the scores of the first pair, each sample scored by a pair that was found without its fold."""
-    scores = np.empty((2, len(X)))
+    scores = np.zeros((2, X.m))
     for out in (fold == i for i in range(FOLDS)):
-        pencil = cca_pencil(X[~out], Y[~out], ridge=ridge)
+        parts = Table(X.X[~out], None), Table(Y.X[~out], None)
+        if not all(spread(part.X)[1].any() for part in parts):
+            continue  # nothing can be found, and the scores are 0
+        pencil = cca_pencil_of_tables(*parts, ridge)
         x = constructed(pencil, k)
         for score, view, w in zip(scores, (X, Y), view_weights(pencil, x[:, None]), strict=True):
-            score[out] = (view[out] - view[~out].mean(axis=0)) @ w[:, 0]
+            score[out] = (view.X[out] - view.X[~out].mean(axis=0)) @ w[:, 0]
     size = np.linalg.norm(scores[0]) * np.linalg.norm(scores[1])
     return float(scores[0] @ scores[1] / size) if size > 0.0 else 0.0
 

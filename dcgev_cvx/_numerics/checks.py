@@ -49,8 +49,7 @@ def largest(array: Matrix) -> float:
 def as_real(data: Any, what: str, error: InputError, order: Literal["C", "F"] = "C") -> Matrix:
     """A float64 copy of an array, nested list, frame or sparse matrix of finite real numbers."""
     data = dense(data, what, error)
-    if np.ma.is_masked(data):
-        raise error(f"{what} has {int(np.ma.count_masked(data))} masked entries: fill or drop them first.")
+    check_masks(data, what, error)
     names = column_names(data)
     if is_frame(data):
         raw = np.empty(data.shape)
@@ -88,6 +87,12 @@ def as_array(data: Any, what: str, error: InputError = InvalidParameter) -> NDAr
         raise error(f"{what} cannot be read as an array: {cause}") from cause
 
 
+def check_masks(data: Any, what: str, error: InputError = InvalidParameter) -> None:
+    """Raise for masked entries: NumPy would drop their masks."""
+    if np.ma.is_masked(data):
+        raise error(f"{what} has {int(np.ma.count_masked(data))} masked entries: fill or drop them first.")
+
+
 def is_frame(data: Any) -> bool:
     """Is it a table of columns, each of its own type, of pandas, polars, pyarrow or another library?"""
     named = hasattr(data, "columns") or hasattr(data, "column_names")
@@ -122,8 +127,13 @@ def is_numeric(column: NDArray[Any]) -> bool:
         column.astype(np.float64)
     except Exception:  # whatever the __float__ of an entry raises
         return False
+    return not holds_other(column)
+
+
+def holds_other(entries: Iterable[Any]) -> bool:
+    """Is one of the objects text, a date or a complex number, which NumPy would convert to a float?"""
     other = (str, bytes, complex, np.complexfloating, np.datetime64, np.timedelta64)
-    return not any(isinstance(entry, other) for entry in column)
+    return any(isinstance(entry, other) for entry in entries)
 
 
 def some_of(columns: Sequence[int], names: Sequence[str] | None) -> str:

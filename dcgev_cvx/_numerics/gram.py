@@ -257,11 +257,6 @@ class Gram:
         """Are blocks of A cheap, C being an array?"""
         return self._C.kind == "array"
 
-    @property
-    def implicit(self) -> Gram | None:
-        """To be removed with the last caller that asks."""
-        return None if self.in_memory else self
-
     def __reduce__(self) -> tuple[Any, ...]:
         return (Gram, (self._C,))
 
@@ -305,7 +300,7 @@ class Gram:
         return float(np.max(self.diagonal() * units**2))
 
     def error(self) -> Vector:
-        """√(4(p + 2)u)·‖cᵢ‖, by Cauchy and Schwarz for each sum of p products; TINY stands for those that underflow."""
+        """√((p + 2)u)·‖cᵢ‖, by Cauchy and Schwarz for each sum of p products; TINY stands for those that underflow."""
         return np.sqrt((self.rows + 2) * UNIT_ROUNDOFF * (self._C.raw_squares() + TINY))
 
     def factor(self) -> Matrix:

@@ -114,6 +114,9 @@ def semidefinite(A: Matrix, scale: float) -> bool:
     The shift covers the rounding of a computed covariance of rank below n; λmin below about −4nu·max|A| fails.
     """
     unit, shift = power_of_two(scale), 4.0 * len(A) * UNIT_ROUNDOFF
+    # the largest entry of a positive semidefinite matrix stands on its diagonal: not so for CCA
+    if scale > float(np.max(np.diagonal(A))) + shift * unit:
+        return False
     shifted = A / unit
     shifted[np.diag_indices_from(shifted)] += shift
     try:

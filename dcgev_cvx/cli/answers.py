@@ -36,12 +36,13 @@ def found_sentence(pencil: Pencil, solution: Solution, k: str) -> str:
     """
     order = sorted(solution.support, key=lambda i: -abs(float(solution.x[i])))
     variables = listed_names([pencil.name(i) for i in order])
-    tried, one = all_tried(solution), solution.k == 1
-    if tried:
+    tried, proved, one = all_tried(solution), solution.method.startswith("proved optimal"), solution.k == 1
+    if tried or proved:
         subject = f"The best {'' if one else f'{k} '}of {pencil.n} variables: {variables}."
-        certainty = f"and no other{'' if one else f' {k}'} {better_words(pencil, one)} (all {tried} tried)."
+        why = f"all {tried} tried" if tried else "proved"
+        certainty = f"and no other{'' if one else f' {k}'} {better_words(pencil, one)} ({why})."
         return f"{subject} {worth_words(pencil, solution.value, one)}, {certainty}"
-    certainty = "Whether others are better is not known: `dcgev compare` gives a bound, or the optimum."
+    certainty = "Whether others are better is not known: `dcgev solve --exact` looks for a proof."
     return f"{k} of {pencil.n} variables: {variables}. {worth_words(pencil, solution.value, one)}. {certainty}"
 
 

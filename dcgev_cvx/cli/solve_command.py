@@ -3,6 +3,9 @@
 With -k or --components: a search for vectors with given numbers of nonzeros, which chooses ρ̃ and ε itself; 5+5 asks
 for five nonzeros in each of two views.
 
+With -k and --exact: branch and bound, which proves the optimum; --proof writes the proof to a file that others can
+check (docs/proof-files.md). The exit code is 1 if a limit ended it before.
+
 With --rho: one run of Algorithm 1, with its certificate; the exit code is 1 if it did not converge. Loadings are
 shown twice: as the run left them, shrunk by the penalty, and renormalized, the best on the same support.
 
@@ -10,6 +13,7 @@ Usage:
 
     dcgev solve pitprops --rho 4.84 --trace
     dcgev solve pitprops -k 6
+    dcgev solve pitprops -k 6 --exact --proof pitprops.proof
     dcgev solve samples.csv --task pca --components 6,2,2 --json
     dcgev solve --A A.npy --B B.npy --rho 0.1 --engine native --json
 """
@@ -23,19 +27,20 @@ from typing import Any
 
 from .._numerics.canvas import new_figure
 from .._numerics.checks import Vector
-from .._numerics.output_files import write_file
+from .._numerics.output_files import output_file, write_file
 from .._numerics.text_tables import count, facts, table
 from ..algorithms import sparse_gev
 from ..budgets import Budget
 from ..certificates import renormalize, value
 from ..errors import InvalidParameter
+from ..exact import ExactSolution, best_subset
 from ..mm import Iterate, MMResult, Status, Stop
 from ..pencils import Pencil
 from ..search.components import Components, components
 from ..search.explained_variance import is_variance
 from ..search.fisher import fisher_solve
 from ..search.solve import solve
-from ..solutions import Solution
+from ..solutions import Solution, solution_of
 from . import console
 from .answers import found_sentence, listed_names, loadings_table, view_names
 from .problem import described, mean_difference, read_problem
@@ -45,6 +50,8 @@ SETTINGS = ("eps", "tau", "shift", "engine", "solver")
 """The options that are settings of `sparse_gev`, which has their defaults."""
 SEARCH_SETTINGS = ("deflation", "effort", "random_state")
 """The options that are settings of `solve` and `components`, which have their defaults."""
+PROOF_SETTINGS = ("time_limit", "proof")
+"""The options that are settings of --exact."""
 
 
 def add(subparsers: Any) -> None:
@@ -70,6 +77,10 @@ def add(subparsers: Any) -> None:
     search.add_argument(
         "--random-state", type=console.whole, metavar="SEED", help="seed of the random starts (default: 0)"
     )
+    proof = parser.add_argument_group("settings of the proof (with -k)")
+    proof.add_argument("--exact", action="store_true", help="prove the optimum by branch and bound")
+    proof.add_argument("--time-limit", type=console.number, metavar="S", help="seconds for the proof (default: none)")
+    proof.add_argument("--proof", metavar="FILE", help="write the proof to a file")
     output = parser.add_argument_group("output")
     output.add_argument("--trace", action="store_true", help="print one line per MM step (with --rho)")
     console.add_out(output)
@@ -82,8 +93,13 @@ def run(args: argparse.Namespace) -> int:
     if args.rho is None:
         own = (*SETTINGS, "x0", "max_iter", "trace")
         console.refuse_given(args, own, "belongs to --rho: the search for k sets it itself")
-        return run_search(args)
+        if not args.exact:
+            console.refuse_given(args, PROOF_SETTINGS, "belongs to --exact: the search for k proves nothing")
+            return run_search(args)
+        console.refuse_given(args, ("components", *SEARCH_SETTINGS), "has no meaning with --exact, which needs -k")
+        return run_exact(args)
     console.refuse_given(args, SEARCH_SETTINGS, "belongs to -k and --components: --rho is one run")
+    console.refuse_given(args, ("exact", *PROOF_SETTINGS), "belongs to -k: --rho is one run")
     return run_algorithm_1(args)
 
 
@@ -220,9 +236,45 @@ def run_search(args: argparse.Namespace) -> int:
     """Find the components and show them."""
     out, plot, pencil = console.as_result_file(args.out), console.as_picture(args.plot), read_problem(args)
     ks = [args.k] if args.k is not None else cardinalities(args.components)
-    found = search(pencil, ks, args)
+    show_found(args, (out, plot), ks, search(pencil, ks, args), {})
+    return 0
+
+
+def run_exact(args: argparse.Namespace) -> int:
+    """Prove the optimum, write the proof, and return 1 if a limit ended it before."""
+    file = None if args.proof is None else output_file("--proof", args.proof)
+    files, pencil = (console.as_result_file(args.out), console.as_picture(args.plot)), read_problem(args)
+    exact = best_subset(pencil, args.k, time_limit=args.time_limit)
+    solution = solution_of(pencil, exact.x, method_of(exact), exact.seconds)
+    found = Components(pencil, (solution,), solution.x[:, None], (solution.value,), DEFLATIONS[0])
+    proof = {"status": exact.status.name, "sentence": exact.status.value, "upper_bound": exact.upper_bound}
+    counts = {"nodes": exact.nodes, "supports": exact.supports, "screened": exact.screened}
+    show_found(args, files, [args.k], found, {"exact": proof | counts})
+    if file is not None:
+        exact.proof.save(file, matrices=True)
+        console.note(f"{file} is written.")
+    return 0 if exact.optimal else 1
+
+
+def method_of(exact: ExactSolution) -> str:
+    """What was done, in words; `answers.found_sentence` asks for its first ones."""
+    if exact.optimal and exact.nodes == 0:
+        return f"all {exact.supports:,} supports"
+    bound = f"upper bound {exact.upper_bound:.8g}, gap {100.0 * exact.gap.relative:.2g} %"
+    return f"{exact.status.value} ({count(exact.nodes, 'node')}; {bound})"
+
+
+def show_found(
+    args: argparse.Namespace,
+    files: tuple[Path | None, Path | None],
+    ks: list[Any],
+    found: Components,
+    more: Mapping[str, Any],
+) -> None:
+    """Print the components; write them to the first file and draw them to the second, where they are given."""
+    (out, plot), pencil = files, found.pencil
     problem = {"n": pencil.n, "task": args.task, "lambda_max": pencil.lambda_max, "blocks": pencil.blocks}
-    data = {"problem": problem, **found.to_dict()}
+    data = {"problem": problem, **found.to_dict(), **more}
     if args.json:
         console.print_json("solve", data)
     else:
@@ -231,7 +283,6 @@ def run_search(args: argparse.Namespace) -> int:
     write_answer(out, pencil, vectors, data)
     if plot is not None:
         draw_loadings(plot, pencil, vectors if len(vectors) > 1 else {"": found.V[:, 0]})
-    return 0
 
 
 def titles_of(found: Components) -> list[str]:

@@ -172,7 +172,7 @@ def write_results(found: "Study", folder: Path) -> None:
         figure = new_figure((7.5, 4.0), layout="constrained")
         try:
             found.plot(kind, figure.add_subplot())
-        except InvalidParameter:  # no signal to draw over
+        except InvalidParameter:  # no signal to draw over, or no optimum known
             continue
         console.draw(figure, folder / f"{kind}.png")
 

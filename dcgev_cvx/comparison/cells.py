@@ -29,7 +29,7 @@ CellOutcome: TypeAlias = tuple[str, Any, str]
 
 BREAKS = 3
 """So often in a row without a result the workers may die before the remaining cells count as failed."""
-CONNECT_SECONDS = 8.0
+CONNECT_SECONDS = 5.0
 """A Dask scheduler that does not answer within this time is unreachable."""
 
 

@@ -217,8 +217,8 @@ def pencil_instance(name: str, pencil: Pencil, group: str = "") -> StudyInstance
 
 def pencil_hash(pencil: Pencil) -> str:
     """The SHA-256 of the matrices."""
-    A: Any = pencil.A
-    parts = [np.asarray(A.C) if isinstance(A, Gram) else A, np.zeros(0) if pencil.B is None else pencil.B]
+    A = pencil.A_factor() if pencil.A_terms else pencil.dense()[0]
+    parts = [A, np.zeros(0) if pencil.B is None else pencil.B]
     digest = hashlib.sha256(repr([np.shape(part) for part in parts]).encode())
     for part in parts:
         digest.update(np.ascontiguousarray(part, dtype=np.float64).tobytes())

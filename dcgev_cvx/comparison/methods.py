@@ -172,7 +172,7 @@ def solve_row(context: Context, row: ComparisonRow) -> ComparisonRow:
 
 def greedy_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     """Forward selection, the baseline."""
-    from ..search.constructions import forward_selection
+    from ..search.starts import forward_selection
 
     x = on_support(context.pencil, forward_selection(context.pencil, context.total))
     return with_vector(context, row, x, "forward selection; no proof")

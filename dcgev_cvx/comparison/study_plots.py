@@ -133,6 +133,8 @@ def draw_line(ax: Any, at: int, method: str, x: Sequence[float], y: Any, suffix:
 
 def finished_axes(ax: Any) -> Any:
     """A grid, and the legend beside the picture."""
+    if not ax.get_legend_handles_labels()[0]:
+        raise InvalidParameter("this study has no number for that picture: no gap, or no optimum, is known.")
     ax.grid(True, alpha=0.3)
     ax.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax

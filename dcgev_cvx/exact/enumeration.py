@@ -9,10 +9,10 @@ import math
 import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
-from .._numerics.proofs import ATTEMPTS, GROWTH, TINY, is_definite
+from .._numerics.proofs import ATTEMPTS, GROWTH, is_definite
 from ..budgets import Budget, Cardinality
 from ..errors import InvalidParameter
-from ..pencils import Gram, Pencil
+from ..pencils import Pencil
 from ..steps.scaling import Scaling
 
 PRUNE_TOL = 1e-10
@@ -106,9 +106,9 @@ class ScaledProblem:
                 f"and is meant for n ≤ {DENSE_LIMIT}. bounds.cheap_bound bounds any n, restrict() makes a small pencil."
             )
         self.given, self.budget = pencil, Budget.of(pencil, k)
-        self.formed = isinstance(pencil.A, Gram)
+        self.formed = pencil.A_terms > 0
         self.B = pencil.B
-        self.A: Matrix = pencil.A.toarray() if isinstance(pencil.A, Gram) else pencil.A
+        self.A: Matrix = pencil.dense()[0]
         if self.formed:
             self.A[np.diag_indices(pencil.n)] += forming_error(pencil, self.budget.total)
         self.scaling = Scaling.of_pencil(pencil)
@@ -119,8 +119,6 @@ def forming_error(pencil: Pencil, k: int) -> Vector:
     """e with |xᵀ(fl(CᵀC) − CᵀC)x| ≤ Σ eᵢxᵢ² for every k-sparse x: (p + 2)·u·k·‖cᵢ‖²; 0 for a given A.
 
     Each entry is a sum of p products and off by at most (p + 2)·u·‖cᵢ‖‖cⱼ‖, and (Σ ‖cᵢ‖|xᵢ|)² ≤ k Σ ‖cᵢ‖²xᵢ² by
-    Cauchy and Schwarz. TINY stands for products below the normal numbers.
+    Cauchy and Schwarz.
     """
-    if not isinstance(pencil.A, Gram):
-        return np.zeros(pencil.n)
-    return (pencil.A.rows + 2) * UNIT_ROUNDOFF * k * (pencil.A_diagonal + TINY)
+    return k * pencil.A_error() ** 2

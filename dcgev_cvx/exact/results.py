@@ -3,13 +3,11 @@
 from dataclasses import dataclass, field
 from enum import Enum
 
-import numpy as np
-
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Vector, frozen
 from .._numerics.proofs import times
 from .._numerics.text_tables import count
 from ..certificates import on_support, value
-from ..pencils import Gram, Pencil
+from ..pencils import Pencil
 from ..relaxations.bounds import Gap
 from .duals import StoredDual
 from .enumeration import ScaledProblem
@@ -171,7 +169,4 @@ def rounding(pencil: Pencil, k: int) -> float:
 
     It matters where the optimum is zero beside the entries of A, and no relative gap can close.
     """
-    s = pencil.B_roots
-    # row by row: |A|/s as a whole would be two more n×n arrays
-    rows = pencil.A_diagonal / s if isinstance(pencil.A, Gram) else [np.max(np.abs(row) / s) for row in pencil.A]
-    return 8.0 * (k + 3) ** 2 * UNIT_ROUNDOFF * float(np.max(rows / s))
+    return 8.0 * (k + 3) ** 2 * UNIT_ROUNDOFF * pencil.A_size(1.0 / pencil.B_roots)

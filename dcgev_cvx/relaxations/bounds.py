@@ -41,7 +41,7 @@ from .._numerics.checks import (
 from .._numerics.proofs import ATTEMPTS, TINY, lambda_max_bound, up
 from ..budgets import Budget, Cardinality
 from ..errors import InvalidParameter, InvalidPencil
-from ..pencils import Gram, Pencil, expect_pencil
+from ..pencils import Pencil, expect_pencil
 from ..steps.scaling import Scaling, unit_lengths
 from .dual_matrices import Dual, charged_bound, dual_of, entries, finite_array
 
@@ -124,8 +124,8 @@ def dense_bound(pencil: Pencil) -> float:
     """
     expect_pencil(pencil)
     # CᵀC and CCᵀ have the same largest eigenvalue: of a wide factor the smaller matrix is bounded
-    if isinstance(pencil.A, Gram) and pencil.B is None and pencil.A.rows < pencil.n:
-        return dense_bound(Pencil(Gram(pencil.A.C.T)))
+    if pencil.B is None and pencil.A_rank < pencil.n:
+        return dense_bound(pencil.transposed())
     A, size = entries(pencil)
     lead = pencil.lambda_max, pencil.leading_vector  # computed once and kept by the pencil
     return lambda_max_bound(A, pencil.B, size, lead)

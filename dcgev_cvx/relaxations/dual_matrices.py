@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector, as_real
-from .._numerics.proofs import TINY, lambda_max_bound
+from .._numerics.proofs import lambda_max_bound
 from ..budgets import Budget
 from ..errors import InvalidParameter
-from ..pencils import Gram, Pencil
+from ..pencils import Pencil
 
 LEAST_SHARE = 1e-3
 """Groups share what a pair of them is charged in no more uneven a ratio than this."""
@@ -120,10 +120,6 @@ def entries(pencil: Pencil) -> tuple[Matrix, Matrix]:
 
     For A = CᵀC each entry is a sum of p products, whose rounding error is at most p·u·‖cᵢ‖‖cⱼ‖ by Cauchy and
     Schwarz; `size` is stated so that what `is_definite` charges per unit of it covers that with room to spare.
-    Products below the normal numbers lose half a unit of 2⁻¹⁰⁷⁴ each, for which ‖cᵢ‖² is raised by TINY.
     """
-    if isinstance(pencil.A, Gram):
-        A = pencil.A.toarray()
-        norms = np.sqrt(pencil.A.diagonal() + TINY)
-        return A, max(1.0, pencil.A.rows / 4.0) * norms[:, None] * norms
-    return pencil.A, np.abs(pencil.A)
+    A, e = pencil.dense()[0], pencil.A_error()
+    return A, np.abs(A) + np.outer(e, e) / (4.0 * UNIT_ROUNDOFF)

@@ -7,10 +7,9 @@ arithmetic on the data; the solver's status and objective are recorded and never
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import cvxpy as cp
@@ -23,6 +22,7 @@ from ..errors import InvalidParameter, InvalidPencil, SolverFailed
 from ..pencils import Pencil, expect_pencil
 from ..steps.backend import Backend, Solved, attempt
 from ..steps.scaling import Scaling
+from ..steps.solver_settings import settings_of
 from .bounds import check_sdp_size, smallest_B_eigenvalue
 from .dual_matrices import Dual, dual_of
 from .relaxation import Dimacs, Relaxation, round_off
@@ -31,10 +31,6 @@ INTERIOR_POINT_LIMIT = 30
 """Up to this n Clarabel is the faster solver of these SDPs, beyond it SCS: an iteration factors order n²/2, or n."""
 BEYOND = 1e30
 """Larger numbers are not an answer to a problem whose data are of size one."""
-SDP_DEFAULTS: Mapping[str, Mapping[str, Any]] = MappingProxyType({"SCS": {"normalize": False, "max_iters": 5000}})
-"""SCS's own rescaling slows it down on scaled data, up to the point of not ending."""
-TIME_OPTION: Mapping[str, str] = MappingProxyType({"SCS": "time_limit_secs", "CLARABEL": "time_limit"})
-"""What each solver calls its time limit."""
 
 Reader: TypeAlias = Callable[[cp.Problem, "ScaledData", str], tuple[Matrix, Matrix, float]]
 """From a solved problem to X, the slack S ⪰ 0 and μ of the stationarity A + U + c·b·D² + S = μB."""
@@ -124,9 +120,10 @@ def solve_model(problem: cp.Problem, n: int, solver: SolverChoice, time_limit: f
     reasons: list[str] = []
     for name in backend.solvers:
         given = dict(backend.options) if name == backend.solver else {}
-        options = given or dict(SDP_DEFAULTS.get(name, {}))
-        if time_limit is not None and name in TIME_OPTION:
-            options.setdefault(TIME_OPTION[name], float(time_limit))
+        options = given or dict(settings_of(name).bound)
+        limit = settings_of(name).time_limit
+        if time_limit is not None and limit is not None:
+            options.setdefault(limit, float(time_limit))
         try:
             return attempt(problem, name, options, unfinished=True)
         except SolverFailed as failure:

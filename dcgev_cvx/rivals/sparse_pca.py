@@ -14,7 +14,7 @@ from ..certificates import on_support
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
 from ..programs import smallest_tau
-from ..search.constructions import spread
+from ..search.starts import spread
 from ..solutions import Solution, checked_k, solution_of
 from ..steps.scaling import Scaling
 

@@ -12,13 +12,14 @@ from .._numerics.checks import UNIT_ROUNDOFF, Matrix, Vector, as_callback, as_nu
 from ..algorithms import dc_pca, sparse_gev
 from ..certificates import value
 from ..errors import InvalidParameter
+from ..penalties import Penalty
 from ..pencils import Pencil
 from ..programs import MACHINE_EPS
 from ..solutions import Solution, solution_of
 from . import explained_variance
-from .constructions import size_of
 from .deflation import Deflation, deflate, rule_of
 from .solve import Effort, checked_plan, solve
+from .starts import size_of
 from .working_set import WorkingSet, affordable, working_set
 
 
@@ -90,16 +91,22 @@ def components(
     return in_turn(pencil, len(wanted), find, deflation, listener)
 
 
-def components_by_penalty(pencil: Pencil, count: int, rho: float, deflation: Deflation) -> Components:
-    """Components by Algorithm 2; by Algorithm 1 where deflation makes A indefinite."""
-    if (screened := affordable(pencil, as_number(rho, "rho"))) is not None:
+def components_by_penalty(
+    pencil: Pencil, count: int, rho: float, deflation: Deflation, penalty: Penalty | None = None
+) -> Components:
+    """Components by Algorithm 2; by Algorithm 1 where deflation makes A indefinite.
+
+    Which variables are affordable is a statement about the cardinality, and about the penalty that stands for it.
+    """
+    price = as_number(rho, "rho")
+    if penalty is None and (screened := affordable(pencil, price)) is not None:
         return embedded(screened, components_by_penalty(screened.pencil, count, rho, deflation))
 
     def find(current: Pencil, j: int) -> Solution:
         if current.semidefinite:
-            method, result = "Algorithm 2 (dc_pca)", dc_pca(current, rho=rho)
+            method, result = "Algorithm 2 (dc_pca)", dc_pca(current, rho=rho, penalty=penalty)
         else:
-            method, result = "Algorithm 1 (sparse_gev)", sparse_gev(current, rho=rho, engine="native")
+            method, result = "Algorithm 1 (sparse_gev)", sparse_gev(current, rho=rho, engine="native", penalty=penalty)
         if not result.x.any():
             raise InvalidParameter(f"rho = {rho} gives x = 0 for component {j + 1}: lower rho.")
         seconds = sum(iterate.seconds for iterate in result.history)

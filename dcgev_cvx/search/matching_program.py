@@ -18,7 +18,7 @@ from ..penalties import log_scale
 from ..pencils import Pencil
 from ..programs import MACHINE_EPS, SparseGEV
 from ..solutions import Solution, solution_of
-from .constructions import in_units
+from .starts import in_units
 
 NEWTON_LIMIT = 400
 """Variables up to which Newton's method is used: a few dense systems, some milliseconds."""

@@ -10,14 +10,12 @@ where the penalty is nearly convex, choose the support and the last ones settle 
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import Matrix, Vector, largest
+from .._numerics.checks import Vector
 from .._numerics.selection import keep_largest
-from .._numerics.spectra import power_of_two
-from ..pencils import Gram, Pencil
+from ..pencils import Pencil
 from ..programs import smallest_tau
 from ..steps.closed import soft_threshold
 
@@ -62,9 +60,7 @@ def one_shot(pencil: Pencil, k: int, x0: Vector) -> tuple[Vector, float]:
     x = np.array(x0 / pencil.B_norm(x0))
     if k == pencil.n:
         return x, 0.0
-    rho = 0.0
-    # CᵀC needs no shift, and finding that out would cost an eigenvalue
-    tau = 0.0 if isinstance(pencil.A, Gram) else smallest_tau(pencil, "metric")
+    rho, tau = 0.0, smallest_tau(pencil, "metric")
     if pencil.B is not None:
         from ..steps.kernels import one_shot_gev
 
@@ -73,64 +69,22 @@ def one_shot(pencil: Pencil, k: int, x0: Vector) -> tuple[Vector, float]:
         A, B = pencil.dense()
         L = np.ascontiguousarray(pencil.cholesky)
         rho = float(one_shot_gev(np.asarray(A), B, L, tau, k, x, np.array(LEVELS), STEPS, 10.0 * STILL))
-    elif isinstance(pencil.A, Gram):
-        x, rho = factor_steps(pencil.A, k, x)
     else:
         for level in LEVELS:
-            x, rho, _ = settle(lambda y: pencil.A_dot(y) + tau * y, x, k, level, STEPS)
+            x, rho = settle(lambda y: pencil.A_dot(y) + tau * y, x, k, level)
     # the LASSO may keep one more than k where two leave at the same ρ_ε, and no ρ_ε keeps k where all scores tie
     return keep_largest(x, k, np.abs(x) * pencil.B_roots), rho
 
 
-def factor_steps(A: Gram, k: int, x: Vector) -> tuple[Vector, float]:
-    """All levels for A = CᵀC and B = I on the rows of Cᵀ, one for each variable.
-
-    Each level begins with two steps over all rows; the others are steps of the same program restricted to the 3k
-    rows with the highest scores, which contain all that survived. What is decided here is a support, and its
-    value is computed elsewhere, so that single precision does for a large factor: half the memory to go through.
-    """
-    unit = power_of_two(largest(A.C))
-    R: Any = np.empty(A.C.T.shape, np.float64 if A.C.size <= 10**4 else np.float32)
-    np.divide(A.C.T, unit, out=R, casting="same_kind")
-    x, rho = x.astype(R.dtype), 0.0
-    # a pool of more than half the rows would save less than picking it out costs
-    whole = 6 * k > len(x)
-    for level in LEVELS:
-        x, rho, still = settle(gram_product(R), x, k, level, STEPS if whole else 2)
-        if not whole and not still:
-            score = survival(gram_product(R)(x), x, level)
-            pool = np.flatnonzero((score > kth_largest(score, 3 * k + 1)) | (x != 0.0))
-            # where scores tie, the pool may hold no more than k rows: then there is nothing to choose from
-            if len(pool) > k:
-                part, rho, _ = settle(gram_product(R[pool]), x[pool], k, level, STEPS - 2)
-                x = np.zeros_like(x)
-                x[pool] = part
-    z = x.astype(np.float64)
-    return z / np.linalg.norm(z), rho * unit * unit
-
-
-def gram_product(R: Matrix) -> Callable[[Vector], Vector]:
-    """x ↦ RRᵀx, from the rows where x is nonzero when these are few of many."""
-
-    def product(x: Vector) -> Vector:
-        support = np.flatnonzero(x)
-        gather = R.size >= 10**5 and 2 * len(support) < len(x)
-        return R @ (x[support] @ R[support] if gather else x @ R)
-
-    return product
-
-
-def settle(
-    product: Callable[[Vector], Vector], x: Vector, k: int, level: float, steps: int
-) -> tuple[Vector, float, bool]:
-    """(x, ρ_ε, did x stop moving?) after at most `steps` steps at one level of ε; `product` is x ↦ (A + τI)x."""
+def settle(product: Callable[[Vector], Vector], x: Vector, k: int, level: float) -> tuple[Vector, float]:
+    """(x, ρ_ε) after steps at one level of ε until x stops moving; `product` is x ↦ (A + τI)x."""
     rho = 0.0
-    for _ in range(steps):
+    for _ in range(STEPS):
         z, rho = survivors(product(x), x, k, level)
         moved, x = z - x, z
         if moved @ moved <= STILL * STILL:
-            return x, rho, True
-    return x, rho, False
+            break
+    return x, rho
 
 
 def survivors(c: Vector, x: Vector, k: int, level: float) -> tuple[Vector, float]:
@@ -138,7 +92,7 @@ def survivors(c: Vector, x: Vector, k: int, level: float) -> tuple[Vector, float
     score = survival(c, x, level)
     rho = kth_largest(score, k + 1)
     alive = (score > rho).nonzero()[0]
-    z = np.zeros(len(x), x.dtype)
+    z = np.zeros(len(x))
     # ½ρ_ε/(|xᵢ| + ε) = |cᵢ|ρ_ε/scoreᵢ
     z[alive] = soft_threshold(c[alive], np.abs(c[alive]) * (rho / score[alive]))
     norm = math.sqrt(float(z @ z))

@@ -1,16 +1,15 @@
 """A k-sparse generalized eigenvector: construct supports, exchange variables, restart (SGEV-P).
 
-1. Look at every support if that takes at most a twentieth of the budget.
-2. Construct supports: by one-shot MM from the leading eigenvector if its work fits into the budget, by backward
-   elimination and forward selection, each if it takes at most a tenth; if none does, take the largest entries of the
-   leading eigenvector. To these come the largest entries of some columns of A, those with the largest sums, of as
-   many as can be looked at with a quarter of the budget.
-3. From each, exchange one variable for another while λmax rises (`exchange`).
-4. Restart in rounds: exchange from the best supports so far, perturbed or crossed, and from random ones. Where only
-   some exchanges can be looked at, exchange from one-shot MM of columns of A and of random directions instead.
-5. Stop after `patience` rounds without a better support, and as many more as it took to find the best; or when the
-   budget is used up. A round does not count if more than an eighth of its starts end at local optima not met before:
-   there are then many more of them.
+    if all supports of size k cost less than a twentieth of the budget:
+        return the best of all
+    starts: one-shot MM from the leading eigenvector, if its work fits into the budget
+            backward elimination and forward selection, if each takes at most a twentieth of it
+            the leading eigenvector cut to k, if none of them does
+            the largest entries of the dozen columns of A with the largest sums, of as many as can be looked at with a
+            quarter of the budget
+    repeat  exchange from every start, one variable for another while λmax rises
+            starts: the best supports so far, perturbed or crossed, and random ones
+    until   `patience` rounds have found nothing better, or the budget is used up
 
 Work is counted in multiplications, one or two 10⁹ in a second, so that the answer does not depend on the machine. An
 effort is a budget and a patience. It continues where the one before it ended, so that more effort is never worse.
@@ -31,11 +30,11 @@ from ..certificates import on_support
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
 from ..solutions import Solution, checked_k
-from .constructions import Plan, best_variable, in_units, size_of, spread
-from .exchange_table import support_values, tables_of
+from .exchange import support_values, tables_of
 from .matching_program import matched_solution
 from .path import on_path
-from .restarts import Search
+from .starts import Plan, best_variable, in_units, size_of, spread
+from .support_search import SupportSearch
 from .working_set import working_set
 
 Effort: TypeAlias = Literal["quick", "normal", "high"]
@@ -121,7 +120,7 @@ def constructed(pencil: Pencil, k: int | Sequence[int]) -> Vector:
     """x of steps 2 and 3 with a tenth of the budget of quick effort: a rougher answer, for cross-validation."""
     unit, length, _ = in_units(pencil)
     with one_thread:
-        search = Search(unit, checked_plan(pencil, k), np.random.default_rng(0))
+        search = SupportSearch(unit, checked_plan(pencil, k), np.random.default_rng(0))
         search.construct(0.1 * EFFORTS["quick"].work)
         return length * on_support(unit, search.ranked[0])
 
@@ -142,9 +141,9 @@ def best_support(pencil: Pencil, plan: Plan, effort: Effort, generator: np.rando
     k, count = size_of(plan), math.prod(math.comb(len(rows), k) for rows, k in plan)
     if k == 1 or count == 1:
         return (best_variable(pencil), f"all {count} variables") if k == 1 else (np.arange(pencil.n), "all variables")
-    if count * (1000 + 5 * k**3) <= EFFORTS[effort].work / 20.0:
+    if count * (1000 + 5 * k**3) <= 0.05 * EFFORTS[effort].work:
         return best_of_all(pencil, plan), f"all {count} supports"
-    search = Search(pencil, plan, generator)
+    search = SupportSearch(pencil, plan, generator)
     for stage, (work, patience) in EFFORTS.items():
         search.construct(work)
         search.restart(work, patience)

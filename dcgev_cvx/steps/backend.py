@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from traceback import walk_tb
-from types import MappingProxyType
 from typing import Any
 
 import cvxpy as cp
@@ -19,21 +18,9 @@ from .._numerics.checks import shown
 from .._numerics.extras import check_cvxpy
 from .._numerics.threads import quiet
 from ..errors import InvalidParameter, SolverFailed, SolverMissing, nearest
+from .solver_settings import settings_of
 
 check_cvxpy()
-
-TIGHT: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        "CLARABEL": {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10},
-        "ECOS": {"abstol": 1e-10, "reltol": 1e-10, "feastol": 1e-10},
-        # with Anderson acceleration SCS fails on small ill-conditioned steps
-        "SCS": {"eps_abs": 1e-8, "eps_rel": 1e-8, "max_iters": 50_000, "acceleration_lookback": 0},
-        "OSQP": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 50_000, "polishing": False},
-    }
-)
-"""Options that let the support of an MM step be read off the answer; `polish` does the rest."""
-
-INSTALL = {name: name.lower() for name in ("CLARABEL", "ECOS", "SCS", "OSQP", "MOSEK")} | {"GUROBI": "gurobipy"}
 
 
 @dataclass(frozen=True)
@@ -44,7 +31,6 @@ class Solved:
     status: str
 
 
-@dataclass(frozen=True)
 class Backend:
     """A solver with its options and an explicit list of others to try when it fails.
 
@@ -69,19 +55,35 @@ class Backend:
     dcgev_cvx.errors.InvalidParameter: solver 'CLARABELL' is unknown; did you mean 'CLARABEL'?
     """
 
-    solver: str = "CLARABEL"
-    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    fallback: tuple[str, ...] = ()
+    def __init__(
+        self, solver: str = "CLARABEL", options: Mapping[str, Any] | None = None, fallback: Sequence[str] = ()
+    ) -> None:
+        names = (fallback,) if isinstance(fallback, str) else fallback
+        if options is not None and not isinstance(options, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidParameter(f"options = {shown(options)} must map a solver's option names to values.")
+        if not isinstance(names, (tuple, list)):
+            raise InvalidParameter(f"fallback = {shown(fallback)} must list names of solvers, such as ('SCS',).")
+        self.solver = known_solver(solver)
+        self.options: Mapping[str, Any] = dict(options or {})
+        self.fallback = tuple(known_solver(name) for name in names)
 
-    def __post_init__(self) -> None:
-        if isinstance(self.fallback, str):
-            object.__setattr__(self, "fallback", (self.fallback,))
-        if not isinstance(self.options, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidParameter(f"options = {shown(self.options)} must map a solver's option names to values.")
-        if not isinstance(self.fallback, (tuple, list)):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidParameter(f"fallback = {shown(self.fallback)} must list names of solvers, such as ('SCS',).")
-        object.__setattr__(self, "solver", known_solver(self.solver))
-        object.__setattr__(self, "fallback", tuple(known_solver(name) for name in self.fallback))
+    def __repr__(self) -> str:
+        return f"Backend({self.solver!r}, options={self.options!r}, fallback={self.fallback!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Backend) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(self.solvers)
+
+    @classmethod
+    def of(cls, solver: str | Backend) -> Backend:
+        """The backend itself, or one of a solver's name."""
+        return solver if isinstance(solver, Backend) else cls(solver)
+
+    def with_options(self, options: Mapping[str, Any]) -> Backend:
+        """The same solvers, the first with other options."""
+        return Backend(self.solver, options, self.fallback)
 
     @property
     def solvers(self) -> tuple[str, ...]:
@@ -95,10 +97,11 @@ class Backend:
         """
         name = self.solver if solver is None else known_solver(solver)
         options = self.options if name == self.solver else {}
-        if options or name not in TIGHT:
+        tight = settings_of(name).step
+        if options or not tight:
             return attempt(problem, name, options)
         try:
-            return attempt(problem, name, TIGHT[name])
+            return attempt(problem, name, tight)
         except SolverFailed:
             return attempt(problem, name, {})
 
@@ -157,10 +160,8 @@ def known_solver(name: object) -> str:
         return upper
     every = {str(solver) for solver in (*KNOWN, *installed)}
     if upper in every:
-        package = INSTALL.get(upper, upper.lower())
-        raise SolverMissing(
-            f"solver {upper} is not installed: pip install {package}. Installed: {', '.join(installed)}."
-        )
+        remedy = f"pip install {settings_of(upper).package}"
+        raise SolverMissing(f"solver {upper} is not installed: {remedy}. Installed: {', '.join(installed)}.")
     raise InvalidParameter(f"solver {shown(name)} is unknown; {nearest(name, every)}")
 
 

@@ -6,10 +6,9 @@ forms have the same minimiser: the paper prints four of them, and solvers that a
 """
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Literal
+from typing import ClassVar, Literal
 from weakref import WeakKeyDictionary
 
 import cvxpy as cp
@@ -22,11 +21,10 @@ from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil
 from ..programs import Program, SparseGEV, expect_program
 from .backend import Backend, CompiledProblem
-from .polish import Surrogate, polish, surrogate_at
+from .polish import StepSurrogate, polish, surrogate_at
 from .scaling import Scaling
 from .step import StepOutput, without_pull
 
-CLARABEL = Backend()
 TRUST = 0.05
 """The farthest a solver's answer may lie from the minimiser, in the B norm, to be worth refining …"""
 TIE = 1e-6
@@ -37,14 +35,16 @@ RESIDUAL_TOL = 1e-8
 
 @dataclass(frozen=True)
 class ConicStep:
-    """x = argmin g(·, y) over Ω by CVXPY: a model of the step, the name of its variable, and who solves it.
+    """x = argmin g(·, y) over Ω by CVXPY: what the five steps below, each with its model, have in common."""
 
-    The variable is x itself, or z = (τ + μ)x. The five steps below differ in nothing else.
-    """
-
-    model: Callable[[Surrogate], cp.Problem]
-    variable: Literal["x", "z"] = "x"
     backend: Backend = field(default_factory=Backend)
+
+    variable: ClassVar[Literal["x", "z"]] = "x"
+    """The model's variable is x itself, or z = (τ + μ)x."""
+
+    def model(self, s: StepSurrogate) -> cp.Problem:
+        """The problem of `models` on the data of a step."""
+        raise NotImplementedError
 
     def __call__(self, program: Program, y: Vector) -> StepOutput:
         """argmin g(·, y) over Ω: the compiled model with c and p of y, solved, refined and certified.
@@ -59,7 +59,7 @@ class ConicStep:
             return without_pull(program, y)
         if s.a is None and (s.tau == 0.0 or self.variable == "z"):
             s = s.rescaled()  # no τ is compiled into the problem: the objective may have any size
-        problem = compiled(self, program.pencil, s)
+        problem = compiled_problem(self, program.pencil, s)
         reasons: list[str] = []
         for solver in self.backend.solvers:
             try:
@@ -67,7 +67,7 @@ class ConicStep:
                 answer = answer_of(problem.var_dict[self.variable], solver)
                 x, mu, correction = refined(s, answer, self.variable, solver)
                 x, mu = s.scaling.vector(x), mu * s.scaling.o
-                residual = certified(program, y, x, solver)
+                residual = certified_residual(program, y, x, solver)
                 return StepOutput(x, program.g(x, y), mu, perf_counter() - begin, residual, correction, solver)
             except SolverFailed as failure:
                 reasons.append(str(failure))
@@ -82,8 +82,13 @@ class ConicStep:
         return self.model(surrogate_at(program, start, Scaling(np.ones_like(start), 1.0)))
 
 
-def QCQPStep(backend: Backend = CLARABEL) -> ConicStep:
+class QCQPStep(ConicStep):
     """One MM step as a QCQP in (x, t) (ALG, Eq:qcqp-0); see `models.qcqp`.
+
+    Parameters
+    ----------
+    backend : Backend
+        The solver, its options and its fallbacks.
 
     Examples
     --------
@@ -99,77 +104,71 @@ def QCQPStep(backend: Backend = CLARABEL) -> ConicStep:
     >>> float(abs(first.x - second.x).max()) < 1e-10
     True
     """
-    return ConicStep(qcqp, backend=backend)
+
+    def model(self, s: StepSurrogate) -> cp.Problem:
+        """(ALG) on the data of a step."""
+        check_ball(s, "QCQPStep")
+        return models.qcqp(s.c, s.p, s.B.matrix(), s.tau, "metric" if s.metric_shift else "identity")
 
 
-def LassoStep(backend: Backend = CLARABEL) -> ConicStep:
+class LassoStep(ConicStep):
     """One MM step as a LASSO in a ball, τ ≠ 0 (Eq:weighted, Eq:weighted-nonzero-algo); see `models.lasso`."""
-    return ConicStep(lasso, backend=backend)
+
+    def model(self, s: StepSurrogate) -> cp.Problem:
+        """Eq:weighted on the data of a step."""
+        check_ball(s, "LassoStep")
+        if s.metric_shift or s.tau == 0.0:
+            given = "the metric shift" if s.metric_shift else "τ = 0"
+            raise InvalidParameter(
+                f'LassoStep needs shift="identity" with τ > 0, since Eq:weighted divides by τ; this program has '
+                f"{given}. Use LinearStep for τ = 0, MetricLassoStep for the metric shift."
+            )
+        return models.lasso(s.c, s.p, s.B.matrix(), s.tau)
 
 
-def LinearStep(backend: Backend = CLARABEL) -> ConicStep:
+class LinearStep(ConicStep):
     """One MM step with a linear objective, τ = 0 (Eq:weighted-algo); see `models.linear`.
 
     The objective is not strictly concave; the ball makes the maximiser unique when the maximum is positive.
     """
-    return ConicStep(linear, backend=backend)
+
+    def model(self, s: StepSurrogate) -> cp.Problem:
+        """Eq:weighted-algo on the data of a step."""
+        check_ball(s, "LinearStep")
+        if s.tau != 0.0:
+            raise InvalidParameter(
+                "LinearStep is the branch τ = 0 of Algorithm 1; here τ > 0. Use LassoStep or QCQPStep."
+            )
+        return models.linear(s.c, s.p, s.B.matrix())
 
 
-def MetricLassoStep(backend: Backend = CLARABEL) -> ConicStep:
+class MetricLassoStep(ConicStep):
     """One MM step of the metric shift, or of τ = 0, as a LASSO in z (beyond the paper); see `models.metric_lasso`.
 
     x = z / max(τ, ‖z‖_B). There is no constraint left, so that QP solvers such as OSQP can be used.
     """
-    return ConicStep(metric_lasso, "z", backend)
+
+    variable = "z"
+
+    def model(self, s: StepSurrogate) -> cp.Problem:
+        """The LASSO in the metric of B on the data of a step."""
+        check_ball(s, "MetricLassoStep")
+        if s.tau > 0.0 and not s.metric_shift:
+            raise InvalidParameter('MetricLassoStep needs τ = 0 or shift="metric": build the program with that shift.')
+        return models.metric_lasso(s.c, s.p, s.B.matrix())
 
 
-def FisherStep(backend: Backend = CLARABEL) -> ConicStep:
+class FisherStep(ConicStep):
     """One MM step of sparse FDA as a QP (Eq:fdaiterative); see `models.fisher_step`."""
-    return ConicStep(fisher, backend=backend)
+
+    def model(self, s: StepSurrogate) -> cp.Problem:
+        """Eq:fdaiterative on the data of a step."""
+        if s.a is None:
+            raise InvalidParameter("FisherStep minimises a SparseFDA program, not a SparseGEV.")
+        return models.fisher_step(s.p, s.a, s.B.matrix())
 
 
-def qcqp(s: Surrogate) -> cp.Problem:
-    """(ALG) on the data of a step."""
-    check_ball(s, "QCQPStep")
-    return models.qcqp(s.c, s.p, s.B.matrix(), s.tau, "metric" if s.metric_shift else "identity")
-
-
-def lasso(s: Surrogate) -> cp.Problem:
-    """Eq:weighted on the data of a step."""
-    check_ball(s, "LassoStep")
-    if s.metric_shift or s.tau == 0.0:
-        given = "the metric shift" if s.metric_shift else "τ = 0"
-        raise InvalidParameter(
-            f'LassoStep needs shift="identity" with τ > 0, since Eq:weighted divides by τ; this program has {given}. '
-            "Use LinearStep for τ = 0, MetricLassoStep for the metric shift."
-        )
-    return models.lasso(s.c, s.p, s.B.matrix(), s.tau)
-
-
-def linear(s: Surrogate) -> cp.Problem:
-    """Eq:weighted-algo on the data of a step."""
-    check_ball(s, "LinearStep")
-    if s.tau != 0.0:
-        raise InvalidParameter("LinearStep is the branch τ = 0 of Algorithm 1; here τ > 0. Use LassoStep or QCQPStep.")
-    return models.linear(s.c, s.p, s.B.matrix())
-
-
-def metric_lasso(s: Surrogate) -> cp.Problem:
-    """The LASSO in the metric of B on the data of a step."""
-    check_ball(s, "MetricLassoStep")
-    if s.tau > 0.0 and not s.metric_shift:
-        raise InvalidParameter('MetricLassoStep needs τ = 0 or shift="metric": build the program with that shift.')
-    return models.metric_lasso(s.c, s.p, s.B.matrix())
-
-
-def fisher(s: Surrogate) -> cp.Problem:
-    """Eq:fdaiterative on the data of a step."""
-    if s.a is None:
-        raise InvalidParameter("FisherStep minimises a SparseFDA program, not a SparseGEV.")
-    return models.fisher_step(s.p, s.a, s.B.matrix())
-
-
-def check_ball(s: Surrogate, step: str) -> None:
+def check_ball(s: StepSurrogate, step: str) -> None:
     """Raise unless it is a step of SparseGEV."""
     if s.a is not None:
         raise InvalidParameter(f"{step} minimises a SparseGEV program, not a SparseFDA.")
@@ -185,10 +184,10 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def compiled(step: ConicStep, pencil: Pencil, s: Surrogate) -> cp.Problem:
+def compiled_problem(step: ConicStep, pencil: Pencil, s: StepSurrogate) -> cp.Problem:
     """The step's problem with its c and p, through which ρ̃, ν, ε and y enter; built once per thread and pencil."""
     fixed = (s.metric_shift, s.tau * (step.variable == "x")) if s.a is None else (s.a.tobytes(), s.scaling.o)
-    key = (step.model, s.scaling.u.tobytes(), fixed)
+    key = (type(step), s.scaling.u.tobytes(), fixed)
     problems = _kept.problems.setdefault(pencil, {})
     if key not in problems:
         problems[key] = CompiledProblem(step.model(s))
@@ -207,7 +206,7 @@ def answer_of(x: cp.Variable, solver: str) -> Vector:
     return answer.astype(np.float64)
 
 
-def refined(s: Surrogate, answer: Vector, variable: str, solver: str) -> tuple[Vector, float, float]:
+def refined(s: StepSurrogate, answer: Vector, variable: str, solver: str) -> tuple[Vector, float, float]:
     """(x, μ, correction): the minimiser near an answer x or z, and how far away that was, relative to its size.
 
     z gives x = z/max(τ, ‖z‖_B), and lies at (τ + μ)x.
@@ -224,14 +223,14 @@ def refined(s: Surrogate, answer: Vector, variable: str, solver: str) -> tuple[V
     return x, mu, correction
 
 
-def as_low(s: Surrogate, answer: Vector, x: Vector) -> bool:
+def as_low(s: StepSurrogate, answer: Vector, x: Vector) -> bool:
     """Does an answer lie in Ω, the surrogate there no higher than at the minimiser x to the solver's accuracy?"""
     terms = np.abs(answer) @ (2.0 * np.abs(s.c) + s.p)
     inside = s.B.norm(answer - s.project(answer)) <= TIE
     return bool(inside and s.value(answer) - s.value(x) <= TIE * terms)
 
 
-def certified(program: Program, y: Vector, x: Vector, solver: str) -> float:
+def certified_residual(program: Program, y: Vector, x: Vector, solver: str) -> float:
     """The KKT residual of a refined answer, recomputed from the data; SolverFailed if it is large."""
     residual, slackness = step_residuals(program, y, x)
     worst = max(residual, slackness, program.violation(x))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
@@ -18,6 +19,7 @@ from tempfile import gettempdir
 DOCS = Path(__file__).parents[1]
 DATA, PAGE = DOCS / "_data", DOCS / "sdp-tight-dc-optimal.md"
 METHODS = ["solve", "dc-native", "literal", "entrywise-paper", "entrywise-valid", "homogeneous", "pairwise", "exact"]
+BOUNDS = ("literal", "entrywise-paper", "entrywise-valid", "homogeneous", "pairwise")
 COLUMNS = ("instance", "k", "method", "value", "gap", "optimal", "tight", "status")
 SEEDS = 6
 STUDIES: dict[str, dict] = {
@@ -99,6 +101,30 @@ def table(name: str) -> list[str]:
     return lines
 
 
+def groups() -> dict[str, list[dict[str, str]]]:
+    """The groups of cells that the text speaks of: {{few solve share}} is the share of `few` by the method solve."""
+    rows = {name: stored(name) for name in STUDIES}
+    spiked, cca, metric = rows["spiked"], rows["cca"], rows["conditioned"]
+    planted = [row for row in spiked if float(row["signal"]) >= 2.0 and int(row["k"]) >= 5]
+    return {
+        **rows,
+        "every": [row for name in STUDIES for row in rows[name]],
+        "planted": planted + [row for row in cca if float(row["signal"]) >= 0.8 and row["k"] == "6"],
+        "few": [row for row in spiked if row["k"] == "3"] + [row for row in cca if row["k"] == "4"],
+        "ill": [row for row in metric if float(row["cond"]) >= 100.0],
+        "well": [row for row in metric if float(row["cond"]) < 100.0],
+    }
+
+
+def number(match: re.Match[str], found: dict[str, list[dict[str, str]]]) -> str:
+    """What {{group method share}}, gap or invalid stands for."""
+    group, method, what = match.group(1).split()
+    rows = of(found[group], method=method)
+    if what == "invalid":
+        return f"{sum(not row['gap'] for row in rows)} of {len(rows)}"
+    return gaps(rows) if what == "gap" else share(rows, "tight" if method in BOUNDS else "optimal")
+
+
 def main() -> None:
     """Compute where asked to, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -111,6 +137,8 @@ def main() -> None:
     text = (DATA / "tight-page.md").read_text(encoding="utf-8")
     for name in STUDIES:
         text = text.replace(f"{{{{{name}}}}}", "\n".join(table(name)))
+    found = groups()
+    text = re.sub(r"\{\{([a-z]+ [a-z0-9-]+ [a-z]+)\}\}", lambda match: number(match, found), text)
     PAGE.write_text(text, encoding="utf-8")
     print(f"written: {PAGE}")
 

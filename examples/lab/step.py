@@ -50,29 +50,55 @@ def _():
 
 
 @app.cell
+def _(mo):
+    shown_step, show_step = mo.state(0)
+
+    def go(change):
+        """Show another step, from 0 to 30."""
+        show_step(lambda now: max(0, min(30, change(now))))
+
+    first = mo.ui.button(label="Start", on_click=lambda _: go(lambda now: 0))
+    step = mo.ui.button(label="Step", on_click=lambda _: go(lambda now: now + 1))
+    play = mo.ui.refresh(options=["0.5s", "1s", "2s"], label="Play every")
+    return first, go, play, show_step, shown_step, step
+
+
+@app.cell
+def _(go, play):
+    if play.value:
+        go(lambda now: now + 1)
+    return
+
+
+@app.cell
+def _(mo, show_step, shown_step):
+    at = mo.ui.slider(0, 30, value=shown_step(), on_change=show_step, label="step l", show_value=True)
+    return (at,)
+
+
+@app.cell
 def _(mo, problems):
     problem = mo.ui.dropdown(list(problems), value="one variable", label="problem")
-    at = mo.ui.slider(0, 30, value=0, label="step l", show_value=True)
     length = mo.ui.slider(-1.0, 1.0, step=0.02, value=0.42, label="start x⁽⁰⁾", show_value=True)
     angle = mo.ui.slider(0, 175, step=5, value=0, label="direction of the start, degrees", show_value=True)
     rho = mo.ui.slider(0.0, 6.0, step=0.05, value=0.5, label="ρ̃", show_value=True)
     log_eps = mo.ui.slider(-6.0, 0.5, step=0.25, value=-1.0, label="log₁₀ ε", show_value=True)
     tau = mo.ui.slider(0.0, 8.0, step=0.25, value=3.0, label="τ", show_value=True)
-    return angle, at, length, log_eps, problem, rho, tau
+    return angle, length, log_eps, problem, rho, tau
 
 
 @app.cell
-def _(angle, at, length, log_eps, mo, problem, rho, tau):
+def _(angle, at, first, length, log_eps, mo, play, problem, rho, step, tau):
     # one variable has no direction: its start is a number between −1 and 1
     _start = [length] if problem.value == "one variable" else [length, angle]
     mo.vstack(
         [
             mo.md(
                 "# MM, step by step\nThe black curve is f, the dashed one is the surrogate g(·, y). MM goes from y "
-                "to the minimiser of g, and the step slider repeats this. The start x⁽⁰⁾ is a number, or a length "
-                "with its sign and a direction; ±1 lies on the sphere."
+                "to the minimiser of g; press Step, or play the steps. With one variable the start x⁽⁰⁾ is a number "
+                "from −1 to 1. With more, choose a direction and how far from 0 the start lies; 1 is the edge of Ω."
             ),
-            mo.hstack([problem, at], justify="start", wrap=True),
+            mo.hstack([problem, first, step, play, at], justify="start", wrap=True),
             mo.hstack(_start, justify="start", wrap=True),
             mo.hstack([rho, log_eps, tau], justify="start", wrap=True),
         ]

@@ -100,6 +100,31 @@ def compared(pencil: Pencil, k: int, slack: int, repeats: int) -> dict:
     return {name: {**answer, "seconds": median(times[name])} for name, answer in answers.items()}
 
 
+def explained(pencil: Pencil, k: int) -> dict:
+    """Is it the start, the stopping rule or the product with A that makes DC-PCA slower than GPower at k nonzeros?"""
+    C, found = pencil.A.C, {}
+    for name in ("GPower", "DC-PCA"):
+        run, high = METHODS[name](pencil, k)
+        parameter = search_penalty(run, high, k, pencil.n, slack=max(1, k // 50))[1]
+        found[name] = milliseconds(partial(run, parameter))
+        found[f"{name} steps"] = run(parameter).steps
+        if name == "GPower":
+            z = C @ start(C)
+            found["GPower steps from the start of DC-PCA"] = ascend(C, parameter, z / np.linalg.norm(z), 1e-4).steps
+    x = start(C)
+    return {"k": k, **found, "start": milliseconds(lambda: start(C)), "product": milliseconds(lambda: (C @ x) @ C)}
+
+
+def milliseconds(call, repeats: int = 5) -> float:
+    """The median CPU time of a call, after an untimed one."""
+    times = []
+    for _ in range(repeats + 1):
+        begin = process_time()
+        call()
+        times.append(1e3 * (process_time() - begin))
+    return median(times[1:])
+
+
 def gaussian_pencil(p: int, n: int, seed: list[int]) -> Pencil:
     """A = CᵀC, not formed, of a p × n matrix C of standard normals (Section 4.4.2)."""
     return Pencil(Gram(np.random.default_rng(seed).standard_normal((p, n))))

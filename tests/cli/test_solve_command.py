@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import components, datasets, sparse_gev
+from dcgev_cvx.exact.check_proof import ProofFile
 
 
 def test_solve_pitprops(run):
@@ -109,6 +110,12 @@ def test_a_failing_solver_exits_with_1_and_says_what_happened(run, monkeypatch):
 BAD = [
     (["solve", "pitprops", "-k", "four"], "argument -k: 'four' must be a whole number such as 4, or per view 5+5"),
     (["solve", "pitprops", "-k", "2+2"], "the pencil has none"),
+    (["solve", "pitprops", "-k", 2, "--proof", "p"], "--proof belongs to --exact: the search for k proves nothing."),
+    (["solve", "pitprops", "-k", 2, "--exact", "--proof", "."], "--proof ."),
+    (["solve", "pitprops", "--rho", 1, "--exact"], "--exact belongs to -k: --rho is one run."),
+    (["solve", "pitprops", "--components", "2,2", "--exact"], "--components has no meaning with --exact"),
+    (["solve", "pitprops", "-k", 2, "--exact", "--effort", "high"], "--effort has no meaning with --exact"),
+    (["solve", "pitprops", "-k", 2, "--exact", "--time-limit", -1], "time_limit = -1 is out of range"),
     (["solve", "pitprops", "--rho", 1, "--solver", "FOO"], "solver 'FOO' is unknown; known: "),
     (["--versoin"], "dcgev has no option '--versoin': did you mean '--version'?"),
     (["--A", "a.csv"], "dcgev has no option '--A': a command comes first, as in `dcgev compare --A …`."),
@@ -237,3 +244,27 @@ def test_fda_is_scaled_too_and_its_value_stays(run_json, tmp_path):
     plain, scaled = run_json(*argv)["components"][0], run_json(*argv, "--scale")["components"][0]
     assert scaled["value"] == pytest.approx(plain["value"], rel=1e-9)
     assert scaled["support"] == plain["support"]
+
+
+def test_the_optimum_is_proved_and_its_proof_can_be_checked(run, tmp_path):
+    path = tmp_path / "proof"
+    code, out, err = run("solve", "pitprops", "-k", 6, "--exact", "--proof", path)
+    assert code == 0
+    assert "no other 6 explain more" in out
+    assert f"{path} is written." in err
+    check = ProofFile(str(path), {}, False)
+    assert check.check() == 1
+    assert check.value == pytest.approx(3.7709596)
+
+
+def test_a_proof_that_a_limit_ends_says_how_far_it_came(run, tmp_path):
+    np.save(tmp_path / "a.npy", np.corrcoef(np.random.default_rng(0).standard_normal((60, 40)).T))
+    words = ("solve", "--A", tmp_path / "a.npy", "-k", 9, "--exact", "--time-limit", 0)
+    code, out, _ = run(*words)
+    assert code == 1
+    assert "is not known" in out
+    assert "stopped by the time limit" in " ".join(out.split())
+    code, out, _ = run(*words, "--json")
+    exact, component = json.loads(out)["exact"], json.loads(out)["components"][0]
+    assert exact["status"] == "OUT_OF_TIME"
+    assert exact["upper_bound"] > component["value"]

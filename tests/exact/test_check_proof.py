@@ -254,5 +254,10 @@ def test_the_script_shares_nothing_with_the_package_and_reads_matrices_from_a_fi
     assert "dcgev_cvx" not in Path(script).read_text().replace("dcgev_cvx/exact/check_proof.py", "")
     assert run()[1] == "refused: A is not in the file: give it by --matrices FILE.npz\n"
     assert run("--matrices", tmp_path / "other.npz") == (1, "refused: the proof is about another A (its hash)\n")
+    np.savez(tmp_path / "metric.npz", A=null(14).A, B=2.0 * np.eye(14))
+    assert run("--matrices", tmp_path / "metric.npz")[1] == "refused: the proof is about B = I\n"
+    found.proof.save(tmp_path / "proof", matrices=True)
+    assert run()[0] == 0
+    assert run("--matrices", tmp_path / "other.npz")[0] == 1
     assert run("--matrices", tmp_path / "absent.npz")[1].startswith("refused: ")
     assert run("--matrices", tmp_path / "proof")[1].startswith("refused: ")

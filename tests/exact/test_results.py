@@ -28,7 +28,7 @@ def test_rounding_closes_nothing_where_the_optimum_is_merely_small():
 
 def test_rounding_is_measured_in_the_units_of_the_metric():
     A = np.array([[3.0, 1.0], [1.0, -50.0]])
-    assert rounding(Pencil(A), 2) == pytest.approx(8 * 25 * UNIT_ROUNDOFF * 50.0, abs=0.0)
-    assert rounding(Pencil(A, np.diag([0.01, 100.0])), 2) == pytest.approx(8 * 25 * UNIT_ROUNDOFF * 300.0, abs=0.0)
+    assert rounding(Pencil(A), 2) == pytest.approx(8 * 25 * UNIT_ROUNDOFF * 50.0, rel=1e-12)
+    assert rounding(Pencil(A, np.diag([0.01, 100.0])), 2) == pytest.approx(8 * 25 * UNIT_ROUNDOFF * 300.0, rel=1e-12)
     factor = Pencil(Gram(np.diag([3.0, 1.0])), np.diag([0.5, 4.0]))
-    assert rounding(factor, 1) == pytest.approx(8 * 16 * UNIT_ROUNDOFF * 18.0, abs=0.0)
+    assert rounding(factor, 1) == pytest.approx(8 * 16 * UNIT_ROUNDOFF * 18.0, rel=1e-12)

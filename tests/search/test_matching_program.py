@@ -10,7 +10,7 @@ from families import factor
 from dcgev_cvx import Pencil, solve
 from dcgev_cvx.programs import MACHINE_EPS
 from dcgev_cvx.search import matching_program
-from dcgev_cvx.search.constructions import in_units
+from dcgev_cvx.search.starts import in_units
 
 
 def newton_steps(A, B, x, mu, rho_eps):

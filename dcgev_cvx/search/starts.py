@@ -8,9 +8,9 @@ import numpy as np
 from .._numerics.checks import Index, Matrix, Vector
 from .._numerics.selection import largest_first
 from ..certificates import on_support, value
-from ..pencils import Gram, Pencil
+from ..pencils import Pencil
 from ..steps.scaling import Scaling
-from .exchange_table import CHUNK, other_pairs, pair_value, pair_values, sub_pencils
+from .exchange import CHUNK, other_pairs, pair_value, pair_values, sub_pencils
 
 Plan: TypeAlias = tuple[tuple[Index, int], ...]
 """How many variables a support has from each of some groups, which follow each other and are all variables."""
@@ -24,7 +24,7 @@ def forward_selection(pencil: Pencil, k: int) -> Index:
     Examples
     --------
     >>> from dcgev_cvx import datasets
-    >>> from dcgev_cvx.search.constructions import forward_selection
+    >>> from dcgev_cvx.search.starts import forward_selection
     >>> forward_selection(datasets.pitprops(), 4)
     array([0, 1, 8, 9])
     """
@@ -81,8 +81,7 @@ def column_supports(pencil: Pencil, plan: Plan, columns: Index, count: int) -> l
 
 def scaled_columns(pencil: Pencil, columns: Index) -> Matrix:
     """Columns of |Aᵢⱼ|/√(BᵢᵢBⱼⱼ) as rows."""
-    A = pencil.A.C[:, columns].T @ pencil.A.C if isinstance(pencil.A, Gram) else pencil.A[columns]
-    return np.abs(A) / (pencil.B_roots[columns, None] * pencil.B_roots)
+    return np.abs(pencil.A_block(columns)) / (pencil.B_roots[columns, None] * pencil.B_roots)
 
 
 def fitted(pencil: Pencil, support: Index, plan: Plan) -> Index:
@@ -119,16 +118,15 @@ def best_variable(pencil: Pencil) -> Index:
 
 
 def best_pair(pencil: Pencil) -> Index:
-    """The pair with the largest value; for a factor, or beyond 1500 variables, the best pair with the best variable.
+    """The pair with the largest value; beyond 1500 variables the best pair with the best variable.
 
     In CCA, where the diagonal of A is zero, nothing less than a pair has a value.
     """
     first = best_variable(pencil)
-    if isinstance(pencil.A, Gram) or pencil.n > 1500:
+    if pencil.n > 1500:
         return np.sort(np.append(first, largest_first(entry_values(pencil, first), 1)))
-    a, b = pencil.A_diagonal, pencil.B_diagonal
-    off = np.zeros((pencil.n, pencil.n)) if pencil.B is None else pencil.B
-    pairs = pair_value(a[:, None], b[:, None], pencil.A, off, a[None, :], b[None, :])
+    (A, B), a, b = pencil.dense(), pencil.A_diagonal, pencil.B_diagonal
+    pairs = pair_value(a[:, None], b[:, None], A, B, a, b)
     np.fill_diagonal(pairs, -math.inf)
     return np.sort(np.array(np.unravel_index(int(np.argmax(pairs)), pairs.shape)))
 

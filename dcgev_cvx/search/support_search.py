@@ -1,4 +1,4 @@
-"""Steps 2 to 5 of `solve`: construct supports, exchange variables, and restart from the best supports so far."""
+"""The search of `solve`: construct supports, exchange variables, restart from the best supports so far."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,19 +7,21 @@ from functools import cached_property
 import numpy as np
 
 from .._numerics.checks import Index, Vector
-from ..pencils import Gram, Pencil
-from .constructions import Plan, backward_elimination, column_supports, fitted, forward_selection, highest, size_of
-from .exchange import Exchanges, exchanges_for
+from ..pencils import Pencil
+from .exchange import ExchangeSearch
 from .one_shot import one_shot
+from .starts import Plan, backward_elimination, column_supports, fitted, forward_selection, highest, size_of
 
 ROUND = 32
 """Restarts of a round: treated together, as arrays, they take a fifth of the time that they take one by one."""
 TOPS = 8
 """Supports to be perturbed and crossed: with two the restarts repeat themselves, with many they start low."""
+SHARE, SCAN = 0.05, 0.25
+"""The most that one construction may take of the budget, and the share with which columns of A are chosen."""
 
 
-class Search:
-    """Steps 2 to 5 on one pencil: the best supports so far, and how many starts of each kind were made."""
+class SupportSearch:
+    """The best supports so far of one pencil, and how many starts of each kind were made."""
 
     def __init__(self, pencil: Pencil, plan: Plan, generator: np.random.Generator) -> None:
         self.pencil: Pencil = pencil
@@ -27,12 +29,13 @@ class Search:
         self.generator: np.random.Generator = generator
         self.k: int = size_of(plan)
         groups = None if len(plan) == 1 else np.repeat(np.arange(len(plan)), [len(rows) for rows, _ in plan])
-        self.exchanges: Exchanges = exchanges_for(pencil, self.k, groups)
+        self.exchanges: ExchangeSearch = ExchangeSearch(pencil, self.k, groups)
         self.tops: dict[bytes, float] = {}
         self.starts: Counter[str] = Counter()
+        self.constructed: float = 0.0
         self.scanned: int = 0
+        self.drawn: int = 0
         self.idle: int = 0
-        self.idle_before: int = 0
 
     @property
     def ranked(self) -> list[Index]:
@@ -48,7 +51,7 @@ class Search:
         return f"{done} from {count} start{'s' * (count > 1)}"
 
     def improve(self, kind: str, supports: Sequence[Index]) -> int:
-        """Exchange from supports of one kind, and keep the best TOPS of all; how many ends are new."""
+        """Exchange from supports of one kind, and keep the best TOPS of all; how many local optima are new."""
         self.starts[kind] += len(supports)
         ends, values = self.exchanges.improve(np.array([fitted(self.pencil, S, self.plan) for S in supports]))
         self.tops |= {end.tobytes(): float(value) for end, value in zip(ends, values, strict=True)}
@@ -56,49 +59,58 @@ class Search:
         return len(ends)
 
     def construct(self, budget: float) -> None:
-        """Step 2, for the constructions that were not made yet."""
+        """Exchange from constructed supports: those that the budget allows and that were not made yet."""
         pencil, k, n = self.pencil, self.k, self.pencil.n
-        if "one-shot MM" not in self.starts and self.exchanges.work + self.one_shot_work <= budget:
-            self.exchanges.work += self.one_shot_work
+        if "one-shot MM" not in self.starts and self.work + self.one_shot_work <= budget:
             self.improve("one-shot MM", [self.one_shot_support(pencil.leading_vector)])
-        for name, make, work in (
+        for kind, make, work in (
             ("backward elimination", backward_elimination, 0.5 * n**3),
             ("forward selection", forward_selection, 0.5 * k**4 + k * pencil.A_entries),
         ):
-            if name not in self.starts and work <= 0.1 * budget:
-                self.exchanges.work += work
-                self.improve(name, [make(pencil, k)])
+            if kind not in self.starts and work <= SHARE * budget:
+                self.constructed += work
+                self.improve(kind, [make(pencil, k)])
         if not self.tops:
             loadings = np.abs(pencil.leading_vector) * pencil.B_roots
             self.improve("the leading eigenvector cut", [highest(loadings, self.plan)])
         self.scan(budget)
 
     @property
+    def work(self) -> float:
+        """Multiplications so far."""
+        return self.constructed + self.exchanges.work
+
+    @property
     def one_shot_work(self) -> float:
         """Multiplications of one-shot MM: some twenty products, or with a matrix B a LASSO for each of many ρ_ε."""
         return 20.0 * self.pencil.A_entries if self.pencil.B is None else 2e4 * self.k * self.pencil.n
 
+    def one_shot_support(self, x0: Vector) -> Index:
+        """The support that one-shot MM reaches from x0."""
+        self.constructed += self.one_shot_work
+        return np.flatnonzero(one_shot(self.pencil, self.k, x0)[0])
+
     def scan(self, budget: float) -> None:
-        """Exchange from columns of A, those of a large diagonal first; a quarter of the budget chooses them.
+        """Exchange from the best of some columns of A, those of a large diagonal first.
 
         Not for A = CᵀC with k or fewer rows: any k columns of C then span all of them, and no group stands out.
         """
-        if isinstance(self.pencil.A, Gram) and self.pencil.A.rows <= self.k:
+        if self.pencil.A_rank <= self.k:
             return
-        columns = self.column_order[self.scanned : self.scanned + int(0.25 * budget / self.column_work)]
-        if not len(columns) or not self.affordable(budget - len(columns) * self.column_work):
-            return
-        self.scanned += len(columns)
-        self.exchanges.work += len(columns) * self.column_work
-        # with eight columns, one of 36 standardised problems (seeds 100 to 103) ended below a dozen
-        starts = column_supports(self.pencil, self.plan, columns, 12)
-        while starts and (count := self.affordable(budget)):  # in parts: most starts take far fewer than k exchanges
-            self.improve("columns of A", starts[:count])
-            starts = starts[count:]
+        work = self.pencil.n * (8.0 + 0.1 * self.pencil.A_terms)  # a column and its k largest entries
+        columns = self.column_order[self.scanned : self.scanned + int(SCAN * budget / work)]
+        if len(columns):
+            self.scanned += len(columns)
+            self.constructed += len(columns) * work
+            starts = column_supports(self.pencil, self.plan, columns, 12)
+            while starts and self.work < budget:
+                count = self.affordable(budget)
+                self.improve("columns of A", starts[:count])
+                starts = starts[count:]
 
     def affordable(self, budget: float) -> int:
-        """How many starts may be made within the budget, if each takes k exchanges."""
-        return max(0, int((budget - self.exchanges.work) / (self.k * self.exchanges.exchange_work)))
+        """How many starts may be made at once, one at least, if each takes k exchanges."""
+        return max(1, min(ROUND, int((budget - self.work) / (self.k * self.exchanges.table_work))))
 
     @cached_property
     def column_order(self) -> Index:
@@ -107,43 +119,38 @@ class Search:
         ratio = diagonal / (float(np.max(np.abs(diagonal))) or 1.0)
         return np.lexsort((self.generator.random(self.pencil.n), -ratio.astype(np.float32)))
 
-    @property
-    def column_work(self) -> float:
-        """Multiplications of a column's k largest entries: eight for each, a tenth of the products of a factor."""
-        rows = self.pencil.A.rows if isinstance(self.pencil.A, Gram) else 0
-        return self.pencil.n * (8.0 + 0.1 * rows)
-
-    def one_shot_support(self, x0: Vector) -> Index:
-        """The support that one-shot MM reaches from x0."""
-        return np.flatnonzero(one_shot(self.pencil, self.k, x0)[0])
-
     def restart(self, budget: float, patience: int) -> None:
-        """Steps 4 and 5."""
-        while self.idle < patience + self.idle_before and self.exchanges.work < budget:
-            before = max(self.tops.values())
-            count = max(1, min(ROUND, self.affordable(budget))) if self.exchanges.exhaustive else 1
-            new = self.improve("restarts", [self.next_start(i) for i in range(count)])
-            self.idle += 8 * new <= count or not self.exchanges.exhaustive
-            if max(self.tops.values()) > before + 1e-12 * abs(before):
-                self.idle_before = self.idle
+        """Exchange from new starts, a round at a time, until `patience` rounds in a row find no better support.
 
-    def next_start(self, i: int) -> Index:
-        """The i-th start of a round: two of five perturb a support, two cross two supports, one is random.
-
-        To perturb is to exchange two to five members at random; to cross is to keep what two supports share and to
-        fill up with what one of them has.
+        A round does not count if more than an eighth of its starts end at local optima not met before: there are then
+        many more of them. Where a table of all exchanges costs too much, a round is one-shot MM from one direction.
         """
-        if not self.exchanges.exhaustive:
-            self.exchanges.work += self.one_shot_work
-            return self.one_shot_support(self.next_direction())
+        while self.idle < patience and self.work < budget:
+            before = max(self.tops.values())
+            if self.exchanges.exact:
+                starts = [self.next_start() for _ in range(self.affordable(budget))]
+            else:
+                starts = [self.one_shot_support(self.next_direction())]
+            new = self.improve("restarts", starts)
+            if max(self.tops.values()) > before + 1e-12 * abs(before):
+                self.idle = 0
+            elif len(starts) == 1 or 8 * new <= len(starts):
+                self.idle += 1
+
+    def next_start(self) -> Index:
+        """A support to exchange from.
+
+        Two of five perturb one of the best supports, exchanging two to five members at random; two cross two of them,
+        keeping what they share and filling up with what one of them has; one is random.
+        """
         tops = self.ranked
-        count = min((1, 2, 1, 2, 0)[i % 5], len(tops))
+        count = min((1, 2, 1, 2, 0)[self.drawn % 5], len(tops))
+        self.drawn += 1
         parents = [tops[t] for t in self.generator.permutation(len(tops))[:count]]
         votes = self.generator.random(self.pencil.n)
         for parent in parents:
             votes[parent] += 1.0
         if count == 1:
-            # with three at most, more ill-conditioned problems end below a longer search
             leaving = self.generator.integers(2, 1 + min(5, max(3, self.k // 2 + 1)))
             votes[self.generator.permutation(parents[0])[:leaving]] = -1.0
         return highest(votes, self.plan)
