@@ -207,7 +207,10 @@ class Atom:
         self.arguments: list[Any] = [argument for _, argument in replaced]
         self.size: int = e.size
         self._kinked = any(may_have_kinks(node) for node in nonlinear_nodes(self._atom))
+        self._nested = any(not isinstance(a, cp.Variable) and not a.is_constant() for a in self._atom.args)
         self._copies: dict[int, Any] = {}
+        self._maps: dict[int, tuple[Matrix, Vector]] = {}
+        self._seen: tuple[bytes, bool] = b"", False
         self.sign: float = 1.0 if e.is_convex() else -1.0
         self.separable: bool = type(e).__name__ in ("quad_over_lin", "norm1") and len(self._variables) == 1
         self._places = [dependence(self._atom, w) for w in self._variables]
@@ -217,6 +220,11 @@ class Atom:
 
     def at(self, w: Vector) -> tuple[Vector, Vector]:
         """Its values and slopes at the stacked arguments."""
+        if self._nested:
+            value, slopes = self.piece(w, w, np.zeros(len(w)), None)
+            if not np.isfinite(value).all() or not np.isfinite(slopes).all():
+                raise NoSubgradient.of(self._atom)
+            return value, slopes[self.rows, self.columns]
         put(self._variables, w)
         value, gradients = evaluated(self._atom)
         slopes = [
@@ -238,11 +246,13 @@ class Atom:
         """May it have a kink within this distance of its arguments?"""
         if not self._kinked:
             return False
-        seen: list[Kink] = []
-        self.piece(w, w, close, lambda kink, _, __: seen.append(kink) or 0)
-        return bool(seen)
+        if self._seen[0] != w.tobytes():
+            seen: list[Kink] = []
+            self.piece(w, w, close, lambda kink, _, __: seen.append(kink) or 0)
+            self._seen = w.tobytes(), bool(seen)
+        return self._seen[1]
 
-    def piece(self, w: Vector, there: Vector, close: Vector, choose: Chooser) -> tuple[Vector, Matrix]:
+    def piece(self, w: Vector, there: Vector, close: Vector, choose: Chooser | None) -> tuple[Vector, Matrix]:
         """(value, slopes) of an affine function below the atom; at kinks `choose` takes the piece.
 
         An atom inside another one is replaced by its own piece: the outer one increases in it, so that what comes out
@@ -262,14 +272,13 @@ class Atom:
             through = np.vstack([S for _, S in inner])
             here = np.concatenate([a for a, _ in inner])
             if isinstance(e, AffAtom):
-                copy, slopes = self._copy(e), self._slopes(e)(values)
-                put_values(copy.args, values)
-                return flat(copy.value), slopes @ through
+                slopes, constant = self._affine(e)
+                return slopes @ here + constant, slopes @ through
             slopes, kinks = slopes_and_kinks(e, values, np.abs(through) @ close + 1e-300, self._slopes(e))
-            for kink in kinks:
+            for kink in kinks if choose is not None else []:
                 chosen = choose(kink, here, here + through @ (there - w))
                 slopes[kink.entry, kink.entries] = kink.options[chosen]
-            if kinks:
+            if kinks and choose is not None:
                 return slopes @ here, slopes @ through
             copy = self._copy(e)
             put_values(copy.args, values)
@@ -284,6 +293,14 @@ class Atom:
                 [a if a.is_constant() else cp.Variable(a.shape, symmetric=is_square(a)) for a in e.args]
             )
         return self._copies[id(e)]
+
+    def _affine(self, e: Any) -> tuple[Matrix, Vector]:
+        """The slopes and the constant of an affine node in its stacked arguments."""
+        if id(e) not in self._maps:
+            copy, zeros = self._copy(e), [np.zeros(a.shape) for a in e.args]
+            slopes = self._slopes(e)(zeros)
+            self._maps[id(e)] = slopes, flat(copy.value)
+        return self._maps[id(e)]
 
     def _slopes(self, e: Any) -> Any:
         """The function that computes the slopes of a node in its stacked arguments."""
