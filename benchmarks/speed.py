@@ -18,7 +18,7 @@ from dcgev_cvx import Backend, MMResult, Pencil, SparseGEV, datasets, iterate, s
 from dcgev_cvx._numerics.checks import Vector
 from dcgev_cvx.programs import Program
 from dcgev_cvx.steps.backend import Solved
-from dcgev_cvx.steps.conic import LassoStep, LinearStep, MetricLassoStep, QCQPStep, compiled
+from dcgev_cvx.steps.conic import LassoStep, LinearStep, MetricLassoStep, QCQPStep, compiled_problem
 from dcgev_cvx.steps.engines import Engine
 from dcgev_cvx.steps.polish import surrogate_at
 
@@ -69,7 +69,7 @@ def kept_form(repeats: int) -> Measure:
     """What `CompiledProblem` saves: the data of one step by CVXPY's own way, over those from the kept standard form."""
     program, step = SparseGEV(datasets.pitprops(), 4.84), LinearStep()
     step(program, program.start())
-    problem = compiled(step, program.pencil, surrogate_at(program, program.start()))
+    problem = compiled_problem(step, program.pencil, surrogate_at(program, program.start()))
     ours = timed(lambda: problem.get_problem_data("CLARABEL"), 50 * repeats)
     theirs = timed(lambda: cp.Problem.get_problem_data(problem, "CLARABEL"), 50 * repeats)
     return at_least("data of a step: CVXPY's own/kept form", theirs / ours, "×", 2.0, f"{1e3 * (theirs - ours):.2f} ms")

@@ -310,7 +310,7 @@ class Restrictable(Protocol):
         ...
 
 
-def rounding(program: Any, size: float, x: Vector) -> float:
+def rounding_of(program: Any, size: float, x: Vector) -> float:
     """What f and g, sums of this size, may lose to rounding at x."""
     return program.rounding(size, x) if isinstance(program, Rounded) else 16.0 * (len(x) + 1) * UNIT_ROUNDOFF * size
 
@@ -354,7 +354,7 @@ def largest_rise(program: Any, points: Sequence[Vector], origins: Sequence[Vecto
         rises = (f_after - g, g - f_y, f_y - f_before)
         if not all(rise <= 0.0 for rise in rises):  # NaN is not descent
             size = max(program.size(before), program.size(after))
-            worst = max(worst, ratio(float(np.max(rises)) - rounding(program, size, after), size))
+            worst = max(worst, ratio(float(np.max(rises)) - rounding_of(program, size, after), size))
         f_before = f_after
     return worst
 

@@ -5,7 +5,7 @@ minimize   the same, until they no longer move and the certificate passes
 Majorized  what the driver asks of a program; a step is any function step(program, y)
 
 The driver knows no program. It asks for five methods, and for more where a program has them: `Collapsing`,
-`Measured`, `Named` and `Explaining` below, `Rounded` (certificates), `Projecting` (steps.accelerate), `Restrictable`.
+`Normed`, `Named` and `Explaining` below, `Rounded` (certificates), `Projecting` (steps.accelerate), `Restrictable`.
 """
 
 import math
@@ -19,10 +19,10 @@ import numpy as np
 
 from ._numerics.checks import Vector, as_callback, as_flag, as_number, as_whole, expect, frozen, says_stop, shown
 from ._numerics.text_tables import count, printable
-from .certificates import SANDWICH_TOL, Certificate, certify, rounding
+from .certificates import SANDWICH_TOL, Certificate, certify, rounding_of
 from .errors import InvalidParameter, SolverFailed
 from .steps.shrink import Restriction, expect_restrictable
-from .steps.step import AnyStep, number, own_copy, taken
+from .steps.step import AnyStep, method_value, own_copy, taken
 
 
 class Majorized(Protocol):
@@ -50,7 +50,7 @@ class Majorized(Protocol):
 
 
 @runtime_checkable
-class Measured(Protocol):
+class Normed(Protocol):
     """A program with a length of its own for steps, in place of the Euclidean one."""
 
     def norm(self, x: Vector) -> float:
@@ -97,10 +97,14 @@ class Status(Enum):
 
     SMALL_STEP = "converged: the step became small at a stationary point"
     SMALL_DECREASE = "converged: f stopped decreasing at a stationary point"
+    D_STATIONARY = "converged: d-stationary, f has no direction of descent"
+    D_STATIONARY_TRIED = "converged: d-stationary in the pieces of v that were tried"
+    CRITICAL = "critical: x minimises the surrogate of one tangent, but another piece of v was not ruled out"
     STALLED = "stalled: x no longer moves but is not stationary to the tolerance"
     OUT_OF_ITERATIONS = "ran out of iterations before reaching a stationary point"
     COLLAPSED = "collapsed: x = 0 minimises the surrogate (the penalty outweighs A)"
     NO_FEASIBLE_POINT = "no feasible point found: phase one ended with a violated constraint"
+    TIME_LIMIT = "stopped at the time limit"
     STOPPED = "stopped by the caller"
     ASCENT = "ascent seen: f went up, so a step was not a minimiser"
     NOT_MAJORISED = "no MM run: f(x⁺) ≤ g(x⁺, x) ≤ f(x) fails, so the surrogate or a step is wrong"
@@ -203,12 +207,12 @@ class Stop:
         """
         if not after.x.any() and has_collapsed(program, after.x):
             return Status.COLLAPSED
-        if after.f > before.f and after.f - before.f > rounding(program, number(program, "size", before.x), after.x):
+        if after.f > before.f and after.f - before.f > rounding_of(program, size_of(program, before.x), after.x):
             return Status.ASCENT
         if after.f > after.g and lies_below(program, after):
             return Status.NOT_MAJORISED
         still = step_length(program, after.x - before.x) <= self.step * step_length(program, after.x)
-        if still or before.f - after.f <= (self.decrease * number(program, "size", after.x) if self.decrease else 0.0):
+        if still or before.f - after.f <= (self.decrease * size_of(program, after.x) if self.decrease else 0.0):
             if certify(program, after.x).passes(self.stationarity):
                 return Status.SMALL_STEP if still else Status.SMALL_DECREASE
             if (after.x == before.x).all():
@@ -323,7 +327,7 @@ def iterate(program: Majorized, step: AnyStep, x0: Any = None) -> Iterator[Itera
     2 -33.981 7
     """
     check_arguments(program, step)
-    return steps_from(program, step, first_point(program, x0))
+    return steps_from(program, step, start_point(program, x0))
 
 
 def minimize(
@@ -379,7 +383,7 @@ def minimize(
     status, message = Status.OUT_OF_ITERATIONS, ""
     points = iterate(program, step, x0)
     try:
-        for point, verdict in (shrinking if shrink else judged)(program, step, points, rule):
+        for point, verdict in (shrinking if shrink else with_verdicts)(program, step, points, rule):
             history.append(point)
             if callback is not None and says_stop(callback(point)) and verdict is None:
                 verdict = Status.STOPPED
@@ -393,7 +397,7 @@ def minimize(
 
 def steps_from(program: Any, step: AnyStep, y: Vector, l: int = 0) -> Iterator[Iterate]:  # noqa: E741
     """y as iterate l, then the steps from it."""
-    value = number(program, "f", y)
+    value = method_value(program, "f", y)
     yield Iterate(l, y, value, value, mu=0.0, seconds=0.0)
     while True:
         l += 1  # noqa: E741 - the paper's iteration index
@@ -402,16 +406,16 @@ def steps_from(program: Any, step: AnyStep, y: Vector, l: int = 0) -> Iterator[I
         x = own_copy(out.x, y)
         # without a penalty, and where A has no positive direction, x shrinks for ever
         if x.any() and has_collapsed(program, x):
-            x, out = np.zeros_like(x), replace(out, value=number(program, "g", np.zeros_like(x), y))
+            x, out = np.zeros_like(x), replace(out, value=method_value(program, "g", np.zeros_like(x), y))
         y = frozen(x)
-        f = number(program, "f", y)
+        f = method_value(program, "f", y)
         yield Iterate(l, y, f, out.value, out.mu, out.seconds, out.residual, out.solver, origin, work=1.0)
 
 
 Verdicts: TypeAlias = Iterator[tuple[Iterate, Status | None]]
 
 
-def judged(program: Any, step: AnyStep, points: Iterator[Iterate], rule: StopRule) -> Verdicts:
+def with_verdicts(program: Any, step: AnyStep, points: Iterator[Iterate], rule: StopRule) -> Verdicts:
     """The iterates, each with the status that the stop rule gives it; None to go on."""
     before = next(points)
     yield before, None
@@ -425,7 +429,7 @@ def shrinking(program: Any, step: AnyStep, points: Iterator[Iterate], rule: Stop
 
     The rule sees the smaller program and its points; what is yielded are points of the whole program.
     """
-    part, run = None, judged(expect_restrictable(program), step, points, rule)
+    part, run = None, with_verdicts(expect_restrictable(program), step, points, rule)
     while True:
         point, status = next(run)
         part = Restriction.of(program, point.x) if part is None else part
@@ -434,7 +438,7 @@ def shrinking(program: Any, step: AnyStep, points: Iterator[Iterate], rule: Stop
         if smaller is not part:
             part = smaller
             points = steps_from(part.part, step, frozen(point.x[point.x != 0.0]), point.l)
-            run = judged(part.part, step, points, rule)
+            run = with_verdicts(part.part, step, points, rule)
             next(run)  # this point was yielded already
 
 
@@ -465,13 +469,18 @@ def result_of(program: Any, history: Sequence[Iterate], status: Status, message:
 
 def step_length(program: Any, x: Vector) -> float:
     """The length of a step, Euclidean where the program does not say otherwise."""
-    return program.norm(x) if isinstance(program, Measured) else math.sqrt(float(x @ x))
+    return program.norm(x) if isinstance(program, Normed) else math.sqrt(float(x @ x))
+
+
+def size_of(program: Any, x: Vector) -> float:
+    """The sum of the moduli of f's terms."""
+    return method_value(program, "size", x)
 
 
 def lies_below(program: Any, point: Iterate) -> bool:
     """Is g(x⁺, y) < f(x⁺) by more than rounding?"""
-    size = number(program, "size", point.x)
-    return point.f - point.g > rounding(program, size, point.x) + SANDWICH_TOL * size
+    size = size_of(program, point.x)
+    return point.f - point.g > rounding_of(program, size, point.x) + SANDWICH_TOL * size
 
 
 def has_collapsed(program: Any, x: Vector) -> bool:
@@ -484,7 +493,7 @@ def variable_name(program: Any, i: int) -> str:
     return program.name(i) if isinstance(program, Named) else f"x{i + 1}"
 
 
-def first_point(program: Majorized, x0: Any) -> Vector:
+def start_point(program: Majorized, x0: Any) -> Vector:
     """x⁽⁰⁾, a finite vector."""
     x: Any = program.start(x0)
     if not isinstance(x, np.ndarray) or x.ndim != 1 or x.dtype.kind not in "fiu" or not np.isfinite(x).all():

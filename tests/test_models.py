@@ -10,7 +10,7 @@ import pytest
 from dcgev_cvx import Pencil, SparseFDA, SparseGEV, models, relaxations
 from dcgev_cvx._numerics.threads import quiet
 from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
-from dcgev_cvx.steps.solver_settings import SETTINGS
+from dcgev_cvx.steps.solver_settings import SOLVER_TABLE
 
 RNG = np.random.default_rng(0)
 N = 4
@@ -183,7 +183,7 @@ def test_models_solved_as_they_stand_are_the_steps_of_the_package(seed):
     for step, program in step_programs(seed):
         problem = step.problem(program)
         with quiet:  # near its limit Clarabel may call an accurate answer inaccurate
-            problem.solve(solver="CLARABEL", **SETTINGS["CLARABEL"].step)
+            problem.solve(solver="CLARABEL", **SOLVER_TABLE["CLARABEL"].step)
         x = problem.var_dict[step.variable].value
         if step.variable == "z":
             x = x / max(program.tau, program.pencil.B_norm(x))

@@ -40,11 +40,11 @@ from ..datasets.instance_library import (
     ScoreRow,
     gap_text,
     instance_id,
-    judged,
     merged,
     read_records,
     records_text,
     support_of,
+    verdict_on,
 )
 from ..datasets.published_results import published_names, published_page
 from ..errors import DataUnavailable, InvalidParameter, MissingPackage
@@ -101,21 +101,12 @@ def list_instances(library: Library, args: argparse.Namespace) -> int:
         records = [one.record.to_dict() for one in library if one.record is not None]
         console.print_json("library list", {"instances": records})
         return 0
-    rows = [
-        (
-            record.name,
-            record.family,
-            str(record.n),
-            f"{record.value:.6g}",
-            gap_text(record.gap),
-            record.status,
-            one.missing,
-        )
-        for one in library
-        if (record := one.record) is not None
-    ]
-    columns = ("instance", "family", "n", "best value", "gap", "missing")
-    console.show(table(columns, rows, words=(0, 1, 5)), "", str(library))
+    known = [one.record for one in library if one.record is not None]
+    rows = [(one.name, str(one.n), f"{one.value:.6g}", gap_text(one.gap), one.family) for one in known]
+    console.show(table(("instance", "n", "best value", "gap", "family"), rows, words=(0, 4)), "", str(library))
+    absent = sorted({one.missing for one in library} - {""})
+    if absent:
+        console.show(console.wrapped(f"Not here yet: {', '.join(absent).replace('the file ', '')}."))
     return 0
 
 
@@ -273,7 +264,7 @@ def improved_record(one: LibraryInstance, entry: dict[str, Any], folder: Path, b
     if "support" in entry:
         support = support_of(entry["support"], pencil, one.k)
         found = value(pencil, on_support(pencil, support))
-        verdict, note = judged(record, found)
+        verdict, note = verdict_on(record, found)
         if verdict == "invalid":
             raise InvalidParameter(note)
         if verdict == "better than known":

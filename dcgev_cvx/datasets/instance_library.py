@@ -35,7 +35,7 @@ from ..certificates import on_support, value
 from ..errors import DataUnavailable, InvalidParameter, MissingPackage, nearest
 from ..pencils import Pencil
 from .fetched import cache_folder
-from .library_sources import CountOrCounts, Source, sources
+from .library_sources import CountOrCounts, Source, pencil_sources
 
 ScoredSolver: TypeAlias = Callable[[Pencil, CountOrCounts], Any]
 """What is scored: from a pencil and k to a support, a vector, or an object with a support or an x."""
@@ -373,7 +373,7 @@ def merged(old: Record, new: Record) -> Record:
 @cache
 def catalogue() -> dict[str, Source]:
     """The pencils by name."""
-    return {source.name: source for source in sources()}
+    return {source.name: source for source in pencil_sources()}
 
 
 @lru_cache(maxsize=2)  # the largest take 32 MB
@@ -400,7 +400,7 @@ def missing_of(needs: str) -> str:
 
 
 def scored(record: Record, pencil: Pencil, solver: ScoredSolver) -> ScoreRow:
-    """One call of a solver, judged."""
+    """One call of a solver, verdict_on."""
     begin = perf_counter()
     try:
         answer = solver(pencil, record.k)
@@ -412,7 +412,7 @@ def scored(record: Record, pencil: Pencil, solver: ScoredSolver) -> ScoreRow:
     except InvalidParameter as reason:
         return ScoreRow(record, (), math.nan, seconds, "invalid", str(reason))
     found = value(pencil, on_support(pencil, support))
-    verdict, note = judged(record, found)
+    verdict, note = verdict_on(record, found)
     return ScoreRow(record, tuple(support.tolist()), found, seconds, verdict, note)
 
 
@@ -432,7 +432,7 @@ def support_of(answer: Any, pencil: Pencil, k: CountOrCounts) -> Index:
     return np.sort(np.array(entries, dtype=np.intp))
 
 
-def judged(record: Record, found: float) -> tuple[ScoreVerdict, str]:
+def verdict_on(record: Record, found: float) -> tuple[ScoreVerdict, str]:
     """The verdict on a value, and what to do where it is better than any known."""
     room = CLOSED_GAP * max(abs(record.value), abs(found))
     if found > record.bound + room:

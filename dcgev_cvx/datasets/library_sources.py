@@ -41,7 +41,7 @@ class Source:
     needs: str = ""
 
 
-def sources() -> Iterator[Source]:
+def pencil_sources() -> Iterator[Source]:
     """Every pencil."""
     ks = (4, 5, 6, 7, 8, 9, 10)
     yield Source("pitprops", "pca", "correlations of Jeffers (1967)", "facts", ks, pitprops)

@@ -1,12 +1,19 @@
 """Any d.c. program that a user writes in CVXPY, minimised by the same MM as the paper's (beyond the paper).
 
-program    DCProgram: f, g and the certificate of u − v; its MM step
-phase_one  a run from any start: growing penalties until the constraints hold, then the driver of `mm`
-surrogate  g(·, y) as one CVXPY problem, compiled once
-tangents   values and subgradients of convex expressions
-splitting  objectives and constraints taken apart into convex minus convex
+program           DCProgram: f, g and the certificate of u − v; its MM step, which tries every piece of v at a kink
+running           a run from any start: growing penalties until the constraints hold, then the driver of `mm`
+starts            many starts: the best result and the table of all
+lower_bounds      how far from the optimum: chords over a box and Shor's SDP
+surrogate         g(·, y): what is convex compiled once, the tangents added as rows of numbers
+conic             conic problems of size one, and lower bounds that trust no solver
+tangents, kinks   values and subgradients of convex expressions, and their pieces where several meet
+splitting         objectives and constraints taken apart into convex minus convex
+cvxpy_method      problem.solve(method="dc")
+cvxpy_internals   every undocumented part of CVXPY that is used, with its replacement
 """
 
+from .lower_bounds import LowerBound
 from .program import FEASIBLE, DCCertificate, DCProgram, TangentStep
+from .starts import BestOfStarts, StartedRun
 
-__all__ = ["FEASIBLE", "DCCertificate", "DCProgram", "TangentStep"]
+__all__ = ["FEASIBLE", "BestOfStarts", "DCCertificate", "DCProgram", "LowerBound", "StartedRun", "TangentStep"]

@@ -14,7 +14,7 @@ from cvxpy.constraints.zero import Equality
 
 from .._numerics.checks import shown
 from ..errors import InvalidParameter
-from .tangents import dense
+from .cvxpy_internals import dense_value as dense
 
 
 def split(e: Any) -> tuple[Any, Any]:
@@ -107,13 +107,13 @@ def split_constraints(constraints: Iterable[Any]) -> tuple[list[Any], list[tuple
 
     An equality of which one half is convex gives that half as a convex constraint and the other as a pair.
     """
-    if isinstance(constraints, cp.Constraint):
-        raise InvalidParameter(f"constraints must be a list; got one constraint. Write [{constraints}].")
     convex: list[Any] = []
     pairs: list[tuple[Any, Any]] = []
     for constraint in constraints:
         if not isinstance(constraint, cp.Constraint):
-            raise InvalidParameter(f"constraints must be CVXPY constraints such as x >= 0; got {shown(constraint)}.")
+            raise InvalidParameter(
+                f"constraints must be CVXPY constraints such as x >= 0 or x == 1; got {shown(constraint)}."
+            )
         if constraint.is_dcp():
             convex.append(constraint)
             continue
@@ -127,6 +127,18 @@ def split_constraints(constraints: Iterable[Any]) -> tuple[list[Any], list[tuple
             else:
                 pairs.append(split(half.args[0] - half.args[1]))
     return convex, pairs
+
+
+def as_list(constraints: Any) -> list[Any]:
+    """The constraints as a list."""
+    if isinstance(constraints, cp.Constraint):
+        raise InvalidParameter(f"constraints must be a list; got one constraint. Write [{constraints}].")
+    try:
+        return list(constraints)
+    except TypeError as cause:
+        raise InvalidParameter(
+            f"constraints must be a list of CVXPY constraints such as [x >= 0]; got {shown(constraints)}."
+        ) from cause
 
 
 def as_convex(e: Any, what: str) -> Any:
@@ -147,12 +159,17 @@ def as_convex(e: Any, what: str) -> Any:
 
 def variables_of(parts: Sequence[Any]) -> list[cp.Variable]:
     """The variables of expressions and constraints, each once; integer and complex ones are not allowed."""
-    found = {variable.id: variable for part in parts for variable in part.variables()}
+    found: dict[int, cp.Variable] = {variable.id: variable for part in parts for variable in part.variables()}
     for variable in found.values():
         if variable.attributes["boolean"] or variable.attributes["integer"]:
             raise InvalidParameter(
                 f"variable {variable.name()} is integer; only continuous variables are allowed. "
                 "A variable with values −1 and 1 is a continuous one with cp.square(x) == 1."
+            )
+        if variable.attributes.get("sparsity") not in (None, False):
+            raise InvalidParameter(
+                f"variable {variable.name()} has a sparsity pattern; only dense variables are allowed. "
+                "Use a dense one with the constraint that its other entries are 0."
             )
         if variable.is_complex():
             raise InvalidParameter(

@@ -1,57 +1,77 @@
-"""The surrogates of a d.c. program written in CVXPY: v and the vⱼ replaced by their tangents at y, compiled once.
+"""The surrogates of a d.c. program written in CVXPY: v and the vⱼ replaced by tangents, as conic problems.
 
     minimise u(x) − v(x)  subject to convex constraints and uⱼ(x) ≤ vⱼ(x),   with u, v, uⱼ, vⱼ convex.
 
-The tangents' coefficients are parameters of one CVXPY problem, so that a step from another y sets numbers and solves.
+CVXPY compiles what is convex once. A step adds the tangents as rows of numbers and gives the problem to CLARABEL.
+Other solvers get `linearized`, which is the definition of the surrogate in CVXPY's own terms.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, cast
 
 import cvxpy as cp
 import numpy as np
+from scipy import sparse
 
-from .._numerics.checks import Vector
-from ..errors import InvalidParameter, SolverFailed, Unbounded
-from ..steps.backend import Backend, CompiledProblem, attempt
-from .tangents import Tangent, flat, put, restored, stacked
+from .._numerics.checks import Index, Vector
+from .._numerics.threads import quiet
+from ..errors import InvalidParameter, SolverFailed
+from ..steps.backend import Backend, attempt
+from .conic import Cones, Conic, ConicAnswer, powers_of_two, solve_conic
+from .cvxpy_internals import affine_map, flat, offset
+from .kinks import Chooser
+from .tangents import Tangent, is_plain, put, restored, stacked
 
 
 @dataclass(frozen=True)
 class Point:
-    """(u, u₁, …) and (v, v₁, …) at a point, subgradients of the latter as rows, and the slopes S of their atoms."""
+    """(u, u₁, …) and (v, v₁, …) at a point, and subgradients of the latter as rows."""
 
     u: Vector
     v: Vector
     slopes: Any
-    S: Vector
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The minimiser of a surrogate, the dual's bound on its minimum, their difference, and the solver's name.
+    """The minimiser of a surrogate, its value, and a lower bound on the minimum.
 
-    The bound is known from CLARABEL alone, and NaN from other solvers.
+    `checked` where the bound is computed from data that are checked, for all points within the reach.
     """
 
     x: Vector
-    lowest: float
-    gap: float
+    value: float
     solver: str
+    conic: ConicAnswer | None = None
+    reach: Vector | None = None
+
+    @property
+    def checked(self) -> bool:
+        """Is `lowest` more than the solver's word?"""
+        return self.conic is not None
+
+    @cached_property
+    def lowest(self) -> float:
+        """A number below the minimum."""
+        return self.value if self.conic is None or self.reach is None else self.conic.lower_bound(self.reach)
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The lengths of x, the sizes of the d.c. constraints, and for how many lengths a bound should hold."""
+
+    lengths: Vector
+    sizes: Vector
+    reach: float
 
 
 class Surrogate:
-    """g(·, y) for every y: min u(x) − cᵀx + penalty·Σtⱼ over the convex constraints, uⱼ(x) − tangentⱼ(x) ≤ tⱼ, t ≥ 0.
-
-    The tangents of the vⱼ are Dx + K(S∘Lx) + b, see `Tangent`. c, S, b and the penalty are parameters of a problem
-    that is compiled once. For ‖Cx‖ with two rows S has two entries, however long x is, and few parameters make a
-    problem that compiles fast. Where a parameter of the user's stands in v or vⱼ, another value of it changes D, K
-    and L, and the problem is compiled anew.
+    """g(·, y) for every y: min u(x) − tangent(x) + Σ weightⱼ·tⱼ over Ω with uⱼ(x) − tangentⱼ(x) ≤ tⱼ, t ≥ 0.
 
     Parameters
     ----------
@@ -70,26 +90,40 @@ class Surrogate:
         self.constraints: Sequence[Any] = constraints
         self.variables: Sequence[cp.Variable] = variables
         self._u, self._v = (stacked(side) for side in zip(*pairs, strict=True))
+        self.domain: list[Any] = [limit for _, v in pairs for limit in v.domain if limit.is_dcp() and limit.variables()]
         parts = (self._u, self._v, *constraints)
         self._parameters: list[Any] = list({p.id: p for part in parts for p in part.parameters()}.values())
         self._values: list[bytes] | None = None
-        self._problem: KeepsGap | None = None
+        self.version: int = 0
+        self._compiled: ConvexPart | None = None
 
     def point(self, x: Vector) -> Point:
         """The values and subgradients at x, or NoSubgradient."""
-        self._refresh()
+        self.refresh()
         key = x.tobytes()
         if key not in self._points:
-            v, slopes, S = self._tangent.at(x)
-            with restored(self.variables), np.errstate(all="ignore"):
-                put(self.variables, x)
-                u = flat(self._u.value)
+            v, slopes = self.tangent.at(x)
             if len(self._points) * (slopes.nnz + len(v)) > 10**6:
                 self._points.clear()
-            self._points[key] = Point(u, v, slopes, S)
+            self._points[key] = Point(self.left(x), v, slopes)
         return self._points[key]
 
-    def _refresh(self) -> None:
+    def values(self, x: Vector) -> tuple[Vector, Vector]:
+        """(u, u₁, …) and (v, v₁, …) at x."""
+        return self.left(x), self.tangent.value(x)
+
+    def left(self, x: Vector) -> Vector:
+        """(u, u₁, …) at x."""
+        with restored(self.variables), np.errstate(all="ignore"):
+            put(self.variables, x)
+            return flat(self._u.value)
+
+    def piece(self, x: Vector, there: Vector, lengths: Vector, rows: Index, choose: Chooser) -> Point:
+        """The values at x and the slopes of affine functions below v and vⱼ, chosen where kinks meet at x."""
+        self.refresh()
+        return Point(self.point(x).u, *self.tangent.piece(x, there, lengths, rows, choose))
+
+    def refresh(self) -> None:
         """Drop what was computed for other values of the user's parameters."""
         for parameter in self._parameters:
             if parameter.value is None:
@@ -97,80 +131,48 @@ class Surrogate:
                 raise InvalidParameter(f"parameter {name} has no value; every parameter needs one. Set {name}.value.")
         values = [flat(parameter.value).tobytes() for parameter in self._parameters]
         if values != self._values:
-            self._values, self._points, self._last = values, dict[bytes, Point](), None
-            self._tangent = Tangent(self._v, self.variables)
-            if self._v.parameters():
-                self._problem = None
+            self._values, self._points, self.version = values, dict[bytes, Point](), self.version + 1
+            if not all(np.isfinite(flat(parameter.value)).all() for parameter in self._parameters):
+                name = next(p.name() for p in self._parameters if not np.isfinite(flat(p.value)).all())
+                raise InvalidParameter(f"parameter {name} has values that are NaN or infinite. Set {name}.value anew.")
+            self.tangent: Tangent = Tangent(self._v, self.variables)
+            self._compiled = None
 
-    def minimum(self, y: Vector, penalty: float, backend: Backend) -> Answer:
-        """The minimiser of g(·, y) plus the penalty times the violations of the d.c. constraints.
+    def minimum(self, at: Point, y: Vector, weights: Vector, scales: Scales, backend: Backend) -> Answer:
+        """The minimiser of u − tangent of v at y + Σ weightⱼ·(violation of uⱼ ≤ tangent of vⱼ).
 
-        Raises Unbounded, or SolverFailed with the reason of each solver.
+        Raises SolverFailed with the reason of each solver.
         """
-        at, key = self.point(y), (y.tobytes(), penalty, backend)
-        if self._last is None or self._last[0] != key:
-            self._last = key, self._solved(at, y, penalty, backend)
-        return self._last[1]
+        if backend.solvers == ("CLARABEL",) and type(backend) is Backend:
+            self._compiled = self._compiled or ConvexPart(self.pairs, [*self.constraints, *self.domain], self.variables)
+            if self._compiled.usable:
+                return self._compiled.minimum(at, y, weights, scales, backend.options or None)
+        return self._linearized_minimum(at, y, weights, backend)
 
-    def _solved(self, at: Point, y: Vector, penalty: float, backend: Backend) -> Answer:
-        problem = self._problem = self._problem or self._compiled()
-        c = np.eye(1, len(at.v))[0] @ at.slopes
-        numbers = {"c": c, "S": at.S[self._used], "b": (at.v - at.slopes @ y)[1:], "penalty": penalty}
-        for name, parameter in self._own.items():
-            # saved without CVXPY's checks of shape and sign, which take as long as a small solve
-            parameter.save_value(numbers[name])
+    def _linearized_minimum(self, at: Point, y: Vector, weights: Vector, backend: Backend) -> Answer:
+        problem = self.linearized(at, y, weights)
         reasons: list[str] = []
         for solver in backend.solvers:
             try:
                 with restored(self.variables):
                     backend.solve(problem, solver)
                     x = np.concatenate([flat(variable.value) for variable in self.variables])
-                value: Any = problem.value
-                return Answer(
-                    x, float(value) - problem.duality_gap - at.v[0] + float(c @ y), problem.duality_gap, solver
-                )
+                value = float(np.sum(cast("Any", problem.value)))
+                return Answer(x, value, solver)
             except SolverFailed as failure:
                 reasons.append(str(failure))
-                if "unbounded" in str(failure):
-                    with suppress(SolverFailed):
-                        self._check_bounded(problem, y, failure)
         raise SolverFailed("; then ".join(reasons))
 
-    def _compiled(self) -> KeepsGap:
-        """The problem, with c, S, b and the penalty in `_own`."""
-        x, tangent, own = stacked(self.variables), self._tangent, dict[str, Any]()
-        D, K = tangent.D[1:], tangent.K[1:]
-        self._used = np.unique(K.nonzero()[1])  # other slopes belong to v itself and are part of c
-        own["c"] = cp.Parameter(x.size)
-        cost: Any = self.pairs[0][0] - own["c"] @ x
-        domain = [limit for _, v in self.pairs for limit in v.domain if limit.is_dcp() and limit.variables()]
-        constraints = [*self.constraints, *domain]
-        if len(self.pairs) > 1:
-            own["b"], own["penalty"] = cp.Parameter(D.shape[0]), cp.Parameter(nonneg=True)
-            tangents: Any = D @ x + own["b"]
-            if len(self._used):
-                own["S"] = cp.Parameter(len(self._used))
-                tangents += K[:, self._used] @ cp.multiply(own["S"], tangent.L[self._used] @ x)
-            t = cp.Variable(D.shape[0], nonneg=True)
-            cost += own["penalty"] * cp.sum(t)
-            constraints += [stacked(u for u, _ in self.pairs[1:]) - tangents <= t]
-        self._own = own
-        return KeepsGap(cp.Problem(cp.Minimize(cost), constraints))
-
-    def _check_bounded(self, problem: cp.Problem, y: Vector, failure: SolverFailed) -> None:
-        """Raise Unbounded with the variables that reach the sides of a large box around y, if any do."""
-        x, side = stacked(self.variables), 1e4 * (1.0 + float(np.max(np.abs(y))))
-        boxed = cp.Problem(problem.objective, [*problem.constraints, cp.abs(x - y) <= side])
-        with restored(self.variables):
-            attempt(boxed, "CLARABEL", {})
-            moved = (flat(x.value) - y) / side
-        far = [int(i) for i in np.argsort(-np.abs(moved))[:5] if abs(moved[i]) > 0.5]
-        if far:
-            directions = ", ".join(f"{entry_name(self.variables, i)} → {'+' if moved[i] > 0 else '−'}∞" for i in far)
-            raise Unbounded(
-                f"the surrogate falls for ever as {directions}. Add constraints that bound it, or add the same "
-                "convex term, such as cp.sum_squares(x), to u and to v."
-            ) from failure
+    def linearized(self, at: Point, y: Vector, weights: Vector) -> cp.Problem:
+        """The surrogate as CVXPY writes it: the definition."""
+        x = stacked(self.variables)
+        tangents = at.v + at.slopes @ (x - y)
+        cost, constraints = self.pairs[0][0] - tangents[0], [*self.constraints, *self.domain]
+        if len(weights):
+            t = cp.Variable(len(weights), nonneg=True)
+            cost += weights @ t
+            constraints += [self._u[1:] - tangents[1:] <= t]
+        return cp.Problem(cp.Minimize(cost), constraints)
 
     def projected_residual(self, x: Vector) -> float | None:
         """‖x − P(x − ∇f(x))‖, P the projection on the constraints, the vⱼ linearised; None where u is not smooth."""
@@ -186,15 +188,156 @@ class Surrogate:
             return float(np.linalg.norm(flat(z.value) - x))
 
 
-class KeepsGap(CompiledProblem):
-    """A problem that keeps the duality gap of CLARABEL's last answer."""
+class ConvexPart:
+    """min u(x) over the convex constraints and wⱼ ≥ uⱼ(x), compiled once; tangents are added as rows of numbers.
 
-    duality_gap: float = math.nan
+    Where x and w stand among CVXPY's own variables is read from the cost of fingerprint·(x, w).
+    """
 
-    def unpack_results(self, solution: Any, chain: Any, inverse_data: Any) -> None:
-        """Keep the gap, then do what CVXPY does."""
-        self.duality_gap = getattr(solution, "obj_val", math.nan) - getattr(solution, "obj_val_dual", math.nan)
-        super().unpack_results(solution, chain, inverse_data)
+    def __init__(
+        self, pairs: Sequence[tuple[Any, Any]], constraints: Sequence[Any], variables: Sequence[cp.Variable]
+    ) -> None:
+        left = [u for u, _ in pairs[1:]]
+        curved = [j for j, u in enumerate(left) if not is_plain(u)]
+        sizes = np.cumsum([0, *(u.size for u in left)])
+        self.n: int = sum(variable.size for variable in variables)
+        self.m = int(sizes[-1])
+        self._curved = np.concatenate([np.arange(sizes[j], sizes[j + 1]) for j in curved] or [np.zeros(0, int)])
+        affine = [e for e in left if is_plain(e)]
+        self._flat = np.setdiff1d(np.arange(self.m), self._curved)
+        self._M, self._s = affine_map(affine, variables)
+        x = stacked(variables)
+        constraints = [*constraints]
+        if any(is_reduced(w) for w in variables):
+            plain = cp.Variable(self.n)  # CVXPY replaces variables with these attributes by smaller ones
+            constraints.append(plain == x)
+            x = plain
+        known: list[Any] = [x]
+        if curved:
+            w = cp.Variable(len(self._curved))
+            constraints.append(stacked([left[j] for j in curved]) <= w)
+            known.append(w)
+        c = cp.Parameter(self.n + len(self._curved))
+        problem = cp.Problem(cp.Minimize(pairs[0][0] + c @ cp.hstack(known)), constraints)
+        marks = 1.0 + np.arange(c.size)
+        data, constants = list[Any](), list[float | None]()
+        for mark in (0.0 * marks, marks):
+            c.value = mark
+            with quiet:  # CVXPY warns of the user's parameters where compiling anew takes long
+                part, _, inverse = problem.get_problem_data("CLARABEL")
+            data.append(part)
+            constants.append(offset(inverse))
+        q = data[0]["c"]
+        seen = np.rint(data[1]["c"] - q)
+        places = np.flatnonzero(seen)
+        self.usable: bool = constants[0] is not None and np.array_equal(np.sort(seen[places]), marks)
+        if not self.usable:
+            return
+        columns = places[np.argsort(seen[places])]
+        self._x, self._w = columns[: self.n], columns[self.n :]
+        A, self._cones = sparse.csr_array(data[0]["A"]), Cones.of(data[0]["dims"])
+        P = data[0].get("P")
+        self._q, self._offset = q, float(constants[0] or 0.0)
+        size = len(q) + self.m
+        self._P = sparse.csc_array((size, size)) if P is None else grown(P, size)
+        self._A, self._b = A, data[0]["b"]
+
+    def minimum(self, at: Point, y: Vector, weights: Vector, scales: Scales, options: Any) -> Answer:
+        """The minimiser of the surrogate with these tangents."""
+        problem, N = self.problem(at, y, weights, powers_of_two(scales.sizes)), len(self._q)
+        origin = np.zeros(N + self.m)
+        origin[self._x] = y
+        try:
+            lengths = np.full(N + self.m, math.nan)
+            lengths[self._x] = shortened(scales.lengths, problem.q[self._x], problem.P.diagonal()[self._x])
+            found: ConicAnswer = solve_conic(problem.around(origin), lengths, problem.b, options)
+        except SolverFailed as failure:
+            if (ray := getattr(failure, "ray", None)) is not None:
+                failure.direction = ray[self._x]  # pyright: ignore[reportAttributeAccessIssue]
+            raise
+        bounded = np.full(N + self.m, math.inf)
+        bounded[self._x] = scales.reach * scales.lengths
+        return Answer(y + found.x[self._x], found.value, "CLARABEL", found, bounded)
+
+    def certified_minimum(self, low: Vector, high: Vector) -> tuple[float, bool]:
+        """(a number below the minimum, whether it is proved), where x lies in a box."""
+        known = low.size == self.n and bool(np.isfinite(low).all() and np.isfinite(high).all())
+        problem = Conic(self._P, self._q, sparse.csc_array(self._A), self._b, self._cones, self._offset)
+        found = solve_conic(problem, np.full(len(self._q), math.nan), problem.b)
+        reach = np.full(len(self._q), math.inf)
+        if known:
+            reach[self._x] = np.maximum(found.x[self._x] - low, high - found.x[self._x]) + 1e-9 * (high - low)
+        return found.lower_bound(reach), known
+
+    def least(self, direction: Vector, within: float) -> float:
+        """A number below directionᵀx over all points of the constraints for which no entry exceeds `within`."""
+        q = self._q.copy()
+        q[self._x] = direction
+        problem = Conic(self._P, q, sparse.csc_array(self._A), self._b, self._cones)
+        try:
+            found = solve_conic(problem, np.full(len(q), math.nan), problem.b)
+        except SolverFailed:
+            return -math.inf
+        reach = np.full(len(q), math.inf)
+        reach[self._x] = within + np.abs(found.x[self._x])
+        return found.lower_bound(reach)
+
+    def problem(self, at: Point, y: Vector, weights: Vector, units: Vector) -> Conic:
+        """The surrogate as a conic problem in CVXPY's variables and t, which is measured in the constraints' units."""
+        N, m, top = len(self._q), self.m, self._cones.zero + self._cones.nonneg
+        slopes: Any = sparse.csr_array(at.slopes)
+        values: Any = at.v - slopes @ y
+        q = np.concatenate([self._q, weights * units])
+        q[self._x] -= slopes[[0]].toarray().ravel()
+        if not m:
+            return Conic(self._P, q, sparse.csc_array(self._A), self._b, self._cones, self._offset - values[0])
+        # uⱼ(x) − slopesⱼᵀx − tⱼ ≤ valueⱼ, with wⱼ for a curved uⱼ and Mⱼx + sⱼ for an affine one
+        G: Any = sparse.coo_array(slopes[1:])
+        t, unit = N + np.arange(m), np.ones(m)
+        M: Any = sparse.coo_array(self._M)
+        rows = [G.row, self._curved, self._flat[M.row], np.arange(m)]
+        columns = [self._x[G.col], self._w, self._x[M.col], t]
+        numbers = [-G.data, unit[: len(self._w)], M.data, -units]
+        right: Any = values[1:].copy()
+        right[self._flat] -= self._s
+        added = sparse.csr_array((np.concatenate(numbers), (np.concatenate(rows), np.concatenate(columns))), (m, N + m))
+        positive = sparse.csr_array((-unit, (np.arange(m), t)), (m, N + m))
+        old: Any = grown(self._A, N + m, self._A.shape[0])
+        A = sparse.vstack([old[:top], added, positive, old[top:]], format="csc")
+        b = np.concatenate([self._b[:top], right, np.zeros(m), self._b[top:]])
+        cones = Cones(
+            self._cones.zero,
+            self._cones.nonneg + 2 * m,
+            self._cones.soc,
+            self._cones.psd,
+            self._cones.exp,
+            self._cones.p3d,
+        )
+        return Conic(self._P, q, A, b, cones, self._offset - values[0])
+
+
+def is_reduced(variable: cp.Variable) -> bool:
+    """Has the variable fewer degrees of freedom than entries?"""
+    names = ("symmetric", "PSD", "NSD", "diag", "sparsity")
+    return any(variable.attributes.get(name) not in (None, False) for name in names)
+
+
+def shortened(lengths: Vector, q: Vector, squares: Vector) -> Vector:
+    """Shorter lengths where the cost is steep, as at the edge of the domain of v, where slopes are nearly infinite."""
+    costs = np.abs(q) * lengths
+    some = np.concatenate([costs, squares * lengths**2])
+    some = some[some > 0.0]
+    if not len(some):
+        return lengths
+    usual = 8.0 * float(np.quantile(some, 0.25))
+    return lengths * np.clip(usual / np.maximum(costs, 1e-300), 2.0**-24, 1.0)
+
+
+def grown(matrix: Any, columns: int, rows: int | None = None) -> Any:
+    """A sparse matrix with columns, and for square ones rows, of zeros appended."""
+    whole = sparse.csr_array(matrix) if rows is not None else sparse.csc_array(matrix)
+    whole.resize((columns if rows is None else rows, columns))
+    return whole
 
 
 def entry_name(variables: Sequence[cp.Variable], i: int) -> str:

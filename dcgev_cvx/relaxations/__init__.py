@@ -11,6 +11,8 @@ pairwise_sdp                one condition for each pair of variables: valid for 
 penalized_sdp               tr(XA) − ρ1ᵀ|X|1, DSPCA's form
 fisher_l1, fisher_l1_penalized   the two QPs of sparse FDA
 
+k may be one number or one for each view of the pencil (`budgets.Budget`), and radius likewise.
+
 `relaxations.bounds` holds the bounds, which need no CVXPY; the modules that do are imported when first used.
 """
 

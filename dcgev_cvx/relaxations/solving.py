@@ -31,6 +31,7 @@ INTERIOR_POINT_LIMIT = 30
 """Up to this n Clarabel is the faster solver of these SDPs, beyond it SCS: an iteration factors order n²/2, or n."""
 BEYOND = 1e30
 """Larger numbers are not an answer to a problem whose data are of size one."""
+
 Reader: TypeAlias = Callable[[cp.Problem, "ScaledData", str], tuple[Matrix, Matrix, float]]
 """From a solved problem to X, the slack S ⪰ 0 and μ of the stationarity A + U + c·b·D² + S = μB."""
 SdpModel: TypeAlias = Callable[[Matrix, Matrix | None, Any, Vector | None], cp.Problem]

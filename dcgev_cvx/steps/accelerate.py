@@ -61,20 +61,20 @@ class Accelerated:
         images = np.array([x[support] for _, x in self._pairs])
         moves = images - np.array([origin[support] for origin, _ in self._pairs])
         lowest = program.f(y)
-        ahead = combined(images, moves)
+        ahead = anderson_combination(images, moves)
         if ahead is not None:
-            z = embedded(program, ahead, support, len(y))
+            z = proposal(program, ahead, support, len(y))
             if program.f(z) < lowest:
                 return z
         length = min(self._stride, BOUNDARY * room(images[-1], moves[-1]))
-        z = embedded(program, images[-1] + length * moves[-1], support, len(y))
+        z = proposal(program, images[-1] + length * moves[-1], support, len(y))
         lower = program.f(z) < lowest
         # doubled after a success, halved after a failure, but never shorter than the step itself
         self._stride = 2.0 * self._stride if lower else max(1.0, 0.5 * length)
         return z if lower else None
 
 
-def combined(images: Matrix, moves: Matrix) -> Vector | None:
+def anderson_combination(images: Matrix, moves: Matrix) -> Vector | None:
     """Anderson's combination of the images whose move is smallest, unless a sign would change or nothing is known."""
     if len(images) < 2:
         return None
@@ -91,7 +91,7 @@ def room(x: Vector, move: Vector) -> float:
     return 1.0 / speed if speed > 0.0 else math.inf
 
 
-def embedded(program: Projecting, part: Vector, support: Index, n: int) -> Vector:
+def proposal(program: Projecting, part: Vector, support: Index, n: int) -> Vector:
     """The point with these entries, brought into Ω."""
     z = np.zeros(n)
     z[support] = part

@@ -21,7 +21,7 @@ from ..errors import InvalidParameter, SolverFailed
 from ..pencils import Pencil
 from ..programs import Program, SparseGEV, expect_program
 from .backend import Backend, CompiledProblem
-from .polish import Surrogate, polish, surrogate_at
+from .polish import StepSurrogate, polish, surrogate_at
 from .scaling import Scaling
 from .step import StepOutput, without_pull
 
@@ -42,7 +42,7 @@ class ConicStep:
     variable: ClassVar[Literal["x", "z"]] = "x"
     """The model's variable is x itself, or z = (τ + μ)x."""
 
-    def model(self, s: Surrogate) -> cp.Problem:
+    def model(self, s: StepSurrogate) -> cp.Problem:
         """The problem of `models` on the data of a step."""
         raise NotImplementedError
 
@@ -59,7 +59,7 @@ class ConicStep:
             return without_pull(program, y)
         if s.a is None and (s.tau == 0.0 or self.variable == "z"):
             s = s.rescaled()  # no τ is compiled into the problem: the objective may have any size
-        problem = compiled(self, program.pencil, s)
+        problem = compiled_problem(self, program.pencil, s)
         reasons: list[str] = []
         for solver in self.backend.solvers:
             try:
@@ -67,7 +67,7 @@ class ConicStep:
                 answer = answer_of(problem.var_dict[self.variable], solver)
                 x, mu, correction = refined(s, answer, self.variable, solver)
                 x, mu = s.scaling.vector(x), mu * s.scaling.o
-                residual = certified(program, y, x, solver)
+                residual = certified_residual(program, y, x, solver)
                 return StepOutput(x, program.g(x, y), mu, perf_counter() - begin, residual, correction, solver)
             except SolverFailed as failure:
                 reasons.append(str(failure))
@@ -105,7 +105,7 @@ class QCQPStep(ConicStep):
     True
     """
 
-    def model(self, s: Surrogate) -> cp.Problem:
+    def model(self, s: StepSurrogate) -> cp.Problem:
         """(ALG) on the data of a step."""
         check_ball(s, "QCQPStep")
         return models.qcqp(s.c, s.p, s.B.matrix(), s.tau, "metric" if s.metric_shift else "identity")
@@ -114,7 +114,7 @@ class QCQPStep(ConicStep):
 class LassoStep(ConicStep):
     """One MM step as a LASSO in a ball, τ ≠ 0 (Eq:weighted, Eq:weighted-nonzero-algo); see `models.lasso`."""
 
-    def model(self, s: Surrogate) -> cp.Problem:
+    def model(self, s: StepSurrogate) -> cp.Problem:
         """Eq:weighted on the data of a step."""
         check_ball(s, "LassoStep")
         if s.metric_shift or s.tau == 0.0:
@@ -132,7 +132,7 @@ class LinearStep(ConicStep):
     The objective is not strictly concave; the ball makes the maximiser unique when the maximum is positive.
     """
 
-    def model(self, s: Surrogate) -> cp.Problem:
+    def model(self, s: StepSurrogate) -> cp.Problem:
         """Eq:weighted-algo on the data of a step."""
         check_ball(s, "LinearStep")
         if s.tau != 0.0:
@@ -150,7 +150,7 @@ class MetricLassoStep(ConicStep):
 
     variable = "z"
 
-    def model(self, s: Surrogate) -> cp.Problem:
+    def model(self, s: StepSurrogate) -> cp.Problem:
         """The LASSO in the metric of B on the data of a step."""
         check_ball(s, "MetricLassoStep")
         if s.tau > 0.0 and not s.metric_shift:
@@ -161,14 +161,14 @@ class MetricLassoStep(ConicStep):
 class FisherStep(ConicStep):
     """One MM step of sparse FDA as a QP (Eq:fdaiterative); see `models.fisher_step`."""
 
-    def model(self, s: Surrogate) -> cp.Problem:
+    def model(self, s: StepSurrogate) -> cp.Problem:
         """Eq:fdaiterative on the data of a step."""
         if s.a is None:
             raise InvalidParameter("FisherStep minimises a SparseFDA program, not a SparseGEV.")
         return models.fisher_step(s.p, s.a, s.B.matrix())
 
 
-def check_ball(s: Surrogate, step: str) -> None:
+def check_ball(s: StepSurrogate, step: str) -> None:
     """Raise unless it is a step of SparseGEV."""
     if s.a is not None:
         raise InvalidParameter(f"{step} minimises a SparseGEV program, not a SparseFDA.")
@@ -184,7 +184,7 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def compiled(step: ConicStep, pencil: Pencil, s: Surrogate) -> cp.Problem:
+def compiled_problem(step: ConicStep, pencil: Pencil, s: StepSurrogate) -> cp.Problem:
     """The step's problem with its c and p, through which ρ̃, ν, ε and y enter; built once per thread and pencil."""
     fixed = (s.metric_shift, s.tau * (step.variable == "x")) if s.a is None else (s.a.tobytes(), s.scaling.o)
     key = (type(step), s.scaling.u.tobytes(), fixed)
@@ -206,7 +206,7 @@ def answer_of(x: cp.Variable, solver: str) -> Vector:
     return answer.astype(np.float64)
 
 
-def refined(s: Surrogate, answer: Vector, variable: str, solver: str) -> tuple[Vector, float, float]:
+def refined(s: StepSurrogate, answer: Vector, variable: str, solver: str) -> tuple[Vector, float, float]:
     """(x, μ, correction): the minimiser near an answer x or z, and how far away that was, relative to its size.
 
     z gives x = z/max(τ, ‖z‖_B), and lies at (τ + μ)x.
@@ -223,14 +223,14 @@ def refined(s: Surrogate, answer: Vector, variable: str, solver: str) -> tuple[V
     return x, mu, correction
 
 
-def as_low(s: Surrogate, answer: Vector, x: Vector) -> bool:
+def as_low(s: StepSurrogate, answer: Vector, x: Vector) -> bool:
     """Does an answer lie in Ω, the surrogate there no higher than at the minimiser x to the solver's accuracy?"""
     terms = np.abs(answer) @ (2.0 * np.abs(s.c) + s.p)
     inside = s.B.norm(answer - s.project(answer)) <= TIE
     return bool(inside and s.value(answer) - s.value(x) <= TIE * terms)
 
 
-def certified(program: Program, y: Vector, x: Vector, solver: str) -> float:
+def certified_residual(program: Program, y: Vector, x: Vector, solver: str) -> float:
     """The KKT residual of a refined answer, recomputed from the data; SolverFailed if it is large."""
     residual, slackness = step_residuals(program, y, x)
     worst = max(residual, slackness, program.violation(x))

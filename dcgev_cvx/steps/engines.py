@@ -8,10 +8,10 @@ from .accelerate import Accelerated
 from .step import AnyStep
 
 Engine: TypeAlias = Literal["cvxpy", "native"]
-Form: TypeAlias = Literal["LinearStep", "LassoStep", "MetricLassoStep", "FisherStep"]
+ConicForm: TypeAlias = Literal["LinearStep", "LassoStep", "MetricLassoStep", "FisherStep"]
 
 
-def engine_step(form: Form, n: int, *, engine: str, solver: Any, accelerate: bool | None) -> AnyStep:
+def engine_step(form: ConicForm, n: int, *, engine: str, solver: Any, accelerate: bool | None) -> AnyStep:
     """A step of `steps.conic` by its name, or the native step, which has the same minimiser."""
     if one_of(engine, "engine", ("cvxpy", "native")) == "native":
         from .native import native_step

@@ -14,7 +14,7 @@ from .._numerics.compiled import COMPILED, compiled
 
 SWEEPS_PER_RHO = 200
 """The most sweeps of one LASSO inside the search for its slope, where few digits are needed."""
-HALVINGS = 40
+RHO_HALVINGS = 40
 """The most values of ρ that the search for k nonzeros tries."""
 
 if COMPILED:
@@ -139,7 +139,7 @@ def lasso_for_k(
     """
     low, high, dual_square = 0.0, np.max(2.0 * np.abs(c) / w), dual_square_of(L, c)
     rho, count = 0.5 * high, 0
-    for _ in range(HALVINGS):
+    for _ in range(RHO_HALVINGS):
         weighted_lasso(B, 0.0, 1.0, c, rho * w, z, q, dual_square, tol, SWEEPS_PER_RHO)
         count = np.count_nonzero(z)
         # a bracket this narrow holds two coordinates that leave together: no ρ gives k

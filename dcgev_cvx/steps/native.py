@@ -16,7 +16,7 @@ from ..certificates import step_residuals
 from ..errors import SolverFailed
 from ..programs import Program, SparseGEV, expect_program
 from .closed import soft_threshold, soft_threshold_step
-from .polish import Surrogate, polish, surrogate_at
+from .polish import StepSurrogate, polish, surrogate_at
 from .step import StepOutput, without_pull
 
 GUESS_TOL = 1e-5
@@ -60,7 +60,7 @@ def native_step(program: Program, y: Vector) -> StepOutput:
     return StepOutput(x, value, mu * s.scaling.o, seconds, residual, correction=0.0, solver="native")
 
 
-def guess(s: Surrogate, y: Vector) -> Vector:
+def guess(s: StepSurrogate, y: Vector) -> Vector:
     """Nearly the minimiser, by coordinate descent from y."""
     if s.a is not None:
         return fisher_guess(s, s.a, y)
@@ -73,7 +73,7 @@ class Lasso:
     w and Bw are kept from one setting of (c, ridge, scale) to the next, which then costs a few sweeps.
     """
 
-    def __init__(self, s: Surrogate, z: Vector) -> None:
+    def __init__(self, s: StepSurrogate, z: Vector) -> None:
         pencil = s.B.pencil
         self.v: Vector = s.B.v
         self.B: Matrix = np.eye(pencil.n) if pencil.B is None else pencil.B
@@ -95,7 +95,7 @@ class Lasso:
         return self.z
 
 
-def metric_guess(s: Surrogate, y: Vector) -> Vector:
+def metric_guess(s: StepSurrogate, y: Vector) -> Vector:
     """x = z/max(τ, ‖z‖_B) with z = argmin zᵀBz − 2cᵀz + pᵀ|z|, for τxᵀBx or τ = 0 (beyond the paper).
 
     Why no constraint is left: with μ the multiplier of xᵀBx ≤ 1 the KKT system of the step reads
@@ -110,7 +110,7 @@ def metric_guess(s: Surrogate, y: Vector) -> Vector:
     return z / radius if radius > 0.0 else z
 
 
-def identity_guess(s: Surrogate, y: Vector) -> Vector:
+def identity_guess(s: StepSurrogate, y: Vector) -> Vector:
     """x(μ) = argmin τxᵀx + μxᵀBx − 2cᵀx + pᵀ|x| at the root of ‖x(μ)‖_B = 1, or at μ = 0 (ALG, Eq:weighted).
 
     ‖x(μ)‖_B falls with μ: adding the optimality of x(μ) and of x(μ') for μ < μ' gives
@@ -124,7 +124,7 @@ def identity_guess(s: Surrogate, y: Vector) -> Vector:
     return lasso.z
 
 
-def fisher_guess(s: Surrogate, a: Vector, y: Vector) -> Vector:
+def fisher_guess(s: StepSurrogate, a: Vector, y: Vector) -> Vector:
     """x(t) = argmin xᵀBx − 2t aᵀx + pᵀ|x| at the root of aᵀx(t) = 1 (Eq:fdaiterative).
 
     aᵀx(t) rises with t from 0. Times xᵀ the KKT system reads 2xᵀBx + pᵀ|x| = 2t: t is at most the surrogate's value

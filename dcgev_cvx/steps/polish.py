@@ -1,6 +1,6 @@
 """The problem of one MM step in scaled data, and its exact minimiser.
 
-A `Surrogate` is a convex quadratic plus pᵀ|x| over a ball, the step of SparseGEV, or on a plane, that of SparseFDA.
+A `StepSurrogate` is a convex quadratic plus pᵀ|x| over a ball, the step of SparseGEV, or on a plane, that of SparseFDA.
 The conic steps hand its data to a model of `models`, the native steps to coordinate descent. Either answer shows
 nearly which coordinates are nonzero, and with which sign; given support and signs the step is a linear system with at
 most one scalar unknown, and `polish` exchanges the few coordinates that are wrong one by one (beyond the paper). Each
@@ -34,7 +34,7 @@ NEWTON_STEPS = 60
 
 
 @dataclass(frozen=True)
-class Surrogate:
+class StepSurrogate:
     """min τxᵀMx − 2cᵀx + pᵀ|x| s.t. xᵀBx ≤ 1 (ALG) or, where a is given, s.t. aᵀx = 1 (Eq:fdaiterative).
 
     M = I or, for the metric shift, M = B. Sparse FDA has M = B, τ = 1 and c = 0.
@@ -48,7 +48,7 @@ class Surrogate:
     metric_shift: bool
     a: Vector | None = None
 
-    def rescaled(self) -> Surrogate:
+    def rescaled(self) -> StepSurrogate:
         """The same problem with the objective in units that bring `size` to [½, 1)."""
         unit = max(2.0**-1000, power_of_two(self.size))
         scaling = Scaling(self.scaling.u, self.scaling.o * unit)
@@ -110,21 +110,21 @@ class Surrogate:
             return solve(self.B.sub(support), h, self.tau)
 
 
-def surrogate_at(program: Program, y: Vector, scaling: Scaling | None = None) -> Surrogate:
+def surrogate_at(program: Program, y: Vector, scaling: Scaling | None = None) -> StepSurrogate:
     """The problem of the MM step from y, in units of size one unless others are given."""
     scaling = Scaling.of_program(program) if scaling is None else scaling
     c = program.linear(y)
     p = scaling.cost(np.minimum(program.slopes(y), CAP * program.largest_slopes(c, y)))
     if isinstance(program, SparseFDA):
         B = Metric(program.pencil, scaling.u / math.sqrt(scaling.o))
-        return Surrogate(scaling, B, c, p, 1.0, True, program.a * scaling.u)
+        return StepSurrogate(scaling, B, c, p, 1.0, True, program.a * scaling.u)
     metric_shift = program.shift == "metric"
     square = 1.0 if metric_shift else float(scaling.u[0]) ** 2  # with M = I all variables have one unit
     B, tau = Metric(program.pencil, scaling.u), program.tau * square / scaling.o
-    return Surrogate(scaling, B, scaling.cost(c), p, tau, metric_shift)
+    return StepSurrogate(scaling, B, scaling.cost(c), p, tau, metric_shift)
 
 
-def polish(surrogate: Surrogate, guess: Vector, max_patterns: int | None = None) -> tuple[Vector, float]:
+def polish(surrogate: StepSurrogate, guess: Vector, max_patterns: int | None = None) -> tuple[Vector, float]:
     """(x, μ): the exact minimiser, from a guess of which only support and signs matter; all in scaled units.
 
     Minimise on the current sign pattern. If a sign comes out wrong, go to the best sign change on the way; if a row
@@ -143,7 +143,7 @@ def polish(surrogate: Surrogate, guess: Vector, max_patterns: int | None = None)
     )
 
 
-def first_pattern(surrogate: Surrogate, x: Vector) -> tuple[Vector, Vector]:
+def first_pattern(surrogate: StepSurrogate, x: Vector) -> tuple[Vector, Vector]:
     """A feasible point and the signs of its support: xᵢ belongs to it when |xᵢ| outweighs its dual slack.
 
     At a minimiser one of |xᵢ| and pᵢ − |rᵢ| is zero; near one, the smaller of the two is the one that should be.
@@ -159,7 +159,7 @@ def first_pattern(surrogate: Surrogate, x: Vector) -> tuple[Vector, Vector]:
     return surrogate.project(np.where(signs != 0.0, x, 0.0)), signs
 
 
-def improved(surrogate: Surrogate, x: Vector, signs: Vector) -> tuple[Vector, Vector, float, bool]:
+def improved(surrogate: StepSurrogate, x: Vector, signs: Vector) -> tuple[Vector, Vector, float, bool]:
     """(x, signs, μ, done): the minimiser on a sign pattern, or a lower point on the way, and the next pattern.
 
     done means that the KKT conditions hold to KKT_TOL of the largest term, or to what rounding allows.
@@ -183,7 +183,7 @@ def improved(surrogate: Surrogate, x: Vector, signs: Vector) -> tuple[Vector, Ve
     return x, signs, mu, False
 
 
-def lowest_sign_change(surrogate: Surrogate, x: Vector, support: Index, new: Vector) -> Vector:
+def lowest_sign_change(surrogate: StepSurrogate, x: Vector, support: Index, new: Vector) -> Vector:
     """The lowest point among the sign changes on the way from x to a pattern's minimiser, the end included.
 
     Along the segment the smooth part is one parabola and |x| is piecewise linear: all candidates at once.

@@ -20,7 +20,7 @@ class SolverSettings:
     """What the solver calls its limit in seconds."""
 
 
-SETTINGS: Mapping[str, SolverSettings] = {
+SOLVER_TABLE: Mapping[str, SolverSettings] = {
     "CLARABEL": SolverSettings(
         "clarabel",
         step={"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10},
@@ -44,4 +44,4 @@ SETTINGS: Mapping[str, SolverSettings] = {
 
 def settings_of(name: str) -> SolverSettings:
     """The settings of a solver; of one that is not in the table, its own defaults."""
-    return SETTINGS.get(name, SolverSettings(name.lower()))
+    return SOLVER_TABLE.get(name, SolverSettings(name.lower()))

@@ -100,7 +100,7 @@ def taken(step: AnyStep, program: Any, y: Vector) -> StepOutput:
         return out
     if isinstance(out, np.ndarray):
         x = own_copy(out, y)
-        return StepOutput(x, number(program, "g", x, y), seconds=perf_counter() - begin, solver=name_of(step))
+        return StepOutput(x, method_value(program, "g", x, y), seconds=perf_counter() - begin, solver=name_of(step))
     raise SolverFailed(f"the step returned {type(out).__name__} instead of an array or a StepOutput.")
 
 
@@ -109,7 +109,7 @@ def name_of(step: AnyStep) -> str:
     return getattr(step, "__name__", type(step).__name__)
 
 
-def number(program: Any, method: str, *points: Vector) -> float:
+def method_value(program: Any, method: str, *points: Vector) -> float:
     """f(x) or g(x, y) of any program, checked to be a number."""
     value = getattr(program, method)(*points)
     if not isinstance(value, (int, float, np.number)) or value != value:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from dcgev_cvx import InvalidParameter
+from dcgev_cvx.dc.kinks import Odometer, highest
 from dcgev_cvx.dc.tangents import NoSubgradient, Tangent
 
 A = np.random.default_rng(0).standard_normal((6, 6))
@@ -48,7 +49,7 @@ def test_value_and_subgradients_are_cvxpys(make):
     vs = variables()
     e = make(*vs)
     x = np.concatenate([np.ravel(v.value, order="F") for v in vs])
-    value, slopes, _ = Tangent(e, vs).at(x)
+    value, slopes = Tangent(e, vs).at(x)
     blocks = [e.grad.get(v, 0.0) for v in vs]
     blocks = [b.toarray() if hasattr(b, "toarray") else b for b in blocks]
     expected = np.vstack([np.broadcast_to(b, (v.size, e.size)) for v, b in zip(vs, blocks, strict=True)]).T
@@ -75,7 +76,7 @@ def test_kinks_have_one_subgradient_that_depends_on_the_point_alone():
 
 def test_the_largest_absolute_value_which_has_no_gradient_in_cvxpy():
     x = cp.Variable((2, 2))
-    value, slopes, _ = Tangent(cp.norm_inf(x) + cp.norm(cp.vec(x, order="F"), "inf"), [x]).at(
+    value, slopes = Tangent(cp.norm_inf(x) + cp.norm(cp.vec(x, order="F"), "inf"), [x]).at(
         np.array([1.0, -3.0, 2.0, 0.0])
     )
     assert value == [6.0]
@@ -99,32 +100,55 @@ def test_no_subgradient_outside_the_domain_or_on_its_boundary(point):
         Tangent(-cp.sqrt(x), [x]).at(np.array([point]))
 
 
-DEPENDENCE = {
-    "entry by entry": (lambda x, X: cp.square(x), 6),
-    "row by row": (lambda x, X: cp.norm(X, axis=1), 9),
-    "column by column, kept": (lambda x, X: cp.max(X, axis=0, keepdims=True), 9),
-    "a scalar": (lambda x, X: cp.log_sum_exp(x), 6),
-    "an inner maximum": (lambda x, X: cp.square(cp.max(X, axis=0)), 27),
+PIECES = {
+    "absolute values": (lambda x: cp.norm1(x), 8),
+    "a maximum": (lambda x: cp.max(x), 3),
+    "a maximum of several": (lambda x: cp.sum(cp.maximum(x, 2 * x, 0)), 27),
+    "the two largest": (lambda x: cp.sum_largest(x, 2), 3),
+    "a kink inside another atom": (lambda x: cp.square(1 + cp.abs(x[0])), 2),
+    "a maximum of absolute values": (lambda x: cp.norm_inf(x), 3 * 8),
+    "a smooth function": (lambda x: cp.sum_squares(x), 1),
+    "minus a minimum": (lambda x: -cp.min(x), 3),
 }
 
 
-@pytest.mark.parametrize(("make", "count"), DEPENDENCE.values(), ids=DEPENDENCE)
-def test_slopes_have_the_same_places_at_every_point(make, count):
-    x, X, s = variables()
-    x.value, X.value = np.abs(x.value), np.abs(X.value)
-    tangent = Tangent(make(x, X), [x, X, s])
-    rng = np.random.default_rng(2)
-    for _ in range(3):
-        square = rng.uniform(0.5, 1.5, (3, 3))
-        point = np.concatenate([rng.uniform(0.5, 1.5, 6), (square + square.T).ravel(), [0.7]])
-        _, jacobian, S = tangent.at(point)
-        assert len(S) == count
-        rebuilt = tangent.D.toarray() + tangent.K.toarray() @ np.diag(S) @ tangent.L.toarray()
-        assert np.allclose(jacobian.toarray(), rebuilt)
+@pytest.mark.parametrize(("make", "most"), PIECES.values(), ids=PIECES)
+def test_pieces_lie_below_and_the_highest_touches(make, most):
+    x = cp.Variable(3)
+    e, rows, lengths, rng = make(x), np.array([0]), np.full(3, 1e-6), np.random.default_rng(0)
+    tangent, zero = Tangent(e, [x]), np.zeros(3)
+    odometer, seen = Odometer(), set()
+    for _ in odometer.combinations():
+        value, slopes = tangent.piece(zero, zero, lengths, rows, odometer)
+        seen.add(tuple(slopes.toarray().ravel()))
+        for z in rng.standard_normal((20, 3)):
+            x.value = z
+            assert value[0] + (slopes @ z)[0] <= e.value + 1e-12
+    assert odometer.complete
+    assert len(seen) <= most
+    assert (len(seen) > 1) == (most > 1)
+    for z in rng.standard_normal((20, 3)):
+        value, slopes = tangent.piece(zero, 1e-3 * z, lengths, rows, highest)
+        x.value = 1e-3 * z
+        assert float(value[0] + (slopes @ x.value)[0]) == pytest.approx(float(e.value), abs=2e-5)
+
+
+def test_spectral_norms_and_norms_at_zero_are_tried_by_directions():
+    X, x = cp.Variable((2, 2)), cp.Variable(2)
+    for e, variable in ((cp.normNuc(X), X), (cp.norm(x), x), (cp.sigma_max(X), X)):
+        tangent, n = Tangent(e, [variable]), variable.size
+        odometer = Odometer()
+        for _ in odometer.combinations():
+            assert odometer.total <= 64
+            value, slopes = tangent.piece(np.zeros(n), np.zeros(n), np.full(n, 1e-6), np.array([0]), odometer)
+            for z in np.random.default_rng(0).standard_normal((10, n)):
+                variable.value = z.reshape(variable.shape, order="F")
+                assert value[0] + (slopes @ z)[0] <= e.value + 1e-9
+        assert not odometer.complete
 
 
 def test_a_parameter_in_an_affine_map_has_its_present_value():
     x, p = cp.Variable(2), cp.Parameter(value=3.0)
-    value, slopes, _ = Tangent(cp.norm1(p * (p * x)) + p, [x]).at(np.array([1.0, -2.0]))
+    value, slopes = Tangent(cp.norm1(p * (p * x)) + p, [x]).at(np.array([1.0, -2.0]))
     assert value == [30.0]
     assert slopes.toarray().tolist() == [[9.0, -9.0]]

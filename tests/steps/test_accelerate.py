@@ -15,7 +15,7 @@ from dcgev_cvx import (
     sparse_fda,
     sparse_gev,
 )
-from dcgev_cvx.steps.accelerate import Accelerated, combined
+from dcgev_cvx.steps.accelerate import Accelerated, anderson_combination
 from dcgev_cvx.steps.closed import soft_threshold_step
 from dcgev_cvx.steps.native import native_step
 
@@ -89,8 +89,8 @@ def test_pca_natively(pitprops):
 
 def test_two_images_are_enough_to_combine():
     images, moves = np.array([[1.0, 1.0], [1.5, 1.4]]), np.array([[1.0, 0.8], [0.5, 0.4]])
-    assert combined(images, moves) == pytest.approx([2.0, 1.8])  # a geometric series, summed
-    assert combined(images[:1], moves[:1]) is None
+    assert anderson_combination(images, moves) == pytest.approx([2.0, 1.8])  # a geometric series, summed
+    assert anderson_combination(images[:1], moves[:1]) is None
 
 
 def smooth_program():
@@ -103,11 +103,11 @@ def test_a_combination_has_the_smallest_move_among_those_whose_weights_sum_to_on
     images = np.array([[1.0, 3.0], [2.0, 4.0], [2.5, 4.25]])
     moves = np.array([[1.0, 0.5], [0.5, 0.75], [0.25, -0.125]])
     weights = np.linalg.solve(np.vstack([moves.T, np.ones(3)]), [0.0, 0.0, 1.0])
-    assert combined(images, moves) == pytest.approx(weights @ images, rel=1e-12)
+    assert anderson_combination(images, moves) == pytest.approx(weights @ images, rel=1e-12)
 
 
 def test_a_combination_that_ends_at_zero_is_refused():
-    assert combined(np.array([[2.0], [1.0]]), np.array([[-1.0], [-0.5]])) is None
+    assert anderson_combination(np.array([[2.0], [1.0]]), np.array([[-1.0], [-0.5]])) is None
 
 
 def test_a_start_that_is_not_the_last_image_begins_anew():

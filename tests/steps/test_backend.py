@@ -9,9 +9,9 @@ import pytest
 from dcgev_cvx import Backend, InvalidParameter, SolverFailed, SolverMissing, SparseFDA, SparseGEV, datasets
 from dcgev_cvx._numerics.threads import quiet
 from dcgev_cvx.steps.backend import CompiledProblem, installed_solvers, known_solver
-from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep, compiled
+from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep, compiled_problem
 from dcgev_cvx.steps.polish import surrogate_at
-from dcgev_cvx.steps.solver_settings import SETTINGS
+from dcgev_cvx.steps.solver_settings import SOLVER_TABLE
 
 
 def tiny():
@@ -49,7 +49,7 @@ def test_a_solver_is_a_name(name):
 
 def test_missing_solvers_say_how_to_install_them(monkeypatch):
     monkeypatch.setattr("dcgev_cvx.steps.backend.installed_solvers", lambda: ("CLARABEL", "SCS"))
-    for name, package in ((name, settings.package) for name, settings in SETTINGS.items()):
+    for name, package in ((name, settings.package) for name, settings in SOLVER_TABLE.items()):
         if name not in ("CLARABEL", "SCS"):
             with pytest.raises(
                 SolverMissing, match=rf"solver {name} is not installed: pip install {package}\. .*CLARABEL, SCS"
@@ -60,7 +60,7 @@ def test_missing_solvers_say_how_to_install_them(monkeypatch):
 
 
 def test_core_solvers_are_installed():
-    assert {name for name, settings in SETTINGS.items() if settings.step} - {"ECOS"} <= set(
+    assert {name for name, settings in SOLVER_TABLE.items() if settings.step} - {"ECOS"} <= set(
         installed_solvers()
     )  # ECOS has no wheel for every Python
 
@@ -127,14 +127,14 @@ def test_own_options_are_tight_then_the_solvers_defaults(monkeypatch):
     _, problem = tiny()
     Backend("ECOS").solve(problem)
     plain = {"solver": "ECOS", "warm_start": False}
-    assert calls == [{**plain, **SETTINGS["ECOS"].step}, plain]
+    assert calls == [{**plain, **SOLVER_TABLE["ECOS"].step}, plain]
 
 
 def test_options_belong_to_the_first_solver_alone(monkeypatch):
     calls = recorded(monkeypatch)
     _, problem = tiny()
     Backend("SCS", {"max_iters": 77}, fallback=("ECOS",)).solve(problem, "ECOS")
-    assert calls == [{"solver": "ECOS", "warm_start": False, **SETTINGS["ECOS"].step}]
+    assert calls == [{"solver": "ECOS", "warm_start": False, **SOLVER_TABLE["ECOS"].step}]
 
 
 def test_an_unknown_option_is_a_failure_that_names_the_solver():
@@ -173,7 +173,7 @@ CASES = [
 def kept_problem(step, program):
     """The compiled problem behind a step."""
     step(program, program.start())
-    return compiled(step, program.pencil, surrogate_at(program, program.start()))
+    return compiled_problem(step, program.pencil, surrogate_at(program, program.start()))
 
 
 def forms_of(solver, problem):

@@ -26,7 +26,7 @@ def parts(name):
 def test_the_points_of_every_problem_add_up_and_there_are_a_hundred():
     problems, total = parts("problems.md"), 0
     for number, body in problems.items():
-        points = int(re.search(r"\((\d+) points\)", body)[1])
+        points = int(re.search(r"\((\d+) points, about \d+ minutes\)", body)[1])
         assert sum(map(int, re.findall(r"\[(\d+) p\]", body))) == points, number
         total += points
     assert total == 100
