@@ -84,7 +84,7 @@ class Context:
         """Branch and bound, with all the time that remains: it runs last."""
         from ..exact import best_subset
 
-        return best_subset(self.pencil, self.total, time_limit=self.deadline.left)
+        return best_subset(self.pencil, self.budget, time_limit=self.deadline.left)
 
     @cached_property
     def best_run(self) -> tuple[float, str, MMResult | None]:

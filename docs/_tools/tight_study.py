@@ -76,7 +76,12 @@ def share(rows: Iterable[dict[str, str]], column: str) -> str:
 def gaps(rows: Iterable[dict[str, str]]) -> str:
     """Median and largest gap in per cent."""
     found = [100.0 * float(row["gap"]) for row in rows if row["gap"]]
-    return f"{median(found):.2g} / {max(found):.2g}" if found else "–"
+    return f"{percent(median(found))} / {percent(max(found))}" if found else "–"
+
+
+def percent(gap: float) -> str:
+    """Two digits; rounding errors are 0."""
+    return "0" if gap < 1e-6 else f"{gap:.0f}" if gap >= 10.0 else f"{gap:.2g}"
 
 
 def of(rows: list[dict[str, str]], **wanted: str) -> list[dict[str, str]]:
