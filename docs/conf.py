@@ -50,7 +50,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "_tools", "_templates", "gallery/*.ipynb", "teaching/slides"]
+exclude_patterns = ["_build", "_tools", "_templates", "_data", "gallery/**/*.ipynb", "teaching/slides"]
 templates_path = ["_templates"]
 html_theme = "furo"
 html_title = "dcgev_cvx"

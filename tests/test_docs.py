@@ -225,15 +225,8 @@ def test_the_imports_of_executed_pages_work(line):
 
 def test_links_between_documents_lead_somewhere():
     for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
-        if "_build" in path.parts:
+        if {"_build", "_data"} & set(path.parts):
             continue
         prose = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=FLAGS)
         for target in re.findall(r"\]\(([^)#\s]+)", prose):
             assert target.startswith("https://") or (path.parent / target).exists(), f"{path.name}: {target}"
-
-
-def test_the_changelog_names_every_public_name():
-    import dcgev_cvx
-
-    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert [name for name in dcgev_cvx.__all__ if not re.search(rf"\b{name}\b", text)] == []

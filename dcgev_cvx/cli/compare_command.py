@@ -57,27 +57,28 @@ def run(args: argparse.Namespace) -> int:
     """Compare, show and write; the exit code is 0 whatever the gaps are."""
     from .._numerics.checks import as_number
     from ..comparison.interval_plot import figure_of
-    from .problem import described, read_problem
+    from .problem import read_problem
 
     plot, page = console.as_picture(args.plot), console.as_page(args.html)
     if args.time_limit is not None:
         as_number(args.time_limit, "--time-limit", strict=True)
-    pencil = read_problem(args, default="pitprops")
+    problem = read_problem(args, default="pitprops")
+    pencil = problem.pencil
     ks = budgets(args.k, pencil)
     found: list[Comparison] = []
     stopped = compared(pencil, ks, args, found)
     if args.json:
-        name, comparisons = str(args.data or args.A or args.X), [comparison.to_dict() for comparison in found]
-        console.print_json("compare", {"problem": name, "comparisons": comparisons}, ended=stopped is None)
+        comparisons = [comparison.to_dict() for comparison in found]
+        console.print_json("compare", {"problem": problem.name, "comparisons": comparisons}, ended=stopped is None)
     else:
-        print_comparisons(found, described(args, pencil), several=len(ks) > 1, details=args.details)
+        print_comparisons(found, problem.heading, several=len(ks) > 1, details=args.details)
     if plot is not None:
         console.draw(figure_of(found), plot)
     if page is not None:
         from .html_report import html_page
 
         sentences = [several_sentence(found)] if len(ks) > 1 else [verdict_of(found[0])]
-        write_file(page, html_page(sentences, described(args, pencil), found))
+        write_file(page, html_page(sentences, problem.heading, found))
         console.note(f"{page} is written.")
     if stopped is not None:
         raise KeyboardInterrupt(stopped)
