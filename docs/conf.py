@@ -54,6 +54,7 @@ exclude_patterns = ["_build", "_tools", "_templates", "_data", "gallery/**/*.ipy
 templates_path = ["_templates"]
 html_theme = "furo"
 html_title = "dcgev_cvx"
+html_logo = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css", "moving-picture.css", "whole-method.css"]
 html_show_sphinx = False

@@ -153,13 +153,20 @@ def test_every_model_stands_in_the_index():
 
 
 @pytest.mark.parametrize("name", sorted(set(models.__all__) - {"show"}))
-def test_every_model_stands_on_the_page_with_formula_source_and_printed_problem(name):
-    page = (DOCS / "reference" / "models.md").read_text(encoding="utf-8")
-    section = page.split(f"\n### {name}\n", 1)[1].split("\n### ", 1)[0]
-    assert f".. autofunction:: dcgev_cvx.models.{name}\n" in section
+def test_every_model_has_a_page_with_formula_source_and_printed_problem(name, capsys):
+    index = (DOCS / "reference" / "models.md").read_text(encoding="utf-8")
+    stem = name.removesuffix("_by_group").replace("_", "-")
+    assert f"](models/{stem}.md)" in index
+    page = (DOCS / "reference" / "models" / f"{stem}.md").read_text(encoding="utf-8")
+    section = page[page.index(f".. autofunction:: dcgev_cvx.models.{name}\n") :]
     assert f":pyobject: {name}\n" in section
-    assert f"print(models.{name}(" in section
     assert ".. math::" in (inspect.getdoc(getattr(models, name)) or "")
+    letters = {}
+    exec(re.search(r"^```\{code-cell\} python\n(.*?)^problem = ", index, FLAGS)[1], letters)
+    code, printed = re.search(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", section, FLAGS).groups()
+    assert f"print(models.{name}(" in code
+    exec(code, letters)
+    assert capsys.readouterr().out == printed
 
 
 @pytest.mark.parametrize("row", BEYOND, ids=lambda row: row.code.strip("`"))

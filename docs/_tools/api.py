@@ -99,8 +99,11 @@ def home_of(name: str) -> str | None:
 def plain_factory(
     app: object, what: str, name: str, obj: object, options: object, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None]:
-    """The signature of a dataclass with `...` in place of `<factory>`, which Sphinx cannot parse."""
-    return signature and signature.replace("<factory>", "..."), returns
+    """The signature without `Any`, which says nothing, and with `...` for `<factory>`, which Sphinx cannot parse."""
+    if signature is not None:
+        signature = re.sub(r": Any(?: \| None)?(?=[,)]|( = ))( = )?", lambda m: "=" if m[1] else "", signature)
+        signature = signature.replace("<factory>", "...")
+    return signature, None if returns == "Any" else returns
 
 
 def escape_docstring(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
