@@ -237,3 +237,13 @@ def test_links_between_documents_lead_somewhere():
         prose = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=FLAGS)
         for target in re.findall(r"\]\(([^)#\s]+)", prose):
             assert target.startswith("https://") or (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_every_page_of_an_index_has_a_sentence_there():
+    shelves = pytest.importorskip("shelves")
+    for index in DOCS.glob("*/index.md"):
+        text = index.read_text(encoding="utf-8")
+        shown = shelves.with_sentences(index.relative_to(DOCS).with_suffix("").as_posix(), text)
+        listed = [block[2].split() for block in shelves.TOCTREE.finditer(text) if ":hidden:" not in block[1]]
+        rows = re.findall(r"^- \*\*\[[^\]]+\]\((\S+)\.(?:md|rst)\)\*\*: .{20,}[.!?]$", shown, re.MULTILINE)
+        assert rows == [name for names in listed for name in names]
