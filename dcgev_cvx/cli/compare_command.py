@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 import textwrap
 from collections.abc import Iterable
 from contextlib import redirect_stdout
 from functools import partial
+from io import StringIO
 from itertools import chain
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -132,11 +132,12 @@ def compared(pencil: Pencil, ks: list[Counts], args: argparse.Namespace, found: 
         settings: Any = {"time_limit": max(0.05, share) if math.isfinite(share) else None, "force": args.force}
         settings["progress"] = partial(tell_method, k)
         try:
-            with redirect_stdout(sys.stderr):  # SCS prints when it is interrupted, and stdout is for the result
+            with redirect_stdout(StringIO()):  # SCS prints when it is interrupted
                 found.append(compare(pencil, k, methods, **settings))
         except ComparisonInterrupted as stop:
             found.append(stop.comparison)
-            return f"at k = {counts_text(k)}, after {position} of {len(ks)} cardinalities; the finished rows are shown"
+            place = f"at k = {counts_text(k)}, after {position} of {len(ks)} cardinalities" if len(ks) > 1 else ""
+            return f"{place}; the finished rows are shown".removeprefix("; ")
         except KeyboardInterrupt:
             if not found:
                 raise
