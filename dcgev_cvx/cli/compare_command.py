@@ -136,8 +136,9 @@ def compared(pencil: Pencil, ks: list[Counts], args: argparse.Namespace, found: 
                 found.append(compare(pencil, k, methods, **settings))
         except ComparisonInterrupted as stop:
             found.append(stop.comparison)
-            place = f"at k = {counts_text(k)}, after {position} of {len(ks)} cardinalities" if len(ks) > 1 else ""
-            return f"{place}; the finished rows are shown".removeprefix("; ")
+            if len(ks) == 1:
+                return "after the rows that are shown"
+            return f"at k = {counts_text(k)}, after {position} of {len(ks)} cardinalities; the finished rows are shown"
         except KeyboardInterrupt:
             if not found:
                 raise
