@@ -227,7 +227,9 @@ def test_any_function_is_a_stop_rule(program):
     assert len(result.support) <= 8
 
 
-@pytest.mark.parametrize("stop", [3, "soon", Stop, lambda program, before, after: "soon"], ids=["number", "word", "class", "words"])
+@pytest.mark.parametrize(
+    "stop", [3, "soon", Stop, lambda program, before, after: "soon"], ids=["number", "word", "class", "words"]
+)
 def test_what_is_no_stop_rule(program, stop):
     with pytest.raises(InvalidParameter, match=r"stop must be a Stop|the stop rule must return a Status"):
         minimize(program, soft_threshold_step, stop=stop)

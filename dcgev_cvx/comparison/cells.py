@@ -5,11 +5,13 @@ a file that is cut, altered, of other arguments, or of another version is comput
 any of its backends: processes of this machine, a Dask cluster, Ray.
 """
 
+import asyncio
 import hashlib
 import json
 import os
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -248,20 +250,33 @@ def dask_cluster(address: str) -> Generator[None]:
         When no scheduler answers at that address, or it has no workers.
     """
     joblib, distributed = require("joblib", "study"), require("distributed", "dask")
+    if not workers_at(address, distributed):
+        raise DataUnavailable(
+            f"the Dask scheduler at {address} has no workers: start some with `dask worker {address}`."
+        )
+    with distributed.Client(address, set_as_default=False) as client, client.as_current():
+        with joblib.parallel_config(backend="dask", n_jobs=-1):
+            yield
+
+
+def workers_at(address: str, distributed: Any) -> Mapping[str, Any]:
+    """The workers of a scheduler, asked in a thread of its own: a Client that cannot connect may never return."""
+
+    async def asked() -> Mapping[str, Any]:
+        async with distributed.rpc(address) as scheduler:
+            return (await scheduler.identity())["workers"]
+
+    async def answered() -> Mapping[str, Any]:
+        return await asyncio.wait_for(asked(), CONNECT_SECONDS)
+
     try:
-        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError) as cause:
+        with ThreadPoolExecutor(1) as thread:  # a notebook's own thread runs an event loop already
+            return thread.submit(asyncio.run, answered()).result()
+    except Exception as cause:  # a server of another kind sends bytes that Dask may read as anything
         raise DataUnavailable(
             f"no Dask scheduler answers at {shown(address)}: start one with `dask scheduler`, or give the address "
             "that it prints, such as tcp://127.0.0.1:8786."
         ) from cause
-    with client:
-        if not client.scheduler_info()["workers"]:
-            raise DataUnavailable(
-                f"the Dask scheduler at {address} has no workers: start some with `dask worker {address}`."
-            )
-        with client.as_current(), joblib.parallel_config(backend="dask", n_jobs=-1):
-            yield
 
 
 def named_backend(name: str) -> AbstractContextManager[Any]:
