@@ -14,6 +14,8 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -22,7 +24,7 @@ from .._numerics.checks import as_whole, shown
 from .._numerics.extras import require
 from .._numerics.output_files import write_file
 from .._numerics.threads import one_thread
-from ..errors import DataUnavailable, InvalidParameter
+from ..errors import DataUnavailable, InvalidParameter, MissingPackage
 
 CellProgress: TypeAlias = Callable[[int, int, str], object]
 """Called as progress(finished, total, message) at the beginning, after every cell, and when something happened."""
@@ -254,9 +256,12 @@ def dask_cluster(address: str) -> Generator[None]:
         raise DataUnavailable(
             f"the Dask scheduler at {address} has no workers: start some with `dask worker {address}`."
         )
-    with distributed.Client(address, set_as_default=False) as client, client.as_current():
-        with joblib.parallel_config(backend="dask", n_jobs=-1):
-            yield
+    with (
+        distributed.Client(address, set_as_default=False) as client,
+        client.as_current(),
+        joblib.parallel_config(backend="dask", n_jobs=-1),
+    ):
+        yield
 
 
 def workers_at(address: str, distributed: Any) -> Mapping[str, Any]:
@@ -283,7 +288,9 @@ def named_backend(name: str) -> AbstractContextManager[Any]:
     """A joblib backend by its name; "ray" is registered first, and needs Ray."""
     joblib = require("joblib", "study")
     if name == "ray":
-        require("ray.util.joblib", "ray").register_ray()
+        if find_spec("ray") is None:
+            raise MissingPackage("backend = 'ray' needs the package ray: pip install ray.", name="ray")
+        import_module("ray.util.joblib").register_ray()
     try:
         return joblib.parallel_config(backend=name)
     except ValueError as cause:
