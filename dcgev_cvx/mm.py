@@ -24,6 +24,9 @@ from .errors import InvalidParameter, SolverFailed
 from .steps.shrink import Restriction, expect_restrictable
 from .steps.step import AnyStep, method_value, own_copy, taken
 
+MOST_STEPS = 100_000
+"""The most steps of a run whose stop rule is the caller's own; `Stop` has its max_iter."""
+
 
 class Majorized(Protocol):
     """min f over Ω with a surrogate g: what the driver asks of a program."""
@@ -355,6 +358,7 @@ def minimize(
         A start in Ω; the program's own by default.
     stop : Stop or callable, optional
         When to stop; `Stop()` by default, or a function of (program, before, after) that returns a Status or None.
+        With a function the run also ends at an iterate equal to the one before it, and after 100,000 steps.
     callback : callable, optional
         Called with each Iterate, the start included.
     shrink : bool
@@ -420,7 +424,7 @@ def with_verdicts(program: Any, step: AnyStep, points: Iterator[Iterate], rule: 
     before = next(points)
     yield before, None
     for after in points:
-        yield after, expect_status(rule(program, before, after))
+        yield after, rule(program, before, after)
         before = after
 
 
@@ -518,14 +522,25 @@ def check_arguments(program: Any, step: Any) -> None:
 
 
 def expect_rule(stop: Any) -> StopRule:
-    """The stop rule; the default for None."""
-    rule: Any = Stop() if stop is None else stop
-    if isinstance(rule, type) or not callable(rule):
+    """The stop rule; the default for None, and one that ends every run where it is the caller's own."""
+    if stop is None or isinstance(stop, Stop):
+        return stop or Stop()
+    if isinstance(stop, type) or not callable(stop):
         raise InvalidParameter(
             f"stop must be a Stop such as Stop(max_iter=50), or a function of (program, before, after) that returns a "
             f"Status or None; got {shown(stop)}."
         )
-    return cast("StopRule", rule)
+    return cast("StopRule", lambda *seen: expect_status(stop(*seen)) or last_resort(*seen))
+
+
+def last_resort(program: Any, before: Iterate, after: Iterate) -> Status | None:
+    """The status of a run that the caller's rule would continue for ever.
+
+    A step is a function of (program, y): where x is repeated exactly, so are all later iterates.
+    """
+    if (after.x == before.x).all():
+        return Status.SMALL_STEP if certify(program, after.x).passes() else Status.STALLED
+    return Status.OUT_OF_ITERATIONS if after.l >= MOST_STEPS else None
 
 
 def expect_status(status: Any) -> Status | None:

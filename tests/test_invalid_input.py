@@ -492,7 +492,7 @@ TAKEN = {  # (argument, value) that are in order somewhere
     *((name, "none") for name in ("B", "tau", "penalty", "x0", "stop", "callback", "accelerate", "rhos", "earlier")),
     *((name, "none") for name in ("methods", "time_limit", "progress", "names", "start", "node_limit")),
     *((name, "none") for name in ("blocks", "solver", "level", "check_path", "k", "samples", "random_state")),
-    *((name, "function") for name in ("callback", "progress", "step")),
+    *((name, "function") for name in ("callback", "progress", "step", "stop")),
     *((name, "half") for name in ("rho", "eps", "tau", "nu", "radius", "tol", "step", "decrease", "stationarity")),
     *((name, "half") for name in ("ridge", "strength", "time_limit", "level")),
     *((name, "empty") for name in ("fallback", "history")),
