@@ -278,7 +278,7 @@ Judged = TypeVar("Judged", bound=PencilProgram)
 
 def carefully(program: Judged, x: Vector) -> tuple[Judged, float]:
     """The program, with exact products where xᵀBx cancels at x; where that is too large, what may be lost."""
-    if not B_cancels(program.pencil, x):
+    if program.pencil.B is None or not B_cancels(program.pencil, x):
         return program, 0.0
     if np.count_nonzero(x) * program.pencil.n > EXACT_ENTRIES:
         return program, program.pencil.n * program.pencil.rounding(x)

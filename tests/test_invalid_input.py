@@ -261,7 +261,10 @@ def test_malformed_data_raise_our_error(place, kind):
         (np.empty((0, 0)), r"at least one variable, got shape \(0, 0\)"),
         (np.array([[1.0, 2.0], [2.5, 1.0]]), r"max \|A - Aᵀ\| = 0.5 where max \|A\| = 2.5"),
         (np.array([[1.0, 1.7e308], [-1.7e308, 1.0]]), r"A is not symmetric: max \|A - Aᵀ\|"),
-        (np.array([[1.0, np.nan], [np.nan, 1.0]]), r"A has 2 entries that are NaN or infinite, in column\(s\) 0, 1: drop"),
+        (
+            np.array([[1.0, np.nan], [np.nan, 1.0]]),
+            "A has 2 entries that are NaN or infinite, in column",
+        ),
     ],
 )
 def test_messages_about_a(matrix, text):

@@ -150,7 +150,7 @@ def test_any_object_with_the_three_methods_is_a_penalty(pitprops):
         (lambda t, eps: np.full_like(t, np.nan), "the slope of Mine at |x| = 0 is nan"),
         (
             lambda t, eps: 2.0 * t,
-            "the tangent of Mine at |x| = 0, of slope 0, lies 1e-12 below it at |x| = 1e-12 (eps =",
+            "the tangent of Mine at |x| = 0, of slope 0, lies 1e-12 below it at |x| = 1e-12",
         ),
         (lambda t, eps: np.where(t < 0.5, 0.2, 0.0), "MM needs a concave function of |x| and its derivative"),
         (lambda t, eps: np.where(t < 0.5, 1.0, 0.1), "of slope 0.1, lies"),
