@@ -122,6 +122,10 @@ class Backend:
         """The backend itself, or one of a solver's name."""
         return solver if isinstance(solver, Backend) else cls(solver)
 
+    def with_options(self, options: Mapping[str, Any]) -> Backend:
+        """The same solvers, the first with other options."""
+        return Backend(self.solver, options, self.fallback)
+
     @property
     def solvers(self) -> tuple[str, ...]:
         """The solver and its fallbacks, in the order in which they are tried."""
