@@ -20,6 +20,7 @@ from dcgev_cvx import (
     certify,
     iterate,
     minimize,
+    mm,
     sparse_gev,
 )
 from dcgev_cvx.certificates import sandwich_violation
@@ -225,6 +226,23 @@ def test_any_function_is_a_stop_rule(program):
     result = minimize(program, soft_threshold_step, stop=at_eight_nonzeros)
     assert result.status is Status.STOPPED
     assert len(result.support) <= 8
+
+
+def test_a_rule_that_never_stops_ends_where_x_repeats(program):
+    def never(program, before, after):
+        return None
+
+    result = minimize(program, soft_threshold_step, stop=never)
+    assert result.status is Status.SMALL_STEP
+    assert np.array_equal(result.x, result.history[-2].x)
+    idle = minimize(program, lambda program, y: output(program, y, y.copy()), stop=never)
+    assert (idle.status, idle.n_iter) == (Status.STALLED, 1)
+
+
+def test_a_rule_that_never_stops_has_a_last_step(program, monkeypatch):
+    monkeypatch.setattr(mm, "MOST_STEPS", 20)
+    flip = minimize(program, lambda program, y: output(program, y, -y), stop=lambda program, before, after: None)
+    assert (flip.status, flip.n_iter) == (Status.OUT_OF_ITERATIONS, 20)
 
 
 @pytest.mark.parametrize(
