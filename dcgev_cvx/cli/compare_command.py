@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from ..comparison.interval_plot import figure_of
     from .problem import read_problem
 
-    plot, page = console.as_picture(args.plot), console.as_page(args.html)
+    plot, page = console.result_file("--plot", args.plot), console.result_file("--html", args.html)
     if args.time_limit is not None:
         as_number(args.time_limit, "--time-limit", strict=True)
     problem = read_problem(args, default="pitprops")

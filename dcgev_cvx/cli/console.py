@@ -77,11 +77,6 @@ def add_json(group: Any) -> None:
     group.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
 
 
-def add_out(group: Any) -> None:
-    """The option --out."""
-    group.add_argument("--out", metavar="FILE", help="also write the loadings to .csv, or everything to .json")
-
-
 def add_plot(group: Any) -> None:
     """The option --plot."""
     group.add_argument("--plot", metavar="FILE", help="draw a picture to .png, .pdf or .svg (needs Matplotlib)")
@@ -107,22 +102,6 @@ def numbers(text: str) -> list[float]:
         raise argparse.ArgumentTypeError(f"{text!r} must be numbers with commas between them, such as 1,4.84") from None
 
 
-def number(text: str) -> float:
-    """The type of an option that takes a number."""
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} must be a number, such as 4.84") from None
-
-
-def whole(text: str) -> int:
-    """The type of an option that takes a whole number."""
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number, such as 100") from None
-
-
 def cardinality(text: str) -> int | tuple[int, ...]:
     """The type of -k: a number of nonzeros, or one for each view.
 
@@ -144,14 +123,18 @@ def cardinality(text: str) -> int | tuple[int, ...]:
 
 def show(*parts: Any) -> None:
     """Print text and tables to stdout, as wide as the terminal, or 80 columns in a pipe."""
-    print(as_text(*parts, width=shutil.get_terminal_size().columns))
+    print(as_text(*parts, width=shutil.get_terminal_size().columns, color=colored()))
+
+
+def colored() -> bool:
+    """Whether stdout is a terminal that may be sent colours (https://no-color.org)."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
 def headline(sentence: str) -> None:
     """Print the sentence that answers the command, bold on a terminal."""
     text = printable(wrapped(sentence))
-    colored = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    print(f"\033[1m{text}\033[0m" if colored else text)
+    print(f"\033[1m{text}\033[0m" if colored() else text)
 
 
 def wrapped(sentence: str) -> str:
@@ -197,13 +180,19 @@ def print_json(command: str, data: Mapping[str, Any], *, ended: bool = True) -> 
     print(document(command, data, ended=ended))
 
 
-def as_result_file(name: str | None) -> Path | None:
-    """The path of --out, which can be written."""
+WRITTEN = {"--out": (".csv", ".json"), "--plot": (".png", ".pdf", ".svg"), "--html": (".html", ".htm")}
+"""Options that name a file to write, and the endings it may have."""
+
+
+def result_file(option: str, name: str | None) -> Path | None:
+    """The path that such an option gives, which can be written; pictures need Matplotlib."""
     if name is None:
         return None
-    file = output_file("--out", name)
-    if file.suffix.lower() not in (".csv", ".json"):
-        raise InvalidParameter(f"--out {name}: the name must end in .csv (the loadings) or .json (everything).")
+    file, endings = output_file(option, name), WRITTEN[option]
+    if file.suffix.lower() not in endings:
+        raise InvalidParameter(f"{option} {name}: the name must end in {', '.join(endings[:-1])} or {endings[-1]}.")
+    if option != "--out" and find_spec("matplotlib") is None:
+        raise MissingPackage(f"{option} needs the package matplotlib: pip install 'dcgev-cvx[plot]'.")
     return file
 
 
@@ -237,30 +226,6 @@ def overwrite(line: str) -> None:
 
 
 # Pictures
-
-
-def as_picture(name: str | None) -> Path | None:
-    """The path of a picture that can be drawn and written."""
-    if name is None:
-        return None
-    file = output_file("--plot", name)
-    if file.suffix.lower() not in (".png", ".pdf", ".svg"):
-        raise InvalidParameter(f"--plot {name}: the name must end in .png, .pdf or .svg.")
-    if find_spec("matplotlib") is None:
-        raise MissingPackage("--plot needs the package matplotlib: pip install 'dcgev-cvx[plot]'.")
-    return file
-
-
-def as_page(name: str | None) -> Path | None:
-    """The path of --html, which can be written; the page has a picture."""
-    if name is None:
-        return None
-    file = output_file("--html", name)
-    if file.suffix.lower() not in (".html", ".htm"):
-        raise InvalidParameter(f"--html {name}: the name must end in .html.")
-    if find_spec("matplotlib") is None:
-        raise MissingPackage("--html needs the package matplotlib: pip install 'dcgev-cvx[plot]'.")
-    return file
 
 
 def draw(figure: Any, file: Path) -> None:
