@@ -13,6 +13,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from io import BytesIO, StringIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,29 @@ def cardinality(text: str) -> int | tuple[int, ...]:
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} must be a whole number such as 4, or per view 5+5") from None
     return counts[0] if len(counts) == 1 else counts
+
+
+def cardinalities(text: str, option: str) -> Iterable[int | tuple[int, ...]]:
+    """The numbers of a list with commas: 6 → 6, 2:4 → 2, 3, 4, and per view 5+5 → (5, 5).
+
+    Examples
+    --------
+    >>> from dcgev_cvx.cli.console import cardinalities
+    >>> list(cardinalities("2:4,8", "-k")), list(cardinalities("2+2,3+3", "-k"))
+    ([2, 3, 4, 8], [(2, 2), (3, 3)])
+    """
+    parts: list[Iterable[int | tuple[int, ...]]] = []
+    for part in text.split(","):
+        try:
+            low, colon, high = part.partition(":")
+            parts.append(range(int(low), int(high) + 1) if colon else [cardinality(part)])
+        except (ValueError, argparse.ArgumentTypeError):
+            raise InvalidParameter(
+                f"{option} {text!r} is not a cardinality: write 6, a range 2:10, 2,4,6, or per view 5+5."
+            ) from None
+        if not parts[-1]:
+            raise InvalidParameter(f"{option} {text} is an empty range: the first number must not exceed the second.")
+    return chain(*parts)
 
 
 # Text

@@ -247,7 +247,7 @@ def record(result: MMResult, better: Vector, *, history: bool) -> dict[str, Any]
 
 def run_search(problem: Problem, args: argparse.Namespace) -> Answer:
     """The best components that the search finds."""
-    ks = [args.k] if args.k is not None else cardinalities(args.components)
+    ks = [args.k] if args.k is not None else list(console.cardinalities(args.components, "--components"))
     return answer_of(problem, args, ks, search(problem.pencil, ks, args))
 
 
@@ -309,21 +309,6 @@ def draw_loadings(file: Path, pencil: Pencil, vectors: Mapping[str, Vector]) -> 
     figure = new_figure((6.0, 4.8), layout="constrained")
     plot_loadings(pencil, vectors if several else list(vectors.values())[-1], figure.add_subplot())
     console.draw(figure, file)
-
-
-def cardinalities(text: str) -> list[int | tuple[int, ...]]:
-    """`6,2,2` or, one number per view, `5+5,3+3`.
-
-    Examples
-    --------
-    >>> from dcgev_cvx.cli.solve_command import cardinalities
-    >>> cardinalities("6,2,2"), cardinalities("5+5,3+3")
-    ([6, 2, 2], [(5, 5), (3, 3)])
-    """
-    try:
-        return [console.cardinality(entry) for entry in text.split(",")]
-    except argparse.ArgumentTypeError:
-        raise InvalidParameter(f"--components {text!r} must read like 6,2,2 or, per view, 5+5,3+3.") from None
 
 
 def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace) -> Components:
