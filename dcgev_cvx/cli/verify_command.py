@@ -21,12 +21,8 @@ Usage:
 from __future__ import annotations
 
 import argparse
-import importlib
-import importlib.util
 import json
-import operator
 import sys
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +51,7 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--include", metavar="CHECK", nargs="+", default=[], help="only these checks, by name")
     parser.add_argument("--exclude", metavar="CHECK", nargs="+", default=[], help="all checks but these")
     parser.add_argument("--known-failures", metavar="FILE", help="lines 'CHECK: reason' of checks that may fail")
-    parser.add_argument("--in-process", action="store_true", help="call the function in this process, for debugging")
+    parser.add_argument("--details", action="store_true", help="show every check, the settings and the versions")
     add_json(parser)
 
 
@@ -65,7 +61,11 @@ def run(args: argparse.Namespace) -> int:
         raise InvalidParameter("give either MODULE:FUNCTION or --cmd COMMAND.")
     tests = None if args.junit is None else output_file("--junit", args.junit)
     report = checked(args)
-    print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if args.json else report)
+    print(
+        json.dumps(report.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
+        if args.json
+        else report.text(details=args.details)
+    )
     if tests is not None:
         write_file(tests, report.to_junit())
     return 0 if report.ok else 1
@@ -73,13 +73,10 @@ def run(args: argparse.Namespace) -> int:
 
 def checked(args: argparse.Namespace) -> Report:
     """The report on a function, or on a program that is started for it."""
-    from ..verify import ProcessSolver
-    from .solver_process import FunctionProcess
+    from ..verify.protocol import FunctionProcess, ProcessSolver
 
     if not args.json:
         tell(f"running {args.target or args.cmd}")
-    if args.in_process and args.target is not None:
-        return check(args, loaded(args.target))
     start: Any = FunctionProcess if args.target else ProcessSolver
     with start(args.target or args.cmd, args.level, time_limit=args.time_limit) as solver:
         report = check(args, solver)
@@ -124,30 +121,3 @@ def tolerance(text: str | None) -> Any:
         return None if text is None else float(text)
     except ValueError:
         return text
-
-
-def loaded(target: str) -> Any:
-    """The function named by MODULE:FUNCTION or FILE.py:FUNCTION; dots reach into classes and instances."""
-    module, _, name = target.rpartition(":")
-    if not module or not name:
-        raise InvalidParameter(f"{target!r} does not name a function: write MODULE:FUNCTION or FILE.py:FUNCTION.")
-    if "" not in sys.path:
-        sys.path.append("")  # at the end: a file in the current folder does not replace an installed package
-    try:
-        with redirect_stdout(sys.stderr):  # stdout is for the report
-            found = from_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
-    except (Exception, SystemExit) as cause:  # whatever the user's module does on import is the user's to read
-        raise InvalidParameter(f"{module} could not be imported: {type(cause).__name__}: {cause}") from cause
-    try:
-        return operator.attrgetter(name)(found)
-    except AttributeError as cause:
-        raise InvalidParameter(f"{module} has no {name!r}.") from cause
-
-
-def from_file(path: Path) -> Any:
-    """A module loaded from its file."""
-    spec: Any = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module

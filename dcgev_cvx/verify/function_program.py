@@ -41,11 +41,11 @@ def replies(requests: Any, target: str) -> Iterator[dict[str, Any]]:
     """The reply to each line: a greeting, then one answer for each request."""
     level = json.loads(requests.readline())["level"]
     try:
-        caller = FunctionCaller(loaded(target), FOREVER)
+        caller = FunctionCaller(loaded(target), FOREVER, level)
     except InvalidParameter as cause:
         yield {"invalid": str(cause)}
         return
-    yield {"type": "hello", "protocol": 1}
+    yield {"type": "hello", "protocol": 1, "passed": list(caller.passed)}
     for line in requests:
         asked = json.loads(line)
         data = {k: np_array(v) for k, v in asked.items() if k not in ("type", "id", "layout", "reuse")}

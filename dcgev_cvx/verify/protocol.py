@@ -268,6 +268,7 @@ class FunctionProcess(ProcessSolver):
     """
 
     remote = False
+    passed: tuple[str, ...] = ()
 
     def __init__(self, target: str, level: str, *, time_limit: float = TIME_LIMIT) -> None:
         self._target = target
@@ -285,6 +286,8 @@ class FunctionProcess(ProcessSolver):
             ) from None
         if "invalid" in answer:
             raise InvalidParameter(text_of(answer["invalid"]))
+        named = answer.get("passed")
+        self.passed = tuple(name for name in self.level.arguments if isinstance(named, list) and name in named)
 
     def _about(self, instance: Instance, layout: str, reuse: bool) -> dict[str, Any]:
         return {"layout": layout or instance.layout, "reuse": reuse}
