@@ -256,9 +256,10 @@ def parameters_by_name(function: Callable[..., Any], names: Sequence[str]) -> tu
     """
     try:
         signature = inspect.signature(function)
-        signature.bind(*names)
+    except (TypeError, ValueError):  # a function of C, without a signature
         return ()
-    except ValueError:  # a function of C, without a signature
+    try:
+        signature.bind(*names)
         return ()
     except TypeError:
         own = tuple(signature.parameters)

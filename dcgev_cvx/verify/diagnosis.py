@@ -12,7 +12,7 @@ from ..errors import DCGEVError
 from .call_pairs import RUNS, usable
 from .equations import EQUATIONS
 from .levels import LEVELS, Instance
-from .mistakes import explained, in_words, listing, right_line
+from .mistakes import explained, listing
 from .reference_answers import reference
 from .run_cases import SETTLED, exact_step
 from .trial import Finding, Outcome, Trial
@@ -56,10 +56,11 @@ def of_wrong_answers(trial: Trial, wrong: Sequence[tuple[Instance, Vector]]) -> 
     limit = max(1e-7, 3.0 * trial.tol.accuracy)
     found = explained(sample, limit)
     if found is not None:
-        return in_words(found, trial.suite.level), right_line(found)
+        first = found.first
+        return found.in_words(trial.suite.level), f"{first.right}   not   {first.wrong}   (mistake: {first.name})"
     if words := stopped_early(trial, sample) or nearly_right(trial, sample) or scaled(trial, sample):
         return (words,)
-    case, x = min(wrong, key=lambda pair: pair[0].n)
+    case, _ = min(wrong, key=lambda pair: pair[0].n)
     finding = trial.judged(case, trial.session.ask(case))
     return (f"no named mistake gives your answers; on the simplest case ({case.n} variables) {finding.note} is off by "
             f"{finding.violation:.2g}, allowed is {finding.limit:.2g}",)  # fmt: skip
@@ -196,7 +197,7 @@ def where(trial: Trial, wrong: Sequence[Instance]) -> str:
     passing = [set(case.flags) for case in trial.suite.cases if id(case) not in ids and case in trial.session.answers]
     if len(failing) < 5 or len(failing) > 4 * len(passing):
         return ""
-    conditions = [cond for cond in shared(failing)]
+    conditions = list(shared(failing))
     rated = [
         (sum(holds(cond, flags) for flags in passing) / max(1, len(passing)), len(cond), cond) for cond in conditions
     ]
