@@ -24,12 +24,13 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from .._numerics.output_files import output_file, write_file
-from .._numerics.text_tables import printable
+from .._numerics.output_files import output_file, output_folder, write_file
+from .._numerics.text_tables import printable, table
 from ..errors import InvalidParameter
-from .console import add_command, add_json, overwrite, tell
+from .console import add_command, add_json, overwrite, print_json, show, tell, tiny
 
 if TYPE_CHECKING:
     from ..verify import Report
@@ -42,7 +43,8 @@ def add(subparsers: Any) -> None:
     parser = add_command(subparsers, "verify", run, __doc__)
     parser.add_argument("target", metavar="MODULE:FUNCTION", nargs="?", help="a Python function, or FILE.py:FUNCTION")
     parser.add_argument("--cmd", metavar="COMMAND", help="a program that speaks JSON lines, instead of a function")
-    parser.add_argument("--level", required=True, choices=LEVEL_NAMES, help="what the solver claims to compute")
+    parser.add_argument("--solver", metavar="NAME", help="a solver of CVXPY by name, or MODULE:OBJECT, on every model")
+    parser.add_argument("--level", choices=LEVEL_NAMES, help="what the function or program claims to compute")
     parser.add_argument("--full", action="store_true", help="all cases, not the quick selection")
     parser.add_argument("--seed", type=int, default=0, help="another draw of the random cases (default: 0)")
     parser.add_argument("--tol", help="standard (default), interior-point, closed, or a number")
@@ -52,13 +54,20 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--exclude", metavar="CHECK", nargs="+", default=[], help="all checks but these")
     parser.add_argument("--known-failures", metavar="FILE", help="lines 'CHECK: reason' of checks that may fail")
     parser.add_argument("--details", action="store_true", help="show every check, the settings and the versions")
+    group = parser.add_argument_group("with --solver")
+    group.add_argument("--option", metavar="KEY=VALUE", action="append", default=[], help="passed on; repeatable")
+    group.add_argument("--report", metavar="DIR", help="write a script for every finding, and a summary")
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Check the solver, show the report, and return 1 if it failed."""
-    if (args.target is None) == (args.cmd is None):
-        raise InvalidParameter("give either MODULE:FUNCTION or --cmd COMMAND.")
+    if sum(what is not None for what in (args.target, args.cmd, args.solver)) != 1:
+        raise InvalidParameter("give either MODULE:FUNCTION, --cmd COMMAND or --solver NAME.")
+    if args.solver is not None:
+        return run_solver(args)
+    if args.level is None:
+        raise InvalidParameter(f"--level says what the solver claims to compute: one of {', '.join(LEVEL_NAMES)}.")
     tests = None if args.junit is None else output_file("--junit", args.junit)
     report = checked(args)
     print(
@@ -121,3 +130,83 @@ def tolerance(text: str | None) -> Any:
         return None if text is None else float(text)
     except ValueError:
         return text
+
+
+# A solver of CVXPY
+
+
+def run_solver(args: argparse.Namespace) -> int:
+    """Try a solver on every model: its table, the findings, and the scripts; 1 if an answer is wrong or missing."""
+    from ..verify.scoreboard import markdown, run_scoreboard
+    from ..verify.solver_trial import TOLERANCE, known_solver
+
+    name, tol = known_solver(args.solver), TOLERANCE if args.tol is None else tolerance(args.tol)
+    if not isinstance(tol, float) or not 0.0 < tol < 0.1:
+        raise InvalidParameter(f"--tol {args.tol} must be a number below 0.1 here: what the solver claims.")
+    folder = None if args.report is None else output_folder("--report", args.report)
+    with TemporaryDirectory() as spare:
+        found = run_scoreboard(
+            [name],
+            seed=args.seed,
+            tol=tol,
+            options=options(args.option),
+            time_limit=args.time_limit,
+            scripts=folder or Path(spare),
+            progress=None if args.json else solving,
+        )
+    if not sum(cell["asked"] + cell["not licensed"] for cell in found["cells"]):
+        raise InvalidParameter(
+            f"{name} supports none of the models: it takes no quadratic, conic or semidefinite program."
+        )
+    if folder is not None:
+        write_file(folder / "SUMMARY.md", markdown(found))
+        write_file(folder / "scoreboard.json", json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    if args.json:
+        print_json("verify", {key: value for key, value in found.items() if key != "command"})
+    else:
+        show_solver(name, found, folder)
+    return 1 if found["findings"] else 0
+
+
+def show_solver(name: str, found: dict[str, Any], folder: Path | None) -> None:
+    """The verdict, the findings, and the table by model."""
+    asked, right = (sum(cell[key] for cell in found["cells"]) for key in ("asked", "right"))
+    if not asked:
+        said = sum(cell["not licensed"] for cell in found["cells"])
+        show(f"NOT LICENSED: {name} refused {said} problems for want of a licence.")
+        return
+    words = {key: sum(cell[key] for cell in found["cells"]) for key in ("wrong", "duals wrong", "inaccurate", "failed",
+             "crashed", "timed out", "not licensed", "not asked")}  # fmt: skip
+    bad = ", ".join(f"{count} {key}" for key, count in words.items() if count)
+    verdict = "FAILED" if found["findings"] else "PASSED"
+    show(f"{verdict}: {name} {found['versions'][name]}: {right} of {asked} answers right{f'; {bad}' if bad else ''}")
+    for one in found["findings"]:
+        about = f"{one['model']}, {one['problem']}"
+        where = f"; {folder / one['script']}" if folder is not None else ""
+        show(f"{one['outcome']}: {about}: said {one['said']!r}; {one['what'] or 'no answer'} ({one['alone']}){where}")
+    heads = ("model", "problems", "right", "wrong", "inaccurate", "failed", "worst error")
+    rows = [
+        (c["model"], str(c["asked"]), str(c["right"]), str(c["wrong"] + c["duals wrong"]), str(c["inaccurate"]),
+         str(c["failed"] + c["crashed"] + c["timed out"]), tiny(c["worst error"])) for c in found["cells"] if c["asked"]
+    ]  # fmt: skip
+    show("", table(heads, rows))
+
+
+def solving(solver: str, number: int) -> None:
+    """The progress of the trial."""
+    if number % 25 == 0:
+        overwrite(f"{solver}: problem {number}")
+
+
+def options(words: list[str]) -> dict[str, Any]:
+    """KEY=VALUE as an option of the solver: a number, true or false where it is one, otherwise text."""
+    found = dict[str, Any]()
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key.isidentifier():
+            raise InvalidParameter(f"--option {word!r} must be KEY=VALUE, such as eps_abs=1e-9.")
+        try:
+            found[key] = json.loads(value)
+        except ValueError:
+            found[key] = value
+    return found
