@@ -58,9 +58,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     show(table(scoreboard.HEADS, scoreboard.by_solver(found)))
     for one in found["findings"]:
-        show(
-            f"{one['solver']} {one['model']} ({one['problem']}) {one['outcome']}: {one['what'] or one['said']}; {one['alone']}"
-        )
+        what = one["what"] or one["said"]
+        show(f"{one['solver']}, {one['model']}, {one['problem']}: {one['outcome']}: {what} ({one['alone']})")
     return 0
 
 

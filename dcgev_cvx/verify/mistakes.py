@@ -46,7 +46,7 @@ class Mistake:
 
     def make(self, known: dict[str, Any]) -> None:
         """Put the formulas of the mistake in place of what is known."""
-        known.update({name: eval(formula, dict(FORMULAS), known) for name, formula in self.change.items()})
+        known.update({name: eval(formula, {**FORMULAS, **known}) for name, formula in self.change.items()})
 
 
 def read_mistakes() -> tuple[Mistake, ...]:

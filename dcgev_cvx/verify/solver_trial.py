@@ -32,7 +32,7 @@ PACKAGES: Mapping[str, str] = {
 """The package to install, by solver."""
 NOT_TRIED = ("GLPK", "SCIPY", "ECOS_BB", "GLPK_MI", "UNO", "IPOPT", "KNITRO", "COPTNLP", "DIFFCP", "PDLP", "CBC")
 """Of the installed solvers, those for linear, integer or nonlinear programs alone, and another name of ECOS."""
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+ONE_THREAD = dict[str, str].fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 UNANSWERED = ("not supported", "not licensed", "not asked")
 
 
@@ -196,9 +196,10 @@ def judged(about: tuple[str, str, int, str], case: ModelCase, answer: Mapping[st
     problem = case.problem()
     if not filled(problem, answer):
         return Row(*about, "wrong" if sure else "failed", math.inf, seconds=seconds, said=status, what="no numbers")
-    error, what = error_of(case, problem)
     duals = [constraint.dual_value for constraint in problem.constraints]
-    gap = dual_error(case, problem, duals)
+    with np.errstate(all="ignore"):  # CVXPY divides by a norm of 0
+        error, what = error_of(case, problem)
+        gap = dual_error(case, problem, duals)
     outcome = "right" if error <= allowed(case, tol) else "wrong" if sure else "inaccurate"
     if outcome == "right" and math.isfinite(gap) and gap > 10.0 * allowed(case, tol) and sure:
         outcome, what = "duals wrong", f"the multipliers prove a bound that is off by {gap:.1e}"
