@@ -95,6 +95,11 @@ def arguments() -> argparse.Namespace:
             parser.error(f"there is no {name!r}; {nearest(name, NAMES)}")
     if args.corpus is not None and not Path(args.corpus).is_file():
         parser.error(f"--corpus {args.corpus} does not exist: give the .npz file of a corpus, or leave it out")
+    for folder in [args.out] if args.page is None else [args.out, args.page.parent]:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as cause:
+            parser.error(f"{folder} cannot be written ({cause.strerror}): choose another folder")
     return args
 
 
