@@ -1,6 +1,5 @@
 """The driver: stepped by hand, stopped by rule, never wrong about how it ended, and open to anyone's program."""
 
-import pickle
 from dataclasses import replace
 from itertools import islice
 
@@ -355,15 +354,6 @@ def test_the_result_says_it_all(program):
     assert text.startswith("converged: ")
     assert "topdiam" in text
     assert "stationarity" in text
-
-
-def test_results_pickle_to_the_same_bits(program):
-    result = minimize(program, soft_threshold_step)
-    copy = pickle.loads(pickle.dumps(result))
-    assert np.array_equal(copy.x, result.x)
-    assert (copy.status, copy.certificate) == (result.status, result.certificate)
-    assert [point.f for point in copy.history] == [point.f for point in result.history]
-    assert copy.program.f(copy.x) == result.f
 
 
 def test_descent_along_many_runs():
