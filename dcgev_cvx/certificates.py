@@ -301,6 +301,14 @@ def sandwich_violation(program: Any, history: Sequence[Any]) -> float:
     return max((violation_along(program, part) for part in by_support_size(history)), default=0.0)
 
 
+def restricted(program: Any, support: Index) -> Any:
+    """The program on these variables alone."""
+    part = program.restrict(support)
+    if not all(callable(getattr(part, method, None)) for method in ("f", "g", "size")):
+        raise InvalidParameter(f"{type(program).__name__}.restrict(support) must return a program; got {shown(part)}.")
+    return part
+
+
 def by_support_size(history: Sequence[Any]) -> Iterator[Sequence[Any]]:
     """Parts of the history that share their end points; a new part when the number of nonzeros has halved."""
     cards = [np.count_nonzero(point.x) for point in history]
@@ -317,7 +325,7 @@ def violation_along(program: Any, history: Sequence[Any]) -> float:
     support = np.flatnonzero(reduce(np.logical_or, [*points, *(y for y in origins if y is not None)]))
     if hasattr(program, "restrict") and 0 < len(support) < len(points[0]):
         points, origins = [x[support] for x in points], [None if y is None else y[support] for y in origins]
-        program = program.restrict(support)
+        program = restricted(program, support)
     return largest_rise(program, points, origins)
 
 
