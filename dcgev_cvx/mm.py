@@ -17,12 +17,25 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from ._numerics.checks import Index, Vector, as_callback, as_flag, as_number, as_whole, expect, frozen, says_stop, shown
+from ._numerics.checks import (
+    Index,
+    Vector,
+    as_callback,
+    as_flag,
+    as_number,
+    as_whole,
+    expect,
+    frozen,
+    method_flag,
+    method_value,
+    says_stop,
+    shown,
+)
 from ._numerics.text_tables import count, printable
 from .certificates import SANDWICH_TOL, Certificate, certify, rounding_of
 from .errors import InvalidParameter, SolverFailed
 from .steps.shrink import Restriction, expect_restrictable
-from .steps.step import AnyStep, method_value, own_copy, taken
+from .steps.step import AnyStep, own_copy, taken
 
 MOST_STEPS = 100_000
 """The most steps of a run whose stop rule is the caller's own; `Stop` has its max_iter."""
@@ -315,7 +328,7 @@ class MMResult:
 
     def __str__(self) -> str:
         name: Callable[[int], str] = getattr(self.program, "name", lambda i: f"x{i + 1}")
-        names = ", ".join(printable(name(i)) for i in self.support[:12])
+        names = ", ".join(printable(str(name(i))) for i in self.support[:12])
         more = " …" if len(self.support) > 12 else ""
         return (
             f"{self.status.value}{': ' + self.message if self.message else ''}\n"
@@ -494,7 +507,7 @@ def step_length(program: Any, x: Vector) -> float:
 
 def has_collapsed(program: Any, x: Vector) -> bool:
     """Is x zero up to rounding, with nothing left to optimise? False where the program does not say."""
-    return hasattr(program, "collapsed") and bool(program.collapsed(x))
+    return hasattr(program, "collapsed") and method_flag(program, "collapsed", x)
 
 
 def start_point(program: Majorized, x0: Any) -> Vector:
