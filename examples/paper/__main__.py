@@ -5,7 +5,7 @@
     python examples/paper --full --jobs 2 --corpus laws.npz --page docs/reproduction.md
 
 Each result is saved as soon as it is computed: the same command continues a run that was stopped. Results of another
-effort or seed have their own folder. The report (report.md, numbers.json, figures) is written into the folder
+effort, seed or commit have their own folder. The report (report.md, numbers.json, figures) is written into the folder
 of --out. Exit code 1 means that a result could not be computed, not that a number differs.
 
 The gene expression data are downloaded once into the folder DCGEV_DATA, or the platform's cache.
@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 
 from findings import Section, Work
-from report import Report, made_by, markdown, put, write
+from report import Report, commit, made_by, markdown, put, write
 
 from dcgev_cvx import DCGEVError
 from dcgev_cvx.errors import nearest
@@ -56,7 +56,8 @@ def main() -> int:
 def section_of(name: str, args: argparse.Namespace) -> Section:
     """The section of one script, or an empty one with the reasons when results that it needs are missing."""
     script = import_module(name)
-    work = Work(args.out / "results" / f"{args.effort}-{args.seed}", args.jobs, args.corpus, tell)
+    results = f"{args.effort}-{args.seed}-{commit()}".replace(", ", "-").replace(" ", "-")
+    work = Work(args.out / "results" / results, args.jobs, args.corpus, tell)
     try:
         section = script.section({**script.SETTINGS[args.effort], "seed": args.seed}, work)
     except (LookupError, ArithmeticError, TypeError, ValueError):

@@ -6,6 +6,7 @@ import platform
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
@@ -44,23 +45,20 @@ class Report:
         return ", ".join(f"{count} {verdict.removesuffix('s')}" for verdict, count in self.verdicts.items())
 
 
+@cache
+def commit() -> str:
+    """The version of the package, and the commit of its checkout, with "modified" for changes since then."""
+    git = ["git", "-C", str(Path(dcgev_cvx.__file__).parent), "describe", "--always", "--abbrev=10"]
+    asked = subprocess.run([*git, "--dirty= modified"], capture_output=True, text=True, check=False)
+    return dcgev_cvx.__version__ + (f", commit {asked.stdout.strip()}" if asked.returncode == 0 else "")
+
+
 def made_by() -> str:
     """Version and commit of the package, Python, the packages that may change a number, and the machine's cores."""
-    git = [
-        "git",
-        "-C",
-        str(Path(dcgev_cvx.__file__).parent),
-        "describe",
-        "--always",
-        "--abbrev=10",
-        "--dirty= modified",
-    ]
-    asked = subprocess.run(git, capture_output=True, text=True, check=False)
-    commit = f"commit {asked.stdout.strip()}" if asked.returncode == 0 else "not from a git checkout"
     installed = {package.name: package.version for package in distributions()}
     others = ", ".join(f"{name} {installed[name]}" if name in installed else f"no {name}" for name in PACKAGES)
     python = f"Python {platform.python_version()}"
-    return f"dcgev-cvx {dcgev_cvx.__version__}, {commit}; {python}, {others}; {os.cpu_count()} cores"
+    return f"dcgev-cvx {commit()}; {python}, {others}; {os.cpu_count()} cores"
 
 
 def write(report: Report, out: Path) -> None:
