@@ -7,10 +7,9 @@ from statistics import median
 
 import numpy as np
 from findings import Table
-from timed_runs import METHODS, STOP, cpu_seconds, start
+from timed_runs import METHODS, STOP, cpu_seconds, searched, start
 
 from dcgev_cvx import Pencil, SparseGEV, dc_pca
-from dcgev_cvx.rivals.sparse_pca import search_penalty
 from dcgev_cvx.steps.closed import soft_threshold
 
 COLUMNS = {
@@ -32,9 +31,8 @@ def explained(pencil: Pencil, k: int) -> dict:
     """Times (ms) and steps of GPower and DC-PCA at k nonzeros, and of DC-PCA with one thing changed at a time."""
     found: dict = {"k": k}
     for name in ("GPower", "DC-PCA"):
-        run, high = METHODS[name](pencil, k)
-        at = search_penalty(run, high, k, pencil.n, slack=max(1, k // 50))[1]
-        found |= {name: milliseconds(partial(run, at)), f"{name} steps": run(at).steps}
+        run, at = searched(name, pencil, k, max(1, k // 50))
+        found |= {name: milliseconds(partial(METHODS[name], pencil, at)), f"{name} steps": run.steps}
     C, x, iterates = pencil.A.C, start(pencil.A.C), list[np.ndarray]()
     options = {"rho": at, "x0": x, "engine": "native", "accelerate": False, "stop": STOP}
     dc_pca(pencil, callback=lambda iterate: iterates.append(iterate.x), **options)

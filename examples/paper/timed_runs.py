@@ -17,8 +17,9 @@ from dcgev_cvx.rivals.sparse_pca import Run, best_loadings, longest_column, sear
 from dcgev_cvx.rivals.spca import penalized
 
 HOW_TIMED = (
-    "Time is the CPU time of one call at the parameter that was found, start included: the median of a few calls with "
-    "one BLAS thread, in turn with the other methods, each after an untimed one (SPCA: a single call). GPower is plain "
+    "Time is the CPU time of one call from data at the parameter that was found, start included (SPCA's is the leading "
+    "eigenvector): the median of a few calls with one BLAS thread, in turn with the other methods, each after an "
+    "untimed one (SPCA: a single call). GPower is plain "
     "NumPy without any record of its steps, SPCA's regression scikit-learn's compiled one, DC-PCA the package's dc_pca "
     'with engine="native" and accelerate=False: the steps as printed, f, g, the multiplier and the KKT residual of '
     "each, and a certificate. GPower starts at the longest column; DC-PCA too if that explains a quarter of tr A, "
@@ -43,29 +44,40 @@ def start(C: np.ndarray) -> np.ndarray:
     return x / np.linalg.norm(x)
 
 
-def spca(pencil: Pencil, k: int):
-    """SPCA as an elastic net on data, ridge λmax(A) (Eq:EN-SPCA): a run at a parameter, and the largest parameter."""
-    correlation = np.sort(np.abs(pencil.A @ pencil.leading_vector))
-    return partial(penalized, pencil, pencil.lambda_max), 2.0 * min(correlation[-1], 2.0 * correlation[-k])
+def spca(pencil: Pencil, penalty: float) -> Run:
+    """SPCA as an elastic net on data, ridge λmax(A) (Eq:EN-SPCA)."""
+    return penalized(pencil, pencil.lambda_max, penalty)
 
 
-def gpower(pencil: Pencil, k: int):
+def gpower(pencil: Pencil, gamma: float) -> Run:
     """GPower ℓ0 on data (Eq:journee)."""
-    return partial(ascend, pencil.A.C, tol=1e-4), gamma_max(pencil.A.C)
+    return ascend(pencil.A.C, gamma, tol=1e-4)
 
 
-def dcpca(pencil: Pencil, k: int):
+def dcpca(pencil: Pencil, rho: float) -> Run:
     """DC-PCA on data (ALG-S)."""
-    C = pencil.A.C
+    found = dc_pca(pencil, rho=rho, x0=start(pencil.A.C), engine="native", accelerate=False, stop=STOP)
+    return Run(np.array(found.x), found.n_iter, found.converged)
 
-    def run(rho: float) -> Run:
-        found = dc_pca(pencil, rho=rho, x0=start(C), engine="native", accelerate=False, stop=STOP)
-        return Run(np.array(found.x), found.n_iter, found.converged)
 
-    return run, rho_max(pencil, start(C))
+def largest_penalty(pencil: Pencil, k: int) -> float:
+    """A parameter of SPCA that leaves fewer than k loadings."""
+    correlation = np.sort(np.abs(pencil.A @ pencil.leading_vector))
+    return 2.0 * min(correlation[-1], 2.0 * correlation[-k])
 
 
 METHODS = {"SPCA": spca, "GPower": gpower, "DC-PCA": dcpca}
+LARGEST = {
+    "SPCA": largest_penalty,
+    "GPower": lambda pencil, _: gamma_max(pencil.A.C),
+    "DC-PCA": lambda pencil, _: rho_max(pencil, start(pencil.A.C)),
+}
+"""The parameter at which nothing is left, where the search for k begins."""
+
+
+def searched(name: str, pencil: Pencil, k: int, slack: int) -> tuple[Run, float]:
+    """The run of a method with k ± slack nonzeros, and its parameter."""
+    return search_penalty(partial(METHODS[name], pencil), LARGEST[name](pencil, k), k, pencil.n, slack=slack)
 
 
 def compared(pencil: Pencil, k: int, slack: int, repeats: int) -> dict:
@@ -73,25 +85,29 @@ def compared(pencil: Pencil, k: int, slack: int, repeats: int) -> dict:
 
     `raw` is the variance with the method's own loadings, `variance` that of the best on its support, in % of tr A.
     """
-    answers, runs, total = {}, {}, float(np.sum(pencil.A_diagonal))
-    for name, method in METHODS.items():
+    answers, at, total = {}, {}, float(np.sum(pencil.A_diagonal))
+    for name in METHODS:
         if name == "DC-PCA":
             k, slack = answers["GPower"]["k"], answers["GPower"]["k"] // 200
-        run, high = method(pencil, k)
-        found, parameter = search_penalty(run, high, k, pencil.n, slack=slack)
+        found, at[name] = searched(name, pencil, k, slack)
         size = np.count_nonzero(found.x)
         best = best_loadings(pencil, found.x, int(size if abs(size - k) <= slack else k))
         raw = found.x * (best != 0.0)
         raw = pencil.A_quad(raw / np.linalg.norm(raw))
         shares = {"variance": 100.0 * pencil.A_quad(best) / total, "raw": 100.0 * raw / total}
-        answers[name] = {"k": int(np.count_nonzero(best)), **shares, "steps": found.steps}
-        runs[name] = partial(run, parameter)
-    times = {"SPCA": [cpu_seconds(runs.pop("SPCA"))]}  # by far the slowest
-    for _ in range(repeats):
-        for name, run in runs.items():
-            run()  # the method before leaves other data in the caches
-            times.setdefault(name, []).append(cpu_seconds(run))
-    return {name: {**answer, "seconds": median(times[name])} for name, answer in answers.items()}
+        answers[name] = {"k": int(np.count_nonzero(best)), **shares, "steps": found.steps, "times": []}
+    for turn in range(repeats):
+        for name in METHODS if turn == 0 else ("GPower", "DC-PCA"):  # SPCA is by far the slowest
+            if name != "SPCA":
+                METHODS[name](pencil, at[name])  # the method before leaves other data in the caches
+            answers[name]["times"].append(seconds_of(name, pencil, at[name]))
+    return {name: {**answer, "seconds": median(answer.pop("times"))} for name, answer in answers.items()}
+
+
+def seconds_of(name: str, pencil: Pencil, parameter: float) -> float:
+    """The CPU time of a run from data, with nothing that was computed before."""
+    fresh = Pencil(Gram(pencil.A.C))
+    return cpu_seconds(lambda: METHODS[name](fresh, parameter))
 
 
 def cpu_seconds(call: Callable[[], object]) -> float:
