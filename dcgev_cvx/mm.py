@@ -151,6 +151,10 @@ class Status(Enum):
     SOLVER_FAILED = "solver failed: the history up to the failure is kept"
 
 
+CONVERGED = (Status.SMALL_STEP, Status.SMALL_DECREASE)
+"""The statuses of a run whose last point is stationary to the tolerance."""
+
+
 @dataclass(frozen=True)
 class Iterate:
     """x⁽ˡ⁾ with f(x⁽ˡ⁾), g(x⁽ˡ⁾, x⁽ˡ⁻¹⁾), the multiplier μ and the seconds the step took.
@@ -417,7 +421,8 @@ def minimize(
         A start in Ω; the program's own by default.
     stop : Stop or callable, optional
         When to stop; `Stop()` by default, or a function of (program, before, after) that returns a Status or None.
-        With a function the run also ends at an iterate equal to the one before it, and after 100,000 steps.
+        With a function the run also ends at an iterate equal to the one before it, and after 100,000 steps, and a
+        status of convergence counts as STOPPED where the certificate does not pass.
     callback : callable, optional
         Called with each Iterate, the start included.
     shrink : bool
@@ -489,12 +494,11 @@ def result_of(program: Any, history: Sequence[Iterate], status: Status, message:
     last = history[-1]
     certificate = certify(program, last.x, history)
     # the run was ended by f alone; only the sandwich of the whole history shows a step whose g was wrong
-    if not certificate.sandwich <= SANDWICH_TOL and status in (Status.SMALL_STEP, Status.SMALL_DECREASE):
+    if not certificate.sandwich <= SANDWICH_TOL and status in CONVERGED:
         status = Status.NOT_MAJORISED
-    converged = status in (Status.SMALL_STEP, Status.SMALL_DECREASE)
     if status in (Status.STALLED, Status.OUT_OF_ITERATIONS) and hasattr(program, "obstacle"):
-        message = program.obstacle(last.x)
-    return MMResult(last.x, last.f, status, converged, last.l, tuple(history), program, certificate, message)
+        message = str(program.obstacle(last.x) or "")
+    return MMResult(last.x, last.f, status, status in CONVERGED, last.l, tuple(history), program, certificate, message)
 
 
 # What the driver asks, with its defaults, and how it checks what it is given
@@ -548,6 +552,8 @@ def expect_rule(stop: Any) -> StopRule:
         status = stop(program, before, after)
         if status is not None and not isinstance(status, Status):
             raise InvalidParameter(f"the stop rule must return a Status, or None to go on; got {shown(status)}.")
+        if status in CONVERGED and not certify(program, after.x).passes():
+            return Status.STOPPED
         if status is None and (after.x == before.x).all():  # a step is a function of y: nothing will change
             return Status.SMALL_STEP if certify(program, after.x).passes() else Status.STALLED
         return Status.OUT_OF_ITERATIONS if status is None and after.l >= MOST_STEPS else status
