@@ -17,20 +17,8 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from ._numerics.checks import (
-    Index,
-    Vector,
-    as_callback,
-    as_flag,
-    as_number,
-    as_whole,
-    expect,
-    frozen,
-    method_flag,
-    method_value,
-    says_stop,
-    shown,
-)
+from ._numerics import checks
+from ._numerics.checks import Index, Vector, frozen, method_flag, method_value, shown
 from ._numerics.text_tables import count, printable
 from .certificates import SANDWICH_TOL, Certificate, certify, rounding_of
 from .errors import InvalidParameter, SolverFailed
@@ -238,9 +226,9 @@ class Stop:
     stationarity: float = 1e-6
 
     def __post_init__(self) -> None:
-        as_whole(self.max_iter, "max_iter")
+        checks.as_whole(self.max_iter, "max_iter")
         for name in ("step", "decrease", "stationarity"):
-            as_number(getattr(self, name), name)
+            checks.as_number(getattr(self, name), name)
 
     def __call__(self, program: Any, before: Iterate, after: Iterate) -> Status | None:
         """The status after two successive iterates, or None to go on.
@@ -446,7 +434,11 @@ def minimize(
     >>> short.status.name, short.converged
     ('OUT_OF_ITERATIONS', False)
     """
-    rule, callback, shrink = expect_rule(stop), as_callback(callback, "callback"), as_flag(shrink, "shrink")
+    rule, callback, shrink = (
+        expect_rule(stop),
+        checks.as_callback(callback, "callback"),
+        checks.as_flag(shrink, "shrink"),
+    )
     if shrink:
         expect_restrictable(program)
     points = iterate(program, step, x0)
@@ -470,7 +462,7 @@ def minimize(
 
 def wish(callback: Callback | None, point: Iterate) -> Status | None:
     """What the callback wants: STOPPED where it returns True."""
-    return Status.STOPPED if callback is not None and says_stop(callback(point)) else None
+    return Status.STOPPED if callback is not None and checks.says_stop(callback(point)) else None
 
 
 def without_zeros(program: Any, point: Iterate) -> Iterate:
@@ -563,4 +555,4 @@ def expect_rule(stop: Any) -> StopRule:
 
 def expect_stop(stop: Any) -> Stop:
     """A Stop, the default for None: for runs that read its settings."""
-    return Stop() if stop is None else expect(stop, Stop, "stop", "pass one such as Stop(max_iter=50), or None")
+    return Stop() if stop is None else checks.expect(stop, Stop, "stop", "pass one such as Stop(max_iter=50), or None")
