@@ -3,8 +3,8 @@
 iterate    the iterates x⁽⁰⁾, x⁽¹⁾, x⁽²⁾, … without end
 minimize   the same, until they no longer move and the certificate passes
 
-The driver knows no program: it asks for the five methods of `Majorized`, and for more where a program has them, each
-a small protocol below. A step is any function step(program, y).
+The driver knows no program: it asks for the methods of `majorized.Majorized`, and for more where a program has them.
+A step is any function step(program, y).
 """
 
 import math
@@ -13,104 +13,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import chain
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ._numerics import checks
-from ._numerics.checks import Index, Vector, frozen, method_flag, method_value, shown
+from ._numerics.checks import Vector, frozen, method_flag, method_value, shown
 from ._numerics.text_tables import count, printable
 from .certificates import SANDWICH_TOL, Certificate, certify, rounding_of
 from .errors import InvalidParameter, SolverFailed
+from .majorized import Majorized
 from .steps.shrink import Restriction, expect_restrictable
 from .steps.step import AnyStep, own_copy, taken
 
 MOST_STEPS = 100_000
 """The most steps of a run whose stop rule is the caller's own; `Stop` has its max_iter."""
-
-
-class Majorized(Protocol):
-    """min f over Ω with a surrogate g: what the driver asks of a program."""
-
-    def start(self, x0: Any = None) -> Vector:
-        """A point of Ω to start from: x0 where it is given and lies in Ω."""
-        ...
-
-    def f(self, x: Vector) -> float:
-        """The objective."""
-        ...
-
-    def g(self, x: Vector, y: Vector) -> float:
-        """The surrogate: g(x, y) ≥ f(x) for x in Ω, and g(y, y) = f(y)."""
-        ...
-
-    def size(self, x: Vector) -> float:
-        """The sum of the moduli of f's terms, which a decrease of f is measured against."""
-        ...
-
-    def certify(self, x: Vector, history: Sequence[Any] = ()) -> Certificate:
-        """What the data say about x: is it feasible and stationary, and did f descend along the history?"""
-        ...
-
-
-class Normed(Protocol):
-    """A program with a length of its own for steps, in place of the Euclidean one."""
-
-    def norm(self, x: Vector) -> float:
-        """The length of a step."""
-        ...
-
-
-class Collapsing(Protocol):
-    """A program with x = 0 in Ω, where nothing may be left to optimise."""
-
-    def collapsed(self, x: Vector) -> bool:
-        """Is x zero up to rounding, and f no larger at 0?"""
-        ...
-
-
-class Rounded(Protocol):
-    """A program that knows its own rounding error."""
-
-    def rounding(self, size: float, x: Vector) -> float:
-        """What f and g, sums of this size, may lose to rounding at x."""
-        ...
-
-
-class Projecting(Protocol):
-    """A program whose steps can be extrapolated (`steps.accelerate`)."""
-
-    def project(self, x: Vector) -> Vector:
-        """A point of Ω near x; x itself inside Ω."""
-        ...
-
-
-class Restrictable(Protocol):
-    """A program that can be restricted to a few variables, the others held at zero (`steps.shrink`)."""
-
-    def restrict(self, support: Index) -> Any:
-        """The program on these variables alone; its f and g differ from the whole's by a constant."""
-        ...
-
-    def zeros_stay(self, y: Vector) -> bool:
-        """Do the zeros of y stay zero in this and all later steps?"""
-        ...
-
-
-class Explaining(Protocol):
-    """A program that may know why no certificate can pass."""
-
-    def obstacle(self, x: Vector) -> str:
-        """Why the certificate cannot pass at x, as a sentence; empty where it can."""
-        ...
-
-
-class Named(Protocol):
-    """A program whose variables have names."""
-
-    def name(self, i: int) -> str:
-        """The name of entry i of x."""
-        ...
 
 
 class Status(Enum):
@@ -521,8 +438,8 @@ def check_arguments(program: Any, step: Any) -> None:
     if missing or isinstance(program, type):
         kind = f"the class {program.__name__}" if isinstance(program, type) else type(program).__name__
         raise InvalidParameter(
-            f"program must be a SparseGEV, SparseFDA, DCProgram or an object with the methods of mm.Majorized; got "
-            f"{kind}{' without ' + ', '.join(missing) if missing else ', not an instance of it'}."
+            "program must be a SparseGEV, SparseFDA, DCProgram or an object with the methods of majorized.Majorized; "
+            f"got {kind}{' without ' + ', '.join(missing) if missing else ', not an instance of it'}."
         )
     if isinstance(step, type) or not callable(step):
         raise InvalidParameter(
