@@ -73,7 +73,7 @@ class Budget:
         >>> from dcgev_cvx.budgets import Budget
         >>> pencil = datasets.planted_cca(4, 5, 2).pencil
         >>> print(Budget.of(pencil, 4), Budget.of(pencil, (2, 3)))
-        4 2 + 3
+        4 2+3
         """
         n = expect_pencil(pencil).n
         if isinstance(k, Budget):
@@ -103,7 +103,7 @@ class Budget:
         return cls(np.zeros(n, dtype=np.intp), (k,))
 
     def __str__(self) -> str:
-        return " + ".join(map(str, self.counts))
+        return "+".join(map(str, self.counts))
 
     @property
     def total(self) -> int:
