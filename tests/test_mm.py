@@ -238,6 +238,11 @@ def test_a_rule_that_never_stops_ends_where_x_repeats(program):
     assert (idle.status, idle.n_iter) == (Status.STALLED, 1)
 
 
+def test_a_rule_cannot_declare_convergence(program):
+    early = minimize(program, soft_threshold_step, stop=lambda program, before, after: Status.SMALL_STEP)
+    assert (early.status, early.converged, early.n_iter) == (Status.STOPPED, False, 1)
+
+
 def test_a_rule_that_never_stops_has_a_last_step(program, monkeypatch):
     monkeypatch.setattr(mm, "MOST_STEPS", 20)
     flip = minimize(program, lambda program, y: output(program, y, -y), stop=lambda program, before, after: None)

@@ -44,7 +44,7 @@ def add_command(
         epilog="examples:\n" + textwrap.indent(textwrap.dedent(examples), "  ") if examples else None,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, options=parser.format_help)
     return parser
 
 

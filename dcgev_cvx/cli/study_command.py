@@ -10,8 +10,8 @@ Matplotlib are installed, rows.parquet and the pictures. Exit code 1 means that 
 
 Usage:
 
-    dcgev study spiked --n 20,40 --signal 0.5,1,2,4 --seeds 10 -k 3,5 --out spiked-study
-    dcgev study cca --set ridge=0.01,0.1 -k 3+3 --methods solve,homogeneous,exact --jobs 2
+    dcgev study spiked --n 20,40 --signal 0.5,1,2,4 -k 3,5 --out spiked-study
+    dcgev study cca --set ridge=0.01,0.1 -k 3+3 --methods solve,exact --jobs 2
     dcgev study folder-of-matrices -k 2:6 --time-limit 60 --out results
     dcgev study library -k 5 --dask tcp://127.0.0.1:8786 --out library-study
 """
