@@ -32,7 +32,7 @@ PACKAGES: Mapping[str, str] = {
 """The package to install, by solver."""
 NOT_TRIED = ("GLPK", "SCIPY", "ECOS_BB", "GLPK_MI", "UNO", "IPOPT", "KNITRO", "COPTNLP", "DIFFCP", "PDLP", "CBC")
 """Of the installed solvers, those for linear, integer or nonlinear programs alone, and another name of ECOS."""
-ONE_THREAD = dict[str, str].fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+ONE_THREAD: Mapping[str, str] = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 UNANSWERED = ("not supported", "not licensed", "not asked")
 
 
