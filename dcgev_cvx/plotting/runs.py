@@ -10,7 +10,6 @@ from .._numerics.text_tables import count
 from ..errors import InvalidParameter
 from ..mm import MMResult
 from ..pencils import Gram, Pencil
-from ..programs import SparseFDA
 from ..search.fisher import FisherPath
 from ..search.path import Path, point_of
 
@@ -168,8 +167,8 @@ def as_points(path: Path | FisherPath) -> Path:
     """A path in ρ̃ as it is; one in ν as points of the pencil (aaᵀ, B)."""
     if not isinstance(path, FisherPath):
         return expect(path, Path, "path", "see dcgev_cvx.path and dcgev_cvx.fisher_path")
-    program = path.runs[0].program if path.runs else None
-    if not isinstance(program, SparseFDA):
+    if not path.runs:
         raise InvalidParameter("the path is empty: there is no ν to draw.")
+    program = path.runs[0].program
     pencil = Pencil(Gram(program.a[None, :]), program.pencil.B)
     return Path(pencil, tuple(point_of(pencil, nu, run) for nu, run in zip(path.nus, path.runs, strict=True)), "nu")
