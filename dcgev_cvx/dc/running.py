@@ -112,7 +112,7 @@ def phase_one_step(program: DCProgram, step: TangentStep, y: Vector) -> Vector:
     """The minimiser of the penalised surrogate, wherever y lies."""
     y, backend = off_kinks(program, y), step.backend
     if program.dc_constraints and type(backend) is Backend and not backend.options:
-        backend = replace(backend, options=LOOSE.get(backend.solver, {}))
+        backend = backend.with_options(LOOSE.get(backend.solver, {}))
     try:
         x = program.minimum(y, backend).x
         if program.inside(x, y, back=1e-9) is not x:  # on the edge of the domain of v
