@@ -19,7 +19,7 @@ import math
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from time import perf_counter
 from typing import Any
 
@@ -34,11 +34,15 @@ from ..mm import Callback, Iterate, MMResult, Stop, expect_stop
 from ..steps.backend import Backend
 from ..steps.step import StepOutput
 from .cvxpy_internals import flat
-from .kinks import CLOSE, ENUMERATED, SAMPLED, Odometer, highest
+from .kinks import Kink, NoSubgradient, put
 from .splitting import as_convex, as_list, split, split_constraints, variables_of
 from .surrogate import Answer, Point, Scales, Surrogate, entry_name
-from .tangents import NoSubgradient, put, restored
+from .tangents import Chooser, restored
 
+CLOSE = 1e-6
+"""Pieces within this share of the lengths count as meeting: iterates reach a kink only in the limit."""
+ENUMERATED, SAMPLED = 2**12, 512
+"""With more combinations of pieces than the first, so many are drawn at random as the second says."""
 FEASIBLE = 1e-6
 """A violation of this share of a constraint's own size counts as none; conic solvers reach about 1e-8."""
 FALL = 1e-9
@@ -304,9 +308,9 @@ class DCProgram:
 
         Where kinks meet at y, the tangents are those that are highest at x: g is the lowest such majoriser.
         """
-        tangent, lengths = self.point(y), self.lengths(y)
-        if self._surrogate.tangent.kinked(y, CLOSE * lengths, self._active(y)):
-            tangent = self._surrogate.piece(y, x, CLOSE * lengths, self._active(y), highest)
+        tangent, kinks = self.point(y), self._kinks(y)
+        if kinks:
+            tangent = self._surrogate.piece(y, kinks, lambda _, kink, w: kink.highest(w), x)
         return self._objective(self._surrogate.left(x) - tangent.v - tangent.slopes @ (x - y))
 
     def _objective(self, difference: Vector) -> float:
@@ -495,22 +499,21 @@ class DCProgram:
                 return judged
         return judged
 
+    def _kinks(self, x: Vector) -> list[Kink]:
+        """The kinks of v, and of the active vⱼ, that meet at x."""
+        return self._surrogate.tangent.kinks(x, CLOSE * self.lengths(x), self._active(x))
+
     def _pieces(self, x: Vector) -> Iterator[tuple[Point, bool]]:
         """(the values and slopes of a piece, whether all pieces are enumerated) for each piece that meets at x."""
-        lengths, rows = CLOSE * self.lengths(x), self._active(x)
-        if not self._surrogate.tangent.kinked(x, lengths, rows):
-            return
-        odometer = Odometer()
-        for number in odometer.combinations():
-            at = self._surrogate.piece(x, x, lengths, rows, odometer)
-            if number == 0 and odometer.total > ENUMERATED:
-                break
-            yield at, odometer.complete
+        kinks = self._kinks(x)
+        counts = [len(kink.options) for kink in kinks]
+        if math.prod(counts) <= ENUMERATED:
+            complete, combinations = all(kink.complete for kink in kinks), product(*map(range, counts))
         else:
-            return
-        drawn = Odometer(np.random.default_rng(0))
-        for _ in range(SAMPLED):
-            yield self._surrogate.piece(x, x, lengths, rows, drawn), False
+            complete, combinations = False, np.random.default_rng(0).integers(0, counts, (SAMPLED, len(counts)))
+        for chosen in combinations if kinks else []:
+            choose: Chooser = lambda i, kink, w, chosen=chosen: int(chosen[i])  # noqa: E731
+            yield self._surrogate.piece(x, kinks, choose, x), complete
 
     def _judge(self, x: Vector, answer: Answer) -> Examination:
         """How far g(·, x) falls below f(x), to the bound and to the minimiser, and the minimiser if f falls too."""

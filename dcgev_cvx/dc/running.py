@@ -15,7 +15,7 @@ from ..errors import Infeasible, SolverFailed, Unbounded
 from ..mm import Callback, Iterate, MMResult, Status, Stop, minimize, result_of
 from ..steps.backend import Backend
 from .program import FEASIBLE, DCCertificate, DCProgram, TangentStep
-from .tangents import NoSubgradient
+from .kinks import NoSubgradient
 
 FIRST_PENALTY, GROWTH = 3e-3, 1.3
 """The first penalty, relative to the sizes of objective and constraints, and its growth from step to step.

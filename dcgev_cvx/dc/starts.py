@@ -17,7 +17,8 @@ from ..steps.backend import Backend
 from .lower_bounds import bounding_box
 from .program import FEASIBLE, DCProgram, TangentStep
 from .running import run
-from .tangents import NoSubgradient, put, restored
+from .kinks import NoSubgradient, put
+from .tangents import restored
 
 ATTEMPTS = 30
 """Draws of one random start until v has a subgradient there; each is closer to the variables' values."""

@@ -18,14 +18,14 @@ import cvxpy as cp
 import numpy as np
 from scipy import sparse
 
-from .._numerics.checks import Index, Vector
+from .._numerics.checks import Vector
 from .._numerics.threads import quiet
 from ..errors import InvalidParameter, SolverFailed
 from ..steps.backend import Backend, attempt
 from .conic import Cones, Conic, ConicAnswer, powers_of_two, solve_conic
 from .cvxpy_internals import affine_map, flat, offset
-from .kinks import Chooser
-from .tangents import Tangent, is_plain, put, restored, stacked
+from .kinks import Kink, put
+from .tangents import Chooser, Tangent, is_plain, restored, stacked
 
 
 @dataclass(frozen=True)
@@ -118,10 +118,9 @@ class Surrogate:
             put(self.variables, x)
             return flat(self._u.value)
 
-    def piece(self, x: Vector, there: Vector, lengths: Vector, rows: Index, choose: Chooser) -> Point:
+    def piece(self, x: Vector, kinks: Sequence[Kink], choose: Chooser, there: Vector) -> Point:
         """The values at x and the slopes of affine functions below v and vⱼ, chosen where kinks meet at x."""
-        self.refresh()
-        return Point(self.point(x).u, *self.tangent.piece(x, there, lengths, rows, choose))
+        return Point(self.point(x).u, *self.tangent.piece(x, kinks, choose, there))
 
     def refresh(self) -> None:
         """Drop what was computed for other values of the user's parameters."""
