@@ -16,6 +16,7 @@ which differ where v has a kink. Where the pieces of v are too many, it is d-sta
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -53,6 +54,8 @@ SHORT = 1e-4
 """Slopes are measured over at least this share of the lengths, so that a solver's last digits are no slope."""
 EDGE = 1e-7
 """Entries of a solver's answer that are a smaller share of the lengths are 0 but for its last digits."""
+SMALL = 2.0**-6
+"""Lengths are never a smaller share of those at the start."""
 NEAR = 8.0
 """The bound of a certificate holds for all points within so many lengths of x; g is convex, so that these tell."""
 
@@ -91,7 +94,7 @@ class DCProgram:
         self.n: int = sum(variable.size for variable in self.variables)
         self.mu: float = 0.0
         self.weights: Vector = np.zeros(sum(u.size for u, _ in self.dc_constraints))
-        self.reference: Vector = np.zeros(self.n)
+        self.reference: Vector = np.zeros(0)
         self._counts: Any = np.array([variable.size for variable in self.variables])
         self._begins: Any = np.cumsum([0, *self._counts[:-1]])
         self._shared: Surrogate | None = None
@@ -329,34 +332,71 @@ class DCProgram:
 
     def convex_violation(self, x: Vector) -> float:
         """The largest relative violation of a convex constraint, or of an attribute of a variable such as nonneg."""
-        with restored(self.variables), np.errstate(all="ignore"):
-            put(self.variables, x)
-            here = [constraint_terms(constraint) for constraint in self.constraints]
-            gaps = [flat(w.project(w.value)) - flat(w.value) for w in self.variables]
-        worst = float(np.max(np.abs(np.concatenate(gaps)) / self.lengths(x)))
-        if not any((residual > 0.0).any() for residual, _, _ in here):
-            return max(worst, 0.0)
-        moved = [(share, self._moved_terms(x, share)) for share in (1.0, -1.0, PROBES, -PROBES)]
-        for k, (residual, size, difference) in enumerate(here):
-            slopes = [np.abs(each[k] - difference) * PROBES / abs(share) for share, each in moved]
-            steep = np.max([np.where(np.isfinite(slope), slope, 0.0) for slope in slopes], axis=0)
-            worst = max(worst, float(np.max(residual / constraint_size(size, steep), initial=0.0)))
+        here = self._terms(x)
+        worst = float(np.max(np.abs(self._projected(x) - x) / self.lengths(x)))
+        if any((residual > 0.0).any() for residual, _, _ in here):
+            for (residual, _, _), size in zip(here, self._constraint_sizes(x), strict=True):
+                worst = max(worst, float(np.max(residual / size, initial=0.0)))
         return worst if worst == worst else math.inf
 
-    def _moved_terms(self, x: Vector, share: float) -> list[Vector]:
+    def _constraint_sizes(self, x: Vector) -> list[Vector]:
+        """The sizes of the convex constraints, by entry."""
+        shares = (1.0, -1.0, PROBES, -PROBES)
+        moved = [(share, self._terms(self._projected(x + share * self._probe(x)))) for share in shares]
+        sizes = list[Vector]()
+        for k, (_, size, difference) in enumerate(self._terms(x)):
+            slopes = np.array([np.abs(terms[k][2] - difference) * PROBES / abs(share) for share, terms in moved])
+            sizes.append(constraint_size(size, np.max(np.where(np.isfinite(slopes), slopes, 0.0), axis=0)))
+        return sizes
+
+    def _terms(self, x: Vector) -> list[tuple[Vector, Vector, Vector]]:
         with restored(self.variables), np.errstate(all="ignore"):
-            put(self.variables, self._projected(x + share * self._probe(x)))
-            return [constraint_terms(constraint)[2] for constraint in self.constraints]
+            put(self.variables, x)
+            return [constraint_terms(constraint) for constraint in self.constraints]
 
     def lengths(self, x: Vector) -> Vector:
         """A length for each entry: the largest in its variable, at x or, where that is small, at the start."""
-        largest = np.maximum.reduceat(np.maximum(np.abs(x), 2.0**-6 * self.reference), self._begins)
-        overall = float(largest.max())
-        return np.repeat(np.where(largest > 0.0, largest, overall if overall > 0.0 else 1.0), self._counts)
+        if not self.reference.size:
+            self.refer_to(x)
+        return np.repeat(
+            np.maximum.reduceat(np.maximum(np.abs(x), SMALL * self.reference), self._begins), self._counts
+        )
+
+    def refer_to(self, start: Vector) -> None:
+        """Take the lengths of this start, or where it is 0 those at which f and the constraints begin to bend."""
+        largest = np.repeat(np.maximum.reduceat(np.abs(start), self._begins), self._counts)
+        self.reference = largest
+        if not largest.all():
+            zero = largest == 0.0
+            self.reference = np.where(zero, largest.max() or 1.0, np.where(start == 0.0, largest, np.abs(start)))
+            self.reference = np.where(zero, self._bend(start, zero) / SMALL, self.reference)
+
+    def _bend(self, start: Vector, moved: Any) -> float:
+        """The median of the powers of two at which the growth of a term becomes faster, as from 1 to 1 + x."""
+        direction, at = np.where(moved, self._signs, 0.0), self.point(start)
+        terms = self._terms(start)
+        fixed = [np.abs(at.u) + np.abs(at.v), *(size for _, size, _ in terms)]
+        profile = list[Vector]()
+        for k in range(-100, 101, 5):
+            z = self._projected(start + 2.0**k * direction)
+            moves = [self._change(at, z), *(np.abs(d - e) for (_, _, d), (_, _, e) in zip(self._terms(z), terms, strict=True))]
+            profile.append(np.concatenate([a + b for a, b in zip(fixed, moves, strict=True)]))
+        with np.errstate(all="ignore"):
+            degrees = np.diff(np.log2(np.array(profile)), axis=0) / 5.0
+        found = list[float]()
+        for degree in degrees.T:
+            known = np.flatnonzero(np.isfinite(degree))
+            faster = known[degree[known] > degree[known].min(initial=0.0 if not known.size else math.inf) + 0.5]
+            if faster.size:
+                found.append(2.0 ** (-100.0 + 5.0 * float(faster[0])))
+        return statistics.median(found) if found else SMALL * float(self.reference.max())
+
+    @property
+    def _signs(self) -> Vector:
+        return np.random.default_rng(0).uniform(0.5, 1.5, self.n) * (-1.0) ** np.arange(self.n)
 
     def _probe(self, x: Vector) -> Vector:
-        signs = np.random.default_rng(0).uniform(0.5, 1.5, self.n) * (-1.0) ** np.arange(self.n)
-        return signs * self.lengths(x) / PROBES
+        return self._signs * self.lengths(x) / PROBES
 
     def _change(self, at: Point, z: Vector) -> Vector:
         """|u(z) − u(x)| + |v(z) − v(x)|, and so for the constraints; 0 outside the domain."""
@@ -446,6 +486,8 @@ class DCProgram:
 
     def minimum_of(self, at: Point, y: Vector, backend: Backend) -> Answer:
         """The minimiser of the surrogate with these tangents."""
+        if not self._surrogate.measured:
+            self._surrogate.measure(self.sizes(y), self._constraint_sizes(y))
         scales = Scales(self.lengths(y), self.sizes(y)[1:], NEAR)
         try:
             return self._surrogate.minimum(at, y, self.weights, scales, backend)

@@ -40,7 +40,7 @@ def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | 
     where the surrogate is unbounded.
     """
     y, complete = program.values()
-    program.reference = np.where(y == 0.0, float(np.max(np.abs(y))), np.abs(y))
+    program.refer_to(y)
     feasible = complete and program.violation(y) <= FEASIBLE
     begin, taken, unbounded, failed = y, 0, None, False
     for mu in penalties(program):

@@ -16,6 +16,8 @@ from typing import Any, cast
 
 import cvxpy as cp
 import numpy as np
+from cvxpy.constraints.nonpos import Inequality
+from cvxpy.constraints.zero import Equality
 from scipy import sparse
 
 from .._numerics.checks import Vector
@@ -49,6 +51,7 @@ class Answer:
     solver: str
     conic: ConicAnswer | None = None
     reach: Vector | None = None
+    unit: float = 1.0
 
     @property
     def checked(self) -> bool:
@@ -58,7 +61,7 @@ class Answer:
     @cached_property
     def lowest(self) -> float:
         """A number below the minimum."""
-        return self.value if self.conic is None or self.reach is None else self.conic.lower_bound(self.reach)
+        return self.value if self.conic is None or self.reach is None else self.conic.lower_bound(self.reach) / self.unit
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,8 @@ class Surrogate:
         self._parameters: list[Any] = list({p.id: p for part in parts for p in part.parameters()}.values())
         self._values: list[bytes] | None = None
         self.version: int = 0
+        self.units: Vector = np.ones(self._u.size)
+        self.scaled_constraints: list[Any] = []
         self._compiled: ConvexPart | None = None
 
     def point(self, x: Vector) -> Point:
@@ -135,7 +140,7 @@ class Surrogate:
                 name = next(p.name() for p in self._parameters if not np.isfinite(flat(p.value)).all())
                 raise InvalidParameter(f"parameter {name} has values that are NaN or infinite. Set {name}.value anew.")
             self.tangent: Tangent = Tangent(self._v, self.variables)
-            self._compiled = None
+            self._compiled, self.measured = None, False
 
     def minimum(self, at: Point, y: Vector, weights: Vector, scales: Scales, backend: Backend) -> Answer:
         """The minimiser of u − tangent of v at y + Σ weightⱼ·(violation of uⱼ ≤ tangent of vⱼ).
@@ -143,10 +148,34 @@ class Surrogate:
         Raises SolverFailed with the reason of each solver.
         """
         if backend.solvers == ("CLARABEL",) and type(backend) is Backend:
-            self._compiled = self._compiled or ConvexPart(self.pairs, [*self.constraints, *self.domain], self.variables)
-            if self._compiled.usable:
-                return self._compiled.minimum(at, y, weights, scales, backend.options or None)
+            part, o, r = self._compiled or self._compile(), self.units[0], self.units[1:]
+            if part.usable:
+                diagonal = sparse.diags_array(self.units)
+                scaled = Point(at.u * self.units, at.v * self.units, sparse.csr_array(diagonal @ at.slopes))
+                sizes = Scales(scales.lengths, scales.sizes * r, scales.reach)
+                return part.minimum(scaled, y, o * weights / r, sizes, o, backend.options or None)
         return self._linearized_minimum(at, y, weights, backend)
+
+    def measure(self, sizes: Vector, constraint_sizes: Sequence[Vector]) -> None:
+        """Fix the units, powers of two, in which objective and constraints are of size one before CVXPY sees them."""
+        self.units = powers_of_two(1.0 / sizes)
+        self.scaled_constraints = [
+            c.copy([in_units(powers_of_two(1.0 / size), argument) for argument in c.args])
+            if isinstance(c, Inequality | Equality)
+            else c
+            for c, size in zip(self.constraints, constraint_sizes, strict=True)
+        ]
+        self.measured = True
+
+    def in_units(self) -> list[Any]:
+        """(u, u₁, …) in their units."""
+        ends = np.cumsum([0, *(u.size for u, _ in self.pairs)])
+        return [in_units(self.units[a:b], u) for (u, _), a, b in zip(self.pairs, ends, ends[1:], strict=False)]
+
+    def _compile(self) -> ConvexPart:
+        pairs = [(u, cp.Constant(0.0)) for u in self.in_units()]
+        self._compiled = ConvexPart(pairs, [*self.scaled_constraints, *self.domain], self.variables)
+        return self._compiled
 
     def _linearized_minimum(self, at: Point, y: Vector, weights: Vector, backend: Backend) -> Answer:
         problem = self.linearized(at, y, weights)
@@ -241,8 +270,10 @@ class ConvexPart:
         self._P = sparse.csc_array((size, size)) if P is None else grown(P, size)
         self._A, self._b = A, data[0]["b"]
 
-    def minimum(self, at: Point, y: Vector, weights: Vector, scales: Scales, options: Any) -> Answer:
-        """The minimiser of the surrogate with these tangents."""
+    def minimum(
+        self, at: Point, y: Vector, weights: Vector, scales: Scales, unit: float, options: Any
+    ) -> Answer:
+        """The minimiser of the surrogate with these tangents; `unit` is the objective's."""
         problem, N = self.problem(at, y, weights, powers_of_two(scales.sizes)), len(self._q)
         origin = np.zeros(N + self.m)
         origin[self._x] = y
@@ -256,7 +287,7 @@ class ConvexPart:
             raise
         bounded = np.full(N + self.m, math.inf)
         bounded[self._x] = scales.reach * scales.lengths
-        return Answer(y + found.x[self._x], found.value, "CLARABEL", found, bounded)
+        return Answer(y + found.x[self._x], found.value / unit, "CLARABEL", found, bounded, unit)
 
     def certified_minimum(self, low: Vector, high: Vector) -> tuple[float, bool]:
         """(a number below the minimum, whether it is proved), where x lies in a box."""
@@ -313,6 +344,11 @@ class ConvexPart:
             self._cones.p3d,
         )
         return Conic(self._P, q, A, b, cones, self._offset - values[0])
+
+
+def in_units(units: Vector, e: Any) -> Any:
+    """An expression with its entries multiplied by these numbers."""
+    return cp.multiply(np.reshape(np.broadcast_to(units, e.size), e.shape, order="F"), e)
 
 
 def is_reduced(variable: cp.Variable) -> bool:
