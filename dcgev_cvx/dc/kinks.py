@@ -1,7 +1,7 @@
 """The nonlinear atoms of CVXPY: values, slopes, and the kinks where several affine pieces meet.
 
-A group of atoms takes its stacked arguments w. Entry rows[k] of its values depends on entry columns[k] of w, and has the
-slope data[k] in it; all other slopes are 0 everywhere.
+A group of atoms takes its stacked arguments w. Entry rows[k] of its values depends on entry columns[k] of w, in which
+it has the slope data[k]; all other slopes are 0 everywhere.
 """
 
 from __future__ import annotations
@@ -172,6 +172,8 @@ class OtherAtom:
         self._atom = e.copy([a if a.is_constant() else next(given) for a in e.args])
         self.size: int = e.size
         self._signed = not all(a.is_nonneg() for a in self.arguments)
+        # CVXPY has no slope of w**1.5 at 0
+        self._zero_slope: bool = type(e).__name__ in ("Power", "PowerApprox", "power") and float(e.p.value) > 1.0
         self._places = [dependence(self._atom, w) for w in self._variables]
         begins = np.cumsum([0, *(w.size for w in self._variables)])
         self.rows: Index = np.concatenate([i for i, _ in self._places])
@@ -179,6 +181,8 @@ class OtherAtom:
 
     def at(self, w: Vector) -> tuple[Vector, Vector]:
         """Values and slopes."""
+        if self._zero_slope:
+            w = np.where(w == 0.0, 1e-300, w)
         put(self._variables, w)
         value, gradients = evaluated(self._atom)
         slopes = [

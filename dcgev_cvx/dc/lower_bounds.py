@@ -18,15 +18,15 @@ from cvxpy.constraints.nonpos import Inequality
 
 from .._numerics.checks import Index, Vector
 from ..errors import SolverFailed
+from .kinks import NoSubgradient
 from .program import DCProgram
 from .surrogate import ConvexPart
-from .kinks import NoSubgradient
 from .tangents import Tangent, stacked
 
 LARGEST_BOX, LARGEST_LIFT, CORNERS = 300, 60, 8
-"""Most variables for a box and for Shor's lifting; atoms that depend on more entries than the last get a weaker chord."""
-WIDE = 1e6
-"""A box must lie inside one of this half width, within which its sides are proved."""
+"""Most variables for a box and for Shor's lifting; atoms of more entries than the last get a weaker chord."""
+WIDE = 2.0**20
+"""A box must lie inside one of this half width in lengths of x, within which its sides are proved."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class LowerBound:
     checked: bool
 
     def gap(self, f: float) -> float:
-        """How far f may lie above the minimum, relative to |f| or 1."""
-        return max(0.0, f - self.value) / max(1.0, abs(f))
+        """How far f may lie above the minimum, relative to the larger of |f| and |value|."""
+        return max(0.0, f - self.value) / max(abs(f), abs(self.value)) if f != self.value else 0.0
 
 
 def lower_bound(program: DCProgram, below: float | None = None) -> LowerBound:
@@ -64,7 +64,8 @@ def lower_bound(program: DCProgram, below: float | None = None) -> LowerBound:
 def relaxed(program: DCProgram, low: Vector, high: Vector, *, lift: bool) -> tuple[float, bool]:
     """(the certified minimum of the relaxation, whether it is certified)."""
     x, n, boxed = stacked(program.variables), program.n, bool(np.isfinite(low + high).all())
-    constraints: list[Any] = [*program.constraints, *program.domain]
+    units, given = program.scaled()
+    constraints: list[Any] = [*given, *program.domain]
     constraints += [x >= low, x <= high] if boxed else []
     X: Any = cp.Variable((n, n), symmetric=True)
     if lift:
@@ -72,25 +73,31 @@ def relaxed(program: DCProgram, low: Vector, high: Vector, *, lift: bool) -> tup
         constraints.append(cp.bmat([[X, column], [column.T, np.ones((1, 1))]]) >> 0)
         if boxed:
             constraints.append(cp.diag(X) <= cp.multiply(low + high, x) - low * high)
-        for constraint in program.constraints:
+        for constraint in given:
             if isinstance(constraint, Inequality) and is_curved(constraint.expr):
                 constraints.append(quadratic(program, constraint.expr, x, X) <= 0)
     costs = list[Any]()
     for u, v in [(program.u, program.v), *program.dc_constraints]:
         if lift and is_curved(v):
-            costs.append(quadratic(program, u - v, x, X) if u.is_quadratic() else cp.vec(u, order="F") - quadratic(program, v, x, X))
+            costs.append(
+                quadratic(program, u - v, x, X)
+                if is_curved(u) or u.is_affine()
+                else cp.vec(u, order="F") - quadratic(program, v, x, X)
+            )
         else:
             over, more = chord(Tangent(v, program.variables), x, low, high)
             constraints += more
             costs.append(cp.vec(u, order="F") - over)
-    constraints += [cost <= 0 for cost in costs[1:]]
-    part = ConvexPart([(cp.sum(costs[0]), cp.Constant(0.0))], constraints, program.variables)
-    return part.certified_minimum(low, high)
+    parts = np.split(units, np.cumsum([cost.size for cost in costs])[:-1])
+    constraints += [cp.multiply(unit, cost) <= 0 for unit, cost in zip(parts[1:], costs[1:], strict=True)]
+    part = ConvexPart([(units[0] * cp.sum(costs[0]), cp.Constant(0.0))], constraints, program.variables)
+    bound, checked = part.certified_minimum(low, high)
+    return float(bound / units[0]), checked
 
 
 def is_curved(e: Any) -> bool:
-    """Is e quadratic but not affine?"""
-    return e.is_quadratic() and not e.is_affine()
+    """Is e quadratic but not affine? CVXPY calls Huber's function quadratic, which is so in pieces only."""
+    return e.is_quadratic() and not e.is_affine() and cp.huber not in e.atoms()
 
 
 def quadratic(program: DCProgram, e: Any, x: Any, X: Any) -> Any:
@@ -108,10 +115,14 @@ def quadratic(program: DCProgram, e: Any, x: Any, X: Any) -> Any:
 def chord(tangent: Tangent, x: Any, low: Vector, high: Vector) -> tuple[Any, list[Any]]:
     """(an affine expression above v over the box, the constraints that make it so).
 
-    Over the box a convex function lies below its concave envelope, the convex combinations of its values at the corners.
-    Atoms that depend on the same few entries of x share one envelope.
+    Over the box a convex function lies below its concave envelope, the convex combinations of its values at the
+    corners. Atoms that depend on the same few entries of x share one envelope.
     """
-    depends, middle, a = abs(tangent.dependence()).toarray() > 0.0, (low + high) / 2.0, [cp.Constant(0.0)] * tangent.atoms
+    depends, middle, a = (
+        abs(tangent.dependence()).toarray() > 0.0,
+        (low + high) / 2.0,
+        list[Any]([cp.Constant(0.0)] * tangent.atoms),
+    )
     if len(tangent.outer) and (few := depends[tangent.outer].any(axis=0)).sum() <= CORNERS:
         depends[tangent.outer] = few
     groups: dict[bytes, list[int]] = {}
@@ -130,7 +141,9 @@ def chord(tangent: Tangent, x: Any, low: Vector, high: Vector) -> tuple[Any, lis
             steps = len(entries) * np.concatenate([np.diag(half), -np.diag(half)])
         heights = np.array([values_at(tangent, middle, entries, step)[members] for step in steps])
         weights = cp.Variable(len(steps), nonneg=True)
-        constraints += [cp.sum(weights) == 1] if few else [weights[: len(entries)] + weights[len(entries) :] == 1.0 / len(entries)]
+        constraints += (
+            [cp.sum(weights) == 1] if few else [weights[: len(entries)] + weights[len(entries) :] == 1.0 / len(entries)]
+        )
         constraints.append(steps.T @ weights == x[entries] - middle[entries])
         for j, i in enumerate(members):
             a[i] = heights[:, j] @ weights
@@ -152,11 +165,11 @@ def bounding_box(program: DCProgram, below: float | None = None) -> tuple[Vector
 
     Where v is affine, points above the value `below` are left out.
     """
-    n = program.n
+    n, (units, constraints) = program.n, program.scaled()
     low, high = np.full(n, -math.inf), np.full(n, math.inf)
-    constraints = [*program.constraints, *program.domain]
+    constraints = [*constraints, *program.domain]
     if below is not None and program.v.is_affine():
-        constraints.append(program.u - program.v <= below + 1e-9 * abs(below))
+        constraints.append(units[0] * (program.u - program.v) <= units[0] * (below + 1e-9 * abs(below)))
     if n > LARGEST_BOX:
         return low, high
     part = ConvexPart(
@@ -164,8 +177,9 @@ def bounding_box(program: DCProgram, below: float | None = None) -> tuple[Vector
         constraints,
         program.variables,
     )
+    wide = WIDE * program.lengths(program.near())
     for i in range(n):
         for sign, side in ((1.0, low), (-1.0, high)):
-            side[i] = sign * part.least(sign * np.eye(n)[i], WIDE)
-    inside = (low > -WIDE) & (high < WIDE)
+            side[i] = sign * part.least(sign * np.eye(n)[i], wide)
+    inside = (low > -wide) & (high < wide)
     return np.where(inside, low, -math.inf), np.where(inside, high, math.inf)

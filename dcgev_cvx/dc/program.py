@@ -22,7 +22,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cvxpy as cp
 import numpy as np
@@ -31,7 +31,7 @@ from .._numerics.checks import Vector, as_callback, as_vector, shown
 from .._numerics.deadline import Deadline
 from ..certificates import Certificate, ratio
 from ..errors import Infeasible, InvalidParameter, SolverFailed, Unbounded
-from ..mm import Callback, Iterate, MMResult, Stop, expect_stop
+from ..mm import Callback, Iterate, Stop, expect_stop
 from ..steps.backend import Backend
 from ..steps.step import StepOutput
 from .cvxpy_internals import flat
@@ -39,6 +39,10 @@ from .kinks import Kink, NoSubgradient, put
 from .splitting import as_convex, as_list, split, split_constraints, variables_of
 from .surrogate import Answer, Point, Scales, Surrogate, entry_name
 from .tangents import Chooser, restored
+
+if TYPE_CHECKING:
+    from .lower_bounds import LowerBound
+    from .starts import DCResult
 
 CLOSE = 1e-6
 """Pieces within this share of the lengths count as meeting: iterates reach a kink only in the limit."""
@@ -145,7 +149,7 @@ class DCProgram:
         random_state: Any = None,
         n_jobs: int | None = None,
         time_limit: float | None = None,
-    ) -> MMResult:
+    ) -> DCResult:
         """Run MM from the variables' values until no tangent of v gives a step down.
 
         The last iterate is left in the variables. From a start outside the constraints, phase one looks for a
@@ -172,8 +176,8 @@ class DCProgram:
 
         Returns
         -------
-        MMResult
-            Its status and certificate say which word was earned; `starts` makes it a `BestOfStarts`.
+        DCResult
+            Its status and certificate say which word was earned; `bound` and `gap` say how far from the optimum it is.
 
         Raises
         ------
@@ -194,19 +198,19 @@ class DCProgram:
         (True, 0.5)
         """
         from .running import run
-        from .starts import best_of_starts
+        from .starts import as_result, best_of_starts
 
         backend = solver if isinstance(solver, Backend) else Backend(solver)
         rule = expect_stop(Stop(step=1e-8, decrease=1e-6) if stop is None else stop)
         deadline, call = Deadline.after(time_limit, "time_limit"), as_callback(callback, "callback")
         if starts is None:
-            result = run(self, TangentStep(backend, deadline), rule, call, deadline)
+            result = as_result(run(self, TangentStep(backend, deadline), rule, call, deadline))
         else:
             result = best_of_starts(self, backend, rule, call, deadline, starts, random_state, n_jobs)
         put(self.variables, result.x)
         return result
 
-    def lower_bound(self, *, below: float | None = None) -> Any:
+    def lower_bound(self, *, below: float | None = None) -> LowerBound:
         """A number below the minimum of f, from a convex relaxation; see `lower_bounds.lower_bound`.
 
         Parameters
@@ -358,9 +362,7 @@ class DCProgram:
         """A length for each entry: the largest in its variable, at x or, where that is small, at the start."""
         if not self.reference.size:
             self.refer_to(x)
-        return np.repeat(
-            np.maximum.reduceat(np.maximum(np.abs(x), SMALL * self.reference), self._begins), self._counts
-        )
+        return np.repeat(np.maximum.reduceat(np.maximum(np.abs(x), SMALL * self.reference), self._begins), self._counts)
 
     def refer_to(self, start: Vector) -> None:
         """Take the lengths of this start, or where it is 0 those at which f and the constraints begin to bend."""
@@ -379,7 +381,10 @@ class DCProgram:
         profile = list[Vector]()
         for k in range(-100, 101, 5):
             z = self._projected(start + 2.0**k * direction)
-            moves = [self._change(at, z), *(np.abs(d - e) for (_, _, d), (_, _, e) in zip(self._terms(z), terms, strict=True))]
+            moves = [
+                self._change(at, z),
+                *(np.abs(d - e) for (_, _, d), (_, _, e) in zip(self._terms(z), terms, strict=True)),
+            ]
             profile.append(np.concatenate([a + b for a, b in zip(fixed, moves, strict=True)]))
         with np.errstate(all="ignore"):
             degrees = np.diff(np.log2(np.array(profile)), axis=0) / 5.0
@@ -437,7 +442,8 @@ class DCProgram:
             found = change.copy()
             if self.dc_constraints:
                 wide = (self._change(at, self._projected(x + sign * PROBES * step)) for sign in (1.0, -1.0))
-                found = constraint_size(terms, np.maximum(change, np.maximum(*wide)))
+                # no constraint is violated by more than its size: v may be level where x is
+                found = np.maximum(constraint_size(terms, np.maximum(change, np.maximum(*wide))), at.u - at.v)
             found[0] = max(change[0], 1e-9 * terms[0]) or 1.0
             self._sized, sizes = (version, x, found), found
         return sizes
@@ -554,8 +560,7 @@ class DCProgram:
         else:
             complete, combinations = False, np.random.default_rng(0).integers(0, counts, (SAMPLED, len(counts)))
         for chosen in combinations if kinks else []:
-            choose: Chooser = lambda i, kink, w, chosen=chosen: int(chosen[i])  # noqa: E731
-            yield self._surrogate.piece(x, kinks, choose, x), complete
+            yield self._surrogate.piece(x, kinks, chosen_pieces(chosen), x), complete
 
     def _judge(self, x: Vector, answer: Answer) -> Examination:
         """How far g(·, x) falls below f(x), to the bound and to the minimiser, and the minimiser if f falls too."""
@@ -583,6 +588,24 @@ class DCProgram:
     def refresh(self) -> None:
         """Check the values of the user's parameters, and forget what was computed for others."""
         self._surrogate.refresh()
+
+    def near(self) -> Vector:
+        """The variables' values, 0 where they have none."""
+        return np.concatenate([np.zeros(w.size) if w.value is None else flat(w.value) for w in self.variables])
+
+    def scaled(self) -> tuple[Vector, list[Any]]:
+        """(the units of the objective and the d.c. constraints, the convex constraints in theirs)."""
+        if not self._surrogate.measured:
+            x = self.near()
+            try:
+                self._surrogate.measure(self.sizes(x), self._constraint_sizes(x))
+            except NoSubgradient:  # x does not lie in the domain of v
+                return np.ones(1 + len(self.weights)), self.constraints
+        return self._surrogate.units, self._surrogate.scaled_constraints
+
+    def is_empty(self) -> bool:
+        """Does a solver prove that the convex constraints have no common point?"""
+        return self._surrogate.is_empty()
 
     @property
     def domain(self) -> list[Any]:
@@ -643,7 +666,7 @@ class DCProgram:
                     ".value, for example to rng.standard_normal(shape), or call minimize(starts=10)."
                 )
         known = all(w.value is not None for w in self.variables)
-        x = np.concatenate([np.zeros(w.size) if w.value is None else flat(w.value) for w in self.variables])
+        x = self.near()
         if not np.isfinite(x).all():
             raise InvalidParameter(
                 f"{self.name(int(np.argmin(np.isfinite(x))))} starts at a value that is NaN or infinite. Set it anew."
@@ -653,6 +676,11 @@ class DCProgram:
         except NoSubgradient as failure:
             raise InvalidParameter(f"{failure} Start from a point inside the domain of v.") from failure
         return x, known
+
+
+def chosen_pieces(numbers: Sequence[int]) -> Chooser:
+    """Takes the piece of this number at each kink."""
+    return lambda i, kink, w: int(numbers[i])
 
 
 PROBES = 64.0

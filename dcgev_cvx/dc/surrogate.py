@@ -61,7 +61,9 @@ class Answer:
     @cached_property
     def lowest(self) -> float:
         """A number below the minimum."""
-        return self.value if self.conic is None or self.reach is None else self.conic.lower_bound(self.reach) / self.unit
+        return (
+            self.value if self.conic is None or self.reach is None else self.conic.lower_bound(self.reach) / self.unit
+        )
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ class Surrogate:
         Raises SolverFailed with the reason of each solver.
         """
         if backend.solvers == ("CLARABEL",) and type(backend) is Backend:
-            part, o, r = self._compiled or self._compile(), self.units[0], self.units[1:]
+            part, o, r = self._compiled or self._compile(), float(self.units[0]), self.units[1:]
             if part.usable:
                 diagonal = sparse.diags_array(self.units)
                 scaled = Point(at.u * self.units, at.v * self.units, sparse.csr_array(diagonal @ at.slopes))
@@ -160,10 +162,8 @@ class Surrogate:
         """Fix the units, powers of two, in which objective and constraints are of size one before CVXPY sees them."""
         self.units = powers_of_two(1.0 / sizes)
         self.scaled_constraints = [
-            c.copy([in_units(powers_of_two(1.0 / size), argument) for argument in c.args])
-            if isinstance(c, Inequality | Equality)
-            else c
-            for c, size in zip(self.constraints, constraint_sizes, strict=True)
+            constraint_in_units(constraint, size)
+            for constraint, size in zip(self.constraints, constraint_sizes, strict=True)
         ]
         self.measured = True
 
@@ -201,6 +201,17 @@ class Surrogate:
             cost += weights @ t
             constraints += [self._u[1:] - tangents[1:] <= t]
         return cp.Problem(cp.Minimize(cost), constraints)
+
+    def is_empty(self) -> bool:
+        """Does a solver prove that the convex constraints have no common point?"""
+        if not self.measured:
+            self.scaled_constraints = [*self.constraints]
+        with restored(self.variables):
+            try:
+                attempt(cp.Problem(cp.Minimize(0), [*self.scaled_constraints, *self.domain]), "CLARABEL", {})
+            except SolverFailed as failure:
+                return f"'{cp.INFEASIBLE}'" in str(failure)
+        return False
 
     def projected_residual(self, x: Vector) -> float | None:
         """‖x − P(x − ∇f(x))‖, P the projection on the constraints, the vⱼ linearised; None where u is not smooth."""
@@ -270,9 +281,7 @@ class ConvexPart:
         self._P = sparse.csc_array((size, size)) if P is None else grown(P, size)
         self._A, self._b = A, data[0]["b"]
 
-    def minimum(
-        self, at: Point, y: Vector, weights: Vector, scales: Scales, unit: float, options: Any
-    ) -> Answer:
+    def minimum(self, at: Point, y: Vector, weights: Vector, scales: Scales, unit: float, options: Any) -> Answer:
         """The minimiser of the surrogate with these tangents; `unit` is the objective's."""
         problem, N = self.problem(at, y, weights, powers_of_two(scales.sizes)), len(self._q)
         origin = np.zeros(N + self.m)
@@ -299,7 +308,7 @@ class ConvexPart:
             reach[self._x] = np.maximum(found.x[self._x] - low, high - found.x[self._x]) + 1e-9 * (high - low)
         return found.lower_bound(reach), known
 
-    def least(self, direction: Vector, within: float) -> float:
+    def least(self, direction: Vector, within: Vector) -> float:
         """A number below directionᵀx over all points of the constraints for which no entry exceeds `within`."""
         q = self._q.copy()
         q[self._x] = direction
@@ -349,6 +358,16 @@ class ConvexPart:
 def in_units(units: Vector, e: Any) -> Any:
     """An expression with its entries multiplied by these numbers."""
     return cp.multiply(np.reshape(np.broadcast_to(units, e.size), e.shape, order="F"), e)
+
+
+def constraint_in_units(constraint: Any, sizes: Vector) -> Any:
+    """An inequality or equality with both sides divided by powers of two near the sizes; another one as it is."""
+    if not isinstance(constraint, Inequality | Equality):
+        return constraint
+    units = powers_of_two(1.0 / sizes)
+    if any(argument.size != len(units) for argument in constraint.args):
+        units = units.min()
+    return constraint.copy([in_units(units, argument) for argument in constraint.args])
 
 
 def is_reduced(variable: cp.Variable) -> bool:

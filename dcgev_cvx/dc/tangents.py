@@ -1,8 +1,8 @@
 """The tangents of a convex CVXPY expression: its values and subgradients at many points, fast.
 
 CVXPY's `grad` computes the matrices of the affine maps in an expression again at each call. Here the expression is
-taken apart once: e = D·(x, a) + constant, with a the vector of its nonlinear atoms, whose arguments M·(x, a) + s contain
-only atoms of lower levels. Then a point needs CVXPY only for the values and slopes of the atoms.
+taken apart once: e = D·(x, a) + constant, with a the vector of its nonlinear atoms. The arguments M·(x, a) + s of an
+atom contain only atoms of lower levels. Then a point needs CVXPY only for the values and slopes of the atoms.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy import sparse
 
 from .._numerics.checks import Index, Vector
 from .cvxpy_internals import AffAtom, affine_map
-from .kinks import Atoms, Kink, grouped, put
+from .kinks import Atoms, Kink, grouped
 
 Chooser = Callable[[int, Kink, Vector], int]
 """Called with the number of a kink, the kink, and the arguments where the tangent will be used; returns a piece."""
@@ -127,10 +127,8 @@ class Tangent:
                 for kink in group.kinks(w[part], close[part] + 1e-300) if used[level.values].any() else []:
                     if used[begin + kink.row]:
                         at, columns = place + kink.places, part.start + kink.columns
-                        found.append(
-                            Kink(begin + kink.row, at, columns, kink.options, kink.complete, kink.sign)
-                        )
-                reach = np.bincount(group.rows, close[part][group.columns], minlength=group.size)
+                        found.append(Kink(begin + kink.row, at, columns, kink.options, kink.complete, kink.sign))
+                reach = np.bincount(group.rows, close[part][group.columns], minlength=group.size).astype(float)
                 moved.append(reach)
                 begin, place = begin + group.size, place + len(group.rows)
             far[self.n :][level.values] = np.concatenate(moved)
@@ -144,30 +142,32 @@ class Tangent:
         """
         return self._forward(x, kinks, choose, there)
 
-    def _forward(
-        self, x: Vector, kinks: Sequence[Kink], choose: Chooser | None, there: Vector
-    ) -> tuple[Vector, Any]:
-        n, done, y = self.n, 0, np.concatenate([x, np.zeros(self.atoms)])
-        J: Any = sparse.csr_array((0, n))
+    def _forward(self, x: Vector, kinks: Sequence[Kink], choose: Chooser | None, there: Vector) -> tuple[Vector, Any]:
+        n, done, J = self.n, 0, sparse.csr_array((0, self.n))
+        y = np.concatenate([x, np.zeros(self.atoms)])
+        below = y.copy()  # the values at x of the chosen pieces, of which atoms further out take the tangents
         for level in self.levels:
-            w = level.M @ y + level.s
-            W: Any = level.M[:, :n]
+            w, W = level.M @ y + level.s, level.M[:, :n]
             if done:
                 W = sparse.csr_array(W + level.M[:, n : n + done] @ J)
             found = [group.at(w[part]) for group, part in level.parts(w)]
             a, data = (np.concatenate(part) for part in zip(*found, strict=True))
             own = [(i, k) for i, k in enumerate(kinks) if level.values.start <= k.row < level.values.stop]
-            target = w + W @ (there - x) if own else w
+            lower = level.M @ below + level.s if kinks else w
+            target = lower + W @ (there - x) if own else w
             for i, kink in own:
                 assert choose is not None
-                data[kink.places] = option = kink.options[choose(i, kink, target)]
-                a[kink.row - level.values.start] = option @ w[kink.columns]
-            y[n:][level.values] = a
+                data[kink.places] = kink.options[choose(i, kink, target)]
             S = sparse.csr_array((data, (level.rows, level.columns)), shape=(len(a), len(w)))
+            y[n:][level.values] = a
+            below[n:][level.values] = a + S @ (lower - w)
+            for _, kink in own:
+                row = kink.row - level.values.start
+                below[n:][level.values][row] = data[kink.places] @ lower[kink.columns]
             J = sparse.csr_array(S @ W) if not done else sparse.vstack([J, S @ W], format="csr")
             done += len(a)
         slopes = self._D[:, :n] + self._D[:, n:] @ J if done else self._D
-        return self._D @ y + self._constant, sparse.csr_array(slopes)
+        return self._D @ (below if kinks else y) + self._constant, sparse.csr_array(slopes)
 
     def _used(self, rows: Index) -> Any:
         """Which atoms do these entries of e depend on?"""
