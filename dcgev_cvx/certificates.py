@@ -13,8 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import pairwise
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -278,7 +277,7 @@ Judged = TypeVar("Judged", bound=PencilProgram)
 
 def carefully(program: Judged, x: Vector) -> tuple[Judged, float]:
     """The program, with exact products where xᵀBx cancels at x; where that is too large, what may be lost."""
-    if not B_cancels(program.pencil, x):
+    if program.pencil.B is None or not B_cancels(program.pencil, x):
         return program, 0.0
     if np.count_nonzero(x) * program.pencil.n > EXACT_ENTRIES:
         return program, program.pencil.n * program.pencil.rounding(x)
@@ -288,31 +287,9 @@ def carefully(program: Judged, x: Vector) -> tuple[Judged, float]:
 # Descent
 
 
-@runtime_checkable
-class Rounded(Protocol):
-    """A program that knows its own rounding error."""
-
-    def rounding(self, size: float, x: Vector) -> float:
-        """What f and g, sums of this size, may lose to rounding at x."""
-        ...
-
-
-@runtime_checkable
-class Restrictable(Protocol):
-    """A program on vectors with zeros that can be restricted to a few variables, the others held at zero."""
-
-    def restrict(self, support: Index) -> Any:
-        """The program on these variables alone; its f and g differ from the whole's by a constant."""
-        ...
-
-    def zeros_stay(self, y: Vector) -> bool:
-        """Do the zeros of y stay zero in this and all later steps?"""
-        ...
-
-
 def rounding_of(program: Any, size: float, x: Vector) -> float:
     """What f and g, sums of this size, may lose to rounding at x."""
-    return program.rounding(size, x) if isinstance(program, Rounded) else 16.0 * (len(x) + 1) * UNIT_ROUNDOFF * size
+    return program.rounding(size, x) if hasattr(program, "rounding") else 16.0 * (len(x) + 1) * UNIT_ROUNDOFF * size
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -322,6 +299,14 @@ def sandwich_violation(program: Any, history: Sequence[Any]) -> float:
     f and g are computed by the program, not taken from the history. For any program with f, g and size.
     """
     return max((violation_along(program, part) for part in by_support_size(history)), default=0.0)
+
+
+def restricted(program: Any, support: Index) -> Any:
+    """The program on these variables alone."""
+    part = program.restrict(support)
+    if not all(callable(getattr(part, method, None)) for method in ("f", "g", "size")):
+        raise InvalidParameter(f"{type(program).__name__}.restrict(support) must return a program; got {shown(part)}.")
+    return part
 
 
 def by_support_size(history: Sequence[Any]) -> Iterator[Sequence[Any]]:
@@ -336,25 +321,24 @@ def by_support_size(history: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 def violation_along(program: Any, history: Sequence[Any]) -> float:
     """The violation on the variables that are nonzero somewhere: the others add the same to f and to g."""
-    points = [point.x for point in history]
-    origins = [before.x if after.origin is None else after.origin for before, after in pairwise(history)]
-    support = np.flatnonzero(reduce(np.logical_or, [*points, *origins]))
-    if isinstance(program, Restrictable) and 0 < len(support) < len(points[0]):
-        points, origins = [x[support] for x in points], [y[support] for y in origins]
-        return largest_rise(program.restrict(support), points, origins)
+    points, origins = [point.x for point in history], [point.origin for point in history[1:]]
+    support = np.flatnonzero(reduce(np.logical_or, [*points, *(y for y in origins if y is not None)]))
+    if hasattr(program, "restrict") and 0 < len(support) < len(points[0]):
+        points, origins = [x[support] for x in points], [None if y is None else y[support] for y in origins]
+        program = restricted(program, support)
     return largest_rise(program, points, origins)
 
 
-def largest_rise(program: Any, points: Sequence[Vector], origins: Sequence[Vector]) -> float:
-    """The largest violation along these points; y in `origins` is where the surrogate of a step touches f."""
+def largest_rise(program: Any, points: Sequence[Vector], origins: Sequence[Vector | None]) -> float:
+    """The largest violation along these points; a surrogate touches f at its origin, None for the point before."""
     worst, f_before = 0.0, program.f(points[0])
-    for before, after, y in zip(points[:-1], points[1:], origins, strict=True):
-        f_y = f_before if np.array_equal(y, before) else program.f(y)
+    for before, after, origin in zip(points[:-1], points[1:], origins, strict=True):
+        y, f_y = (before, f_before) if origin is None else (origin, program.f(origin))
         g, f_after = program.g(after, y), program.f(after)
-        rises = (f_after - g, g - f_y, f_y - f_before)
-        if not all(rise <= 0.0 for rise in rises):  # NaN is not descent
+        if not f_after <= g <= f_y <= f_before:  # NaN is not descent
             size = max(program.size(before), program.size(after))
-            worst = max(worst, ratio(float(np.max(rises)) - rounding_of(program, size, after), size))
+            rise = float(np.max((f_after - g, g - f_y, f_y - f_before)))
+            worst = max(worst, ratio(rise - rounding_of(program, size, after), size))
         f_before = f_after
     return worst
 

@@ -25,6 +25,7 @@ LAYERS = [
     "solutions",
     "datasets",
     "models",
+    "majorized",
     "steps",
     "mm",
     "algorithms",

@@ -10,6 +10,7 @@ reader of a pipe is gone, 143 ended by SIGTERM.
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -86,7 +87,11 @@ def parsed(words: list[str]) -> argparse.Namespace:
         raise InvalidParameter(f"dcgev has no option {words[0]!r}: {hint}")
     args, unknown = parser(words[0]).parse_known_args(words)
     if unknown:
-        raise InvalidParameter(f"{unknown[0]!r} is no option of this command: see `dcgev {words[0]} --help`.")
+        given = unknown[0].partition("=")[0]
+        known = re.findall(r"(?<=\s)--?[a-zA-Z][\w-]*", args.options())
+        hint = nearest(given, known) if given.startswith("-") else ""
+        hint = hint if hint.startswith("did") else f"see `dcgev {words[0]} --help`."
+        raise InvalidParameter(f"{given!r} is no argument of `dcgev {words[0]}`: {hint}")
     return args
 
 
