@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -341,17 +341,10 @@ class ConvexPart:
         right[self._flat] -= self._s
         added = sparse.csr_array((np.concatenate(numbers), (np.concatenate(rows), np.concatenate(columns))), (m, N + m))
         positive = sparse.csr_array((-unit, (np.arange(m), t)), (m, N + m))
-        old: Any = grown(self._A, N + m, self._A.shape[0])
+        old: Any = grown(self._A, N + m, len(self._b))
         A = sparse.vstack([old[:top], added, positive, old[top:]], format="csc")
         b = np.concatenate([self._b[:top], right, np.zeros(m), self._b[top:]])
-        cones = Cones(
-            self._cones.zero,
-            self._cones.nonneg + 2 * m,
-            self._cones.soc,
-            self._cones.psd,
-            self._cones.exp,
-            self._cones.p3d,
-        )
+        cones = replace(self._cones, nonneg=self._cones.nonneg + 2 * m)
         return Conic(self._P, q, A, b, cones, self._offset - values[0])
 
 
