@@ -28,7 +28,7 @@ from dcgev_cvx import (
     minimize,
 )
 from dcgev_cvx.dc import FEASIBLE, TangentStep
-from dcgev_cvx.dc.tangents import put
+from dcgev_cvx.dc.kinks import put
 from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep
 
 # ---- descent and certificates ---------------------------------------------------------------------
