@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -278,7 +278,7 @@ Judged = TypeVar("Judged", bound=PencilProgram)
 
 def carefully(program: Judged, x: Vector) -> tuple[Judged, float]:
     """The program, with exact products where xᵀBx cancels at x; where that is too large, what may be lost."""
-    if not B_cancels(program.pencil, x):
+    if program.pencil.B is None or not B_cancels(program.pencil, x):
         return program, 0.0
     if np.count_nonzero(x) * program.pencil.n > EXACT_ENTRIES:
         return program, program.pencil.n * program.pencil.rounding(x)
@@ -288,31 +288,9 @@ def carefully(program: Judged, x: Vector) -> tuple[Judged, float]:
 # Descent
 
 
-@runtime_checkable
-class Rounded(Protocol):
-    """A program that knows its own rounding error."""
-
-    def rounding(self, size: float, x: Vector) -> float:
-        """What f and g, sums of this size, may lose to rounding at x."""
-        ...
-
-
-@runtime_checkable
-class Restrictable(Protocol):
-    """A program on vectors with zeros that can be restricted to a few variables, the others held at zero."""
-
-    def restrict(self, support: Index) -> Any:
-        """The program on these variables alone; its f and g differ from the whole's by a constant."""
-        ...
-
-    def zeros_stay(self, y: Vector) -> bool:
-        """Do the zeros of y stay zero in this and all later steps?"""
-        ...
-
-
 def rounding_of(program: Any, size: float, x: Vector) -> float:
     """What f and g, sums of this size, may lose to rounding at x."""
-    return program.rounding(size, x) if isinstance(program, Rounded) else 16.0 * (len(x) + 1) * UNIT_ROUNDOFF * size
+    return program.rounding(size, x) if hasattr(program, "rounding") else 16.0 * (len(x) + 1) * UNIT_ROUNDOFF * size
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -339,7 +317,7 @@ def violation_along(program: Any, history: Sequence[Any]) -> float:
     points = [point.x for point in history]
     origins = [before.x if after.origin is None else after.origin for before, after in pairwise(history)]
     support = np.flatnonzero(reduce(np.logical_or, [*points, *origins]))
-    if isinstance(program, Restrictable) and 0 < len(support) < len(points[0]):
+    if hasattr(program, "restrict") and 0 < len(support) < len(points[0]):
         points, origins = [x[support] for x in points], [y[support] for y in origins]
         return largest_rise(program.restrict(support), points, origins)
     return largest_rise(program, points, origins)
