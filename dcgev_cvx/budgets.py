@@ -9,7 +9,7 @@ grows with the support; "every support" below means every support of the full si
 >>> pencil = cca_pencil([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]], [[1.0, 0.0], [0.0, 1.0], [3.0, 5.0]], ridge=0.1)
 >>> budget = Budget.of(pencil, (1, 2))
 >>> print(budget, budget.total, budget.number, budget.admits([0, 2]), budget.admits([0, 1]))
-1 + 2 3 2 True False
+1+2 3 2 True False
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Budget:
         >>> from dcgev_cvx.budgets import Budget
         >>> pencil = datasets.planted_cca(4, 5, 2).pencil
         >>> print(Budget.of(pencil, 4), Budget.of(pencil, (2, 3)))
-        4 2 + 3
+        4 2+3
         """
         n = expect_pencil(pencil).n
         if isinstance(k, Budget):
@@ -103,7 +103,7 @@ class Budget:
         return cls(np.zeros(n, dtype=np.intp), (k,))
 
     def __str__(self) -> str:
-        return " + ".join(map(str, self.counts))
+        return "+".join(map(str, self.counts))
 
     @property
     def total(self) -> int:

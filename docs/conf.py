@@ -50,10 +50,11 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "_tools", "_templates", "gallery/*.ipynb", "teaching/slides"]
+exclude_patterns = ["_build", "_tools", "_templates", "_data", "gallery/**/*.ipynb", "teaching/slides"]
 templates_path = ["_templates"]
 html_theme = "furo"
 html_title = "dcgev_cvx"
+html_logo = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css", "moving-picture.css", "whole-method.css"]
 html_show_sphinx = False

@@ -50,7 +50,8 @@ def as_text(*parts: Any, width: int = 80) -> str:
         ]
         needed.append(sum(kept) + 2 * (len(kept) - 1))
     stream = StringIO()
-    console = Console(file=stream, width=max(needed), markup=False, highlight=False, emoji=False, color_system=None)
+    plain: Any = {"markup": False, "highlight": False, "emoji": False, "color_system": None, "force_jupyter": False}
+    console = Console(file=stream, width=max(needed), **plain)
     for part in parts:
         console.print(printable(part) if isinstance(part, str) else part, soft_wrap=isinstance(part, str))
     return "\n".join(line.rstrip() for line in stream.getvalue().split("\n")[:-1])

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 import textwrap
 from collections.abc import Iterable
 from contextlib import redirect_stdout
 from functools import partial
+from io import StringIO
 from itertools import chain
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -57,27 +57,28 @@ def run(args: argparse.Namespace) -> int:
     """Compare, show and write; the exit code is 0 whatever the gaps are."""
     from .._numerics.checks import as_number
     from ..comparison.interval_plot import figure_of
-    from .problem import described, read_problem
+    from .problem import read_problem
 
     plot, page = console.as_picture(args.plot), console.as_page(args.html)
     if args.time_limit is not None:
         as_number(args.time_limit, "--time-limit", strict=True)
-    pencil = read_problem(args, default="pitprops")
+    problem = read_problem(args, default="pitprops")
+    pencil = problem.pencil
     ks = budgets(args.k, pencil)
     found: list[Comparison] = []
     stopped = compared(pencil, ks, args, found)
     if args.json:
-        name, comparisons = str(args.data or args.A or args.X), [comparison.to_dict() for comparison in found]
-        console.print_json("compare", {"problem": name, "comparisons": comparisons}, ended=stopped is None)
+        comparisons = [comparison.to_dict() for comparison in found]
+        console.print_json("compare", {"problem": problem.name, "comparisons": comparisons}, ended=stopped is None)
     else:
-        print_comparisons(found, described(args, pencil), several=len(ks) > 1, details=args.details)
+        print_comparisons(found, problem.heading, several=len(ks) > 1, details=args.details)
     if plot is not None:
         console.draw(figure_of(found), plot)
     if page is not None:
         from .html_report import html_page
 
         sentences = [several_sentence(found)] if len(ks) > 1 else [verdict_of(found[0])]
-        write_file(page, html_page(sentences, described(args, pencil), found))
+        write_file(page, html_page(sentences, problem.heading, found))
         console.note(f"{page} is written.")
     if stopped is not None:
         raise KeyboardInterrupt(stopped)
@@ -131,10 +132,12 @@ def compared(pencil: Pencil, ks: list[Counts], args: argparse.Namespace, found: 
         settings: Any = {"time_limit": max(0.05, share) if math.isfinite(share) else None, "force": args.force}
         settings["progress"] = partial(tell_method, k)
         try:
-            with redirect_stdout(sys.stderr):  # SCS prints when it is interrupted, and stdout is for the result
+            with redirect_stdout(StringIO()):  # SCS prints when it is interrupted
                 found.append(compare(pencil, k, methods, **settings))
         except ComparisonInterrupted as stop:
             found.append(stop.comparison)
+            if len(ks) == 1:
+                return "after the rows that are shown"
             return f"at k = {counts_text(k)}, after {position} of {len(ks)} cardinalities; the finished rows are shown"
         except KeyboardInterrupt:
             if not found:

@@ -48,7 +48,7 @@ def add(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compute, draw and show the path; after an interrupt, the points that there are."""
     plot = console.as_picture(args.plot)
-    pencil, points = read_problem(args), list[PathPoint]()
+    pencil, points = read_problem(args).pencil, list[PathPoint]()
     a = mean_difference(pencil)
 
     def keep(point: PathPoint) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import referee
 
-from dcgev_cvx.steps.kernels import duality_gap, lasso_for_k, product, weighted_lasso
+from dcgev_cvx.steps.kernels import duality_gap, lasso_for_k, weighted_lasso
 
 
 def lasso(seed, n=12):
@@ -50,9 +50,3 @@ def test_a_slope_for_every_cardinality(k):
     weighted_lasso(B, 0.0, 1.0, c, rho * w, again, B @ again, square, 1e-9, 100_000)
     assert np.max(np.abs(z - again)) <= 1e-4
     assert np.allclose(q, B @ z)
-
-
-def test_products_skip_the_zeros_of_a_vector():
-    A, _ = referee.random_pencil(0, 9)
-    x = np.where(np.arange(9) % 3, 0.0, 1.5)
-    assert np.allclose(product(A, x), A @ x, rtol=1e-13)
