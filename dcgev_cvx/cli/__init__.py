@@ -24,7 +24,7 @@ from .._numerics.text_tables import printable
 from ..errors import DCGEVError, InvalidParameter, nearest
 from .console import summary
 
-COMMANDS = ("compare", "study", "solve", "path", "library", "verify", "vectors", "lab", "exercise")
+COMMANDS = ("compare", "study", "solve", "path", "library", "verify", "scoreboard", "vectors", "lab", "exercise")
 """The commands in the order of the help text; COMMAND is in the module COMMAND_command."""
 
 
@@ -107,7 +107,7 @@ class Parser(argparse.ArgumentParser):
 def parser(command: str) -> argparse.ArgumentParser:
     """The parser of `dcgev` and of one command; of the others, the module's first line is shown."""
     modules = {name: Path(__file__).with_name(f"{name}_command.py") for name in COMMANDS}
-    lines = [f"  {name:10} {summary(file).rstrip('.').partition(': ')[2]}\n" for name, file in modules.items()]
+    lines = [f"  {name:11}{summary(file).rstrip('.').partition(': ')[2]}\n" for name, file in modules.items()]
     top = Parser(
         prog="dcgev",
         usage="dcgev COMMAND [options]",

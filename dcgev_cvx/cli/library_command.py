@@ -114,7 +114,7 @@ def score_solver(library: Library, args: argparse.Namespace) -> int:
     """Run a solver on the instances; exit code 1 where an answer is invalid."""
     if args.target is None:
         raise InvalidParameter("run needs a solver, MODULE:FUNCTION or FILE.py:FUNCTION, such as dcgev_cvx:solve.")
-    from .verify_command import loaded
+    from ..verify.function_program import loaded
 
     solver, save = loaded(args.target), None if args.save is None else output_file("--save", args.save)
 
