@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from ._numerics.checks import UNIT_ROUNDOFF, Index, Vector, as_number, as_point, as_vector, shown
+from ._numerics.checks import UNIT_ROUNDOFF, Index, Vector, as_number, as_point, as_vector, frozen, offers, shown
 from ._numerics.exact_products import EXACT_ENTRIES, B_cancels, ExactPencil, exact_quotient, may_cancel
 from ._numerics.spectra import power_of_two
 from .errors import InvalidParameter, InvalidPencil
@@ -248,12 +248,11 @@ def kkt_residuals(program: PencilProgram, x: Vector, terms: Sequence[Vector], p:
     gradient = sum(terms[1:], terms[0])
     mu = program.multiplier(x, gradient, p)
     root, normal, norm = program.pencil.B_roots, program.normal(x), program.pencil.B_norm(x)
-    slack, largest = program.slack(x), max(float((np.abs(term) / root).max()) for term in terms)
+    slack, *largest = program.slack(x), *(float((np.abs(term) / root).max()) for term in (normal, *terms))
 
     def residuals(mu: float) -> tuple[float, float]:
-        pull = 2.0 * mu * normal
-        rows = kkt_rows(gradient + pull, p, x)
-        scale = max(largest, float((np.abs(pull) / root).max()))
+        rows = kkt_rows(gradient + 2.0 * mu * normal, p, x)
+        scale = max(2.0 * abs(mu) * largest[0], *largest[1:])
         return ratio(float((rows / root).max()), scale), ratio(abs(mu * slack), abs(mu) + scale * norm)
 
     # inside Ω the multiplier is zero; near its boundary the recovered one may fit better
@@ -312,7 +311,7 @@ class Restrictable(Protocol):
 
 def rounding_of(program: Any, size: float, x: Vector) -> float:
     """What f and g, sums of this size, may lose to rounding at x."""
-    return program.rounding(size, x) if isinstance(program, Rounded) else 16.0 * (len(x) + 1) * UNIT_ROUNDOFF * size
+    return program.rounding(size, x) if offers(program, Rounded) else 16.0 * (len(x) + 1) * UNIT_ROUNDOFF * size
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -339,9 +338,10 @@ def violation_along(program: Any, history: Sequence[Any]) -> float:
     points = [point.x for point in history]
     origins = [before.x if after.origin is None else after.origin for before, after in pairwise(history)]
     support = np.flatnonzero(reduce(np.logical_or, [*points, *origins]))
-    if isinstance(program, Restrictable) and 0 < len(support) < len(points[0]):
-        points, origins = [x[support] for x in points], [y[support] for y in origins]
-        return largest_rise(program.restrict(support), points, origins)
+    if offers(program, Restrictable) and 0 < len(support) < len(points[0]):
+        parts = {id(x): frozen(x[support]) for x in (*points, *origins)}
+        points, origins = [parts[id(x)] for x in points], [parts[id(y)] for y in origins]
+        program = program.restrict(support)
     return largest_rise(program, points, origins)
 
 
@@ -349,7 +349,7 @@ def largest_rise(program: Any, points: Sequence[Vector], origins: Sequence[Vecto
     """The largest violation along these points; y in `origins` is where the surrogate of a step touches f."""
     worst, f_before = 0.0, program.f(points[0])
     for before, after, y in zip(points[:-1], points[1:], origins, strict=True):
-        f_y = f_before if np.array_equal(y, before) else program.f(y)
+        f_y = f_before if y is before else program.f(y)
         g, f_after = program.g(after, y), program.f(after)
         rises = (f_after - g, g - f_y, f_y - f_before)
         if not all(rise <= 0.0 for rise in rises):  # NaN is not descent

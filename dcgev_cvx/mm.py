@@ -17,7 +17,18 @@ from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 
-from ._numerics.checks import Vector, as_callback, as_flag, as_number, as_whole, expect, frozen, says_stop, shown
+from ._numerics.checks import (
+    Vector,
+    as_callback,
+    as_flag,
+    as_number,
+    as_whole,
+    expect,
+    frozen,
+    offers,
+    says_stop,
+    shown,
+)
 from ._numerics.text_tables import count, printable
 from .certificates import SANDWICH_TOL, Certificate, certify, rounding_of
 from .errors import InvalidParameter, SolverFailed
@@ -459,7 +470,7 @@ def result_of(program: Any, history: Sequence[Iterate], status: Status, message:
     if not certificate.sandwich <= SANDWICH_TOL and status in (Status.SMALL_STEP, Status.SMALL_DECREASE):
         status = Status.NOT_MAJORISED
     converged = status in (Status.SMALL_STEP, Status.SMALL_DECREASE)
-    if status in (Status.STALLED, Status.OUT_OF_ITERATIONS) and isinstance(program, Explaining):
+    if status in (Status.STALLED, Status.OUT_OF_ITERATIONS) and offers(program, Explaining):
         message = program.obstacle(last.x)
     return MMResult(last.x, last.f, status, converged, last.l, tuple(history), program, certificate, message)
 
@@ -469,7 +480,7 @@ def result_of(program: Any, history: Sequence[Iterate], status: Status, message:
 
 def step_length(program: Any, x: Vector) -> float:
     """The length of a step, Euclidean where the program does not say otherwise."""
-    return program.norm(x) if isinstance(program, Normed) else math.sqrt(float(x @ x))
+    return program.norm(x) if offers(program, Normed) else math.sqrt(float(x @ x))
 
 
 def size_of(program: Any, x: Vector) -> float:
@@ -485,12 +496,12 @@ def lies_below(program: Any, point: Iterate) -> bool:
 
 def has_collapsed(program: Any, x: Vector) -> bool:
     """Is x zero up to rounding, with nothing left to optimise? False where the program does not say."""
-    return isinstance(program, Collapsing) and program.collapsed(x)
+    return offers(program, Collapsing) and program.collapsed(x)
 
 
 def variable_name(program: Any, i: int) -> str:
     """The name of entry i of x."""
-    return program.name(i) if isinstance(program, Named) else f"x{i + 1}"
+    return program.name(i) if offers(program, Named) else f"x{i + 1}"
 
 
 def start_point(program: Majorized, x0: Any) -> Vector:

@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from .._numerics.checks import Index, Matrix, Vector
+from .._numerics.checks import Index, Matrix, Vector, frozen, offers
 from .step import AnyStep, StepOutput, own_copy, taken
 
 BOUNDARY = 0.9
@@ -49,7 +49,7 @@ class Accelerated:
         if zeros != self._zeros:
             self._zeros, self._pairs = zeros, self._pairs[-1:]
         known = bool(self._pairs) and np.array_equal(self._pairs[-1][1], y)
-        ahead = known and y.any() and isinstance(program, Projecting)
+        ahead = known and y.any() and offers(program, Projecting)
         origin = self._extrapolated(program, y) if ahead else None
         start = y if origin is None else origin
         out = taken(self.inner, program, start)
@@ -95,4 +95,4 @@ def proposal(program: Projecting, part: Vector, support: Index, n: int) -> Vecto
     """The point with these entries, brought into Ω."""
     z = np.zeros(n)
     z[support] = part
-    return program.project(z)
+    return frozen(program.project(z))
