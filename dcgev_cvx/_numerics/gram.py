@@ -1,4 +1,4 @@
-"""A of xᵀAx behind one protocol, whatever it is made of: a matrix, or CᵀC of an array, a SciPy sparse or a Dask array.
+"""A of xᵀAx behind the same methods, whatever it is made of: a matrix, or CᵀC of an array, SciPy sparse or Dask array.
 
     MatrixForm   A itself, n × n
     Gram         A = CᵀC, by products with its factor C (p × n):
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -27,90 +27,6 @@ FORMED = 2000
 """A of sparse or Dask data, or of a part of them, is formed up to this many variables: 32 MB."""
 
 
-class Form(Protocol):
-    """A symmetric n × n matrix A, by what the package asks of it."""
-
-    @property
-    def n(self) -> int:
-        """The number of variables."""
-        ...
-
-    @property
-    def terms(self) -> int:
-        """How many products an entry of A = CᵀC sums, the rows of C; 0 for a matrix that was given."""
-        ...
-
-    @property
-    def entries(self) -> int:
-        """How many numbers a product with A reads."""
-        ...
-
-    @property
-    def in_memory(self) -> bool:
-        """Are blocks of A cheap? Of sparse and Dask data only products and small submatrices are."""
-        ...
-
-    def dot(self, x: Matrix, support: Index | None = None) -> Matrix:
-        """Ax for a vector or the columns of a matrix; `support` contains the nonzeros of a vector."""
-        ...
-
-    def inner(self, u: Vector, v: Vector, support: Index | None = None) -> float:
-        """uᵀAv."""
-        ...
-
-    def sub(self, support: Index) -> Matrix:
-        """A on a support (k × k), or on each row of a table of supports (m × k × k)."""
-        ...
-
-    def block(self, rows: Index, columns: Index | None = None) -> Matrix:
-        """A between rows, a support or a table of them, and the columns; all columns if None."""
-        ...
-
-    def diagonal(self) -> Vector:
-        """Aᵢᵢ."""
-        ...
-
-    def size(self, units: Vector) -> float:
-        """max |uᵢAᵢⱼuⱼ| for positive units u."""
-        ...
-
-    def error(self) -> Vector:
-        """e with |fl(Aᵢⱼ) − Aᵢⱼ| ≤ eᵢeⱼ for what `sub` and `toarray` return: the rounding of their sums."""
-        ...
-
-    def factor(self) -> Matrix:
-        """C with A = CᵀC as an array, for A ⪰ 0."""
-        ...
-
-    def products(self, rows: Index, columns: Index) -> tuple[Matrix, ...]:
-        """Matrices in memory whose product is A between rows and columns, itself where A was given."""
-        ...
-
-    def restrict(self, support: Index) -> Form:
-        """A on a support, formed where that is smaller than C on it."""
-        ...
-
-    def rescaled(self, units: Vector) -> Form:
-        """uᵢAᵢⱼuⱼ for powers of two u, by which nothing is rounded."""
-        ...
-
-    def projected(self, W: Matrix, V: Matrix) -> Form:
-        """(I − VWᵀ)A(I − WVᵀ)."""
-        ...
-
-    def transposed(self) -> Form:
-        """CCᵀ, which has the nonzero eigenvalues of CᵀC; A itself where it was given."""
-        ...
-
-    def leading(self, solve: Operator, unit: float) -> Vector | None:
-        """The leading eigenvector of (A, B) from the p × p matrix CB⁻¹Cᵀ; None unless C has fewer rows than columns."""
-        ...
-
-    def toarray(self) -> Matrix:
-        """A as an array."""
-        ...
-
-
 class MatrixForm:
     """A symmetric matrix that is given as such."""
 
@@ -120,53 +36,68 @@ class MatrixForm:
 
     @property
     def n(self) -> int:
+        """The number of variables."""
         return len(self.A)
 
     @property
     def terms(self) -> int:
+        """How many products an entry of A = CᵀC sums, the rows of C; 0 for a matrix that was given."""
         return 0
 
     @property
     def entries(self) -> int:
+        """How many numbers a product with A reads."""
         return self.A.size
 
     @property
     def in_memory(self) -> bool:
+        """Are blocks of A cheap? Of sparse and Dask data only products and small submatrices are."""
         return True
 
     def dot(self, x: Matrix, support: Index | None = None) -> Matrix:
+        """Ax for a vector or the columns of a matrix; `support` contains the nonzeros of a vector."""
         return self._products.of(x, lambda x: self.A @ x) if support is None else x[support] @ self.A[support]
 
     def inner(self, u: Vector, v: Vector, support: Index | None = None) -> float:
+        """uᵀAv."""
         return float(u @ self.dot(v) if support is None else u[support] @ (self.sub(support) @ v[support]))
 
     def sub(self, support: Index) -> Matrix:
+        """A on a support (k × k), or on each row of a table of supports (m × k × k)."""
         return self.A[support[..., :, None], support[..., None, :]]
 
     def block(self, rows: Index, columns: Index | None = None) -> Matrix:
+        """A between rows, a support or a table of them, and the columns; all columns if None."""
         return self.A[rows] if columns is None else self.A[rows[..., :, None], columns]
 
     def diagonal(self) -> Vector:
+        """Aᵢᵢ."""
         return np.diagonal(self.A).copy()
 
     def size(self, units: Vector) -> float:
+        """max |uᵢAᵢⱼuⱼ| for positive units u."""
         return largest(self.in_units(units))
 
     def error(self) -> Vector:
+        """e with |fl(Aᵢⱼ) − Aᵢⱼ| ≤ eᵢeⱼ for what `sub` and `toarray` return: the rounding of their sums."""
         return np.zeros(self.n)
 
     def factor(self) -> Matrix:
+        """C with A = CᵀC as an array, for A ⪰ 0."""
         values, vectors = np.linalg.eigh(self.A)
         kept = values > self.n * UNIT_ROUNDOFF * max(values[-1], 0.0)
         return np.sqrt(values[kept])[:, None] * vectors[:, kept].T if kept.any() else np.zeros((1, self.n))
 
     def products(self, rows: Index, columns: Index) -> tuple[Matrix, ...]:
+        """Matrices in memory whose product is A between rows and columns, itself where A was given."""
         return (self.block(rows, columns),)
 
     def restrict(self, support: Index) -> Form:
+        """A on a support, formed where that is smaller than C on it."""
         return MatrixForm(frozen(self.sub(support)))
 
     def rescaled(self, units: Vector) -> Form:
+        """uᵢAᵢⱼuⱼ for powers of two u, by which nothing is rounded."""
         return MatrixForm(frozen(self.in_units(units)))
 
     def in_units(self, units: Vector) -> Matrix:
@@ -176,18 +107,22 @@ class MatrixForm:
         return np.divide(self.A, outer, out=outer)
 
     def projected(self, W: Matrix, V: Matrix) -> Form:
+        """(I − VWᵀ)A(I − WVᵀ)."""
         AW = self.A @ W
         cross = AW @ V.T
         A = self.A - cross - cross.T + V @ (W.T @ AW) @ V.T
         return MatrixForm(frozen(0.5 * (A + A.T)))
 
     def transposed(self) -> Form:
+        """CCᵀ, which has the nonzero eigenvalues of CᵀC; A itself where it was given."""
         return self
 
     def leading(self, solve: Operator, unit: float) -> Vector | None:
+        """The leading eigenvector of (A, B) from the p × p matrix CB⁻¹Cᵀ; None unless C has fewer rows than columns."""
         return None
 
     def toarray(self) -> Matrix:
+        """A as an array."""
         return self.A
 
 
@@ -354,6 +289,9 @@ class Gram:
     def __repr__(self) -> str:
         kind = "" if self.in_memory else f", {self._C.kind}"
         return f"Gram(C of shape {self.rows}×{self.n}{kind})"
+
+
+Form: TypeAlias = MatrixForm | Gram
 
 
 class ArrayFactor:

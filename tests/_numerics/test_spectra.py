@@ -58,7 +58,12 @@ def test_lanczos_that_fails_is_replaced(monkeypatch):
 @pytest.mark.parametrize("unit", [1.0, 1e150])
 def test_semidefinite(unit):
     C = np.random.default_rng(0).standard_normal((3, 8))
-    for A, answer in ((C.T @ C, True), (np.zeros((3, 3)), True), (np.diag([1.0, -1e-10]), False), (np.eye(2)[::-1], False)):
+    for A, answer in (
+        (C.T @ C, True),
+        (np.zeros((3, 3)), True),
+        (np.diag([1.0, -1e-10]), False),
+        (np.eye(2)[::-1], False),
+    ):
         assert spectra.semidefinite(unit * A, float(np.max(np.abs(unit * A)))) == answer
 
 
