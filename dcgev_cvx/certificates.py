@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ._numerics.checks import UNIT_ROUNDOFF, Index, Vector, as_number, as_point, as_vector, frozen, offers, shown
+from ._numerics.checks import UNIT_ROUNDOFF, Index, Vector, as_number, as_point, as_vector, frozen, shown
 from ._numerics.exact_products import EXACT_ENTRIES, B_cancels, ExactPencil, exact_quotient, may_cancel
 from ._numerics.spectra import power_of_two
 from .errors import InvalidParameter, InvalidPencil
@@ -277,7 +277,7 @@ Judged = TypeVar("Judged", bound=PencilProgram)
 
 def carefully(program: Judged, x: Vector) -> tuple[Judged, float]:
     """The program, with exact products where xᵀBx cancels at x; where that is too large, what may be lost."""
-    if not B_cancels(program.pencil, x):
+    if program.pencil.B is None or not B_cancels(program.pencil, x):
         return program, 0.0
     if np.count_nonzero(x) * program.pencil.n > EXACT_ENTRIES:
         return program, program.pencil.n * program.pencil.rounding(x)
@@ -287,31 +287,9 @@ def carefully(program: Judged, x: Vector) -> tuple[Judged, float]:
 # Descent
 
 
-@runtime_checkable
-class Rounded(Protocol):
-    """A program that knows its own rounding error."""
-
-    def rounding(self, size: float, x: Vector) -> float:
-        """What f and g, sums of this size, may lose to rounding at x."""
-        ...
-
-
-@runtime_checkable
-class Restrictable(Protocol):
-    """A program on vectors with zeros that can be restricted to a few variables, the others held at zero."""
-
-    def restrict(self, support: Index) -> Any:
-        """The program on these variables alone; its f and g differ from the whole's by a constant."""
-        ...
-
-    def zeros_stay(self, y: Vector) -> bool:
-        """Do the zeros of y stay zero in this and all later steps?"""
-        ...
-
-
 def rounding_of(program: Any, size: float, x: Vector) -> float:
     """What f and g, sums of this size, may lose to rounding at x."""
-    return program.rounding(size, x) if offers(program, Rounded) else 16.0 * (len(x) + 1) * UNIT_ROUNDOFF * size
+    return program.rounding(size, x) if hasattr(program, "rounding") else 16.0 * (len(x) + 1) * UNIT_ROUNDOFF * size
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -338,7 +316,7 @@ def violation_along(program: Any, history: Sequence[Any]) -> float:
     points = [point.x for point in history]
     origins = [before.x if after.origin is None else after.origin for before, after in pairwise(history)]
     support = np.flatnonzero(reduce(np.logical_or, [*points, *origins]))
-    if offers(program, Restrictable) and 0 < len(support) < len(points[0]):
+    if hasattr(program, "restrict") and 0 < len(support) < len(points[0]):
         parts = {id(x): frozen(x[support]) for x in (*points, *origins)}
         points, origins = [parts[id(x)] for x in points], [parts[id(y)] for y in origins]
         program = program.restrict(support)

@@ -2,10 +2,9 @@
 
 iterate    the iterates x⁽⁰⁾, x⁽¹⁾, x⁽²⁾, … without end
 minimize   the same, until they no longer move and the certificate passes
-Majorized  what the driver asks of a program; a step is any function step(program, y)
 
-The driver knows no program. It asks for five methods, and for more where a program has them: `Collapsing`,
-`Normed`, `Named` and `Explaining` below, `Rounded` (certificates), `Projecting` (steps.accelerate), `Restrictable`.
+The driver knows no program: it asks for the five methods of `Majorized`, and for more where a program has them, each
+a small protocol below. A step is any function step(program, y).
 """
 
 import math
@@ -13,27 +12,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
+from itertools import chain
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from ._numerics.checks import (
-    Vector,
-    as_callback,
-    as_flag,
-    as_number,
-    as_whole,
-    expect,
-    frozen,
-    offers,
-    says_stop,
-    shown,
-)
+from ._numerics.checks import Index, Vector, as_callback, as_flag, as_number, as_whole, expect, frozen, says_stop, shown
 from ._numerics.text_tables import count, printable
 from .certificates import SANDWICH_TOL, Certificate, certify, rounding_of
 from .errors import InvalidParameter, SolverFailed
 from .steps.shrink import Restriction, expect_restrictable
 from .steps.step import AnyStep, method_value, own_copy, taken
+
+MOST_STEPS = 100_000
+"""The most steps of a run whose stop rule is the caller's own; `Stop` has its max_iter."""
 
 
 class Majorized(Protocol):
@@ -60,7 +52,6 @@ class Majorized(Protocol):
         ...
 
 
-@runtime_checkable
 class Normed(Protocol):
     """A program with a length of its own for steps, in place of the Euclidean one."""
 
@@ -69,7 +60,6 @@ class Normed(Protocol):
         ...
 
 
-@runtime_checkable
 class Collapsing(Protocol):
     """A program with x = 0 in Ω, where nothing may be left to optimise."""
 
@@ -78,21 +68,47 @@ class Collapsing(Protocol):
         ...
 
 
-@runtime_checkable
-class Named(Protocol):
-    """A program whose variables have names."""
+class Rounded(Protocol):
+    """A program that knows its own rounding error."""
 
-    def name(self, i: int) -> str:
-        """The name of entry i of x."""
+    def rounding(self, size: float, x: Vector) -> float:
+        """What f and g, sums of this size, may lose to rounding at x."""
         ...
 
 
-@runtime_checkable
+class Projecting(Protocol):
+    """A program whose steps can be extrapolated (`steps.accelerate`)."""
+
+    def project(self, x: Vector) -> Vector:
+        """A point of Ω near x; x itself inside Ω."""
+        ...
+
+
+class Restrictable(Protocol):
+    """A program that can be restricted to a few variables, the others held at zero (`steps.shrink`)."""
+
+    def restrict(self, support: Index) -> Any:
+        """The program on these variables alone; its f and g differ from the whole's by a constant."""
+        ...
+
+    def zeros_stay(self, y: Vector) -> bool:
+        """Do the zeros of y stay zero in this and all later steps?"""
+        ...
+
+
 class Explaining(Protocol):
     """A program that may know why no certificate can pass."""
 
     def obstacle(self, x: Vector) -> str:
         """Why the certificate cannot pass at x, as a sentence; empty where it can."""
+        ...
+
+
+class Named(Protocol):
+    """A program whose variables have names."""
+
+    def name(self, i: int) -> str:
+        """The name of entry i of x."""
         ...
 
 
@@ -162,8 +178,8 @@ class Iterate:
     x: Vector
     f: float
     g: float
-    mu: float
-    seconds: float
+    mu: float = 0.0
+    seconds: float = 0.0
     residual: float = 0.0
     solver: str = ""
     origin: Vector | None = None
@@ -213,17 +229,20 @@ class Stop:
         """The status after two successive iterates, or None to go on.
 
         In this order: nothing left (collapsed), f went up (ascent), g below f (not majorised), no longer moving at a
-        stationary point (converged)
-        or elsewhere (stalled), the limit of iterations.
+        stationary point (converged) or elsewhere (stalled), the limit of iterations.
         """
         if not after.x.any() and has_collapsed(program, after.x):
             return Status.COLLAPSED
-        if after.f > before.f and after.f - before.f > rounding_of(program, size_of(program, before.x), after.x):
-            return Status.ASCENT
-        if after.f > after.g and lies_below(program, after):
-            return Status.NOT_MAJORISED
+        if after.f > min(before.f, after.g):
+            size = method_value(program, "size", after.x)
+            noise = rounding_of(program, max(size, method_value(program, "size", before.x)), after.x)
+            if after.f - before.f > noise:
+                return Status.ASCENT
+            if after.f - after.g > noise + SANDWICH_TOL * size:
+                return Status.NOT_MAJORISED
         still = step_length(program, after.x - before.x) <= self.step * step_length(program, after.x)
-        if still or before.f - after.f <= (self.decrease * size_of(program, after.x) if self.decrease else 0.0):
+        least = self.decrease * method_value(program, "size", after.x) if self.decrease else 0.0
+        if still or before.f - after.f <= least:
             if certify(program, after.x).passes(self.stationarity):
                 return Status.SMALL_STEP if still else Status.SMALL_DECREASE
             if (after.x == before.x).all():
@@ -295,7 +314,8 @@ class MMResult:
         return tuple(int(i) for i in np.flatnonzero(self.x))
 
     def __str__(self) -> str:
-        names = ", ".join(printable(variable_name(self.program, i)) for i in self.support[:12])
+        name: Callable[[int], str] = getattr(self.program, "name", lambda i: f"x{i + 1}")
+        names = ", ".join(printable(name(i)) for i in self.support[:12])
         more = " …" if len(self.support) > 12 else ""
         return (
             f"{self.status.value}{': ' + self.message if self.message else ''}\n"
@@ -338,7 +358,25 @@ def iterate(program: Majorized, step: AnyStep, x0: Any = None) -> Iterator[Itera
     2 -33.981 7
     """
     check_arguments(program, step)
-    return steps_from(program, step, start_point(program, x0))
+    x = start_point(program, x0)
+    f = method_value(program, "f", x)
+    start = Iterate(0, x, f, f)
+    return chain([start], steps_after(program, step, start))
+
+
+def steps_after(program: Majorized, step: AnyStep, before: Iterate) -> Iterator[Iterate]:
+    """The iterates after this one."""
+    while True:
+        y = before.x
+        out = taken(step, program, y)
+        x, g = own_copy(out.x, y), out.value
+        if x.any() and has_collapsed(program, x):  # it would shrink for ever, until squares underflow
+            x = np.zeros_like(x)
+            g = method_value(program, "g", x, y)
+        f = method_value(program, "f", frozen(x))
+        origin = None if out.origin is None else own_copy(out.origin, y)
+        before = Iterate(before.l + 1, x, f, g, out.mu, out.seconds, out.residual, out.solver, origin, work=1.0)
+        yield before
 
 
 def minimize(
@@ -366,6 +404,7 @@ def minimize(
         A start in Ω; the program's own by default.
     stop : Stop or callable, optional
         When to stop; `Stop()` by default, or a function of (program, before, after) that returns a Status or None.
+        With a function the run also ends at an iterate equal to the one before it, and after 100,000 steps.
     callback : callable, optional
         Called with each Iterate, the start included.
     shrink : bool
@@ -390,72 +429,42 @@ def minimize(
     ('OUT_OF_ITERATIONS', False)
     """
     rule, callback, shrink = expect_rule(stop), as_callback(callback, "callback"), as_flag(shrink, "shrink")
-    history: list[Iterate] = []
-    status, message = Status.OUT_OF_ITERATIONS, ""
+    if shrink:
+        expect_restrictable(program)
     points = iterate(program, step, x0)
+    before = next(points)
+    history, part = [before], Restriction.whole(program, len(before.x))
+    status, message = wish(callback, before), ""
     try:
-        for point, verdict in (shrinking if shrink else with_verdicts)(program, step, points, rule):
-            history.append(point)
-            if callback is not None and says_stop(callback(point)) and verdict is None:
-                verdict = Status.STOPPED
-            if verdict is not None:
-                status = verdict
-                break
+        while status is None:
+            if shrink and part.can_shrink(before.x):
+                part = part.shrunk(before.x)
+                before = without_zeros(part.program, before)
+                points = steps_after(part.program, step, before)
+            after = next(points)
+            history.append(lifted(after, part))
+            verdict, wanted = rule(part.program, before, after), wish(callback, history[-1])
+            status, before = verdict or wanted, after
     except SolverFailed as failure:
         status, message = Status.SOLVER_FAILED, f"step {len(history)}: {failure}"
     return result_of(program, history, status, message)
 
 
-def steps_from(program: Any, step: AnyStep, y: Vector, l: int = 0) -> Iterator[Iterate]:  # noqa: E741
-    """y as iterate l, then the steps from it."""
-    value = method_value(program, "f", y)
-    yield Iterate(l, y, value, value, mu=0.0, seconds=0.0)
-    while True:
-        l += 1  # noqa: E741 - the paper's iteration index
-        out = taken(step, program, y)
-        origin = None if out.origin is None else own_copy(out.origin, y)
-        x = own_copy(out.x, y)
-        # without a penalty, and where A has no positive direction, x shrinks for ever
-        if x.any() and has_collapsed(program, x):
-            x, out = np.zeros_like(x), replace(out, value=method_value(program, "g", np.zeros_like(x), y))
-        y = frozen(x)
-        f = method_value(program, "f", y)
-        yield Iterate(l, y, f, out.value, out.mu, out.seconds, out.residual, out.solver, origin, work=1.0)
+def wish(callback: Callback | None, point: Iterate) -> Status | None:
+    """What the callback wants: STOPPED where it returns True."""
+    return Status.STOPPED if callback is not None and says_stop(callback(point)) else None
 
 
-Verdicts: TypeAlias = Iterator[tuple[Iterate, Status | None]]
+def without_zeros(program: Any, point: Iterate) -> Iterate:
+    """An iterate without its zeros, from which a restricted program goes on."""
+    x = frozen(point.x[point.x != 0.0])
+    f = method_value(program, "f", x)
+    return Iterate(point.l, x, f, f)
 
 
-def with_verdicts(program: Any, step: AnyStep, points: Iterator[Iterate], rule: StopRule) -> Verdicts:
-    """The iterates, each with the status that the stop rule gives it; None to go on."""
-    before = next(points)
-    yield before, None
-    for after in points:
-        yield after, expect_status(rule(program, before, after))
-        before = after
-
-
-def shrinking(program: Any, step: AnyStep, points: Iterator[Iterate], rule: StopRule) -> Verdicts:
-    """The same iterates and verdicts, sooner: variables that stay zero leave the program on the way.
-
-    The rule sees the smaller program and its points; what is yielded are points of the whole program.
-    """
-    part, run = None, with_verdicts(expect_restrictable(program), step, points, rule)
-    while True:
-        point, status = next(run)
-        part = Restriction.of(program, point.x) if part is None else part
-        yield lifted(part, point), status
-        smaller = part.shrunk(point.x)
-        if smaller is not part:
-            part = smaller
-            points = steps_from(part.part, step, frozen(point.x[point.x != 0.0]), point.l)
-            run = with_verdicts(part.part, step, points, rule)
-            next(run)  # this point was yielded already
-
-
-def lifted(part: Restriction, point: Iterate) -> Iterate:
-    """The same iterate in the whole space."""
-    if part.part is part.whole:
+def lifted(point: Iterate, part: Restriction) -> Iterate:
+    """An iterate of a restricted program as one of the whole."""
+    if part.program is part.original:
         return point
     origin = None if point.origin is None else part.lift(point.origin)
     f, g, work = point.f + part.constant, point.g + part.constant, point.work * len(point.x) / part.n
@@ -470,7 +479,7 @@ def result_of(program: Any, history: Sequence[Iterate], status: Status, message:
     if not certificate.sandwich <= SANDWICH_TOL and status in (Status.SMALL_STEP, Status.SMALL_DECREASE):
         status = Status.NOT_MAJORISED
     converged = status in (Status.SMALL_STEP, Status.SMALL_DECREASE)
-    if status in (Status.STALLED, Status.OUT_OF_ITERATIONS) and offers(program, Explaining):
+    if status in (Status.STALLED, Status.OUT_OF_ITERATIONS) and hasattr(program, "obstacle"):
         message = program.obstacle(last.x)
     return MMResult(last.x, last.f, status, converged, last.l, tuple(history), program, certificate, message)
 
@@ -480,28 +489,12 @@ def result_of(program: Any, history: Sequence[Iterate], status: Status, message:
 
 def step_length(program: Any, x: Vector) -> float:
     """The length of a step, Euclidean where the program does not say otherwise."""
-    return program.norm(x) if offers(program, Normed) else math.sqrt(float(x @ x))
-
-
-def size_of(program: Any, x: Vector) -> float:
-    """The sum of the moduli of f's terms."""
-    return method_value(program, "size", x)
-
-
-def lies_below(program: Any, point: Iterate) -> bool:
-    """Is g(x⁺, y) < f(x⁺) by more than rounding?"""
-    size = size_of(program, point.x)
-    return point.f - point.g > rounding_of(program, size, point.x) + SANDWICH_TOL * size
+    return method_value(program, "norm", x) if hasattr(program, "norm") else math.sqrt(float(x @ x))
 
 
 def has_collapsed(program: Any, x: Vector) -> bool:
     """Is x zero up to rounding, with nothing left to optimise? False where the program does not say."""
-    return offers(program, Collapsing) and program.collapsed(x)
-
-
-def variable_name(program: Any, i: int) -> str:
-    """The name of entry i of x."""
-    return program.name(i) if offers(program, Named) else f"x{i + 1}"
+    return hasattr(program, "collapsed") and bool(program.collapsed(x))
 
 
 def start_point(program: Majorized, x0: Any) -> Vector:
@@ -529,21 +522,24 @@ def check_arguments(program: Any, step: Any) -> None:
 
 
 def expect_rule(stop: Any) -> StopRule:
-    """The stop rule; the default for None."""
-    rule: Any = Stop() if stop is None else stop
-    if isinstance(rule, type) or not callable(rule):
+    """The stop rule; the default for None, and one that ends every run where it is the caller's own."""
+    if stop is None or isinstance(stop, Stop):
+        return stop or Stop()
+    if isinstance(stop, type) or not callable(stop):
         raise InvalidParameter(
             f"stop must be a Stop such as Stop(max_iter=50), or a function of (program, before, after) that returns a "
             f"Status or None; got {shown(stop)}."
         )
-    return cast("StopRule", rule)
 
+    def bounded(program: Any, before: Iterate, after: Iterate) -> Status | None:
+        status = stop(program, before, after)
+        if status is not None and not isinstance(status, Status):
+            raise InvalidParameter(f"the stop rule must return a Status, or None to go on; got {shown(status)}.")
+        if status is None and (after.x == before.x).all():  # a step is a function of y: nothing will change
+            return Status.SMALL_STEP if certify(program, after.x).passes() else Status.STALLED
+        return Status.OUT_OF_ITERATIONS if status is None and after.l >= MOST_STEPS else status
 
-def expect_status(status: Any) -> Status | None:
-    """What a stop rule returned."""
-    if status is not None and not isinstance(status, Status):
-        raise InvalidParameter(f"the stop rule must return a Status, or None to go on; got {shown(status)}.")
-    return status
+    return bounded
 
 
 def expect_stop(stop: Any) -> Stop:

@@ -310,9 +310,10 @@ class PricedPenalty:
         self._slopes: LastResults[Vector] = LastResults()
         self.eps = as_eps(eps)
         self.penalty = as_penalty(penalty, self.eps)
-        self.coefficient = self.penalty.coefficient(price, self.eps)
-        self.value_at_zero = self.value(np.zeros(1))
-        self.slope_at_zero = float(self.slopes(np.zeros(1))[0])
+        self.coefficient = checked_coefficient(self.penalty, price, self.eps)
+        with np.errstate(over="ignore"):
+            self.value_at_zero = self.value(np.zeros(1))
+            self.slope_at_zero = float(self.slopes(np.zeros(1))[0])
         if not math.isfinite(n * max(abs(self.value_at_zero), abs(self.slope_at_zero))):
             raise InvalidParameter(
                 f"{letter} = {price:g} is too large at eps = {eps:g}: the slope of the penalty at 0 overflows. "
@@ -347,28 +348,49 @@ def as_penalty(penalty: Any, eps: float) -> Penalty:
         return LogPenalty()
     if isinstance(penalty, OURS):
         return penalty
-    if isinstance(penalty, type) or not all(hasattr(penalty, name) for name in ("coefficient", "value", "weights")):
+    methods = [getattr(penalty, name, None) for name in ("coefficient", "value", "weights")]
+    if isinstance(penalty, type) or not all(map(callable, methods)):
         raise InvalidParameter(
             f"penalty must be LogPenalty(), L1Penalty(), ExponentialPenalty(), MCP(), SCAD(), LqPenalty() or an object "
             f"with the methods coefficient, value and weights; got {shown(penalty)}."
         )
-    check_slopes(penalty, eps)
+    check_tangents(penalty, eps)
     return penalty
 
 
-def check_slopes(penalty: Penalty, eps: float) -> None:
-    """Raise where the slopes of a penalty are no finite numbers, negative, or rise with |x|."""
+def checked_coefficient(penalty: Penalty, price: float, eps: float) -> float:
+    """The factor before the penalty, a number of at least 0; infinity is reported as a price that is too large."""
+    found: Any = penalty.coefficient(price, eps)
+    if not isinstance(found, (int, float, np.number)) or not found >= 0.0:
+        call = f"{type(penalty).__name__}.coefficient({price:g}, {eps:.3g})"
+        raise InvalidParameter(f"{call} must return a number of at least 0; got {shown(found)}.")
+    return float(found)
+
+
+def check_tangents(penalty: Penalty, eps: float) -> None:
+    """Raise where a slope is negative or no finite number, or where a tangent does not lie above the penalty."""
     name = type(penalty).__name__
     with np.errstate(all="ignore"):  # what divides by zero is reported below
-        slopes, value = np.asarray(penalty.weights(PROBES.copy(), eps)), penalty.value(PROBES.copy(), eps)
-    if slopes.shape != PROBES.shape or slopes.dtype.kind not in "fiu":
-        raise InvalidParameter(f"{name}.weights(y, eps) must return an array of numbers like y; got {shown(slopes)}.")
-    if np.ndim(value) or not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
-        raise InvalidParameter(f"{name}.value(x, eps) must return one finite number; got {shown(value)}.")
-    for t, slope, before in zip(PROBES, slopes, [np.inf, *slopes], strict=False):
-        if not 0.0 <= slope < np.inf or slope > before * (1.0 + 1e-9):
-            rise = f", up from {before:.3g}" if slope > before else ""
+        found: Any = penalty.weights(PROBES.copy(), eps)
+        values = [penalty.value(np.array([t]), eps) for t in PROBES]
+    if not isinstance(found, np.ndarray) or found.shape != PROBES.shape or found.dtype.kind not in "fiu":
+        raise InvalidParameter(f"{name}.weights(y, eps) must return an array of numbers like y; got {shown(found)}.")
+    for value in values:
+        if not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
+            raise InvalidParameter(f"{name}.value(x, eps) must return one finite number; got {shown(value)}.")
+    slopes = np.asarray(found, dtype=np.float64)
+    for t, slope in zip(PROBES, slopes, strict=True):
+        if not 0.0 <= slope < np.inf:
             raise InvalidParameter(
-                f"the slope of {name} at |x| = {t:.3g} is {slope:.3g}{rise} "
-                f"(eps = {eps:.3g}). MM needs slopes that are finite, also at 0, at least 0, and fall as |x| grows."
+                f"the slope of {name} at |x| = {t:.3g} is {slope:.3g} (eps = {eps:.3g}). MM needs slopes that are at "
+                "least 0 and finite, also at 0."
             )
+    phi = np.array(values, dtype=np.float64)
+    rises = slopes[:, None] * (PROBES - PROBES[:, None])
+    excess = phi - (phi[:, None] + rises)
+    noise = 1e-9 * (np.abs(phi) + np.abs(phi[:, None]) + np.abs(rises))
+    for i, j in np.argwhere(excess > noise):
+        raise InvalidParameter(
+            f"the tangent of {name} at |x| = {PROBES[i]:.3g}, of slope {slopes[i]:.3g}, lies {excess[i, j]:.3g} below "
+            f"it at |x| = {PROBES[j]:.3g} (eps = {eps:.3g}). MM needs a concave function of |x| and its derivative."
+        )

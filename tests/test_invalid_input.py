@@ -261,7 +261,10 @@ def test_malformed_data_raise_our_error(place, kind):
         (np.empty((0, 0)), r"at least one variable, got shape \(0, 0\)"),
         (np.array([[1.0, 2.0], [2.5, 1.0]]), r"max \|A - Aᵀ\| = 0.5 where max \|A\| = 2.5"),
         (np.array([[1.0, 1.7e308], [-1.7e308, 1.0]]), r"A is not symmetric: max \|A - Aᵀ\|"),
-        (np.array([[1.0, np.nan], [np.nan, 1.0]]), r"2 entries that are NaN or infinite, the first at \(0, 1\): nan"),
+        (
+            np.array([[1.0, np.nan], [np.nan, 1.0]]),
+            "A has 2 entries that are NaN or infinite, in column",
+        ),
     ],
 )
 def test_messages_about_a(matrix, text):
@@ -492,7 +495,8 @@ TAKEN = {  # (argument, value) that are in order somewhere
     *((name, "none") for name in ("B", "tau", "penalty", "x0", "stop", "callback", "accelerate", "rhos", "earlier")),
     *((name, "none") for name in ("methods", "time_limit", "progress", "names", "start", "node_limit")),
     *((name, "none") for name in ("blocks", "solver", "level", "check_path", "k", "samples", "random_state")),
-    *((name, "function") for name in ("callback", "progress", "step")),
+    *((name, "none") for name in ("options", "tol")),
+    *((name, "function") for name in ("callback", "progress", "step", "stop")),
     *((name, "half") for name in ("rho", "eps", "tau", "nu", "radius", "tol", "step", "decrease", "stationarity")),
     *((name, "half") for name in ("ridge", "strength", "time_limit", "level")),
     *((name, "empty") for name in ("fallback", "history")),
@@ -544,7 +548,7 @@ def test_decimals_fractions_and_numpy_scalars_are_accepted(call):
     [
         (lambda: dcgev_cvx.path(PCA, 3.0), r"rhos = 3.0 must list numbers of at least 0"),
         (lambda: dcgev_cvx.path(PCA, points=-1), "points = -1 must be a whole number of at least 1"),
-        (lambda: dcgev_cvx.minimize(PROGRAM, soft_threshold_step, stop=5), "stop must be a Stop, got int"),
+        (lambda: dcgev_cvx.minimize(PROGRAM, soft_threshold_step, stop=5), "stop must be a Stop such as .*; got 5"),
         (lambda: dcgev_cvx.minimize(A, soft_threshold_step), "got ndarray"),
         (lambda: dcgev_cvx.minimize(PROGRAM, 5), "step must be a function.*got 5"),
         (lambda: certify(A, x0), "got ndarray"),
@@ -575,7 +579,7 @@ def test_decimals_fractions_and_numpy_scalars_are_accepted(call):
         ),
         (
             lambda: Pencil(np.array([[1.0, "2"], ["2", 1.0]], object)),
-            "A = array.* is not an array of real numbers: its dtype is object",
+            r"A has 2 column\(s\) that are not numbers: 0, 1. Drop them or encode them",
         ),
         (
             lambda: Pencil(scipy.sparse.eye_array(10**5)),
@@ -596,7 +600,7 @@ def test_decimals_fractions_and_numpy_scalars_are_accepted(call):
         (lambda: relaxations.fisher_l1_penalized([5e-324, 0.0], None, 1.0), "4.94e-324: its square leaves the range"),
         (lambda: rivals.gpower(PCA, 2, tol=1e308), r"tol = 1e\+308 is out of range"),
         (lambda: plotting.plot_loadings(PCA, scipy.sparse.dok_array(A)), r"x must have length 3, got shape \(3, 3\)"),
-        (lambda: DCPCA(k=[[1], [1, 2]]).fit(X), "k = .* must have 1 entries"),
+        (lambda: DCPCA(k=[[1], [1, 2]]).fit(X), r"k = \[1\] must be a whole number"),
         (lambda: DCPCA(2, k=[1, [1, 2]]).fit(X), r"k = \[1, 2\] must be a whole number"),
         (lambda: dcgev_cvx.DCCCA().fit(X, X[:, :2]).score(X, None), "y is None: a score compares two views"),
         (lambda: dcgev_cvx.Backend("SCS").solve(None, []), "solver must be a name such as 'CLARABEL', got"),
@@ -645,12 +649,12 @@ def test_bounds_at_extreme_sizes(size):
     assert scaled == pytest.approx(plain, rel=1e-6)
 
 
-@pytest.mark.parametrize("out", [None, 5, "x", np.zeros(3), np.nan])
+@pytest.mark.parametrize("out", [None, 5, "x", np.zeros(2), np.nan])
 def test_steps_that_return_something_else(out):
     result = dcgev_cvx.minimize(PROGRAM, lambda program, y: out)
     assert result.status.name == "SOLVER_FAILED"
     assert not result.converged
-    assert "StepOutput" in result.message
+    assert result.message.startswith("step 1: the step returned ")
 
 
 def test_a_panic_of_a_solver_is_a_failure(monkeypatch):

@@ -20,6 +20,7 @@ from dcgev_cvx import (
     certify,
     iterate,
     minimize,
+    mm,
     sparse_gev,
 )
 from dcgev_cvx.certificates import sandwich_violation
@@ -227,7 +228,26 @@ def test_any_function_is_a_stop_rule(program):
     assert len(result.support) <= 8
 
 
-@pytest.mark.parametrize("stop", [3, "soon", Stop, lambda program, before, after: "soon"], ids=["number", "word", "class", "words"])
+def test_a_rule_that_never_stops_ends_where_x_repeats(program):
+    def never(program, before, after):
+        return None
+
+    result = minimize(program, soft_threshold_step, stop=never)
+    assert result.status is Status.SMALL_STEP
+    assert np.array_equal(result.x, result.history[-2].x)
+    idle = minimize(program, lambda program, y: output(program, y, y.copy()), stop=never)
+    assert (idle.status, idle.n_iter) == (Status.STALLED, 1)
+
+
+def test_a_rule_that_never_stops_has_a_last_step(program, monkeypatch):
+    monkeypatch.setattr(mm, "MOST_STEPS", 20)
+    flip = minimize(program, lambda program, y: output(program, y, -y), stop=lambda program, before, after: None)
+    assert (flip.status, flip.n_iter) == (Status.OUT_OF_ITERATIONS, 20)
+
+
+@pytest.mark.parametrize(
+    "stop", [3, "soon", Stop, lambda program, before, after: "soon"], ids=["number", "word", "class", "words"]
+)
 def test_what_is_no_stop_rule(program, stop):
     with pytest.raises(InvalidParameter, match=r"stop must be a Stop|the stop rule must return a Status"):
         minimize(program, soft_threshold_step, stop=stop)

@@ -9,8 +9,8 @@ import pytest
 
 from dcgev_cvx import Pencil, SparseFDA, SparseGEV, models, relaxations
 from dcgev_cvx._numerics.threads import quiet
+from dcgev_cvx.steps.backend import SOLVER_TABLE
 from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep
-from dcgev_cvx.steps.solver_settings import SOLVER_TABLE
 
 RNG = np.random.default_rng(0)
 N = 4

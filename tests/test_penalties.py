@@ -145,10 +145,16 @@ def test_any_object_with_the_three_methods_is_a_penalty(pitprops):
     ("weights", "text"),
     [
         (lambda t, eps: -np.ones_like(t), "the slope of Mine at |x| = 0 is -1"),
-        (lambda t, eps: 1.0 - t, "the slope of Mine at |x| = 2.15 is -1.15"),
+        (lambda t, eps: 1.0 - t, "the slope of Mine at |x| = 2.15 is -1.15 (eps ="),
         (lambda t, eps: 0.5 / np.sqrt(t), "the slope of Mine at |x| = 0 is inf"),
         (lambda t, eps: np.full_like(t, np.nan), "the slope of Mine at |x| = 0 is nan"),
-        (lambda t, eps: 2.0 * t, "is 2e-12, up from 0 (eps ="),
+        (
+            lambda t, eps: 2.0 * t,
+            "the tangent of Mine at |x| = 0, of slope 0, lies 1e-12 below it at |x| = 1e-12",
+        ),
+        (lambda t, eps: np.where(t < 0.5, 0.2, 0.0), "MM needs a concave function of |x| and its derivative"),
+        (lambda t, eps: np.where(t < 0.5, 1.0, 0.1), "of slope 0.1, lies"),
+        (lambda t, eps: list(t), "Mine.weights(y, eps) must return an array of numbers like y; got"),
         (lambda t, eps: 1.0, "Mine.weights(y, eps) must return an array of numbers like y; got"),
     ],
 )
@@ -157,6 +163,13 @@ def test_slopes_that_no_step_can_use(weights, text):
         with pytest.raises(InvalidParameter) as caught:
             make(with_weights(weights))
         assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("answer", [-1.0, np.nan, None, "2"])
+def test_a_coefficient_that_is_no_price(answer):
+    Mine = type("Mine", (Capped,), {"coefficient": lambda self, rho, eps: answer})
+    with pytest.raises(InvalidParameter, match=r"Mine.coefficient\(2, 0.1\) must return a number of at least 0; got"):
+        SparseGEV(Pencil(np.eye(2)), 2.0, 0.1, penalty=Mine())
 
 
 @pytest.mark.parametrize("penalty", [LogPenalty, "log", 1.0, np.zeros(3)], ids=str)

@@ -265,10 +265,15 @@ def as_page(name: str | None) -> Path | None:
 
 def draw(figure: Any, file: Path) -> None:
     """Write a figure to its file, whole or not at all."""
-    content = BytesIO()
-    figure.savefig(content, format=file.suffix[1:].lower(), dpi=150)
-    write_file(file, content.getvalue())
+    write_file(file, image(figure, file.suffix[1:].lower()))
     note(f"{file} is drawn.")
+
+
+def image(figure: Any, ending: str) -> bytes:
+    """The content of a file with the figure."""
+    content = BytesIO()
+    figure.savefig(content, format=ending, dpi=150)
+    return content.getvalue()
 
 
 # Scripts that come with the package

@@ -175,15 +175,14 @@ def write_results(found: "Study", folder: Path) -> None:
     write_file(folder / "table.csv", csv_of(list(lines[0]), lines))
     if find_spec("pandas") is not None and find_spec("pyarrow") is not None:
         found.save(folder / "rows.parquet")
-    if find_spec("matplotlib") is None:
-        return
-    for kind in PICTURES:
+    for kind in PICTURES if find_spec("matplotlib") is not None else ():
         figure = new_figure((7.5, 4.0), layout="constrained")
         try:
             found.plot(kind, figure.add_subplot())
         except InvalidParameter:  # no signal to draw over, or no optimum known
             continue
-        console.draw(figure, folder / f"{kind}.png")
+        write_file(folder / f"{kind}.png", console.image(figure, "png"))
+    console.note(f"rows, table and pictures are written to {folder}.")
 
 
 @contextmanager

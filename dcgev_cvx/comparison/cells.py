@@ -5,13 +5,17 @@ a file that is cut, altered, of other arguments, or of another version is comput
 any of its backends: processes of this machine, a Dask cluster, Ray.
 """
 
+import asyncio
 import hashlib
 import json
 import os
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -20,7 +24,7 @@ from .._numerics.checks import as_whole, shown
 from .._numerics.extras import require
 from .._numerics.output_files import write_file
 from .._numerics.threads import one_thread
-from ..errors import DataUnavailable, InvalidParameter
+from ..errors import DataUnavailable, InvalidParameter, MissingPackage
 
 CellProgress: TypeAlias = Callable[[int, int, str], object]
 """Called as progress(finished, total, message) at the beginning, after every cell, and when something happened."""
@@ -248,27 +252,45 @@ def dask_cluster(address: str) -> Generator[None]:
         When no scheduler answers at that address, or it has no workers.
     """
     joblib, distributed = require("joblib", "study"), require("distributed", "dask")
+    if not workers_at(address, distributed):
+        raise DataUnavailable(
+            f"the Dask scheduler at {address} has no workers: start some with `dask worker {address}`."
+        )
+    with (
+        distributed.Client(address, set_as_default=False) as client,
+        client.as_current(),
+        joblib.parallel_config(backend="dask", n_jobs=-1),
+    ):
+        yield
+
+
+def workers_at(address: str, distributed: Any) -> Mapping[str, Any]:
+    """The workers of a scheduler, asked in a thread of its own: a Client that cannot connect may never return."""
+
+    async def asked() -> Mapping[str, Any]:
+        async with distributed.rpc(address) as scheduler:
+            return (await scheduler.identity())["workers"]
+
+    async def answered() -> Mapping[str, Any]:
+        return await asyncio.wait_for(asked(), CONNECT_SECONDS)
+
     try:
-        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError) as cause:
+        with ThreadPoolExecutor(1) as thread:  # a notebook's own thread runs an event loop already
+            return thread.submit(asyncio.run, answered()).result()
+    except Exception as cause:  # a server of another kind sends bytes that Dask may read as anything
         raise DataUnavailable(
             f"no Dask scheduler answers at {shown(address)}: start one with `dask scheduler`, or give the address "
             "that it prints, such as tcp://127.0.0.1:8786."
         ) from cause
-    with client:
-        if not client.scheduler_info()["workers"]:
-            raise DataUnavailable(
-                f"the Dask scheduler at {address} has no workers: start some with `dask worker {address}`."
-            )
-        with client.as_current(), joblib.parallel_config(backend="dask", n_jobs=-1):
-            yield
 
 
 def named_backend(name: str) -> AbstractContextManager[Any]:
     """A joblib backend by its name; "ray" is registered first, and needs Ray."""
     joblib = require("joblib", "study")
     if name == "ray":
-        require("ray.util.joblib", "ray").register_ray()
+        if find_spec("ray") is None:
+            raise MissingPackage("backend = 'ray' needs the package ray: pip install ray.", name="ray")
+        import_module("ray.util.joblib").register_ray()
     try:
         return joblib.parallel_config(backend=name)
     except ValueError as cause:

@@ -20,9 +20,8 @@ from .._numerics.spectra import power_of_two
 from ..budgets import Budget
 from ..errors import InvalidParameter, InvalidPencil, SolverFailed
 from ..pencils import Pencil, expect_pencil
-from ..steps.backend import Backend, Solved, attempt
+from ..steps.backend import Backend, Solved, attempt, settings_of
 from ..steps.scaling import Scaling
-from ..steps.solver_settings import settings_of
 from .bounds import check_sdp_size, smallest_B_eigenvalue
 from .dual_matrices import Dual, dual_of
 from .relaxation import Dimacs, Relaxation, round_off

@@ -2,24 +2,15 @@
 
 import math
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import Index, Matrix, Vector, frozen, offers
+from .._numerics.checks import Index, Matrix, Vector, frozen
 from .step import AnyStep, StepOutput, own_copy, taken
 
 BOUNDARY = 0.9
 """A stride goes at most this far towards the first change of sign."""
-
-
-@runtime_checkable
-class Projecting(Protocol):
-    """A program whose steps can be extrapolated."""
-
-    def project(self, x: Vector) -> Vector:
-        """A point of Ω near x; x itself inside Ω."""
-        ...
 
 
 class Accelerated:
@@ -49,7 +40,7 @@ class Accelerated:
         if zeros != self._zeros:
             self._zeros, self._pairs = zeros, self._pairs[-1:]
         known = bool(self._pairs) and np.array_equal(self._pairs[-1][1], y)
-        ahead = known and y.any() and offers(program, Projecting)
+        ahead = known and y.any() and hasattr(program, "project")
         origin = self._extrapolated(program, y) if ahead else None
         start = y if origin is None else origin
         out = taken(self.inner, program, start)
@@ -91,7 +82,7 @@ def room(x: Vector, move: Vector) -> float:
     return 1.0 / speed if speed > 0.0 else math.inf
 
 
-def proposal(program: Projecting, part: Vector, support: Index, n: int) -> Vector:
+def proposal(program: Any, part: Vector, support: Index, n: int) -> Vector:
     """The point with these entries, brought into Ω."""
     z = np.zeros(n)
     z[support] = part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from traceback import walk_tb
 from typing import Any
@@ -18,9 +18,50 @@ from .._numerics.checks import shown
 from .._numerics.extras import check_cvxpy
 from .._numerics.threads import quiet
 from ..errors import InvalidParameter, SolverFailed, SolverMissing, nearest
-from .solver_settings import settings_of
 
 check_cvxpy()
+
+
+@dataclass(frozen=True)
+class SolverSettings:
+    """What the package passes to a solver where the user gives no options of their own."""
+
+    package: str
+    step: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Tolerances with which the support of an MM step can be read off the answer; `polish` does the rest."""
+    bound: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Options for the semidefinite relaxations, whose bounds hold whatever the solver did."""
+    start: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Tolerances for points that are only starts, as in phase one of a DCProgram; tight ones take longer."""
+    time_limit: str | None = None
+    """What the solver calls its limit in seconds."""
+
+
+SOLVER_TABLE: Mapping[str, SolverSettings] = {
+    "CLARABEL": SolverSettings(
+        "clarabel",
+        step={"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10},
+        start={"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8},
+        time_limit="time_limit",
+    ),
+    "ECOS": SolverSettings("ecos", step={"abstol": 1e-10, "reltol": 1e-10, "feastol": 1e-10}),
+    "SCS": SolverSettings(
+        "scs",
+        # with Anderson acceleration SCS fails on small ill-conditioned steps
+        step={"eps_abs": 1e-8, "eps_rel": 1e-8, "max_iters": 50_000, "acceleration_lookback": 0},
+        # SCS's own rescaling slows it down on scaled data, up to the point of not ending
+        bound={"normalize": False, "max_iters": 5000},
+        time_limit="time_limit_secs",
+    ),
+    "OSQP": SolverSettings("osqp", step={"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 50_000, "polishing": False}),
+    "MOSEK": SolverSettings("mosek"),
+    "GUROBI": SolverSettings("gurobipy"),
+}
+
+
+def settings_of(name: str) -> SolverSettings:
+    """The settings of a solver; of one that is not in the table, its own defaults."""
+    return SOLVER_TABLE.get(name, SolverSettings(name.lower()))
 
 
 @dataclass(frozen=True)
@@ -172,6 +213,10 @@ class CompiledProblem(cp.Problem):
     for a small problem takes longer than the solver does. Here P is kept and the others are multiplied out from
     (θ, 1), which gives the same data bit for bit. Where CVXPY's internals are not as expected, as for solvers with
     another standard form or in another version, every solve is CVXPY's own.
+
+    What is read beyond CVXPY's public interface: data["param_prob"] of get_problem_data, and of it P, q (c before
+    CVXPY 1.7.4), reduced_A.problem_data_index, reduced_A.reduced_mat and param_id_to_col. A test fails where they are
+    gone; `python -m benchmarks speed` prints what they save.
     """
 
     def __init__(self, problem: cp.Problem) -> None:

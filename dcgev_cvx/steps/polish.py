@@ -101,11 +101,11 @@ class StepSurrogate:
     def on_support(self, support: Index, signs: Vector) -> tuple[Vector, float]:
         """(x, μ): the minimiser among vectors with this support, |xᵢ| being read as sᵢxᵢ."""
         h = self.c[support] - 0.5 * self.p[support] * signs
+        if self.a is None and self.B.pencil.B is None:
+            return in_ball(None, h, self.tau)
         with exact_solves(len(support)):
             if self.a is not None:
                 return on_plane(self.B.sub(support), h, self.a[support])
-            if self.B.pencil.B is None:
-                return in_ball(None, h, self.tau)
             solve = in_ball if self.metric_shift or self.tau == 0.0 else in_shifted_ball
             return solve(self.B.sub(support), h, self.tau)
 

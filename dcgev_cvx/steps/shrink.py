@@ -16,8 +16,8 @@ class Restriction:
     """A program restricted to the variables of a support, and the way back.
 
     A zero of y has the slope ρ_ε/ε; when that exceeds every slope that a nonzero can have, xᵢ stays zero in this and
-    all later steps, and the restricted program takes the same steps. Its f and g differ from those of the whole by
-    `constant`, what the dropped variables add. The program says which variables may leave: see `Restrictable`.
+    all later steps, and the restricted program takes the same steps. Its f and g differ from those of the original by
+    `constant`, what the dropped variables add. The program says which variables may leave: see `mm.Restrictable`.
 
     Examples
     --------
@@ -26,47 +26,48 @@ class Restriction:
     >>> from dcgev_cvx.steps.shrink import Restriction
     >>> program = SparseGEV(datasets.pitprops(), rho=4.84)
     >>> y = np.where(np.arange(13) < 4, 0.5, 0.0)
-    >>> restricted = Restriction.of(program, y).shrunk(y)
-    >>> restricted.part.pencil.n, bool(np.isclose(restricted.part.f(y[:4]) + restricted.constant, program.f(y)))
+    >>> restricted = Restriction.whole(program, 13).shrunk(y)
+    >>> restricted.program.pencil.n, bool(np.isclose(restricted.program.f(y[:4]) + restricted.constant, program.f(y)))
     (4, True)
     """
 
-    whole: Any
-    part: Any
+    original: Any
+    program: Any
     support: Index
     n: int
-    constant: float
+    constant: float = 0.0
 
     @classmethod
-    def of(cls, program: Any, y: Vector) -> Restriction:
-        """All variables of a program whose points look like y."""
-        return cls(program, program, np.arange(len(y)), len(y), 0.0)
+    def whole(cls, program: Any, n: int) -> Restriction:
+        """All n variables of a program."""
+        return cls(program, program, np.arange(n), n)
+
+    def can_shrink(self, y: Vector) -> bool:
+        """Do the zeros of y stay zero, and are they many enough?"""
+        # restricting copies a submatrix, which takes longer than it saves unless the support has shrunk by much
+        return 0 < int(np.count_nonzero(y)) < 0.7 * len(y) and bool(self.program.zeros_stay(y))
 
     def shrunk(self, y: Vector) -> Restriction:
-        """The restriction to y's support, or this one where little would be saved or a zero might come back."""
-        # restricting copies a submatrix, which takes longer than it saves unless the support has shrunk by much
-        if not 0 < np.count_nonzero(y) < 0.7 * len(y) or not self.part.zeros_stay(y):
-            return self
+        """The restriction to y's support."""
         kept = np.flatnonzero(y)
-        part = self.part.restrict(kept)
-        constant = self.whole.f(self.lift(y)) - part.f(y[kept])
-        return Restriction(self.whole, part, self.support[kept], self.n, constant)
+        program = self.program.restrict(kept)
+        constant = self.original.f(self.lift(y)) - program.f(y[kept])
+        return Restriction(self.original, program, self.support[kept], self.n, constant)
 
     def lift(self, z: Vector) -> Vector:
         """z as a point of the whole space."""
-        if self.part is self.whole:
+        if self.program is self.original:
             return z
         x = np.zeros(self.n)
         x[self.support] = z
         return frozen(x)
 
 
-def expect_restrictable(program: Any) -> Any:
-    """The program, if it can be restricted to a few variables."""
+def expect_restrictable(program: Any) -> None:
+    """Raise unless the program can be restricted to a few variables."""
     for method, call in (("restrict", "restrict(support)"), ("zeros_stay", "zeros_stay(y)")):
         if not callable(getattr(program, method, None)):
             raise InvalidParameter(
                 f"shrink=True needs a program with the method {call}; {type(program).__name__} has none. "
                 "Run it with shrink=False, or add the method."
             )
-    return program

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 
 import pytest
 
@@ -106,11 +107,19 @@ def test_bad_input():
         named_backend("lokyy")
 
 
+def test_an_address_where_no_scheduler_answers(monkeypatch):
+    """A name without a port, and a server of another kind, which accepts the connection and says nothing."""
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("dcgev_cvx.comparison.cells.CONNECT_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        for address in ("nowhere", f"tcp://127.0.0.1:{silent.getsockname()[1]}"):
+            with pytest.raises(DataUnavailable, match=f"no Dask scheduler answers at '{address}'"):
+                dask_cluster(address).__enter__()
+
+
 @pytest.mark.slow
 def test_a_dask_cluster_gives_the_same_results(tmp_path):
     distributed = pytest.importorskip("distributed")
-    with pytest.raises(DataUnavailable, match="no Dask scheduler answers at 'nowhere'"), dask_cluster("nowhere"):
-        pass
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         results, _ = run_cells(squares(*range(8)), tmp_path, backend=dask_cluster(cluster.scheduler_address))
     assert {key: result["square"] for key, result in results.items()} == {f"c{x}": x * x for x in range(8)}

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,6 +44,7 @@ def test_the_folder_holds_the_study_and_another_study_is_refused(spiked):
     assert len(list((folder / "cells").iterdir())) == 8
     assert timeless(Study.load(folder).rows) == timeless(found.rows)
     instances = family("spiked", n=10, signal=[0.5, 4.0], seeds=2)
+    renamed = [replace(instances[0], parameters={"n": 11, "signal": 0.5, "seed": 0}), *instances[1:]]
     assert study(instances, [2, 3], METHODS, folder=folder).rows == found.rows  # read, seconds included
     for change, words in (
         ({"ks": [2]}, r"ks there \[2, 3\], here \[2\]"),
@@ -184,9 +186,12 @@ def test_the_table_counts_shares(spiked):
 
 def test_files_hold_every_row(spiked, tmp_path):
     pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
     _, found = spiked
     found.save(tmp_path / "rows.csv")
     found.save(tmp_path / "rows.json")
+    found.save(tmp_path / "rows.parquet")
+    assert pandas.read_parquet(tmp_path / "rows.parquet").shape == found.to_frame().shape
     assert len(pandas.read_csv(tmp_path / "rows.csv")) == len(found.rows) == len(found.to_frame())
     assert Study.load(tmp_path / "rows.json").rows == tuple(json.loads(json.dumps(found.rows)))
     with pytest.raises(InvalidParameter, match=r"must end in \.csv, \.json or \.parquet"):

@@ -95,8 +95,8 @@ def test_the_experiment_runs(work, name):
 
 
 @pytest.mark.slow
-def test_figure_1_at_every_cardinality(work):
-    found = {finding.what: finding for finding in section_of("figure1", work, "quick").findings}
+def test_figure_1_at_every_cardinality(tmp_path):
+    found = {finding.what: finding for finding in section_of("figure1", Work(tmp_path), "quick").findings}
     assert found["Figure 1c: DC-PCA at its best support"].verdict is Verdict.AGREE
     assert found["Figure 1c: DC-PCA explains more than SPCA"].verdict is Verdict.AGREE
 

@@ -8,10 +8,9 @@ import pytest
 
 from dcgev_cvx import Backend, InvalidParameter, SolverFailed, SolverMissing, SparseFDA, SparseGEV, datasets
 from dcgev_cvx._numerics.threads import quiet
-from dcgev_cvx.steps.backend import CompiledProblem, installed_solvers, known_solver
+from dcgev_cvx.steps.backend import SOLVER_TABLE, CompiledProblem, installed_solvers, known_solver
 from dcgev_cvx.steps.conic import FisherStep, LassoStep, LinearStep, MetricLassoStep, QCQPStep, compiled_problem
 from dcgev_cvx.steps.polish import surrogate_at
-from dcgev_cvx.steps.solver_settings import SOLVER_TABLE
 
 
 def tiny():
