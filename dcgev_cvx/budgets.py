@@ -9,7 +9,7 @@ grows with the support; "every support" below means every support of the full si
 >>> pencil = cca_pencil([[0.0, 1.0], [2.0, 1.0], [4.0, 4.0]], [[1.0, 0.0], [0.0, 1.0], [3.0, 5.0]], ridge=0.1)
 >>> budget = Budget.of(pencil, (1, 2))
 >>> print(budget, budget.total, budget.number, budget.admits([0, 2]), budget.admits([0, 1]))
-1 + 2 3 2 True False
+1+2 3 2 True False
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Budget:
         >>> from dcgev_cvx.budgets import Budget
         >>> pencil = datasets.planted_cca(4, 5, 2).pencil
         >>> print(Budget.of(pencil, 4), Budget.of(pencil, (2, 3)))
-        4 2 + 3
+        4 2+3
         """
         n = expect_pencil(pencil).n
         if isinstance(k, Budget):
@@ -103,7 +103,7 @@ class Budget:
         return cls(np.zeros(n, dtype=np.intp), (k,))
 
     def __str__(self) -> str:
-        return " + ".join(map(str, self.counts))
+        return "+".join(map(str, self.counts))
 
     @property
     def total(self) -> int:
@@ -159,6 +159,12 @@ class Budget:
         labels = self.labels[variables]
         sizes = np.bincount(labels, minlength=len(self.counts))
         return Budget(labels, tuple(np.minimum(np.array(self.counts) - used, sizes).tolist()))
+
+    def family(self, included: Index, free: Index) -> Budget:
+        """The supports that hold `included` and others of `free`, numbered anew: `included` is one more group."""
+        variables = np.sort(np.concatenate([included, free]))
+        labels = np.where(np.isin(variables, included), len(self.counts), self.labels[variables])
+        return Budget(labels, (*self.restrict(free, included).counts, len(included)))
 
     def supports(self) -> Iterator[tuple[int, ...]]:
         """Every support, one group after the other; the positions ascend within each group."""

@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -301,6 +300,14 @@ def sandwich_violation(program: Any, history: Sequence[Any]) -> float:
     return max((violation_along(program, part) for part in by_support_size(history)), default=0.0)
 
 
+def restricted(program: Any, support: Index) -> Any:
+    """The program on these variables alone."""
+    part = program.restrict(support)
+    if not all(callable(getattr(part, method, None)) for method in ("f", "g", "size")):
+        raise InvalidParameter(f"{type(program).__name__}.restrict(support) must return a program; got {shown(part)}.")
+    return part
+
+
 def by_support_size(history: Sequence[Any]) -> Iterator[Sequence[Any]]:
     """Parts of the history that share their end points; a new part when the number of nonzeros has halved."""
     cards = [np.count_nonzero(point.x) for point in history]
@@ -313,26 +320,25 @@ def by_support_size(history: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 def violation_along(program: Any, history: Sequence[Any]) -> float:
     """The violation on the variables that are nonzero somewhere: the others add the same to f and to g."""
-    points = [point.x for point in history]
-    origins = [before.x if after.origin is None else after.origin for before, after in pairwise(history)]
-    support = np.flatnonzero(reduce(np.logical_or, [*points, *origins]))
+    points, origins = [point.x for point in history], [point.origin for point in history[1:]]
+    support = np.flatnonzero(reduce(np.logical_or, [*points, *(y for y in origins if y is not None)]))
     if hasattr(program, "restrict") and 0 < len(support) < len(points[0]):
-        parts = {id(x): frozen(x[support]) for x in (*points, *origins)}
-        points, origins = [parts[id(x)] for x in points], [parts[id(y)] for y in origins]
-        program = program.restrict(support)
+        points = [frozen(x[support]) for x in points]
+        origins = [None if y is None else frozen(y[support]) for y in origins]
+        program = restricted(program, support)
     return largest_rise(program, points, origins)
 
 
-def largest_rise(program: Any, points: Sequence[Vector], origins: Sequence[Vector]) -> float:
-    """The largest violation along these points; y in `origins` is where the surrogate of a step touches f."""
+def largest_rise(program: Any, points: Sequence[Vector], origins: Sequence[Vector | None]) -> float:
+    """The largest violation along these points; a surrogate touches f at its origin, None for the point before."""
     worst, f_before = 0.0, program.f(points[0])
-    for before, after, y in zip(points[:-1], points[1:], origins, strict=True):
-        f_y = f_before if y is before else program.f(y)
+    for before, after, origin in zip(points[:-1], points[1:], origins, strict=True):
+        y, f_y = (before, f_before) if origin is None else (origin, program.f(origin))
         g, f_after = program.g(after, y), program.f(after)
-        rises = (f_after - g, g - f_y, f_y - f_before)
-        if not all(rise <= 0.0 for rise in rises):  # NaN is not descent
+        if not f_after <= g <= f_y <= f_before:  # NaN is not descent
             size = max(program.size(before), program.size(after))
-            worst = max(worst, ratio(float(np.max(rises)) - rounding_of(program, size, after), size))
+            rise = float(np.max((f_after - g, g - f_y, f_y - f_before)))
+            worst = max(worst, ratio(rise - rounding_of(program, size, after), size))
         f_before = f_after
     return worst
 

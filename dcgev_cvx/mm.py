@@ -3,8 +3,8 @@
 iterate    the iterates x⁽⁰⁾, x⁽¹⁾, x⁽²⁾, … without end
 minimize   the same, until they no longer move and the certificate passes
 
-The driver knows no program: it asks for the five methods of `Majorized`, and for more where a program has them, each
-a small protocol below. A step is any function step(program, y).
+The driver knows no program: it asks for the methods of `majorized.Majorized`, and for more where a program has them.
+A step is any function step(program, y).
 """
 
 import math
@@ -13,103 +13,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import chain
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ._numerics.checks import Index, Vector, as_callback, as_flag, as_number, as_whole, expect, frozen, says_stop, shown
+from ._numerics import checks
+from ._numerics.checks import Vector, frozen, method_flag, method_value, shown
 from ._numerics.text_tables import count, printable
 from .certificates import SANDWICH_TOL, Certificate, certify, rounding_of
 from .errors import InvalidParameter, SolverFailed
+from .majorized import Majorized
 from .steps.shrink import Restriction, expect_restrictable
-from .steps.step import AnyStep, method_value, own_copy, taken
+from .steps.step import AnyStep, own_copy, taken
 
 MOST_STEPS = 100_000
 """The most steps of a run whose stop rule is the caller's own; `Stop` has its max_iter."""
-
-
-class Majorized(Protocol):
-    """min f over Ω with a surrogate g: what the driver asks of a program."""
-
-    def start(self, x0: Any = None) -> Vector:
-        """A point of Ω to start from: x0 where it is given and lies in Ω."""
-        ...
-
-    def f(self, x: Vector) -> float:
-        """The objective."""
-        ...
-
-    def g(self, x: Vector, y: Vector) -> float:
-        """The surrogate: g(x, y) ≥ f(x) for x in Ω, and g(y, y) = f(y)."""
-        ...
-
-    def size(self, x: Vector) -> float:
-        """The sum of the moduli of f's terms, which a decrease of f is measured against."""
-        ...
-
-    def certify(self, x: Vector, history: Sequence[Any] = ()) -> Certificate:
-        """What the data say about x: is it feasible and stationary, and did f descend along the history?"""
-        ...
-
-
-class Normed(Protocol):
-    """A program with a length of its own for steps, in place of the Euclidean one."""
-
-    def norm(self, x: Vector) -> float:
-        """The length of a step."""
-        ...
-
-
-class Collapsing(Protocol):
-    """A program with x = 0 in Ω, where nothing may be left to optimise."""
-
-    def collapsed(self, x: Vector) -> bool:
-        """Is x zero up to rounding, and f no larger at 0?"""
-        ...
-
-
-class Rounded(Protocol):
-    """A program that knows its own rounding error."""
-
-    def rounding(self, size: float, x: Vector) -> float:
-        """What f and g, sums of this size, may lose to rounding at x."""
-        ...
-
-
-class Projecting(Protocol):
-    """A program whose steps can be extrapolated (`steps.accelerate`)."""
-
-    def project(self, x: Vector) -> Vector:
-        """A point of Ω near x; x itself inside Ω."""
-        ...
-
-
-class Restrictable(Protocol):
-    """A program that can be restricted to a few variables, the others held at zero (`steps.shrink`)."""
-
-    def restrict(self, support: Index) -> Any:
-        """The program on these variables alone; its f and g differ from the whole's by a constant."""
-        ...
-
-    def zeros_stay(self, y: Vector) -> bool:
-        """Do the zeros of y stay zero in this and all later steps?"""
-        ...
-
-
-class Explaining(Protocol):
-    """A program that may know why no certificate can pass."""
-
-    def obstacle(self, x: Vector) -> str:
-        """Why the certificate cannot pass at x, as a sentence; empty where it can."""
-        ...
-
-
-class Named(Protocol):
-    """A program whose variables have names."""
-
-    def name(self, i: int) -> str:
-        """The name of entry i of x."""
-        ...
 
 
 class Status(Enum):
@@ -136,6 +54,10 @@ class Status(Enum):
     ASCENT = "ascent seen: f went up, so a step was not a minimiser"
     NOT_MAJORISED = "no MM run: f(x⁺) ≤ g(x⁺, x) ≤ f(x) fails, so the surrogate or a step is wrong"
     SOLVER_FAILED = "solver failed: the history up to the failure is kept"
+
+
+CONVERGED = (Status.SMALL_STEP, Status.SMALL_DECREASE)
+"""The statuses of a run whose last point is stationary to the tolerance."""
 
 
 @dataclass(frozen=True)
@@ -221,9 +143,9 @@ class Stop:
     stationarity: float = 1e-6
 
     def __post_init__(self) -> None:
-        as_whole(self.max_iter, "max_iter")
+        checks.as_whole(self.max_iter, "max_iter")
         for name in ("step", "decrease", "stationarity"):
-            as_number(getattr(self, name), name)
+            checks.as_number(getattr(self, name), name)
 
     def __call__(self, program: Any, before: Iterate, after: Iterate) -> Status | None:
         """The status after two successive iterates, or None to go on.
@@ -315,7 +237,7 @@ class MMResult:
 
     def __str__(self) -> str:
         name: Callable[[int], str] = getattr(self.program, "name", lambda i: f"x{i + 1}")
-        names = ", ".join(printable(name(i)) for i in self.support[:12])
+        names = ", ".join(printable(str(name(i))) for i in self.support[:12])
         more = " …" if len(self.support) > 12 else ""
         return (
             f"{self.status.value}{': ' + self.message if self.message else ''}\n"
@@ -404,7 +326,8 @@ def minimize(
         A start in Ω; the program's own by default.
     stop : Stop or callable, optional
         When to stop; `Stop()` by default, or a function of (program, before, after) that returns a Status or None.
-        With a function the run also ends at an iterate equal to the one before it, and after 100,000 steps.
+        With a function the run also ends at an iterate equal to the one before it, and after 100,000 steps, and a
+        status of convergence counts as STOPPED where the certificate does not pass.
     callback : callable, optional
         Called with each Iterate, the start included.
     shrink : bool
@@ -428,7 +351,11 @@ def minimize(
     >>> short.status.name, short.converged
     ('OUT_OF_ITERATIONS', False)
     """
-    rule, callback, shrink = expect_rule(stop), as_callback(callback, "callback"), as_flag(shrink, "shrink")
+    rule, callback, shrink = (
+        expect_rule(stop),
+        checks.as_callback(callback, "callback"),
+        checks.as_flag(shrink, "shrink"),
+    )
     if shrink:
         expect_restrictable(program)
     points = iterate(program, step, x0)
@@ -452,7 +379,7 @@ def minimize(
 
 def wish(callback: Callback | None, point: Iterate) -> Status | None:
     """What the callback wants: STOPPED where it returns True."""
-    return Status.STOPPED if callback is not None and says_stop(callback(point)) else None
+    return Status.STOPPED if callback is not None and checks.says_stop(callback(point)) else None
 
 
 def without_zeros(program: Any, point: Iterate) -> Iterate:
@@ -476,12 +403,11 @@ def result_of(program: Any, history: Sequence[Iterate], status: Status, message:
     last = history[-1]
     certificate = certify(program, last.x, history)
     # the run was ended by f alone; only the sandwich of the whole history shows a step whose g was wrong
-    if not certificate.sandwich <= SANDWICH_TOL and status in (Status.SMALL_STEP, Status.SMALL_DECREASE):
+    if not certificate.sandwich <= SANDWICH_TOL and status in CONVERGED:
         status = Status.NOT_MAJORISED
-    converged = status in (Status.SMALL_STEP, Status.SMALL_DECREASE)
     if status in (Status.STALLED, Status.OUT_OF_ITERATIONS) and hasattr(program, "obstacle"):
-        message = program.obstacle(last.x)
-    return MMResult(last.x, last.f, status, converged, last.l, tuple(history), program, certificate, message)
+        message = str(program.obstacle(last.x) or "")
+    return MMResult(last.x, last.f, status, status in CONVERGED, last.l, tuple(history), program, certificate, message)
 
 
 # What the driver asks, with its defaults, and how it checks what it is given
@@ -494,7 +420,7 @@ def step_length(program: Any, x: Vector) -> float:
 
 def has_collapsed(program: Any, x: Vector) -> bool:
     """Is x zero up to rounding, with nothing left to optimise? False where the program does not say."""
-    return hasattr(program, "collapsed") and bool(program.collapsed(x))
+    return hasattr(program, "collapsed") and method_flag(program, "collapsed", x)
 
 
 def start_point(program: Majorized, x0: Any) -> Vector:
@@ -512,8 +438,8 @@ def check_arguments(program: Any, step: Any) -> None:
     if missing or isinstance(program, type):
         kind = f"the class {program.__name__}" if isinstance(program, type) else type(program).__name__
         raise InvalidParameter(
-            f"program must be a SparseGEV, SparseFDA, DCProgram or an object with the methods of mm.Majorized; got "
-            f"{kind}{' without ' + ', '.join(missing) if missing else ', not an instance of it'}."
+            "program must be a SparseGEV, SparseFDA, DCProgram or an object with the methods of majorized.Majorized; "
+            f"got {kind}{' without ' + ', '.join(missing) if missing else ', not an instance of it'}."
         )
     if isinstance(step, type) or not callable(step):
         raise InvalidParameter(
@@ -535,6 +461,8 @@ def expect_rule(stop: Any) -> StopRule:
         status = stop(program, before, after)
         if status is not None and not isinstance(status, Status):
             raise InvalidParameter(f"the stop rule must return a Status, or None to go on; got {shown(status)}.")
+        if status in CONVERGED and not certify(program, after.x).passes():
+            return Status.STOPPED
         if status is None and (after.x == before.x).all():  # a step is a function of y: nothing will change
             return Status.SMALL_STEP if certify(program, after.x).passes() else Status.STALLED
         return Status.OUT_OF_ITERATIONS if status is None and after.l >= MOST_STEPS else status
@@ -544,4 +472,4 @@ def expect_rule(stop: Any) -> StopRule:
 
 def expect_stop(stop: Any) -> Stop:
     """A Stop, the default for None: for runs that read its settings."""
-    return Stop() if stop is None else expect(stop, Stop, "stop", "pass one such as Stop(max_iter=50), or None")
+    return Stop() if stop is None else checks.expect(stop, Stop, "stop", "pass one such as Stop(max_iter=50), or None")

@@ -14,15 +14,9 @@ import matplotlib.pyplot as plt
 
 from dcgev_cvx.datasets import planted_translations
 
-sys.path.append(str(Path(__file__).parent / "paper"))
-from retrieval import (
-    deflated_projection,
-    dense_cca,
-    kernel_views,
-    plain_projection,
-    score,
-    sparse_cca,
-)
+sys.path.append(str(Path(sys.argv[0]).parent / "paper"))
+from ranking import score
+from retrieval import deflated_projection, dense_cca, kernel_views, plain_projection, sparse_cca
 
 # %%
 # 300 pairs of documents: 200 to learn from, 100 as queries. The score AROC is 1 if every query's translation

@@ -83,7 +83,7 @@ def two_views():
 
 def test_views_of_the_pencil():
     budget = Budget.of(two_views(), (1, 2))
-    assert str(budget) == "1 + 2"
+    assert str(budget) == "1+2"
     assert [group.tolist() for group in budget.groups] == [[0, 1], [2, 3, 4]]
     assert Budget.of(two_views(), budget) is budget
     assert Budget.of(two_views(), np.array([1, 2])).counts == (1, 2)

@@ -153,13 +153,20 @@ def test_every_model_stands_in_the_index():
 
 
 @pytest.mark.parametrize("name", sorted(set(models.__all__) - {"show"}))
-def test_every_model_stands_on_the_page_with_formula_source_and_printed_problem(name):
-    page = (DOCS / "reference" / "models.md").read_text(encoding="utf-8")
-    section = page.split(f"\n### {name}\n", 1)[1].split("\n### ", 1)[0]
-    assert f".. autofunction:: dcgev_cvx.models.{name}\n" in section
+def test_every_model_has_a_page_with_formula_source_and_printed_problem(name, capsys):
+    index = (DOCS / "reference" / "models.md").read_text(encoding="utf-8")
+    stem = name.removesuffix("_by_group").replace("_", "-")
+    assert f"](models/{stem}.md)" in index
+    page = (DOCS / "reference" / "models" / f"{stem}.md").read_text(encoding="utf-8")
+    section = page[page.index(f".. autofunction:: dcgev_cvx.models.{name}\n") :]
     assert f":pyobject: {name}\n" in section
-    assert f"print(models.{name}(" in section
     assert ".. math::" in (inspect.getdoc(getattr(models, name)) or "")
+    letters = {}
+    exec(re.search(r"^```\{code-cell\} python\n(.*?)^problem = ", index, FLAGS)[1], letters)
+    code, printed = re.search(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", section, FLAGS).groups()
+    assert f"print(models.{name}(" in code
+    exec(code, letters)
+    assert capsys.readouterr().out == printed
 
 
 @pytest.mark.parametrize("row", BEYOND, ids=lambda row: row.code.strip("`"))
@@ -225,15 +232,24 @@ def test_the_imports_of_executed_pages_work(line):
 
 def test_links_between_documents_lead_somewhere():
     for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
-        if "_build" in path.parts:
+        if {"_build", "_data"} & set(path.parts):
             continue
         prose = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=FLAGS)
         for target in re.findall(r"\]\(([^)#\s]+)", prose):
             assert target.startswith("https://") or (path.parent / target).exists(), f"{path.name}: {target}"
 
 
-def test_the_changelog_names_every_public_name():
-    import dcgev_cvx
+def test_the_groups_of_the_gallery_name_scripts_that_exist():
+    gallery = pytest.importorskip("gallery")
+    names = {name for names in gallery.MEMBERS.values() for name in names}
+    assert names <= {path.stem for path in gallery.EXAMPLES.glob("*.py")}
 
-    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert [name for name in dcgev_cvx.__all__ if not re.search(rf"\b{name}\b", text)] == []
+
+def test_every_page_of_an_index_has_a_sentence_there():
+    shelves = pytest.importorskip("shelves")
+    for index in DOCS.glob("*/index.md"):
+        text = index.read_text(encoding="utf-8")
+        shown = shelves.with_sentences(index.relative_to(DOCS).with_suffix("").as_posix(), text)
+        listed = [block[2].split() for block in shelves.TOCTREE.finditer(text) if ":hidden:" not in block[1]]
+        rows = re.findall(r"^- \*\*\[[^\]]+\]\((\S+)\.(?:md|rst)\)\*\*: .{20,}[.!?]$", shown, re.MULTILINE)
+        assert rows == [name for names in listed for name in names]

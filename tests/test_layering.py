@@ -25,6 +25,7 @@ LAYERS = [
     "solutions",
     "datasets",
     "models",
+    "majorized",
     "steps",
     "mm",
     "algorithms",
@@ -158,8 +159,8 @@ def test_the_driver_knows_steps_by_their_protocol_alone():
 def test_only_the_backend_calls_a_problems_solve():
     """`….problem.solve(…)` or `cp.Problem(…).solve(…)`: in steps/backend.py and nowhere else."""
     for path in ROOT.rglob("*.py"):
-        if path == ROOT / "steps" / "backend.py":
-            continue
+        if path in (ROOT / "steps" / "backend.py", ROOT / "verify" / "solver_program.py"):
+            continue  # the second one is the process of a solver on trial
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "solve":
                 receiver = ast.unparse(node.func.value).split("(")[0].lower()

@@ -1,6 +1,5 @@
 """The driver: stepped by hand, stopped by rule, never wrong about how it ended, and open to anyone's program."""
 
-import pickle
 from dataclasses import replace
 from itertools import islice
 
@@ -239,6 +238,11 @@ def test_a_rule_that_never_stops_ends_where_x_repeats(program):
     assert (idle.status, idle.n_iter) == (Status.STALLED, 1)
 
 
+def test_a_rule_cannot_declare_convergence(program):
+    early = minimize(program, soft_threshold_step, stop=lambda program, before, after: Status.SMALL_STEP)
+    assert (early.status, early.converged, early.n_iter) == (Status.STOPPED, False, 1)
+
+
 def test_a_rule_that_never_stops_has_a_last_step(program, monkeypatch):
     monkeypatch.setattr(mm, "MOST_STEPS", 20)
     flip = minimize(program, lambda program, y: output(program, y, -y), stop=lambda program, before, after: None)
@@ -355,15 +359,6 @@ def test_the_result_says_it_all(program):
     assert text.startswith("converged: ")
     assert "topdiam" in text
     assert "stationarity" in text
-
-
-def test_results_pickle_to_the_same_bits(program):
-    result = minimize(program, soft_threshold_step)
-    copy = pickle.loads(pickle.dumps(result))
-    assert np.array_equal(copy.x, result.x)
-    assert (copy.status, copy.certificate) == (result.status, result.certificate)
-    assert [point.f for point in copy.history] == [point.f for point in result.history]
-    assert copy.program.f(copy.x) == result.f
 
 
 def test_descent_along_many_runs():
@@ -514,6 +509,32 @@ def test_a_method_that_returns_something_else_is_named(method, answer, text):
     with pytest.raises(InvalidParameter) as caught:
         minimize(Mine(), step_of_capped, stop=Stop(decrease=1e-9))
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "text"),
+    [
+        ("norm", np.nan, "Mine.norm(x) must return a number; got nan"),
+        ("collapsed", np.nan, "Mine.collapsed(x) must return True or False; got nan"),
+        ("zeros_stay", None, "Mine.zeros_stay(x) must return True or False; got None"),
+        ("restrict", None, "Mine.restrict(support) must return a program; got None"),
+        ("project", None, "Mine.project(x) must return a vector like x; got None"),
+        ("project", np.ones(2), "Mine.project(x) must return a vector like x; got array([1., 1.])"),
+    ],
+)
+def test_an_optional_method_that_returns_something_else_is_named(method, answer, text):
+    Mine = type("Mine", (Whole,), {method: lambda self, x: answer})
+    slow = Accelerated(lambda program, y: 0.5 * (y + step_of_capped(program, y)))
+    with pytest.raises(InvalidParameter) as caught:
+        minimize(Mine(), slow if method == "project" else step_of_capped, shrink=method != "project")
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [np.nan, None])
+def test_a_step_with_a_value_that_is_no_number_fails(value):
+    result = minimize(Capped(), lambda program, y: StepOutput(step_of_capped(program, y), value))
+    assert result.status is Status.SOLVER_FAILED
+    assert "instead of g(x, y), a number" in result.message
 
 
 @pytest.mark.parametrize("program", [SparseGEV, Pencil(np.eye(2)), None, 3.0], ids=repr)

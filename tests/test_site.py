@@ -152,10 +152,11 @@ def test_a_page_typesets_every_equation_that_it_cites(site):
             assert 'class="math' in place, f"{name}: {row[0]} is not typeset"
 
 
-def test_the_models_page_shows_formula_source_and_printed_problem(site):
-    page = (site / "reference" / "models.html").read_text(encoding="utf-8")
+def test_the_page_of_a_model_shows_formula_source_and_printed_problem(site):
     for name in set(dcgev_cvx.models.__all__) - {"show"}:
-        section = page[page.index(f'<section id="{name.replace("_", "-")}">') :].split("</section>")[0]
+        stem = name.removesuffix("_by_group").replace("_", "-")
+        page = (site / "reference" / "models" / f"{stem}.html").read_text(encoding="utf-8")
+        section = page[page.index(f'id="dcgev_cvx.models.{name}"') :]
         assert 'class="math' in section
         text = re.sub(r"<[^>]*>", "", section)
         assert f"def {name}(" in text
@@ -168,7 +169,7 @@ def test_the_first_screen_says_what_shows_one_picture_and_one_command(site):
     assert article.count('class="moving-picture"') == 1
     words = re.sub(r"<[^>]*>", "", article)
     assert "Sparse PCA, CCA and Fisher discriminant analysis" in words
-    assert "dcgev lab step" in words
+    assert "dcgev solve pitprops -k 4" in words
 
 
 def test_the_shelves_hold_every_page_of_theirs():

@@ -1,29 +1,34 @@
 """The page that runs the whole method in the browser computes what the package computes."""
 
-import json
-import shutil
-import subprocess
+import re
+import sys
 from math import comb
 from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import complaints, open_browser, outside_requests
 
 from dcgev_cvx import Pencil, dc_pca, exact, relaxations, sparse_gev
 
-SCRIPT = Path(__file__).parent.parent / "docs" / "_static" / "sparse-eigen.js"
+DOCS = Path(__file__).parent.parent / "docs"
+STATIC = DOCS / "_static"
+SCRIPT = (STATIC / "sparse-eigen.js").read_text(encoding="utf-8")
 
 
-def run(code, data):
-    """What an expression of the page's script gives for JSON data."""
-    if shutil.which("node") is None:
-        pytest.skip("NO NODE: the page's script cannot run here")
-    text = f"const S = require({json.dumps(str(SCRIPT))}); const data = {json.dumps(data)};"
-    done = subprocess.run(
-        ["node", "-e", f"{text} console.log(JSON.stringify({code}))"], capture_output=True, text=True, timeout=120
+@pytest.fixture(scope="module")
+def browser():
+    driver = open_browser()
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def run(browser):
+    """What an expression of the page's script gives in Chromium for JSON data."""
+    return lambda code, data: browser.execute_script(
+        f"{SCRIPT}\nconst S = SparseEigen; const data = arguments[0];\nreturn ({code});", data
     )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def random_matrix(seed):
@@ -57,27 +62,25 @@ def exact_value(A, support):
     return np.linalg.eigvalsh(A[np.ix_(support, support)])[-1]
 
 
-def test_pit_props_with_four_nonzeros(pitprops):
+def test_pit_props_with_four_nonzeros(run, pitprops):
     A = np.asarray(pitprops.A)
     check(A, 4, run("S.solve(data, 4)", A.tolist()))
 
 
-@pytest.mark.slow
-def test_pit_props_for_every_k(pitprops):
+def test_pit_props_for_every_k(run, pitprops):
     A = np.asarray(pitprops.A)
     answers = run("[...Array(13).keys()].map((i) => S.solve(data, i + 1))", A.tolist())
     for k, answer in enumerate(answers, 1):
         check(A, k, answer)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
-def test_random_matrices(seed):
+def test_random_matrices(run, seed):
     A, k = random_matrix(seed)
     check(A, k, run("S.solve(data.A, data.k)", {"A": A.tolist(), "k": k}))
 
 
-def test_the_run_at_a_given_rho_is_the_packages(pitprops):
+def test_the_run_at_a_given_rho_is_the_packages(run, pitprops):
     points = run("S.runAtRho(data, 4.84)", np.asarray(pitprops.A).tolist())
     history = dc_pca(pitprops, rho=4.84).history
     assert len(points) >= len(history) >= 100
@@ -85,7 +88,7 @@ def test_the_run_at_a_given_rho_is_the_packages(pitprops):
         assert np.abs(np.array(mine["x"]) - theirs.x).max() <= 1e-9
 
 
-def test_an_indefinite_matrix_is_shifted():
+def test_an_indefinite_matrix_is_shifted(run):
     A, _ = random_matrix(3)
     rho = 0.1 * float(np.abs(A).max())
     x = np.array(run("S.solve(data.A, 3, data.rho).points", {"A": A.tolist(), "rho": rho})[-1]["x"])
@@ -106,9 +109,60 @@ def test_an_indefinite_matrix_is_shifted():
         ("\n".join(" ".join("1" if i == j else "0" for j in range(14)) for i in range(14)), "14 columns; at most 13"),
     ],
 )
-def test_a_pasted_matrix_that_does_not_fit_gets_a_sentence(text, words):
+def test_a_pasted_matrix_that_does_not_fit_gets_a_sentence(run, text, words):
     assert words in run("S.readMatrix(data).problem", text)
 
 
-def test_a_pasted_matrix_may_have_commas_semicolons_and_blank_lines():
+def test_a_pasted_matrix_may_have_commas_semicolons_and_blank_lines(run):
     assert run("S.readMatrix(data).A", "2, 1;\n\n1; 3\n") == [[2.0, 1.0], [1.0, 3.0]]
+
+
+@pytest.fixture
+def page(browser, pitprops, tmp_path):
+    """The part of the site's page that the scripts fill, alone in a file."""
+    sys.path.insert(0, str(DOCS / "_tools"))
+    moving = pytest.importorskip("moving")
+    scripts = "".join(
+        f'<script src="{(STATIC / name).as_uri()}"></script>' for name in ("sparse-eigen.js", "whole-method.js")
+    )
+    style = f'<link rel="stylesheet" href="{(STATIC / "whole-method.css").as_uri()}">'
+    html = f'<!doctype html><meta charset="utf-8">{style}{moving.whole_method(pitprops, 6).data}{scripts}'
+    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    browser.get((tmp_path / "page.html").as_uri())
+    return browser
+
+
+def text_of(page, selector):
+    return page.execute_script(f"return document.querySelector('{selector}').textContent")
+
+
+def use_matrix(page, text):
+    page.execute_script(
+        "document.querySelector('textarea').value = arguments[0]; document.querySelector('details button').click()",
+        text,
+    )
+
+
+def test_the_page_answers_in_words_and_asks_no_server(page):
+    assert text_of(page, ".verdict").startswith("The best 6 of 13 variables: topdiam, length, ringbut")
+    assert "57 nodes" in re.sub(r"\s+", " ", text_of(page, ".answer"))
+    assert (complaints(page), outside_requests(page)) == ([], [])
+
+
+def test_a_matrix_that_does_not_fit_gets_its_sentence_beside_the_field_and_the_answer_stays(page):
+    before = text_of(page, ".verdict")
+    use_matrix(page, "1 2\n3 4")
+    assert "not symmetric" in text_of(page, "details .problem")
+    assert text_of(page, ".verdict") == before
+    use_matrix(page, "2 1\n1 3")
+    assert text_of(page, "details .problem") == ""
+    assert text_of(page, ".verdict").startswith("The best 2 of 2 variables: x1 and x2")
+
+
+def test_no_word_of_the_pictures_leaves_its_picture(page):
+    """On the interval the left-most mark is the d.c. vector's, whose name is long."""
+    cut = page.execute_script(
+        "return [...document.querySelectorAll('svg.interval text')].filter(text => {"
+        " const box = text.getBBox(); return box.x < 0 || box.x + box.width > 720; }).map(t => t.textContent)"
+    )
+    assert cut == []

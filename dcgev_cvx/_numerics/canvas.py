@@ -3,6 +3,7 @@
 Matplotlib is an optional package and is imported when a picture is drawn.
 """
 
+from textwrap import fill
 from typing import Any
 
 from ..errors import InvalidParameter
@@ -59,6 +60,28 @@ def name_beside(ax: Any, place: tuple[float, float], words: str, color: str, **s
     """A curve's or a mark's name beside it, instead of a legend."""
     look: dict[str, Any] = {"xytext": (5, 0), "va": "center", "fontsize": 9, "annotation_clip": False} | settings
     ax.annotate(words, place, textcoords="offset points", color=color, **look)
+
+
+def name_ends(ax: Any, width: int = 44) -> None:
+    """The names of the lines at the right of the Axes, in lines of this width, moved apart where they would overlap."""
+    lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
+    lines.sort(key=lambda line: (line.get_ydata()[-1], sum(line.get_ydata())))
+    top = float("-inf")
+    for line in lines:
+        y, words = line.get_ydata()[-1], fill(str(line.get_label()), width)
+        at = ax.transData.transform((0.0, y))[1] * 72.0 / ax.figure.dpi
+        half = 6.0 * (1 + words.count("\n"))
+        middle = max(at, top + half)
+        top = middle + half
+        name_beside(
+            ax,
+            (1.0, y),
+            words,
+            line.get_color(),
+            xycoords=("axes fraction", "data"),
+            xytext=(8, middle - at),
+            fontsize=8,
+        )
 
 
 def whole_numbers(*axes: Any) -> None:

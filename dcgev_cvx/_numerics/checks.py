@@ -376,3 +376,20 @@ def as_generator(seed: Any, what: str = "random_state") -> np.random.Generator:
 def says_stop(answer: object) -> bool:
     """Did a callback return True, Python's or NumPy's? Any other answer continues."""
     return isinstance(answer, (bool, np.bool_)) and bool(answer)
+
+
+def method_value(owner: Any, method: str, *points: Vector) -> float:
+    """f(x), g(x, y) or another value of an object that somebody else wrote, checked to be a number."""
+    value = getattr(owner, method)(*points)
+    if not isinstance(value, (int, float, np.number)) or value != value:
+        call = f"{type(owner).__name__}.{method}({', '.join('xy'[: len(points)])})"
+        raise InvalidParameter(f"{call} must return a number; got {shown(value)}.")
+    return float(value)
+
+
+def method_flag(owner: Any, method: str, x: Vector) -> bool:
+    """The answer of an object that somebody else wrote, checked to be True or False."""
+    answer = getattr(owner, method)(x)
+    if not isinstance(answer, (bool, np.bool_)):
+        raise InvalidParameter(f"{type(owner).__name__}.{method}(x) must return True or False; got {shown(answer)}.")
+    return bool(answer)

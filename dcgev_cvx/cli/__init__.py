@@ -10,6 +10,7 @@ reader of a pipe is gone, 143 ended by SIGTERM.
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,7 +24,7 @@ from .._numerics.text_tables import printable
 from ..errors import DCGEVError, InvalidParameter, nearest
 from .console import summary
 
-COMMANDS = ("compare", "study", "solve", "path", "library", "verify", "vectors", "lab", "exercise")
+COMMANDS = ("compare", "study", "solve", "path", "library", "verify", "scoreboard", "vectors", "lab", "exercise")
 """The commands in the order of the help text; COMMAND is in the module COMMAND_command."""
 
 
@@ -86,7 +87,11 @@ def parsed(words: list[str]) -> argparse.Namespace:
         raise InvalidParameter(f"dcgev has no option {words[0]!r}: {hint}")
     args, unknown = parser(words[0]).parse_known_args(words)
     if unknown:
-        raise InvalidParameter(f"{unknown[0]!r} is no option of this command: see `dcgev {words[0]} --help`.")
+        given = unknown[0].partition("=")[0]
+        known = re.findall(r"(?<=\s)--?[a-zA-Z][\w-]*", args.options())
+        hint = nearest(given, known) if given.startswith("-") else ""
+        hint = hint if hint.startswith("did") else f"see `dcgev {words[0]} --help`."
+        raise InvalidParameter(f"{given!r} is no argument of `dcgev {words[0]}`: {hint}")
     return args
 
 
@@ -95,6 +100,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the message and where to read on, and exit with code 2."""
+        for name, words in (("float", "a number, such as 4.84"), ("int", "a whole number, such as 100")):
+            message = re.sub(f"invalid {name} value: (.*)", rf"\1 must be {words}", message)
         complain(f"{message.rstrip('.')}. See `{self.prog} --help`.", 2)
         raise SystemExit(2)
 
@@ -102,7 +109,7 @@ class Parser(argparse.ArgumentParser):
 def parser(command: str) -> argparse.ArgumentParser:
     """The parser of `dcgev` and of one command; of the others, the module's first line is shown."""
     modules = {name: Path(__file__).with_name(f"{name}_command.py") for name in COMMANDS}
-    lines = [f"  {name:10} {summary(file).rstrip('.').partition(': ')[2]}\n" for name, file in modules.items()]
+    lines = [f"  {name:11}{summary(file).rstrip('.').partition(': ')[2]}\n" for name, file in modules.items()]
     top = Parser(
         prog="dcgev",
         usage="dcgev COMMAND [options]",

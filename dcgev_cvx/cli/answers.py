@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from .._numerics.checks import Vector
 from .._numerics.text_tables import table
@@ -78,7 +79,24 @@ def loadings_table(pencil: Pencil, vectors: Mapping[str, Vector]) -> object:
     if len(order) > len(shown):
         rows.append((f"and {len(order) - len(shown)} more; --json lists all", *("" for _ in columns[1:])))
     words = {0, *([1] if views else []), *([len(columns) - 1] if len(vectors) == 1 else [])}
-    return table(columns, rows, words=words)
+    return table(columns, rows, words=words, styles={len(columns) - 1: "yellow"} if len(vectors) == 1 else None)
+
+
+def class_scores(x: Vector, classes: Mapping[str, Vector]) -> dict[str, float]:
+    """The mean score xᵀz of each class about the centre of the class means, the largest first."""
+    centre = sum(classes.values()) / len(classes)
+    scores = {name: float(x @ (mean - centre)) for name, mean in classes.items()}
+    return dict(sorted(scores.items(), key=lambda item: -item[1]))
+
+
+def separation(x: Vector, classes: Mapping[str, Vector], title: str = "") -> str:
+    """The classes on either side of the widest gap between the mean scores on a discriminant, and these scores."""
+    scores = class_scores(x, classes)
+    named = [f"{name} ({score:+.3g})" for name, score in scores.items()]
+    gaps = [high - low for high, low in pairwise(scores.values())]
+    cut = gaps.index(max(gaps)) + 1
+    subject = f"{title} separates" if title else "Their scores separate"
+    return f"{subject} {listed_names(named[:cut])} from {listed_names(named[cut:])}."
 
 
 def view_names(pencil: Pencil) -> list[str]:

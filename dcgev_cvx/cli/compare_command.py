@@ -18,18 +18,15 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 import textwrap
-from collections.abc import Iterable
 from contextlib import redirect_stdout
 from functools import partial
-from itertools import chain
+from io import StringIO
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from .._numerics.output_files import write_file
 from .._numerics.text_tables import facts, table
-from ..errors import InvalidParameter
 from . import console
 
 if TYPE_CHECKING:
@@ -57,27 +54,28 @@ def run(args: argparse.Namespace) -> int:
     """Compare, show and write; the exit code is 0 whatever the gaps are."""
     from .._numerics.checks import as_number
     from ..comparison.interval_plot import figure_of
-    from .problem import described, read_problem
+    from .problem import read_problem
 
-    plot, page = console.as_picture(args.plot), console.as_page(args.html)
+    plot, page = console.result_file("--plot", args.plot), console.result_file("--html", args.html)
     if args.time_limit is not None:
         as_number(args.time_limit, "--time-limit", strict=True)
-    pencil = read_problem(args, default="pitprops")
+    problem = read_problem(args, default="pitprops")
+    pencil = problem.pencil
     ks = budgets(args.k, pencil)
     found: list[Comparison] = []
     stopped = compared(pencil, ks, args, found)
     if args.json:
-        name, comparisons = str(args.data or args.A or args.X), [comparison.to_dict() for comparison in found]
-        console.print_json("compare", {"problem": name, "comparisons": comparisons}, ended=stopped is None)
+        comparisons = [comparison.to_dict() for comparison in found]
+        console.print_json("compare", {"problem": problem.name, "comparisons": comparisons}, ended=stopped is None)
     else:
-        print_comparisons(found, described(args, pencil), several=len(ks) > 1, details=args.details)
+        print_comparisons(found, problem.heading, several=len(ks) > 1, details=args.details)
     if plot is not None:
         console.draw(figure_of(found), plot)
     if page is not None:
         from .html_report import html_page
 
         sentences = [several_sentence(found)] if len(ks) > 1 else [verdict_of(found[0])]
-        write_file(page, html_page(sentences, described(args, pencil), found))
+        write_file(page, html_page(sentences, problem.heading, found))
         console.note(f"{page} is written.")
     if stopped is not None:
         raise KeyboardInterrupt(stopped)
@@ -97,26 +95,9 @@ def budgets(text: str, pencil: Pencil) -> list[Counts]:
     from ..budgets import Budget
     from ..comparison.rows import counts_of
 
-    return [counts_of(Budget.of(pencil, k)) for k in written_ks(text)]  # one by one: a range may be long
-
-
-def written_ks(text: str) -> Iterable[Counts]:
-    """6 → 6, 2:4 → 2, 3, 4, and per view 5+5 → (5, 5); with commas several of them."""
-    parts: list[Iterable[Counts]] = []
-    for part in text.split(","):
-        try:
-            if ":" in part:
-                low, high = map(int, part.split(":"))
-                parts.append(range(low, high + 1))
-            else:
-                parts.append([tuple(map(int, part.split("+"))) if "+" in part else int(part)])
-        except ValueError:
-            raise InvalidParameter(
-                f"-k {text!r} is not a cardinality: write 6, a range 2:10, 2,4,6, or per view 5+5."
-            ) from None
-        if not parts[-1]:
-            raise InvalidParameter(f"-k {text} is an empty range: the first number must not exceed the second.")
-    return chain(*parts)
+    return [
+        counts_of(Budget.of(pencil, k)) for k in console.cardinalities(text, "-k")
+    ]  # one by one: a range may be long
 
 
 def compared(pencil: Pencil, ks: list[Counts], args: argparse.Namespace, found: list[Comparison]) -> str | None:
@@ -131,10 +112,12 @@ def compared(pencil: Pencil, ks: list[Counts], args: argparse.Namespace, found: 
         settings: Any = {"time_limit": max(0.05, share) if math.isfinite(share) else None, "force": args.force}
         settings["progress"] = partial(tell_method, k)
         try:
-            with redirect_stdout(sys.stderr):  # SCS prints when it is interrupted, and stdout is for the result
+            with redirect_stdout(StringIO()):  # SCS prints when it is interrupted
                 found.append(compare(pencil, k, methods, **settings))
         except ComparisonInterrupted as stop:
             found.append(stop.comparison)
+            if len(ks) == 1:
+                return "after the rows that are shown"
             return f"at k = {counts_text(k)}, after {position} of {len(ks)} cardinalities; the finished rows are shown"
         except KeyboardInterrupt:
             if not found:

@@ -1,4 +1,4 @@
-"""`dcgev exercise`: copy the starter of an exercise, show the progress, or export all of them as a notebook.
+"""`dcgev exercise`: starters of the exercises, your progress, all of them as a notebook.
 
 Fill in the copy and run it: it prints whether the answer is right and why. Without a name, list the exercises. A file
 that exists is not overwritten. `progress` runs the files of the current folder and counts those that are right.

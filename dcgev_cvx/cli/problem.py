@@ -8,6 +8,7 @@ fda         --X samples --y labels [--ridge r]      A = between-class, B = withi
 
 import argparse
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from .. import datasets
 from .._numerics.checks import Vector, as_path, check_order, column_names
-from .._numerics.data_tables import in_row_order
+from .._numerics.data_tables import class_means, in_row_order, read_labels, read_table
 from ..builders import cca_pencil, fda_pencil, pca_pencil
 from ..errors import InvalidParameter, nearest
 from ..pencils import Gram, Pencil
@@ -38,18 +39,36 @@ USES: dict[str | None, str] = {None: "A B", "pca": "X scale no_center", "cca": "
 """Task → the options that belong to it."""
 
 
-def read_problem(args: argparse.Namespace, default: str | None = None) -> Pencil:
-    """The pencil that the options describe; how its files were understood is told."""
+@dataclass(frozen=True)
+class Problem:
+    """A pencil under the name that was typed, and with --task fda the mean of each class."""
+
+    name: str
+    pencil: Pencil
+    classes: Mapping[str, Vector] = field(default_factory=dict[str, Vector])
+
+    @property
+    def heading(self) -> str:
+        """One line that says which problem it is."""
+        metric = "B = I" if self.pencil.B is None else "B dense"
+        return f"{self.name}: n = {self.pencil.n}, {metric}, λmax(A,B) = {self.pencil.lambda_max:.6g}"
+
+
+def read_problem(args: argparse.Namespace, default: str | None = None) -> Problem:
+    """The problem that the options describe; a note on stderr says how its files were understood."""
     refuse_other_tasks(args)
     if args.data is args.A is args.X is None:
         args.data = default
     options = CsvOptions(args.header, args.index_column, tuple(args.drop), args.decimal)
     try:
-        pencil = read_pencil(args.data, args.A, args.B, options) if args.task is None else read_samples(args, options)
+        if args.task is None:
+            problem = Problem(str(args.data or args.A), read_pencil(args.data, args.A, args.B, options))
+        else:
+            problem = read_samples(args, options)
         for name in options.drop:
             if name not in options.dropped:
                 raise InvalidParameter(f"--drop {name}: no .csv file that was read has such a column.")
-        return pencil
+        return problem
     finally:
         for line in options.notes:
             console.note(line)
@@ -67,12 +86,6 @@ def refuse_other_tasks(args: argparse.Namespace) -> None:
         if args.data is not None and getattr(args, other) is not None:
             given = f"DATA ({args.data}) and --{other} ({getattr(args, other)})"
             raise InvalidParameter(f"{given} were both given: give one of them.")
-
-
-def described(args: argparse.Namespace, pencil: Pencil) -> str:
-    """One line that says which problem it is."""
-    metric = "B = I" if pencil.B is None else "B dense"
-    return f"{args.data or args.X or args.A}: n = {pencil.n}, {metric}, λmax(A,B) = {pencil.lambda_max:.6g}"
 
 
 def mean_difference(pencil: Pencil) -> Vector | None:
@@ -131,32 +144,40 @@ def square(A: Any, name: str, B: Any = None, names: Any = None) -> Pencil:
 # Samples
 
 
-def read_samples(args: argparse.Namespace, options: CsvOptions) -> Pencil:
+def read_samples(args: argparse.Namespace, options: CsvOptions) -> Problem:
     """--task pca, cca or fda; the labels of fda are a file, or else a column of the samples."""
     source = args.X if args.X is not None else args.data
     if source is None:
         raise InvalidParameter(f"--task {args.task} needs the samples: give DATA or --X FILE.")
     if args.task == "cca" and args.Y is None:
         raise InvalidParameter("--task cca needs the second view: --Y FILE.")
-    if args.task == "fda" and args.y is None:
-        raise InvalidParameter("--task fda needs the classes: --y COLUMN of the samples, or --y FILE.")
-    if args.task == "fda" and not (Path(args.y).suffix and Path(args.y).exists()):
-        X, labels = read_labelled(source, args.y, options)
-        return fda_pencil(same_scale(X, args, options), labels, ridge=args.ridge)
+    if args.task == "fda":
+        X, labels = labelled_samples(source, args.y, options)
+        X = same_scale(X, args, options)
+        pencil = fda_pencil(X, labels, ridge=args.ridge)
+        table = read_table(X)
+        read = read_labels(labels, table.m)
+        return Problem(source, pencil, dict(zip(map(str, read.classes), class_means(table, read), strict=True)))
     X = read_matrix(source, options)
-    if args.task == "pca":
-        same_scale(X, args, options)
-        return pca_pencil(X, center=not args.no_center, scale=args.scale)
     if args.task == "cca":
-        return cca_pencil(X, matched(X, read_matrix(args.Y, options), args.Y, options), ridge=args.ridge)
-    labels = read_label_file(args.y, X.shape[0], options)
-    labels = matched(X, labels, args.y, options)
-    return fda_pencil(same_scale(X, args, options), labels, ridge=args.ridge)
+        second = matched(X, read_matrix(args.Y, options), args.Y, options)
+        return Problem(source, cca_pencil(X, second, ridge=args.ridge))
+    return Problem(source, pca_pencil(same_scale(X, args, options), center=not args.no_center, scale=args.scale))
+
+
+def labelled_samples(source: str, labels: str | None, options: CsvOptions) -> tuple[Any, Any]:
+    """The samples and their labels, which are a file or else a column of the samples."""
+    if labels is None:
+        raise InvalidParameter("--task fda needs the classes: --y COLUMN of the samples, or --y FILE.")
+    if not (Path(labels).suffix and Path(labels).exists()):
+        return read_labelled(source, labels, options)
+    X = read_matrix(source, options)
+    return X, matched(X, read_label_file(labels, X.shape[0], options), labels, options)
 
 
 def same_scale(X: Any, args: argparse.Namespace, options: CsvOptions) -> Any:
     """With --scale the columns divided by their standard deviations; without, a note where these differ widely."""
-    if hasattr(X, "tocsr"):
+    if hasattr(X, "tocsr") or not np.all(np.isfinite(X)):  # an entry that is not finite is reported later
         return X
     spread = np.std(np.asarray(X), axis=0)
     if args.scale and args.task == "fda":

@@ -21,7 +21,7 @@ Usage:
 import argparse
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,16 +42,20 @@ from ..search.fisher import fisher_solve
 from ..search.solve import solve
 from ..solutions import Solution, solution_of
 from . import console
-from .answers import found_sentence, listed_names, loadings_table, view_names
-from .problem import described, mean_difference, read_problem
+from .answers import class_scores, found_sentence, listed_names, loadings_table, separation, view_names
+from .problem import Problem, mean_difference, read_problem
 
 DEFLATIONS = ("orthogonalized-hotelling", "hotelling", "projection", "schur")
-SETTINGS = ("eps", "tau", "shift", "engine", "solver")
+RUN = ("eps", "tau", "shift", "engine", "solver", "x0")
 """The options that are settings of `sparse_gev`, which has their defaults."""
-SEARCH_SETTINGS = ("deflation", "effort", "random_state")
+SEARCH = ("deflation", "effort", "random_state")
 """The options that are settings of `solve` and `components`, which have their defaults."""
-PROOF_SETTINGS = ("time_limit", "proof")
-"""The options that are settings of --exact."""
+OWN: Mapping[str, tuple[str, ...]] = {
+    "--rho": (*RUN, "max_iter", "trace"),
+    "-k and --components": SEARCH,
+    "-k with --exact": ("time_limit", "proof"),
+}
+"""What is asked for, and the options that have a meaning for it alone."""
 
 
 def add(subparsers: Any) -> None:
@@ -59,79 +63,96 @@ def add(subparsers: Any) -> None:
     parser = console.add_command(subparsers, "solve", run, __doc__)
     console.add_problem(parser)
     goal = parser.add_argument_group("goal").add_mutually_exclusive_group(required=True)
-    goal.add_argument("--rho", type=console.number, help="penalty ρ̃ on the number of nonzeros")
+    goal.add_argument("--rho", type=float, help="penalty ρ̃ on the number of nonzeros")
     goal.add_argument("-k", type=console.cardinality, help="number of nonzeros, or per view 5+5")
     goal.add_argument("--components", metavar="K,K,…", help="several components: 6,2,2, or per view 5+5,3+3")
     method = parser.add_argument_group("settings of Algorithm 1 (with --rho)")
-    method.add_argument("--eps", type=console.number, help="ε of the approximation ‖x‖_ε (default: machine precision)")
-    method.add_argument("--tau", type=console.number, help="τ of the d.c. split (default: the smallest valid one)")
+    method.add_argument("--eps", type=float, help="ε of the approximation ‖x‖_ε (default: machine precision)")
+    method.add_argument("--tau", type=float, help="τ of the d.c. split (default: the smallest valid one)")
     method.add_argument("--shift", help="split with τ·xᵀx (identity, default) or τ·xᵀBx (metric)")
     method.add_argument("--engine", help="what takes the MM steps: cvxpy (default) or native")
-    method.add_argument("--solver", help="CVXPY solver, see `dcgev solvers` (default: CLARABEL)")
+    method.add_argument("--solver", help="CVXPY solver (default: CLARABEL; an unknown one lists them)")
     method.add_argument("--x0", type=console.numbers, help="start, with commas (default: the leading eigenvector)")
-    method.add_argument("--max-iter", type=console.whole, metavar="L", help="most MM steps (default: 1000)")
+    method.add_argument("--max-iter", type=int, metavar="L", help="most MM steps (default: 1000)")
     search = parser.add_argument_group("settings of the search (with -k or --components)")
     rules = f"between components: {DEFLATIONS[0]} (default), {', '.join(DEFLATIONS[1:])}"
     search.add_argument("--deflation", choices=DEFLATIONS, metavar="RULE", help=rules)
     search.add_argument("--effort", choices=("quick", "normal", "high"), help="time to spend (default: normal)")
-    search.add_argument(
-        "--random-state", type=console.whole, metavar="SEED", help="seed of the random starts (default: 0)"
-    )
+    search.add_argument("--random-state", type=int, metavar="SEED", help="seed of the random starts (default: 0)")
     proof = parser.add_argument_group("settings of the proof (with -k)")
     proof.add_argument("--exact", action="store_true", help="prove the optimum by branch and bound")
-    proof.add_argument("--time-limit", type=console.number, metavar="S", help="seconds for the proof (default: none)")
+    proof.add_argument("--time-limit", type=float, metavar="S", help="seconds for the proof (default: none)")
     proof.add_argument("--proof", metavar="FILE", help="write the proof to a file")
     output = parser.add_argument_group("output")
     output.add_argument("--trace", action="store_true", help="print one line per MM step (with --rho)")
-    console.add_out(output)
+    output.add_argument("--out", metavar="FILE", help="also write the loadings to .csv, or everything to .json")
     console.add_plot(output)
     console.add_json(output)
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What was found: the document of --json, the vectors, a function that prints both, and the exit code."""
+
+    data: Mapping[str, Any]
+    vectors: Mapping[str, Vector]
+    show: Callable[[], None]
+    code: int = 0
+    note: str = ""
+
+
 def run(args: argparse.Namespace) -> int:
-    """Solve, show, and return 1 if the run did not converge."""
-    if args.rho is None:
-        own = (*SETTINGS, "x0", "max_iter", "trace")
-        console.refuse_given(args, own, "belongs to --rho: the search for k sets it itself")
-        if not args.exact:
-            console.refuse_given(args, PROOF_SETTINGS, "belongs to --exact: the search for k proves nothing")
-            return run_search(args)
-        console.refuse_given(args, ("components", *SEARCH_SETTINGS), "has no meaning with --exact, which needs -k")
-        return run_exact(args)
-    console.refuse_given(args, SEARCH_SETTINGS, "belongs to -k and --components: --rho is one run")
-    console.refuse_given(args, ("exact", *PROOF_SETTINGS), "belongs to -k: --rho is one run")
-    return run_algorithm_1(args)
+    """Solve, show, write, and return 1 if the run did not converge or the proof was not completed."""
+    if args.exact and args.k is None:
+        raise InvalidParameter("--exact proves the optimum for one k: give -k.")
+    goal = "--rho" if args.rho is not None else "-k with --exact" if args.exact else "-k and --components"
+    for other in OWN.keys() - {goal}:
+        console.refuse_given(args, OWN[other], f"belongs to {other}")
+    out, plot = console.result_file("--out", args.out), console.result_file("--plot", args.plot)
+    proof = None if args.proof is None else output_file("--proof", args.proof)
+    problem = read_problem(args)
+    if args.rho is not None:
+        answer = run_algorithm_1(problem, args)
+    else:
+        answer = run_exact(problem, args, proof) if args.exact else run_search(problem, args)
+    if args.json:
+        console.print_json("solve", answer.data)
+    else:
+        answer.show()
+    if out is not None:
+        write_answer(out, problem.pencil, answer)
+    if plot is not None:
+        draw_loadings(plot, problem.pencil, answer.vectors)
+    if answer.note:
+        console.note(answer.note)
+    return answer.code
 
 
 # --rho
 
 
-def run_algorithm_1(args: argparse.Namespace) -> int:
+def run_algorithm_1(problem: Problem, args: argparse.Namespace) -> Answer:
     """One run of Algorithm 1 with its certificate."""
     if args.engine == "native" and args.solver is not None:
         raise InvalidParameter(f"--solver {args.solver} has no meaning with --engine native, which needs none.")
-    out, plot, pencil = console.as_result_file(args.out), console.as_picture(args.plot), read_problem(args)
-    settings, stop = console.given(args, (*SETTINGS, "x0")), Stop(**console.given(args, ["max_iter"]))
-    callback = trace(pencil) if args.trace and not args.json else None
-    result = sparse_gev(pencil, rho=args.rho, stop=stop, callback=callback, **settings)
-    data = record(result, history=args.trace)
-    if args.json:
-        console.print_json("solve", data)
-    else:
-        print_result(result, args.data or args.X or args.A)
-    write_answer(out, pencil, {"x": result.x, "renormalized": renormalized(result)}, data)
-    if plot is not None and result.support:
-        draw_loadings(plot, pencil, {"": renormalized(result)})
-    if not result.converged:
-        remedy = REMEDIES.get(result.status.name)
-        console.note(f"{result.status.value}{f'; {remedy}' if remedy else ''}.")
-    return 0 if result.converged else 1
+    settings, stop = console.given(args, RUN), Stop(**console.given(args, ["max_iter"]))
+    callback = trace(problem.pencil) if args.trace and not args.json else None
+    result = sparse_gev(problem.pencil, rho=args.rho, stop=stop, callback=callback, **settings)
+    better = renormalize(problem.pencil, result.x) if result.support else result.x  # x = 0 has no others
+    remedy = REMEDIES.get(result.status.name)
+    return Answer(
+        record(result, better, history=args.trace),
+        {"x": result.x, "renormalized": better},
+        lambda: print_result(problem, result, better),
+        int(not result.converged),
+        "" if result.converged else f"{result.status.value}{f'; {remedy}' if remedy else ''}.",
+    )
 
 
 REMEDIES = {
     "OUT_OF_ITERATIONS": "raise --max-iter",
     "COLLAPSED": "lower --rho",
-    "SOLVER_FAILED": "try another --solver (see `dcgev solvers`)",
+    "SOLVER_FAILED": "try another --solver",
     "STALLED": "try another --x0",
 }
 """Status of a run → what to change."""
@@ -155,17 +176,14 @@ def trace(pencil: Pencil) -> Callable[[Iterate], None]:
     return tell
 
 
-def print_result(result: MMResult, name: str) -> None:
-    """The program, the largest loadings, and what the data prove about them."""
+def print_result(problem: Problem, result: MMResult, better: Vector) -> None:
+    """How the run ended, the loadings, and what the data prove about them."""
     program: Any = result.program
-    pencil, better = program.pencil, renormalized(result)
-    metric = "B = I" if pencil.B is None else "B dense"
-    shift = f"τ = {program.tau:.6g} ({program.shift} shift)"
     console.headline(run_sentence(result))
     if result.support:
-        console.show("", loadings_table(pencil, {"x": result.x, "renormalized": better}))
-    heading = f"{name}: n = {pencil.n}, {metric}, ρ̃ = {program.rho:g}, ε = {program.eps:.3g}, {shift}"
-    console.show("", heading, facts(verdict(result, better)))
+        console.show("", loadings_table(problem.pencil, {"x": result.x, "renormalized": better}))
+    settings = f"ρ̃ = {program.rho:g}, ε = {program.eps:.3g}, τ = {program.tau:.6g} ({program.shift} shift)"
+    console.show("", problem.heading, facts([("settings", settings), *verdict(result, better)]))
 
 
 def run_sentence(result: MMResult) -> str:
@@ -182,11 +200,6 @@ def run_sentence(result: MMResult) -> str:
         f"Algorithm 1 ends after {count(result.n_iter, 'step')} at a stationary point with {where}. Another start may "
         "end elsewhere: stationary is not optimal."
     )
-
-
-def renormalized(result: MMResult) -> Vector:
-    """The best loadings on the support of the result; x = 0 has no others."""
-    return renormalize(result.program.pencil, result.x) if result.support else result.x
 
 
 def verdict(result: MMResult, better: Vector) -> list[tuple[str, str]]:
@@ -208,10 +221,10 @@ def verdict(result: MMResult, better: Vector) -> list[tuple[str, str]]:
     ]
 
 
-def record(result: MMResult, *, history: bool) -> dict[str, Any]:
+def record(result: MMResult, better: Vector, *, history: bool) -> dict[str, Any]:
     """The result as plain data: x with all its zeros, and the nonzeros by name, as found and renormalized."""
     program: Any = result.program
-    pencil, better, x = program.pencil, renormalized(result), result.x
+    pencil, x = program.pencil, result.x
     nonzeros = [{"index": i, "name": pencil.name(i), "x": x[i], "renormalized": better[i]} for i in result.support]
     made: dict[str, Any] = {
         "problem": {name: getattr(program, name) for name in ("rho", "rho_eps", "eps", "tau", "shift")}
@@ -232,28 +245,38 @@ def record(result: MMResult, *, history: bool) -> dict[str, Any]:
 # -k and --components
 
 
-def run_search(args: argparse.Namespace) -> int:
-    """Find the components and show them."""
-    out, plot, pencil = console.as_result_file(args.out), console.as_picture(args.plot), read_problem(args)
-    ks = [args.k] if args.k is not None else cardinalities(args.components)
-    show_found(args, (out, plot), ks, search(pencil, ks, args), {})
-    return 0
+def run_search(problem: Problem, args: argparse.Namespace) -> Answer:
+    """The best components that the search finds."""
+    ks = [args.k] if args.k is not None else list(console.cardinalities(args.components, "--components"))
+    return answer_of(problem, args, ks, search(problem.pencil, ks, args))
 
 
-def run_exact(args: argparse.Namespace) -> int:
-    """Prove the optimum, write the proof, and return 1 if a limit ended it before."""
-    file = None if args.proof is None else output_file("--proof", args.proof)
-    files, pencil = (console.as_result_file(args.out), console.as_picture(args.plot)), read_problem(args)
+def run_exact(problem: Problem, args: argparse.Namespace, file: Path | None) -> Answer:
+    """Prove the optimum and write the proof; the exit code is 1 if a limit ended it before."""
+    pencil = problem.pencil
     exact = best_subset(pencil, args.k, time_limit=args.time_limit)
     solution = solution_of(pencil, exact.x, method_of(exact), exact.seconds)
     found = Components(pencil, (solution,), solution.x[:, None], (solution.value,), DEFLATIONS[0])
     proof = {"status": exact.status.name, "sentence": exact.status.value, "upper_bound": exact.upper_bound}
     counts = {"nodes": exact.nodes, "supports": exact.supports, "screened": exact.screened}
-    show_found(args, files, [args.k], found, {"exact": proof | counts})
     if file is not None:
         exact.proof.save(file, matrices=True)
         console.note(f"{file} is written.")
-    return 0 if exact.optimal else 1
+    return answer_of(problem, args, [args.k], found, code=int(not exact.optimal), exact=proof | counts)
+
+
+def answer_of(
+    problem: Problem, args: argparse.Namespace, ks: list[Any], found: Components, *, code: int = 0, **more: Any
+) -> Answer:
+    """The components with their names x, or x1, x2, …"""
+    pencil, single = problem.pencil, len(found.solutions) == 1
+    titles = ["x"] if single else [f"x{j + 1}" for j in range(len(found.solutions))]
+    vectors = dict(zip(titles, found.V.T, strict=True))
+    described = {"n": pencil.n, "task": args.task, "lambda_max": pencil.lambda_max, "blocks": pencil.blocks}
+    if problem.classes:
+        more["class_scores"] = {title: class_scores(x, problem.classes) for title, x in vectors.items()}
+    data = {"problem": described, **found.to_dict(), **more}
+    return Answer(data, vectors, lambda: print_components(problem, found, ks, vectors), code)
 
 
 def method_of(exact: ExactSolution) -> str:
@@ -264,75 +287,33 @@ def method_of(exact: ExactSolution) -> str:
     return f"{exact.status.value} ({count(exact.nodes, 'node')}; {bound})"
 
 
-def show_found(
-    args: argparse.Namespace,
-    files: tuple[Path | None, Path | None],
-    ks: list[Any],
-    found: Components,
-    more: Mapping[str, Any],
-) -> None:
-    """Print the components; write them to the first file and draw them to the second, where they are given."""
-    (out, plot), pencil = files, found.pencil
-    problem = {"n": pencil.n, "task": args.task, "lambda_max": pencil.lambda_max, "blocks": pencil.blocks}
-    data = {"problem": problem, **found.to_dict(), **more}
-    if args.json:
-        console.print_json("solve", data)
-    else:
-        print_components(found, ks, described(args, pencil))
-    vectors = dict(zip(titles_of(found), found.V.T, strict=True))
-    write_answer(out, pencil, vectors, data)
-    if plot is not None:
-        draw_loadings(plot, pencil, vectors if len(vectors) > 1 else {"": found.V[:, 0]})
-
-
-def titles_of(found: Components) -> list[str]:
-    """The names of the columns of loadings."""
-    return ["x"] if len(found.solutions) == 1 else [f"x{j + 1}" for j in range(len(found.solutions))]
-
-
-def write_answer(file: Path | None, pencil: Pencil, vectors: Mapping[str, Vector], data: Mapping[str, Any]) -> None:
+def write_answer(file: Path, pencil: Pencil, answer: Answer) -> None:
     """The loadings of all variables as .csv, or the document of --json."""
-    if file is None:
-        return
     if file.suffix.lower() == ".json":
-        write_file(file, console.document("solve", data) + "\n")
+        write_file(file, console.document("solve", answer.data) + "\n")
     else:
         views = view_names(pencil)
         rows = (
-            (pencil.name(i), *([views[i]] if views else []), *(repr(float(x[i])) for x in vectors.values()))
+            (pencil.name(i), *([views[i]] if views else []), *(repr(float(x[i])) for x in answer.vectors.values()))
             for i in range(pencil.n)
         )
-        console.write_csv(file, ("variable", *(["view"] if views else []), *vectors), rows)
+        console.write_csv(file, ("variable", *(["view"] if views else []), *answer.vectors), rows)
     console.note(f"{file} is written.")
 
 
 def draw_loadings(file: Path, pencil: Pencil, vectors: Mapping[str, Vector]) -> None:
-    """The picture of the loadings."""
+    """The picture of the loadings; of a run with --rho the renormalized ones."""
     from ..plotting import plot_loadings
 
+    several = len(vectors) > 1 and "renormalized" not in vectors
     figure = new_figure((6.0, 4.8), layout="constrained")
-    plot_loadings(pencil, vectors, figure.add_subplot())
+    plot_loadings(pencil, vectors if several else list(vectors.values())[-1], figure.add_subplot())
     console.draw(figure, file)
-
-
-def cardinalities(text: str) -> list[int | tuple[int, ...]]:
-    """`6,2,2` or, one number per view, `5+5,3+3`.
-
-    Examples
-    --------
-    >>> from dcgev_cvx.cli.solve_command import cardinalities
-    >>> cardinalities("6,2,2"), cardinalities("5+5,3+3")
-    ([6, 2, 2], [(5, 5), (3, 3)])
-    """
-    try:
-        return [console.cardinality(entry) for entry in text.split(",")]
-    except argparse.ArgumentTypeError:
-        raise InvalidParameter(f"--components {text!r} must read like 6,2,2 or, per view, 5+5,3+3.") from None
 
 
 def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace) -> Components:
     """The components; a single k is also looked for on the ρ̃ path."""
-    given = console.given(args, SEARCH_SETTINGS)
+    given = console.given(args, SEARCH)
     if len(ks) > 1 or not isinstance(ks[0], int):
         return components(pencil, ks, callback=lambda found: console.tell(str(found)), **given)
     deflation = given.pop("deflation", DEFLATIONS[0])
@@ -341,15 +322,15 @@ def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace) -> Component
     return Components(pencil, (solution,), solution.x[:, None], (solution.value,), deflation)
 
 
-def print_components(found: Components, ks: list[Any], heading: str) -> None:
+def print_components(problem: Problem, found: Components, ks: list[Any], vectors: Mapping[str, Vector]) -> None:
     """What was found in a sentence, the loadings, then the figures; several components stand side by side."""
-    titles = titles_of(found)
-    k = str(Budget.of(found.pencil, ks[0]))
-    lines = [found_sentence(found.pencil, found.solutions[0], k)] if len(titles) == 1 else components_sentence(found)
-    vectors = loadings_table(found.pencil, dict(zip(titles, found.V.T, strict=True)))
-    console.headline(lines[0])
-    console.show(*map(console.wrapped, lines[1:]), "", vectors, "", heading)
-    if len(found.solutions) == 1:
+    several, k = len(vectors) > 1, str(Budget.of(found.pencil, ks[0]))
+    first, *more = components_sentence(found) if several else [found_sentence(found.pencil, found.solutions[0], k)]
+    if problem.classes:
+        more += [separation(x, problem.classes, title if several else "") for title, x in vectors.items()]
+    console.headline(first)
+    console.show(*map(console.wrapped, more), "", loadings_table(found.pencil, vectors), "", problem.heading)
+    if not several:
         console.show(facts(component_verdict(found)))
         return
     rows = [

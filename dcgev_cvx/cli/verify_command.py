@@ -21,19 +21,16 @@ Usage:
 from __future__ import annotations
 
 import argparse
-import importlib
-import importlib.util
 import json
-import operator
 import sys
-from contextlib import redirect_stdout
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from .._numerics.output_files import output_file, write_file
-from .._numerics.text_tables import printable
+from .._numerics.output_files import output_file, output_folder, write_file
+from .._numerics.text_tables import printable, table
 from ..errors import InvalidParameter
-from .console import add_command, add_json, overwrite, tell
+from .console import add_command, add_json, overwrite, print_json, show, tell, tiny
 
 if TYPE_CHECKING:
     from ..verify import Report
@@ -46,7 +43,8 @@ def add(subparsers: Any) -> None:
     parser = add_command(subparsers, "verify", run, __doc__)
     parser.add_argument("target", metavar="MODULE:FUNCTION", nargs="?", help="a Python function, or FILE.py:FUNCTION")
     parser.add_argument("--cmd", metavar="COMMAND", help="a program that speaks JSON lines, instead of a function")
-    parser.add_argument("--level", required=True, choices=LEVEL_NAMES, help="what the solver claims to compute")
+    parser.add_argument("--solver", metavar="NAME", help="a solver of CVXPY by name, or MODULE:OBJECT, on every model")
+    parser.add_argument("--level", choices=LEVEL_NAMES, help="what the function or program claims to compute")
     parser.add_argument("--full", action="store_true", help="all cases, not the quick selection")
     parser.add_argument("--seed", type=int, default=0, help="another draw of the random cases (default: 0)")
     parser.add_argument("--tol", help="standard (default), interior-point, closed, or a number")
@@ -55,17 +53,28 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--include", metavar="CHECK", nargs="+", default=[], help="only these checks, by name")
     parser.add_argument("--exclude", metavar="CHECK", nargs="+", default=[], help="all checks but these")
     parser.add_argument("--known-failures", metavar="FILE", help="lines 'CHECK: reason' of checks that may fail")
-    parser.add_argument("--in-process", action="store_true", help="call the function in this process, for debugging")
+    parser.add_argument("--details", action="store_true", help="show every check, the settings and the versions")
+    group = parser.add_argument_group("with --solver")
+    group.add_argument("--option", metavar="KEY=VALUE", action="append", default=[], help="passed on; repeatable")
+    group.add_argument("--report", metavar="DIR", help="write a script for every finding, and a summary")
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Check the solver, show the report, and return 1 if it failed."""
-    if (args.target is None) == (args.cmd is None):
-        raise InvalidParameter("give either MODULE:FUNCTION or --cmd COMMAND.")
+    if sum(what is not None for what in (args.target, args.cmd, args.solver)) != 1:
+        raise InvalidParameter("give either MODULE:FUNCTION, --cmd COMMAND or --solver NAME.")
+    if args.solver is not None:
+        return run_solver(args)
+    if args.level is None:
+        raise InvalidParameter(f"--level says what the solver claims to compute: one of {', '.join(LEVEL_NAMES)}.")
     tests = None if args.junit is None else output_file("--junit", args.junit)
     report = checked(args)
-    print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) if args.json else report)
+    print(
+        json.dumps(report.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
+        if args.json
+        else report.text(details=args.details)
+    )
     if tests is not None:
         write_file(tests, report.to_junit())
     return 0 if report.ok else 1
@@ -73,13 +82,10 @@ def run(args: argparse.Namespace) -> int:
 
 def checked(args: argparse.Namespace) -> Report:
     """The report on a function, or on a program that is started for it."""
-    from ..verify import ProcessSolver
-    from .solver_process import FunctionProcess
+    from ..verify.protocol import FunctionProcess, ProcessSolver
 
     if not args.json:
         tell(f"running {args.target or args.cmd}")
-    if args.in_process and args.target is not None:
-        return check(args, loaded(args.target))
     start: Any = FunctionProcess if args.target else ProcessSolver
     with start(args.target or args.cmd, args.level, time_limit=args.time_limit) as solver:
         report = check(args, solver)
@@ -126,28 +132,81 @@ def tolerance(text: str | None) -> Any:
         return text
 
 
-def loaded(target: str) -> Any:
-    """The function named by MODULE:FUNCTION or FILE.py:FUNCTION; dots reach into classes and instances."""
-    module, _, name = target.rpartition(":")
-    if not module or not name:
-        raise InvalidParameter(f"{target!r} does not name a function: write MODULE:FUNCTION or FILE.py:FUNCTION.")
-    if "" not in sys.path:
-        sys.path.append("")  # at the end: a file in the current folder does not replace an installed package
-    try:
-        with redirect_stdout(sys.stderr):  # stdout is for the report
-            found = from_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
-    except (Exception, SystemExit) as cause:  # whatever the user's module does on import is the user's to read
-        raise InvalidParameter(f"{module} could not be imported: {type(cause).__name__}: {cause}") from cause
-    try:
-        return operator.attrgetter(name)(found)
-    except AttributeError as cause:
-        raise InvalidParameter(f"{module} has no {name!r}.") from cause
+# A solver of CVXPY
 
 
-def from_file(path: Path) -> Any:
-    """A module loaded from its file."""
-    spec: Any = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
+def run_solver(args: argparse.Namespace) -> int:
+    """Try a solver on every model: its table, the findings, and the scripts; 1 if an answer is wrong or missing."""
+    from ..verify.scoreboard import markdown, run_scoreboard
+    from ..verify.solver_trial import TOLERANCE, known_solver
+
+    name, tol = known_solver(args.solver), TOLERANCE if args.tol is None else tolerance(args.tol)
+    if not isinstance(tol, float) or not 0.0 < tol < 0.1:
+        raise InvalidParameter(f"--tol {args.tol} must be a number below 0.1 here: what the solver claims.")
+    folder = None if args.report is None else output_folder("--report", args.report)
+    with TemporaryDirectory() as spare:
+        found = run_scoreboard(
+            [name],
+            seed=args.seed,
+            tol=tol,
+            options=options(args.option),
+            time_limit=args.time_limit,
+            scripts=folder or Path(spare),
+            progress=None if args.json else solving,
+        )
+    if not sum(cell["asked"] + cell["not licensed"] for cell in found["cells"]):
+        raise InvalidParameter(
+            f"{name} supports none of the models: it takes no quadratic, conic or semidefinite program."
+        )
+    if folder is not None:
+        write_file(folder / "SUMMARY.md", markdown(found))
+        write_file(folder / "scoreboard.json", json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    if args.json:
+        print_json("verify", {key: value for key, value in found.items() if key != "command"})
+    else:
+        show_solver(name, found, folder)
+    return 1 if found["findings"] else 0
+
+
+def show_solver(name: str, found: dict[str, Any], folder: Path | None) -> None:
+    """The verdict, the findings, and the table by model."""
+    asked, right = (sum(cell[key] for cell in found["cells"]) for key in ("asked", "right"))
+    if not asked:
+        said = sum(cell["not licensed"] for cell in found["cells"])
+        show(f"NOT LICENSED: {name} refused {said} problems for want of a licence.")
+        return
+    words = {key: sum(cell[key] for cell in found["cells"]) for key in ("wrong", "duals wrong", "inaccurate", "failed",
+             "crashed", "timed out", "not licensed", "not asked")}  # fmt: skip
+    bad = ", ".join(f"{count} {key}" for key, count in words.items() if count)
+    verdict = "FAILED" if found["findings"] else "PASSED"
+    show(f"{verdict}: {name} {found['versions'][name]}: {right} of {asked} answers right{f'; {bad}' if bad else ''}")
+    for one in found["findings"]:
+        about = f"{one['model']}, {one['problem']}"
+        where = f"; {folder / one['script']}" if folder is not None else ""
+        show(f"{one['outcome']}: {about}: said {one['said']!r}; {one['what'] or 'no answer'} ({one['alone']}){where}")
+    heads = ("model", "problems", "right", "wrong", "inaccurate", "failed", "worst error")
+    rows = [
+        (c["model"], str(c["asked"]), str(c["right"]), str(c["wrong"] + c["duals wrong"]), str(c["inaccurate"]),
+         str(c["failed"] + c["crashed"] + c["timed out"]), tiny(c["worst error"])) for c in found["cells"] if c["asked"]
+    ]  # fmt: skip
+    show("", table(heads, rows))
+
+
+def solving(solver: str, number: int) -> None:
+    """The progress of the trial."""
+    if number % 25 == 0:
+        overwrite(f"{solver}: problem {number}")
+
+
+def options(words: list[str]) -> dict[str, Any]:
+    """KEY=VALUE as an option of the solver: a number, true or false where it is one, otherwise text."""
+    found = dict[str, Any]()
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key.isidentifier():
+            raise InvalidParameter(f"--option {word!r} must be KEY=VALUE, such as eps_abs=1e-9.")
+        try:
+            found[key] = json.loads(value)
+        except ValueError:
+            found[key] = value
+    return found

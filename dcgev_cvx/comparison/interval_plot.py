@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from .._numerics.canvas import BOUND, DC, PROVED, RIVAL, axes_of, name_beside, new_figure, plain
+from .._numerics.canvas import BOUND, DC, PROVED, RIVAL, axes_of, name_beside, name_ends, new_figure, plain
 from .._numerics.checks import expect, listed, shown
 from ..errors import InvalidParameter
 from .rows import Comparison, ComparisonRow, counts_text, counts_total
@@ -114,7 +114,7 @@ def distances(comparisons: Sequence[Comparison], ax: Any) -> Any:
     ax.set_xticks(ks, [counts_text(comparison.k) for comparison in comparisons])
     ax.set(xlabel=r"nonzeros $k$", ylabel="distance to the other side, %")
     plain(ax, f"The optimum is proved at {len(proved)} of {len(ks)} k (diamonds); bounds solid, vectors dashed")
-    label_ends(ax)
+    name_ends(ax)
     return ax
 
 
@@ -131,21 +131,6 @@ def series(comparisons: Sequence[Comparison], side: str) -> list[tuple[str, str,
     for method, places in points.items():
         together.setdefault(tuple(places), []).append(method)
     return [(" · ".join(name for name, _ in methods), methods[0][1], places) for places, methods in together.items()]
-
-
-def label_ends(ax: Any) -> None:
-    """The names of the lines at their right ends, moved apart where they would overlap."""
-    lines = [line for line in ax.get_lines() if not line.get_label().startswith("_")]
-    to_pixels, step = ax.transData.transform, 15.0
-    lines.sort(key=lambda line: (line.get_ydata()[-1], sum(line.get_ydata())))
-    height = -1e9
-    for line in lines:
-        x, y = line.get_xdata()[-1], line.get_ydata()[-1]
-        wanted = to_pixels((x, y))[1] * 72.0 / ax.figure.dpi
-        height = max(wanted, height + step)
-        words = line.get_label() if len(line.get_label()) < 60 else line.get_label()[:57] + " …"
-        offset = (8, height - wanted)
-        name_beside(ax, (x, y), words, line.get_color(), xytext=offset, fontsize=8)
 
 
 def named(label: str, valid: bool) -> str:

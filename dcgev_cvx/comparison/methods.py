@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import le
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -294,12 +293,6 @@ def exact_bound_row(context: Context, row: ComparisonRow) -> ComparisonRow:
     found = context.exact
     row = replace(row, status=found.status.value, ok=found.optimal, seconds=found.seconds)
     return replace(row, value=found.upper_bound, valid=math.isfinite(found.upper_bound))
-
-
-def covers(relaxed: Relaxation, budget: Budget) -> bool:
-    """Does the relaxation's bound hold for the budget?"""
-    most = relaxed.valid_k
-    return most >= budget.total if isinstance(most, int) else all(map(le, budget.counts, most))
 
 
 def with_bound(context: Context, row: ComparisonRow, relaxed: Relaxation, status: str) -> ComparisonRow:

@@ -85,8 +85,11 @@ class Study:
         return study_summary(self, by or ("family", "k"))
 
     def to_frame(self) -> Any:
-        """The rows as a pandas DataFrame."""
-        return require("pandas", "pandas").DataFrame(list(self.rows), columns=self.columns)
+        """The rows as a pandas DataFrame, a budget per view as text such as 5+5."""
+        from .study_tables import column_text
+
+        rows = [row | ({"k": column_text(row["k"])} if isinstance(row["k"], list) else {}) for row in self.rows]
+        return require("pandas", "pandas").DataFrame(rows, columns=self.columns)
 
     def save(self, path: str | Path) -> None:
         """Write the rows to a file that ends in .csv, .json or, with pandas and pyarrow, .parquet."""

@@ -40,8 +40,7 @@ def gap_plot(found: "Study", ax: Any) -> Any:
         ks = [k for k, _ in points]
         bands = zip(*(quantiles for _, quantiles in points), strict=True)
         low, middle, high = (np.maximum(100.0 * np.array(band), LEAST_GAP) for band in bands)
-        line = draw_line(ax, at, method, ks, middle)
-        ax.fill_between(ks, low, high, color=line.get_color(), alpha=0.15, linewidth=0.0)
+        draw_band(ax, draw_line(ax, at, method, ks, middle), ks, low, high)
     ax.set_yscale("log")
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.axhline(LEAST_GAP, color="0.7", linewidth=0.8, linestyle=":")
@@ -67,24 +66,23 @@ def transition_plot(found: "Study", ax: Any) -> Any:
         signals, shares = zip(*points, strict=True)
         line = draw_line(ax, at, method, signals, shares, " is tight" if judged == "tight" else "")
         if judged == "tight":
-            line.set_linestyle("--")
-            ax.fill_between(signals, 0.0, shares, color=line.get_color(), alpha=0.1, linewidth=0.0)
+            draw_band(ax, line, signals, 0.0, shares)
     ax.set(xlabel="signal", ylabel="share of the instances (%)", ylim=(-3.0, 103.0))
     ax.set_title("optima found (solid), and where an SDP proves them (dashed, shaded)", fontsize=9)
     return finished_axes(ax)
 
 
 def time_plot(found: "Study", ax: Any) -> Any:
-    """The median seconds against n on logarithmic axes, with the range from a tenth to nine tenths as a band."""
+    """The median seconds against n on logarithmic axes, with the middle half as a band."""
     for at, (method, rows) in enumerate(by_method_of(found.rows)):
-        points = quantiles_over([row for row in rows if row["value"] is not None], "n", "seconds", (0.1, 0.5, 0.9))
+        points = quantiles_over([row for row in rows if row["value"] is not None], "n", "seconds")
         if not points:
             continue
         sizes = [n for n, _ in points]
         low, middle, high = (np.maximum(np.array(q), 1e-6) for q in zip(*(q for _, q in points), strict=True))
-        line = draw_line(ax, at, method, sizes, middle)
-        ax.fill_between(sizes, low, high, color=line.get_color(), alpha=0.15, linewidth=0.0)
+        draw_band(ax, draw_line(ax, at, method, sizes, middle), sizes, low, high)
     ax.set(xscale="log", yscale="log", xlabel=r"number of variables $n$", ylabel="seconds")
+    ax.set_title("median and middle half of the instances and cardinalities", fontsize=9)
     ax.xaxis.set_major_formatter("{x:g}")
     sizes = sorted({row["n"] for row in found.rows if row.get("n")})
     if len(sizes) <= 8:
@@ -113,11 +111,11 @@ def groups_over(rows: Sequence["StudyRow"], column: str) -> list[tuple[float, li
 
 
 def quantiles_over(
-    rows: Sequence["StudyRow"], column: str, what: str, at: tuple[float, float, float] = (0.25, 0.5, 0.75)
+    rows: Sequence["StudyRow"], column: str, what: str
 ) -> list[tuple[float, tuple[float, float, float]]]:
-    """Three quantiles of an entry for each value of a column."""
+    """The quartiles of an entry for each value of a column."""
     known = groups_over([row for row in rows if row[what] is not None], column)
-    return [(x, tuple(np.quantile([row[what] for row in chosen], at).tolist())) for x, chosen in known]
+    return [(x, tuple(np.quantile([row[what] for row in chosen], (0.25, 0.5, 0.75)).tolist())) for x, chosen in known]
 
 
 def draw_line(ax: Any, at: int, method: str, x: Sequence[float], y: Any, suffix: str = "") -> Any:
@@ -127,8 +125,16 @@ def draw_line(ax: Any, at: int, method: str, x: Sequence[float], y: Any, suffix:
         "color": COLORS[at % len(COLORS)],
         "marker": METHOD_MARKERS[at % len(METHOD_MARKERS)],
         "linestyle": "--" if upper else "-",
+        # hollow, and smaller from line to line: markers at the same point can all be seen
+        "markerfacecolor": "none",
+        "markersize": max(3.0, 9.0 - 0.8 * at),
     }
-    return ax.plot(x, y, label=METHODS[method].title + suffix, linewidth=1.3, markersize=4.5, **look)[0]
+    return ax.plot(x, y, label=METHODS[method].title + suffix, linewidth=1.3, **look)[0]
+
+
+def draw_band(ax: Any, line: Any, x: Sequence[float], low: Any, high: Any) -> None:
+    """The band of a line, pale: several of them may overlap."""
+    ax.fill_between(x, low, high, color=line.get_color(), alpha=0.1, linewidth=0.0)
 
 
 def finished_axes(ax: Any) -> Any:

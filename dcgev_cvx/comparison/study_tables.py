@@ -19,8 +19,9 @@ def study_summary(found: "Study", by: Sequence[str]) -> list[dict[str, Any]]:
     """One row per group and method.
 
     cells     how many cells the group has, and failed those without a number
-    optimal   the share of vectors that are the optimum, among the cells whose optimum is proved
-    tight     the share of bounds within 1e-4 of the optimum, among the cells where that is known
+    optimal   the share of vectors that are the optimum, among the known cells: those whose optimum is proved
+    tight     the share of bounds within 1e-4 of the optimum, among the known cells: those where that can be said
+    known     how many cells are known
     gap       the median relative gap, worst_gap the largest; seconds the median time
     """
     for column in by:
@@ -44,6 +45,7 @@ def group_measures(rows: Sequence["StudyRow"]) -> dict[str, Any]:
         "failed": sum(row["value"] is None for row in rows),
         "optimal": known_share(row["optimal"] for row in rows),
         "tight": known_share(row["tight"] for row in rows),
+        "known": sum(row["optimal"] is not None or row["tight"] is not None for row in rows),
         "gap": median(gaps) if gaps else None,
         "worst_gap": max(gaps, default=None),
         "seconds": median(seconds) if seconds else None,
@@ -65,13 +67,13 @@ def study_text(found: "Study") -> str:
     """The table by family and k, or by k where the instances have no family, in eighty columns."""
     by = [column for column in ("family", "k") if len({column_text(row.get(column)) for row in found.rows}) > 1]
     lines = study_summary(found, by or ["k"])
-    columns = (*(by or ["k"]), "method", "cells", "optimal %", "tight %", "gap %", "worst %", "s")
+    columns = (*(by or ["k"]), "method", "cells", "optimal", "tight", "gap %", "worst %", "s")
     rows = [
         (
             *(line[column] for column in (*(by or ["k"]), "method")),
             str(line["cells"]) if not line["failed"] else f"{line['cells'] - line['failed']} of {line['cells']}",
-            *(percent_text(line[name], 0) for name in ("optimal", "tight")),
-            *(percent_text(line[name], 2) for name in ("gap", "worst_gap")),
+            *(share_text(line[name], line["known"]) for name in ("optimal", "tight")),
+            *("" if line[name] is None else f"{100.0 * line[name]:.2f}" for name in ("gap", "worst_gap")),
             "" if line["seconds"] is None else f"{line['seconds']:.3g}",
         )
         for line in lines
@@ -82,9 +84,9 @@ def study_text(found: "Study") -> str:
     return as_text(table(columns, rows, words=words), *told[:5])
 
 
-def percent_text(part: float | None, digits: int) -> str:
-    """A share in per cent, or nothing."""
-    return "" if part is None else f"{100.0 * part:.{digits}f}"
+def share_text(share: float | None, known: int) -> str:
+    """A share of the known cells as numbers, 3 of 4, or nothing."""
+    return "" if share is None else f"{round(share * known)} of {known}"
 
 
 def csv_of(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
@@ -98,8 +100,9 @@ def csv_of(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def joined_entry(entry: Any) -> Any:
-    """A cell of a CSV file."""
-    return " ".join(map(str, entry)) if isinstance(entry, list | tuple) else entry
+    """A cell of a CSV file: names in a row, or 5+5 for a budget per view."""
+    numbers = isinstance(entry, list | tuple) and all(isinstance(each, int) for each in entry)
+    return column_text(entry) if numbers else " ".join(entry) if isinstance(entry, list | tuple) else entry
 
 
 def study_in(path: Path) -> "Study":

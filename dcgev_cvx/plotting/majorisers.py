@@ -115,6 +115,7 @@ def plot_majoriser_2d(program: Program, history: Sequence[Iterate], *, at: int =
     ax.plot(*y, "o", color=BLACK, markersize=8, label=rf"$y=x^{{({l})}}$")
     ax.plot(*native_step(program, y).x, "v", color=BLUE, markersize=9, label=r"$\arg\min\,g(\cdot,y)$")
     ax.set(xlabel=r"$x_1$", ylabel=r"$x_2$", aspect="equal", anchor="W")
+    ax.set_title(rf"Level lines of $f$ and of its majoriser at $x^{{({l})}}$", loc="left", fontsize=10)
     ax.locator_params(nbins=5)
     ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
@@ -209,5 +210,6 @@ def plot_basins(program: Program, step: Step, *, starts: int = 360, max_iter: in
             ax.plot(*(1.12 * begin[chosen]).T, marker, markersize=3, label=f"ends with {name}", **look)
             ax.plot(*end[chosen].T, marker, markersize=9, markerfacecolor="none", **look)
     ax.set(xlabel=r"$x_1$", ylabel=r"$x_2$", aspect="equal")
+    ax.set_title("Where MM ends from each start; its limits are hollow", loc="left", fontsize=10)
     ax.legend(frameon=False, fontsize=8, loc="center")
     return ax

@@ -10,7 +10,6 @@ from .._numerics.text_tables import count
 from ..errors import InvalidParameter
 from ..mm import MMResult
 from ..pencils import Gram, Pencil
-from ..programs import SparseFDA
 from ..search.fisher import FisherPath
 from ..search.path import Path, point_of
 
@@ -93,8 +92,8 @@ def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None)
     if positive:
         ax.set_yscale("log")
         ax.set_ylim(0.5 * min(positive), 2.0 * max(positive))
-        ax.yaxis.set_major_formatter("{x:.0e}")  # a formula at each tick would take longer than all the rest
-        ax.yaxis.set_minor_formatter("{x:.0e}")
+        ax.yaxis.set_major_formatter("{x:g}")  # a formula at each tick would take longer than all the rest
+        ax.yaxis.set_minor_formatter("{x:g}")
         ax.yaxis.get_minor_locator().set_params(subs=(2.0, 5.0))
         if max(positive) > 1e2 * min(positive):
             ax.yaxis.get_major_locator().set_params(numticks=6)
@@ -103,7 +102,7 @@ def plot_sandwich(result: MMResult, ax: Any = None, *, steps: int | None = None)
     kept = result.certificate.sandwich <= 1e-9
     plain(ax, "Each g lies between two values of f" if kept else "A g is not between two values of f: a step was wrong")
     whole_numbers(ax.xaxis)
-    ax.legend(frameon=False, fontsize=9)
+    ax.legend(frameon=False, fontsize=9, loc="upper right")  # where nothing is: f decreases
     return ax
 
 
@@ -140,11 +139,12 @@ def plot_path(path: Path | FisherPath, ax: Any = None) -> Any:
     ax.plot(prices, shares, "o-", color=DC, markersize=3.5, linewidth=1.0)
     ax.set(xscale="log", ylabel=r"value, % of $\lambda_{max}$")
     ax.set_ylim(min(0.0, *shares) if shares else 0.0, None)
-    plain(ax, finding(counts, shares, symbol))
+    plain(ax, finding(counts, shares, path.pencil.n, symbol))
     below = lower_panel(ax, 0.75)
     below.step(prices, counts, where="mid", color=PROVED)
     below.set(xlabel=symbol, ylabel="nonzeros")
-    below.yaxis.get_major_locator().set_params(integer=True)
+    below.set_ylim(0.0, 1.08 * max(counts, default=1))
+    whole_numbers(below.yaxis)
     for k in path.missing:
         below.axhline(k, color=RIVAL, linewidth=0.8, linestyle=":")
     if path.missing:
@@ -154,21 +154,21 @@ def plot_path(path: Path | FisherPath, ax: Any = None) -> Any:
     return ax
 
 
-def finding(counts: list[int], shares: list[float], symbol: str) -> str:
+def finding(counts: list[int], shares: list[float], n: int, symbol: str) -> str:
     """What a path shows, as a title: the smallest support that keeps 90 % of the dense value."""
     enough = [(k, share) for k, share in zip(counts, shares, strict=True) if share >= 90.0]
     if not enough:
         return f"A larger {symbol} leaves fewer nonzeros"
     k, share = min(enough)
-    return f"{count(k, 'nonzero')} of {max(counts)} keep {share:.0f} % of the dense value"
+    return f"{count(k, 'nonzero')} of {n} keep {share:.0f} % of the dense value"
 
 
 def as_points(path: Path | FisherPath) -> Path:
     """A path in ρ̃ as it is; one in ν as points of the pencil (aaᵀ, B)."""
     if not isinstance(path, FisherPath):
         return expect(path, Path, "path", "see dcgev_cvx.path and dcgev_cvx.fisher_path")
-    program = path.runs[0].program if path.runs else None
-    if not isinstance(program, SparseFDA):
+    if not path.runs:
         raise InvalidParameter("the path is empty: there is no ν to draw.")
+    program = path.runs[0].program
     pencil = Pencil(Gram(program.a[None, :]), program.pencil.B)
     return Path(pencil, tuple(point_of(pencil, nu, run) for nu, run in zip(path.nus, path.runs, strict=True)), "nu")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.canvas import BOUND, DC, PROVED, RIVAL, STYLES, axes_of, name_beside, plain, whole_numbers
+from .._numerics.canvas import DC, PROVED, RIVAL, STYLES, axes_of, name_ends, plain, whole_numbers
 from .._numerics.checks import Index, Matrix, as_number, as_real, as_vector, expect
 from ..errors import InvalidParameter
 from ..pencils import Pencil, expect_pencil
@@ -48,12 +48,10 @@ def plot_tradeoff(
         ax.plot(*pairs.T, marker=marker, linestyle=style, color=color, markersize=5, fillstyle="none", label=name)
     if top is not None:
         ax.axhline(top, color=RIVAL, linewidth=0.8, label=r"$\lambda_{max}(A,B)$")
-        name_beside(ax, (1.0, top), r"$\lambda_{max}$", RIVAL, xycoords=("axes fraction", "data"))
-    ax.set(xlabel=r"$k$", ylabel=r"$x^TAx \,/\, x^TBx$")
-    plain(ax)
+    ax.set(xlabel=r"nonzeros $k$", ylabel=r"$x^TAx \,/\, x^TBx$")
+    plain(ax, "Value against the number of nonzeros")
     whole_numbers(ax.xaxis)
-    if len(points) > 1:
-        ax.legend(frameon=False, fontsize=9)
+    name_ends(ax)
     return ax
 
 
@@ -66,7 +64,7 @@ def as_pairs(name: object, pairs: Any) -> Matrix:
 
 
 def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
-    """Draw the entries of a vector as bars by size, those of two or three side by side, of more as a heat map.
+    """Draw the entries of a vector as bars by size, those of several vectors as a heat map with their numbers.
 
     Parameters
     ----------
@@ -95,22 +93,16 @@ def plot_loadings(pencil: Pencil, vectors: Any, ax: Any = None) -> Any:
     if not given:
         raise InvalidParameter("there is no vector to draw: give one, or several by label.")
     X = np.array([as_vector(raw, pencil.n, "x") for raw in given.values()])
-    if len(X) > 3:
+    if len(X) > 1:
         return heat_map(pencil, list(given), X, ax)
-    rows = np.arange(pencil.n) if len(X) > 1 and pencil.n <= MOST_NAMES else by_size(X)
-    ax = axes_of(ax, (5.6, 0.9 + 0.26 * len(rows) * (1.0 if len(X) == 1 else 1.3)))
-    height = 0.8 / len(X)
-    for i, (name, x) in enumerate(zip(given, X, strict=True)):
-        color, hatch = (DC, PROVED, BOUND)[i], ("", "", "///")[i]
-        place = np.arange(len(rows)) + (i - 0.5 * (len(X) - 1)) * height
-        ax.barh(place, x[rows], height, color=color, edgecolor="white", hatch=hatch, label=name or None)
+    rows = by_size(X)
+    ax = axes_of(ax, (5.6, 0.9 + 0.26 * len(rows)))
+    ax.barh(np.arange(len(rows)), X[0, rows], 0.8, color=DC)
     ax.axvline(0.0, color=PROVED, linewidth=0.8)
     ax.set_yticks(np.arange(len(rows)), [pencil.name(int(i)) for i in rows])
     ax.invert_yaxis()
     ax.set_xlabel(r"$x_i$")
-    plain(ax, "" if len(X) > 1 else f"{np.count_nonzero(X)} of {pencil.n} variables, by size")
-    if any(given):  # above the bars: inside no place is always free
-        ax.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(X))
+    plain(ax, f"{np.count_nonzero(X)} of {pencil.n} variables, by size")
     return ax
 
 
@@ -124,7 +116,7 @@ def by_size(X: Matrix) -> Index:
 def heat_map(pencil: Pencil, names: Sequence[str], X: Matrix, ax: Any) -> Any:
     """Several vectors as columns of signed shades with their numbers; a zero is an empty cell."""
     rows = np.sort(by_size(X))
-    ax = axes_of(ax, (1.6 + 0.75 * len(X), 0.9 + 0.28 * len(rows)))
+    ax = axes_of(ax, (2.6 + 0.75 * len(X), 0.9 + 0.28 * len(rows)))
     Y = X[:, rows].T
     edge = float(np.max(np.abs(Y))) or 1.0
     ax.imshow(Y, cmap="PuOr_r", vmin=-1.4 * edge, vmax=1.4 * edge, aspect="auto")  # pale enough to read numbers on
@@ -135,4 +127,5 @@ def heat_map(pencil: Pencil, names: Sequence[str], X: Matrix, ax: Any) -> Any:
     ax.set_yticks(np.arange(len(rows)), [pencil.name(i) for i in rows])
     ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
     ax.spines[:].set_visible(False)
+    ax.set_title("Loadings; an empty cell is zero", loc="left", fontsize=10)
     return ax

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import Index, Matrix, Vector, frozen
+from .._numerics.checks import Index, Matrix, Vector, frozen, shown
+from ..errors import InvalidParameter
 from .step import AnyStep, StepOutput, own_copy, taken
 
 BOUNDARY = 0.9
@@ -86,4 +87,7 @@ def proposal(program: Any, part: Vector, support: Index, n: int) -> Vector:
     """The point with these entries, brought into Ω."""
     z = np.zeros(n)
     z[support] = part
-    return frozen(program.project(z))
+    x: Any = program.project(z)
+    if not isinstance(x, np.ndarray) or x.shape != z.shape or not np.isfinite(x).all():
+        raise InvalidParameter(f"{type(program).__name__}.project(x) must return a vector like x; got {shown(x)}.")
+    return frozen(np.array(x, dtype=np.float64))

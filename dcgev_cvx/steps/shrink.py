@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import Index, Vector, frozen
+from .._numerics.checks import Index, Vector, frozen, method_flag
+from ..certificates import restricted
 from ..errors import InvalidParameter
 
 
@@ -17,7 +18,7 @@ class Restriction:
 
     A zero of y has the slope ρ_ε/ε; when that exceeds every slope that a nonzero can have, xᵢ stays zero in this and
     all later steps, and the restricted program takes the same steps. Its f and g differ from those of the original by
-    `constant`, what the dropped variables add. The program says which variables may leave: see `mm.Restrictable`.
+    `constant`, what the dropped variables add. The program says which variables may leave: see `majorized.Restrictable`.
 
     Examples
     --------
@@ -45,12 +46,12 @@ class Restriction:
     def can_shrink(self, y: Vector) -> bool:
         """Do the zeros of y stay zero, and are they many enough?"""
         # restricting copies a submatrix, which takes longer than it saves unless the support has shrunk by much
-        return 0 < int(np.count_nonzero(y)) < 0.7 * len(y) and bool(self.program.zeros_stay(y))
+        return 0 < int(np.count_nonzero(y)) < 0.7 * len(y) and method_flag(self.program, "zeros_stay", y)
 
     def shrunk(self, y: Vector) -> Restriction:
         """The restriction to y's support."""
         kept = np.flatnonzero(y)
-        program = self.program.restrict(kept)
+        program = restricted(self.program, kept)
         constant = self.original.f(self.lift(y)) - program.f(y[kept])
         return Restriction(self.original, program, self.support[kept], self.n, constant)
 

@@ -7,8 +7,8 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from .._numerics.checks import Vector, frozen, shown
-from ..errors import InvalidParameter, SolverFailed
+from .._numerics.checks import Vector, frozen, method_value, shown
+from ..errors import SolverFailed
 from ..programs import Program, SparseGEV
 
 LARGEST = np.finfo(np.float64).max
@@ -97,6 +97,8 @@ def taken(step: AnyStep, program: Any, y: Vector) -> StepOutput:
     begin = perf_counter()
     out = step(program, y)
     if isinstance(out, StepOutput):
+        if not isinstance(out.value, (int, float, np.number)) or out.value != out.value:
+            raise SolverFailed(f"the step returned the value {shown(out.value)} instead of g(x, y), a number.")
         return out
     if isinstance(out, np.ndarray):
         x = own_copy(out, y)
@@ -107,15 +109,6 @@ def taken(step: AnyStep, program: Any, y: Vector) -> StepOutput:
 def name_of(step: AnyStep) -> str:
     """The name of a function, or of the class of an object."""
     return getattr(step, "__name__", type(step).__name__)
-
-
-def method_value(program: Any, method: str, *points: Vector) -> float:
-    """f(x) or g(x, y) of any program, checked to be a number."""
-    value = getattr(program, method)(*points)
-    if not isinstance(value, (int, float, np.number)) or value != value:
-        call = f"{type(program).__name__}.{method}({', '.join('xy'[: len(points)])})"
-        raise InvalidParameter(f"{call} must return a number; got {shown(value)}.")
-    return float(value)
 
 
 def own_copy(x: Any, y: Vector) -> Vector:

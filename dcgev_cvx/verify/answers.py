@@ -4,12 +4,13 @@
 is an `Answer`, which text from the other side cannot make anything but numbers, truth values and short sentences.
 """
 
+import inspect
 import io
 import math
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 
 from .._numerics.checks import Vector
 from .._numerics.text_tables import printable
+from ..errors import InvalidParameter
 from .levels import LEVELS, Instance, laid_out
 
 WATCHED = 4
@@ -180,9 +182,10 @@ class FunctionCaller:
 
     remote = False
 
-    def __init__(self, function: Callable[..., Any], time_limit: float) -> None:
+    def __init__(self, function: Callable[..., Any], time_limit: float, level: str) -> None:
         self.function = function
         self.time_limit = time_limit
+        self.passed: tuple[str, ...] = parameters_by_name(function, LEVELS[level].arguments)
         self.lost: str = ""
         self._given: deque[tuple[list[Any], list[Any]]] = deque(maxlen=WATCHED)
         self._returned: deque[tuple[Any, Any]] = deque(maxlen=WATCHED)
@@ -198,7 +201,7 @@ class FunctionCaller:
         out = io.StringIO()
         with warnings.catch_warnings(record=True) as caught, redirect_stdout(out):
             warnings.simplefilter("always")
-            raw, error = self._run(arguments)
+            raw, error = self._run(arguments, instance.level)
         if isinstance(error, NotImplementedError):
             return Answer(None, f"unsupported: {first_line(error)}", asked=False, unsupported=True)
         if self.lost:
@@ -210,13 +213,15 @@ class FunctionCaller:
             remarks["warned"] = f"{caught[0].category.__name__}: {text_of(str(caught[0].message))}"
         return Answer(**{**vars(found), **remarks})
 
-    def _run(self, arguments: list[Any]) -> tuple[Any, BaseException | None]:
+    def _run(self, arguments: list[Any], level: str) -> tuple[Any, BaseException | None]:
         """(what the function returned, what it raised), from a thread that is left behind if it does not return."""
         found: list[tuple[Any, BaseException | None]] = []
+        names = LEVELS[level].arguments
+        given = [arguments[names.index(name)] for name in self.passed or names]
 
         def work() -> None:
             try:
-                found.append((self.function(*arguments), None))
+                found.append((self.function(*given), None))
             except BaseException as error:  # SystemExit included: a solver that exits has not answered
                 found.append((None, error))
 
@@ -242,6 +247,28 @@ class FunctionCaller:
                 noted.append((age, "a later call overwrote it"))
                 copy[...] = raw
         return noted
+
+
+def parameters_by_name(function: Callable[..., Any], names: Sequence[str]) -> tuple[str, ...]:
+    """The arguments that a function takes by name, if these are fewer than a level has; () if it takes all of them.
+
+    InvalidParameter for a function that cannot be called with the level's arguments at all.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # a function of C, without a signature
+        return ()
+    try:
+        signature.bind(*names)
+        return ()
+    except TypeError:
+        own = tuple(signature.parameters)
+    if own and set(own) <= set(names):
+        return own
+    raise InvalidParameter(
+        f"it takes ({', '.join(own)}); this level calls it with ({', '.join(names)}), or with those of them "
+        "that it has as parameters."
+    )
 
 
 def written_over(old: Any, new: Any) -> Any:

@@ -48,9 +48,11 @@ class Counterexample:
 
 
 def counterexample(trial: Trial, outcomes: Sequence[Outcome]) -> Counterexample | None:
-    """The smallest failing example of the first contract check that fails, shrunk; or the call that did not return."""
+    """The smallest failing example of the first contract check that fails often, shrunk; or of the call that hung."""
     shown = [outcome for outcome in outcomes if outcome.kind == "contract" and outcome.shown and not outcome.passed]
-    first = min(shown, key=lambda outcome: outcome.status == "blocked", default=None)
+    most = max((outcome.failures for outcome in shown), default=0)
+    often = [outcome for outcome in shown if 4 * outcome.failures >= most and outcome.status != "blocked"]
+    first = next(iter([*often, *shown]), None)
     if first is None or first.shown is None:
         return None
     finding, calls = first.shown, 0
@@ -114,7 +116,8 @@ def written_out(trial: Trial, first: Outcome, finding: Finding, calls: int, *, r
     arguments = {name: plain(instance.data[name]) for name in level.arguments}
     found = None if finding.x is None else plain(finding.x if level.returns == "x" else finding.x[0])
     expected, note = expected_of(instance), finding.note or first.name
-    lines = [snippet(finding, note, found, expected)]
+    passed = getattr(trial.session.solver, "passed", ()) or level.arguments
+    lines = [snippet(finding, note, found, expected, passed)]
     if finding.before:
         lines.append("# the calls before the last one matter: alone it may be right")
     elif first.name in CONTEXT:
@@ -133,21 +136,21 @@ def expected_of(instance: Instance) -> Any:
     return optimum(instance).value if instance.level == "bound" else None
 
 
-def snippet(finding: Finding, note: str, found: Any, expected: Any) -> str:
+def snippet(finding: Finding, note: str, found: Any, expected: Any, passed: Sequence[str]) -> str:
     """Lines to paste that repeat the calls with the same bits, once `solver` is defined."""
-    lines = ["import numpy as np", *calls_as_code(finding), f"# returned {rough(found)}"]
+    lines = ["import numpy as np", *calls_as_code(finding, passed), f"# returned {rough(found)}"]
     if expected is not None:
         lines.append(f"# expected {'at least ' if finding.instance.level == 'bound' else ''}{rough(expected)}")
     size = f": {finding.violation:.3g} where {finding.limit:.3g} is allowed" if np.isfinite(finding.violation) else ""
     return "\n".join([*lines, f"# {note}{size}"])
 
 
-def calls_as_code(finding: Finding) -> Iterator[str]:
+def calls_as_code(finding: Finding, passed: Sequence[str]) -> Iterator[str]:
     """The calls before the last one and the last one; what stays the same is not written again."""
     known: dict[str, Any] = {}
     for instance in (*finding.before, finding.instance):
         arguments = LEVELS[instance.level].arguments
-        for name in arguments:
+        for name in (name for name in arguments if name in passed):
             value = instance.data[name]
             if name in known and np.array_equal(known[name], value):
                 continue
@@ -156,7 +159,7 @@ def calls_as_code(finding: Finding) -> Iterator[str]:
             yield f"{target} = {matrix_as_code(value)}" if array else f"{target} = {plain(value)!r}"
             known[name] = value
         fresh = finding.before and not finding.reused
-        words = (f"{name}.copy()" if fresh and isinstance(known[name], np.ndarray) else name for name in arguments)
+        words = (f"{name}.copy()" if fresh and isinstance(known[name], np.ndarray) else name for name in passed)
         yield f"x = solver({', '.join(words)})"
 
 

@@ -12,7 +12,7 @@ import json
 import operator
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -27,12 +27,17 @@ FOREVER = 1e6
 
 def main(target: str) -> None:
     """Answer requests until the input ends."""
+    speak(lambda requests: replies(requests, target))
+
+
+def speak(answer: Callable[[Any], Iterator[dict[str, Any]]]) -> None:
+    """Write each message as a line; from now on printing, by Python or not, reaches nobody."""
     requests, answers = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
     write, dump = answers.write, json.dumps  # the function may replace what it finds in modules
-    for message in replies(requests, target):
+    for message in answer(requests):
         write(dump(message) + "\n")
         answers.flush()
 
@@ -41,11 +46,11 @@ def replies(requests: Any, target: str) -> Iterator[dict[str, Any]]:
     """The reply to each line: a greeting, then one answer for each request."""
     level = json.loads(requests.readline())["level"]
     try:
-        caller = FunctionCaller(loaded(target), FOREVER)
+        caller = FunctionCaller(loaded(target), FOREVER, level)
     except InvalidParameter as cause:
         yield {"invalid": str(cause)}
         return
-    yield {"type": "hello", "protocol": 1}
+    yield {"type": "hello", "protocol": 1, "passed": list(caller.passed)}
     for line in requests:
         asked = json.loads(line)
         data = {k: np_array(v) for k, v in asked.items() if k not in ("type", "id", "layout", "reuse")}

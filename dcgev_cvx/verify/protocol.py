@@ -21,10 +21,10 @@ import sys
 import threading
 import uuid
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import numpy as np
 
@@ -52,110 +52,33 @@ def as_time_limit(seconds: Any) -> float:
     return as_number(seconds, "time_limit", strict=True, high=threading.TIMEOUT_MAX)
 
 
-class ProcessSolver:
-    """A program that follows the protocol, called like a function; use it in a `with` block.
+class Conversation:
+    """A program that gets one JSON object per line and answers each by one: started, timed, and ended with all it left.
 
-    Parameters
-    ----------
-    command : str or sequence of str
-        A command line, which is split as a shell would and run without one, or a list of words.
-    level : str
-        The level that the program is told; see `LEVELS`.
-    time_limit : float
-        Seconds for one line. A program that exceeds it once is not waited for again.
-
-    Raises
-    ------
-    SolverFailed
-        If the program cannot be started, ends, or returns something that is not an answer. The message ends with the
-        last lines of its stderr.
-
-    Examples
-    --------
-    >>> import sys
-    >>> from dcgev_cvx import verify
-    >>> program = '''
-    ... import json
-    ... print(input() and '{"type": "hello", "protocol": 1}', flush=True)
-    ... print(json.dumps({"id": json.loads(input())["id"], "bound": 1.5}), flush=True)
-    ... '''
-    >>> with verify.ProcessSolver([sys.executable, "-c", program], "bound") as solver:
-    ...     solver([[1.0]], [[1.0]], 1)
-    1.5
+    lost says why it cannot be called again. Use it in a `with` block.
     """
 
-    remote = True
+    spoken = True  # by a program of the user, who may forget to flush
 
-    def __init__(self, command: str | Sequence[str], level: str, *, time_limit: float = TIME_LIMIT) -> None:
-        words = split_command(command) if isinstance(command, str) else listed(command)
-        if not words or not all(isinstance(word, str) for word in words):
-            raise InvalidParameter(f"command = {shown(command)} must name a program, e.g. --cmd 'node impl.js'.")
-        self.level: Level = known_level(level)
-        self.time_limit: float = as_time_limit(time_limit)
-        self.__name__: str = " ".join(words)
-        self._count = 0
+    def __init__(self, words: Sequence[str], time_limit: float, settings: Mapping[str, str] | None = None) -> None:
+        self.time_limit: float = time_limit
         self._cut = ""  # why the program was ended
-        self.lost: str = ""  # why it cannot be called again
+        self.lost: str = ""
         self._writing = False
         self._stderr: deque[str] = deque(maxlen=21)  # enough for a traceback, and the end
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._mark = uuid.uuid4().hex
-        self._process = started(words, self._mark)
+        self._process = started(words, {**(settings or {}), TRIAL: self._mark})
         streams = ((self._process.stdout, self._keep, 2**22), (self._process.stderr, self._stderr.append, 2**16))
         self._readers = [threading.Thread(target=read, args=each, daemon=True) for each in streams]
         for reader in self._readers:
             reader.start()
-        try:
-            self._greet()
-        except BaseException:  # also a signal: the program must not outlive the command
-            self.close()
-            raise
 
-    def __enter__(self) -> ProcessSolver:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def __call__(self, *arguments: Any) -> Any:
-        """One request, one answer: x, or a bound; SolverFailed where there is none."""
-        data = {name: plain(value) for name, value in zip(self.level.arguments, arguments, strict=True)}
-        data = {name: np.array(value, float) if isinstance(value, list) else value for name, value in data.items()}
-        answer = self.respond(question(self.level.name, "", (), data))
-        if answer.x is None:
-            raise (NotImplementedError if answer.unsupported else SolverFailed)(answer.problem)
-        return answer.x if self.level.returns == "x" else float(answer.x[0])
-
-    def respond(self, instance: Instance, layout: str = "", *, reuse: bool = False) -> Answer:
-        """One request, one answer; why there is none is its problem."""
-        if self.lost:
-            return Answer(None, self.lost, asked=False)
-        self._count += 1
-        data = {name: plain(instance.data[name]) for name in self.level.arguments}
-        try:
-            record = self._exchange(
-                {"type": "request", "id": self._count, **data, **self._about(instance, layout, reuse)}
-            )
-            if record.get("id") != self._count and not {"error", "unsupported"} & set(record):
-                got = shown(record.get("id"))
-                raise SolverFailed(f"the program answered with id {got} where {self._count} was asked.")
-            return self._answer(record, instance)
-        except NotInTime as late:
-            return Answer(None, str(late), asked=False)
-        except SolverFailed as failure:
-            return Answer(None, str(failure))
-
-    def _about(self, instance: Instance, layout: str, reuse: bool) -> dict[str, Any]:
-        return {}  # a program has no arrays that could be laid out or used again
-
-    def _answer(self, record: dict[str, Any], instance: Instance) -> Answer:
-        if "unsupported" in record:
-            return Answer(None, f"unsupported: {text_of(record['unsupported'])}", asked=False, unsupported=True)
-        if "error" in record:
-            raise SolverFailed(f"the program answered with an error: {text_of(record['error'])}")
-        if self.level.returns not in record:
-            raise SolverFailed(f"the answer has no {self.level.returns!r}; it has {shown(list(record))}.")
-        return from_record({"x": record[self.level.returns]}, instance)
 
     def close(self) -> None:
         """Close the program's input, give it a second to end, then end it and the processes it has started.
@@ -191,14 +114,8 @@ class ProcessSolver:
         if not self._cut or not line:
             self._lines.put(line)
 
-    def _greet(self) -> None:
-        about = {"arguments": list(self.level.arguments), "returns": self.level.returns}
-        answer = self._exchange({"type": "hello", "protocol": PROTOCOL, "level": self.level.name, **about})
-        if answer.get("type") != "hello" or answer.get("protocol") != PROTOCOL:
-            hello = f'{{"type": "hello", "protocol": {PROTOCOL}}}'
-            raise SolverFailed(f"the program must answer {hello} first; it said {shown(answer)}.")
-
-    def _exchange(self, message: dict[str, Any], seconds: float | None = None) -> dict[str, Any]:
+    def exchange(self, message: dict[str, Any], seconds: float | None = None) -> dict[str, Any]:
+        """The answer to a message; NotInTime or SolverFailed says why there is none."""
         if self.lost:  # a program that hung or ended is not called again
             raise SolverFailed(self.lost)
         self._send(json.dumps(message, allow_nan=False) + "\n")
@@ -206,7 +123,7 @@ class ProcessSolver:
             line = self._lines.get(timeout=seconds or self.time_limit)
         except queue.Empty:
             limit = f"within {seconds or self.time_limit:g} s"
-            waited = f"no line {limit}; flush the output after every line" if self.remote else f"no answer {limit}"
+            waited = f"no line {limit}; flush the output after every line" if self.spoken else f"no answer {limit}"
             self.lost = f"{waited}; the solver was not called again.{self._complaint()}"
             raise NotInTime(self.lost) from None
         if not line:
@@ -249,6 +166,102 @@ class ProcessSolver:
         return f" It wrote to stderr: {self.stderr}" if self.stderr else ""
 
 
+class ProcessSolver(Conversation):
+    """A program that follows the protocol, called like a function; use it in a `with` block.
+
+    Parameters
+    ----------
+    command : str or sequence of str
+        A command line, which is split as a shell would and run without one, or a list of words.
+    level : str
+        The level that the program is told; see `LEVELS`.
+    time_limit : float
+        Seconds for one line. A program that exceeds it once is not waited for again.
+
+    Raises
+    ------
+    SolverFailed
+        If the program cannot be started, ends, or returns something that is not an answer. The message ends with the
+        last lines of its stderr.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from dcgev_cvx import verify
+    >>> program = '''
+    ... import json
+    ... print(input() and '{"type": "hello", "protocol": 1}', flush=True)
+    ... print(json.dumps({"id": json.loads(input())["id"], "bound": 1.5}), flush=True)
+    ... '''
+    >>> with verify.ProcessSolver([sys.executable, "-c", program], "bound") as solver:
+    ...     solver([[1.0]], [[1.0]], 1)
+    1.5
+    """
+
+    remote = True
+
+    def __init__(self, command: str | Sequence[str], level: str, *, time_limit: float = TIME_LIMIT) -> None:
+        words = split_command(command) if isinstance(command, str) else listed(command)
+        if not words or not all(isinstance(word, str) for word in words):
+            raise InvalidParameter(f"command = {shown(command)} must name a program, e.g. --cmd 'node impl.js'.")
+        self.level: Level = known_level(level)
+        self.__name__: str = " ".join(words)
+        self._count = 0
+        super().__init__(words, as_time_limit(time_limit))
+        try:
+            self._greet()
+        except BaseException:  # also a signal: the program must not outlive the command
+            self.close()
+            raise
+
+    def __call__(self, *arguments: Any) -> Any:
+        """One request, one answer: x, or a bound; SolverFailed where there is none."""
+        data = {name: plain(value) for name, value in zip(self.level.arguments, arguments, strict=True)}
+        data = {name: np.array(value, float) if isinstance(value, list) else value for name, value in data.items()}
+        answer = self.respond(question(self.level.name, "", (), data))
+        if answer.x is None:
+            raise (NotImplementedError if answer.unsupported else SolverFailed)(answer.problem)
+        return answer.x if self.level.returns == "x" else float(answer.x[0])
+
+    def respond(self, instance: Instance, layout: str = "", *, reuse: bool = False) -> Answer:
+        """One request, one answer; why there is none is its problem."""
+        if self.lost:
+            return Answer(None, self.lost, asked=False)
+        self._count += 1
+        data = {name: plain(instance.data[name]) for name in self.level.arguments}
+        try:
+            record = self.exchange(
+                {"type": "request", "id": self._count, **data, **self._about(instance, layout, reuse)}
+            )
+            if record.get("id") != self._count and not {"error", "unsupported"} & set(record):
+                got = shown(record.get("id"))
+                raise SolverFailed(f"the program answered with id {got} where {self._count} was asked.")
+            return self._answer(record, instance)
+        except NotInTime as late:
+            return Answer(None, str(late), asked=False)
+        except SolverFailed as failure:
+            return Answer(None, str(failure))
+
+    def _about(self, instance: Instance, layout: str, reuse: bool) -> dict[str, Any]:
+        return {}  # a program has no arrays that could be laid out or used again
+
+    def _answer(self, record: dict[str, Any], instance: Instance) -> Answer:
+        if "unsupported" in record:
+            return Answer(None, f"unsupported: {text_of(record['unsupported'])}", asked=False, unsupported=True)
+        if "error" in record:
+            raise SolverFailed(f"the program answered with an error: {text_of(record['error'])}")
+        if self.level.returns not in record:
+            raise SolverFailed(f"the answer has no {self.level.returns!r}; it has {shown(list(record))}.")
+        return from_record({"x": record[self.level.returns]}, instance)
+
+    def _greet(self) -> None:
+        about = {"arguments": list(self.level.arguments), "returns": self.level.returns}
+        answer = self.exchange({"type": "hello", "protocol": PROTOCOL, "level": self.level.name, **about})
+        if answer.get("type") != "hello" or answer.get("protocol") != PROTOCOL:
+            hello = f'{{"type": "hello", "protocol": {PROTOCOL}}}'
+            raise SolverFailed(f"the program must answer {hello} first; it said {shown(answer)}.")
+
+
 class FunctionProcess(ProcessSolver):
     """The Python function that MODULE:FUNCTION or FILE.py:FUNCTION names, in a process of its own.
 
@@ -267,7 +280,8 @@ class FunctionProcess(ProcessSolver):
         If the module cannot be imported or has no such function.
     """
 
-    remote = False
+    remote = spoken = False
+    passed: tuple[str, ...] = ()
 
     def __init__(self, target: str, level: str, *, time_limit: float = TIME_LIMIT) -> None:
         self._target = target
@@ -278,13 +292,15 @@ class FunctionProcess(ProcessSolver):
     def _greet(self) -> None:
         seconds = max(self.time_limit, IMPORTING)
         try:
-            answer = self._exchange({"type": "hello", "protocol": PROTOCOL, "level": self.level.name}, seconds)
+            answer = self.exchange({"type": "hello", "protocol": PROTOCOL, "level": self.level.name}, seconds)
         except NotInTime:
             raise InvalidParameter(
                 f"{self._target} was not imported within {seconds:g} s: allow more by --time-limit."
             ) from None
         if "invalid" in answer:
             raise InvalidParameter(text_of(answer["invalid"]))
+        named = answer.get("passed")
+        self.passed = tuple(name for name in self.level.arguments if isinstance(named, list) and name in named)
 
     def _about(self, instance: Instance, layout: str, reuse: bool) -> dict[str, Any]:
         return {"layout": layout or instance.layout, "reuse": reuse}
@@ -301,12 +317,12 @@ def read(stream: IO[str], keep: Any, longest: int) -> None:
     keep("")
 
 
-def started(words: Sequence[str], mark: str = "") -> subprocess.Popen[str]:
+def started(words: Sequence[str], settings: Mapping[str, str]) -> subprocess.Popen[str]:
     """The program, started without a shell and without a terminal; SolverFailed says why it cannot be."""
     text: Any = {"encoding": "utf-8", "errors": "replace"}  # text that is not UTF-8 is not JSON
     streams: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     try:
-        return subprocess.Popen(words, **streams, **text, start_new_session=True, env={**os.environ, TRIAL: mark})
+        return subprocess.Popen(words, **streams, **text, start_new_session=True, env={**os.environ, **settings})
     except (OSError, ValueError) as cause:  # ValueError: a NUL, or half of a surrogate pair
         why = getattr(cause, "strerror", None) or cause
         raise SolverFailed(f"{shown(words[0])} could not be started: {why}") from cause

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from time import perf_counter
@@ -15,14 +15,16 @@ from xml.etree import ElementTree
 import numpy as np
 
 from .._numerics.checks import as_flag
-from .._numerics.text_tables import printable
+from .._numerics.text_tables import as_text, printable, table
 from ..errors import DCGEVError, InvalidParameter
-from .counterexamples import Condition, Counterexample, counterexample, failure_condition, unsupported_condition
-from .level_checks import BRANCHES, KIT, branch_check, checks, is_remote, selected
+from .answers import FunctionCaller
+from .counterexamples import Counterexample, counterexample
+from .diagnosis import quiet_diagnosis
+from .level_checks import KIT, checks, selected
 from .levels import LEVELS, Tolerances, known_level, tolerances
-from .solver_coverage import Search, Watcher, guilty_branch
+from .protocol import TIME_LIMIT, as_time_limit
 from .suite import Effort, Suite, case_hash, suite
-from .trial import TIME_LIMIT, Check, Outcome, Session, Solver, Trial, as_time_limit
+from .trial import Check, Outcome, Session, Solver, Trial
 from .vector_files import SCHEMA_VERSION
 
 
@@ -45,23 +47,23 @@ def check(
 ) -> Report:
     """Run every check of a level on a solver.
 
-    The report says which equation fails, by how much, and on which smallest example.
+    The report says which equation fails, by how much, for what reason, and on which smallest example.
 
     Parameters
     ----------
     solver : callable
-        A function with the level's positional arguments, or a `ProcessSolver` for other languages.
+        A function with the level's positional arguments, or with some of them by name; or a `ProcessSolver` for other
+        languages.
     level : str
         "step", "algorithm", "pca", "bound", "fda" or "cardinality"; see `LEVELS`.
     seed : int
         The seed of the random cases.
     effort : {"quick", "full"}
-        "full" covers triples of levels too, with up to two and a half times as many cases.
+        "full" asks three times as many cases, those of "quick" among them.
     tol : str, float or None
         A profile ("standard", "interior-point", "closed") or an accuracy; None is "standard".
     time_limit : float
-        Seconds that a call may take. After a call that takes longer the solver is not called again. A solver that
-        computes on a busy machine and has had less than half of its time is given up to six times as long.
+        Seconds that a call may take. After a call that takes longer the solver is not called again.
     progress : callable or None
         Called as progress(name of the check, calls so far) before each check.
     include, exclude : list of str
@@ -92,55 +94,47 @@ def check(
         words = ", ".join(about.arguments)
         raise InvalidParameter(f"solver = {solver!r} is not callable; it is called as solver({words}).")
     begin, profile, known = perf_counter(), tolerances(tol), dict(expected or {})
-    found, remote = suite(level, seed, effort, profile), is_remote(solver)
-    watched: Any = None if remote else solver if hasattr(solver, "branches") else Watcher(solver)
-    trial = Trial(Session(watched or solver, as_time_limit(time_limit)), found, profile)
-    made = checks(level, found, remote=remote, startable=hasattr(solver, "fresh"))
-    outcomes, searches = list[Outcome](), list[Search]()
-    if watched is not None:
-        made.append(branch_check(watched, outcomes, searches))
-    try:
-        for item in selected(made, include, exclude, known):
-            if progress is not None:
-                progress(item.name, trial.session.calls)
-            outcomes.append(replace(item.run(trial), known=known.get(item.name, "")))
-        with np.errstate(all="ignore"):
-            where, refused = failure_condition(trial), unsupported_condition(trial)
-            guilty = "" if watched is None else guilty_branch(trial, watched)
+    found, asked = suite(level, seed, effort, profile), respondent(solver, level, as_time_limit(time_limit))
+    trial = Trial(Session(asked), found, profile)
+    outcomes = list[Outcome]()
+    for item in selected(checks(level, found, remote=asked.remote), include, exclude, known):
+        if progress is not None:
+            progress(item.name, trial.session.calls)
+        outcomes.append(replace(item.run(trial), known=known.get(item.name, "")))
+    failed = [o for o in outcomes if o.kind == "contract" and o.status == "failed" and not o.known]
+    cause = quiet_diagnosis(trial, failed) if failed else ()
+    with np.errstate(all="ignore"):
         example = counterexample(trial, [outcome for outcome in outcomes if not outcome.known])
-    finally:
-        if isinstance(watched, Watcher):
-            watched.close()
     return Report(
         level=level,
         solver=str(getattr(solver, "__name__", None) or type(solver).__name__),
         seed=seed,
         effort=effort,
         tolerances=profile,
-        checks=tuple(o for o in outcomes if o.cases or o.shown is not None or o.name != BRANCHES),
+        checks=tuple(outcomes),
         calls=trial.session.calls,
         cases=len(found.cases),
         left_out=found.left_out,
-        solver_seconds=trial.session.seconds,
         seconds=perf_counter() - begin,
         counterexample=example,
-        condition=where,
-        unsupported=refused,
-        branches=tuple(searches),
-        guilty=guilty,
-        remarks=tuple(remarks(found, refused, watched, remote=remote)),
+        cause=cause,
+        unsupported=sum(case in trial.session.unsupported for case in found.cases),
+        remarks=tuple(remarks(found, asked)),
         origin=origin(found),
     )
 
 
-def remarks(found: Suite, refused: Condition | None, watched: Any, *, remote: bool) -> Iterator[str]:
+def respondent(solver: Any, level: str, time_limit: float) -> Any:
+    """The solver as a trial calls it."""
+    return solver if hasattr(solver, "respond") else FunctionCaller(solver, time_limit, level)
+
+
+def remarks(found: Suite, asked: Any) -> Iterable[str]:
     """What was tried, and what was not."""
     yield f"{found.space.asked} of {found.space.pairs} pairs of levels ({found.space.share:.0%})"
-    if refused is not None:
-        yield f"{refused.failing} cases unsupported ({' and '.join(refused.words) or 'no property in common'})"
-    if watched is not None and watched.problem:
-        yield f"branches not watched: {watched.problem}"
-    if remote:
+    if passed := getattr(asked, "passed", ()):
+        yield f"called with {', '.join(passed)} alone, the other arguments are not among its parameters"
+    if asked.remote:
         yield "memory layout, float32 and in-place checks do not apply to a program"
 
 
@@ -194,14 +188,14 @@ def parametrize_with_checks(
 
     @lru_cache(maxsize=1)
     def trial_of(solver: Solver) -> Trial:
-        return Trial(Session(solver, limit), found, profile)
+        return Trial(Session(respondent(solver, level, limit)), found, profile)
 
     def run(item: Check, solver: Solver) -> Outcome:
         trial = trial_of(solver)
         outcome = item.run(trial)
         if not outcome.passed:
             example = counterexample(trial, [outcome])
-            raise VerificationFailed("\n".join([line(outcome), *([str(example)] if example else [])]))
+            raise VerificationFailed(f"{as_text(check_table([outcome]))}\n{example or ''}")
         return outcome
 
     return pytest.mark.parametrize("check", [partial(run, item) for item in made], ids=[item.name for item in made])
@@ -223,16 +217,14 @@ class Report:
         All calls, repeated ones included; the cases of the suite.
     left_out : tuple of str
         The levels that the profile leaves out.
-    solver_seconds, seconds : float
-        The time inside the solver, and all of it with references and shrinking.
+    seconds : float
+        The time of the trial, with references and shrinking.
     counterexample : Counterexample or None
         The smallest example on which the solver fails.
-    condition, unsupported : Condition or None
-        What the failing cases, and those that the solver does not support, have in common.
-    branches : tuple of Search
-        The branches of the solver's source that no case took, and what the search for inputs that take them found.
-    guilty : str
-        The branch of the source that failing cases take and others do not, in words.
+    cause : tuple of str
+        Why it fails: the named mistake, what it should be, and where answers are wrong.
+    unsupported : int
+        The cases that the solver does not claim to answer.
     remarks : tuple of str
         The share of pairs of levels that were tried, and what was not tried.
     origin : mapping
@@ -255,13 +247,10 @@ class Report:
     calls: int
     cases: int
     left_out: tuple[str, ...]
-    solver_seconds: float
     seconds: float
     counterexample: Counterexample | None
-    condition: Condition | None = None
-    unsupported: Condition | None = None
-    branches: tuple[Search, ...] = ()
-    guilty: str = ""
+    cause: tuple[str, ...] = ()
+    unsupported: int = 0
     remarks: tuple[str, ...] = ()
     origin: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -301,18 +290,20 @@ class Report:
     def headline(self) -> str:
         """One line: the verdict with the number of checks, cases and calls behind it."""
         counts = Counter("known" if mark(outcome) == "known" else outcome.status for outcome in self.contract)
-        known = f" ({counts['known']} known failures)" if counts["known"] else ""
-        part = ""
-        if self.ok and self.unsupported is not None:
-            part = f" on what it supports ({1.0 - self.unsupported.failing / self.cases:.0%})"
-        if self.ok and (never := sum(not result.findings for result in self.branches)):
-            words = ("branch", "was") if never == 1 else ("branches", "were")
-            part += f"; {never} {words[0]} of your code {words[1]} never run"
-        return (
-            f"{self.verdict.upper()}{part}: {self.solver} as {self.level} ({LEVELS[self.level].tag}): "
-            f"{counts['passed']} checks passed, {counts['failed']} failed{known}, {counts['blocked']} blocked; "
-            f"{self.cases} cases, {self.calls} calls, {self.seconds:.1f} s ({self.solver_seconds:.1f} in the solver)"
-        )
+        parts = {"passed": "passed", "failed": "failed", "known": "known to fail", "blocked": "blocked"}
+        numbers = ", ".join(f"{counts[key]} {words}" for key, words in parts.items() if counts[key])
+        answered = f" on the {1.0 - self.unsupported / self.cases:.0%} of cases it supports" if self.unsupported else ""
+        about = f"{self.solver} as {self.level} ({LEVELS[self.level].tag})"
+        return f"{self.verdict.upper()}{answered}: {about}; checks: {numbers}; {self.cases} cases, {self.seconds:.1f} s"
+
+    @property
+    def direction(self) -> tuple[str, ...]:
+        """Why it fails, or why it was not judged."""
+        if self.failed:
+            return self.cause
+        right = f"; the answers to the {self.calls - 1} calls before it are right" if self.calls > 1 else ""
+        blocked = [outcome for outcome in self.contract if outcome.status == "blocked"]
+        return tuple(f"{outcome.note}{right if outcome.shown else ''}" for outcome in blocked[:1])
 
     @property
     def setting(self) -> str:
@@ -321,53 +312,41 @@ class Report:
         parts = [f"seed {self.seed}, effort {self.effort}, tolerance {profile.name} = {profile.accuracy:g}"]
         if self.left_out:
             parts.append(f"{', '.join(self.left_out)} left out by this profile ({profile.reason})")
-        parts += self.remarks
-        parts += [f"known failure {o.name!r} passes ({o.known})" for o in self.checks if o.known and o.passed]
-        parts += [f"{name} {value}" for name, value in self.origin.items()]
-        return "; ".join(parts)
-
-    @property
-    def direction(self) -> tuple[str, ...]:
-        """The equation of the first failure, and what all failing cases share; why it was not judged; or nothing."""
-        if not self.failed:
-            right = f"; the answers to the {self.calls - 1} calls before it are right" if self.calls > 1 else ""
-            blocked = [outcome for outcome in self.contract if outcome.status == "blocked"]
-            return tuple(f"{outcome.note}{right if outcome.shown else ''}" for outcome in blocked[:1])
-        first = self.failed[0]
-        tag = f" ({first.tag})" if first.tag else ""
-        only = first.name == BRANCHES or self.condition is None
-        where = f"fails only in this check: {first.note}" if only else str(self.condition)
-        beside = () if self.condition is None else self.condition.remarks
-        return (f"{first.name}{tag}: {where}", *([self.guilty] if self.guilty else []), *beside)
+        parts += [*self.remarks, f"{self.calls} calls"]
+        return "; ".join([*parts, *(f"{name} {value}" for name, value in self.origin.items())])
 
     def __str__(self) -> str:
-        lines = [self.headline, *self.direction, self.setting, ""]
-        table = [row("check", "tag", "", "cases", "worst", "allowed"), *map(line, self.contract)]
-        table += ["advisory (reported, does not decide)", *map(line, self.advisory)]
-        lines += dict.fromkeys("\n".join(table).splitlines())  # a note that several checks share is printed once
-        if self.branches:
-            lines += ["branches of the source that no case took", *(f"  {result}" for result in self.branches)]
+        return self.text()
+
+    def text(self, *, details: bool = False) -> str:
+        """The verdict and its cause, the smallest example, the checks that failed; everything with details."""
+        parts: list[Any] = [self.headline, *self.direction]
         if self.counterexample is not None:
-            lines += ["", f"smallest example found ({self.counterexample.check}):", str(self.counterexample)]
-        return "\n".join(lines)
+            parts += ["", f"smallest example ({self.counterexample.check}):", str(self.counterexample)]
+        told = [o for o in self.checks if details or (o.kind == "contract" and (o.failures or o.known))]
+        parts += [f"{o.name}: {note(o)}" for o in told if details and not o.passed]
+        if told:
+            parts += ["", check_table(told)]
+        parts += [f"known failure {o.name!r} passes ({o.known})" for o in self.checks if o.known and o.passed]
+        parts += ["", self.setting] if details else []
+        return as_text(*parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; the counterexample's arguments are lists, ready for a bug report."""
-        names = ("level", "solver", "seed", "effort", "cases", "calls", "left_out", "seconds", "solver_seconds")
+        names = ("ok", "verdict", "level", "solver", "seed", "effort", "cases", "calls", "left_out", "seconds", "cause",
+                 "unsupported")  # fmt: skip
         return {
             "command": "verify",
-            **{name: getattr(self, name) for name in ("ok", "verdict", *names)},
+            **{name: getattr(self, name) for name in names},
             "origin": dict(self.origin),
-            "condition": None if self.condition is None else str(self.condition),
             "tolerance": {"name": self.tolerances.name, "accuracy": self.tolerances.accuracy},
             "checks": [record(outcome) for outcome in self.checks],
-            "branches": [str(result) for result in self.branches],
             "counterexample": None if self.counterexample is None else finite(vars(self.counterexample)),
         }
 
     def to_junit(self) -> str:
         """The contract checks as JUnit XML, which CI systems read; a blocked check is an error."""
-        rows = [(outcome.name, mark(outcome), line(outcome).strip()) for outcome in self.contract]
+        rows = [(outcome.name, mark(outcome), note(outcome)) for outcome in self.contract]
         return junit_xml(f"{self.solver} as {self.level}", rows)
 
 
@@ -386,21 +365,17 @@ def junit_xml(title: str, rows: Iterable[tuple[str, str, str]]) -> str:
     return ElementTree.tostring(cases, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def row(*cells: str) -> str:
-    """One line of the table."""
-    name, tag, mark, cases, worst, allowed = cells
-    return f"  {name:<26} {tag:<16} {mark:<8} {cases:>9} {worst:>9} {allowed:>9}"
+def check_table(outcomes: Iterable[Outcome]) -> Any:
+    """A table of checks: the tag of the equation, the outcome, how many cases fail, the worst and what is allowed."""
+    rows = [(o.name, o.tag, mark(o), f"{o.failures}/{o.cases}", number(o.worst), number(o.tolerance)) for o in outcomes]
+    return table(("check", "equation", "", "wrong", "worst", "allowed"), rows, words=(0, 1, 2))
 
 
-def line(outcome: Outcome) -> str:
-    """A check as a line; the note of a failure below it."""
-    cases = f"{outcome.failures}/{outcome.cases}" if outcome.failures else f"{outcome.cases}"
-    text = row(outcome.name, outcome.tag, mark(outcome), cases, number(outcome.worst), number(outcome.tolerance))
-    if outcome.passed:
-        return text
-    where = f" at {outcome.shown.instance.name}" if outcome.shown is not None else ""
+def note(outcome: Outcome) -> str:
+    """What a check found, in words."""
     known = f"known failure: {outcome.known}; " if outcome.known else ""
-    return f"{text}\n      {known}{outcome.note or outcome.meaning}{where}"
+    at = f" at {outcome.shown.instance.name}" if outcome.shown is not None and not outcome.passed else ""
+    return f"{known}{outcome.note or outcome.meaning}{at}"
 
 
 def mark(outcome: Outcome) -> str:

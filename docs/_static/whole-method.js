@@ -62,7 +62,9 @@
       taken[side] = x;
       const y = side > 0 ? 104 + 17 * level[side] : 42 - 17 * level[side];
       make(svg, "path", { class: kind, d: `M${x},${side > 0 ? 60 : 80} V${side > 0 ? y - 13 : y + 4}` });
-      make(svg, "text", { class: kind, x, y, "text-anchor": "middle" }, `${words} ${number(value, 4)}`);
+      const text = make(svg, "text", { class: kind, x, y, "text-anchor": "middle" }, `${words} ${number(value, 4)}`);
+      const box = text.getBBox(); // a name wider than the margin moves inwards
+      text.setAttribute("x", x + Math.max(0, -box.x) + Math.min(0, WIDTH - box.x - box.width));
     }
   }
 

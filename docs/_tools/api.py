@@ -62,6 +62,8 @@ def home(module: ModuleType, name: str) -> str:
     member, place = getattr(module, name), module.__name__
     if (inspect.isclass(member) or inspect.isfunction(member)) and has_page(member.__module__):
         return f"{member.__module__}.{member.__qualname__}"
+    if inspect.isclass(member) and member.__module__.startswith("dcgev_cvx."):
+        place = member.__module__  # one home, wherever it is imported
     while not has_page(place) and place != "dcgev_cvx.models":
         place = place.rpartition(".")[0]
     return f"{place}.{name}"
@@ -97,8 +99,11 @@ def home_of(name: str) -> str | None:
 def plain_factory(
     app: object, what: str, name: str, obj: object, options: object, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None]:
-    """The signature of a dataclass with `...` in place of `<factory>`, which Sphinx cannot parse."""
-    return signature and signature.replace("<factory>", "..."), returns
+    """The signature without `Any`, which says nothing, and with `...` for `<factory>`, which Sphinx cannot parse."""
+    if signature is not None:
+        signature = re.sub(r": Any(?: \| None)?(?=[,)]|( = ))( = )?", lambda m: "=" if m[1] else "", signature)
+        signature = signature.replace("<factory>", "...")
+    return signature, None if returns == "Any" else returns
 
 
 def escape_docstring(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:

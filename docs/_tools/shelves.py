@@ -11,13 +11,16 @@ import re
 from pathlib import Path
 
 DOCS = Path(__file__).parent.parent
-TOCTREE = re.compile(r"^```\{toctree\}\n((?::.*\n)*)\n?(.*?)^```$", re.DOTALL | re.MULTILINE)
-SAYS = re.compile(r"\*\*You will (?:learn|find|see)\*\*\s+(.*?[.!?])(?=\s|$)", re.DOTALL)
-WITHOUT_A_PAGE = {
-    "../gallery/index": ("Gallery", "scripts that ask a question and answer it with code and a picture"),
-    "api": ("API", "every public name, with its parameters and an example"),
+TOCTREE = re.compile(r"^```\{toctree\}\n((?::[^\n]*\n)*)\n?(.*?)^```$", re.DOTALL | re.MULTILINE)
+SAYS = re.compile(r"\*\*You will (?:learn|find|see)\*\*\s+(.*?(?<!d\.c)[.!?])(?=\s|$)", re.DOTALL)
+MADE = {
+    "../gallery/index": "scripts that ask a question and answer it with code and a picture.",
+    "api": "every public name, with its parameters and an example.",
+    "../published-tables": "the values of published tables, beside the optima that are proved here.",
+    "../reproduction": "every published number of the paper, the number computed here, and a verdict.",
+    "../benchmarks": "speed ratios against other packages, measured in one run.",
 }
-"""Pages that Sphinx makes: their title, and what they hold."""
+"""Pages that Sphinx or a command writes, and what they hold."""
 
 
 def with_sentences(docname: str, text: str) -> str:
@@ -38,13 +41,11 @@ def listed(docname: str, block: re.Match[str]) -> str:
 
 def row(docname: str, name: str) -> str:
     """A link to a page and what it says of itself."""
-    if name in WITHOUT_A_PAGE:
-        title, sentence = WITHOUT_A_PAGE[name]
-        return f"- **[{title}]({name}.rst)**: {sentence}."
     page = Path(os.path.normpath(DOCS / Path(docname).parent / f"{name}.md"))
+    if not page.exists():  # made by Sphinx
+        title = "API" if name == "api" else "Gallery"
+        return f"- **[{title}]({name}.rst)**: {MADE[name]}"
     text = page.read_text(encoding="utf-8")
-    title = re.search(r"^# (.*)$", text, re.MULTILINE)
-    said = SAYS.search(text)
-    sentence = " ".join(said[1].split()) if said else ""
-    link = f"- **[{title[1] if title else name}]({name}.md)**"
-    return f"{link}: {sentence}" if sentence else link
+    title, said = re.search(r"^# (.*)$", text, re.MULTILINE), SAYS.search(text)
+    sentence = MADE[name] if said is None else " ".join(said[1].split())
+    return f"- **[{title[1] if title else name}]({name}.md)**: {sentence}"

@@ -77,7 +77,8 @@ code { font-family: "DejaVu Sans Mono", monospace; font-size: 0.88em; }
 pre code { font-size: 1em; }
 table { border-collapse: collapse; font-size: 0.88em; } th, td { padding: 0.2em 0.7em 0.2em 0; text-align: left; }
 th { border-bottom: 2px solid #0b3d66; }
-img { display: block; max-width: 100%; max-height: 390px; margin: 0 auto; }
+img { display: block; max-width: 100%; max-height: 340px; margin: 0 auto; }
+.reveal .slides section .fragment { transition: none; } /* else `grow` measures letters on their way to a new size */
 .reveal .moving-picture { font-size: 17px; margin: 0; }
 .reveal .moving-picture .view > svg { max-height: 380px; }
 """

@@ -139,7 +139,7 @@ def main() -> None:
     args = parser.parse_args()
     if args.compute:
         compute(args.folder, args.jobs)
-    text = (DATA / "tight-page.md").read_text(encoding="utf-8")
+    text = (DATA / "tight-page.template").read_text(encoding="utf-8")
     for name in STUDIES:
         text = text.replace(f"{{{{{name}}}}}", "\n".join(table(name)))
     found = groups()

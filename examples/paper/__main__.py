@@ -5,20 +5,20 @@
     python examples/paper --full --jobs 2 --corpus laws.npz --page docs/reproduction.md
 
 Each result is saved as soon as it is computed: the same command continues a run that was stopped. Results of another
-effort or seed have their own folder. The report (report.md, numbers.json, tables, figures) is written into the folder
+effort, seed or commit have their own folder. The report (report.md, numbers.json, figures) is written into the folder
 of --out. Exit code 1 means that a result could not be computed, not that a number differs.
 
 The gene expression data are downloaded once into the folder DCGEV_DATA, or the platform's cache.
 """
 
 import argparse
-import os
 import sys
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from report import Report, Section, Work, markdown, put, versions, write
+from findings import Section, Work
+from report import Report, commit, made_by, markdown, put, write
 
 from dcgev_cvx import DCGEVError
 from dcgev_cvx.errors import nearest
@@ -39,7 +39,7 @@ def main() -> int:
         return 130
     corpus = [] if args.corpus is None else ["--corpus", Path(args.corpus).name]
     command = " ".join(["python examples/paper", *args.names, f"--{args.effort}", f"--seed {args.seed}", *corpus])
-    report = Report(sections, command, versions(), f"{os.cpu_count()} cores")
+    report = Report(sections, command, made_by())
     write(report, args.out)
     if args.page is not None:
         put(args.page, markdown(report, figures=False))
@@ -56,15 +56,15 @@ def main() -> int:
 def section_of(name: str, args: argparse.Namespace) -> Section:
     """The section of one script, or an empty one with the reasons when results that it needs are missing."""
     script = import_module(name)
-    options = {"corpus": args.corpus} if args.corpus is not None and name == "table5" else {}
-    work = Work(args.out / "results" / f"{args.effort}-{args.seed}", args.jobs, options, tell)
+    results = f"{args.effort}-{args.seed}-{commit()}".replace(", ", "-").replace(" ", "-")
+    work = Work(args.out / "results" / results, args.jobs, args.corpus, tell)
     try:
         section = script.section({**script.SETTINGS[args.effort], "seed": args.seed}, work)
-    except (LookupError, ArithmeticError, ValueError):
+    except (LookupError, ArithmeticError, TypeError, ValueError):
         if not work.missing:  # then it is a bug
             raise
         section = Section("")
-    return replace(section, name=name, title=script.TITLE, missing=tuple(dict.fromkeys(work.missing)))
+    return replace(section, title=script.TITLE, missing=tuple(dict.fromkeys(work.missing)))
 
 
 def tell(name: str, finished: int, total: int, message: str) -> None:
@@ -96,6 +96,11 @@ def arguments() -> argparse.Namespace:
             parser.error(f"there is no {name!r}; {nearest(name, NAMES)}")
     if args.corpus is not None and not Path(args.corpus).is_file():
         parser.error(f"--corpus {args.corpus} does not exist: give the .npz file of a corpus, or leave it out")
+    for folder in [args.out] if args.page is None else [args.out, args.page.parent]:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as cause:
+            parser.error(f"{folder} cannot be written ({cause.strerror}): choose another folder")
     return args
 
 

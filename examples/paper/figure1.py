@@ -8,7 +8,7 @@ with ridge λmax.
 from itertools import accumulate
 
 import numpy as np
-from report import Figure, Finding, Panel, Section, Work, agreement
+from findings import Figure, Finding, Panel, Section, Work, agreement
 from table1 import CARDINALITIES, PROJECTOR, component_cells
 
 from dcgev_cvx import datasets, dc_pca, rho_max

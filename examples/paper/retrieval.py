@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -34,14 +34,9 @@ class KernelView:
 
 def kernel_views(training: Corpus) -> tuple[KernelView, KernelView]:
     """EEᵀ and FFᵀ, columns centred, as two N-dimensional views of N documents."""
-    return kernel_view(training.E), kernel_view(training.F)
-
-
-def kernel_view(bags: Any) -> KernelView:
-    """K = EEᵀ, its columns centred, and their means."""
-    K = (bags @ bags.T).toarray()
-    mean = K.mean(axis=0)
-    return KernelView(bags, (K - mean), (mean))
+    kernels = [(bags, (bags @ bags.T).toarray()) for bags in (training.E, training.F)]
+    first, second = (KernelView(bags, K - K.mean(axis=0), K.mean(axis=0)) for bags, K in kernels)
+    return first, second
 
 
 def sparse_cca(
@@ -114,32 +109,4 @@ def deflated_projection(view: KernelView, components: Sequence[Component], side:
     plain = plain_projection(view, components, side)
     R = np.linalg.qr(view.K[:, plain.documents] @ plain.weights, mode="r")
     coordinates = solve_triangular(R, np.diag(np.diagonal(R)), check_finite=False)
-    return Projection(view, plain.documents, (plain.weights @ (coordinates / np.sqrt(view.n))))
-
-
-class Scores(NamedTuple):
-    """aroc: 1 best, ½ chance, averaged over the queries; recall: the share whose translation comes first."""
-
-    aroc: float
-    recall: float
-
-
-def score(queries: np.ndarray, targets: np.ndarray) -> Scores:
-    """Rank targets by their Euclidean distance from each query; target i is the translation of query i.
-
-    With one relevant document the area under the ROC curve is the share of the others that rank below it; ties count
-    half.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from retrieval import score
-    >>> score(np.eye(3), np.eye(3)), score(np.eye(3), np.ones((3, 3)))
-    (Scores(aroc=1.0, recall=1.0), Scores(aroc=0.5, recall=0.0))
-    """
-    from scipy.spatial.distance import cdist
-
-    distance = cdist(queries, targets, "sqeuclidean")
-    correct = np.diagonal(distance)[:, None]
-    above = np.sum(distance < correct, axis=1) + 0.5 * (np.sum(distance == correct, axis=1) - 1)
-    return Scores(float(1.0 - np.mean(above) / (len(targets) - 1)), float(np.mean(above == 0.0)))
+    return Projection(view, plain.documents, plain.weights @ (coordinates / np.sqrt(view.n)))

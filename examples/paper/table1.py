@@ -6,7 +6,7 @@ DC-PCA's first printed row is a stationary point before renormalisation. SCoTLAS
 """
 
 import numpy as np
-from report import PUBLISHED, Finding, Section, Table, Work, agreement, percent_finding
+from findings import PUBLISHED, Finding, Section, Table, Work, agreement, percent_finding
 
 from dcgev_cvx import Pencil, datasets, dc_pca, deflate, rivals
 from dcgev_cvx.comparison import Cell
@@ -81,7 +81,7 @@ def section(settings: dict, work: Work) -> Section:
     columns = ("method", "cardinalities", *(f"{name} (%)" for name in MEASURES))
     setup = "13×13 correlations of Jeffers (1967), orthogonalized Hotelling deflation (Mackey 2008), started at the "
     setup += "leading eigenvector. Loadings are the best on their support, SPCA's are its own."
-    table = Table("table1_variance", "Variance explained by six components, by measure", columns, rows)
+    table = Table("Variance explained by six components, by measure", columns, rows)
     return Section(setup, [table], findings)
 
 

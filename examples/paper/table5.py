@@ -8,8 +8,9 @@ makes one of the laws of Canada), planted topics otherwise; the paper's numbers 
 import hashlib
 from pathlib import Path
 
-from report import PUBLISHED, Finding, Section, Table, Work, agreement
-from retrieval import deflated_projection, dense_cca, kernel_views, plain_projection, score, sparse_cca
+from findings import PUBLISHED, Finding, Section, Table, Work, agreement
+from ranking import quality
+from retrieval import deflated_projection, dense_cca, kernel_views, plain_projection, sparse_cca
 
 from dcgev_cvx.comparison import Cell
 from dcgev_cvx.datasets import planted_translations, read_corpus
@@ -33,7 +34,7 @@ def halves(settings: dict) -> tuple:
 
 
 def dense_cell(settings: dict, ds: list[int]) -> dict:
-    """[average AROC, recall at 1] of CCA, and of CCA on pairs that are no translations, at each d."""
+    """(average AROC, recall at 1) of CCA, and of CCA on pairs that are no translations, at each d."""
     training, queries = halves(settings)
     found: dict = {"documents": [training.n_documents, queries.n_documents]}
     found["words"] = [len(words) for words in training.words]
@@ -46,14 +47,16 @@ def dense_cell(settings: dict, ds: list[int]) -> dict:
 def sparse_cell(settings: dict, ds: list[int]) -> dict:
     """How well the first d sparse components retrieve, for each d, and what they cost."""
     training, queries = halves(settings)
-    views = kernel_views(training)
-    components, found = sparse_cca(*views, max(ds), zeros=settings["zeros"], ridge=settings["ridge"]), {}
+    views, found = kernel_views(training), {}
+    components = sparse_cca(*views, max(ds), zeros=settings["zeros"], ridge=settings["ridge"])
     for d in ds:
         first = components[:d]
-        deflated = [deflated_projection(view, first, side) for side, view in enumerate(views)]
-        plain = [plain_projection(view, first, side) for side, view in enumerate(views)]
+        deflated, plain = (
+            [project(view, first, side) for side, view in enumerate(views)]
+            for project in (deflated_projection, plain_projection)
+        )
         found[str(d)] = {
-            "deflated": quality(deflated, queries),
+            "DC-CCA": quality(deflated, queries),
             "plain": quality(plain, queries),
             "zeros": 1.0 - sum(len(rows) for pair in first for rows in pair.rows) / (2 * d * views[0].n),
             "evaluations": max(projection.evaluations for projection in deflated),
@@ -63,25 +66,17 @@ def sparse_cell(settings: dict, ds: list[int]) -> dict:
     return found
 
 
-def quality(projections: list, queries) -> list[float]:
-    """[average AROC, recall at 1] of English queries for French documents."""
-    return list(score(projections[0](queries.E), projections[1](queries.F)))
-
-
 def section(settings: dict, work: Work) -> Section:
     """Our table beside the paper's, on another corpus, and what can be compared."""
-    settings, path = {**settings, **work.options}, Path(work.options.get("corpus", settings["corpus"]))
-    ds = settings.pop("ds")
+    settings = {**settings, "corpus": work.corpus or settings["corpus"]}
+    path, ds = Path(settings["corpus"]), settings.pop("ds")
     settings["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-    cells = [Cell(name, cell, {"settings": settings, "ds": ds}) for name, cell in CELLS.items()]
-    results = work.cells(cells, "table5")
+    arguments = {"settings": settings, "ds": ds}
+    results = work.cells([Cell("dense", dense_cell, arguments), Cell("sparse", sparse_cell, arguments)], "table5")
     dense, sparse = results["dense"], results["sparse"]
     train, queries = dense["documents"]
-    rows = [row_of(d, dense, sparse[str(d)]) for d in ds]
-    findings = [aroc_finding(d, dense, sparse[str(d)]) for d in ds if str(d) in PUBLISHED["table5"]]
-    table = Table(
-        "table5", "Average AROC, recall at 1, zero loadings (%)", list(rows[0]), [[*r.values()] for r in rows]
-    )
+    columns = [d_column(d, dense, sparse[str(d)]) for d in ds]
+    findings = [aroc_finding(d, column) for d, column in zip(ds, columns, strict=True) if str(d) in PUBLISHED["table5"]]
     return Section(
         f"Corpus: {path.name}, not the paper's Hansard, which is not available. {train} training and {queries} query "
         f"pairs drawn with seed {settings['seed']}, {dense['words'][0]} + {dense['words'][1]} words. Kernels EEᵀ, FFᵀ "
@@ -89,38 +84,37 @@ def section(settings: dict, work: Work) -> Section:
         "after deflation; `plain` is Vᵀq with the loadings as they are. Evaluations: training documents to which a "
         "query is compared. The paper's columns are of another corpus. Every component is a stationary point of "
         f"(SGEV-A), largest KKT residual {max(sparse[str(d)]['stationarity'] for d in ds):.1e}.",
-        [table],
+        [Table("Average AROC, recall at 1, zero loadings (%)", list(columns[0]), [[*c.values()] for c in columns])],
         [*findings, *other_findings(ds[-1], dense, sparse[str(ds[-1])])],
     )
 
 
-CELLS = {"dense": dense_cell, "sparse": sparse_cell}
-
-
-def row_of(d: int, dense: dict, sparse: dict) -> dict[str, str]:
-    """The row of one d by column."""
+def d_column(d: int, dense: dict, sparse: dict) -> dict[str, str]:
+    """What the table says of one d, the paper's numbers too."""
+    methods = {**dense, **{"DC-CCA": {str(d): sparse["DC-CCA"]}, "plain": {str(d): sparse["plain"]}}}
+    numbers = {name: methods[name][str(d)][0] for name in ("CCA", "DC-CCA", "plain", "shuffled")}
+    numbers |= {f"recall {name}": methods[name][str(d)][1] for name in ("CCA", "DC-CCA")}
+    numbers["zeros"] = 100.0 * sparse["zeros"]
     printed = [f"{number:.2f}" for number in PUBLISHED["table5"].get(str(d), ())] or ["-"] * 3
-    cca, shuffled, ours, plain = dense["CCA"][str(d)], dense["shuffled"][str(d)], sparse["deflated"], sparse["plain"]
-    numbers = {"CCA": cca[0], "DC-CCA": ours[0], "plain": plain[0], "shuffled": shuffled[0]}
-    numbers |= {"recall CCA": cca[1], "recall DC-CCA": ours[1], "zeros": sparse["zeros"]}
     theirs = dict(zip(("paper CCA", "paper DC-CCA", "paper zeros"), printed, strict=True))
     cost = {"evaluations": f"{sparse['evaluations']} of {dense['documents'][0]}", "seconds": f"{sparse['seconds']:.0f}"}
-    return {"d": str(d), **{name: f"{100 * share:.2f}" for name, share in numbers.items()}, **theirs, **cost}
+    return {"d": str(d), **{name: f"{share:.2f}" for name, share in numbers.items()}, **theirs, **cost}
 
 
-def aroc_finding(d: int, dense: dict, sparse: dict) -> Finding:
+def aroc_finding(d: int, column: dict[str, str]) -> Finding:
     """Sparse CCA at the paper's sparsity retrieves at least as well as the paper's did."""
-    cca, dc, zeros = 100 * dense["CCA"][str(d)][0], 100 * sparse["deflated"][0], 100 * sparse["zeros"]
-    printed = PUBLISHED["table5"][str(d)]
-    paper = f"{printed[0]:.2f} and {printed[1]:.2f} at {printed[2]:.1f} % zeros"
+    paper, ours = (
+        f"{column[f'{who}CCA']} and {column[f'{who}DC-CCA']} at {column[f'{who}zeros']} % zeros"
+        for who in ("paper ", "")
+    )
+    holds = float(column["DC-CCA"]) >= float(column["paper DC-CCA"]) and float(column["zeros"]) >= 87.0
     remark = "another corpus: the claim that sparse CCA comes close to CCA is compared, not the digits"
-    ours, holds = f"{cca:.2f} and {dc:.2f} at {zeros:.1f} % zeros", agreement(dc >= printed[1] and zeros >= 87.0)
-    return Finding(f"average AROC of CCA and DC-CCA at d = {d}", paper, ours, holds, remark)
+    return Finding(f"average AROC of CCA and DC-CCA at d = {d}", paper, ours, agreement(holds), remark)
 
 
 def other_findings(d: int, dense: dict, sparse: dict) -> list[Finding]:
     """The claims around Table 5 that can be compared on another corpus, at the largest d."""
-    chance, plain, dc = (100 * x[0] for x in (dense["shuffled"][str(d)], sparse["plain"], sparse["deflated"]))
+    chance, plain, dc = dense["shuffled"][str(d)][0], sparse["plain"][0], sparse["DC-CCA"][0]
     share, printed = sparse["evaluations"] / dense["documents"][0], PUBLISHED["table5"][str(max(100, d))][1]
     overlap = "loadings found in deflated data, applied to a query as it is, give scores that overlap"
     needs = f"one component needs {100 * (1 - sparse['zeros']):.0f} %; different components have different supports"

@@ -9,8 +9,10 @@ from functools import lru_cache
 from statistics import fmean
 
 import numpy as np
-from report import PUBLISHED, Figure, Finding, Panel, Section, Table, Verdict, Work, agreement, percent_finding
-from timed_runs import HOW_TIMED, METHODS, SIMILAR, compared, explained, ratios_to, time_findings
+from findings import PUBLISHED, Figure, Finding, Panel, Section, Verdict, Work, agreement, percent_finding
+from table4_why import explained, why_table, why_text
+from time_ratios import SIMILAR, ratios_to, time_findings
+from timed_runs import HOW_TIMED, METHODS, compared
 
 from dcgev_cvx import Gram, Pencil, datasets
 from dcgev_cvx.comparison import Cell
@@ -20,18 +22,8 @@ DATA = [["colon", 2000], ["leukemia", 7129], ["ramaswamy-shape", 16063]]
 SETTINGS = {
     "tiny": {"data": [["ramaswamy-small", 60]], "points": 4, "repeats": 1},
     "quick": {"data": DATA, "points": 6, "repeats": 3},
-    "full": {"data": DATA, "points": 9, "repeats": 3},
+    "full": {"data": DATA, "points": 30, "repeats": 5},
 }
-
-
-COLUMNS = ("data", "k", "GPower ms", "GPower steps", "from DC-PCA's start", "DC-PCA ms", "DC-PCA steps")
-COLUMNS += ("start ms", "one product with A ms")
-WHY = (
-    "Why DC-PCA is slower here: not because of its start, which costs little and makes GPower take fewer steps, nor of "
-    "its products, of which a step needs one, as GPower's does. It takes several times as many steps, since at machine "
-    "precision ε variables leave the support a few at a time, and for p ≪ n a step's f, g and residual cost more than "
-    "its product."
-)
 
 
 @lru_cache(maxsize=3)
@@ -72,7 +64,7 @@ def explained_cell(name: str, k: int, seed: int) -> dict:
 
 def section(settings: dict, work: Work) -> Section:
     """Table 3's shares, Table 4's times and Figure 4's curves, for the data sets that are available."""
-    findings, panels, causes = [], [], []
+    findings, panels, causes = [], [], {}
     for name, n in settings["data"]:
         shared = {"name": name, "seed": settings["seed"]}
         cells = [Cell(f"{name}-dense", dense_cell, shared)]
@@ -84,8 +76,7 @@ def section(settings: dict, work: Work) -> Section:
         if f"{name}-dense" not in results:
             continue  # the data could not be had, and the report says so
         shares = results.pop(f"{name}-dense")
-        why = [results.pop(key) for key in list(results) if "-why-" in key]
-        causes += [(name, *(f"{entry:.3g}" for entry in cause.values())) for cause in why]
+        causes[name] = [results.pop(key) for key in list(results) if "-why-" in key]
         points = sorted(results.values(), key=lambda result: result["GPower"]["k"])
         findings += [share_finding(name, shares), *variance_findings(name, points)]
         findings += time_findings(f"{name}, Table 4", points, PUBLISHED["tables34"][name]["seconds"], over_all_k=True)
@@ -97,8 +88,8 @@ def section(settings: dict, work: Work) -> Section:
         "colon: 62×2000, each gene standardised. leukemia: all 72×7129, raw, uncentred. ramaswamy-shape: 127×16063, "
         "planted, not Ramaswamy's data. No single preparation gives both of the paper's shares. k ± 2 %. Times are "
         "means over all cardinalities from 1 to n, as in the paper, interpolated between those measured. SPCA has "
-        f"its own loadings, the others are renormalised. {HOW_TIMED} {WHY}",
-        [Table("table4_why", "Steps, and milliseconds of CPU time", COLUMNS, causes)],
+        f"its own loadings, the others are renormalised. {HOW_TIMED} {why_text(causes) if causes else ''}",
+        [why_table(causes)],
         findings=findings,
         figures=[figure] if panels else [],
     )

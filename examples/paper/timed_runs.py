@@ -4,12 +4,12 @@ The functions timed are those of the package. DC-PCA and GPower stop when their 
 the variance, as GPower's authors do, and DC-PCA's time includes its start.
 """
 
+from collections.abc import Callable
 from functools import partial
-from statistics import fmean, median
+from statistics import median
 from time import process_time
 
 import numpy as np
-from report import Finding, agreement
 
 from dcgev_cvx import Gram, Pencil, Stop, dc_pca, rho_max
 from dcgev_cvx.rivals.gpower import ascend, gamma_max
@@ -17,17 +17,17 @@ from dcgev_cvx.rivals.sparse_pca import Run, best_loadings, longest_column, sear
 from dcgev_cvx.rivals.spca import penalized
 
 HOW_TIMED = (
-    "Time is the CPU time of one run at the parameter that was found, start included: the median of a few runs with "
-    "one BLAS thread, in turn with the other methods, each after an untimed one (SPCA: a single run). GPower is plain "
-    "NumPy, SPCA's regression scikit-learn's compiled one, DC-PCA the package's dc_pca with engine=\"native\" and "
-    "accelerate=False: the steps as printed, without variables that stay zero. GPower starts at the longest column; "
-    "DC-PCA too if that explains a quarter of tr A, otherwise at the best vector of 1.3 p^⅓ power steps from it. Both "
-    "stop when their objective rises by less than 1e-4 of the variance. DC-PCA's parameter is searched for the "
-    "cardinality that GPower reached, within half a per cent; if it jumps over it, the largest loadings are kept."
+    "Time is the CPU time of one call from data at the parameter that was found, start included (SPCA's is the leading "
+    "eigenvector): the median of a few calls with one BLAS thread, in turn with the other methods, each after an "
+    "untimed one (SPCA: a single call). GPower is plain "
+    "NumPy without any record of its steps, SPCA's regression scikit-learn's compiled one, DC-PCA the package's dc_pca "
+    'with engine="native" and accelerate=False: the steps as printed, f, g, the multiplier and the KKT residual of '
+    "each, and a certificate. GPower starts at the longest column; DC-PCA too if that explains a quarter of tr A, "
+    "otherwise at the best vector of 1.3 p^⅓ power steps from it. Both stop when their objective rises by less than "
+    "1e-4. DC-PCA's parameter is searched for the cardinality that GPower reached, within half a per cent; if it jumps "
+    "over it, the largest loadings are kept."
 )
 STOP = Stop(step=0.0, decrease=1e-4, stationarity=1.0)
-SIMILAR = 0.995
-"""A mean ratio of variances from here on counts as similar."""
 
 
 def start(C: np.ndarray) -> np.ndarray:
@@ -44,29 +44,40 @@ def start(C: np.ndarray) -> np.ndarray:
     return x / np.linalg.norm(x)
 
 
-def spca(pencil: Pencil, k: int):
-    """SPCA as an elastic net on data, ridge λmax(A) (Eq:EN-SPCA): a run at a parameter, and the largest parameter."""
-    correlation = np.sort(np.abs(pencil.A @ pencil.leading_vector))
-    return partial(penalized, pencil, pencil.lambda_max), 2.0 * min(correlation[-1], 2.0 * correlation[-k])
+def spca(pencil: Pencil, penalty: float) -> Run:
+    """SPCA as an elastic net on data, ridge λmax(A) (Eq:EN-SPCA)."""
+    return penalized(pencil, pencil.lambda_max, penalty)
 
 
-def gpower(pencil: Pencil, k: int):
+def gpower(pencil: Pencil, gamma: float) -> Run:
     """GPower ℓ0 on data (Eq:journee)."""
-    return partial(ascend, pencil.A.C, tol=1e-4), gamma_max(pencil.A.C)
+    return ascend(pencil.A.C, gamma, tol=1e-4)
 
 
-def dcpca(pencil: Pencil, k: int):
+def dcpca(pencil: Pencil, rho: float) -> Run:
     """DC-PCA on data (ALG-S)."""
-    C = pencil.A.C
+    found = dc_pca(pencil, rho=rho, x0=start(pencil.A.C), engine="native", accelerate=False, stop=STOP)
+    return Run(np.array(found.x), found.n_iter, found.converged)
 
-    def run(rho: float) -> Run:
-        found = dc_pca(pencil, rho=rho, x0=start(C), engine="native", accelerate=False, stop=STOP)
-        return Run(np.array(found.x), found.n_iter, found.converged)
 
-    return run, rho_max(pencil, start(C))
+def largest_penalty(pencil: Pencil, k: int) -> float:
+    """A parameter of SPCA that leaves fewer than k loadings."""
+    correlation = np.sort(np.abs(pencil.A @ pencil.leading_vector))
+    return 2.0 * min(correlation[-1], 2.0 * correlation[-k])
 
 
 METHODS = {"SPCA": spca, "GPower": gpower, "DC-PCA": dcpca}
+LARGEST = {
+    "SPCA": largest_penalty,
+    "GPower": lambda pencil, _: gamma_max(pencil.A.C),
+    "DC-PCA": lambda pencil, _: rho_max(pencil, start(pencil.A.C)),
+}
+"""The parameter at which nothing is left, where the search for k begins."""
+
+
+def searched(name: str, pencil: Pencil, k: int, slack: int) -> tuple[Run, float]:
+    """The run of a method with k ± slack nonzeros, and its parameter."""
+    return search_penalty(partial(METHODS[name], pencil), LARGEST[name](pencil, k), k, pencil.n, slack=slack)
 
 
 def compared(pencil: Pencil, k: int, slack: int, repeats: int) -> dict:
@@ -74,98 +85,38 @@ def compared(pencil: Pencil, k: int, slack: int, repeats: int) -> dict:
 
     `raw` is the variance with the method's own loadings, `variance` that of the best on its support, in % of tr A.
     """
-    answers, runs, total = {}, {}, float(np.sum(pencil.A_diagonal))
-    for name, method in METHODS.items():
+    answers, at, total = {}, {}, float(np.sum(pencil.A_diagonal))
+    for name in METHODS:
         if name == "DC-PCA":
             k, slack = answers["GPower"]["k"], answers["GPower"]["k"] // 200
-        run, high = method(pencil, k)
-        found, parameter = search_penalty(run, high, k, pencil.n, slack=slack)
+        found, at[name] = searched(name, pencil, k, slack)
         size = np.count_nonzero(found.x)
         best = best_loadings(pencil, found.x, int(size if abs(size - k) <= slack else k))
         raw = found.x * (best != 0.0)
         raw = pencil.A_quad(raw / np.linalg.norm(raw))
         shares = {"variance": 100.0 * pencil.A_quad(best) / total, "raw": 100.0 * raw / total}
-        answers[name] = {"k": int(np.count_nonzero(best)), **shares, "steps": found.steps}
-        runs[name] = partial(run, parameter)
-    times: dict[str, list[float]] = {name: [] for name in runs}
+        answers[name] = {"k": int(np.count_nonzero(best)), **shares, "steps": found.steps, "times": []}
     for turn in range(repeats):
-        for name, run in runs.items():
-            if name == "SPCA" and turn > 0:  # by far the slowest
-                continue
+        for name in METHODS if turn == 0 else ("GPower", "DC-PCA"):  # SPCA is by far the slowest
             if name != "SPCA":
-                run()  # the method before leaves other data in the caches
-            begin = process_time()
-            run()
-            times[name].append(process_time() - begin)
-    return {name: {**answer, "seconds": median(times[name])} for name, answer in answers.items()}
+                METHODS[name](pencil, at[name])  # the method before leaves other data in the caches
+            answers[name]["times"].append(seconds_of(name, pencil, at[name]))
+    return {name: {**answer, "seconds": median(answer.pop("times"))} for name, answer in answers.items()}
 
 
-def explained(pencil: Pencil, k: int) -> dict:
-    """Is it the start, the stopping rule or the product with A that makes DC-PCA slower than GPower at k nonzeros?"""
-    C, found = pencil.A.C, {}
-    for name in ("GPower", "DC-PCA"):
-        run, high = METHODS[name](pencil, k)
-        parameter = search_penalty(run, high, k, pencil.n, slack=max(1, k // 50))[1]
-        found[name] = milliseconds(partial(run, parameter))
-        found[f"{name} steps"] = run(parameter).steps
-        if name == "GPower":
-            z = C @ start(C)
-            found["GPower steps from the start of DC-PCA"] = ascend(C, parameter, z / np.linalg.norm(z), 1e-4).steps
-    x = start(C)
-    return {"k": k, **found, "start": milliseconds(lambda: start(C)), "product": milliseconds(lambda: (C @ x) @ C)}
+def seconds_of(name: str, pencil: Pencil, parameter: float) -> float:
+    """The CPU time of a run from data, with nothing that was computed before."""
+    fresh = Pencil(Gram(pencil.A.C))
+    return cpu_seconds(lambda: METHODS[name](fresh, parameter))
 
 
-def milliseconds(call, repeats: int = 5) -> float:
-    """The median CPU time of a call, after an untimed one."""
-    times = []
-    for _ in range(repeats + 1):
-        begin = process_time()
-        call()
-        times.append(1e3 * (process_time() - begin))
-    return median(times[1:])
+def cpu_seconds(call: Callable[[], object]) -> float:
+    """The CPU time of a call."""
+    begin = process_time()
+    call()
+    return process_time() - begin
 
 
 def gaussian_pencil(p: int, n: int, seed: list[int]) -> Pencil:
     """A = CᵀC, not formed, of a p × n matrix C of standard normals (Section 4.4.2)."""
     return Pencil(Gram(np.random.default_rng(seed).standard_normal((p, n))))
-
-
-def ratios_to(results: list, rival: str, what: str = "variance") -> list[float]:
-    """The variance of DC-PCA divided by a rival's, result by result."""
-    return [result["DC-PCA"]["variance"] / result[rival][what] for result in results]
-
-
-def time_findings(label: str, results: list, paper: list[float], over_all_k: bool = False) -> list[Finding]:
-    """DC-PCA's time against GPower's and SPCA's, given the paper's seconds of SPCA, GPower and DC-PCA.
-
-    Seconds depend on the machine, ratios hardly do: the verdicts are on ratios. With `over_all_k` a time is the mean
-    over all cardinalities between those measured (trapezoidal rule).
-    """
-
-    def mean_time(method: str) -> float:
-        seconds, ks = ([result[method][what] for result in results] for what in ("seconds", "k"))
-        order = np.argsort(ks)
-        whole = np.trapezoid(np.array(seconds)[order], np.array(ks)[order]) / max(1, max(ks) - min(ks))
-        return float(whole) if over_all_k else fmean(seconds)
-
-    def seconds(times: tuple[float, float], unit: str) -> str:
-        return f"{times[0] / times[1]:.3g} ({times[0]:.4g} {unit} / {times[1]:.4g} {unit})"
-
-    ours = {method: 1e3 * mean_time(method) for method in METHODS}
-    steps = [fmean(result[method]["steps"] for result in results) for method in ("DC-PCA", "GPower")]
-    variances, ratio = ratios_to(results, "GPower"), ours["DC-PCA"] / ours["GPower"]
-    holds = round(ratio, 2) <= max(1.0, round(paper[2] / paper[1], 2)) and fmean(variances) >= SIMILAR
-    remark = (
-        f"{steps[0]:.1f} steps, GPower {steps[1]:.1f}; ratio of variances at equal k: mean {fmean(variances):.4f}, "
-    )
-    remark += f"smallest {min(variances):.4f}; mean of {len(results)} runs"
-    what = f"{label}: time of DC-PCA / time of GPower at a fixed parameter"
-    first, second = (ours["DC-PCA"], ours["GPower"]), (ours["SPCA"], ours["DC-PCA"])
-    note = "agreement means that DC-PCA is faster; the elastic net here is scikit-learn's"
-    slower = f"{label}: time of SPCA / time of DC-PCA"
-    return [
-        Finding(what, seconds((paper[2], paper[1]), "s"), seconds(first, "ms"), agreement(holds), remark),
-        Finding(
-            slower, seconds((paper[0], paper[2]), "s"), seconds(second, "ms"), agreement(second[0] > second[1]), note
-        ),
-    ]

@@ -33,3 +33,9 @@ def test_text_is_printed_as_it_is_and_cannot_steer_a_terminal():
 
 def test_one_of_a_kind_is_singular():
     assert [count(number, "nonzero") for number in (0, 1, 2)] == ["0 nonzeros", "1 nonzero", "2 nonzeros"]
+
+
+def test_in_a_notebook_the_text_is_returned_too(monkeypatch):
+    """There rich would show it as HTML and write nothing."""
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert as_text("a", table(("name",), [("b",)])).split() == ["a", "name", "────", "b"]

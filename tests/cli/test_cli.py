@@ -128,7 +128,7 @@ def test_a_terminal_without_greek_is_no_error(in_a_new_process):
             "solve pitprops --rho much",
             "argument --rho: 'much' must be a number, such as 4.84. See `dcgev solve --help`.",
         ),
-        ("solve pitprops -k 3 --sover SCS", "'--sover' is no option of this command: see `dcgev solve --help`."),
+        ("solve pitprops -k 3 --sover SCS", "'--sover' is no argument of `dcgev solve`: did you mean '--solver'?"),
     ],
 )
 def test_a_wrong_command_line_is_one_line(run, argv, message):

@@ -155,7 +155,7 @@ def test_what_a_solver_prints_does_not_spoil_the_answer(capsys, monkeypatch):
     made = json.loads(captured.out)
     assert made["ended"] is False
     assert [row["valid"] for row in made["comparisons"][0]["rows"]] == [True, False]
-    assert captured.err.startswith("Failure:interrupted\n")
+    assert captured.err == "dcgev: interrupted after the rows that are shown.\n"
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])

@@ -17,8 +17,10 @@ def test_path_shows_what_it_reaches_and_what_not(run):
     assert max(len(line) for line in out.splitlines()) <= 80
 
 
-def test_path_json_and_pictures(run, run_json, tmp_path):
-    made = run_json("path", "pitprops", "--rho", "4.84,1,9", "--plot", tmp_path / "path.png")
+def test_path_json_and_pictures(run, tmp_path):
+    _, out, err = run("path", "pitprops", "--rho", "4.84,1,9", "--json", "--plot", tmp_path / "path.png")
+    assert err == f"dcgev: {tmp_path / 'path.png'} is drawn.\n"
+    made = json.loads(out)
     assert [point["rho"] for point in made["points"]] == [9, 4.84, 1]
     assert (tmp_path / "path.png").read_bytes().startswith(b"\x89PNG")
     code, _, _ = run("path", "pitprops", "--rho", "4.84", "--plot", tmp_path / "path.svg")

@@ -6,22 +6,20 @@ import sys
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
-from report import (
+from findings import (
     PUBLISHED,
     Figure,
     Finding,
     Panel,
-    Report,
     Section,
     Table,
     Verdict,
     Work,
     agreement,
-    markdown,
     percent_finding,
-    write,
 )
+from numpy.testing import assert_allclose
+from report import Report, made_by, markdown, write
 
 from dcgev_cvx import DataUnavailable, Gram, Pencil, cca_pencil, datasets
 from dcgev_cvx.comparison import Cell
@@ -42,7 +40,7 @@ def work(tmp_path_factory):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_script_is_short_and_says_what_differs(paper_scripts, name):
     text = (paper_scripts / f"{name}.py").read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 140
+    assert len(text.splitlines()) <= 130
     assert "\nReproduced: " in text
     assert "Different: " in text
     assert "_numerics" not in text
@@ -111,7 +109,7 @@ def test_dc_pca_is_timed_at_the_cardinality_of_gpower_and_explains_as_much():
 
 
 def test_verdicts_ask_for_time_and_variance():
-    from timed_runs import time_findings
+    from time_ratios import time_findings
 
     def verdicts(ours, gpower, paper, variance=1.0):
         answer = {"k": 5, "raw": 0.9, "steps": 3}
@@ -153,7 +151,7 @@ def test_the_planted_matrix_has_the_papers_share():
 
 def test_the_word_pencil_has_the_canonical_correlations():
     """Its eigenvalues are the squares of those of the two-view pencil (Eq:CCA)."""
-    from figure6 import standardised, word_pencil
+    from vocabulary import standardised, word_pencil
 
     songs = datasets.planted_songs(300, 20, 40, 16, factors=5, rng=1)
     both = cca_pencil(*(standardised(X, X) for X in (songs.audio, songs.tags)), ridge=0.1)
@@ -178,19 +176,21 @@ def small_report():
     curves = {"one": [(1.0, 2.0), (2.0, 3.0)], "none": []}
     section = Section(
         "set | up `x<1`",
-        (Table("t", "T", ("a|b", "c"), ((1, "x<y"),)),),
+        (Table("T", ("a|b", "c"), ((1, "x<y"),)),),
         (Finding("n", "1 %", "2 %", Verdict.DIFFERS, "why"), Finding("m", "1", "1", agreement(True))),
         (Figure("f", "F", (Panel("p", "x", "y", curves, log_x=True, log_y=True),)),),
-        name="s",
         title="A <title>",
         missing=("no data",),
     )
-    return Report((section,), "python examples/paper s", {"dcgev-cvx": "0.1", "python": "3"}, "2 cores")
+    return Report((section,), "python examples/paper s", "dcgev-cvx 0.1, commit abc; 2 cores")
 
 
 def test_report_escapes_and_counts():
     text = markdown(small_report())
-    assert "`python examples/paper s`, dcgev-cvx 0.1, 2 cores.\n\nVerdicts: 1 agree, 1 differ, 0 cannot be" in text
+    head = (
+        "Made by `python examples/paper s` with dcgev-cvx 0.1, commit abc; 2 cores.\n\nVerdicts: 1 agree, 1 differ, 0"
+    )
+    assert head in text
     assert "| a\\|b | c |\n| --- | --- |\n| 1 | x<y |\n" in text
     assert "Not computed: no data" in text
     differing = text.split("## Results that differ from the paper")[1].split("\n## ")[0]
@@ -198,6 +198,12 @@ def test_report_escapes_and_counts():
     assert "| m |" not in differing
     assert "figures/f.png" in text
     assert "figures/f.png" not in markdown(small_report(), figures=False)
+
+
+def test_the_head_has_version_commit_packages_and_cores():
+    text = made_by()
+    for word in ("dcgev-cvx 0.1", "commit", "Python 3", "numpy ", "cvxpy ", " cores"):
+        assert word in text
 
 
 def test_the_same_numbers_give_the_same_files(tmp_path):

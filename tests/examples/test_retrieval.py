@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from retrieval import deflated_projection, dense_cca, kernel_views, plain_projection, score, sparse_cca
+from ranking import score
+from retrieval import deflated_projection, dense_cca, kernel_views, plain_projection, sparse_cca
 from sklearn.metrics import roc_auc_score
 
 from dcgev_cvx import InvalidParameter

@@ -21,18 +21,12 @@ def test_one_vector_is_drawn_by_size_without_its_zeros(pitprops, result, ax):
     assert ax.get_yticklabels()[0].get_text() == largest
 
 
-def test_two_vectors_are_drawn_in_the_order_of_the_variables(pitprops, result, ax):
-    plotting.plot_loadings(pitprops, {"dense": pitprops.leading_vector, "sparse": result.x}, ax)
-    widths = [bar.get_width() for bar in ax.patches]
-    assert np.allclose(widths, [*pitprops.leading_vector, *result.x])
-    assert [label.get_text() for label in ax.get_yticklabels()] == list(pitprops.names)
-
-
-def test_more_vectors_are_a_heat_map_with_their_numbers(pitprops, ax):
+def test_several_vectors_are_a_heat_map_with_their_numbers(pitprops, ax):
     vectors = {f"e{i}": np.eye(13)[i] for i in range(4)}
     plotting.plot_loadings(pitprops, vectors, ax)
     assert [text.get_text() for text in ax.texts] == ["1.00"] * 4
     assert [label.get_text() for label in ax.get_xticklabels()] == list(vectors)
+    assert [label.get_text() for label in ax.get_yticklabels()] == [pitprops.name(i) for i in range(4)]
 
 
 def test_of_many_variables_the_largest_are_drawn(ax):

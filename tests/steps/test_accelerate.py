@@ -93,27 +93,9 @@ def test_two_images_are_enough_to_combine():
     assert anderson_combination(images[:1], moves[:1]) is None
 
 
-def smooth_program():
-    A, B = cca(seed=1)
-    return SparseGEV(Pencil(A, B), 0.05, 1.0, shift="metric")
-
-
 def test_a_combination_has_the_smallest_move_among_those_whose_weights_sum_to_one():
     """Two coordinates and three images: one combination does not move at all."""
     images = np.array([[1.0, 3.0], [2.0, 4.0], [2.5, 4.25]])
     moves = np.array([[1.0, 0.5], [0.5, 0.75], [0.25, -0.125]])
     weights = np.linalg.solve(np.vstack([moves.T, np.ones(3)]), [0.0, 0.0, 1.0])
     assert anderson_combination(images, moves) == pytest.approx(weights @ images, rel=1e-12)
-
-
-def test_a_combination_that_ends_at_zero_is_refused():
-    assert anderson_combination(np.array([[2.0], [1.0]]), np.array([[-1.0], [-0.5]])) is None
-
-
-def test_a_start_that_is_not_the_last_image_begins_anew():
-    program, step = smooth_program(), Accelerated(native_step)
-    y = step(program, program.start()).x
-    assert step(program, y).origin is not None
-    assert step(program, 0.5 * y).origin is None
-    assert len(step._pairs) == 1
-    assert step.memory == 6

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcgev_cvx import Pencil, SolverFailed, SparseFDA, SparseGEV
-from dcgev_cvx.steps import polish as steps_polish
 from dcgev_cvx.steps.polish import in_ball, in_shifted_ball, on_plane, polish, surrogate_at
 from dcgev_cvx.steps.scaling import Metric
 
@@ -185,67 +184,7 @@ def test_exactly_at_a_tie(shift, rank):
             assert kkt <= 1e-12
 
 
-# ---- each correction, from a start that is wrong in the sixth digit: a wrong sign would double the error
-
-
-@pytest.fixture
-def wrong_factor(monkeypatch):
-    """Factorisations of a matrix that is off by 1e-6, which one refinement turns into 1e-12."""
-    true = steps_polish.cho_factor
-
-    def off(M, **settings):
-        return true(M * (1.0 + 1e-6), **settings)
-
-    monkeypatch.setattr(steps_polish, "cho_factor", off)
-
-
-def exact_ball(B, h, tau):
-    z = np.linalg.solve(B, h)
-    norm = np.sqrt(z @ B @ z)
-    return z / max(tau, norm), max(0.0, norm - tau)
-
-
-@pytest.mark.parametrize("tau", [1e-3, 50.0])
-def test_refinement_corrects_a_wrong_factor_in_the_ball(wrong_factor, tau):
-    B, h = referee.random_pencil(3, 5, cond=10.0)[1], np.arange(1.0, 6.0)
-    x, mu = in_ball(B, h, tau)
-    exact, multiplier = exact_ball(B, h, tau)
-    assert np.abs(x - exact).max() <= 1e-10 * np.abs(exact).max()
-    assert mu == pytest.approx(multiplier, rel=1e-10, abs=1e-12)
-
-
-def test_the_multiplier_of_a_point_inside_is_zero():
-    program = SparseGEV(Pencil(np.eye(2), np.diag([1.0, 2.0])), 0.0, tau=0.5)
-    ball = surrogate_at(program, np.array([0.1, 0.1]))
-    x = np.array([0.3, 0.2])
-    assert ball.multiplier(x, ball.B.dot(x)) == 0.0
-    assert ball.multiplier(x, -6.0 * ball.B.dot(x)) == pytest.approx(3.0)
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_the_lowest_of_the_sign_changes_and_the_end_is_taken(seed):
-    rng = np.random.default_rng(seed)
-    program = SparseGEV(Pencil(np.diag(rng.uniform(-1, 1, 4)), np.eye(4) + 0.1), 0.5, 0.1, tau=8.0)
-    ball = surrogate_at(program, np.full(4, 0.1))
-    x, new = 0.1 * rng.standard_normal((2, 4))
-    crossings = [t for t in -x / (new - x) if 0.0 < t < 1.0]
-    ways = [np.where(t == -x / (new - x), 0.0, x + t * (new - x)) for t in crossings] + [new]
-    best = min(ways, key=ball.value)
-    assert steps_polish.lowest_sign_change(ball, x, np.arange(4), new) == pytest.approx(best, abs=1e-14)
-
-
 def test_a_point_on_the_plane_lies_on_it_to_the_last_digits():
     B, h, a = np.diag([1.0, 1e-14]), np.array([1.0, 1e-3]), np.array([1.0, 1e-6])
     x = on_plane(B, h, a)[0]
     assert a @ x == pytest.approx(1.0, rel=4e-16)
-
-
-# ---- single formulas on problems small enough for a hand calculation
-
-
-def test_the_vertex_of_least_price_solves_the_linear_program():
-    """Prices −h/a are 2 and ½; a sign against a, or a zero in a, has none. μ from Bᵢᵢxᵢ = hᵢ − μaᵢ."""
-    B, h, a = np.diag([1.0, 3.0, 1.0, 1.0]), np.array([-2.0, 1.0, 0.25, 0.0]), np.array([1.0, -2.0, 0.5, 0.0])
-    x, mu = steps_polish.vertex(B, h, a)
-    assert x.tolist() == [0.0, -0.5, 0.0, 0.0]
-    assert mu == (1.0 + 1.5) / -2.0

@@ -17,7 +17,6 @@ import pytest
 from dcgev_cvx import cli, verify
 from dcgev_cvx.errors import InvalidParameter, SolverFailed
 from dcgev_cvx.verify.levels import question
-from dcgev_cvx.verify.trial import Session
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -76,7 +75,7 @@ def test_a_wrong_program_gets_a_shrunk_example(tmp_path):
         ('sys.stdout.buffer.write(b"\\xff\\xfe1\\n"); sys.stdout.flush()', "not a JSON object: '\ufffd\ufffd1'"),
         ('print("[" * 100000, flush=True)', "not a JSON object"),
         ('print("1" * 2**23, flush=True)', "not a JSON object"),
-        ('print(json.dumps({"id": m["id"], "error": "x" * 9000}), flush=True)', "error: 'x{300,400} …"),
+        ('print(json.dumps({"id": m["id"], "error": "x" * 9000}), flush=True)', "error: x{300}"),
         ("import os; os.close(1); import time; time.sleep(30)", "closed its output"),
     ],
 )
@@ -111,8 +110,8 @@ def test_a_request_that_is_not_read_does_not_hold_the_kit():
     hello = """import sys, time; sys.stdin.readline(); print('{"type": "hello", "protocol": 1}', flush=True)"""
     case = question("bound", "large", (), {"A": np.eye(200), "B": np.eye(200), "k": 1})
     begin = time.perf_counter()
-    with verify.ProcessSolver([sys.executable, "-c", f"{hello}; time.sleep(60)"], "bound") as solver:
-        assert "no answer within 1 s" in Session(solver, 1.0).call(case, case.arguments()).problem
+    with verify.ProcessSolver([sys.executable, "-c", f"{hello}; time.sleep(60)"], "bound", time_limit=1.0) as solver:
+        assert "did not read its request within 1 s" in solver.respond(case).problem
     assert time.perf_counter() - begin < 15.0
 
 
@@ -153,5 +152,8 @@ def test_a_program_that_cannot_be_started_or_does_not_greet(tmp_path):
 
 def test_null_entries_are_nan(tmp_path):
     body = 'print(json.dumps({"id": m["id"], "x": [None] * len(m["A"])}), flush=True)'
-    with verify.ProcessSolver(program(tmp_path, body), "cardinality") as solver:
-        assert np.all(np.isnan(solver(np.eye(2), np.eye(2), 1)))
+    with (
+        verify.ProcessSolver(program(tmp_path, body), "cardinality") as solver,
+        pytest.raises(SolverFailed, match="2 entries that are NaN"),
+    ):
+        solver(np.eye(2), np.eye(2), 1)

@@ -52,7 +52,7 @@ def test_the_packages_own_steps_agree_on_every_family(level, solver, limit):
     families = set()
     for case in suite(level, 0, "quick").cases[:: 4 if solver is package_solvers.qcqp_step else 2]:
         problem, ref = surrogate(case), reference(case)
-        x = solver(*case.arguments())
+        x = solver(*package_solvers.arguments_of(case))
         families |= set(case.flags)
         allowed = max(limit, 1e-15 * condition(case)) if ref.strictness > 1e-6 else 1e-6
         assert problem.norm(x - ref.x) <= allowed * problem.length(ref.x), case.name

@@ -37,7 +37,9 @@ def known_answers(folder, solver):
     for content in vectors.read_vectors(folder):
         for vector in content["vectors"]:
             case = vectors.stored_instance(content["level"], vector)
-            found[vector["id"]] = None if vector["result"] == "invalid" else solver(*case.arguments()).tolist()
+            found[vector["id"]] = (
+                None if vector["result"] == "invalid" else solver(*package_solvers.arguments_of(case)).tolist()
+            )
     return found
 
 
