@@ -101,7 +101,9 @@ def plain_factory(
 ) -> tuple[str | None, str | None]:
     """The signature without `Any`, which says nothing, and with `...` for `<factory>`, which Sphinx cannot parse."""
     if signature is not None:
-        signature = re.sub(r": ~?(?:typing\.)?Any(?: \| None)?(?=[,)]|( = ))( = )?", lambda m: "=" if m[1] else "", signature)
+        signature = re.sub(
+            r": ~?(?:typing\.)?Any(?: \| None)?(?=[,)]|( = ))( = )?", lambda m: "=" if m[1] else "", signature
+        )
         signature = signature.replace("<factory>", "...")
     return signature, None if returns in ("Any", "typing.Any", "~typing.Any") else returns
 
