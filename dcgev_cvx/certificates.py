@@ -160,7 +160,7 @@ class StepProgram(PencilProgram, Protocol):
 
 
 def certify(program: Any, x: Vector, history: Sequence[Any] = (), *, tol: float | None = None) -> Certificate:
-    """The program's certificate of x: is it feasible, stationary, and reached by descent? (Eq:sandwich)
+    """The program's certificate of x: how feasible and stationary it is, and whether f descended (Eq:sandwich).
 
     For a SparseGEV or SparseFDA this is `pencil_certificate`, computed from the data. At tiny ε nearly every support
     carries a stationary point: passing means "stationary", never "optimal".

@@ -170,7 +170,6 @@ class ConicAnswer:
 
     x: Vector
     value: float
-    dual_value: float
     problem: Conic
     scaling: ConicScaling
     scaled_x: Vector
@@ -214,7 +213,7 @@ def solve_conic(
     """CLARABEL's answer; SolverFailed, with a `ray` where the objective falls for ever along one."""
     scaling = ConicScaling.of(problem, lengths, right)
     small = scaling.scaled(problem)
-    reason = ""
+    reason, best = "", None
     for settings in TIGHT_FIRST if options is None else (options,):
         chosen = clarabel.DefaultSettings()
         chosen.verbose = False
@@ -231,15 +230,23 @@ def solve_conic(
         status = str(found.status)
         x, z = np.array(found.x), np.array(found.z)
         if status in ("Solved", "AlmostSolved"):
-            value, dual = (scaling.o * v + problem.offset for v in (found.obj_val, found.obj_val_dual))
-            return ConicAnswer(scaling.vector(x), value, dual, small, scaling, x, z, problem.offset)
-        if "Infeasible" in status:
+            value = scaling.o * found.obj_val + problem.offset
+            answer = ConicAnswer(scaling.vector(x), value, small, scaling, x, z, problem.offset)
+            error = max(abs(found.obj_val - found.obj_val_dual), found.r_prim, found.r_dual)
+            if best is None or error < best[0]:
+                best = error, answer
+            if status == "Solved":
+                break
+            continue
+        if "Infeasible" in status and best is None:
             kind = "infeasible" if "Primal" in status else "unbounded"
             failure = SolverFailed(f"CLARABEL ended with the status '{kind}'.")
             failure.ray = scaling.vector(x) if kind == "unbounded" else None  # pyright: ignore[reportAttributeAccessIssue]
             raise failure
         reason = f"CLARABEL ended with the status '{status}'."
-    raise SolverFailed(reason)
+    if best is None:
+        raise SolverFailed(reason)
+    return best[1]
 
 
 def into_dual_cone(z: Vector, cones: Cones) -> Vector:

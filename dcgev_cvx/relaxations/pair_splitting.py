@@ -14,6 +14,8 @@ exact and cheap: one eigenvalue problem of order n, one equation in one unknown 
 ends with a proved bound.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 from time import perf_counter
@@ -89,7 +91,7 @@ def pairwise_sdp(pencil: Pencil, k: Cardinality, *, time_limit: float | None = N
         if found is not None and bound < best:
             best, dual = bound, found
         if before - bound <= BOUND_SETTLED * abs(bound):
-            status = "converged"
+            status = "the bound settled"
             break
         before = min(before, bound)
     X, value = splitting.spectral, float(np.sum(splitting.spectral * data.A))
@@ -118,17 +120,15 @@ def pairwise_sdp(pencil: Pencil, k: Cardinality, *, time_limit: float | None = N
 class PairSplitting:
     """The state of ADMM on one pencil: copies (X, Y) that obey the pairs, and scaled multipliers (S, T, t).
 
-    It starts from the best vector known. `rho` is the penalty: xᵀAx − mean Aᵢᵢ/Bᵢᵢ over ‖xxᵀ‖², the size at which a
-    step and a multiplier weigh the same.
+    It starts from the best vector known. `rho` is the penalty: xᵀAx − mean Aᵢᵢ/Bᵢᵢ in units of xᵀBx = 1. Divided by
+    ‖xxᵀ‖² it is too large for CCA, where ADMM then needs three times as many steps.
     """
 
     def __init__(self, A: Matrix, B: Matrix | None, k: Budget | int, x: Vector) -> None:
         self.A, self.B, n = A, B, len(A)
         self.budget: Budget = k if isinstance(k, Budget) else Budget.whole(n, k)
         gain = float(x @ A @ x - np.mean(np.diagonal(A) / (1.0 if B is None else np.diagonal(B))))
-        # x may be zero where its variables were removed, and A as well
-        size = float(x @ x) ** 2 or 1.0
-        self.rho: float = max(gain, 1e-3 * float(np.max(np.abs(A)))) / size or 1.0
+        self.rho: float = max(gain, 1e-3 * float(np.max(np.abs(A)))) or 1.0  # A may be zero
         self.X, self.Y = np.outer(x, x), np.zeros((n, n))
         self.spectral: Matrix = self.X  # the copy in the spectrahedron, and its distance
         self.residual: float = math.inf
@@ -185,8 +185,15 @@ class PairSplitting:
         x, Y, theta, budget = x.copy(), Y.copy(), self.theta.copy(), self.budget
         for g, (group, k) in enumerate(zip(budget.groups, budget.counts, strict=True)):
             most = k - (budget.labels == g)
-            x[g], Y[:, group], theta[g] = on_rows(x[g], Y[:, group], most, theta[g])
+            if len(group):
+                x[g], Y[:, group], theta[g] = on_rows(x[g], Y[:, group], most, theta[g])
         return x, Y, theta
+
+    def begin_at(self, before: PairSplitting, at: Index) -> None:
+        """Go on from a run on more variables and fewer groups, in which these variables have the positions `at`."""
+        rows = np.ix_(at, at)
+        self.X, self.Y, self.S, self.T = before.X[rows], before.Y[rows], before.S[rows], before.T[rows]
+        self.t[: len(before.t)], self.rho, self.level = before.t[:, at], before.rho, before.level
 
     def restrict(self, kept: Index) -> None:
         """Go on with these variables only."""

@@ -10,12 +10,17 @@
    program shares no code with it. It needs a machine with IEEE 754 doubles that stores their low byte first, and must
    not be compiled with -ffast-math. */
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#if FLT_EVAL_METHOD != 0
+#error "doubles must be computed as doubles: compile for SSE2 or a 64-bit machine"
+#endif
 
 #define UNIT 1.1102230246251565e-16 /* 2^-53 */
 
@@ -86,7 +91,12 @@ static char *at;  /* what is read next */
 static char name[32];
 
 static void peek(void) {
-    if (sscanf(at, "%31s", name) != 1) strcpy(name, "nothing");
+    const char *from = at + strspn(at, "\n ");
+    size_t length = strcspn(from, "\n ");
+    if (length > sizeof name - 1) length = sizeof name - 1;
+    memcpy(name, from, length);
+    name[length] = 0;
+    if (!length) strcpy(name, "nothing");
 }
 
 static void expect(const char *wanted) {
@@ -104,10 +114,12 @@ static double *line(const char *wanted, int *count) {
     char *stop = at + end;
     *count = 0;
     while (at < stop && at[strspn(at, " ")] != '\n') {
+        at += strspn(at, " ");
         char *next;
         double value = strtod(at, &next);
-        if (next == at || next > stop || !isfinite(value) || (size_t)*count == most)
-            refuse("a number expected after '%s'", wanted);
+        size_t length = strcspn(at, " \n");
+        if (next != at + length || strspn(at, "+-.0123456789eE") != length || !isfinite(value) || (size_t)*count == most)
+            refuse("numbers expected after '%s'", wanted);
         found[(*count)++] = value;
         at = next;
     }
@@ -117,7 +129,7 @@ static double *line(const char *wanted, int *count) {
 static double number(const char *wanted) {
     int count;
     double *found = line(wanted, &count), value = found[0];
-    if (count != 1) refuse("one number expected after '%s'", wanted);
+    if (count != 1) refuse("'%s' has %d numbers instead of 1", wanted, count);
     free(found);
     return value;
 }
@@ -140,7 +152,14 @@ static int *whole(const char *wanted, int *count, int low, int high, int ascendi
 
 static int n, groups, k;
 static int *label, *count_of; /* the group of a variable, and how many of a group a support holds */
-static double *A, *B, *unit, bound;
+static double *A, *B, level;  /* scaled by powers of two: those of the variables, and of A and the bound */
+static int *power, power_of_A, inexact;
+
+static double scaled(double number, int by) {
+    double found = ldexp(number, by);
+    if (ldexp(found, -by) != number) inexact = 1; /* below the normal numbers */
+    return found;
+}
 
 typedef struct { /* charges a and U for some variables; place[i] is the row of variable i, or -1 */
     int size, *place;
@@ -181,7 +200,10 @@ static Dual read_dual(void) {
     peek();
     int extended = !strcmp(name, "extended");
     if (extended) pays = line("extended", &found);
-    if (extended && found != 1 + n - m) refuse("an extended dual has wrong numbers");
+    if (extended && found != 1 + n - m) refuse("'extended' has %d numbers instead of %d", found, 1 + n - m);
+    for (int i = 1; extended && i <= n - m; i++)
+        if (!(pays[i] > 0.0)) refuse("an extended dual has wrong numbers");
+    if (extended) pays[0] = ldexp(pays[0], power_of_A);
     Dual dual = {extended ? n : m, room(n, sizeof(int)), NULL, NULL};
     dual.a = room((size_t)dual.size * dual.size, sizeof(double));
     dual.U = room((size_t)dual.size * dual.size, sizeof(double));
@@ -189,21 +211,22 @@ static Dual read_dual(void) {
     for (int i = 0; i < n; i++) row[i] = -1, dual.place[i] = extended ? i : -1;
     for (int i = 0; i < m; i++) row[inner[i]] = i, dual.place[inner[i]] = extended ? inner[i] : i;
     for (int i = 0, others = 1; i < n; i++)
-        if (row[i] < 0) outer[i] = others++; /* pays[0] is the level */
+        if (row[i] < 0) { /* pays[0] is the level */
+            outer[i] = others++;
+            if (extended) pays[outer[i]] = ldexp(pays[outer[i]], 2 * power[i] + power_of_A);
+        }
     for (int i = 0; i < n; i++) {
         if (dual.place[i] < 0) continue;
         for (int j = 0; j < n; j++) {
             if (dual.place[j] < 0 || i == j) continue;
             double charge, S = extended ? pays[0] * B[(size_t)i * n + j] - A[(size_t)i * n + j] : 0.0;
-            if (row[i] >= 0 && row[j] >= 0) charge = given[(size_t)row[i] * m + row[j]] * factor;
+            if (row[i] >= 0 && row[j] >= 0) charge = ldexp(given[(size_t)row[i] * m + row[j]], 2 * power[i] + power_of_A) * factor;
             else if (row[i] >= 0) charge = S * fabs(S) / pays[outer[j]]; /* what the other row leaves to pay */
             else if (row[j] >= 0) charge = S < 0 ? -pays[outer[i]] : pays[outer[i]];
             else charge = S;
             dual.a[(size_t)dual.place[i] * dual.size + dual.place[j]] = charge;
         }
     }
-    for (int i = 1; extended && i <= n - m; i++)
-        if (!(pays[i] > 0.0)) refuse("what a row pays must be positive");
     for (int i = 0; i < dual.size; i++)
         for (int j = i + 1; j < dual.size; j++) {
             double *p = dual.a + (size_t)i * dual.size + j, *q = dual.a + (size_t)j * dual.size + i;
@@ -218,28 +241,21 @@ static Dual read_dual(void) {
 
 /* ---- the tests ---- */
 
-/* S >= 0 for the m x m matrix S with moduli G of the summands; T holds its variables. S and G are overwritten. */
-static int semidefinite(double *S, double *G, const int *T, int m) {
+/* S >= 0 for the m x m matrix S with moduli G of the summands. S is overwritten. */
+static int semidefinite(double *S, const double *G, int m) {
     double largest = 0.0, rows = 0.0, trace = 0.0;
-    for (int i = 0; i < m; i++)
-        for (int j = 0; j < m; j++) {
-            S[i * m + j] *= unit[T[i]] * unit[T[j]];
-            G[i * m + j] *= unit[T[i]] * unit[T[j]];
-            if (!isfinite(S[i * m + j])) return 0;
-            largest = fmax(largest, G[i * m + j]);
-        }
-    if (largest == 0.0) return 1; /* the zero matrix */
-    double size = ldexp(1.0, -ilogb(largest) - 1);
     for (int i = 0; i < m; i++) {
         double row = 0.0;
         for (int j = 0; j < m; j++) {
-            S[i * m + j] *= size;
-            row += G[i * m + j] * size;
+            row += G[i * m + j];
+            if (!(G[i * m + j] < 1e250)) return 0; /* also for NaN */
+            largest = fmax(largest, G[i * m + j]);
         }
         rows = fmax(rows, row);
         trace += S[i * m + i];
-        if (!(S[i * m + i] >= 0.0)) return 0;
     }
+    if (largest == 0.0) return 1; /* the zero matrix */
+    if (largest <= 1e-250) return 0;
     double c = UNIT * ((m + 3) * trace + 8.0 * rows);
     for (int i = 0; i < m; i++) { /* Cholesky, row by row */
         for (int j = 0; j <= i; j++) {
@@ -255,11 +271,11 @@ static int semidefinite(double *S, double *G, const int *T, int m) {
 static double *S, *G, *r; /* room for one test */
 static int *T;
 
-/* bound*B - A on the variables T, and the moduli of its summands. */
+/* level*B - A on the variables T, and the moduli of its summands. */
 static void difference(int m) {
     for (int i = 0; i < m; i++)
         for (int j = 0; j < m; j++) {
-            double a = A[(size_t)T[i] * n + T[j]], b = bound * B[(size_t)T[i] * n + T[j]];
+            double a = A[(size_t)T[i] * n + T[j]], b = level * B[(size_t)T[i] * n + T[j]];
             S[i * m + j] = b - a;
             G[i * m + j] = fabs(b) + fabs(a);
         }
@@ -317,7 +333,7 @@ static int bounded(const Dual *dual, int p, int m, const char *inside, int scree
         G[i * m + i] += r[i];
     }
     free(row);
-    return semidefinite(S, G, T, m);
+    return semidefinite(S, G, m);
 }
 
 /* Every support with the first `taken` variables of T, `rest` more of group g from F[from], then of later groups. */
@@ -325,7 +341,7 @@ static int listed(int taken, const int *F, int size, int g, int from, int rest) 
     if (rest == 0) {
         if (g + 1 < groups) return listed(taken, F, size, g + 1, 0, left(g + 1, taken));
         difference(taken);
-        return semidefinite(S, G, T, taken);
+        return semidefinite(S, G, taken);
     }
     for (int j = from; j < size; j++)
         if (label[F[j]] == g) {
@@ -355,6 +371,7 @@ static long check_tree(const Dual *duals, int number_of_duals) {
     for (int i = 0; i < n; i++) T[i] = i;
     stack[depth++] = family(T, 0, n);
     free(line("tree", &m));
+    if (m) refuse("'tree' has %d numbers instead of 0", m);
     while (depth) {
         Family now = stack[--depth];
         int found;
@@ -376,7 +393,7 @@ static long check_tree(const Dual *duals, int number_of_duals) {
             free(v);
         } else if (!strcmp(name, "list")) {
             free(line("list", &found));
-            if (!listed(now.p, now.variables + now.p, now.size - now.p, 0, 0, left(0, now.p)))
+            if (found || !listed(now.p, now.variables + now.p, now.size - now.p, 0, 0, left(0, now.p)))
                 refuse("step %ld (list): a support is not proved to stay below the bound", step);
         } else if (!strcmp(name, "bound") || !strcmp(name, "screen")) {
             int screens = name[0] == 's', most = n > number_of_duals ? n : number_of_duals;
@@ -399,23 +416,80 @@ static long check_tree(const Dual *duals, int number_of_duals) {
             refuse("step %ld: the tree is not complete ('%s')", step, name);
         free(now.variables);
     }
-    if (at[strspn(at, "\n")]) refuse("there are lines after the end of the tree");
+    if (at[strspn(at, "\n ")]) refuse("there are lines after the end of the tree");
     return step;
 }
 
-/* Does x attain the value? In long double, with what its sums may have lost; the NumPy checker does this exactly. */
-static void check_value(const int *support, int m, const double *x, double value) {
-    long double xAx = 0, xBx = 0, moduli = 0;
-    for (int i = 0; i < m; i++)
-        for (int j = 0; j < m; j++) {
-            long double pair = (long double)x[i] * x[j], a = pair * A[(size_t)support[i] * n + support[j]];
-            long double b = pair * B[(size_t)support[i] * n + support[j]];
-            xAx += a;
-            xBx += b;
-            moduli += fabsl(a) + fabsl(b) * fabs(value);
+/* ---- the value, exactly: a sum is kept as parts that do not overlap (Shewchuk 1997) ---- */
+
+static double parts[4096];
+static int number_of_parts;
+
+static void add(double term) {
+    int kept = 0;
+    for (int i = 0; i < number_of_parts; i++) {
+        double sum = term + parts[i], was = sum - term, lost = (term - (sum - was)) + (parts[i] - was);
+        if (lost != 0.0) parts[kept++] = lost;
+        term = sum;
+    }
+    if (term != 0.0) parts[kept++] = term;
+    number_of_parts = kept;
+}
+
+/* Add the product of four numbers, without parts that are too small to be sure of their digits. */
+static void add_product(double first, double second, double third, double fourth) {
+    double factors[] = {second, third, fourth}, product[8] = {first};
+    for (int f = 0, m = 1; f < 3; f++, m *= 2)
+        for (int i = 0; i < m; i++) {
+            double rounded = product[i] * factors[f];
+            int sure = fabs(rounded) > 1e-270 || product[i] == 0.0 || factors[f] == 0.0;
+            product[m + i] = sure ? fma(product[i], factors[f], -rounded) : 0.0;
+            product[i] = sure ? rounded : 0.0;
+            if (!sure) inexact = 1;
         }
-    if (!(xBx > 0) || !(value * xBx <= xAx + 2.0 * UNIT * moduli)) refuse("the vector does not attain the value");
-    if (!(value <= bound)) refuse("the value exceeds the bound");
+    for (int i = 0; i < 8; i++) add(product[i]);
+}
+
+/* Does x attain the value? A and B are scaled, x and the value are not yet. */
+static void check_value(const int *support, int m, double *x, double value) {
+    double largest = 0.0;
+    for (int i = 0; i < m; i++) x[i] = scaled(x[i], -power[support[i]]), largest = fmax(largest, fabs(x[i]));
+    for (int i = 0; i < m && largest > 0.0; i++) x[i] = scaled(x[i], -ilogb(largest) - 1);
+    value = scaled(value, power_of_A);
+    for (int sum = 0; sum < 2; sum++) { /* x'Bx > 0, then x'Ax - value x'Bx >= 0 */
+        number_of_parts = 0;
+        for (int i = 0; i < m; i++)
+            for (int j = 0; j < m; j++) {
+                size_t entry = (size_t)support[i] * n + support[j];
+                if (sum) add_product(1.0, x[i], x[j], A[entry]);
+                add_product(sum ? -value : 1.0, x[i], x[j], B[entry]);
+            }
+        if (inexact) add(-1e-260); /* more than all that was left out */
+        double sign = number_of_parts ? parts[number_of_parts - 1] : 0.0;
+        if (!(sum ? sign >= 0.0 : sign > 0.0)) refuse("the vector does not attain the value");
+    }
+}
+
+/* Powers of two that bring the diagonal of B and the largest entry of A near one. */
+static void scale(double bound) {
+    int largest = -100000;
+    power = room(n, sizeof *power);
+    for (int i = 0; i < n; i++) power[i] = -(int)round(0.5 * log2(B[(size_t)i * n + i]));
+    for (int i = 0; i < n; i++)
+        for (int j = 0, exponent; j < n; j++) {
+            if (frexp(A[(size_t)i * n + j], &exponent) == 0.0) continue;
+            exponent += power[i] + power[j];
+            if (exponent > largest) largest = exponent;
+        }
+    power_of_A = largest > -100000 ? -largest : 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            A[(size_t)i * n + j] = scaled(A[(size_t)i * n + j], power[i] + power[j] + power_of_A);
+            B[(size_t)i * n + j] = scaled(B[(size_t)i * n + j], power[i] + power[j]);
+        }
+    level = ldexp(bound, power_of_A);
+    if (bound != 0.0 && !(fabs(level) > 1e-250 && fabs(level) < 1e250))
+        refuse("the bound is out of range beside A: use the checker in Python with --rational");
 }
 
 int main(int arguments, char **argument) {
@@ -444,39 +518,39 @@ int main(int arguments, char **argument) {
     n = (int)size_of_problem;
     for (int i = 0; i < 2; i++) {
         expect(i ? "B" : "A");
-        if (sscanf(at, "%64s", digest[i]) != 1) refuse("a hash expected");
-        at += strcspn(at, "\n");
+        at += strspn(at, " ");
+        size_t characters = strcspn(at, "\n");
+        if (characters > 64) refuse("a hash expected");
+        memcpy(digest[i], at, characters);
+        digest[i][characters] = 0;
+        at += characters;
     }
     count_of = whole("counts", &groups, 1, n, 0);
     label = whole("labels", &found, 0, groups - 1, 0);
+    if (found != n) refuse("'labels' has %d numbers instead of %d", found, n);
     for (int g = 0; g < groups; g++) {
         int members = 0;
-        for (int i = 0; i < n && found == n; i++) members += label[i] == g;
+        for (int i = 0; i < n; i++) members += label[i] == g;
         if (count_of[g] > members) refuse("counts and labels do not fit");
         k += count_of[g];
     }
     int *support = whole("support", &m, 0, n - 1, 1);
-    double *x = line("x", &found), value = number("value");
-    bound = number("bound");
+    double *x = line("x", &found), value = number("value"), bound = number("bound");
     A = matrix('A', digest[0], other);
     B = matrix('B', digest[1], other);
     S = room((size_t)n * n, sizeof *S);
     G = room((size_t)n * n, sizeof *G);
     r = room(n, sizeof *r);
     T = room(n + 1, sizeof *T);
-    unit = room(n, sizeof *unit);
-    double largest = 0.0;
-    for (size_t i = 0; i < (size_t)n * n; i++) largest = fmax(largest, fabs(A[i]));
-    if (largest > 0.0 && !(largest > 1e-250 && largest < 1e250)) refuse("A is out of range");
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         if (!(B[(size_t)i * n + i] > 0.0)) refuse("B has no positive diagonal");
-        unit[i] = exp2(-round(0.5 * log2(B[(size_t)i * n + i])));
-    }
-    if (found != m || m < 1) refuse("support and x do not fit");
+    if (found != m) refuse("'x' has %d numbers instead of %d", found, m);
     memcpy(T, support, m * sizeof *T);
     for (int g = 0; g < groups; g++)
         if (left(g, m) < 0) refuse("the support has more members than the counts allow");
+    scale(bound);
     check_value(support, m, x, value);
+    if (!(value <= bound)) refuse("the value exceeds the bound");
 
     int number_of_duals = 0;
     Dual *duals = NULL;

@@ -54,7 +54,8 @@ def section(settings: dict, work: Work) -> Section:
     panel = Panel("time against n", "n", "seconds", curves, log_x=True, log_y=True)
     return Section(
         f"{settings['instances']} Gaussian matrices of each size (the paper: 100); Figure 3 has p = "
-        f"{settings['figure'][0][0]} (the paper: 500). Parameters are searched until the cardinality is n/10 ± 5 %. "
+        f"{settings['figure'][0][0]} (the paper: 500). The verdicts are on ratios of times, "
+        "whose range over the matrices is in the remarks. Parameters are searched until the cardinality is n/10 ± 5 %. "
         f"{HOW_TIMED}",
         findings=[growth_finding(curves), *findings],
         figures=[Figure("figure3", "Average time for one component (Figure 3 of the paper)", [panel])],

@@ -18,7 +18,7 @@ def test_counts_are_whole_reproducible_and_zipfian():
 
 
 def test_blocks_of_documents_continue_one_another(monkeypatch):
-    monkeypatch.setattr("dcgev_cvx.datasets.zipf_documents.BLOCK", 400)
+    monkeypatch.setattr("dcgev_cvx.datasets.zipf_documents.DOCUMENTS_AT_A_TIME", 400)
     assert datasets.word_counts(1000, 200).X.shape == (1000, 200)
 
 
