@@ -38,6 +38,7 @@ for name, x.value in {"from least squares": start, "from least absolute values":
     print(f"{name}: x = {runs[name].x.round(3)}, f = {runs[name].f:.3f}, {runs[name].n_iter} steps")
 best = min(runs.values(), key=lambda run: run.f)
 print(best)
+print(f"lower bound {best.bound.value:.6g} by {best.bound.method}; f is at most {best.gap:.1%} above the minimum")
 
 # %%
 # Other general tools, from the same start; where the objective breaks their rules, they say so:
