@@ -33,7 +33,7 @@ best = program.minimize(starts=[start.ravel(order="F") for start in starts])
 lowest = int(np.argmin([run.f for run in best.starts]))
 print(best.table())
 print(best)
-print(f"lower bound {best.bound.value:.6g} by {best.bound.method}; f is at most {best.gap:.1%} above the minimum")
+print(f"bound {best.bound.value:.6g} by {best.bound.method}; f lies at most {best.gap:.1%} above")
 
 # %%
 # dccp and CVXPY's nonlinear solver from the start of the best run:
