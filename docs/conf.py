@@ -15,9 +15,9 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "_tools"))
-# notebook kernels inherit these: the helper modules of the pages, and one BLAS thread each
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE / "_tools"), os.environ.get("PYTHONPATH", "")]))
+sys.path[:0] = [str(HERE / "_tools"), str(HERE.parent / "examples" / "paper")]
+# kernels and workers inherit these: the helper modules of pages and examples, and one BLAS thread each
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [*sys.path[:2], os.environ.get("PYTHONPATH", "")]))
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
 logging.getLogger("traitlets").setLevel(logging.WARNING)

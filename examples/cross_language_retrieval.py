@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 
 from dcgev_cvx.datasets import planted_translations
 
-sys.path.append(str(Path(__file__).parent / "paper"))
+sys.path.append(str(Path(sys.argv[0]).parent / "paper"))
 from ranking import score
 from retrieval import deflated_projection, dense_cca, kernel_views, plain_projection, sparse_cca
 

@@ -239,6 +239,12 @@ def test_links_between_documents_lead_somewhere():
             assert target.startswith("https://") or (path.parent / target).exists(), f"{path.name}: {target}"
 
 
+def test_the_groups_of_the_gallery_name_scripts_that_exist():
+    gallery = pytest.importorskip("gallery")
+    names = {name for names in gallery.MEMBERS.values() for name in names}
+    assert names <= {path.stem for path in gallery.EXAMPLES.glob("*.py")}
+
+
 def test_every_page_of_an_index_has_a_sentence_there():
     shelves = pytest.importorskip("shelves")
     for index in DOCS.glob("*/index.md"):

@@ -1,6 +1,6 @@
 """Tables as text, laid out by rich: compact enough for 80 columns, and no number is ever cut."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from io import StringIO
 from typing import Any
 
@@ -9,7 +9,12 @@ NAME_WIDTH = 12
 
 
 def table(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], *, words: Collection[int] = (0,), title: str | None = None
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    words: Collection[int] = (0,),
+    title: str | None = None,
+    styles: Mapping[int, str] | None = None,
 ) -> Any:
     """A table as rich has it: columns of words are set left, the others right, and only the first one wraps."""
     from rich import box
@@ -18,7 +23,13 @@ def table(
     layout: Any = {"box": box.SIMPLE_HEAD, "show_edge": False, "pad_edge": False, "collapse_padding": True}
     made = Table(title=title, title_justify="left", **layout)
     for j, column in enumerate(columns):
-        made.add_column(column, justify="left" if j in words else "right", overflow="fold", no_wrap=j > 0)
+        made.add_column(
+            column,
+            justify="left" if j in words else "right",
+            overflow="fold",
+            no_wrap=j > 0,
+            style=(styles or {}).get(j),
+        )
     for row in rows:
         made.add_row(*map(printable, row))
     return made
@@ -36,7 +47,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Any:
     return made
 
 
-def as_text(*parts: Any, width: int = 80) -> str:
+def as_text(*parts: Any, width: int = 80, color: bool = False) -> str:
     """Text and tables one below the other; lines of numbers that need more than the width run on."""
     from rich.cells import cell_len
     from rich.console import Console
@@ -50,8 +61,9 @@ def as_text(*parts: Any, width: int = 80) -> str:
         ]
         needed.append(sum(kept) + 2 * (len(kept) - 1))
     stream = StringIO()
-    plain: Any = {"markup": False, "highlight": False, "emoji": False, "color_system": None, "force_jupyter": False}
-    console = Console(file=stream, width=max(needed), **plain)
+    plain: Any = {"markup": False, "highlight": False, "emoji": False, "force_jupyter": False}
+    system: Any = "standard" if color else None
+    console = Console(file=stream, width=max(needed), color_system=system, force_terminal=color, **plain)
     for part in parts:
         console.print(printable(part) if isinstance(part, str) else part, soft_wrap=isinstance(part, str))
     return "\n".join(line.rstrip() for line in stream.getvalue().split("\n")[:-1])

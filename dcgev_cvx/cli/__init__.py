@@ -100,6 +100,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the message and where to read on, and exit with code 2."""
+        for name, words in (("float", "a number, such as 4.84"), ("int", "a whole number, such as 100")):
+            message = re.sub(f"invalid {name} value: (.*)", rf"\1 must be {words}", message)
         complain(f"{message.rstrip('.')}. See `{self.prog} --help`.", 2)
         raise SystemExit(2)
 

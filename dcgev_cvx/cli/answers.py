@@ -79,7 +79,7 @@ def loadings_table(pencil: Pencil, vectors: Mapping[str, Vector]) -> object:
     if len(order) > len(shown):
         rows.append((f"and {len(order) - len(shown)} more; --json lists all", *("" for _ in columns[1:])))
     words = {0, *([1] if views else []), *([len(columns) - 1] if len(vectors) == 1 else [])}
-    return table(columns, rows, words=words)
+    return table(columns, rows, words=words, styles={len(columns) - 1: "yellow"} if len(vectors) == 1 else None)
 
 
 def class_scores(x: Vector, classes: Mapping[str, Vector]) -> dict[str, float]:

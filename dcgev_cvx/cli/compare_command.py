@@ -19,17 +19,14 @@ from __future__ import annotations
 import argparse
 import math
 import textwrap
-from collections.abc import Iterable
 from contextlib import redirect_stdout
 from functools import partial
 from io import StringIO
-from itertools import chain
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from .._numerics.output_files import write_file
 from .._numerics.text_tables import facts, table
-from ..errors import InvalidParameter
 from . import console
 
 if TYPE_CHECKING:
@@ -59,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     from ..comparison.interval_plot import figure_of
     from .problem import read_problem
 
-    plot, page = console.as_picture(args.plot), console.as_page(args.html)
+    plot, page = console.result_file("--plot", args.plot), console.result_file("--html", args.html)
     if args.time_limit is not None:
         as_number(args.time_limit, "--time-limit", strict=True)
     problem = read_problem(args, default="pitprops")
@@ -98,26 +95,9 @@ def budgets(text: str, pencil: Pencil) -> list[Counts]:
     from ..budgets import Budget
     from ..comparison.rows import counts_of
 
-    return [counts_of(Budget.of(pencil, k)) for k in written_ks(text)]  # one by one: a range may be long
-
-
-def written_ks(text: str) -> Iterable[Counts]:
-    """6 → 6, 2:4 → 2, 3, 4, and per view 5+5 → (5, 5); with commas several of them."""
-    parts: list[Iterable[Counts]] = []
-    for part in text.split(","):
-        try:
-            if ":" in part:
-                low, high = map(int, part.split(":"))
-                parts.append(range(low, high + 1))
-            else:
-                parts.append([tuple(map(int, part.split("+"))) if "+" in part else int(part)])
-        except ValueError:
-            raise InvalidParameter(
-                f"-k {text!r} is not a cardinality: write 6, a range 2:10, 2,4,6, or per view 5+5."
-            ) from None
-        if not parts[-1]:
-            raise InvalidParameter(f"-k {text} is an empty range: the first number must not exceed the second.")
-    return chain(*parts)
+    return [
+        counts_of(Budget.of(pencil, k)) for k in console.cardinalities(text, "-k")
+    ]  # one by one: a range may be long
 
 
 def compared(pencil: Pencil, ks: list[Counts], args: argparse.Namespace, found: list[Comparison]) -> str | None:

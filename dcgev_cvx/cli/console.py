@@ -13,6 +13,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from io import BytesIO, StringIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ SHOWN = 40
 
 CSV_RULES = """\
 Columns are separated by a tab or semicolon if the first line has one, else by
-commas. The first line is the header if a cell of it is no number, or if it
+commas. The first line is the header if a cell of it is text, or if it
 counts 0, 1, 2, … or 1, 2, 3, … The first column holds row names if it is text
 or has no name. Every other cell must be a number."""
 
@@ -77,11 +78,6 @@ def add_json(group: Any) -> None:
     group.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
 
 
-def add_out(group: Any) -> None:
-    """The option --out."""
-    group.add_argument("--out", metavar="FILE", help="also write the loadings to .csv, or everything to .json")
-
-
 def add_plot(group: Any) -> None:
     """The option --plot."""
     group.add_argument("--plot", metavar="FILE", help="draw a picture to .png, .pdf or .svg (needs Matplotlib)")
@@ -107,22 +103,6 @@ def numbers(text: str) -> list[float]:
         raise argparse.ArgumentTypeError(f"{text!r} must be numbers with commas between them, such as 1,4.84") from None
 
 
-def number(text: str) -> float:
-    """The type of an option that takes a number."""
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} must be a number, such as 4.84") from None
-
-
-def whole(text: str) -> int:
-    """The type of an option that takes a whole number."""
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number, such as 100") from None
-
-
 def cardinality(text: str) -> int | tuple[int, ...]:
     """The type of -k: a number of nonzeros, or one for each view.
 
@@ -139,19 +119,46 @@ def cardinality(text: str) -> int | tuple[int, ...]:
     return counts[0] if len(counts) == 1 else counts
 
 
+def cardinalities(text: str, option: str) -> Iterable[int | tuple[int, ...]]:
+    """The numbers of a list with commas: 6 → 6, 2:4 → 2, 3, 4, and per view 5+5 → (5, 5).
+
+    Examples
+    --------
+    >>> from dcgev_cvx.cli.console import cardinalities
+    >>> list(cardinalities("2:4,8", "-k")), list(cardinalities("2+2,3+3", "-k"))
+    ([2, 3, 4, 8], [(2, 2), (3, 3)])
+    """
+    parts: list[Iterable[int | tuple[int, ...]]] = []
+    for part in text.split(","):
+        try:
+            low, colon, high = part.partition(":")
+            parts.append(range(int(low), int(high) + 1) if colon else [cardinality(part)])
+        except (ValueError, argparse.ArgumentTypeError):
+            raise InvalidParameter(
+                f"{option} {text!r} is not a cardinality: write 6, a range 2:10, 2,4,6, or per view 5+5."
+            ) from None
+        if not parts[-1]:
+            raise InvalidParameter(f"{option} {text} is an empty range: the first number must not exceed the second.")
+    return chain(*parts)
+
+
 # Text
 
 
 def show(*parts: Any) -> None:
     """Print text and tables to stdout, as wide as the terminal, or 80 columns in a pipe."""
-    print(as_text(*parts, width=shutil.get_terminal_size().columns))
+    print(as_text(*parts, width=shutil.get_terminal_size().columns, color=colored()))
+
+
+def colored() -> bool:
+    """Whether stdout is a terminal that may be sent colours (https://no-color.org)."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
 def headline(sentence: str) -> None:
     """Print the sentence that answers the command, bold on a terminal."""
     text = printable(wrapped(sentence))
-    colored = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    print(f"\033[1m{text}\033[0m" if colored else text)
+    print(f"\033[1m{text}\033[0m" if colored() else text)
 
 
 def wrapped(sentence: str) -> str:
@@ -197,13 +204,19 @@ def print_json(command: str, data: Mapping[str, Any], *, ended: bool = True) -> 
     print(document(command, data, ended=ended))
 
 
-def as_result_file(name: str | None) -> Path | None:
-    """The path of --out, which can be written."""
+WRITTEN = {"--out": (".csv", ".json"), "--plot": (".png", ".pdf", ".svg"), "--html": (".html", ".htm")}
+"""Options that name a file to write, and the endings it may have."""
+
+
+def result_file(option: str, name: str | None) -> Path | None:
+    """The path that such an option gives, which can be written; pictures need Matplotlib."""
     if name is None:
         return None
-    file = output_file("--out", name)
-    if file.suffix.lower() not in (".csv", ".json"):
-        raise InvalidParameter(f"--out {name}: the name must end in .csv (the loadings) or .json (everything).")
+    file, endings = output_file(option, name), WRITTEN[option]
+    if file.suffix.lower() not in endings:
+        raise InvalidParameter(f"{option} {name}: the name must end in {', '.join(endings[:-1])} or {endings[-1]}.")
+    if option != "--out" and find_spec("matplotlib") is None:
+        raise MissingPackage(f"{option} needs the package matplotlib: pip install 'dcgev-cvx[plot]'.")
     return file
 
 
@@ -237,30 +250,6 @@ def overwrite(line: str) -> None:
 
 
 # Pictures
-
-
-def as_picture(name: str | None) -> Path | None:
-    """The path of a picture that can be drawn and written."""
-    if name is None:
-        return None
-    file = output_file("--plot", name)
-    if file.suffix.lower() not in (".png", ".pdf", ".svg"):
-        raise InvalidParameter(f"--plot {name}: the name must end in .png, .pdf or .svg.")
-    if find_spec("matplotlib") is None:
-        raise MissingPackage("--plot needs the package matplotlib: pip install 'dcgev-cvx[plot]'.")
-    return file
-
-
-def as_page(name: str | None) -> Path | None:
-    """The path of --html, which can be written; the page has a picture."""
-    if name is None:
-        return None
-    file = output_file("--html", name)
-    if file.suffix.lower() not in (".html", ".htm"):
-        raise InvalidParameter(f"--html {name}: the name must end in .html.")
-    if find_spec("matplotlib") is None:
-        raise MissingPackage("--html needs the package matplotlib: pip install 'dcgev-cvx[plot]'.")
-    return file
 
 
 def draw(figure: Any, file: Path) -> None:

@@ -8,7 +8,7 @@ Usage:
 
     dcgev library list --status open
     dcgev library run dcgev_cvx:solve --family ties
-    dcgev library run my_solver.py:solve --names pitprops-k6,paley-29-k4 --save better.json
+    dcgev library run my_solver.py:solve --names pitprops-k6 --save new.json
     dcgev library run --published --page published-tables.md
     dcgev library prove noise-100-50-k10 --time-limit 600 --proof noise.proof
     dcgev library check better.json

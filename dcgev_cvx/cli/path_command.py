@@ -35,19 +35,17 @@ def add(subparsers: Any) -> None:
     parser = console.add_command(subparsers, "path", run, __doc__)
     console.add_problem(parser)
     grid = parser.add_argument_group("path")
-    grid.add_argument(
-        "--points", type=console.whole, help="number of ρ̃ or ν, geometric below the largest (default: 40 ρ̃)"
-    )
+    grid.add_argument("--points", type=int, help="number of ρ̃ or ν, geometric below the largest (default: 40 ρ̃)")
     grid.add_argument("--rho", type=console.numbers, help="the values of ρ̃, with commas, instead of --points")
     grid.add_argument("--nu", type=console.numbers, help="the values of ν, with commas, for two-class FDA")
-    grid.add_argument("--eps", type=console.number, help="ε of the approximation ‖x‖_ε (default: machine precision)")
+    grid.add_argument("--eps", type=float, help="ε of the approximation ‖x‖_ε (default: machine precision)")
     console.add_plot(parser)
     console.add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Compute, draw and show the path; after an interrupt, the points that there are."""
-    plot = console.as_picture(args.plot)
+    plot = console.result_file("--plot", args.plot)
     pencil, points = read_problem(args).pencil, list[PathPoint]()
     a = mean_difference(pencil)
 

@@ -8,7 +8,7 @@ Usage:
 
     dcgev scoreboard
     dcgev scoreboard SCS CLARABEL QOCO --out scores
-    dcgev scoreboard --from docs/_data/scoreboard.json --out docs
+    dcgev scoreboard --from docs/_data/scoreboard/scoreboard.json --out docs
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     show(table(scoreboard.HEADS, scoreboard.by_solver(found)))
     for one in found["findings"]:
-        what = one["what"] or one["said"]
+        what = ": ".join(filter(None, (one["said"], one["what"])))
         show(f"{one['solver']}, {one['model']}, {one['problem']}: {one['outcome']}: {what} ({one['alone']})")
     return 0
 

@@ -63,31 +63,29 @@ def add(subparsers: Any) -> None:
     parser = console.add_command(subparsers, "solve", run, __doc__)
     console.add_problem(parser)
     goal = parser.add_argument_group("goal").add_mutually_exclusive_group(required=True)
-    goal.add_argument("--rho", type=console.number, help="penalty ρ̃ on the number of nonzeros")
+    goal.add_argument("--rho", type=float, help="penalty ρ̃ on the number of nonzeros")
     goal.add_argument("-k", type=console.cardinality, help="number of nonzeros, or per view 5+5")
     goal.add_argument("--components", metavar="K,K,…", help="several components: 6,2,2, or per view 5+5,3+3")
     method = parser.add_argument_group("settings of Algorithm 1 (with --rho)")
-    method.add_argument("--eps", type=console.number, help="ε of the approximation ‖x‖_ε (default: machine precision)")
-    method.add_argument("--tau", type=console.number, help="τ of the d.c. split (default: the smallest valid one)")
+    method.add_argument("--eps", type=float, help="ε of the approximation ‖x‖_ε (default: machine precision)")
+    method.add_argument("--tau", type=float, help="τ of the d.c. split (default: the smallest valid one)")
     method.add_argument("--shift", help="split with τ·xᵀx (identity, default) or τ·xᵀBx (metric)")
     method.add_argument("--engine", help="what takes the MM steps: cvxpy (default) or native")
     method.add_argument("--solver", help="CVXPY solver (default: CLARABEL; an unknown one lists them)")
     method.add_argument("--x0", type=console.numbers, help="start, with commas (default: the leading eigenvector)")
-    method.add_argument("--max-iter", type=console.whole, metavar="L", help="most MM steps (default: 1000)")
+    method.add_argument("--max-iter", type=int, metavar="L", help="most MM steps (default: 1000)")
     search = parser.add_argument_group("settings of the search (with -k or --components)")
     rules = f"between components: {DEFLATIONS[0]} (default), {', '.join(DEFLATIONS[1:])}"
     search.add_argument("--deflation", choices=DEFLATIONS, metavar="RULE", help=rules)
     search.add_argument("--effort", choices=("quick", "normal", "high"), help="time to spend (default: normal)")
-    search.add_argument(
-        "--random-state", type=console.whole, metavar="SEED", help="seed of the random starts (default: 0)"
-    )
+    search.add_argument("--random-state", type=int, metavar="SEED", help="seed of the random starts (default: 0)")
     proof = parser.add_argument_group("settings of the proof (with -k)")
     proof.add_argument("--exact", action="store_true", help="prove the optimum by branch and bound")
-    proof.add_argument("--time-limit", type=console.number, metavar="S", help="seconds for the proof (default: none)")
+    proof.add_argument("--time-limit", type=float, metavar="S", help="seconds for the proof (default: none)")
     proof.add_argument("--proof", metavar="FILE", help="write the proof to a file")
     output = parser.add_argument_group("output")
     output.add_argument("--trace", action="store_true", help="print one line per MM step (with --rho)")
-    console.add_out(output)
+    output.add_argument("--out", metavar="FILE", help="also write the loadings to .csv, or everything to .json")
     console.add_plot(output)
     console.add_json(output)
 
@@ -110,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
     goal = "--rho" if args.rho is not None else "-k with --exact" if args.exact else "-k and --components"
     for other in OWN.keys() - {goal}:
         console.refuse_given(args, OWN[other], f"belongs to {other}")
-    out, plot = console.as_result_file(args.out), console.as_picture(args.plot)
+    out, plot = console.result_file("--out", args.out), console.result_file("--plot", args.plot)
     proof = None if args.proof is None else output_file("--proof", args.proof)
     problem = read_problem(args)
     if args.rho is not None:
@@ -249,7 +247,7 @@ def record(result: MMResult, better: Vector, *, history: bool) -> dict[str, Any]
 
 def run_search(problem: Problem, args: argparse.Namespace) -> Answer:
     """The best components that the search finds."""
-    ks = [args.k] if args.k is not None else cardinalities(args.components)
+    ks = [args.k] if args.k is not None else list(console.cardinalities(args.components, "--components"))
     return answer_of(problem, args, ks, search(problem.pencil, ks, args))
 
 
@@ -311,21 +309,6 @@ def draw_loadings(file: Path, pencil: Pencil, vectors: Mapping[str, Vector]) -> 
     figure = new_figure((6.0, 4.8), layout="constrained")
     plot_loadings(pencil, vectors if several else list(vectors.values())[-1], figure.add_subplot())
     console.draw(figure, file)
-
-
-def cardinalities(text: str) -> list[int | tuple[int, ...]]:
-    """`6,2,2` or, one number per view, `5+5,3+3`.
-
-    Examples
-    --------
-    >>> from dcgev_cvx.cli.solve_command import cardinalities
-    >>> cardinalities("6,2,2"), cardinalities("5+5,3+3")
-    ([6, 2, 2], [(5, 5), (3, 3)])
-    """
-    try:
-        return [console.cardinality(entry) for entry in text.split(",")]
-    except argparse.ArgumentTypeError:
-        raise InvalidParameter(f"--components {text!r} must read like 6,2,2 or, per view, 5+5,3+3.") from None
 
 
 def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace) -> Components:

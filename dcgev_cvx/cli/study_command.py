@@ -29,7 +29,6 @@ from . import console
 
 if TYPE_CHECKING:
     from ..comparison import Study, StudyInstance
-    from ..comparison.rows import Counts
 
 
 def add(subparsers: Any) -> None:
@@ -58,7 +57,10 @@ def run(args: argparse.Namespace) -> int:
     """Run the study, write its files and print its table; 1 when a cell failed."""
     from ..comparison.study import STUDY_METHODS, study
 
-    ks, instances = cardinality_list(args.k), [each for name in args.problems for each in instances_by(name, args)]
+    ks, instances = (
+        list(console.cardinalities(args.k, "-k")),
+        [each for name in args.problems for each in instances_by(name, args)],
+    )
     methods = STUDY_METHODS if args.methods is None else [word.strip() for word in args.methods.split(",")]
     settings: Any = {name: getattr(args, name) for name in ("jobs", "dask", "backend", "time_limit", "force")}
     with study_progress() as progress:
@@ -98,21 +100,12 @@ def instances_by(name: str, args: argparse.Namespace) -> "list[StudyInstance]":
 def library_instances() -> "list[StudyInstance]":
     """The pencils of the library of instances that can be made here, each once; a note tells how many cannot."""
     from .. import datasets
-    from ..comparison.families import StudyInstance
-    from ..datasets.instance_library import built_pencil
+    from ..comparison.families import pencils_of
 
-    found: dict[str, StudyInstance] = {}
-    missing: set[str] = set()
-    for each in datasets.library():
-        name = each.source.name
-        if each.missing:
-            missing.add(name)
-        elif name not in found:
-            group = "" if each.record is None else each.record.family
-            found[name] = StudyInstance(name, built_pencil, group, {"name": name})
-    if missing:
-        console.note(f"{len(missing)} pencils of the library need a download or a package and are left out")
-    return list(found.values())
+    every, here = pencils_of(datasets.library()), pencils_of(datasets.library().only(offline=True))
+    if len(here) < len(every):
+        console.note(f"{len(every) - len(here)} pencils of the library need a download or a package and are left out")
+    return here
 
 
 def family_values(args: argparse.Namespace) -> dict[str, list[Any]]:
@@ -147,20 +140,6 @@ def seed_numbers(text: str) -> Any:
         return [int(part) for part in text.split(",")] if "," in text else int(text)
     except ValueError:
         raise InvalidParameter(f"--seeds {text!r} must be a number, a range 100:119, or 3,5.") from None
-
-
-def cardinality_list(text: str) -> "list[Counts]":
-    """6 → [6], 2:4 → [2, 3, 4], 2,4 → [2, 4], and per view 5+5 → [(5, 5)].
-
-    Examples
-    --------
-    >>> from dcgev_cvx.cli.study_command import cardinality_list
-    >>> cardinality_list("2:4,8"), cardinality_list("2+2,3+3")
-    ([2, 3, 4, 8], [(2, 2), (3, 3)])
-    """
-    from .compare_command import written_ks
-
-    return list(written_ks(text))
 
 
 def write_results(found: "Study", folder: Path) -> None:

@@ -112,7 +112,7 @@ def distances(comparisons: Sequence[Comparison], ax: Any) -> Any:
     ax.set_yscale("symlog", linthresh=SMALLEST, linscale=0.4)
     ax.set_ylim(0.0, None)
     ax.set_xticks(ks, [counts_text(comparison.k) for comparison in comparisons])
-    ax.set(xlabel=r"nonzeros $k$", ylabel="above the best vector, or below the best bound, %")
+    ax.set(xlabel=r"nonzeros $k$", ylabel="distance to the other side, %")
     plain(ax, f"The optimum is proved at {len(proved)} of {len(ks)} k (diamonds); bounds solid, vectors dashed")
     name_ends(ax)
     return ax

@@ -6,7 +6,7 @@ starts            many starts: the best result and the table of all
 lower_bounds      how far from the optimum: chords over a box and Shor's SDP
 surrogate         g(·, y): what is convex compiled once, the tangents added as rows of numbers
 conic             conic problems of size one, and lower bounds that trust no solver
-tangents, kinks   values and subgradients of convex expressions, and their pieces where several meet
+tangents, kinks   values and subgradients of convex expressions; nonlinear atoms and the pieces that meet at a kink
 splitting         objectives and constraints taken apart into convex minus convex
 cvxpy_method      problem.solve(method="dc")
 cvxpy_internals   every undocumented part of CVXPY that is used, with its replacement
@@ -14,6 +14,6 @@ cvxpy_internals   every undocumented part of CVXPY that is used, with its replac
 
 from .lower_bounds import LowerBound
 from .program import FEASIBLE, DCCertificate, DCProgram, TangentStep
-from .starts import BestOfStarts, StartedRun
+from .starts import DCResult, StartedRun
 
-__all__ = ["FEASIBLE", "BestOfStarts", "DCCertificate", "DCProgram", "LowerBound", "StartedRun", "TangentStep"]
+__all__ = ["FEASIBLE", "DCCertificate", "DCProgram", "DCResult", "LowerBound", "StartedRun", "TangentStep"]

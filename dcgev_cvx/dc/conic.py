@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from .._numerics.checks import Index, Vector
-from ..errors import SolverFailed
+from ..errors import InvalidParameter, SolverFailed
 
 clarabel: Any = import_module("clarabel")  # its stubs name nothing
 
@@ -163,6 +163,9 @@ TIGHT_FIRST: tuple[Mapping[str, float], ...] = (
 )
 """CLARABEL's options, in the order in which they are tried: what is tight fails now and then."""
 
+ENOUGH = 1e-7
+"""An answer is used although its solver went no further, where it is as close as this; bounds are computed anyway."""
+
 
 @dataclass(frozen=True)
 class ConicAnswer:
@@ -170,7 +173,6 @@ class ConicAnswer:
 
     x: Vector
     value: float
-    dual_value: float
     problem: Conic
     scaling: ConicScaling
     scaled_x: Vector
@@ -219,6 +221,8 @@ def solve_conic(
         chosen = clarabel.DefaultSettings()
         chosen.verbose = False
         for name, number in settings.items():
+            if not hasattr(chosen, name):
+                raise InvalidParameter(f"{name!r} is no option of CLARABEL; its options are those of DefaultSettings.")
             setattr(chosen, name, number)
         try:
             found: Any = clarabel.DefaultSolver(
@@ -230,9 +234,10 @@ def solve_conic(
             raise SolverFailed(f"CLARABEL failed: {cause}") from cause
         status = str(found.status)
         x, z = np.array(found.x), np.array(found.z)
-        if status in ("Solved", "AlmostSolved"):
-            value, dual = (scaling.o * v + problem.offset for v in (found.obj_val, found.obj_val_dual))
-            return ConicAnswer(scaling.vector(x), value, dual, small, scaling, x, z, problem.offset)
+        error = max(abs(found.obj_val - found.obj_val_dual), found.r_prim, found.r_dual)
+        if status in ("Solved", "AlmostSolved") or (status == "InsufficientProgress" and error <= ENOUGH):
+            value = scaling.o * found.obj_val + problem.offset
+            return ConicAnswer(scaling.vector(x), value, small, scaling, x, z, problem.offset)
         if "Infeasible" in status:
             kind = "infeasible" if "Primal" in status else "unbounded"
             failure = SolverFailed(f"CLARABEL ended with the status '{kind}'.")

@@ -12,7 +12,6 @@ from ..errors import Infeasible, InvalidParameter, Unbounded
 from ..mm import Iterate
 from ..steps.backend import Backend
 from .program import DCCertificate, DCProgram
-from .starts import BestOfStarts
 
 SETTINGS = ("stop", "starts", "random_state", "n_jobs", "time_limit")
 """The settings of DCProgram.minimize that are passed on; all others are the solver's."""
@@ -62,7 +61,7 @@ def solve_by_dc(problem: cp.Problem, *, solver: Any = "CLARABEL", verbose: bool 
         record(problem, cp.UNBOUNDED if unbounded else cp.INFEASIBLE, value)
         return value
     if verbose:
-        print(result.table() if isinstance(result, BestOfStarts) else result)
+        print(result.table() if result.starts else result)
     certificate, found = cast("DCCertificate", result.certificate), cast("Any", problem.objective.value)
     feasible = certificate.word != "not feasible"
     value = float(found) if feasible else (math.inf if lowest else -math.inf)

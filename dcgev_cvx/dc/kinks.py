@@ -1,30 +1,29 @@
-"""The kinks of CVXPY's convex atoms: where several affine pieces meet, and the slopes of each.
+"""The nonlinear atoms of CVXPY: values, slopes, and the kinks where several affine pieces meet.
 
-At a kink the tangent of v is not unique. A point x is *critical* when it minimises the surrogate of one tangent, and
-*d-stationary*, with no direction of descent, when it minimises those of all pieces (Pang, Razaviyayn, Alvarado 2017).
+A group of atoms takes its stacked arguments w. Entry rows[k] of its values depends on entry columns[k] of w, in which
+it has the slope data[k]; all other slopes are 0 everywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 import cvxpy as cp
 import numpy as np
+from scipy import sparse
 
-from .._numerics.checks import Index, Matrix, Vector
+from .._numerics.checks import Index, Matrix, Vector, shown
+from ..errors import InvalidParameter, SolverFailed
+from .cvxpy_internals import AxisAtom, Elementwise, as_sparse, flat, gradient
 
-CLOSE = 1e-6
-"""Pieces within this share of their argument's size count as meeting: iterates reach a kink only in the limit."""
 DIRECTIONS = 12
 """At a kink with infinitely many pieces, as that of ‖x‖ at 0, so many random ones are tried beside the axes."""
-ENUMERATED = 2**12
-"""With more combinations of pieces than this, as many are drawn at random as `SAMPLED`."""
-SAMPLED = 512
+MOST_SETS = 64
+"""The most choices of the k largest entries that are tried where entries are equal."""
 
-ENTRYWISE = (cp.abs, cp.norm1)
 SMOOTH = {
     *("exp", "log", "log1p", "entr", "power", "Power", "PowerApprox", "QuadForm", "SymbolicQuadForm", "quad_over_lin"),
     *("log_sum_exp", "huber", "logistic", "kl_div", "rel_entr", "MatrixFrac", "log_det", "geo_mean", "GeoMean"),
@@ -33,168 +32,246 @@ SMOOTH = {
 """The classes of CVXPY's atoms without kinks."""
 
 
+class NoSubgradient(SolverFailed):
+    """A convex expression has no subgradient at a point, which lies outside its domain or on its boundary."""
+
+    @classmethod
+    def of(cls, atom: Any) -> NoSubgradient:
+        """The error for an atom at the values that its arguments have."""
+        return cls(f"{type(atom).__name__} has no subgradient at {shown(atom.args[0].value)}.")
+
+
 @dataclass(frozen=True)
 class Kink:
-    """One entry of an atom at a kink: the slopes in `entries` of the stacked arguments are one row of `options`.
+    """Several pieces meet in entry `row`: data[places], the slopes in w[columns], may be any row of `options`.
 
     `complete` where these are all extreme slopes; `sign` is −1 for a concave atom, of which minus is convex.
     """
 
-    entry: int
-    entries: Index
+    row: int
+    places: Index
+    columns: Index
     options: Matrix
     complete: bool = True
     sign: float = 1.0
 
-
-Chooser = Callable[[Kink, Vector, Vector], int]
-"""Called with a kink, the arguments there and their sizes; returns the row of `options` to take."""
-
-
-class Odometer:
-    """Goes through all combinations of pieces: each run of an evaluation makes its choices in the same order."""
-
-    def __init__(self, rng: np.random.Generator | None = None) -> None:
-        self._rng = rng
-        self._digits: list[int] = []
-        self._counts: list[int] = []
-        self._at = 0
-        self.complete: bool = True
-
-    def __call__(self, kink: Kink, here: Vector, there: Vector) -> int:
-        """The piece of the present combination."""
-        self.complete &= kink.complete
-        if self._rng is not None:
-            return int(self._rng.integers(len(kink.options)))
-        if self._at == len(self._digits):
-            self._digits.append(0)
-            self._counts.append(0)
-        self._counts[self._at] = len(kink.options)
-        self._at += 1
-        return self._digits[self._at - 1]
-
-    def combinations(self) -> Iterator[int]:
-        """Once for each combination; `total` is known after the first."""
-        number = 0
-        while True:
-            self._at = 0
-            yield number
-            number += 1
-            del self._digits[self._at :], self._counts[self._at :]
-            while self._digits and self._digits[-1] + 1 >= self._counts[-1]:
-                self._digits.pop()
-                self._counts.pop()
-            if not self._digits:
-                return
-            self._digits[-1] += 1
-
-    @property
-    def total(self) -> int:
-        """The number of combinations, if none of the choices changes how many follow."""
-        return int(np.prod([float(count) for count in self._counts])) if self._counts else 1
+    def highest(self, w: Vector) -> int:
+        """The piece that is tightest at arguments w."""
+        return int(np.argmax(self.sign * (self.options @ w[self.columns])))
 
 
-def highest(kink: Kink, here: Vector, there: Vector) -> int:
-    """The piece that is tightest at the place where the tangent will be evaluated."""
-    return int(np.argmax(kink.sign * (kink.options @ there[kink.entries])))
+class Atoms(Protocol):
+    """A group of atoms that are evaluated together."""
+
+    arguments: list[Any]
+    size: int
+    rows: Index
+    columns: Index
+
+    def at(self, w: Vector) -> tuple[Vector, Vector]:
+        """Values and slopes, or NoSubgradient."""
+        ...
+
+    def value(self, w: Vector) -> Vector:
+        """Values, or NoSubgradient."""
+        ...
+
+    def kinks(self, w: Vector, close: Vector) -> list[Kink]:
+        """The kinks within these distances of w."""
+        ...
 
 
-def may_have_kinks(atom: Any) -> bool:
-    """May this nonlinear atom have kinks?"""
-    return type(atom).__name__ not in SMOOTH
+class Norms:
+    """Euclidean norms, of which absolute values are the case of one argument; programs often have many."""
+
+    def __init__(self, atoms: Sequence[Any]) -> None:
+        self.arguments: list[Any] = [e.args[0] for e in atoms]
+        self.rows: Index = joined(atoms, [np.arange(e.size) if isinstance(e, cp.abs) else slices(e) for e in atoms])
+        self.columns: Index = np.arange(len(self.rows))
+        self.size: int = sum(e.size for e in atoms)
+        # where w is a convex function that is nonnegative, only pieces that increase in it lie below
+        self._signed = np.concatenate([np.full(e.args[0].size, not e.args[0].is_nonneg()) for e in atoms])
+
+    def at(self, w: Vector) -> tuple[Vector, Vector]:
+        """Values and slopes: 0 at a kink."""
+        norms = self.value(w)
+        length = norms[self.rows]
+        return norms, np.divide(w, length, out=np.zeros(len(w)), where=length > 0.0)
+
+    def value(self, w: Vector) -> Vector:
+        """Values."""
+        norms = np.sqrt(np.bincount(self.rows, w * w, minlength=self.size))
+        if not np.isfinite(norms).all():
+            raise NoSubgradient(f"a norm has no subgradient at {shown(w)}.")
+        return norms
+
+    def kinks(self, w: Vector, close: Vector) -> list[Kink]:
+        """The norms of which all arguments are close to 0."""
+        found = list[Kink]()
+        for i in np.flatnonzero(np.bincount(self.rows, np.abs(w) > close, minlength=self.size) == 0):
+            places = np.flatnonzero(self.rows == i)
+            options = directions(len(places))
+            if not self._signed[places].all():
+                options = np.unique(np.abs(options), axis=0)
+            found.append(Kink(int(i), places, places, options, complete=len(places) == 1))
+        return found
 
 
-def slopes_and_kinks(
-    atom: Any, arguments: list[Any], close: Vector, gradient: Callable[[list[Any]], Matrix]
-) -> tuple[Matrix, list[Kink]]:
-    """The slopes of a nonlinear atom, one row for each of its entries, and its kinks.
+class Maxima:
+    """Maxima and minima over entries, or of several arguments entry by entry."""
 
-    `close` says for each entry of the stacked arguments within which distance it counts as being at a kink, and
-    `gradient` computes CVXPY's slopes.
-    """
-    w = np.concatenate([np.ravel(a, order="F") for a in arguments])
-    if isinstance(atom, ENTRYWISE):
-        rows = np.arange(len(w)) if isinstance(atom, cp.abs) else slices(atom)
-        slopes = np.zeros((atom.size, len(w)))
-        slopes[rows, np.arange(len(w))] = np.sign(w)
-        both = np.array([[1.0], [-1.0]])
-        return slopes, [Kink(int(rows[i]), np.array([i]), both) for i in np.flatnonzero(np.abs(w) <= close)]
-    if isinstance(atom, (cp.max, cp.maximum, cp.min, cp.minimum)):
-        sign = 1.0 if isinstance(atom, (cp.max, cp.maximum)) else -1.0
-        slopes, found = np.zeros((atom.size, len(w))), list[Kink]()
-        for i, entries in enumerate(candidates(atom, arguments)):
-            values = sign * w[entries]
-            top = int(np.argmax(values))
-            slopes[i, entries[top]] = 1.0
-            tied = np.flatnonzero(values >= values[top] - close[entries] - close[entries[top]])
-            if len(tied) > 1:
-                found.append(Kink(i, entries[tied], np.eye(len(tied)), sign=sign))
-        return slopes, found
-    if isinstance(atom, cp.sum_largest) and atom.size == 1 and float(atom.k).is_integer():
-        return largest_sum(w, int(atom.k), close)
-    if isinstance(atom, cp.Pnorm) and atom.p == 2 and atom.size == 1 and len(w) > 1 and (np.abs(w) <= close).all():
-        rng = np.random.default_rng(0)
-        axes, random = np.eye(len(w))[: 2 * DIRECTIONS], rng.standard_normal((DIRECTIONS, len(w)))
-        units = np.concatenate([axes, -axes, random / np.linalg.norm(random, axis=1, keepdims=True)])
-        return np.zeros((1, len(w))), [Kink(0, np.arange(len(w)), units, complete=False)]
-    slopes = gradient(arguments)
-    return slopes, by_directions(atom, arguments, slopes, close, gradient) if may_have_kinks(atom) else []
+    def __init__(self, atoms: Sequence[Any]) -> None:
+        self.arguments: list[Any] = [argument for e in atoms for argument in e.args]
+        rows, columns = zip(*map(candidates, atoms), strict=True)
+        self.rows: Index = joined(atoms, rows)
+        begins = np.cumsum([0, *(sum(a.size for a in e.args) for e in atoms)])
+        self.columns: Index = np.concatenate([k + c for k, c in zip(begins, columns, strict=False)])
+        order = np.argsort(self.rows, kind="stable")
+        self.rows, self.columns = self.rows[order], self.columns[order]
+        self._starts: Index = np.flatnonzero(np.diff(self.rows, prepend=-1))
+        self.size: int = len(self._starts)
+        signs = [1.0 if isinstance(e, (cp.max, cp.maximum)) else -1.0 for e in atoms]
+        self._signs: Vector = np.repeat(signs, [e.size for e in atoms])
 
+    def at(self, w: Vector) -> tuple[Vector, Vector]:
+        """Values, and slope 1 in the first of the largest entries."""
+        signed = self._signs[self.rows] * w[self.columns]
+        top = np.maximum.reduceat(signed, self._starts)
+        first = np.flatnonzero(signed == top[self.rows])
+        first = first[np.diff(self.rows[first], prepend=-1) > 0]
+        data = np.zeros(len(self.rows))
+        data[first] = 1.0
+        if not np.isfinite(top).all() or len(first) < self.size:
+            raise NoSubgradient(f"a maximum has no subgradient at {shown(w)}.")
+        return self._signs * top, data
 
-def largest_sum(w: Vector, k: int, close: Vector) -> tuple[Matrix, list[Kink]]:
-    """The slopes of the sum of the k largest entries; entries close to the k-th may be exchanged."""
-    order = np.argsort(-w, kind="stable")
-    threshold = w[order[min(k, len(w)) - 1]]
-    slopes = np.zeros((1, len(w)))
-    slopes[0, order[:k]] = 1.0
-    tied = np.flatnonzero(np.abs(w - threshold) <= close + close[order[min(k, len(w)) - 1]])
-    among = int(slopes[0, tied].sum())
-    if among == len(tied):
-        return slopes, []
-    sets = [
-        np.isin(np.arange(len(tied)), chosen)
-        for _, chosen in zip(range(64), combinations(range(len(tied)), among), strict=False)
-    ]
-    return slopes, [Kink(0, tied, np.array(sets, dtype=float), complete=len(sets) < 64)]
+    def value(self, w: Vector) -> Vector:
+        """Values."""
+        return self.at(w)[0]
+
+    def kinks(self, w: Vector, close: Vector) -> list[Kink]:
+        """The maxima that several entries attain, or nearly so."""
+        top, data = self.at(w)
+        near = close[self.columns]
+        margin = near[data > 0.0][self.rows] + near
+        tied = np.abs(top[self.rows] - w[self.columns]) <= margin
+        found = list[Kink]()
+        for i in np.flatnonzero(np.bincount(self.rows, tied, minlength=self.size) > 1):
+            places = np.flatnonzero(tied & (self.rows == i))
+            found.append(Kink(int(i), places, self.columns[places], np.eye(len(places)), sign=float(self._signs[i])))
+        return found
 
 
-def by_directions(
-    atom: Any, arguments: list[Any], slopes: Matrix, close: Vector, gradient: Callable[[list[Any]], Matrix]
-) -> list[Kink]:
-    """Kinks of any other atom, found by its slopes a little way off along axes and random directions.
+class OtherAtom:
+    """Any other nonlinear atom; CVXPY computes its values and slopes."""
 
-    The atoms of CVXPY that come here, such as norms, λmax and the nuclear norm, are positively homogeneous: the slopes
-    at w′ belong to a tangent, and its value at w is their product with w.
-    """
-    ends = np.cumsum([0, *(np.size(a) for a in arguments)])
-    w = np.concatenate([np.ravel(a, order="F") for a in arguments])
-    rng, found = np.random.default_rng(0), list[Matrix]()
-    axes = np.eye(len(w))[rng.permutation(len(w))[:DIRECTIONS]]
-    random = rng.standard_normal((DIRECTIONS if len(w) > 1 else 0, len(w)))
-    for direction in np.concatenate([axes, -axes, random]):
-        moved = w + 2.0 * close * direction + 1e-300 * direction
-        parts = [
-            np.reshape(moved[a:b], np.shape(old), order="F")
-            for a, b, old in zip(ends, ends[1:], arguments, strict=False)
+    def __init__(self, e: Any) -> None:
+        self.arguments: list[Any] = [a for a in e.args if not a.is_constant()]
+        self._variables = [cp.Variable(a.shape, symmetric=is_square(a)) for a in self.arguments]
+        given = iter(self._variables)
+        self._atom = e.copy([a if a.is_constant() else next(given) for a in e.args])
+        self.size: int = e.size
+        self._signed = not all(a.is_nonneg() for a in self.arguments)
+        # CVXPY has no slope of w**1.5 at 0
+        self._zero_slope: bool = type(e).__name__ in ("Power", "PowerApprox", "power") and float(e.p.value) > 1.0
+        self._places = [dependence(self._atom, w) for w in self._variables]
+        begins = np.cumsum([0, *(w.size for w in self._variables)])
+        self.rows: Index = np.concatenate([i for i, _ in self._places])
+        self.columns: Index = np.concatenate([k + j for k, (_, j) in zip(begins, self._places, strict=False)])
+
+    def at(self, w: Vector) -> tuple[Vector, Vector]:
+        """Values and slopes."""
+        if self._zero_slope:
+            w = np.where(w == 0.0, 1e-300, w)
+        put(self._variables, w)
+        value, gradients = evaluated(self._atom)
+        slopes = [
+            flat(as_sparse(gradients[argument], argument.size, len(value))[j, i])
+            for argument, (i, j) in zip(self._variables, self._places, strict=True)
         ]
-        parts = [
-            (part + part.T) / 2
-            if part.ndim == 2 and len(part) == len(part.T) and np.allclose(old, np.transpose(old))
-            else part
-            for part, old in zip(parts, arguments, strict=True)
-        ]
-        with np.errstate(all="ignore"):
+        return value, np.concatenate(slopes)
+
+    def value(self, w: Vector) -> Vector:
+        """Values."""
+        put(self._variables, w)
+        try:
+            with np.errstate(all="ignore"):
+                return flat(self._atom.value)
+        except (ValueError, IndexError, ArithmeticError, np.linalg.LinAlgError) as cause:
+            raise NoSubgradient.of(self._atom) from cause
+
+    def kinks(self, w: Vector, close: Vector) -> list[Kink]:
+        """The entries of which slopes a little way off differ.
+
+        Atoms with kinks, such as norms, λmax and the nuclear norm, are positively homogeneous: the slopes at w′ belong
+        to a tangent, and its value at w is their product with w.
+        """
+        if type(self._atom).__name__ in SMOOTH:
+            return []
+        if isinstance(self._atom, cp.sum_largest) and self.size == 1 and float(self._atom.k).is_integer():
+            return equal_entries(w, int(self._atom.k), close)
+        found = list[Vector]()
+        for direction in directions(len(w)):
+            put(self._variables, w + 2.0 * close * direction + 1e-300 * direction)
+            for variable in self._variables:
+                variable.save_value(variable.project(variable.value))
             try:
-                found.append(gradient(parts))
-            except Exception:  # outside the domain of the atom
+                found.append(self.at(np.concatenate([flat(variable.value) for variable in self._variables]))[1])
+            except NoSubgradient:
                 continue
-    kinks, sign = list[Kink](), 1.0 if atom.is_atom_convex() else -1.0
-    for i in range(len(slopes)):
-        options = np.array([slopes[i], *(other[i] for other in found)])
-        apart = np.abs(options - slopes[i]).max(axis=1) > 1e-3 * (1e-300 + np.abs(options).max())
-        if np.isfinite(options).all() and apart.any():
-            kinks.append(Kink(i, np.arange(len(w)), np.unique(options[apart], axis=0), len(w) == 1, sign))
-    return kinks
+        kinks, here = list[Kink](), self.at(w)[1]
+        for i in range(self.size):
+            places = np.flatnonzero(self.rows == i)
+            options = np.array([data[places] for data in found]).reshape(-1, len(places))
+            if not self._signed:
+                options = options[(options >= 0.0).all(axis=1)]
+            apart = np.abs(options - here[places]).max(axis=1) > 1e-3 * np.abs(options).max(initial=1e-300)
+            if apart.any():
+                sign = 1.0 if self._atom.is_atom_convex() else -1.0
+                options = np.unique(options[apart], axis=0)
+                kinks.append(Kink(i, places, self.columns[places], options, len(places) == 1, sign))
+        return kinks
+
+
+def grouped(atoms: Sequence[Any]) -> list[tuple[Atoms, list[Any]]]:
+    """The atoms in groups, each with its members in the order of their values."""
+    norms = [e for e in atoms if isinstance(e, cp.abs) or is_euclidean(e)]
+    maxima = [e for e in atoms if isinstance(e, (cp.max, cp.maximum, cp.min, cp.minimum))]
+    others = [e for e in atoms if not any(e is known for known in (*norms, *maxima))]
+    groups = [(Norms(norms), norms)] if norms else []
+    groups += [(Maxima(maxima), maxima)] if maxima else []
+    return [*groups, *((OtherAtom(e), [e]) for e in others)]
+
+
+def is_euclidean(e: Any) -> bool:
+    """Is e a Euclidean norm, or a vector of them?"""
+    return isinstance(e, cp.Pnorm) and e.p == 2
+
+
+def equal_entries(w: Vector, k: int, close: Vector) -> list[Kink]:
+    """The kink of the sum of the k largest entries, where others are close to the k-th."""
+    order = np.argsort(-w, kind="stable")
+    last = order[min(k, len(w)) - 1]
+    tied = np.flatnonzero(np.abs(w - w[last]) <= close + close[last])
+    above = np.setdiff1d(order[:k], tied)
+    among = k - len(above)
+    if among >= len(tied):
+        return []
+    options = list[Vector]()
+    for chosen in combinations(tied, among):
+        options.append(np.isin(np.arange(len(w)), [*above, *chosen]).astype(float))
+        if len(options) == MOST_SETS:
+            break
+    places = np.arange(len(w))
+    return [Kink(0, places, places, np.array(options), complete=len(options) < MOST_SETS)]
+
+
+def directions(n: int) -> Matrix:
+    """Unit vectors: the axes both ways, and in more than one dimension random ones."""
+    rng = np.random.default_rng(0)
+    axes = np.eye(n)[rng.permutation(n)[: 2 * DIRECTIONS]]
+    random = rng.standard_normal((DIRECTIONS if n > 1 else 0, n))
+    return np.concatenate([axes, -axes, random / np.linalg.norm(random, axis=1, keepdims=True)])
 
 
 def slices(atom: Any) -> Index:
@@ -205,15 +282,60 @@ def slices(atom: Any) -> Index:
     return np.broadcast_to(numbers, shape).ravel(order="F")
 
 
-def candidates(atom: Any, arguments: list[Any]) -> list[Index]:
-    """For each entry of a maximum, the entries of the stacked arguments of which it is the largest."""
+def candidates(atom: Any) -> tuple[Index, Index]:
+    """(i, j): entry i[k] of a maximum is at least entry j[k] of its stacked arguments."""
     if isinstance(atom, (cp.max, cp.min)):
-        rows = slices(atom)
-        return [np.flatnonzero(rows == i) for i in range(atom.size)]
-    begins = np.cumsum([0, *(np.size(a) for a in arguments)])
-    shapes = [np.shape(a) for a in arguments]
-    numbers = [
-        np.broadcast_to(begin + np.arange(int(np.prod(shape))).reshape(shape, order="F"), atom.shape).ravel(order="F")
-        for begin, shape in zip(begins, shapes, strict=False)
-    ]
-    return list(np.array(numbers).T)
+        return slices(atom), np.arange(atom.args[0].size)
+    columns, begin = list[Index](), 0
+    for a in atom.args:
+        numbers = begin + np.arange(a.size).reshape(a.shape, order="F")
+        columns.append(np.broadcast_to(numbers, atom.shape).ravel(order="F"))
+        begin += a.size
+    return np.tile(np.arange(atom.size), len(atom.args)), np.concatenate(columns)
+
+
+def joined(atoms: Sequence[Any], rows: Iterable[Index]) -> Index:
+    """The rows of several atoms as those of one group."""
+    begins = np.cumsum([0, *(e.size for e in atoms)])
+    return np.concatenate([k + r for k, r in zip(begins, rows, strict=False)])
+
+
+def dependence(atom: Any, argument: cp.Variable) -> tuple[Index, Index]:
+    """(i, j): entry i[k] of the atom may depend on entry j[k] of its argument."""
+    m, n = atom.size, argument.size
+    if isinstance(atom, Elementwise) and m == n:
+        return np.arange(n), np.arange(n)
+    if isinstance(atom, AxisAtom) and len(rows := slices(atom)) == n and rows.max() == m - 1:
+        return rows, np.arange(n)
+    return np.tile(np.arange(m), n), np.repeat(np.arange(n), m)
+
+
+def evaluated(atom: Any) -> tuple[Vector, dict[Any, Any]]:
+    """The value of an atom, and its slopes by variable."""
+    try:
+        with np.errstate(all="ignore"):
+            value, slopes = flat(atom.value), gradient(atom)
+    except NotImplementedError as cause:
+        name = type(atom).__name__
+        raise InvalidParameter(
+            f"CVXPY has no gradient of {name}, which v needs. Write {name} in other atoms."
+        ) from cause
+    except (ValueError, IndexError, ArithmeticError, np.linalg.LinAlgError) as cause:  # atoms check their arguments
+        raise NoSubgradient.of(atom) from cause
+    numbers = [slope.data if sparse.issparse(slope) else slope for slope in slopes.values() if slope is not None]
+    if len(numbers) < len(slopes) or not all(np.isfinite(part).all() for part in (value, *numbers)):
+        raise NoSubgradient.of(atom)
+    return value, slopes
+
+
+def is_square(e: Any) -> bool:
+    """Is e a symmetric matrix? Spectral atoms need to know."""
+    return e.ndim == 2 and e.shape[0] == e.shape[1] and e.shape[0] > 1 and e.is_symmetric()
+
+
+def put(variables: Iterable[cp.Variable], x: Vector) -> None:
+    """Give the variables the values that x stacks."""
+    begin = 0
+    for variable in variables:
+        variable.save_value(np.reshape(x[begin : begin + variable.size], variable.shape, order="F"))
+        begin += variable.size

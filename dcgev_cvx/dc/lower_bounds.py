@@ -8,7 +8,6 @@ Quadratic parts are lifted as Shor does, others get chords. The bound is compute
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -17,16 +16,17 @@ import cvxpy as cp
 import numpy as np
 from cvxpy.constraints.nonpos import Inequality
 
-from .._numerics.checks import Index, Matrix, Vector
+from .._numerics.checks import Index, Vector
 from ..errors import SolverFailed
+from .kinks import NoSubgradient
 from .program import DCProgram
 from .surrogate import ConvexPart
-from .tangents import NoSubgradient, Tangent, stacked
+from .tangents import Tangent, stacked
 
-LARGEST_BOX, LARGEST_LIFT, CORNERS = 300, 60, 6
-"""Most variables for a box and for Shor's lifting; atoms of more arguments than the last get a weaker chord."""
-WIDE = 1e6
-"""A box must lie inside one of this half width, within which its sides are proved."""
+LARGEST_BOX, LARGEST_LIFT, CORNERS = 300, 60, 8
+"""Most variables for a box and for Shor's lifting; atoms of more entries than the last get a weaker chord."""
+WIDE = 2.0**20
+"""A box must lie inside one of this half width in lengths of x, within which its sides are proved."""
 
 
 @dataclass(frozen=True)
@@ -41,61 +41,64 @@ class LowerBound:
     checked: bool
 
     def gap(self, f: float) -> float:
-        """How far f may lie above the minimum, relative to |f| or 1."""
-        return max(0.0, f - self.value) / max(1.0, abs(f))
+        """How far f may lie above the minimum, relative to the larger of |f| and |value|."""
+        scale = max(abs(f), abs(self.value))
+        return math.inf if math.isinf(scale) else max(0.0, f - self.value) / (scale or 1.0)
 
 
 def lower_bound(program: DCProgram, below: float | None = None) -> LowerBound:
     """A lower bound on the minimum of f over the feasible points."""
     program.refresh()
     low, high = bounding_box(program, below)
-    rows = [(program.u, program.v), *program.dc_constraints]
-    lifted = [j for j, pair in enumerate(rows) if all(e.is_quadratic() for e in pair)]
-    curved = any(not rows[j][1].is_affine() for j in lifted)
-    lift = curved and program.n <= LARGEST_LIFT
+    rows = [v for _, v in [(program.u, program.v), *program.dc_constraints]]
+    lift = program.n <= LARGEST_LIFT and any(map(is_curved, rows))
     try:
-        bound, checked = relaxed(program, low, high, lifted if lift else [])
+        with np.errstate(all="ignore"):
+            bound, checked = relaxed(program, low, high, lift=lift)
     except (SolverFailed, NoSubgradient) as failure:
         return LowerBound(-math.inf, f"none: {failure}", checked=False)
-    method = " and ".join(["Shor's SDP"] * lift + ["chords"] * (len(lifted) * lift < len(rows)))
+    chords = any(not v.is_affine() and not (lift and is_curved(v)) for v in rows)
+    method = " and ".join(["Shor's SDP"] * lift + ["chords"] * chords) or "the convex program itself"
     return LowerBound(bound, f"{method} over a box" if np.isfinite(low + high).all() else method, checked)
 
 
-def relaxed(program: DCProgram, low: Vector, high: Vector, lifted: Sequence[int]) -> tuple[float, bool]:
+def relaxed(program: DCProgram, low: Vector, high: Vector, *, lift: bool) -> tuple[float, bool]:
     """(the certified minimum of the relaxation, whether it is certified)."""
-    x = stacked(program.variables)
-    sides = [k for k in (low, high) if np.isfinite(k).all()]
-    constraints: list[Any] = [*program.constraints, *program.domain]
-    constraints += [x >= low, x <= high] if len(sides) == 2 else []
-    rows, lift = [(program.u, program.v), *program.dc_constraints], list[Any]()
-    variables = [*program.variables]
-    if lifted:
-        X = cp.Variable((program.n, program.n), symmetric=True)
-        M = cp.bmat(
-            [[X, cp.reshape(x, (program.n, 1), order="F")], [cp.reshape(x, (1, program.n), order="F"), np.ones((1, 1))]]
-        )
-        constraints.append(M >> 0)
-        if len(sides) == 2:
+    x, n, boxed = stacked(program.variables), program.n, bool(np.isfinite(low + high).all())
+    units, given = program.scaled()
+    constraints: list[Any] = [*given, *program.domain]
+    constraints += [x >= low, x <= high] if boxed else []
+    X: Any = cp.Variable((n, n), symmetric=True)
+    if lift:
+        column = cp.reshape(x, (n, 1), order="F")
+        constraints.append(cp.bmat([[X, column], [column.T, np.ones((1, 1))]]) >> 0)
+        if boxed:
             constraints.append(cp.diag(X) <= cp.multiply(low + high, x) - low * high)
-        lift = [X]
-        for constraint in program.constraints:
-            if (
-                isinstance(constraint, Inequality)
-                and constraint.expr.is_quadratic()
-                and not constraint.expr.is_affine()
-            ):
+        for constraint in given:
+            if isinstance(constraint, Inequality) and is_curved(constraint.expr):
                 constraints.append(quadratic(program, constraint.expr, x, X) <= 0)
     costs = list[Any]()
-    for j, (u, v) in enumerate(rows):
-        if j in lifted:
-            costs.append(quadratic(program, u - v, x, lift[0]))
+    for u, v in [(program.u, program.v), *program.dc_constraints]:
+        if lift and is_curved(v):
+            costs.append(
+                quadratic(program, u - v, x, X)
+                if is_curved(u) or u.is_affine()
+                else cp.vec(u, order="F") - quadratic(program, v, x, X)
+            )
         else:
             over, more = chord(Tangent(v, program.variables), x, low, high)
             constraints += more
             costs.append(cp.vec(u, order="F") - over)
-    constraints += [cost <= 0 for cost in costs[1:]]
-    part = ConvexPart([(cp.sum(costs[0]), cp.Constant(0.0))], constraints, variables)
-    return part.certified_minimum(low, high)
+    parts = np.split(units, np.cumsum([cost.size for cost in costs])[:-1])
+    constraints += [cp.multiply(unit, cost) <= 0 for unit, cost in zip(parts[1:], costs[1:], strict=True)]
+    part = ConvexPart([(units[0] * cp.sum(costs[0]), cp.Constant(0.0))], constraints, program.variables)
+    bound, checked = part.certified_minimum(low, high)
+    return float(bound / units[0]), checked
+
+
+def is_curved(e: Any) -> bool:
+    """Is e quadratic but not affine? CVXPY calls Huber's function quadratic, which is so in pieces only."""
+    return e.is_quadratic() and not e.is_affine() and cp.huber not in e.atoms()
 
 
 def quadratic(program: DCProgram, e: Any, x: Any, X: Any) -> Any:
@@ -111,67 +114,51 @@ def quadratic(program: DCProgram, e: Any, x: Any, X: Any) -> Any:
 
 
 def chord(tangent: Tangent, x: Any, low: Vector, high: Vector) -> tuple[Any, list[Any]]:
-    """(an expression above a convex one over the box, the constraints that make it so)."""
-    if not tangent.arguments:
-        return tangent.affine(x, None), []
-    with np.errstate(invalid="ignore"):
-        M = tangent.map.toarray()
-        below, above = np.where(M > 0.0, M, 0.0), np.where(M < 0.0, M, 0.0)
-        left, right = (
-            zero_times(below, p) + zero_times(above, q) + tangent.shift for p, q in ((low, high), (high, low))
+    """(an affine expression above v over the box, the constraints that make it so).
+
+    Over the box a convex function lies below its concave envelope, the convex combinations of its values at the
+    corners. Atoms that depend on the same few entries of x share one envelope.
+    """
+    depends, middle, a = (
+        abs(tangent.dependence()).toarray() > 0.0,
+        (low + high) / 2.0,
+        list[Any]([cp.Constant(0.0)] * tangent.atoms),
+    )
+    if len(tangent.outer) and (few := depends[tangent.outer].any(axis=0)).sum() <= CORNERS:
+        depends[tangent.outer] = few
+    groups: dict[bytes, list[int]] = {}
+    for i in tangent.outer:
+        groups.setdefault(depends[i].tobytes(), []).append(int(i))
+    constraints = list[Any]()
+    for members in groups.values():
+        entries = np.flatnonzero(depends[members[0]])
+        if not np.isfinite(low[entries] + high[entries]).all():
+            raise SolverFailed("the constraints do not bound the arguments of v. Add bounds on the variables.")
+        few = len(entries) <= CORNERS
+        half = (high - low)[entries] / 2.0
+        if few:
+            steps = np.array(list(product((-1.0, 1.0), repeat=len(entries)))) * half
+        else:  # φ(x) ≤ Σ φ(m + k(xᵢ − mᵢ)eᵢ)/k by convexity, with chords of one variable on the right
+            steps = len(entries) * np.concatenate([np.diag(half), -np.diag(half)])
+        heights = np.array([values_at(tangent, middle, entries, step)[members] for step in steps])
+        weights = cp.Variable(len(steps), nonneg=True)
+        constraints += (
+            [cp.sum(weights) == 1] if few else [weights[: len(entries)] + weights[len(entries) :] == 1.0 / len(entries)]
         )
-    a, w = cp.Variable(tangent.atoms), tangent.map @ x + tangent.shift
-    constraints: list[Any] = []
-    for entries, arguments, value, sign, separable in tangent.parts():
-        for i, at in zip(entries, arguments, strict=True):
-            if not np.isfinite(left[at]).all() or not np.isfinite(right[at]).all():
-                raise SolverFailed("the constraints do not bound the arguments of v. Add bounds on the variables.")
-            over, more = above_atom(
-                lambda z, f=value, s=sign, k=i - entries[0]: s * f(z)[k], w, at, left, right, separable
-            )
-            constraints += [sign * a[i] <= over, *more]
-    return tangent.affine(x, a), constraints
+        constraints.append(steps.T @ weights == x[entries] - middle[entries])
+        for j, i in enumerate(members):
+            a[i] = heights[:, j] @ weights
+    return tangent.affine(x, cp.hstack(a) if a else None), constraints
 
 
-def zero_times(M: Matrix, sides: Vector) -> Vector:
-    """M·sides, with 0·∞ = 0."""
-    return np.where(M != 0.0, M * sides, 0.0).sum(axis=1)
-
-
-def above_atom(
-    value: Callable[[Vector], float], w: Any, at: Index, left: Vector, right: Vector, separable: bool
-) -> tuple[Any, list[Any]]:
-    """An affine expression above a convex function of the arguments w[at], or its concave envelope at the corners."""
-    k, middle = len(at), (left + right) / 2.0
-
-    def moved(entry: Any, to: Any) -> float:
-        z = middle.copy()
-        z[entry] = to
-        found = value(z)
-        if not math.isfinite(found):
-            raise SolverFailed("v has no chord over the box: it is infinite at a corner.")
-        return found
-
-    if k <= CORNERS and not separable:
-        corners = np.array(list(product(*zip(left[at], right[at], strict=True))))
-        weights = cp.Variable(len(corners), nonneg=True)
-        heights = []
-        for corner in corners:
-            z = middle.copy()
-            z[at] = corner
-            heights.append(value(z))
-        if not np.isfinite(heights).all():
-            raise SolverFailed("v has no chord over the box: it is infinite at a corner.")
-        return np.array(heights) @ weights, [cp.sum(weights) == 1, corners.T @ weights == w[at]]
-    # φ(w) ≤ Σ φ(m + k(wᵢ − mᵢ)eᵢ)/k by convexity, and φ(w) = φ(m) + Σ (φ(m + (wᵢ − mᵢ)eᵢ) − φ(m)) where it is a sum
-    centre, far, share = value(middle), 1.0 if separable else float(k), 1.0 if separable else 1.0 / k
-    total: Any = centre
-    for entry in at:
-        half = (right[entry] - left[entry]) / 2.0
-        if half > 0.0:
-            ends = [moved(entry, middle[entry] + far * s * half) - centre for s in (-1.0, 1.0)]
-            total = total + share * (ends[0] + (ends[1] - ends[0]) * (w[entry] - left[entry]) / (2.0 * half))
-    return total, []
+def values_at(tangent: Tangent, middle: Vector, entries: Index, step: Vector) -> Vector:
+    """The atoms of v where these entries are moved from the middle of the box."""
+    x = np.where(np.isfinite(middle), middle, 0.0)
+    x[entries] += step
+    values = tangent.with_atoms(x)[tangent.n :]
+    if not np.isfinite(values).all():
+        raise SolverFailed("v has no chord over the box: it is infinite at a corner.")
+    return values
 
 
 def bounding_box(program: DCProgram, below: float | None = None) -> tuple[Vector, Vector]:
@@ -179,11 +166,11 @@ def bounding_box(program: DCProgram, below: float | None = None) -> tuple[Vector
 
     Where v is affine, points above the value `below` are left out.
     """
-    n = program.n
+    n, (units, constraints) = program.n, program.scaled()
     low, high = np.full(n, -math.inf), np.full(n, math.inf)
-    constraints = [*program.constraints, *program.domain]
+    constraints = [*constraints, *program.domain]
     if below is not None and program.v.is_affine():
-        constraints.append(program.u - program.v <= below + 1e-9 * abs(below))
+        constraints.append(units[0] * (program.u - program.v) <= units[0] * (below + 1e-9 * abs(below)))
     if n > LARGEST_BOX:
         return low, high
     part = ConvexPart(
@@ -191,8 +178,9 @@ def bounding_box(program: DCProgram, below: float | None = None) -> tuple[Vector
         constraints,
         program.variables,
     )
+    wide = WIDE * program.lengths(program.near())
     for i in range(n):
         for sign, side in ((1.0, low), (-1.0, high)):
-            side[i] = sign * part.least(sign * np.eye(n)[i], WIDE)
-    inside = (low > -WIDE) & (high < WIDE)
+            side[i] = sign * part.least(sign * np.eye(n)[i], wide)
+    inside = (low > -wide) & (high < wide)
     return np.where(inside, low, -math.inf), np.where(inside, high, math.inf)

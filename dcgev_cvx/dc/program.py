@@ -16,12 +16,13 @@ which differ where v has a kink. Where the pieces of v are too many, it is d-sta
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cvxpy as cp
 import numpy as np
@@ -30,15 +31,23 @@ from .._numerics.checks import Vector, as_callback, as_vector, shown
 from .._numerics.deadline import Deadline
 from ..certificates import Certificate, ratio
 from ..errors import Infeasible, InvalidParameter, SolverFailed, Unbounded
-from ..mm import Callback, Iterate, MMResult, Stop, expect_stop
+from ..mm import Callback, Iterate, Stop, expect_stop
 from ..steps.backend import Backend
 from ..steps.step import StepOutput
 from .cvxpy_internals import flat
-from .kinks import CLOSE, ENUMERATED, SAMPLED, Odometer, highest
+from .kinks import Kink, NoSubgradient, put
 from .splitting import as_convex, as_list, split, split_constraints, variables_of
 from .surrogate import Answer, Point, Scales, Surrogate, entry_name
-from .tangents import NoSubgradient, put, restored
+from .tangents import Chooser, restored
 
+if TYPE_CHECKING:
+    from .lower_bounds import LowerBound
+    from .starts import DCResult
+
+CLOSE = 1e-6
+"""Pieces within this share of the lengths count as meeting: iterates reach a kink only in the limit."""
+ENUMERATED, SAMPLED = 2**12, 512
+"""With more combinations of pieces than the first, so many are drawn at random as the second says."""
 FEASIBLE = 1e-6
 """A violation of this share of a constraint's own size counts as none; conic solvers reach about 1e-8."""
 FALL = 1e-9
@@ -49,6 +58,8 @@ SHORT = 1e-4
 """Slopes are measured over at least this share of the lengths, so that a solver's last digits are no slope."""
 EDGE = 1e-7
 """Entries of a solver's answer that are a smaller share of the lengths are 0 but for its last digits."""
+SMALL = 2.0**-6
+"""Lengths are never a smaller share of those at the start."""
 NEAR = 8.0
 """The bound of a certificate holds for all points within so many lengths of x; g is convex, so that these tell."""
 
@@ -87,7 +98,7 @@ class DCProgram:
         self.n: int = sum(variable.size for variable in self.variables)
         self.mu: float = 0.0
         self.weights: Vector = np.zeros(sum(u.size for u, _ in self.dc_constraints))
-        self.reference: Vector = np.zeros(self.n)
+        self.reference: Vector = np.zeros(0)
         self._counts: Any = np.array([variable.size for variable in self.variables])
         self._begins: Any = np.cumsum([0, *self._counts[:-1]])
         self._shared: Surrogate | None = None
@@ -138,7 +149,7 @@ class DCProgram:
         random_state: Any = None,
         n_jobs: int | None = None,
         time_limit: float | None = None,
-    ) -> MMResult:
+    ) -> DCResult:
         """Run MM from the variables' values until no tangent of v gives a step down.
 
         The last iterate is left in the variables. From a start outside the constraints, phase one looks for a
@@ -165,8 +176,8 @@ class DCProgram:
 
         Returns
         -------
-        MMResult
-            Its status and certificate say which word was earned; `starts` makes it a `BestOfStarts`.
+        DCResult
+            Its status and certificate say which word was earned; `bound` and `gap` say how far from the optimum it is.
 
         Raises
         ------
@@ -187,19 +198,19 @@ class DCProgram:
         (True, 0.5)
         """
         from .running import run
-        from .starts import best_of_starts
+        from .starts import as_result, best_of_starts
 
         backend = solver if isinstance(solver, Backend) else Backend(solver)
         rule = expect_stop(Stop(step=1e-8, decrease=1e-6) if stop is None else stop)
         deadline, call = Deadline.after(time_limit, "time_limit"), as_callback(callback, "callback")
         if starts is None:
-            result = run(self, TangentStep(backend, deadline), rule, call, deadline)
+            result = as_result(run(self, TangentStep(backend, deadline), rule, call, deadline))
         else:
             result = best_of_starts(self, backend, rule, call, deadline, starts, random_state, n_jobs)
         put(self.variables, result.x)
         return result
 
-    def lower_bound(self, *, below: float | None = None) -> Any:
+    def lower_bound(self, *, below: float | None = None) -> LowerBound:
         """A number below the minimum of f, from a convex relaxation; see `lower_bounds.lower_bound`.
 
         Parameters
@@ -304,9 +315,9 @@ class DCProgram:
 
         Where kinks meet at y, the tangents are those that are highest at x: g is the lowest such majoriser.
         """
-        tangent, lengths = self.point(y), self.lengths(y)
-        if self._surrogate.tangent.kinked(y, CLOSE * lengths, self._active(y)):
-            tangent = self._surrogate.piece(y, x, CLOSE * lengths, self._active(y), highest)
+        tangent, kinks = self.point(y), self._kinks(y)
+        if kinks:
+            tangent = self._surrogate.piece(y, kinks, lambda _, kink, w: kink.highest(w), x)
         return self._objective(self._surrogate.left(x) - tangent.v - tangent.slopes @ (x - y))
 
     def _objective(self, difference: Vector) -> float:
@@ -325,34 +336,72 @@ class DCProgram:
 
     def convex_violation(self, x: Vector) -> float:
         """The largest relative violation of a convex constraint, or of an attribute of a variable such as nonneg."""
-        with restored(self.variables), np.errstate(all="ignore"):
-            put(self.variables, x)
-            here = [constraint_terms(constraint) for constraint in self.constraints]
-            gaps = [flat(w.project(w.value)) - flat(w.value) for w in self.variables]
-        worst = float(np.max(np.abs(np.concatenate(gaps)) / self.lengths(x)))
-        if not any((residual > 0.0).any() for residual, _, _ in here):
-            return max(worst, 0.0)
-        moved = [(share, self._moved_terms(x, share)) for share in (1.0, -1.0, PROBES, -PROBES)]
-        for k, (residual, size, difference) in enumerate(here):
-            slopes = [np.abs(each[k] - difference) * PROBES / abs(share) for share, each in moved]
-            steep = np.max([np.where(np.isfinite(slope), slope, 0.0) for slope in slopes], axis=0)
-            worst = max(worst, float(np.max(residual / constraint_size(size, steep), initial=0.0)))
+        here = self._terms(x)
+        worst = float(np.max(np.abs(self._projected(x) - x) / self.lengths(x)))
+        if any((residual > 0.0).any() for residual, _, _ in here):
+            for (residual, _, _), size in zip(here, self._constraint_sizes(x), strict=True):
+                worst = max(worst, float(np.max(residual / size, initial=0.0)))
         return worst if worst == worst else math.inf
 
-    def _moved_terms(self, x: Vector, share: float) -> list[Vector]:
+    def _constraint_sizes(self, x: Vector) -> list[Vector]:
+        """The sizes of the convex constraints, by entry."""
+        shares = (1.0, -1.0, PROBES, -PROBES)
+        moved = [(share, self._terms(self._projected(x + share * self._probe(x)))) for share in shares]
+        sizes = list[Vector]()
+        for k, (_, size, difference) in enumerate(self._terms(x)):
+            slopes = np.array([np.abs(terms[k][2] - difference) * PROBES / abs(share) for share, terms in moved])
+            sizes.append(constraint_size(size, np.max(np.where(np.isfinite(slopes), slopes, 0.0), axis=0)))
+        return sizes
+
+    def _terms(self, x: Vector) -> list[tuple[Vector, Vector, Vector]]:
         with restored(self.variables), np.errstate(all="ignore"):
-            put(self.variables, self._projected(x + share * self._probe(x)))
-            return [constraint_terms(constraint)[2] for constraint in self.constraints]
+            put(self.variables, x)
+            return [constraint_terms(constraint) for constraint in self.constraints]
 
     def lengths(self, x: Vector) -> Vector:
         """A length for each entry: the largest in its variable, at x or, where that is small, at the start."""
-        largest = np.maximum.reduceat(np.maximum(np.abs(x), 2.0**-6 * self.reference), self._begins)
-        overall = float(largest.max())
-        return np.repeat(np.where(largest > 0.0, largest, overall if overall > 0.0 else 1.0), self._counts)
+        if not self.reference.size:
+            self.refer_to(x)
+        return np.repeat(np.maximum.reduceat(np.maximum(np.abs(x), SMALL * self.reference), self._begins), self._counts)
+
+    def refer_to(self, start: Vector, *, level: bool = False) -> None:
+        """Take the lengths of this start; where it is 0, or level, those at which f and the constraints bend."""
+        largest = np.repeat(np.maximum.reduceat(np.abs(start), self._begins), self._counts)
+        self.reference, self._sized = largest, (-1, np.zeros(0), np.zeros(0))
+        if level or not largest.all():
+            zero = (largest == 0.0) | level
+            self.reference = np.where(zero, largest.max() or 1.0, np.where(start == 0.0, largest, np.abs(start)))
+            self.reference = np.where(zero, self._bend(start, zero) / SMALL, self.reference)
+
+    def _bend(self, start: Vector, moved: Any) -> float:
+        """The median of the powers of two at which the growth of a term becomes faster, as from 1 to 1 + x."""
+        direction, at = np.where(moved, self._signs, 0.0), self.point(start)
+        terms = self._terms(start)
+        fixed = [np.abs(at.u) + np.abs(at.v), *(size for _, size, _ in terms)]
+        profile = list[Vector]()
+        for k in range(-100, 101, 5):
+            z = self._projected(start + 2.0**k * direction)
+            moves = [
+                self._change(at, z),
+                *(np.abs(d - e) for (_, _, d), (_, _, e) in zip(self._terms(z), terms, strict=True)),
+            ]
+            profile.append(np.concatenate([a + b for a, b in zip(fixed, moves, strict=True)]))
+        with np.errstate(all="ignore"):
+            degrees = np.diff(np.log2(np.array(profile)), axis=0) / 5.0
+        found = list[float]()
+        for degree in degrees.T:
+            known = np.flatnonzero(np.isfinite(degree))
+            faster = known[degree[known] > degree[known].min(initial=0.0 if not known.size else math.inf) + 0.5]
+            if faster.size:
+                found.append(2.0 ** (-100.0 + 5.0 * float(faster[0])))
+        return statistics.median(found) if found else SMALL * float(self.reference.max())
+
+    @property
+    def _signs(self) -> Vector:
+        return np.random.default_rng(0).uniform(0.5, 1.5, self.n) * (-1.0) ** np.arange(self.n)
 
     def _probe(self, x: Vector) -> Vector:
-        signs = np.random.default_rng(0).uniform(0.5, 1.5, self.n) * (-1.0) ** np.arange(self.n)
-        return signs * self.lengths(x) / PROBES
+        return self._signs * self.lengths(x) / PROBES
 
     def _change(self, at: Point, z: Vector) -> Vector:
         """|u(z) − u(x)| + |v(z) − v(x)|, and so for the constraints; 0 outside the domain."""
@@ -393,7 +442,8 @@ class DCProgram:
             found = change.copy()
             if self.dc_constraints:
                 wide = (self._change(at, self._projected(x + sign * PROBES * step)) for sign in (1.0, -1.0))
-                found = constraint_size(terms, np.maximum(change, np.maximum(*wide)))
+                # no constraint is violated by more than its size: v may be level where x is
+                found = np.maximum(constraint_size(terms, np.maximum(change, np.maximum(*wide))), at.u - at.v)
             found[0] = max(change[0], 1e-9 * terms[0]) or 1.0
             self._sized, sizes = (version, x, found), found
         return sizes
@@ -442,6 +492,8 @@ class DCProgram:
 
     def minimum_of(self, at: Point, y: Vector, backend: Backend) -> Answer:
         """The minimiser of the surrogate with these tangents."""
+        if not self._surrogate.measured:
+            self._surrogate.measure(self.sizes(y), self._constraint_sizes(y))
         scales = Scales(self.lengths(y), self.sizes(y)[1:], NEAR)
         try:
             return self._surrogate.minimum(at, y, self.weights, scales, backend)
@@ -495,22 +547,20 @@ class DCProgram:
                 return judged
         return judged
 
+    def _kinks(self, x: Vector) -> list[Kink]:
+        """The kinks of v, and of the active vⱼ, that meet at x."""
+        return self._surrogate.tangent.kinks(x, CLOSE * self.lengths(x), self._active(x))
+
     def _pieces(self, x: Vector) -> Iterator[tuple[Point, bool]]:
         """(the values and slopes of a piece, whether all pieces are enumerated) for each piece that meets at x."""
-        lengths, rows = CLOSE * self.lengths(x), self._active(x)
-        if not self._surrogate.tangent.kinked(x, lengths, rows):
-            return
-        odometer = Odometer()
-        for number in odometer.combinations():
-            at = self._surrogate.piece(x, x, lengths, rows, odometer)
-            if number == 0 and odometer.total > ENUMERATED:
-                break
-            yield at, odometer.complete
+        kinks = self._kinks(x)
+        counts = [len(kink.options) for kink in kinks]
+        if math.prod(counts) <= ENUMERATED:
+            complete, combinations = all(kink.complete for kink in kinks), product(*map(range, counts))
         else:
-            return
-        drawn = Odometer(np.random.default_rng(0))
-        for _ in range(SAMPLED):
-            yield self._surrogate.piece(x, x, lengths, rows, drawn), False
+            complete, combinations = False, np.random.default_rng(0).integers(0, counts, (SAMPLED, len(counts)))
+        for chosen in combinations if kinks else []:
+            yield self._surrogate.piece(x, kinks, chosen_pieces(chosen), x), complete
 
     def _judge(self, x: Vector, answer: Answer) -> Examination:
         """How far g(·, x) falls below f(x), to the bound and to the minimiser, and the minimiser if f falls too."""
@@ -538,6 +588,24 @@ class DCProgram:
     def refresh(self) -> None:
         """Check the values of the user's parameters, and forget what was computed for others."""
         self._surrogate.refresh()
+
+    def near(self) -> Vector:
+        """The variables' values, 0 where they have none."""
+        return np.concatenate([np.zeros(w.size) if w.value is None else flat(w.value) for w in self.variables])
+
+    def scaled(self) -> tuple[Vector, list[Any]]:
+        """(the units of the objective and the d.c. constraints, the convex constraints in theirs)."""
+        if not self._surrogate.measured:
+            x = self.near()
+            try:
+                self._surrogate.measure(self.sizes(x), self._constraint_sizes(x))
+            except NoSubgradient:  # x does not lie in the domain of v
+                return np.ones(1 + len(self.weights)), self.constraints
+        return self._surrogate.units, self._surrogate.scaled_constraints
+
+    def is_empty(self) -> bool:
+        """Does a solver prove that the convex constraints have no common point?"""
+        return self._surrogate.is_empty()
 
     @property
     def domain(self) -> list[Any]:
@@ -598,7 +666,7 @@ class DCProgram:
                     ".value, for example to rng.standard_normal(shape), or call minimize(starts=10)."
                 )
         known = all(w.value is not None for w in self.variables)
-        x = np.concatenate([np.zeros(w.size) if w.value is None else flat(w.value) for w in self.variables])
+        x = self.near()
         if not np.isfinite(x).all():
             raise InvalidParameter(
                 f"{self.name(int(np.argmin(np.isfinite(x))))} starts at a value that is NaN or infinite. Set it anew."
@@ -608,6 +676,11 @@ class DCProgram:
         except NoSubgradient as failure:
             raise InvalidParameter(f"{failure} Start from a point inside the domain of v.") from failure
         return x, known
+
+
+def chosen_pieces(numbers: Sequence[int]) -> Chooser:
+    """Takes the piece of this number at each kink."""
+    return lambda i, kink, w: int(numbers[i])
 
 
 PROBES = 64.0

@@ -14,8 +14,8 @@ from .._numerics.text_tables import count
 from ..errors import Infeasible, SolverFailed, Unbounded
 from ..mm import Callback, Iterate, MMResult, Status, Stop, minimize, result_of
 from ..steps.backend import Backend
+from .kinks import NoSubgradient
 from .program import FEASIBLE, DCCertificate, DCProgram, TangentStep
-from .tangents import NoSubgradient
 
 FIRST_PENALTY, GROWTH = 3e-3, 1.3
 """The first penalty, relative to the sizes of objective and constraints, and its growth from step to step.
@@ -40,7 +40,9 @@ def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | 
     where the surrogate is unbounded.
     """
     y, complete = program.values()
-    program.reference = np.where(y == 0.0, float(np.max(np.abs(y))), np.abs(y))
+    program.refer_to(y)
+    if program.dc_constraints and is_level(program, y):
+        program.refer_to(y, level=True)
     feasible = complete and program.violation(y) <= FEASIBLE
     begin, taken, unbounded, failed = y, 0, None, False
     for mu in penalties(program):
@@ -112,7 +114,7 @@ def phase_one_step(program: DCProgram, step: TangentStep, y: Vector) -> Vector:
     """The minimiser of the penalised surrogate, wherever y lies."""
     y, backend = off_kinks(program, y), step.backend
     if program.dc_constraints and type(backend) is Backend and not backend.options:
-        backend = replace(backend, options=LOOSE.get(backend.solver, {}))
+        backend = backend.with_options(LOOSE.get(backend.solver, {}))
     try:
         x = program.minimum(y, backend).x
         if program.inside(x, y, back=1e-9) is not x:  # on the edge of the domain of v
@@ -120,22 +122,28 @@ def phase_one_step(program: DCProgram, step: TangentStep, y: Vector) -> Vector:
         # y may violate the constraints: at most this little of it is mixed in
         return program.inside(x, y, back=1e-9)
     except SolverFailed as failure:
-        if "infeasible" in str(failure):
+        if "infeasible" in str(failure) and program.is_empty():
             raise Infeasible("the convex constraints have no common point. Relax some of them.") from failure
         raise
 
 
 def off_kinks(program: DCProgram, y: Vector) -> Vector:
     """y, or a point nearby where the tangent of a violated vⱼ is level, as that of ‖x‖ is at 0: it leads nowhere."""
-    at, lengths = program.point(y), program.lengths(y)
-    sizes = program.sizes(y)[1:]
-    violations = (at.u[1:] - at.v[1:]) / sizes
-    steepness = abs(at.slopes) @ lengths
-    if not np.any((violations > FEASIBLE) & (1e3 * steepness[1:] / sizes < violations)):
-        return y
     seed = int(np.float64(program.mu).view(np.int64))  # another direction at each penalty
-    noise = np.random.default_rng(seed).standard_normal(program.n)
-    return program.inside(y + 1e-3 * lengths * noise, y, back=0.5)
+    noise, z = np.random.default_rng(seed).standard_normal(program.n), y
+    for share in (1e-3, 1e-1, 1.0, 10.0, 100.0):
+        if not is_level(program, z):
+            break
+        z = program.inside(y + share * program.lengths(y) * noise, y, back=0.5)
+    return z
+
+
+def is_level(program: DCProgram, x: Vector) -> bool:
+    """Does the tangent of a violated vⱼ hardly rise over a thousand lengths of x?"""
+    at, sizes = program.point(x), program.sizes(x)[1:]
+    violations = (at.u[1:] - at.v[1:]) / sizes
+    steepness = (abs(at.slopes) @ program.lengths(x))[1:]
+    return bool(np.any((violations > FEASIBLE) & (1e3 * steepness / sizes < violations)))
 
 
 def watched(program: DCProgram, callback: Callback | None, begin: Vector, deadline: Deadline) -> Callback:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from .._numerics.extras import require
 from ..errors import InvalidParameter
 from ..mm import Callback, MMResult, Status, Stop
 from ..steps.backend import Backend
-from .lower_bounds import bounding_box
+from .kinks import NoSubgradient, put
+from .lower_bounds import LowerBound, bounding_box, lower_bound
 from .program import FEASIBLE, DCProgram, TangentStep
 from .running import run
-from .tangents import NoSubgradient, put, restored
+from .tangents import restored
 
 ATTEMPTS = 30
 """Draws of one random start until v has a subgradient there; each is closer to the variables' values."""
@@ -35,10 +37,34 @@ class StartedRun:
 
 
 @dataclass(frozen=True)
-class BestOfStarts(MMResult):
-    """The best of several runs; `starts` lists them all in the order of their starts."""
+class DCResult(MMResult):
+    """The result of `DCProgram.minimize`; `starts` lists all runs in the order of their starts, if there were several.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> from dcgev_cvx import DCProgram
+    >>> x = cp.Variable(2, value=[0.3, 0.4])
+    >>> result = DCProgram(cp.sum_squares(x), cp.norm1(x), [cp.abs(x) <= 1]).minimize()
+    >>> round(result.f, 6), round(result.bound.value, 2), result.bound.method
+    (-0.5, -2.0, 'chords over a box')
+    """
 
     starts: tuple[StartedRun, ...] = ()
+
+    @cached_property
+    def bound(self) -> LowerBound:
+        """A number below the minimum, by a convex relaxation that is solved when this is first asked for.
+
+        CVXPY parameters count with the values that they have then.
+        """
+        feasible = self.certificate.feasibility <= FEASIBLE
+        return lower_bound(self.program, self.f if feasible else None)
+
+    @property
+    def gap(self) -> float:
+        """How far f may lie above the minimum, relative to the larger of |f| and |bound|."""
+        return self.bound.gap(self.f)
 
     def table(self) -> str:
         """One line for each start, the lowest value first."""
@@ -58,7 +84,7 @@ def best_of_starts(
     starts: Any,
     random_state: Any,
     n_jobs: int | None,
-) -> BestOfStarts:
+) -> DCResult:
     """Runs from all starts; the feasible one with the lowest f is the result."""
     points = list(start_points(program, starts, random_state))
     step = TangentStep(backend, deadline)
@@ -74,7 +100,12 @@ def best_of_starts(
     )
     k = min(range(len(rows)), key=lambda i: (max(rows[i].violation, FEASIBLE), rows[i].f))
     best = results[k] if n_jobs in (None, 1) else run_from(program, points[k], step, stop, None, Deadline())
-    return BestOfStarts(**{field.name: getattr(best, field.name) for field in fields(MMResult)}, starts=rows)
+    return as_result(best, rows)
+
+
+def as_result(result: MMResult, starts: tuple[StartedRun, ...] = ()) -> DCResult:
+    """The result with its bound and the runs from all starts."""
+    return DCResult(**{field.name: getattr(result, field.name) for field in fields(MMResult)}, starts=starts)
 
 
 def run_from(

@@ -10,22 +10,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
 import cvxpy as cp
 import numpy as np
+from cvxpy.constraints.nonpos import Inequality
+from cvxpy.constraints.zero import Equality
 from scipy import sparse
 
-from .._numerics.checks import Index, Vector
+from .._numerics.checks import Vector
 from .._numerics.threads import quiet
 from ..errors import InvalidParameter, SolverFailed
 from ..steps.backend import Backend, attempt
 from .conic import Cones, Conic, ConicAnswer, powers_of_two, solve_conic
 from .cvxpy_internals import affine_map, flat, offset
-from .kinks import Chooser
-from .tangents import Tangent, is_plain, put, restored, stacked
+from .kinks import Kink, put
+from .tangents import Chooser, Tangent, is_plain, restored, stacked
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Answer:
     solver: str
     conic: ConicAnswer | None = None
     reach: Vector | None = None
+    unit: float = 1.0
 
     @property
     def checked(self) -> bool:
@@ -58,7 +61,9 @@ class Answer:
     @cached_property
     def lowest(self) -> float:
         """A number below the minimum."""
-        return self.value if self.conic is None or self.reach is None else self.conic.lower_bound(self.reach)
+        return (
+            self.value if self.conic is None or self.reach is None else self.conic.lower_bound(self.reach) / self.unit
+        )
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,9 @@ class Surrogate:
         self._parameters: list[Any] = list({p.id: p for part in parts for p in part.parameters()}.values())
         self._values: list[bytes] | None = None
         self.version: int = 0
+        self.units: Vector = np.ones(self._u.size)
+        self.scaled_constraints: list[Any] = []
+        self.measured: bool = False
         self._compiled: ConvexPart | None = None
 
     def point(self, x: Vector) -> Point:
@@ -118,10 +126,9 @@ class Surrogate:
             put(self.variables, x)
             return flat(self._u.value)
 
-    def piece(self, x: Vector, there: Vector, lengths: Vector, rows: Index, choose: Chooser) -> Point:
+    def piece(self, x: Vector, kinks: Sequence[Kink], choose: Chooser, there: Vector) -> Point:
         """The values at x and the slopes of affine functions below v and vⱼ, chosen where kinks meet at x."""
-        self.refresh()
-        return Point(self.point(x).u, *self.tangent.piece(x, there, lengths, rows, choose))
+        return Point(self.point(x).u, *self.tangent.piece(x, kinks, choose, there))
 
     def refresh(self) -> None:
         """Drop what was computed for other values of the user's parameters."""
@@ -136,7 +143,7 @@ class Surrogate:
                 name = next(p.name() for p in self._parameters if not np.isfinite(flat(p.value)).all())
                 raise InvalidParameter(f"parameter {name} has values that are NaN or infinite. Set {name}.value anew.")
             self.tangent: Tangent = Tangent(self._v, self.variables)
-            self._compiled = None
+            self._compiled, self.measured = None, False
 
     def minimum(self, at: Point, y: Vector, weights: Vector, scales: Scales, backend: Backend) -> Answer:
         """The minimiser of u − tangent of v at y + Σ weightⱼ·(violation of uⱼ ≤ tangent of vⱼ).
@@ -144,10 +151,32 @@ class Surrogate:
         Raises SolverFailed with the reason of each solver.
         """
         if backend.solvers == ("CLARABEL",) and type(backend) is Backend:
-            self._compiled = self._compiled or ConvexPart(self.pairs, [*self.constraints, *self.domain], self.variables)
-            if self._compiled.usable:
-                return self._compiled.minimum(at, y, weights, scales, backend.options or None)
+            part, o, r = self._compiled or self._compile(), float(self.units[0]), self.units[1:]
+            if part.usable:
+                diagonal = sparse.diags_array(self.units)
+                scaled = Point(at.u * self.units, at.v * self.units, sparse.csr_array(diagonal @ at.slopes))
+                sizes = Scales(scales.lengths, scales.sizes * r, scales.reach)
+                return part.minimum(scaled, y, o * weights / r, sizes, o, backend.options or None)
         return self._linearized_minimum(at, y, weights, backend)
+
+    def measure(self, sizes: Vector, constraint_sizes: Sequence[Vector]) -> None:
+        """Fix the units, powers of two, in which objective and constraints are of size one before CVXPY sees them."""
+        self.units = powers_of_two(1.0 / sizes)
+        self.scaled_constraints = [
+            constraint_in_units(constraint, size)
+            for constraint, size in zip(self.constraints, constraint_sizes, strict=True)
+        ]
+        self.measured = True
+
+    def in_units(self) -> list[Any]:
+        """(u, u₁, …) in their units."""
+        ends = np.cumsum([0, *(u.size for u, _ in self.pairs)])
+        return [in_units(self.units[a:b], u) for (u, _), a, b in zip(self.pairs, ends, ends[1:], strict=False)]
+
+    def _compile(self) -> ConvexPart:
+        pairs = [(u, cp.Constant(0.0)) for u in self.in_units()]
+        self._compiled = ConvexPart(pairs, [*self.scaled_constraints, *self.domain], self.variables)
+        return self._compiled
 
     def _linearized_minimum(self, at: Point, y: Vector, weights: Vector, backend: Backend) -> Answer:
         problem = self.linearized(at, y, weights)
@@ -173,6 +202,17 @@ class Surrogate:
             cost += weights @ t
             constraints += [self._u[1:] - tangents[1:] <= t]
         return cp.Problem(cp.Minimize(cost), constraints)
+
+    def is_empty(self) -> bool:
+        """Does a solver prove that the convex constraints have no common point?"""
+        if not self.measured:
+            self.scaled_constraints = [*self.constraints]
+        with restored(self.variables):
+            try:
+                attempt(cp.Problem(cp.Minimize(0), [*self.scaled_constraints, *self.domain]), "CLARABEL", {})
+            except SolverFailed as failure:
+                return f"'{cp.INFEASIBLE}'" in str(failure)
+        return False
 
     def projected_residual(self, x: Vector) -> float | None:
         """‖x − P(x − ∇f(x))‖, P the projection on the constraints, the vⱼ linearised; None where u is not smooth."""
@@ -242,8 +282,8 @@ class ConvexPart:
         self._P = sparse.csc_array((size, size)) if P is None else grown(P, size)
         self._A, self._b = A, data[0]["b"]
 
-    def minimum(self, at: Point, y: Vector, weights: Vector, scales: Scales, options: Any) -> Answer:
-        """The minimiser of the surrogate with these tangents."""
+    def minimum(self, at: Point, y: Vector, weights: Vector, scales: Scales, unit: float, options: Any) -> Answer:
+        """The minimiser of the surrogate with these tangents; `unit` is the objective's."""
         problem, N = self.problem(at, y, weights, powers_of_two(scales.sizes)), len(self._q)
         origin = np.zeros(N + self.m)
         origin[self._x] = y
@@ -257,7 +297,7 @@ class ConvexPart:
             raise
         bounded = np.full(N + self.m, math.inf)
         bounded[self._x] = scales.reach * scales.lengths
-        return Answer(y + found.x[self._x], found.value, "CLARABEL", found, bounded)
+        return Answer(y + found.x[self._x], found.value / unit, "CLARABEL", found, bounded, unit)
 
     def certified_minimum(self, low: Vector, high: Vector) -> tuple[float, bool]:
         """(a number below the minimum, whether it is proved), where x lies in a box."""
@@ -269,7 +309,7 @@ class ConvexPart:
             reach[self._x] = np.maximum(found.x[self._x] - low, high - found.x[self._x]) + 1e-9 * (high - low)
         return found.lower_bound(reach), known
 
-    def least(self, direction: Vector, within: float) -> float:
+    def least(self, direction: Vector, within: Vector) -> float:
         """A number below directionᵀx over all points of the constraints for which no entry exceeds `within`."""
         q = self._q.copy()
         q[self._x] = direction
@@ -302,18 +342,26 @@ class ConvexPart:
         right[self._flat] -= self._s
         added = sparse.csr_array((np.concatenate(numbers), (np.concatenate(rows), np.concatenate(columns))), (m, N + m))
         positive = sparse.csr_array((-unit, (np.arange(m), t)), (m, N + m))
-        old: Any = grown(self._A, N + m, self._A.shape[0])
+        old: Any = grown(self._A, N + m, len(self._b))
         A = sparse.vstack([old[:top], added, positive, old[top:]], format="csc")
         b = np.concatenate([self._b[:top], right, np.zeros(m), self._b[top:]])
-        cones = Cones(
-            self._cones.zero,
-            self._cones.nonneg + 2 * m,
-            self._cones.soc,
-            self._cones.psd,
-            self._cones.exp,
-            self._cones.p3d,
-        )
+        cones = replace(self._cones, nonneg=self._cones.nonneg + 2 * m)
         return Conic(self._P, q, A, b, cones, self._offset - values[0])
+
+
+def in_units(units: Vector, e: Any) -> Any:
+    """An expression with its entries multiplied by these numbers."""
+    return cp.multiply(np.reshape(np.broadcast_to(units, e.size), e.shape, order="F"), e)
+
+
+def constraint_in_units(constraint: Any, sizes: Vector) -> Any:
+    """An inequality or equality with both sides divided by powers of two near the sizes; another one as it is."""
+    if not isinstance(constraint, Inequality | Equality):
+        return constraint
+    units = powers_of_two(1.0 / sizes)
+    if any(argument.size != len(units) for argument in constraint.args):
+        units = units.min()
+    return constraint.copy([in_units(units, argument) for argument in constraint.args])
 
 
 def is_reduced(variable: cp.Variable) -> bool:

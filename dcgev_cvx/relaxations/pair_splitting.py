@@ -89,7 +89,7 @@ def pairwise_sdp(pencil: Pencil, k: Cardinality, *, time_limit: float | None = N
         if found is not None and bound < best:
             best, dual = bound, found
         if before - bound <= BOUND_SETTLED * abs(bound):
-            status = "converged"
+            status = "the bound settled"
             break
         before = min(before, bound)
     X, value = splitting.spectral, float(np.sum(splitting.spectral * data.A))

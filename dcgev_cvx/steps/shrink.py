@@ -18,7 +18,7 @@ class Restriction:
 
     A zero of y has the slope ρ_ε/ε; when that exceeds every slope that a nonzero can have, xᵢ stays zero in this and
     all later steps, and the restricted program takes the same steps. Its f and g differ from those of the original by
-    `constant`, what the dropped variables add. The program says which variables may leave: see `majorized.Restrictable`.
+    `constant`, what the dropped variables add. The program says which may leave: see `majorized.Restrictable`.
 
     Examples
     --------

@@ -131,9 +131,8 @@ def markdown(run: Mapping[str, Any], picture: str | None = None, scripts: str = 
     lines = [
         "# Scoreboard of CVXPY solvers",
         "",
-        "This page was written by `dcgev scoreboard` from one stored run. Every model of the paper is solved by every "
-        "installed solver, at its default settings, on small problems whose optimum is known by an independent route; "
-        "[the command's page](check-cvxpy-solvers.md) says how answers are judged.",
+        "**You will find** which CVXPY solvers are right on the paper's models, from one stored run of `dcgev "
+        "scoreboard`. **You need to know** how [a solver is tried and judged](check-cvxpy-solvers.md).",
         "",
         f"{run['platform']}; {names}. Seed {run['seed']}, claimed tolerance {run['tolerance']:g}, {run['cases']} "
         f"problems, {run['seconds']:.0f} s for all solvers.",
@@ -153,10 +152,15 @@ def markdown(run: Mapping[str, Any], picture: str | None = None, scripts: str = 
     if not found:
         return "\n".join([*lines, "None.", ""])
     lines += ["The smallest problem of each kind. A script needs CVXPY and NumPy alone.", ""]
-    rows = [(one["solver"], f"`{one['model']}`", one["outcome"], one["problem"],
-             shortened(one["what"] or one["said"]), f"[script]({scripts}{one['script']}), {one['alone']}")
-            for one in found]  # fmt: skip
+    rows = [finding_cells(one, scripts) for one in found]
     return "\n".join([*lines, *table_lines(("solver", "model", "outcome", "problem", "what", "script"), rows), ""])
+
+
+def finding_cells(one: Mapping[str, str], scripts: str) -> tuple[str, ...]:
+    """A finding as a row of a table."""
+    what = shortened(": ".join(filter(None, (one["said"], one["what"]))))
+    link = f"[script]({scripts}{one['script']}), {one['alone']}"
+    return one["solver"], f"`{one['model']}`", one["outcome"], one["problem"], what, link
 
 
 def shortened(text: str) -> str:

@@ -39,7 +39,7 @@ MODELS: Mapping[str, tuple[str, str]] = {
                      "cp.Minimize(t[0, 0] + radius * beta + mu), "
                      "[cp.bmat([[mu * B - A, -r / 2], [-r.T / 2, t]]) >> 0, cp.abs(r) <= beta]"),
     "entrywise_sdp": (f"{SEMIDEFINITE}\n{SHRUNK}",
-                      f"cp.Maximize({{A}}), [X >> 0, {{tr}} <= 1, {MODULI} + cp.trace(X) <= radius**2]"),
+                      f"cp.Maximize({{A}}), [X >> 0, {{tr}} <= 1, {MODULI} + cp.trace(X) <= square]"),
     "homogeneous_sdp": (f"{SEMIDEFINITE}\n{SHRUNK}",
                         f"cp.Maximize({{A}}), [X >> 0, {{tr}} == 1, {MODULI} + cp.trace(X) <= k * cp.trace(X)]"),
     "pairwise_sdp": (f"{SEMIDEFINITE}\nY = cp.Variable((n, n), nonneg=True)\n{SHRUNK}\n"
@@ -83,8 +83,12 @@ def script(case: ModelCase, row: Row, options: Mapping[str, Any], tol: float, ve
     lines = ['"""' + "\n".join(head).replace("\\", "\\\\") + '\n"""', "", "import cvxpy as cp", "import numpy as np",
              "", *solver, *data_lines(case, first), *problem_lines(case)]  # fmt: skip
     if case.after is not None:
-        lines += [f"problem.solve(solver=solver{given})", *(f"{key}.value = {code(case.data[key])}"
-                  for key in parameters(case) if key in case.data)]  # fmt: skip
+        squared = case.model == "entrywise_sdp"
+        changes = (
+            f"square.value = {code(case.data[key])}**2" if squared else f"{key}.value = {code(case.data[key])}"
+            for key in parameters(case)
+        )
+        lines += [f"problem.solve(solver=solver{given})", *changes]
     lines.append(f"problem.solve(solver=solver, warm_start={case.after is not None}{given})")
     facts = {"low": case.low, "high": case.high, "size": case.size, "limit": allowed(case, tol)}
     check = CHECK.format(**facts) if case.status == "optimal" else NO_OPTIMUM
@@ -103,7 +107,9 @@ def data_lines(case: ModelCase, data: Mapping[str, Any]) -> Iterable[str]:
     """The data as code, parameters as parameters."""
     yield f"n = {case.n}"
     for name, value in data.items():
-        if name in parameters(case):
+        if name == "radius" and case.model == "entrywise_sdp":
+            yield f"square = cp.Parameter(value={code(value)}**2, nonneg=True)"
+        elif name in parameters(case):
             shape = f"{case.n}, " if np.ndim(value) else ""
             yield f"{name} = cp.Parameter({shape}value={code(value)}{'' if name == 'c' else ', nonneg=True'})"
         else:
@@ -111,7 +117,7 @@ def data_lines(case: ModelCase, data: Mapping[str, Any]) -> Iterable[str]:
 
 
 def problem_lines(case: ModelCase) -> Iterable[str]:
-    """The variables and the problem; in the entrywise SDP the square of the radius is the parameter."""
+    """The variables and the problem; the entrywise SDP has the square of the radius as its parameter."""
     variables, problem = MODELS[case.model]
     words = {"B": SQUARE if case.data.get("B", 0) is None else BALL, "A": "cp.sum(cp.multiply(A, X))",
              "tr": "cp.trace(X)" if case.data.get("B", 0) is None else "cp.sum(cp.multiply(B, X))"}  # fmt: skip
@@ -121,7 +127,7 @@ def problem_lines(case: ModelCase) -> Iterable[str]:
     if case.n == 1:  # no pairs
         text = re.sub(r"cp\.SOC\(.*?\]\)\), ", "", text)
     yield variables
-    yield f"problem = cp.Problem({text.replace('radius**2', 'cp.square(radius)')})"
+    yield f"problem = cp.Problem({text})"
 
 
 def code(value: Any) -> str:

@@ -16,10 +16,11 @@ GROUPS = {
 MEMBERS = {
     "cca_fda": (
         "cross_language_retrieval",
+        "make_laws_corpus",
+        "own_three_views",
         "sparse_cca_two_views",
         "sparse_fda_breast_cancer",
         "sparse_fda_by_hand",
-        "three_views",
     ),
     "bounds": ("absorbing_zeros", "four_steps", "invalid_data", "moving_majoriser", "overview"),
 }

@@ -52,3 +52,14 @@ def test_json_has_no_nan():
 
 def test_tiny_numbers():
     assert (console.tiny(0.0), console.tiny(2.345e-9)) == ("0", "2.3e-09")
+
+
+def test_a_terminal_has_bold_and_colour_unless_it_asks_for_none(run, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    colored = run("solve", "pitprops", "-k", 2)[1]
+    assert colored.startswith("\x1b[1mThe best 2 of 13 variables")
+    assert "\x1b[33m█" in colored
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in run("solve", "pitprops", "-k", 2)[1]

@@ -145,7 +145,7 @@ def test_rho_works_on_samples_too(run, files):
     [
         ("solve pitprops -k 0", "k = 0 is out of range"),
         ("solve pitprops -k 14", "k = 14 is out of range"),
-        ("solve pitprops --components 6,x", "must read like 6,2,2"),
+        ("solve pitprops --components 6,x", "--components '6,x' is not a cardinality"),
         ("solve pitprops --components 2+2", "the pencil has none"),
         ("solve pitprops -k 3 --eps 0.1", "--eps belongs to --rho"),
         ("solve pitprops -k 3 --trace", "--trace belongs to --rho"),

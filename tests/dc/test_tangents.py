@@ -1,12 +1,14 @@
 """Tangents of convex expressions, which equal CVXPY's own gradients."""
 
+from itertools import product
+
 import cvxpy as cp
 import numpy as np
 import pytest
 
 from dcgev_cvx import InvalidParameter
-from dcgev_cvx.dc.kinks import Odometer, highest
-from dcgev_cvx.dc.tangents import NoSubgradient, Tangent
+from dcgev_cvx.dc.kinks import NoSubgradient
+from dcgev_cvx.dc.tangents import Tangent
 
 A = np.random.default_rng(0).standard_normal((6, 6))
 POSITIVE = A.T @ A
@@ -117,34 +119,53 @@ def test_pieces_lie_below_and_the_highest_touches(make, most):
     x = cp.Variable(3)
     e, rows, lengths, rng = make(x), np.array([0]), np.full(3, 1e-6), np.random.default_rng(0)
     tangent, zero = Tangent(e, [x]), np.zeros(3)
-    odometer, seen = Odometer(), set()
-    for _ in odometer.combinations():
-        value, slopes = tangent.piece(zero, zero, lengths, rows, odometer)
+    kinks, seen = tangent.kinks(zero, lengths, rows), set()
+    for chosen in product(*(range(len(kink.options)) for kink in kinks)):
+        value, slopes = tangent.piece(zero, kinks, lambda i, _, __, chosen=chosen: chosen[i], zero)
         seen.add(tuple(slopes.toarray().ravel()))
         for z in rng.standard_normal((20, 3)):
             x.value = z
             assert value[0] + (slopes @ z)[0] <= e.value + 1e-12
-    assert odometer.complete
+    assert all(kink.complete for kink in kinks)
     assert len(seen) <= most
     assert (len(seen) > 1) == (most > 1)
     for z in rng.standard_normal((20, 3)):
-        value, slopes = tangent.piece(zero, 1e-3 * z, lengths, rows, highest)
+        value, slopes = tangent.piece(zero, kinks, lambda _, kink, w: kink.highest(w), 1e-3 * z)
         x.value = 1e-3 * z
         assert float(value[0] + (slopes @ x.value)[0]) == pytest.approx(float(e.value), abs=2e-5)
+
+
+def test_pieces_close_to_a_kink_lie_below_too():
+    x = cp.Variable()
+    e = cp.power(cp.pos(cp.abs(x) - 1) + 1, 1.5)
+    tangent, here = Tangent(e, [x]), np.array([1.0 + 1e-7])
+    kinks = tangent.kinks(here, np.array([1e-6]), np.array([0]))
+    assert len(kinks) == 1
+    for piece in range(2):
+        value, slopes = tangent.piece(here, kinks, lambda *_, piece=piece: piece, here)
+        for z in np.linspace(-2.0, 3.0, 50):
+            x.value = z
+            assert value[0] + slopes.toarray()[0, 0] * (z - here[0]) <= e.value + 1e-14
+
+
+def test_a_power_has_slope_zero_at_zero():
+    x = cp.Variable()
+    value, slopes = Tangent(cp.power(cp.abs(x), 1.5), [x]).at(np.zeros(1))
+    assert (value[0], slopes.toarray()[0, 0]) == (0.0, 0.0)
 
 
 def test_spectral_norms_and_norms_at_zero_are_tried_by_directions():
     X, x = cp.Variable((2, 2)), cp.Variable(2)
     for e, variable in ((cp.normNuc(X), X), (cp.norm(x), x), (cp.sigma_max(X), X)):
         tangent, n = Tangent(e, [variable]), variable.size
-        odometer = Odometer()
-        for _ in odometer.combinations():
-            assert odometer.total <= 64
-            value, slopes = tangent.piece(np.zeros(n), np.zeros(n), np.full(n, 1e-6), np.array([0]), odometer)
+        kinks = tangent.kinks(np.zeros(n), np.full(n, 1e-6), np.array([0]))
+        assert len(kinks) == 1
+        assert not kinks[0].complete
+        for piece in range(len(kinks[0].options)):
+            value, slopes = tangent.piece(np.zeros(n), kinks, lambda *_, piece=piece: piece, np.zeros(n))
             for z in np.random.default_rng(0).standard_normal((10, n)):
                 variable.value = z.reshape(variable.shape, order="F")
                 assert value[0] + (slopes @ z)[0] <= e.value + 1e-9
-        assert not odometer.complete
 
 
 def test_a_parameter_in_an_affine_map_has_its_present_value():

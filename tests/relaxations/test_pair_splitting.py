@@ -126,7 +126,7 @@ def test_the_pairwise_sdp_is_solved_and_its_bound_can_be_checked(pencil, k):
     assert truth - 1e-12 <= found.upper_bound <= truth * (1.0 + 1e-6)
     assert found.upper_bound == pairwise_bound(pencil, k, found.U, found.a)
     assert found.value == pytest.approx(truth, rel=1e-3)
-    assert found.status == "converged"
+    assert found.status == "the bound settled"
     assert found.exact
     assert found.dimacs.worst < 1e-3
     assert np.sum(found.X * pencil.dense()[1]) == pytest.approx(1.0)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 import wrong_solvers as catalogue
@@ -91,3 +94,9 @@ def test_every_mistake_differs_from_the_right_step_somewhere():
 def test_a_function_of_other_arguments_is_refused():
     with pytest.raises(InvalidParameter, match=r"takes \(M, v\); this level calls it with \(A, B, y, rho, eps, tau\)"):
         verify.check(lambda M, v: v, "step")
+
+
+def test_the_page_of_mistakes_is_up_to_date():
+    folder = Path(__file__).parents[2] / "docs"
+    names = runpy.run_path(str(folder / "_tools" / "mistakes_page.py"))
+    assert names["page"]() == (folder / "mistakes.md").read_text(encoding="utf-8")

@@ -1,0 +1,24 @@
+"""PIQP: failed on fisher_l1, 2 variables
+
+expected  infeasible
+because   aᵀx = 1 needs ‖x‖₁ ≥ 1/max |aᵢ| = 2
+said      user_limit
+which is  the problem is infeasible: aᵀx = 1 needs ‖x‖₁ ≥ 1/max |aᵢ| = 2
+versions  PIQP 0.6.4, CVXPY 1.9.3, NumPy 2.4.6, Python 3.11.7, Linux x86_64
+"""
+
+import cvxpy as cp
+import numpy as np
+
+solver = 'PIQP'
+n = 2
+a = np.array([0.5, 0.4])
+B = np.eye(2)
+radius = cp.Parameter(value=1.5, nonneg=True)
+x = cp.Variable(n)
+problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [a @ x == 1, cp.norm1(x) <= radius])
+problem.solve(solver=solver, warm_start=False)
+print(problem.status, "value", problem.value)
+wrong = problem.status == "optimal"
+print("WRONG" if wrong else "right")
+raise SystemExit(int(wrong))

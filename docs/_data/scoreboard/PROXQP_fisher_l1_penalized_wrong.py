@@ -1,0 +1,30 @@
+"""PROXQP: wrong on fisher_l1_penalized, 3 variables, scaled by 0.000976562
+
+expected  between 0.000178557286889 and 0.000178557287246
+because   minimiser by feature-sign search and by the dual, KKT residual below 1e-12 in extended precision
+said      infeasible
+which is  the optimum is 0.00017855729
+versions  PROXQP 0.8.0, CVXPY 1.9.3, NumPy 2.4.6, Python 3.11.7, Linux x86_64
+"""
+
+import cvxpy as cp
+import numpy as np
+
+solver = 'PROXQP'
+n = 3
+a = np.array([1.7450623518764505, 0.42837363493352393, 1.828801990901952])
+B = np.array([[0.0009765625, 0.0, 0.0], [0.0, 0.0009765625, 0.0], [0.0, 0.0, 0.0009765625]])
+nu = cp.Parameter(value=4.9846163969342495e-05, nonneg=True)
+x = cp.Variable(n)
+problem = cp.Problem(cp.Minimize(cp.quad_form(x, B, assume_PSD=True) + nu * cp.norm1(x)), [a @ x == 1])
+problem.solve(solver=solver, warm_start=False)
+value = float(np.ravel(problem.objective.value)[0]) if problem.objective.value is not None else np.nan
+errors = [max(0.0, 0.00017855728688909053 - value, value - 0.0001785572872462051) / 1.0001785572872461]
+for constraint in problem.constraints:
+    violation = float(np.max(constraint.violation())) if np.isfinite(value) else np.inf
+    errors.append(violation / (1 + max(float(np.max(np.abs(part.value))) for part in constraint.args)))
+error = max(errors)
+print(problem.status, "value", value, "error", error)
+wrong = problem.status in ("infeasible", "unbounded") or (problem.status == "optimal" and not error <= 0.00016)
+print("WRONG" if wrong else "right")
+raise SystemExit(int(wrong))
