@@ -14,8 +14,8 @@ from .duals import FamilyBounds, Screening, StoredDual, allowances, extended, ro
 from .enumeration import Incumbent
 
 PROGRESS = 0.05
-"""The relaxation ends when twice in a row a check closes less than this of the gap. At 0.15 it ended too early for noise
-and for CCA: instances that the tree did not close in a minute now take seconds."""
+"""The relaxation ends when twice in a row a check closes less than this of the gap. At 0.15 it ended too early for
+noise and for CCA: instances that the tree did not close in a minute now take seconds."""
 CORE_ABOVE, CORE = 500, 300
 """Above this n the relaxation is first solved on a core of the most promising variables: a step grows as n³."""
 RELAXED_LIMIT = 2_500
