@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from families import factor, pca
+from families import pca
 
 from dcgev_cvx import Gram, Pencil, SparseGEV
 from dcgev_cvx.penalties import log_scale
@@ -70,17 +70,6 @@ def test_survivors_is_the_step_of_its_own_program():
     step = soft_threshold_step(SparseGEV(pencil, rho_eps * log_scale(eps), eps), x)
     assert np.count_nonzero(z) == 5
     assert z == pytest.approx(step.x, abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("k", [5, 40])
-def test_a_factor_is_searched_as_its_matrix(seed, k):
-    A = factor(seed)
-    x0 = Pencil(A).leading_vector
-    rows, _ = one_shot(Pencil(A), k, x0)
-    dense, _ = one_shot(Pencil(A.toarray()), k, x0)
-    assert Pencil(A).A_quad(rows) == pytest.approx(Pencil(A).A_quad(dense), rel=0.03)
-    assert np.count_nonzero(rows) == k
 
 
 def test_data_from_samples_need_no_compiler():
