@@ -34,20 +34,17 @@ class Cones:
     soc: tuple[int, ...] = ()
     psd: tuple[int, ...] = ()
     exp: int = 0
-    p3d: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, dims: Any) -> Cones:
         """The cones of a problem that CVXPY compiled."""
-        if getattr(dims, "pnd", ()):
-            raise SolverFailed("the generalised power cone has no bound here.")
-        return cls(dims.zero, dims.nonneg, tuple(dims.soc), tuple(dims.psd), dims.exp, tuple(dims.p3d))
+        return cls(dims.zero, dims.nonneg, tuple(dims.soc), tuple(dims.psd), dims.exp)
 
     @cached_property
     def sizes(self) -> list[int]:
         """The rows of each block that is scaled as a whole: single ones for equations and inequalities."""
         triangles = [n * (n + 1) // 2 for n in self.psd]
-        return [1] * (self.zero + self.nonneg) + [*self.soc, *triangles] + [3] * (self.exp + len(self.p3d))
+        return [1] * (self.zero + self.nonneg) + [*self.soc, *triangles] + [3] * self.exp
 
     @cached_property
     def starts(self) -> Index:
@@ -65,7 +62,7 @@ class Cones:
         some = [clarabel.ZeroConeT(self.zero)] * (self.zero > 0)
         some += [clarabel.NonnegativeConeT(self.nonneg)] * (self.nonneg > 0)
         some += [*map(clarabel.SecondOrderConeT, self.soc), *map(clarabel.PSDTriangleConeT, self.psd)]
-        return some + [clarabel.ExponentialConeT()] * self.exp + [*map(clarabel.PowerConeT, self.p3d)]
+        return some + [clarabel.ExponentialConeT()] * self.exp
 
 
 @dataclass(frozen=True)
@@ -269,11 +266,6 @@ def into_dual_cone(z: Vector, cones: Cones) -> Vector:
             needed = -u * math.exp(min(v / u - 1.0, 700.0)) if u < 0.0 else (0.0 if u == 0.0 and v >= 0.0 else math.nan)
         z[k + 2] = max(w, needed * (1.0 + 1e-14))
         z[k] = u if needed == needed else math.nan
-        k += 3
-    for alpha in cones.p3d:
-        u, v, w = z[k : k + 3]
-        most = (max(u, 0.0) / alpha) ** alpha * (max(v, 0.0) / (1.0 - alpha)) ** (1.0 - alpha)
-        z[k : k + 3] = max(u, 0.0), max(v, 0.0), math.copysign(min(abs(w), most * (1.0 - 1e-14)), w)
         k += 3
     return z
 

@@ -287,8 +287,6 @@ class DCProgram:
             pieces=judged.pieces,
             complete=judged.complete,
             checked=judged.checked,
-            x=x,
-            program=self,
         )
 
     # What the driver asks of a program
@@ -472,10 +470,6 @@ class DCProgram:
         f, g, size = self.f(x), self.g(x, y), max(self.size(x), self.size(y))
         lost = self.rounding(size, x) + self.rounding(size, y)
         return ratio(max(0.0, f - g - lost, g - self.f(y) - lost, self.f(y) - self.f(before.x) - lost), size)
-
-    def projected_residual(self, x: Vector) -> float | None:
-        """‖x − P(x − ∇f(x))‖ with P the projection on the constraints; None where u is not smooth."""
-        return self._surrogate.projected_residual(x)
 
     # The surrogates at y, one for each piece of v
 
@@ -793,8 +787,6 @@ class DCCertificate(Certificate):
     pieces: int
     complete: bool
     checked: bool
-    x: Vector = field(repr=False, compare=False)
-    program: DCProgram = field(repr=False, compare=False)
 
     @property
     def word(self) -> str:
@@ -804,11 +796,6 @@ class DCCertificate(Certificate):
         if self.stationarity <= 1e-6:
             return "d-stationary" if self.complete else f"d-stationary in the {self.pieces} pieces tried"
         return "critical" if self.critical <= 1e-6 else "not critical"
-
-    @property
-    def residual(self) -> float | None:
-        """‖x − P(x − ∇f(x))‖ with P the projection on the convex constraints; None where that says nothing."""
-        return self.program.projected_residual(self.x)
 
     def __str__(self) -> str:
         trust = (

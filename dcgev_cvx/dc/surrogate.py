@@ -26,7 +26,7 @@ from ..errors import InvalidParameter, SolverFailed
 from ..steps.backend import Backend, attempt
 from .conic import Cones, Conic, ConicAnswer, powers_of_two, solve_conic
 from .cvxpy_internals import affine_map, flat, offset
-from .kinks import Kink, put
+from .kinks import Kink, NoSubgradient
 from .tangents import Chooser, Tangent, is_plain, restored, stacked
 
 
@@ -121,10 +121,11 @@ class Surrogate:
         return self.left(x), self.tangent.value(x)
 
     def left(self, x: Vector) -> Vector:
-        """(u, u₁, …) at x."""
-        with restored(self.variables), np.errstate(all="ignore"):
-            put(self.variables, x)
-            return flat(self._u.value)
+        """(u, u₁, …) at x, not a number outside the domain."""
+        try:
+            return self._left.value(x)
+        except NoSubgradient:
+            return np.full(self._u.size, math.nan)
 
     def piece(self, x: Vector, kinks: Sequence[Kink], choose: Chooser, there: Vector) -> Point:
         """The values at x and the slopes of affine functions below v and vⱼ, chosen where kinks meet at x."""
@@ -143,6 +144,7 @@ class Surrogate:
                 name = next(p.name() for p in self._parameters if not np.isfinite(flat(p.value)).all())
                 raise InvalidParameter(f"parameter {name} has values that are NaN or infinite. Set {name}.value anew.")
             self.tangent: Tangent = Tangent(self._v, self.variables)
+            self._left: Tangent = Tangent(self._u, self.variables)  # values only
             self._compiled, self.measured = None, False
 
     def minimum(self, at: Point, y: Vector, weights: Vector, scales: Scales, backend: Backend) -> Answer:
@@ -214,19 +216,6 @@ class Surrogate:
                 return f"'{cp.INFEASIBLE}'" in str(failure)
         return False
 
-    def projected_residual(self, x: Vector) -> float | None:
-        """‖x − P(x − ∇f(x))‖, P the projection on the constraints, the vⱼ linearised; None where u is not smooth."""
-        u = self.pairs[0][0]
-        if not getattr(u, "is_smooth", u.is_quadratic)():  # CVXPY 1.7 recognises quadratic expressions only
-            return None
-        at, z = self.point(x), stacked(self.variables)
-        gradient = (Tangent(u, self.variables).at(x)[1] - at.slopes[[0]]).toarray().ravel()
-        tangents = [self._u[1:] <= at.v[1:] + at.slopes[1:] @ (z - x)] if len(self.pairs) > 1 else []
-        nearest = cp.Problem(cp.Minimize(cp.sum_squares(z - (x - gradient))), [*self.constraints, *tangents])
-        with restored(self.variables):
-            attempt(nearest, "CLARABEL", {})
-            return float(np.linalg.norm(flat(z.value) - x))
-
 
 class ConvexPart:
     """min u(x) over the convex constraints and wⱼ ≥ uⱼ(x), compiled once; tangents are added as rows of numbers.
@@ -270,12 +259,15 @@ class ConvexPart:
         q = data[0]["c"]
         seen = np.rint(data[1]["c"] - q)
         places = np.flatnonzero(seen)
-        self.usable: bool = constants[0] is not None and np.array_equal(np.sort(seen[places]), marks)
+        dims = data[0]["dims"]
+        bounded = not len(getattr(dims, "p3d", ())) and not len(getattr(dims, "pnd", ()))
+        # power cones have no bound here: CVXPY solves such surrogates by itself
+        self.usable: bool = bounded and constants[0] is not None and np.array_equal(np.sort(seen[places]), marks)
         if not self.usable:
             return
         columns = places[np.argsort(seen[places])]
         self._x, self._w = columns[: self.n], columns[self.n :]
-        A, self._cones = sparse.csr_array(data[0]["A"]), Cones.of(data[0]["dims"])
+        A, self._cones = sparse.csr_array(data[0]["A"]), Cones.of(dims)
         P = data[0].get("P")
         self._q, self._offset = q, float(constants[0] or 0.0)
         size = len(q) + self.m
@@ -301,6 +293,8 @@ class ConvexPart:
 
     def certified_minimum(self, low: Vector, high: Vector) -> tuple[float, bool]:
         """(a number below the minimum, whether it is proved), where x lies in a box."""
+        if not self.usable:
+            raise SolverFailed("the relaxation has power cones, for which no bound is computed.")
         known = low.size == self.n and bool(np.isfinite(low).all() and np.isfinite(high).all())
         problem = Conic(self._P, self._q, sparse.csc_array(self._A), self._b, self._cones, self._offset)
         found = solve_conic(problem, np.full(len(self._q), math.nan), problem.b)
@@ -311,6 +305,8 @@ class ConvexPart:
 
     def least(self, direction: Vector, within: Vector) -> float:
         """A number below directionᵀx over all points of the constraints for which no entry exceeds `within`."""
+        if not self.usable:
+            return -math.inf
         q = self._q.copy()
         q[self._x] = direction
         problem = Conic(self._P, q, sparse.csc_array(self._A), self._b, self._cones)
