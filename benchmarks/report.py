@@ -16,6 +16,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from dcgev_cvx.cli.library_command import cpu_model
+
 PACKAGES = ("dcgev-cvx", "cvxpy", "clarabel", "scs", "ecos", "osqp", "numpy", "scipy", "dccp")
 
 
@@ -113,16 +115,6 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "versions": {name: found for name in PACKAGES if (found := installed(name))},
     }
-
-
-def cpu_model() -> str:
-    """The processor's name where the system tells it, else its architecture."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.machine()
 
 
 def installed(package: str) -> str | None:

@@ -160,12 +160,6 @@ class Budget:
         sizes = np.bincount(labels, minlength=len(self.counts))
         return Budget(labels, tuple(np.minimum(np.array(self.counts) - used, sizes).tolist()))
 
-    def family(self, included: Index, free: Index) -> Budget:
-        """The supports that hold `included` and others of `free`, numbered anew: `included` is one more group."""
-        variables = np.sort(np.concatenate([included, free]))
-        labels = np.where(np.isin(variables, included), len(self.counts), self.labels[variables])
-        return Budget(labels, (*self.restrict(free, included).counts, len(included)))
-
     def supports(self) -> Iterator[tuple[int, ...]]:
         """Every support, one group after the other; the positions ascend within each group."""
         return joined([(group.tolist(), k) for group, k in zip(self.groups, self.counts, strict=True)])

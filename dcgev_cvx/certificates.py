@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ._numerics.checks import UNIT_ROUNDOFF, Index, Vector, as_number, as_point, as_vector, shown
+from ._numerics.checks import UNIT_ROUNDOFF, Index, Vector, as_number, as_point, as_vector, frozen, shown
 from ._numerics.exact_products import EXACT_ENTRIES, B_cancels, ExactPencil, exact_quotient, may_cancel
 from ._numerics.spectra import power_of_two
 from .errors import InvalidParameter, InvalidPencil
@@ -247,12 +247,11 @@ def kkt_residuals(program: PencilProgram, x: Vector, terms: Sequence[Vector], p:
     gradient = sum(terms[1:], terms[0])
     mu = program.multiplier(x, gradient, p)
     root, normal, norm = program.pencil.B_roots, program.normal(x), program.pencil.B_norm(x)
-    slack, largest = program.slack(x), max(float((np.abs(term) / root).max()) for term in terms)
+    slack, *largest = program.slack(x), *(float((np.abs(term) / root).max()) for term in (normal, *terms))
 
     def residuals(mu: float) -> tuple[float, float]:
-        pull = 2.0 * mu * normal
-        rows = kkt_rows(gradient + pull, p, x)
-        scale = max(largest, float((np.abs(pull) / root).max()))
+        rows = kkt_rows(gradient + 2.0 * mu * normal, p, x)
+        scale = max(2.0 * abs(mu) * largest[0], *largest[1:])
         return ratio(float((rows / root).max()), scale), ratio(abs(mu * slack), abs(mu) + scale * norm)
 
     # inside Ω the multiplier is zero; near its boundary the recovered one may fit better
@@ -324,7 +323,8 @@ def violation_along(program: Any, history: Sequence[Any]) -> float:
     points, origins = [point.x for point in history], [point.origin for point in history[1:]]
     support = np.flatnonzero(reduce(np.logical_or, [*points, *(y for y in origins if y is not None)]))
     if hasattr(program, "restrict") and 0 < len(support) < len(points[0]):
-        points, origins = [x[support] for x in points], [None if y is None else y[support] for y in origins]
+        points = [frozen(x[support]) for x in points]
+        origins = [None if y is None else frozen(y[support]) for y in origins]
         program = restricted(program, support)
     return largest_rise(program, points, origins)
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ._numerics.checks import Vector, as_number, as_real, shown
+from ._numerics.last_results import LastResults
 from .errors import InvalidParameter
 
 
@@ -305,6 +306,8 @@ class PricedPenalty:
     """ρ_ε Σ φ(|xᵢ|), or with ν_ε: a penalty with its price and ε, as it stands in f."""
 
     def __init__(self, penalty: Penalty | None, price: float, eps: float, letter: str, n: int) -> None:
+        self._values: LastResults[float] = LastResults()
+        self._slopes: LastResults[Vector] = LastResults()
         self.eps = as_eps(eps)
         self.penalty = as_penalty(penalty, self.eps)
         self.coefficient = checked_coefficient(self.penalty, price, self.eps)
@@ -319,16 +322,15 @@ class PricedPenalty:
 
     def value(self, x: Vector) -> float:
         """ρ_ε Σ φ(|xᵢ|)."""
-        return self.coefficient * self.penalty.value(x, self.eps)
+        return self._values.of(x, lambda x: self.coefficient * self.penalty.value(x, self.eps))
 
     def slopes(self, y: Vector) -> Vector:
         """pᵢ = ρ_ε φ'(|yᵢ|)."""
-        return self.coefficient * self.penalty.weights(y, self.eps)
+        return self._slopes.of(y, lambda y: self.coefficient * self.penalty.weights(y, self.eps))
 
     def tangent(self, x: Vector, y: Vector) -> float:
         """The tangent of the penalty in |x| at |y|, which lies above it because φ is concave (Eq:log)."""
-        rise = float(self.penalty.weights(y, self.eps) @ (np.abs(x) - np.abs(y)))
-        return self.coefficient * (self.penalty.value(y, self.eps) + rise)
+        return self.value(y) + float(self.slopes(y) @ (np.abs(x) - np.abs(y)))
 
     def size(self, x: Vector) -> float:
         """The sum of the moduli of the penalty's terms."""

@@ -97,6 +97,7 @@ class Pencil:
     ) -> None:
         self._form = form
         self.A: Matrix | Gram = form if isinstance(form, Gram) else form.toarray()
+        self._metric = None if B is None else MatrixForm(B)
         self.B, self.names, self.blocks, self.shrinkage = B, names, blocks, shrinkage
 
     @classmethod
@@ -210,18 +211,11 @@ class Pencil:
 
     def B_dot(self, x: Vector) -> Vector:
         """Bx, from the columns where x is nonzero when these are few."""
-        if self.B is None:
-            return x
-        support = few(x)
-        return self.B @ x if support is None else x[support] @ self.B[support]
+        return x if self._metric is None else self._metric.dot(x, few(x))
 
     def B_quad(self, x: Vector) -> float:
         """xᵀBx."""
-        if self.B is None:
-            return float(x @ x)
-        support = few(x)
-        z, B = (x, self.B) if support is None else (x[support], self.B_sub(support))
-        return float(z @ (B @ z))
+        return float(x @ x) if self._metric is None else self._metric.inner(x, x, few(x))
 
     def B_norm(self, x: Vector) -> float:
         """‖x‖_B = (xᵀBx)^½."""
@@ -240,7 +234,7 @@ class Pencil:
 
     def B_sub(self, support: Index) -> Matrix:
         """The principal submatrix of B on a support."""
-        return np.eye(len(support)) if self.B is None else self.B[np.asarray(support)[:, None], support]
+        return np.eye(len(support)) if self._metric is None else self._metric.sub(np.asarray(support))
 
     def B_solve(self, c: Matrix) -> Matrix:
         """B⁻¹c."""
@@ -310,7 +304,7 @@ class Pencil:
         With another matrix A, that takes the place of the scaled one as it is. The factor of B is scaled with it.
         """
         form = self._form.rescaled(units / math.sqrt(o)) if A is None else MatrixForm(frozen(A))
-        B = None if self.B is None else frozen(MatrixForm(self.B).in_units(units))
+        B = None if self._metric is None else frozen(self._metric.in_units(units))
         scaled = self._derived(form, B, self.names, self.blocks)
         if self.factor is not None:
             smallest = self.factor.smallest * float(np.min(units)) ** 2

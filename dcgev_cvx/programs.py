@@ -103,8 +103,10 @@ class SparseGEV:
         −xᵀ(A+τI)x by its tangent plane, which lies above it because A + τI ⪰ 0 (Eq:difftau). The quadratic terms
         τ‖x‖² − 2xᵀ(A+τI)y + yᵀ(A+τI)y are summed as τ‖x−y‖² − 2xᵀAy + yᵀAy, so that g(x, x) = f(x) for any τ.
         """
-        d = x - y
-        quadratic = self.tau * float(d @ self._M_dot(d)) - self.pencil.A_inner(x + d, y)
+        quadratic = self.pencil.A_quad(y) - 2.0 * self.pencil.A_inner(x, y)
+        if self.tau > 0.0:
+            d = x - y
+            quadratic += self.tau * float(d @ self._M_dot(d))
         return quadratic + self._priced.tangent(x, y)
 
     def violation(self, x: Vector) -> float:
@@ -130,7 +132,7 @@ class SparseGEV:
 
     def linear(self, y: Vector) -> Vector:
         """c = (A + τI)y, or (A + τB)y with the metric shift."""
-        return self.pencil.A_dot(y) + self.tau * self._M_dot(y)
+        return self.pencil.A_dot(y) + self.tau * self._M_dot(y) if self.tau > 0.0 else self.pencil.A_dot(y)
 
     def start(self, x0: Any = None) -> Vector:
         """x⁽⁰⁾ ∈ Ω: the leading eigenvector unless one is given."""

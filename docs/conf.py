@@ -84,6 +84,8 @@ gallery.build(EXAMPLES)
 sphinx_gallery_conf = {
     "examples_dirs": "_build/examples",
     "gallery_dirs": "gallery",
+    "subsection_order": [f"_build/examples/{folder}" for folder in gallery.GROUPS],
+    "default_thumb_file": str(HERE / "_static" / "logo.svg"),
     "filename_pattern": r"\.py$",
     "plot_gallery": only is None or "gallery" in only.split(","),
     "abort_on_example_error": True,

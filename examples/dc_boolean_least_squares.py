@@ -45,6 +45,9 @@ for name, reached in reached_by_others(problem).items():
 # Feasible points are isolated here: phase one does the work, and the descent after it is a step that stays. Where MM
 # ends below the residual of the bits sent, other bits explain the data better, and no decoder can be blamed.
 print(runs[-1].status.value, "|", runs[-1].message, "|", runs[-1].certificate)
+print(
+    f"bound {runs[-1].bound.value:.6g} by {runs[-1].bound.method}; f lies at most {runs[-1].gap:.1%} above the minimum"
+)
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 left.plot(levels, wrong, "o-", label=["rounded least squares", "d.c. program"])
 left.set(xlabel="noise", ylabel=f"wrong bits of {n}")

@@ -29,14 +29,11 @@ problem = cp.Problem(cp.Minimize(side), [cp.norm(c[i] - c[j], axis=1) >= r[i] + 
 # we keep the best of eight.
 program = DCProgram.from_problem(problem)
 starts = rng.uniform(-8, 8, (8, n, 2))
-runs = []
-for start in starts:
-    c.value = start
-    runs.append(program.minimize())
-lowest = int(np.argmin([run.f for run in runs]))
-best = runs[lowest]
-print("sides:", np.sort([run.f for run in runs]).round(3))
+best = program.minimize(starts=[start.ravel(order="F") for start in starts])
+lowest = int(np.argmin([run.f for run in best.starts]))
+print(best.table())
 print(best)
+print(f"bound {best.bound.value:.6g} by {best.bound.method}; f lies at most {best.gap:.1%} above")
 
 # %%
 # dccp and CVXPY's nonlinear solver from the start of the best run:

@@ -40,6 +40,7 @@ problem = cp.Problem(cp.Minimize(fuel), [*motion, apart])
 result = DCProgram.from_problem(problem).minimize()
 print(f"fuel {result.f:.3f}, least distance {np.linalg.norm(p.value - q.value, axis=1).min():.6f}")
 print(result.status.value, "|", result.message, "|", result.certificate)
+print(f"bound {result.bound.value:.6g} by {result.bound.method}; f lies at most {result.gap:.1%} above")
 paths = [position.value.copy() for position in positions]
 
 # %%

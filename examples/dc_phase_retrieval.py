@@ -38,6 +38,8 @@ result = DCProgram(u, v).minimize()
 found = result.x[:n] + 1j * result.x[n:]
 found *= np.exp(-1j * np.angle(np.vdot(z, found)))  # a common phase cannot be known
 print(result)
+bound = DCProgram(u, v, [cp.abs(x) <= 3]).lower_bound()
+print(f"bound {bound.value:.6g} by {bound.method} (0 bounds a sum of moduli as well); f lies {result.f:.1e} above 0")
 print(f"relative error: {np.linalg.norm(found - z) / np.linalg.norm(z):.1e}")
 
 # %%

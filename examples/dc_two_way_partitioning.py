@@ -38,6 +38,7 @@ every = np.sort(np.einsum("ij,jk,ik->i", splits, W, splits))
 print(f"best of all splits {every[0]:.3f}, of ours {values.min():.3f}; bound {n * np.linalg.eigvalsh(W)[0]:.3f}")
 best = runs[int(values.argmin())]
 print(best.status.value, "|", best.certificate)
+print(f"bound {best.bound.value:.6g} by {best.bound.method}; f lies at most {best.gap:.1%} above")
 
 # %%
 # Other tools on the same problem; dccp's rules leave an indefinite form to the user.

@@ -1,4 +1,4 @@
-"""A of xᵀAx behind one protocol, whatever it is made of: a matrix, or CᵀC of an array, a SciPy sparse or a Dask array.
+"""A of xᵀAx behind the same methods, whatever it is made of: a matrix, or CᵀC of an array, SciPy sparse or Dask array.
 
     MatrixForm   A itself, n × n
     Gram         A = CᵀC, by products with its factor C (p × n):
@@ -11,15 +11,15 @@ Nobody outside this file asks which one it has.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..errors import InvalidPencil
 from . import checks
 from .checks import LARGEST_POWER, UNIT_ROUNDOFF, Index, InputError, Matrix, Vector, frozen, largest
+from .last_results import LastResults
 from .spectra import Operator, symmetric_extreme
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -27,145 +27,77 @@ FORMED = 2000
 """A of sparse or Dask data, or of a part of them, is formed up to this many variables: 32 MB."""
 
 
-class Form(Protocol):
-    """A symmetric n × n matrix A, by what the package asks of it."""
+class MatrixForm:
+    """A symmetric matrix that is given as such."""
+
+    def __init__(self, A: Matrix) -> None:
+        self.A = A
+        self._products: LastResults[Matrix] = LastResults()
 
     @property
     def n(self) -> int:
         """The number of variables."""
-        ...
-
-    @property
-    def terms(self) -> int:
-        """How many products an entry of A = CᵀC sums, the rows of C; 0 for a matrix that was given."""
-        ...
-
-    @property
-    def entries(self) -> int:
-        """How many numbers a product with A reads."""
-        ...
-
-    @property
-    def in_memory(self) -> bool:
-        """Are blocks of A cheap? Of sparse and Dask data only products and small submatrices are."""
-        ...
-
-    def dot(self, x: Matrix, support: Index | None = None) -> Matrix:
-        """Ax for a vector or the columns of a matrix; `support` contains the nonzeros of a vector."""
-        ...
-
-    def inner(self, u: Vector, v: Vector, support: Index | None = None) -> float:
-        """uᵀAv."""
-        ...
-
-    def sub(self, support: Index) -> Matrix:
-        """A on a support (k × k), or on each row of a table of supports (m × k × k)."""
-        ...
-
-    def block(self, rows: Index, columns: Index | None = None) -> Matrix:
-        """A between rows, a support or a table of them, and the columns; all columns if None."""
-        ...
-
-    def diagonal(self) -> Vector:
-        """Aᵢᵢ."""
-        ...
-
-    def size(self, units: Vector) -> float:
-        """max |uᵢAᵢⱼuⱼ| for positive units u."""
-        ...
-
-    def error(self) -> Vector:
-        """e with |fl(Aᵢⱼ) − Aᵢⱼ| ≤ eᵢeⱼ for what `sub` and `toarray` return: the rounding of their sums."""
-        ...
-
-    def factor(self) -> Matrix:
-        """C with A = CᵀC as an array, for A ⪰ 0."""
-        ...
-
-    def products(self, rows: Index, columns: Index) -> tuple[Matrix, ...]:
-        """Matrices in memory whose product is A between rows and columns, itself where A was given."""
-        ...
-
-    def restrict(self, support: Index) -> Form:
-        """A on a support, formed where that is smaller than C on it."""
-        ...
-
-    def rescaled(self, units: Vector) -> Form:
-        """uᵢAᵢⱼuⱼ for powers of two u, by which nothing is rounded."""
-        ...
-
-    def projected(self, W: Matrix, V: Matrix) -> Form:
-        """(I − VWᵀ)A(I − WVᵀ)."""
-        ...
-
-    def transposed(self) -> Form:
-        """CCᵀ, which has the nonzero eigenvalues of CᵀC; A itself where it was given."""
-        ...
-
-    def leading(self, solve: Operator, unit: float) -> Vector | None:
-        """The leading eigenvector of (A, B) from the p × p matrix CB⁻¹Cᵀ; None unless C has fewer rows than columns."""
-        ...
-
-    def toarray(self) -> Matrix:
-        """A as an array."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class MatrixForm:
-    """A symmetric matrix that is given as such."""
-
-    A: Matrix
-
-    @property
-    def n(self) -> int:
         return len(self.A)
 
     @property
     def terms(self) -> int:
+        """How many products an entry of A = CᵀC sums, the rows of C; 0 for a matrix that was given."""
         return 0
 
     @property
     def entries(self) -> int:
+        """How many numbers a product with A reads."""
         return self.A.size
 
     @property
     def in_memory(self) -> bool:
+        """Are blocks of A cheap? Of sparse and Dask data only products and small submatrices are."""
         return True
 
     def dot(self, x: Matrix, support: Index | None = None) -> Matrix:
-        return self.A @ x if support is None else x[support] @ self.A[support]
+        """Ax for a vector or the columns of a matrix; `support` contains the nonzeros of a vector."""
+        return self._products.of(x, lambda x: self.A @ x) if support is None else x[support] @ self.A[support]
 
     def inner(self, u: Vector, v: Vector, support: Index | None = None) -> float:
-        return float(u @ (self.A @ v) if support is None else u[support] @ (self.sub(support) @ v[support]))
+        """uᵀAv."""
+        return float(u @ self.dot(v) if support is None else u[support] @ (self.sub(support) @ v[support]))
 
     def sub(self, support: Index) -> Matrix:
+        """A on a support (k × k), or on each row of a table of supports (m × k × k)."""
         return self.A[support[..., :, None], support[..., None, :]]
 
     def block(self, rows: Index, columns: Index | None = None) -> Matrix:
+        """A between rows, a support or a table of them, and the columns; all columns if None."""
         return self.A[rows] if columns is None else self.A[rows[..., :, None], columns]
 
     def diagonal(self) -> Vector:
+        """Aᵢᵢ."""
         return np.diagonal(self.A).copy()
 
     def size(self, units: Vector) -> float:
+        """max |uᵢAᵢⱼuⱼ| for positive units u."""
         return largest(self.in_units(units))
 
     def error(self) -> Vector:
+        """e with |fl(Aᵢⱼ) − Aᵢⱼ| ≤ eᵢeⱼ for what `sub` and `toarray` return: the rounding of their sums."""
         return np.zeros(self.n)
 
     def factor(self) -> Matrix:
+        """C with A = CᵀC as an array, for A ⪰ 0."""
         values, vectors = np.linalg.eigh(self.A)
         kept = values > self.n * UNIT_ROUNDOFF * max(values[-1], 0.0)
         return np.sqrt(values[kept])[:, None] * vectors[:, kept].T if kept.any() else np.zeros((1, self.n))
 
     def products(self, rows: Index, columns: Index) -> tuple[Matrix, ...]:
+        """Matrices in memory whose product is A between rows and columns, itself where A was given."""
         return (self.block(rows, columns),)
 
     def restrict(self, support: Index) -> Form:
+        """A on a support, formed where that is smaller than C on it."""
         return MatrixForm(frozen(self.sub(support)))
 
     def rescaled(self, units: Vector) -> Form:
+        """uᵢAᵢⱼuⱼ for powers of two u, by which nothing is rounded."""
         return MatrixForm(frozen(self.in_units(units)))
 
     def in_units(self, units: Vector) -> Matrix:
@@ -175,18 +107,22 @@ class MatrixForm:
         return np.divide(self.A, outer, out=outer)
 
     def projected(self, W: Matrix, V: Matrix) -> Form:
+        """(I − VWᵀ)A(I − WVᵀ)."""
         AW = self.A @ W
         cross = AW @ V.T
         A = self.A - cross - cross.T + V @ (W.T @ AW) @ V.T
         return MatrixForm(frozen(0.5 * (A + A.T)))
 
     def transposed(self) -> Form:
+        """CCᵀ, which has the nonzero eigenvalues of CᵀC; A itself where it was given."""
         return self
 
     def leading(self, solve: Operator, unit: float) -> Vector | None:
+        """The leading eigenvector of (A, B) from the p × p matrix CB⁻¹Cᵀ; None unless C has fewer rows than columns."""
         return None
 
     def toarray(self) -> Matrix:
+        """A as an array."""
         return self.A
 
 
@@ -355,8 +291,7 @@ class Gram:
         return f"Gram(C of shape {self.rows}×{self.n}{kind})"
 
 
-KEPT_FROM = 20_000
-"""From this many entries of C on, a product costs more than the comparison of a few vectors."""
+Form: TypeAlias = MatrixForm | Gram
 
 
 class ArrayFactor:
@@ -370,7 +305,7 @@ class ArrayFactor:
         self.kind = "array" if isinstance(C, np.ndarray) else "Dask"
         self.shape = (int(C.shape[0]), int(C.shape[1]))
         self.entries = math.prod(self.shape)
-        self._products: tuple[tuple[Vector, Vector], ...] = ()
+        self._products: LastResults[Matrix] = LastResults()
 
     @cached_property
     def squares(self) -> Vector:
@@ -382,19 +317,10 @@ class ArrayFactor:
         return self.squares
 
     def dot(self, x: Matrix, support: Index | None = None) -> Matrix:
-        """Cx, from the columns where x is nonzero if these are given.
-
-        The products of the last few vectors are kept: an MM step asks for those of x and y about ten times, in f, g
-        and the slopes, and they are most of its time (500 × 5000: 250 ms with 32 of them, 470 ms with 320).
-        """
-        if x.ndim > 1 or self.entries < KEPT_FROM:
-            return np.asarray(self.C @ x if support is None else self.C[:, support] @ x[support])
-        for known, product in self._products:
-            if np.array_equal(known, x):
-                return product
-        product = frozen(self.C @ x if support is None else self.C[:, support] @ x[support])
-        self._products = ((np.array(x), product), *self._products[:3])
-        return product
+        """Cx, from the columns where x is nonzero if these are given."""
+        if support is None:
+            return self._products.of(x, lambda x: np.asarray(self.C @ x))
+        return self._products.of(x, lambda x: np.asarray(self.C[:, support] @ x[support]))
 
     def transposed_dot(self, u: Matrix) -> Matrix:
         """Cᵀu."""

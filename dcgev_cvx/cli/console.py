@@ -26,7 +26,7 @@ SHOWN = 40
 
 CSV_RULES = """\
 Columns are separated by a tab or semicolon if the first line has one, else by
-commas. The first line is the header if a cell of it is no number, or if it
+commas. The first line is the header if a cell of it is text, or if it
 counts 0, 1, 2, … or 1, 2, 3, … The first column holds row names if it is text
 or has no name. Every other cell must be a number."""
 

@@ -1,6 +1,6 @@
 """Reading .csv and .tsv files by three rules, each with an option that overrides it.
 
-Header      the first line, if a cell of it is no number or if it counts 0, 1, 2, … or 1, 2, 3, …    --[no-]header
+Header      the first line, if a cell of it is text or if it counts 0, 1, 2, … or 1, 2, 3, …         --[no-]header
 Row names   the first column, if it is text or has no name                                           --index-column
 Numbers     every other cell; one that is none is an error with its line and column        --drop, --decimal
 
@@ -17,6 +17,9 @@ import numpy as np
 
 from .._numerics.checks import Matrix, shown
 from ..errors import InvalidParameter, nearest
+
+MISSING = ("", "na", "nan", "n/a", "#n/a", "<na>", "null", "none")
+"""How files write a missing number or label, in lower case."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +149,8 @@ def read_rows(path: Path) -> tuple[list[int], list[list[str]]]:
 
 
 def is_header(cells: list[str], decimal: str) -> bool:
-    """Is a cell no number, or do two or more cells count from 0 or 1?"""
-    if any(number_in(cell, decimal) is None for cell in cells):
+    """Is a cell a name, and not a missing number such as #N/A, or do two or more cells count from 0 or 1?"""
+    if any(number_in(cell, decimal) is None and (cell == "" or cell.lower() not in MISSING) for cell in cells):
         return True
     return len(cells) > 1 and any(cells == [str(start + j) for j in range(len(cells))] for start in (0, 1))
 

@@ -22,11 +22,9 @@ from scipy.sparse import load_npz
 
 from .._numerics.checks import as_path, shown
 from ..errors import DCGEVError, InvalidParameter, nearest
-from .csv_files import CsvOptions, CsvTable, number_in, read_csv, read_rows
+from .csv_files import MISSING, CsvOptions, CsvTable, number_in, read_csv, read_rows
 
 SUFFIXES = (".npy", ".npz", ".csv", ".tsv", ".mtx")
-MISSING = ("", "na", "nan", "n/a", "#n/a", "<na>", "null", "none")
-"""How files write a missing label, in lower case."""
 MTX_ENTRY = {
     "real": r"[+-]?[\d.]+(e[+-]?\d+)?",
     "double": r"[+-]?[\d.]+(e[+-]?\d+)?",

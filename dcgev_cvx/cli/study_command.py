@@ -100,21 +100,12 @@ def instances_by(name: str, args: argparse.Namespace) -> "list[StudyInstance]":
 def library_instances() -> "list[StudyInstance]":
     """The pencils of the library of instances that can be made here, each once; a note tells how many cannot."""
     from .. import datasets
-    from ..comparison.families import StudyInstance
-    from ..datasets.instance_library import built_pencil
+    from ..comparison.families import pencils_of
 
-    found: dict[str, StudyInstance] = {}
-    missing: set[str] = set()
-    for each in datasets.library():
-        name = each.source.name
-        if each.missing:
-            missing.add(name)
-        elif name not in found:
-            group = "" if each.record is None else each.record.family
-            found[name] = StudyInstance(name, built_pencil, group, {"name": name})
-    if missing:
-        console.note(f"{len(missing)} pencils of the library need a download or a package and are left out")
-    return list(found.values())
+    every, here = pencils_of(datasets.library()), pencils_of(datasets.library().only(offline=True))
+    if len(here) < len(every):
+        console.note(f"{len(every) - len(here)} pencils of the library need a download or a package and are left out")
+    return here
 
 
 def family_values(args: argparse.Namespace) -> dict[str, list[Any]]:

@@ -21,6 +21,7 @@ import numpy as np
 from .. import datasets
 from .._numerics.checks import listed, one_of, shown
 from ..builders import fda_pencil
+from ..datasets.instance_library import Library, built_pencil
 from ..errors import DataUnavailable, InvalidParameter, nearest
 from ..pencils import Gram, Pencil, expect_pencil
 
@@ -173,12 +174,20 @@ def given_pencil(pencil: Pencil) -> Pencil:
     return pencil
 
 
+def pencils_of(library: Library) -> list[StudyInstance]:
+    """The pencils of a library of instances, each once, made in the worker."""
+    families = {each.source.name: each.source.family for each in library}
+    return [StudyInstance(name, built_pencil, group, {"name": name}) for name, group in families.items()]
+
+
 def instances_of(given: Any) -> list[StudyInstance]:
     """What `study` takes as its instances: pencils by name, records with a name and a pencil, or a folder of files."""
     if isinstance(given, str | Path):
         return folder_instances(Path(given))
     if isinstance(given, Pencil):
         return [pencil_instance("pencil", given)]
+    if isinstance(given, Library):
+        return pencils_of(given)
     pairs: Any = given.items() if isinstance(given, Mapping) else given
     try:
         made = [one_instance(each) for each in pairs]

@@ -165,8 +165,9 @@ def study(
     Parameters
     ----------
     instances : iterable
-        What `family` returns, pairs (name, pencil), a dictionary of pencils, records with a name and a pencil such as
-        those of `datasets.library()`, or a folder of .npy and .npz files.
+        What `family` returns, pairs (name, pencil), a dictionary of pencils, records with a name and a pencil, a
+        library such as `datasets.library().only(offline=True)`, whose pencils are taken once each, or a folder of .npy
+        and .npz files.
     ks : int, tuple or iterable of these
         Cardinalities; a tuple gives one for each view. A k that an instance does not have is a failed cell.
     methods : iterable of str

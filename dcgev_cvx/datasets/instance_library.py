@@ -400,12 +400,13 @@ def missing_of(needs: str) -> str:
 
 
 def scored(record: Record, pencil: Pencil, solver: ScoredSolver) -> ScoreRow:
-    """One call of a solver, verdict_on."""
+    """One call of a solver, judged."""
     begin = perf_counter()
     try:
         answer = solver(pencil, record.k)
     except Exception as problem:  # whatever a solver raises is its answer
-        return ScoreRow(record, (), math.nan, perf_counter() - begin, "invalid", f"{type(problem).__name__}: {problem}")
+        said = f"{type(problem).__name__}: {problem}".splitlines()[0]
+        return ScoreRow(record, (), math.nan, perf_counter() - begin, "invalid", said)
     seconds = perf_counter() - begin
     try:
         support = support_of(answer, pencil, record.k)

@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from .._numerics.checks import Index, Vector
-from ..errors import SolverFailed
+from ..errors import InvalidParameter, SolverFailed
 
 clarabel: Any = import_module("clarabel")  # its stubs name nothing
 
@@ -163,6 +163,9 @@ TIGHT_FIRST: tuple[Mapping[str, float], ...] = (
 )
 """CLARABEL's options, in the order in which they are tried: what is tight fails now and then."""
 
+ENOUGH = 1e-7
+"""An answer is used although its solver went no further, where it is as close as this; bounds are computed anyway."""
+
 
 @dataclass(frozen=True)
 class ConicAnswer:
@@ -213,11 +216,13 @@ def solve_conic(
     """CLARABEL's answer; SolverFailed, with a `ray` where the objective falls for ever along one."""
     scaling = ConicScaling.of(problem, lengths, right)
     small = scaling.scaled(problem)
-    reason, best = "", None
+    reason = ""
     for settings in TIGHT_FIRST if options is None else (options,):
         chosen = clarabel.DefaultSettings()
         chosen.verbose = False
         for name, number in settings.items():
+            if not hasattr(chosen, name):
+                raise InvalidParameter(f"{name!r} is no option of CLARABEL; its options are those of DefaultSettings.")
             setattr(chosen, name, number)
         try:
             found: Any = clarabel.DefaultSolver(
@@ -229,24 +234,17 @@ def solve_conic(
             raise SolverFailed(f"CLARABEL failed: {cause}") from cause
         status = str(found.status)
         x, z = np.array(found.x), np.array(found.z)
-        if status in ("Solved", "AlmostSolved"):
+        error = max(abs(found.obj_val - found.obj_val_dual), found.r_prim, found.r_dual)
+        if status in ("Solved", "AlmostSolved") or (status == "InsufficientProgress" and error <= ENOUGH):
             value = scaling.o * found.obj_val + problem.offset
-            answer = ConicAnswer(scaling.vector(x), value, small, scaling, x, z, problem.offset)
-            error = max(abs(found.obj_val - found.obj_val_dual), found.r_prim, found.r_dual)
-            if best is None or error < best[0]:
-                best = error, answer
-            if status == "Solved":
-                break
-            continue
-        if "Infeasible" in status and best is None:
+            return ConicAnswer(scaling.vector(x), value, small, scaling, x, z, problem.offset)
+        if "Infeasible" in status:
             kind = "infeasible" if "Primal" in status else "unbounded"
             failure = SolverFailed(f"CLARABEL ended with the status '{kind}'.")
             failure.ray = scaling.vector(x) if kind == "unbounded" else None  # pyright: ignore[reportAttributeAccessIssue]
             raise failure
         reason = f"CLARABEL ended with the status '{status}'."
-    if best is None:
-        raise SolverFailed(reason)
-    return best[1]
+    raise SolverFailed(reason)
 
 
 def into_dual_cone(z: Vector, cones: Cones) -> Vector:

@@ -48,9 +48,11 @@ def affine_map(expressions: Sequence[Any], variables: Sequence[cp.Variable]) -> 
     columns = {variable.id: begin for variable, begin in zip(variables, begins, strict=True)}
     fixed: list[Any] = [replace_params_with_consts(e) for e in expressions]
     m = sum(e.size for e in expressions)
-    tensor = get_problem_matrix(
-        [e.canonical_form[0] for e in fixed], n, columns, {CONSTANT_ID: 1}, {CONSTANT_ID: 0}, m, None
-    )
+    try:
+        forms = [e.canonical_form[0] for e in fixed]
+    except NotImplementedError:  # cumsum is affine, but has no such form
+        return public_affine_map(expressions, variables)
+    tensor = get_problem_matrix(forms, n, columns, {CONSTANT_ID: 1}, {CONSTANT_ID: 0}, m, None)
     both = sparse.csr_array(sparse.coo_array(tensor).reshape((m, n + 1), order="F"))
     return both[:, :n], both[:, [n]].toarray().ravel()
 

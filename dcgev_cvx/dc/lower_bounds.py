@@ -42,7 +42,8 @@ class LowerBound:
 
     def gap(self, f: float) -> float:
         """How far f may lie above the minimum, relative to the larger of |f| and |value|."""
-        return max(0.0, f - self.value) / max(abs(f), abs(self.value)) if f != self.value else 0.0
+        scale = max(abs(f), abs(self.value))
+        return math.inf if math.isinf(scale) else max(0.0, f - self.value) / (scale or 1.0)
 
 
 def lower_bound(program: DCProgram, below: float | None = None) -> LowerBound:

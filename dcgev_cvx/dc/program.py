@@ -364,12 +364,12 @@ class DCProgram:
             self.refer_to(x)
         return np.repeat(np.maximum.reduceat(np.maximum(np.abs(x), SMALL * self.reference), self._begins), self._counts)
 
-    def refer_to(self, start: Vector) -> None:
-        """Take the lengths of this start, or where it is 0 those at which f and the constraints begin to bend."""
+    def refer_to(self, start: Vector, *, level: bool = False) -> None:
+        """Take the lengths of this start; where it is 0, or level, those at which f and the constraints bend."""
         largest = np.repeat(np.maximum.reduceat(np.abs(start), self._begins), self._counts)
-        self.reference = largest
-        if not largest.all():
-            zero = largest == 0.0
+        self.reference, self._sized = largest, (-1, np.zeros(0), np.zeros(0))
+        if level or not largest.all():
+            zero = (largest == 0.0) | level
             self.reference = np.where(zero, largest.max() or 1.0, np.where(start == 0.0, largest, np.abs(start)))
             self.reference = np.where(zero, self._bend(start, zero) / SMALL, self.reference)
 

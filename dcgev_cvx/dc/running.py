@@ -41,6 +41,8 @@ def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | 
     """
     y, complete = program.values()
     program.refer_to(y)
+    if program.dc_constraints and is_level(program, y):
+        program.refer_to(y, level=True)
     feasible = complete and program.violation(y) <= FEASIBLE
     begin, taken, unbounded, failed = y, 0, None, False
     for mu in penalties(program):

@@ -54,7 +54,10 @@ class DCResult(MMResult):
 
     @cached_property
     def bound(self) -> LowerBound:
-        """A number below the minimum, by a convex relaxation that is solved when this is first asked for."""
+        """A number below the minimum, by a convex relaxation that is solved when this is first asked for.
+
+        CVXPY parameters count with the values that they have then.
+        """
         feasible = self.certificate.feasibility <= FEASIBLE
         return lower_bound(self.program, self.f if feasible else None)
 

@@ -102,6 +102,7 @@ class Surrogate:
         self.version: int = 0
         self.units: Vector = np.ones(self._u.size)
         self.scaled_constraints: list[Any] = []
+        self.measured: bool = False
         self._compiled: ConvexPart | None = None
 
     def point(self, x: Vector) -> Point:

@@ -6,7 +6,6 @@
 4. The pairwise relaxation (`root`) removes variables, and its dual bounds every node of a second tree.
 5. In both, take the open node with the largest bound; decide one free variable, which gives two children.
 6. Close a child by its bound (`duals`), or try all its supports if these are few; keep it open otherwise.
-   Before an open node is divided, the relaxation is solved for its own supports, as long as this pays.
 7. Stop when no node is open, or at a limit. The optimum lies between the best value found and the largest of the
    bounds of open nodes and the threshold below which nodes were closed.
 """
@@ -23,8 +22,7 @@ from .._numerics.checks import Index, as_callback, as_vector, as_whole
 from .._numerics.deadline import Deadline
 from ..budgets import Budget, Cardinality
 from ..pencils import Pencil, expect_pencil
-from ..relaxations.pair_splitting import CHECK_STEPS
-from .duals import FamilyBounds, StoredDual
+from .duals import FamilyBounds
 from .enumeration import Incumbent, ScaledProblem, try_all
 from .proof import LISTED, SearchTree
 from .results import ExactSolution, ExactStatus, Progress, exact_from
@@ -38,10 +36,6 @@ CHEAP_NODES = 30
 """Nodes of the first tree: it ends 15 of 74 real instances, some in a tenth of the time of the relaxation."""
 HEAP_LIMIT = 20_000
 """Open nodes kept for best-first search; beyond, the search goes depth first and memory stays bounded."""
-STEP_NODES = 4
-"""A step of the relaxation takes as long as about so many nodes."""
-DUAL_NUMBERS = 1_000_000
-"""The most charges of nodes' own duals: a proof file of about 10 MB."""
 REPORT_SECONDS = 0.5
 """How often `progress` is called."""
 
@@ -49,23 +43,11 @@ REPORT_SECONDS = 0.5
 class Node:
     """The supports that contain `included` and fill the budget from `free`; none exceeds `bound`.
 
-    `branch` is the free variable to decide next, `support` one of the supports. `dual` proves the bounds of the
-    children; it was found when `known` variables were included.
+    `branch` is the free variable to decide next.
     """
 
-    def __init__(
-        self,
-        number: int,
-        bound: float,
-        included: Index,
-        free: Index,
-        branch: int,
-        support: Index,
-        dual: StoredDual | None,
-        known: int,
-    ) -> None:
+    def __init__(self, number: int, bound: float, included: Index, free: Index, branch: int) -> None:
         self.number, self.bound, self.included, self.free, self.branch = number, bound, included, free, branch
-        self.support, self.dual, self.known = support, dual, known
 
 
 class BranchAndBound:
@@ -88,8 +70,6 @@ class BranchAndBound:
         """Begin a tree, with the dual and the variables of the root."""
         self.tree = SearchTree(self.root.screenings)
         self.tried = -math.inf
-        self.lost_steps = self.dual_numbers = self.children = 0
-        self.fallen = 0.0  # how much lower the bounds of all children are than their parents'
         self.heap: list[tuple[float, int, Node]] = []
 
     @property
@@ -120,7 +100,7 @@ class BranchAndBound:
 
     def explore(self, most: float) -> ExactStatus | None:
         """Visit the root and decide open nodes, until there are none (None) or a limit is met."""
-        self.visit(0, NOBODY, self.root.kept, math.inf, self.root.dual, 0)
+        self.visit(0, NOBODY, self.root.kept, math.inf)
         while self.heap:
             if self.deadline.passed:
                 return ExactStatus.OUT_OF_TIME
@@ -129,31 +109,9 @@ class BranchAndBound:
             self.report()
             node = heapq.heappop(self.heap)[2]
             # the best value may have risen since the node was kept
-            if node.bound > self.best.threshold and not self.closed_by_relaxation(node):
+            if node.bound > self.best.threshold:
                 self.branch(node)
         return None
-
-    def closed_by_relaxation(self, node: Node) -> bool:
-        """Solve the relaxation for a node in which more variables are included than its dual knew of, where it pays.
-
-        Below a node there are about 2ᵈ others, if its bound falls to the threshold in d steps of the average size.
-        Steps that closed no node may take as long as all nodes have.
-        """
-        numbers = (len(node.included) + len(node.free)) ** 2
-        excess, fall = node.bound - self.best.threshold, self.fallen / max(1, self.children)
-        many = excess >= fall * math.log2(STEP_NODES * CHECK_STEPS)
-        pays = many and STEP_NODES * self.lost_steps <= self.nodes and self.dual_numbers + numbers <= DUAL_NUMBERS
-        if self.root.splitting is None or len(node.included) == node.known or not pays:
-            return False
-        dual, bound, steps = self.root.relax_family(node.included, node.free, node.support, self.deadline)
-        node.known = len(node.included)
-        if bound < node.bound:
-            node.bound, node.dual = bound, dual
-            self.dual_numbers += numbers
-            self.tree.explain(node.number, self.root.number(dual), bound)
-        closed = node.bound <= self.best.threshold
-        self.lost_steps += 0 if closed else steps
-        return closed
 
     def branch(self, node: Node) -> None:
         """Visit the two children, which partition the node's supports: the branching variable in, and out."""
@@ -162,13 +120,11 @@ class BranchAndBound:
         included = np.append(node.included, node.branch)
         labels = self.budget.labels
         full = np.bincount(labels[included], minlength=len(self.budget.counts)) == self.budget.counts
-        self.visit(inside, included, rest[~full[labels[rest]]], node.bound, node.dual, node.known)
-        self.visit(outside, node.included, rest, node.bound, node.dual, node.known)
+        self.visit(inside, included, rest[~full[labels[rest]]], node.bound)
+        self.visit(outside, node.included, rest, node.bound)
 
-    def visit(
-        self, number: int, included: Index, free: Index, bound: float, dual: StoredDual | None, known: int
-    ) -> None:
-        """Close a node by enumeration or by a bound, or keep it open; `bound` and `dual` are those of its parent."""
+    def visit(self, number: int, included: Index, free: Index, bound: float) -> None:
+        """Close a node by enumeration or by a bound, or keep it open; `bound` is its parent's, valid for it too."""
         self.nodes += 1
         left = self.budget.restrict(free, included)
         if len(included) + left.total < self.budget.total:
@@ -177,18 +133,15 @@ class BranchAndBound:
         if self.small(left):
             self.enumerate(number, included, free)
             return
-        own, vector = self.root.bounds.bound(dual, included, free)
-        self.tree.explain(number, self.root.number(dual), own)
-        self.children += number > 0
-        self.fallen += max(0.0, bound - max(own, self.best.threshold)) if number else 0.0
+        own, vector = self.root.bounds.bound(self.root.dual, included, free)
+        self.tree.explain(number, self.root.number(self.root.dual), own)
         bound = min(bound, own)
         if bound <= self.best.threshold:
             return
         guide = np.abs(vector[len(included) :])
-        support = np.sort(np.concatenate([included, free[left.largest(guide * self.pencil.B_roots[free])]]))
-        self.best.offer(support)
+        self.best.offer(np.sort(np.concatenate([included, free[left.largest(guide * self.pencil.B_roots[free])]])))
         # branch on the largest entry of the vector that attains the bound: deciding it changes most
-        self.keep(Node(number, bound, included, free, int(free[np.argmax(guide)]), support, dual, known))
+        self.keep(Node(number, bound, included, free, int(free[np.argmax(guide)])))
 
     def keep(self, node: Node) -> None:
         """Keep a node open. The largest bound comes first, ties by age; beyond HEAP_LIMIT the last node kept."""

@@ -14,8 +14,6 @@ exact and cheap: one eigenvalue problem of order n, one equation in one unknown 
 ends with a proved bound.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from time import perf_counter
@@ -185,15 +183,8 @@ class PairSplitting:
         x, Y, theta, budget = x.copy(), Y.copy(), self.theta.copy(), self.budget
         for g, (group, k) in enumerate(zip(budget.groups, budget.counts, strict=True)):
             most = k - (budget.labels == g)
-            if len(group):
-                x[g], Y[:, group], theta[g] = on_rows(x[g], Y[:, group], most, theta[g])
+            x[g], Y[:, group], theta[g] = on_rows(x[g], Y[:, group], most, theta[g])
         return x, Y, theta
-
-    def begin_at(self, before: PairSplitting, at: Index) -> None:
-        """Go on from a run on more variables and fewer groups, in which these variables have the positions `at`."""
-        rows = np.ix_(at, at)
-        self.X, self.Y, self.S, self.T = before.X[rows], before.Y[rows], before.S[rows], before.T[rows]
-        self.t[: len(before.t)], self.rho, self.level = before.t[:, at], before.rho, before.level
 
     def restrict(self, kept: Index) -> None:
         """Go on with these variables only."""

@@ -2,11 +2,9 @@
 
     if all supports of size k cost less than a twentieth of the budget:
         return the best of all
-    starts: one-shot MM from the leading eigenvector, if its work fits into the budget
-            backward elimination and forward selection, if each takes at most a twentieth of it
-            the leading eigenvector cut to k, if none of them does
+    starts: one-shot MM from the leading eigenvector, if B = I and its work fits into the budget; else that vector cut
             the largest entries of the dozen columns of A with the largest sums, of as many as can be looked at with a
-            quarter of the budget
+            twentieth of the budget
     repeat  exchange from every start, one variable for another while λmax rises
             starts: the best supports so far, perturbed or crossed, and random ones
     until   `patience` rounds have found nothing better, or the budget is used up
@@ -130,7 +128,7 @@ def solve(
 
 
 def constructed(pencil: Pencil, k: int | Sequence[int]) -> Vector:
-    """x of steps 2 and 3 with a tenth of the budget of quick effort: a rougher answer, for cross-validation."""
+    """x of the starts with a tenth of the budget of quick effort: a rougher answer, for cross-validation."""
     unit, length, _ = in_units(pencil)
     with one_thread:
         search = SupportSearch(unit, checked_plan(pencil, k), np.random.default_rng(0))

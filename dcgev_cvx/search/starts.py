@@ -1,4 +1,4 @@
-"""Supports without exchanges: forward selection, backward elimination, and supports cut or grown to fit."""
+"""Supports without exchanges: forward selection, columns of A, and supports cut or grown to fit."""
 
 import math
 from typing import TypeAlias
@@ -10,7 +10,7 @@ from .._numerics.selection import largest_first
 from ..certificates import on_support, value
 from ..pencils import Pencil
 from ..steps.scaling import Scaling
-from .exchange import CHUNK, other_pairs, pair_value, pair_values, sub_pencils
+from .exchange import CHUNK, pair_value, pair_values
 
 Plan: TypeAlias = tuple[tuple[Index, int], ...]
 """How many variables a support has from each of some groups, which follow each other and are all variables."""
@@ -32,27 +32,6 @@ def forward_selection(pencil: Pencil, k: int) -> Index:
     support = best_pair(pencil) if k > 1 else best_variable(pencil)
     while len(support) < k:
         support = np.sort(np.append(support, largest_first(entry_values(pencil, support), 1)))
-    return support
-
-
-def backward_elimination(pencil: Pencil, k: int) -> Index:
-    """From all n variables, drop three in ten of those left at a time, the cheapest ones, until there are k.
-
-    Without variable i the sub-pencil is worth λ − δ with δ = xᵢ²/Gᵢᵢ, G taken at λ − δ (`other_pairs`); those of
-    the smallest δ, taken at λ, go. In an ill-conditioned metric single variables say little, as large values come
-    from many together: there the way down is worth more than the way up.
-    """
-    support = np.arange(pencil.n)
-    while len(support) > k:
-        x = pencil.leading_vector if len(support) == pencil.n else on_support(pencil, support)
-        A, B = sub_pencils(pencil, support[None])
-        root = pencil.B_roots[support]
-        scale = root[:, None] * root
-        z = (x[support] * root)[None]
-        G = other_pairs(A / scale, None if B is None else B / scale, z, np.array([[[pencil.A_quad(x)]]]))
-        # Gᵢᵢ = 0 where variable i is an eigenvector by itself: without it nothing is left of λ, and it stays
-        loss = z[0] ** 2 / np.maximum(np.diagonal(G[0]), np.finfo(float).tiny)
-        support = np.sort(support[largest_first(loss, max(k, int(0.7 * len(support))))])
     return support
 
 

@@ -10,14 +10,14 @@ from .._numerics.checks import Index, Vector
 from ..pencils import Pencil
 from .exchange import ExchangeSearch
 from .one_shot import one_shot
-from .starts import Plan, backward_elimination, column_supports, fitted, forward_selection, highest, size_of
+from .starts import Plan, column_supports, fitted, highest, size_of
 
 ROUND = 32
 """Restarts of a round: treated together, as arrays, they take a fifth of the time that they take one by one."""
 TOPS = 8
 """Supports to be perturbed and crossed: with two the restarts repeat themselves, with many they start low."""
-SHARE, SCAN = 0.05, 0.25
-"""The most that one construction may take of the budget, and the share with which columns of A are chosen."""
+SCAN = 0.05
+"""The share of the budget with which columns of A are chosen; with a quarter, 127 × 16063 takes twice as long."""
 
 
 class SupportSearch:
@@ -60,16 +60,9 @@ class SupportSearch:
 
     def construct(self, budget: float) -> None:
         """Exchange from constructed supports: those that the budget allows and that were not made yet."""
-        pencil, k, n = self.pencil, self.k, self.pencil.n
-        if "one-shot MM" not in self.starts and self.work + self.one_shot_work <= budget:
+        pencil = self.pencil
+        if pencil.B is None and "one-shot MM" not in self.starts and self.work + self.one_shot_work <= budget:
             self.improve("one-shot MM", [self.one_shot_support(pencil.leading_vector)])
-        for kind, make, work in (
-            ("backward elimination", backward_elimination, 0.5 * n**3),
-            ("forward selection", forward_selection, 0.5 * k**4 + k * pencil.A_entries),
-        ):
-            if kind not in self.starts and work <= SHARE * budget:
-                self.constructed += work
-                self.improve(kind, [make(pencil, k)])
         if not self.tops:
             loadings = np.abs(pencil.leading_vector) * pencil.B_roots
             self.improve("the leading eigenvector cut", [highest(loadings, self.plan)])
@@ -82,8 +75,8 @@ class SupportSearch:
 
     @property
     def one_shot_work(self) -> float:
-        """Multiplications of one-shot MM: some twenty products, or with a matrix B a LASSO for each of many ρ_ε."""
-        return 20.0 * self.pencil.A_entries if self.pencil.B is None else 2e4 * self.k * self.pencil.n
+        """Multiplications of one-shot MM: its products cost as much as twenty elsewhere."""
+        return 20.0 * self.pencil.A_entries
 
     def one_shot_support(self, x0: Vector) -> Index:
         """The support that one-shot MM reaches from x0."""
@@ -123,11 +116,12 @@ class SupportSearch:
         """Exchange from new starts, a round at a time, until `patience` rounds in a row find no better support.
 
         A round does not count if more than an eighth of its starts end at local optima not met before: there are then
-        many more of them. Where a table of all exchanges costs too much, a round is one-shot MM from one direction.
+        many more of them. Where a table of all exchanges costs too much and B = I, a round is one-shot MM from one
+        direction.
         """
         while self.idle < patience and self.work < budget:
             before = max(self.tops.values())
-            if self.exchanges.exact:
+            if self.exchanges.exact or self.pencil.B is not None:
                 starts = [self.next_start() for _ in range(self.affordable(budget))]
             else:
                 starts = [self.one_shot_support(self.next_direction())]

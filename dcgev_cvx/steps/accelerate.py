@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.checks import Index, Matrix, Vector, shown
+from .._numerics.checks import Index, Matrix, Vector, frozen, shown
 from ..errors import InvalidParameter
 from .step import AnyStep, StepOutput, own_copy, taken
 
@@ -90,4 +90,4 @@ def proposal(program: Any, part: Vector, support: Index, n: int) -> Vector:
     x: Any = program.project(z)
     if not isinstance(x, np.ndarray) or x.shape != z.shape or not np.isfinite(x).all():
         raise InvalidParameter(f"{type(program).__name__}.project(x) must return a vector like x; got {shown(x)}.")
-    return x
+    return frozen(np.array(x, dtype=np.float64))

@@ -5,7 +5,7 @@ from time import perf_counter
 
 import numpy as np
 
-from .._numerics.checks import Vector, as_point
+from .._numerics.checks import Vector, as_point, frozen
 from .._numerics.spectra import power_of_two
 from ..certificates import kkt_residuals
 from ..errors import InvalidParameter
@@ -81,6 +81,7 @@ def power_step(program: Program, y: Vector) -> StepOutput:
 
 def output(program: SparseGEV, y: Vector, x: Vector, c: Vector, p: Vector, *, mu: float, begin: float) -> StepOutput:
     """The step with its value and residual computed from the data."""
-    residual, _ = kkt_residuals(program, x, (2.0 * program.H_dot(x), -2.0 * c), p)
+    x, terms = frozen(x), (-2.0 * c,) if program.tau == 0.0 else (2.0 * program.H_dot(x), -2.0 * c)
+    residual, _ = kkt_residuals(program, x, terms, p)
     value, seconds = program.g(x, y), perf_counter() - begin
     return StepOutput(x, value, mu, seconds, residual, correction=0.0, solver="closed form")

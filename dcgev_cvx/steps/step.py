@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from .._numerics.checks import Vector, method_value, shown
+from .._numerics.checks import Vector, frozen, method_value, shown
 from ..errors import SolverFailed
 from ..programs import Program, SparseGEV
 
@@ -112,11 +112,12 @@ def name_of(step: AnyStep) -> str:
 
 
 def own_copy(x: Any, y: Vector) -> Vector:
-    """A float64 copy of x, which must be a finite vector like y; a copy, since a step may reuse its arrays."""
+    """x as a read-only float64 vector, which must be finite and like y; a copy where the step may change its array."""
     like = isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.shape == y.shape
     if not like or not (np.abs(x) <= LARGEST).all():
         raise SolverFailed("the step returned NaN, infinite or misshapen values.")
-    return np.array(x, dtype=np.float64, subok=False)
+    own = type(x) is np.ndarray and x.dtype == np.float64 and x.base is None and not x.flags.writeable
+    return x if own else frozen(np.array(x, dtype=np.float64, subok=False))
 
 
 def without_pull(program: SparseGEV, y: Vector) -> StepOutput:

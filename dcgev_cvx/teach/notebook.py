@@ -29,7 +29,12 @@ OTTER_START = '\n\nimport otter\n\ngrader = otter.Notebook("exercises.ipynb")'
 
 
 def otter_test(name: str) -> str:
-    """The test of one exercise: `teach.check` of the answer, worth one point, with its sentence as the message."""
+    """The test of one exercise: `teach.check` of the answer, worth one point, with its sentence as the message.
+
+    >>> from dcgev_cvx.teach.notebook import otter_test
+    >>> otter_test("tau").splitlines()[0]
+    'OK_FORMAT = True'
+    """
     code = f">>> from dcgev_cvx import teach\n>>> verdict = teach.check({name!r}, answers.get({name!r}))\n"
     code += ">>> assert verdict, str(verdict)"
     suite = {"cases": [{"code": code, "hidden": False, "locked": False}], "scored": True, "setup": "", "teardown": ""}

@@ -101,9 +101,11 @@ def plain_factory(
 ) -> tuple[str | None, str | None]:
     """The signature without `Any`, which says nothing, and with `...` for `<factory>`, which Sphinx cannot parse."""
     if signature is not None:
-        signature = re.sub(r": Any(?: \| None)?(?=[,)]|( = ))( = )?", lambda m: "=" if m[1] else "", signature)
+        signature = re.sub(
+            r": ~?(?:typing\.)?Any(?: \| None)?(?=[,)]|( = ))( = )?", lambda m: "=" if m[1] else "", signature
+        )
         signature = signature.replace("<factory>", "...")
-    return signature, None if returns == "Any" else returns
+    return signature, None if returns in ("Any", "typing.Any", "~typing.Any") else returns
 
 
 def escape_docstring(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:

@@ -38,7 +38,8 @@ def main() -> int:
         print("paper: interrupted; finished results are saved: the same command continues from here.", file=sys.stderr)
         return 130
     corpus = [] if args.corpus is None else ["--corpus", Path(args.corpus).name]
-    command = " ".join(["python examples/paper", *args.names, f"--{args.effort}", f"--seed {args.seed}", *corpus])
+    options = (f"--{args.effort}", f"--seed {args.seed}", f"--jobs {args.jobs}", *corpus)
+    command = " ".join(["python examples/paper", *args.names, *options])
     report = Report(sections, command, made_by())
     write(report, args.out)
     if args.page is not None:

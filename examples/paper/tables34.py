@@ -10,7 +10,7 @@ from statistics import fmean
 
 import numpy as np
 from findings import PUBLISHED, Figure, Finding, Panel, Section, Verdict, Work, agreement, percent_finding
-from table4_why import explained, why_table, why_text
+from slower import explained, why_table, why_text
 from time_ratios import SIMILAR, ratios_to, time_findings
 from timed_runs import HOW_TIMED, METHODS, compared
 

@@ -55,12 +55,16 @@ def test_lanczos_that_fails_is_replaced(monkeypatch):
     assert Pencil(np.eye(320)).lambda_max == pytest.approx(1.0, abs=1e-12)
 
 
-def test_semidefinite():
+@pytest.mark.parametrize("unit", [1.0, 1e150])
+def test_semidefinite(unit):
     C = np.random.default_rng(0).standard_normal((3, 8))
-    assert spectra.semidefinite(C.T @ C, 10.0)
-    assert spectra.semidefinite(np.zeros((3, 3)), 0.0)
-    assert not spectra.semidefinite(np.diag([1.0, -1e-10]), 1.0)
-    assert spectra.semidefinite(1e150 * C.T @ C, 1e151)
+    for A, answer in (
+        (C.T @ C, True),
+        (np.zeros((3, 3)), True),
+        (np.diag([1.0, -1e-10]), False),
+        (np.eye(2)[::-1], False),
+    ):
+        assert spectra.semidefinite(unit * A, float(np.max(np.abs(unit * A)))) == answer
 
 
 @pytest.mark.parametrize("size", [1e-300, 0.3, 1.0, 5.0, 1e300])

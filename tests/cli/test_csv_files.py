@@ -71,9 +71,11 @@ def test_a_semicolon_in_a_quoted_name_is_no_separator(tmp_path):
 
 
 def test_nothing_is_a_comment(tmp_path):
-    """A sample whose first cell was #N/A used to be left out in silence."""
+    """A sample whose first cell was #N/A used to be left out in silence, or taken for the header."""
     with pytest.raises(InvalidParameter, match=r"line 3, column 'u': '#N/A' is not a number"):
         read(tmp_path / "X.csv", "u,v\n1,2\n#N/A,3\n4,5\n")[0].numbers()
+    with pytest.raises(InvalidParameter, match=r"line 1, column 1: '#N/A' is not a number"):
+        read(tmp_path / "X.csv", "#N/A,2\n1,3\n4,5\n")[0].numbers()
 
 
 @pytest.mark.parametrize(

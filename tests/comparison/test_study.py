@@ -117,6 +117,12 @@ def test_what_instances_can_be(tmp_path):
             study(wrong, 1, ["greedy"])
 
 
+def test_the_pencils_of_the_library_are_taken_once_each():
+    names = ["pitprops-k4", "pitprops-k5"]
+    (row,) = study(datasets.library().only(names=names), 6, ["greedy"]).rows
+    assert (row["instance"], row["family"], row["n"]) == ("pitprops", "pca", 13)
+
+
 def test_a_budget_for_each_view():
     row = study(family("cca", n=8, k0=2, seeds=1), [(1, 2)], ["solve"]).rows[0]
     assert row["k"] == [1, 2]

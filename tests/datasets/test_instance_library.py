@@ -102,7 +102,7 @@ def test_answers_that_are_no_supports_are_invalid_and_say_why(answer):
 
 def test_a_solver_that_raises_has_an_invalid_answer_and_the_others_are_scored():
     def fails(pencil, k):
-        raise RuntimeError("no convergence")
+        raise RuntimeError("no convergence\nafter 100 steps")
 
     row = LIBRARY.only(names=["pitprops-k6"]).score(fails).rows[0]
     assert (row.verdict, row.note) == ("invalid", "RuntimeError: no convergence")

@@ -176,6 +176,20 @@ def test_a_tree_without_one_of_its_lines_is_refused(proof_texts, in_C, tmp_path)
             assert in_C(path).startswith("refused: ")
 
 
+@pytest.mark.parametrize("charge", [1e150, 1e154, 1e308])
+def test_charges_that_overflow_prove_nothing(charge, in_C, tmp_path):
+    """Scaled by zero, as numbers that overflow once were, every matrix is positive semidefinite."""
+    A, B = np.ones((3, 3)), 2.0**-540 * np.eye(3)
+    lines = ["dcgev-proof 1", "n 3", f"A {matrix_hash(A)}", f"B {matrix_hash(B)}", "counts 2", "labels 0 0 0"]
+    lines += ["support 0", "x 1.0", f"value {2.0**540!r}", f"bound {2.0**540!r}"]  # the optimum is twice as large
+    lines += [f"matrix_{name} {' '.join(map(repr, M.ravel().tolist()))}" for name, M in (("A", A), ("B", B))]
+    lines += ["dual 1.0", "variables 0 1 2", f"charges {' '.join([repr(charge)] * 9)}", "tree", "bound 1", "end 0", ""]
+    path = tmp_path / "proof"
+    path.write_text(sealed("\n".join(lines)))
+    assert "not proved to be positive semidefinite" in in_numpy(path)
+    assert "not proved to be positive semidefinite" in in_C(path)
+
+
 def test_damage_on_the_way_is_refused(proof_texts, in_C, tmp_path):
     text, path, rng = proof_texts["tree"], tmp_path / "proof", np.random.default_rng(0)
     for _ in range(6):

@@ -1,20 +1,17 @@
-"""Forward selection, backward elimination, and supports made to fit."""
+"""Forward selection, columns of A, and supports made to fit."""
 
 from itertools import combinations
 
 import numpy as np
 import pytest
-import referee
 from families import cca, conditioned, value_on
 from scipy.linalg import eigh
 
 from dcgev_cvx import Gram, Pencil, datasets
 from dcgev_cvx.search.starts import (
-    backward_elimination,
     best_pair,
     best_variable,
     column_supports,
-    fitted,
     forward_selection,
     highest,
     scaled_columns,
@@ -53,73 +50,6 @@ def test_forward_selection_adds_the_best_pair_and_then_the_best_ritz_value(seed,
         x = leading_on(pencil, S)
         S = sorted([*S, max(set(range(9)) - set(S), key=lambda j, x=x: ritz(pencil, x, j))])
         assert forward_selection(pencil, len(S)).tolist() == S
-
-
-def test_the_best_pair_of_a_factor_has_the_best_variable():
-    pencil = Pencil(Gram(np.random.default_rng(2).standard_normal((4, 9))))
-    first = int(np.argmax(pencil.A_diagonal))
-    x = np.eye(9)[first]
-    second = max(set(range(9)) - {first}, key=lambda j: ritz(pencil, x, j))
-    assert best_pair(pencil).tolist() == sorted([first, second])
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_elimination_drops_three_in_ten_by_their_loss(seed):
-    pencil, S = mixed(seed, 12), np.arange(12)
-    for size in (8, 5, 4):
-        A, B = (M[np.ix_(S, S)] for M in pencil.dense())
-        values, vectors = eigh(A, B)
-        G = (vectors[:, :-1] ** 2) @ (1.0 / (values[-1] - values[:-1]))
-        S = np.sort(S[np.argsort(-(vectors[:, -1] ** 2) / G)[:size]])
-        assert backward_elimination(pencil, size).tolist() == S.tolist()
-
-
-def test_elimination_keeps_a_variable_that_is_an_eigenvector_by_itself():
-    assert 2 in backward_elimination(Pencil(np.diag([1.0, 2.0, 5.0, 4.0])), 1)
-
-
-def test_columns_come_by_the_sums_of_their_largest_entries_without_those_taken():
-    pencil, plan = mixed(3, 12), ((np.arange(12), 3),)
-    A, B = pencil.dense()
-    sizes = np.abs(A) / np.sqrt(np.outer(np.diagonal(B), np.diagonal(B)))
-    columns = np.array([9, 1, 4, 7, 2, 0, 11])
-    found, taken = [], set()
-    for j in sorted(columns, key=lambda j: -np.sum(np.sort(sizes[j])[-3:])):
-        if j not in taken:
-            others = sorted(set(range(12)) - {j}, key=lambda i, j=j: -sizes[j, i])[:2]
-            found.append(sorted([int(j), *others]))
-            taken |= set(found[-1])
-    assert len(found) > 2
-    for count in (1, 2, len(found), 12):
-        assert [S.tolist() for S in column_supports(pencil, plan, columns, count)] == found[:count]
-
-
-def test_a_support_that_does_not_fit_loses_the_smallest_loadings_and_gains_the_best_pairs():
-    pencil, S = mixed(1, 10), np.array([1, 4, 5, 8])
-    x = leading_on(pencil, S)
-    loading = np.abs(x) * np.sqrt(np.diagonal(pencil.B))
-    outside = sorted(set(range(10)) - set(S.tolist()), key=lambda j: -ritz(pencil, x, j))
-    everyone = np.arange(10)
-    for k in (1, 2, 3):
-        assert fitted(pencil, S, ((everyone, k),)).tolist() == sorted(np.argsort(-loading)[:k].tolist())
-    for k in (5, 6, 9):
-        assert fitted(pencil, S, ((everyone, k),)).tolist() == sorted([*S.tolist(), *outside[: k - 4]])
-    halves = ((everyone[:5], 2), (everyone[5:], 3))
-    assert fitted(pencil, S, halves).tolist() == sorted([*S.tolist(), next(j for j in outside if j >= 5)])
-
-
-def test_elimination_keeps_what_carries_the_value():
-    """With noise far below the planted pencil the planted variables are left, for any k; k = n is all of them."""
-    A, B = referee.random_pencil(3, 5, cond=1e3)
-    rng = np.random.default_rng(0)
-    big = np.diag(rng.uniform(1e-6, 1e-5, 90))
-    big[20:25, 20:25] = A
-    metric = np.eye(90)
-    metric[20:25, 20:25] = B
-    pencil = Pencil(big, metric)
-    assert backward_elimination(pencil, 5).tolist() == [20, 21, 22, 23, 24]
-    assert set(range(20, 25)) <= set(backward_elimination(pencil, 30).tolist())
-    assert len(backward_elimination(pencil, 90)) == 90
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e100])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from families import cca, factor, pca, value_on
+from families import cca, pca, value_on
 
 from dcgev_cvx import Gram, Pencil
 from dcgev_cvx.search.support_search import SupportSearch
@@ -24,17 +24,6 @@ def test_the_best_supports_are_kept_in_their_order():
     )
 
 
-def test_a_construction_is_made_once_and_where_the_budget_allows_it():
-    search = search_of(pca(0, 40, 80), 4)
-    search.construct(1.0)
-    assert set(search.starts) == {"the leading eigenvector cut"}
-    for _ in range(2):
-        search.construct(1e8)
-        kinds = ("one-shot MM", "backward elimination", "forward selection")
-        assert [search.starts[kind] for kind in kinds] == [1, 1, 1]
-        assert 1 <= search.starts["columns of A"] <= 12
-
-
 def test_a_budget_ends_the_restarts():
     search = search_of(cca(0, 40), 10)
     search.construct(1e7)
@@ -43,21 +32,6 @@ def test_a_budget_ends_the_restarts():
     before = dict(search.starts)
     search.restart(1e7, 10**6)
     assert search.starts == before
-
-
-def test_patience_ends_the_restarts_far_below_the_budget():
-    search = search_of(pca(1), 4)
-    search.construct(1e12)
-    search.restart(1e12, 3)
-    assert search.work < 1e9
-
-
-def test_columns_of_a_factor_of_few_rows_are_not_scanned():
-    """Any k columns of a C with k rows span the others."""
-    for rows, scanned in ((5, False), (30, True)):
-        search = search_of(Pencil(factor(0, rows, 60)), 5)
-        search.construct(1e9)
-        assert ("columns of A" in search.starts) == scanned
 
 
 def test_restarts_keep_k_and_the_numbers_of_each_view():

@@ -31,18 +31,6 @@ def of_variances(variances):
     return Pencil(Gram(sp.csr_array(np.diag(np.sqrt(variances)))))
 
 
-def test_a_proof_compares_with_every_number_of_removed_variables():
-    """Bounds inside 0, 9, 9, 9; outside 1, 1.1: 9 + 1 for k = 2 with one of them, 9 + 1.1 for k = 3 with both."""
-    pencil = of_variances([9.0, 8.0, 1.0, 0.1])
-    part = WorkingSet(pencil, np.arange(2), pencil.restrict(np.arange(2)))
-    for k, bound in ((1, 1.0), (2, 10.0), (3, 10.1)):
-        assert not part.proves(k, bound * (1.0 + 0.5e-9))
-        assert part.proves(k, bound * (1.0 + 1.5e-9))
-        assert not part.proves(k, bound * (1.0 - 1e-6))
-    nothing = of_variances([1.0, 0.0])
-    assert WorkingSet(nothing, np.arange(1), nothing.restrict(np.arange(1))).proves(1, 0.0)
-
-
 def test_variances_below_rho_are_left_out_but_for_rounding():
     pencil = of_variances([2.0, 2.0 * (1.0 - 0.5e-9), 2.0 * (1.0 - 1.5e-9), 3.0])
     assert affordable(pencil, 2.0).kept.tolist() == [0, 1, 3]
@@ -132,26 +120,6 @@ def test_variables_that_cost_more_than_they_are_worth():
     assert affordable(Pencil(A), rho) is None
     with pytest.raises(errors.InvalidParameter, match=r"rho = 100 exceeds every variance \(largest .*: lower rho"):
         affordable(pencil, 100.0)
-
-
-def test_subset_bounds_of_a_small_matrix():
-    A = np.array([[3.0, 1.0, 0.0], [1.0, 2.0, 0.5], [0.0, 0.5, 1.0]])
-    assert subset_bounds(A, 3) == [0.0, 3.0, 4.0, 4.0]  # by rows 3, 3 + 1, 3 + 1 + 0, by traces 3, 5, 6
-    assert subset_bounds(A, 5) == [0.0, 3.0, 4.0, 4.0, 4.0, 4.0]
-    assert subset_bounds(np.diag([1.0, 0.0]) + 5.0 * (1.0 - np.eye(2)), 2) == [0.0, 1.0, 1.0]
-
-
-def test_scores_do_not_depend_on_units():
-    C = np.random.default_rng(1).standard_normal((6, 8))
-    d = np.exp2(np.arange(8.0) - 3.0)
-    C /= np.linalg.norm(C, axis=0)  # equal variances: the rows of A decide
-    plain = scores(Pencil(Gram(C), np.eye(8)), 3)
-    fixed = module.np.random.default_rng(0).standard_normal((8, 16))
-    Q = np.linalg.qr(C.T @ C @ fixed)[0]
-    assert plain == pytest.approx(np.linalg.norm(C.T @ C @ Q, axis=1))
-    metric = scores(Pencil(Gram(C * d), np.diag(d**2)), 3)
-    Q = np.linalg.qr((C * d).T @ (C * d) @ fixed)[0]
-    assert metric == pytest.approx(np.linalg.norm((C * d).T @ (C * d) @ Q, axis=1) / d)
 
 
 def test_nothing_is_proved_with_a_metric():

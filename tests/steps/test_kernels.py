@@ -1,10 +1,10 @@
-"""Coordinate descent on the weighted LASSO: its gap, its bounds, its search for k."""
+"""Coordinate descent on the weighted LASSO: its gap and its bounds."""
 
 import numpy as np
 import pytest
 import referee
 
-from dcgev_cvx.steps.kernels import duality_gap, lasso_for_k, weighted_lasso
+from dcgev_cvx.steps.kernels import duality_gap, weighted_lasso
 
 
 def lasso(seed, n=12):
@@ -35,18 +35,3 @@ def test_the_kernel_is_bounded():
     z = np.zeros_like(c)
     assert weighted_lasso(B, 0.0, 1.0, c, p, z, B @ z, square, 0.0, 7) <= 7
     assert np.all(np.isfinite(z))
-
-
-@pytest.mark.parametrize("k", [1, 4, 11])
-def test_a_slope_for_every_cardinality(k):
-    """lasso_for_k leaves exactly k coordinates, and its z is the LASSO's minimiser at the slope it returns."""
-    B, c, _, square = lasso(k)
-    w = np.random.default_rng(k).uniform(0.5, 2.0, len(c))
-    z = np.zeros_like(c)
-    q = B @ z
-    rho = lasso_for_k(B, np.linalg.cholesky(B), c, w, k, z, q, 1e-6)
-    assert np.count_nonzero(z) == k
-    again = np.zeros_like(c)
-    weighted_lasso(B, 0.0, 1.0, c, rho * w, again, B @ again, square, 1e-9, 100_000)
-    assert np.max(np.abs(z - again)) <= 1e-4
-    assert np.allclose(q, B @ z)

@@ -1,4 +1,4 @@
-"""Why DC-PCA takes longer than GPower in Table 4: start, stopping rule, products with A, steps and records."""
+"""Why DC-PCA takes longer than GPower (Tables 2 and 4): start, stopping rule, products with A, steps and records."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -87,8 +87,8 @@ def why_text(causes: dict[str, list[dict]]) -> str:
         f"it takes {over('start', 'DC-PCA', True)} of the time, and from the leading eigenvector DC-PCA needs "
         f"{over('leading', 'DC-PCA steps')} times as many steps. Stopping rule: stopped at 1e-3 it needs "
         f"{over('at 1e-3', 'DC-PCA steps')} times as many. Products with A: {over('products', 'DC-PCA', True)} of the "
-        f"time, one in a step as in GPower's. Steps: {over('DC-PCA steps', 'GPower steps')} times as many as GPower, "
-        "since at machine precision ε variables leave the support a few at a time: it is final only after "
+        f"time, one in a step as in GPower's. Steps: {over('DC-PCA steps', 'GPower steps')} times as many as GPower; "
+        "at machine precision ε variables leave the support a few at a time: it is final only after "
         f"{over('shrinking', 'DC-PCA steps', True)} of the steps. Records: dc_pca also computes f, g, the multiplier "
         "and the KKT residual of each step and a certificate, which GPower's function does not; the updates alone take "
         f"{over('updates', 'DC-PCA', True)} of its time, and {over('updates', 'GPower')} times GPower's."
