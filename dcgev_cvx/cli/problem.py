@@ -40,7 +40,7 @@ USES: dict[str | None, str] = {None: "A B", "pca": "X scale no_center", "cca": "
 
 
 @dataclass(frozen=True)
-class Problem:
+class NamedPencil:
     """A pencil under the name that was typed, and with --task fda the mean of each class."""
 
     name: str
@@ -54,7 +54,7 @@ class Problem:
         return f"{self.name}: n = {self.pencil.n}, {metric}, λmax(A,B) = {self.pencil.lambda_max:.6g}"
 
 
-def read_problem(args: argparse.Namespace, default: str | None = None) -> Problem:
+def read_problem(args: argparse.Namespace, default: str | None = None) -> NamedPencil:
     """The problem that the options describe; a note on stderr says how its files were understood."""
     refuse_other_tasks(args)
     if args.data is args.A is args.X is None:
@@ -62,7 +62,7 @@ def read_problem(args: argparse.Namespace, default: str | None = None) -> Proble
     options = CsvOptions(args.header, args.index_column, tuple(args.drop), args.decimal)
     try:
         if args.task is None:
-            problem = Problem(str(args.data or args.A), read_pencil(args.data, args.A, args.B, options))
+            problem = NamedPencil(str(args.data or args.A), read_pencil(args.data, args.A, args.B, options))
         else:
             problem = read_samples(args, options)
         for name in options.drop:
@@ -144,7 +144,7 @@ def square(A: Any, name: str, B: Any = None, names: Any = None) -> Pencil:
 # Samples
 
 
-def read_samples(args: argparse.Namespace, options: CsvOptions) -> Problem:
+def read_samples(args: argparse.Namespace, options: CsvOptions) -> NamedPencil:
     """--task pca, cca or fda; the labels of fda are a file, or else a column of the samples."""
     source = args.X if args.X is not None else args.data
     if source is None:
@@ -157,12 +157,12 @@ def read_samples(args: argparse.Namespace, options: CsvOptions) -> Problem:
         pencil = fda_pencil(X, labels, ridge=args.ridge)
         table = read_table(X)
         read = read_labels(labels, table.m)
-        return Problem(source, pencil, dict(zip(map(str, read.classes), class_means(table, read), strict=True)))
+        return NamedPencil(source, pencil, dict(zip(map(str, read.classes), class_means(table, read), strict=True)))
     X = read_matrix(source, options)
     if args.task == "cca":
         second = matched(X, read_matrix(args.Y, options), args.Y, options)
-        return Problem(source, cca_pencil(X, second, ridge=args.ridge))
-    return Problem(source, pca_pencil(same_scale(X, args, options), center=not args.no_center, scale=args.scale))
+        return NamedPencil(source, cca_pencil(X, second, ridge=args.ridge))
+    return NamedPencil(source, pca_pencil(same_scale(X, args, options), center=not args.no_center, scale=args.scale))
 
 
 def labelled_samples(source: str, labels: str | None, options: CsvOptions) -> tuple[Any, Any]:

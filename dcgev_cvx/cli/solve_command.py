@@ -43,7 +43,7 @@ from ..search.solve import solve
 from ..solutions import Solution, solution_of
 from . import console
 from .answers import class_scores, found_sentence, listed_names, loadings_table, separation, view_names
-from .problem import Problem, mean_difference, read_problem
+from .problem import NamedPencil, mean_difference, read_problem
 
 DEFLATIONS = ("orthogonalized-hotelling", "hotelling", "projection", "schur")
 RUN = ("eps", "tau", "shift", "engine", "solver", "x0")
@@ -131,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
 # --rho
 
 
-def run_algorithm_1(problem: Problem, args: argparse.Namespace) -> Answer:
+def run_algorithm_1(problem: NamedPencil, args: argparse.Namespace) -> Answer:
     """One run of Algorithm 1 with its certificate."""
     if args.engine == "native" and args.solver is not None:
         raise InvalidParameter(f"--solver {args.solver} has no meaning with --engine native, which needs none.")
@@ -176,7 +176,7 @@ def trace(pencil: Pencil) -> Callable[[Iterate], None]:
     return tell
 
 
-def print_result(problem: Problem, result: MMResult, better: Vector) -> None:
+def print_result(problem: NamedPencil, result: MMResult, better: Vector) -> None:
     """How the run ended, the loadings, and what the data prove about them."""
     program: Any = result.program
     console.headline(run_sentence(result))
@@ -245,13 +245,13 @@ def record(result: MMResult, better: Vector, *, history: bool) -> dict[str, Any]
 # -k and --components
 
 
-def run_search(problem: Problem, args: argparse.Namespace) -> Answer:
+def run_search(problem: NamedPencil, args: argparse.Namespace) -> Answer:
     """The best components that the search finds."""
     ks = [args.k] if args.k is not None else list(console.cardinalities(args.components, "--components"))
     return answer_of(problem, args, ks, search(problem.pencil, ks, args))
 
 
-def run_exact(problem: Problem, args: argparse.Namespace, file: Path | None) -> Answer:
+def run_exact(problem: NamedPencil, args: argparse.Namespace, file: Path | None) -> Answer:
     """Prove the optimum and write the proof; the exit code is 1 if a limit ended it before."""
     pencil = problem.pencil
     exact = best_subset(pencil, args.k, time_limit=args.time_limit)
@@ -266,7 +266,7 @@ def run_exact(problem: Problem, args: argparse.Namespace, file: Path | None) -> 
 
 
 def answer_of(
-    problem: Problem, args: argparse.Namespace, ks: list[Any], found: Components, *, code: int = 0, **more: Any
+    problem: NamedPencil, args: argparse.Namespace, ks: list[Any], found: Components, *, code: int = 0, **more: Any
 ) -> Answer:
     """The components with their names x, or x1, x2, …"""
     pencil, single = problem.pencil, len(found.solutions) == 1
@@ -322,7 +322,7 @@ def search(pencil: Pencil, ks: list[Any], args: argparse.Namespace) -> Component
     return Components(pencil, (solution,), solution.x[:, None], (solution.value,), deflation)
 
 
-def print_components(problem: Problem, found: Components, ks: list[Any], vectors: Mapping[str, Vector]) -> None:
+def print_components(problem: NamedPencil, found: Components, ks: list[Any], vectors: Mapping[str, Vector]) -> None:
     """What was found in a sentence, the loadings, then the figures; several components stand side by side."""
     several, k = len(vectors) > 1, str(Budget.of(found.pencil, ks[0]))
     first, *more = components_sentence(found) if several else [found_sentence(found.pencil, found.solutions[0], k)]

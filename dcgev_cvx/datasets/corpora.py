@@ -24,6 +24,27 @@ class Corpus:
 
     Two rows of E and F with the same number are translations of each other. An entry says whether a word occurs, not
     how often, as in the paper.
+
+    Parameters
+    ----------
+    E, F : sparse matrix
+        The bags of words of the two languages.
+    words : tuple of two tuples of str
+        The two vocabularies.
+    documents : tuple of str
+        The names of the documents.
+    source : str
+        Where the documents are from.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.datasets import planted_translations
+    >>> corpus = planted_translations(30, topics=3)
+    >>> corpus
+    Corpus(30 pairs, 96 + 96 words, planted translations)
+    >>> training, queries = corpus.split(20, 10)
+    >>> training.n_documents, queries.n_documents
+    (20, 10)
     """
 
     E: Any
@@ -77,6 +98,22 @@ def corpus_from_texts(
 
     Stop words and words with fewer than `least` occurrences in a language are dropped, as in the paper.
 
+    Parameters
+    ----------
+    english, french : sequence of str
+        The texts.
+    names : sequence of str
+        The names of the documents.
+    source : str
+        Where they are from.
+    least : int
+        How often a word must occur in the texts of its language.
+
+    Returns
+    -------
+    Corpus
+        The bags of words of both languages.
+
     Examples
     --------
     >>> from dcgev_cvx.datasets import corpus_from_texts
@@ -107,8 +144,32 @@ def bag_of_words(texts: Sequence[str], language: str, least: int) -> tuple[Any, 
 def read_corpus(source: str | Path) -> Corpus:
     """The corpus in an .npz file that `Corpus.save` wrote; its vocabulary is kept as it is.
 
-    Nothing is unpickled, so that a file from elsewhere cannot run code. DataUnavailable for one that is missing or
-    damaged.
+    Nothing is unpickled, so that a file from elsewhere cannot run code.
+
+    Parameters
+    ----------
+    source : path
+        The file.
+
+    Returns
+    -------
+    Corpus
+        What the file holds.
+
+    Raises
+    ------
+    DataUnavailable
+        If the file is missing or damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from dcgev_cvx.datasets import planted_translations, read_corpus
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     planted_translations(30, topics=3).save(Path(folder) / "topics.npz")
+    ...     read_corpus(Path(folder) / "topics.npz")
+    Corpus(30 pairs, 96 + 96 words, topics.npz)
     """
     path = as_path(source, "source")
     try:
@@ -143,6 +204,29 @@ def planted_translations(
 
     A word of a chosen topic occurs with probability ½, any other word with probability 0.05, in both languages
     independently: what the two versions of a document share is its topics.
+
+    Parameters
+    ----------
+    documents, topics : int
+        How many of each.
+    words : int
+        The words of a topic.
+    noise : int
+        The words that belong to no topic.
+    rng : int
+        The seed.
+
+    Returns
+    -------
+    Corpus
+        The documents in both languages.
+
+    Examples
+    --------
+    >>> from dcgev_cvx.datasets import planted_translations
+    >>> corpus = planted_translations(30, topics=3)
+    >>> corpus.E.shape, corpus.words[0][0], corpus.words[1][0]
+    ((30, 96), 't0-0', 's0-0')
     """
     generator = as_generator(rng)
     about = generator.random((documents, topics)) < 0.3
