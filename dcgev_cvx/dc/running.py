@@ -43,7 +43,8 @@ def run(program: DCProgram, step: TangentStep, stop: Stop, callback: Callback | 
     program.refer_to(y)
     if program.dc_constraints and is_level(program, y):
         program.refer_to(y, level=True)
-    feasible = complete and program.violation(y) <= FEASIBLE
+    inside = bool(np.isfinite(program.point(y).u).all())  # y may lie outside the domain of u
+    feasible = complete and inside and program.violation(y) <= FEASIBLE
     begin, taken, unbounded, failed = y, 0, None, False
     for mu in penalties(program):
         weighted = program.with_penalty(mu, y) if program.dc_constraints else program

@@ -12,8 +12,12 @@ Any minimiser, any stationary point below the start and any valid bound passes, 
 
 Reading order of the files: `levels` (what is asked); `pencil_cases`, `step_cases`, `run_cases` and `call_pairs` (the
 questions) and `suite` (how they cover the case space of a level); `reference_answers` and `equations` (how answers
-are judged); `trial`, `level_checks`, `counterexamples`, `solver_coverage` and `solver_report` (how a solver is
-tried); `protocol` and `vector_files` (other languages).
+are judged); `trial`, `level_checks`, `mistakes`, `diagnosis`, `counterexamples` and `solver_report` (how a solver is
+tried and its failures explained); `answers`, `protocol`, `function_program` and `vector_files` (other processes and
+languages).
+
+CVXPY's solvers by name: `model_cases` and `model_duals` (the models with known optima), `solver_trial` and
+`solver_program` (both sides of a trial), `solver_scripts` (a finding as a script) and `scoreboard`.
 """
 
 from .levels import LEVELS, PROFILES, Instance, Level, Tolerances

@@ -224,12 +224,12 @@ def plain_steps(level: str, seed: int) -> Iterator[Instance]:
 
 
 def hard_steps(seed: int, count: int) -> Iterator[Instance]:
-    """Optima near the boundary, near ties, A = 0 = τ, cancellation; a generator for each kind."""
+    """Optima near the boundary, near ties, A = 0 = τ, cancellation, twins, B near I, a large ρ̃; each kind by itself."""
     rng, lengths = np.random.default_rng([seed, 2]), (0.9997, 0.997, 1.003, 1.03)
     for number in range(count):
         drawn = (nearly_active(lengths[number % 4], rng) for _ in range(20))
         yield from islice(filter(None, drawn), 1)
-    for index, maker in enumerate((near_tie, nothing_left, cancelling), 1):
+    for index, maker in enumerate((near_tie, nothing_left, cancelling, twins, barely_identity, large_penalty), 1):
         rng = np.random.default_rng([seed, 2, index])
         yield from (maker(rng) for _ in range(count))
 
@@ -299,6 +299,31 @@ def cancelling(rng: Random) -> Instance:
     y = unit(B, y - u * float(u @ y))
     eps, tau = float(rng.choice([1.0, 0.1])), float(rng.choice([0.0, 0.5]))
     return step_case(0.5 * (A + A.T), B, y, float(rng.uniform(0.05, 0.4)), eps, tau, "cancelling")
+
+
+def twins(rng: Random) -> Instance:
+    """Two variables that are equal in A, B and y, and both nonzero in the answer: code that keeps one of them fails."""
+    n = int(rng.integers(2, 6))
+    order = np.append(0, np.arange(n))
+    A, y = pencil("covariance", "I", n, rng)[0][np.ix_(order, order)], rng.uniform(0.5, 1.0, n)[order]
+    y = unit(np.eye(n + 1), y)
+    return step_case(A, np.eye(n + 1), np.sign(A @ y) * y, 0.05, 1.0, float(rng.choice([0.0, 0.5])), "twins")
+
+
+def barely_identity(rng: Random) -> Instance:
+    """B = I + 2e-5·ssᵀ with s = sign(y): equal to I within 1e-4, and ‖x‖_B differs from ‖x‖ by more than is allowed."""
+    n = int(rng.integers(6, 13))
+    y, A = rng.uniform(0.5, 1.0, n), pencil("exchangeable", "I", n, rng)[0]
+    s = rng.choice([-1.0, 1.0], n)
+    B = np.eye(n) + 2e-5 * np.outer(s, s)
+    return step_case(A * np.outer(s, s), B, unit(B, s * y), 0.1, 1.0, float(rng.choice([0.0, 0.5])), "barely-I")
+
+
+def large_penalty(rng: Random) -> Instance:
+    """ρ̃ above every Aᵢᵢ and below the value at which the answer is 0, which correlated variables make larger."""
+    n = int(rng.integers(6, 13))
+    A, B = pencil("exchangeable", str(rng.choice(["I", "diagonal"])), n, rng)
+    return step_case(A, B, unit(B, rng.uniform(0.5, 1.0, n)), float(rng.uniform(0.6, 0.95)), 1.0, 0.0, "large-ρ")
 
 
 def through(a: Vector, y: Vector) -> Vector:

@@ -109,3 +109,9 @@ def test_time_limit_callback_and_no_curvature():
     x = scalar(0.3)
     assert DCProgram(x**2, cp.abs(x)).minimize(time_limit=0).status is Status.TIME_LIMIT
     assert DCProgram(x**2, 0 * x**2).minimize().x[0] == pytest.approx(0.0, abs=1e-8)
+
+
+def test_a_start_outside_the_domain_of_u_is_left_by_the_first_step():
+    result = DCProgram(-cp.log(x := scalar(-1.0)) + x**2, cp.abs(x)).minimize()
+    assert result.converged
+    assert result.x[0] == pytest.approx(1.0, abs=1e-5)

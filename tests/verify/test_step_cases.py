@@ -43,7 +43,7 @@ def test_the_suite_asks_the_plain_steps(level):
 
 def test_hard_steps_name_their_kind():
     kinds = {case.flags[0] for case in hard_steps(0, 4)}
-    assert kinds == {"nearly-active", "near-tie", "zero-A", "cancelling"}
+    assert kinds == {"nearly-active", "near-tie", "zero-A", "cancelling", "twins", "barely-I", "large-ρ"}
 
 
 def test_a_penalty_is_a_share_of_what_takes_every_entry_to_zero():
