@@ -1,7 +1,7 @@
 """The checks of a level. Contract checks decide the verdict; advisory checks are reported beside it."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -42,12 +42,6 @@ def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
     if not remote:
         text = "the arguments stay as they were, whatever is called after"
         made += [Check("inputs unchanged", "", text, lambda trial: disturbed(trial, "in place"))]
-    made += [Check("same bits", "", "the same call twice gives the same bits", same_bits, "advisory")]
-    made += [
-        observed("plain arrays", "a float64 array of shape (n,)", lambda answer: "; ".join(answer.oddities)),
-        observed("silent", "nothing is printed", lambda answer: "printed to stdout" if answer.printed else ""),
-        observed("no warnings", "no warning is raised", lambda answer: answer.warned),
-    ]
     if level == "bound":
         text = "the bound does not exceed max(0, λmax(A, B))"
         made += [Check("no worse than λmax", "GEV-P", text, above_lambda_max, "advisory")]
@@ -55,7 +49,7 @@ def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
         text = "information: (optimum − xᵀAx)/max |λ|, worst case"
         made += [Check("value against the optimum", "SGEV-P", text, below_optimum, "advisory")]
     else:
-        made += [observed("exact zeros", "zeros are 0.0, not tiny numbers", lambda answer: tiny_note(answer.x))]
+        made += [Check("exact zeros", "", "zeros are 0.0, not tiny numbers", tiny_numbers, "advisory")]
     return made
 
 
@@ -187,15 +181,6 @@ def few_digits(x: Vector) -> bool:
     return all(float(f"{value:.13g}") == value for value in x.tolist())
 
 
-def same_bits(trial: Trial) -> Iterator[Finding]:
-    """The same call twice; warm starts and threads make bits differ without making answers wrong."""
-    for pair in trial.suite.pairs.get("the same call twice", ()):
-        first, second = trial.session.ask(pair.base), trial.session.call(pair.base)
-        if first.x is not None and second.x is not None:
-            same = np.array_equal(first.x, second.x)
-            yield Finding(pair.base, 0.0 if same else float(np.max(np.abs(first.x - second.x))), 0.0, second.x)
-
-
 # What is seen beside the numbers
 
 
@@ -223,23 +208,11 @@ def doubles(trial: Trial) -> Iterator[Finding]:
     return (Finding(case, float(guilty), 0.5, x, "single precision inside") for case, _, x in found)
 
 
-def observed(name: str, meaning: str, notice: Callable[[Answer], str]) -> Check:
-    """An advisory check of something beside the numbers, on every call."""
-
-    def findings(trial: Trial) -> Iterator[Finding]:
-        for case, answer in asked(trial):
-            note = notice(answer)
-            yield Finding(case, float(bool(note)), 0.5, answer.x, note)
-
-    return Check(name, "", meaning, findings, "advisory")
-
-
-def tiny_note(x: Vector | None) -> str:
-    """How many entries are nonzero and below 1e-9 of the largest, which is no size that a penalty leaves."""
-    if x is None or not x.any():
-        return ""
-    tiny = int(np.count_nonzero((x != 0.0) & (np.abs(x) < 1e-9 * np.max(np.abs(x)))))
-    return f"{tiny} entries below 1e-9 of the largest" if tiny else ""
+def tiny_numbers(trial: Trial) -> Iterator[Finding]:
+    """Entries that are nonzero and below 1e-9 of the largest, which is no size that a penalty leaves."""
+    for case, _, x in vectors(trial):
+        tiny = int(np.count_nonzero((x != 0.0) & (np.abs(x) < 1e-9 * np.max(np.abs(x)))))
+        yield Finding(case, float(tiny), 0.5, x, f"{tiny} entries below 1e-9 of the largest" if tiny else "")
 
 
 # Bounds and values

@@ -206,6 +206,16 @@ def question(
     return Instance(level, name, kept, flags, penalty)
 
 
+def stored_question(level: str, name: str, record: Mapping[str, Any], flags: tuple[str, ...] = ()) -> Instance:
+    """The question in a record of JSON: lists become float64 arrays, numbers such as k stay as they are."""
+    return question(level, name, flags, {key: as_array(record[key]) for key in LEVELS[level].arguments})
+
+
+def as_array(value: Any) -> Any:
+    """A list as an array of float64; anything else as it is."""
+    return np.array(value, dtype=np.float64) if isinstance(value, list) else value
+
+
 def flags_of(row: Row) -> tuple[str, ...]:
     """The levels of a row as flags."""
     return tuple(f"{name}={level}" for name, level in row.items())

@@ -26,13 +26,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
-import numpy as np
-
 from .._numerics.checks import as_number, listed, shown
 from .._numerics.text_tables import printable
 from ..errors import InvalidParameter, SolverFailed
 from .answers import Answer, from_record, text_of
-from .levels import Instance, Level, known_level, plain, question
+from .levels import Instance, Level, known_level, plain, stored_question
 
 PROTOCOL = 1
 TIME_LIMIT = 10.0
@@ -217,8 +215,7 @@ class ProcessSolver(Conversation):
     def __call__(self, *arguments: Any) -> Any:
         """One request, one answer: x, or a bound; SolverFailed where there is none."""
         data = {name: plain(value) for name, value in zip(self.level.arguments, arguments, strict=True)}
-        data = {name: np.array(value, float) if isinstance(value, list) else value for name, value in data.items()}
-        answer = self.respond(question(self.level.name, "", (), data))
+        answer = self.respond(stored_question(self.level.name, "", data))
         if answer.x is None:
             raise (NotImplementedError if answer.unsupported else SolverFailed)(answer.problem)
         return answer.x if self.level.returns == "x" else float(answer.x[0])
