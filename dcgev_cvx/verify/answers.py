@@ -181,10 +181,10 @@ class FunctionCaller:
         self._given: deque[tuple[list[Any], list[Any]]] = deque(maxlen=WATCHED)
         self._returned: deque[tuple[Any, Any]] = deque(maxlen=WATCHED)
 
-    def respond(self, instance: Instance, layout: str = "", *, reuse: bool = False) -> Answer:
-        """One call with fresh arrays in the layout, or with the arrays of the call before, overwritten."""
+    def respond(self, instance: Instance, *, reuse: bool = False) -> Answer:
+        """One call with fresh arrays in the instance's layout, or with the arrays of the call before, overwritten."""
         plain = [instance.data[name] for name in LEVELS[instance.level].arguments]
-        arguments = [laid_out(value, layout or instance.layout) for value in plain]
+        arguments = [laid_out(value, instance.layout) for value in plain]
         if reuse and self._given:
             arguments = [written_over(old, new) for old, new in zip(self._given[-1][0], arguments, strict=True)]
             self._given.clear()  # it is the kit that has written to these arrays

@@ -53,7 +53,8 @@ def replies(requests: Any, target: str) -> Iterator[dict[str, Any]]:
     yield {"type": "hello", "protocol": 1, "passed": list(caller.passed)}
     for line in requests:
         asked = json.loads(line)
-        answer = caller.respond(stored_question(level, "", asked), asked["layout"], reuse=asked["reuse"])
+        case = stored_question(level, "", asked, (f"layout={asked['layout']}",))
+        answer = caller.respond(case, reuse=asked["reuse"])
         yield {"id": asked["id"], **as_record(answer)}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from .._numerics.checks import Vector, one_of
 from ..errors import InvalidParameter
 from .answers import Answer
-from .call_pairs import PAIRS, RUNS, Pair
+from .call_pairs import PAIRS, Pair
 from .equations import EQUATIONS, Equation, share
 from .levels import Instance, optimum
 from .suite import Suite
@@ -25,12 +25,9 @@ def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
 
     Valid answers, equations, sequences of calls, then the advisory checks. A program (remote) has no arrays.
     """
-    local = () if not remote else ("float32 data", "reused arrays")
+    local = () if not remote else ("reused arrays",)
     made = [Check("valid answer", "", "a finite answer of the right shape to every call, in time", answers)]
     made += [equation_check(equation) for equation in EQUATIONS[level]]
-    if level in RUNS:
-        text = "from its own answer the solver does not raise f"
-        made += [Check("fixed point", "Eq:min-step", text, restarts, blocked=NO_BASE)]
     made += [pair_check(name) for name in found.pairs if name in PAIRS and name not in local]
     if found.pairs.get("last digits"):
         text = "a change of an argument in its twelfth digit reaches the answer"
@@ -110,34 +107,20 @@ def equation_check(equation: Equation) -> Check:
     return Check(equation.name, equation.tag, equation.meaning, findings)
 
 
-def restarts(trial: Trial) -> Iterator[Finding]:
-    """About eight runs from the solver's own answer, scaled into Ω: f must not rise, and x must be stationary."""
-    right = [case for case in trial.suite.cases if trial.right(case)]
-    for case in right[:: max(1, len(trial.suite.cases) // 8)]:
-        x = trial.session.ask(case).x
-        if x is not None and np.count_nonzero(x):
-            again = case.changed("from its own answer", x0=x / max(1.0, float(np.sqrt(x @ case.B @ x))))
-            answer = trial.session.call(again)
-            if answer.asked:
-                yield trial.judged(again, answer)
-
-
 # Pairs of calls
 
 
 def pair_check(name: str) -> Check:
     """The second call of every pair whose base is right satisfies every equation.
 
-    Float32 data may be refused, but not misread. A base that is wrong already blocks its pair.
+    A base that is wrong already blocks its pair.
     """
 
     def findings(trial: Trial) -> Iterator[Finding]:
         for pair in trial.suite.pairs.get(name, ()):
             answer = second_answer(trial.session, pair) if trial.right(pair.base) else None
-            if answer is not None and pair.single and answer.problem.startswith("raised"):
-                yield Finding(pair.asked, 0.0, 1.0, note="refused")
-            elif answer is not None and answer.asked:
-                found = trial.judged(pair.asked, answer, single=pair.single, note=pair.how)
+            if answer is not None and answer.asked:
+                found = trial.judged(pair.asked, answer, note=pair.how)
                 yield replace(found, before=(pair.base,) if pair.reused else pair.before, reused=pair.reused)
 
     since = "2" if name == "one part changed" else "1"
@@ -148,7 +131,7 @@ def second_answer(session: Session, pair: Pair) -> Answer:
     """The second call of a pair, after what must come before it, which for reused arrays is the base."""
     for instance in (pair.base,) if pair.reused else pair.before:
         session.call(instance)
-    return session.call(pair.asked, pair.layout, reuse=pair.reused)
+    return session.call(pair.asked, reuse=pair.reused)
 
 
 def last_digits(trial: Trial) -> Iterator[Finding]:

@@ -104,10 +104,8 @@ LAYOUTS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def laid_out(value: Any, layout: str) -> Any:
-    """A copy of an array in a layout, or rounded to float32; a number as it is."""
-    if not isinstance(value, np.ndarray):
-        return value
-    return value.astype(np.float32) if layout == "float32" else LAYOUTS[layout](value)
+    """A copy of an array in a layout; a number as it is."""
+    return LAYOUTS[layout](value) if isinstance(value, np.ndarray) else value
 
 
 def known_level(name: object) -> Level:

@@ -220,16 +220,14 @@ class ProcessSolver(Conversation):
             raise (NotImplementedError if answer.unsupported else SolverFailed)(answer.problem)
         return answer.x if self.level.returns == "x" else float(answer.x[0])
 
-    def respond(self, instance: Instance, layout: str = "", *, reuse: bool = False) -> Answer:
+    def respond(self, instance: Instance, *, reuse: bool = False) -> Answer:
         """One request, one answer; why there is none is its problem."""
         if self.lost:
             return Answer(None, self.lost, asked=False)
         self._count += 1
         data = {name: plain(instance.data[name]) for name in self.level.arguments}
         try:
-            record = self.exchange(
-                {"type": "request", "id": self._count, **data, **self._about(instance, layout, reuse)}
-            )
+            record = self.exchange({"type": "request", "id": self._count, **data, **self._about(instance, reuse)})
             if record.get("id") != self._count and not {"error", "unsupported"} & set(record):
                 got = shown(record.get("id"))
                 raise SolverFailed(f"the program answered with id {got} where {self._count} was asked.")
@@ -239,7 +237,7 @@ class ProcessSolver(Conversation):
         except SolverFailed as failure:
             return Answer(None, str(failure))
 
-    def _about(self, instance: Instance, layout: str, reuse: bool) -> dict[str, Any]:
+    def _about(self, instance: Instance, reuse: bool) -> dict[str, Any]:
         return {}  # a program has no arrays that could be laid out or used again
 
     def _answer(self, record: dict[str, Any], instance: Instance) -> Answer:
@@ -299,8 +297,8 @@ class FunctionProcess(ProcessSolver):
         named = answer.get("passed")
         self.passed = tuple(name for name in self.level.arguments if isinstance(named, list) and name in named)
 
-    def _about(self, instance: Instance, layout: str, reuse: bool) -> dict[str, Any]:
-        return {"layout": layout or instance.layout, "reuse": reuse}
+    def _about(self, instance: Instance, reuse: bool) -> dict[str, Any]:
+        return {"layout": instance.layout, "reuse": reuse}
 
     def _answer(self, record: dict[str, Any], instance: Instance) -> Answer:
         return from_record(record, instance)
