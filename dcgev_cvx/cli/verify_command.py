@@ -8,7 +8,7 @@ code is 0 if it passed, 1 if it failed or was too slow to be judged.
 The levels: step (A, B, y, rho, eps, tau) → x with xᵀBx ≤ 1, where yᵀBy ≤ 1 and A + τI ⪰ 0; algorithm (A, B, rho, eps,
 x0) → x with xᵀBx ≤ 1; pca (A, rho, eps, x0) → x with xᵀx ≤ 1, where A ⪰ 0; fda (a, B, y, nu, eps) → x with aᵀx = 1,
 where aᵀy = 1; bound (A, B, k) → a number; cardinality (A, B, k) → x with xᵀBx = 1 and at most k nonzeros. Arrays are
-float64 (float32 in one check), never of integers.
+float64.
 
 Usage:
 
