@@ -5,11 +5,12 @@ kept if the solver still fails on it and if it can still be judged.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from .answers import Answer
 from .call_pairs import start_inside, usable, with_variables
 from .levels import LEVELS, Instance, optimum, plain, question
 from .reference_answers import reference
@@ -29,7 +30,8 @@ MOST_CALLS = 100
 class Counterexample:
     """An instance on which the solver fails, as plain numbers and as a snippet to paste.
 
-    calls counts what shrinking cost; 0 for faults of state or memory, which a single call does not show.
+    calls counts what shrinking cost; 0 for faults of state or memory, which a single call does not show. state: in a
+    new process the last call was right.
     """
 
     check: str
@@ -41,6 +43,7 @@ class Counterexample:
     expected: Any
     snippet: str
     calls: int
+    state: bool = False
 
     def __str__(self) -> str:
         return self.snippet
@@ -54,11 +57,62 @@ def counterexample(trial: Trial, outcomes: Sequence[Outcome]) -> Counterexample 
     first = next(iter([*often, *shown]), None)
     if first is None or first.shown is None:
         return None
-    finding, calls = first.shown, 0
-    alone = None if finding.before or trial.session.solver.lost else trial.on_its_own(finding.instance)
+    finding, calls, again, lost = first.shown, 0, "", trial.session.solver.lost
+    alone = None if finding.before or lost else trial.on_its_own(finding.instance)
     if alone is not None:  # otherwise a fault of state, of memory or of side effects: shown as it was found
         finding, calls = shrunk(trial, alone)
-    return written_out(trial, first, finding, calls, repeats=alone is not None)
+    elif not lost and not finding.before:
+        again = "called again, the answer was right"
+    if not lost and wrong_by_itself(trial, finding):
+        anew = asked_anew(trial, *finding.before, finding.instance)
+        if anew is not None and not anew.failed:
+            finding = after_earlier_call(trial, first.shown)
+            example = written_out(trial, first, finding, 0, "alone, in a new process, the last call is right")
+            return replace(example, state=True)
+    return written_out(trial, first, finding, calls, again)
+
+
+def wrong_by_itself(trial: Trial, finding: Finding) -> bool:
+    """Is it the answer that is wrong, and not a difference of two answers or something that the call has changed?"""
+    if finding.reused or finding.x is None:
+        return not finding.reused
+    return trial.judged(finding.instance, Answer(finding.x)).failed
+
+
+def asked_anew(trial: Trial, *cases: Instance) -> Finding | None:
+    """The last of these cases judged in a new process that was asked the others first.
+
+    None without an answer, and for a function in this process, which cannot be asked anew.
+    """
+    solver: Any = trial.session.solver
+    if not hasattr(solver, "anew"):
+        return None
+    with solver.anew() as other:
+        answers = [other.respond(case) for case in cases]
+    return replace(trial.judged(cases[-1], answers[-1]), before=cases[:-1]) if answers[-1].asked else None
+
+
+def after_earlier_call(trial: Trial, finding: Finding) -> Finding:
+    """The same failure in a new process after one earlier call of the trial; as it was found if no single one does it.
+
+    Where the first calls together lead to the wrong answer, halving finds the first of them that is needed.
+    """
+    asked, case = list(trial.session.answers), finding.instance
+    earlier = asked[: asked.index(case)] if case in trial.session.answers else []
+
+    def failure(*before: Instance) -> Finding | None:
+        found = asked_anew(trial, *before, case)
+        return found if found is not None and found.failed else None
+
+    if earlier and (found := failure(earlier[-1])):
+        return found
+    if not failure(*earlier):
+        return finding
+    few, many = 0, len(earlier)  # after `few` calls the answer is right, after `many` it is wrong
+    while many - few > 1:
+        half = (few + many) // 2
+        few, many = (few, half) if failure(*earlier[:half]) else (half, many)
+    return failure(earlier[many - 1]) or finding
 
 
 def shrunk(trial: Trial, finding: Finding) -> tuple[Finding, int]:
@@ -109,20 +163,25 @@ def repaired(instance: Instance, data: dict[str, Any]) -> Instance:
     return question(instance.level, instance.name, (), start_inside(data), instance.penalty)
 
 
-def written_out(trial: Trial, first: Outcome, finding: Finding, calls: int, *, repeats: bool) -> Counterexample:
-    """The failure as plain data and as code."""
+def written_out(trial: Trial, first: Outcome, finding: Finding, calls: int, again: str) -> Counterexample:
+    """The failure as plain data and as code; `again` says where the same call gave a right answer, if it did."""
     instance, level = finding.instance, LEVELS[finding.instance.level]
     arguments = {name: plain(instance.data[name]) for name in level.arguments}
     found = None if finding.x is None else plain(finding.x if level.returns == "x" else finding.x[0])
     expected, note = expected_of(instance), finding.note or first.name
     passed = getattr(trial.session.solver, "passed", ()) or level.arguments
     lines = [snippet(finding, note, found, expected, passed)]
-    if finding.before:
+    if finding.before and not again:
         lines.append("# the calls before the last one matter: alone it may be right")
     elif first.name in CONTEXT:
         lines.append(f'# alone it may be right: in "{first.name}" {CONTEXT[first.name]}')
-    elif not repeats and not trial.session.solver.lost:
-        lines.append("# called again, the answer was right: it depends on earlier calls, on chance or on time")
+    elif again:
+        why = (
+            "the solver keeps something of the call before"
+            if finding.before
+            else "earlier calls, chance or time matter"
+        )
+        lines.append(f"# {again}: {why}")
     return Counterexample(
         first.name, note, finding.violation, finding.limit, arguments, found, expected, "\n".join(lines), calls
     )

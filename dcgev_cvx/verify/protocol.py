@@ -204,6 +204,7 @@ class ProcessSolver(Conversation):
             raise InvalidParameter(f"command = {shown(command)} must name a program, e.g. --cmd 'node impl.js'.")
         self.level: Level = known_level(level)
         self.__name__: str = " ".join(words)
+        self._command = command
         self._count = 0
         super().__init__(words, as_time_limit(time_limit))
         try:
@@ -219,6 +220,10 @@ class ProcessSolver(Conversation):
         if answer.x is None:
             raise (NotImplementedError if answer.unsupported else SolverFailed)(answer.problem)
         return answer.x if self.level.returns == "x" else float(answer.x[0])
+
+    def anew(self) -> ProcessSolver:
+        """The same solver in another process, which remembers nothing."""
+        return ProcessSolver(self._command, self.level.name, time_limit=self.time_limit)
 
     def respond(self, instance: Instance, *, reuse: bool = False) -> Answer:
         """One request, one answer; why there is none is its problem."""
@@ -283,6 +288,10 @@ class FunctionProcess(ProcessSolver):
         command = [sys.executable, "-P", "-m", "dcgev_cvx.verify.function_program", target]
         super().__init__(command, level, time_limit=time_limit)
         self.__name__: str = target.rpartition(":")[2]
+
+    def anew(self) -> FunctionProcess:
+        """The same function in another process, which remembers nothing."""
+        return FunctionProcess(self._target, self.level.name, time_limit=self.time_limit)
 
     def _greet(self) -> None:
         seconds = max(self.time_limit, IMPORTING)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import wrong_solvers as catalogue
 
 from dcgev_cvx import verify
 from dcgev_cvx.verify.counterexamples import rounded
+from dcgev_cvx.verify.protocol import FunctionProcess
 
 
 def named(name):
@@ -59,3 +61,25 @@ def test_numbers_lose_digits_of_the_largest_entry_or_of_each():
     assert rounded(3, 1) == 3
     np.testing.assert_array_equal(rounded(np.array([12.3, 0.4]), 1), [10.0, 0.0])
     np.testing.assert_array_equal(rounded(np.array([12.3, 0.44]), 1, each=True), [10.0, 0.4])
+
+
+REMEMBERING = """
+from scipy.linalg import eigh
+seen = {}
+def bound(A, B, k):
+    return seen.setdefault(len(A), eigh(A, B, eigvals_only=True)[-1])
+"""
+
+
+@pytest.mark.slow
+def test_a_solver_that_keeps_something_gets_an_example_with_the_earlier_call(tmp_path):
+    (tmp_path / "remembering.py").write_text(REMEMBERING)
+    with FunctionProcess(f"{tmp_path / 'remembering.py'}:bound", "bound") as solver:
+        report = verify.check(solver, "bound")
+    assert "keeps something" in report.cause[0]
+    example = report.counterexample
+    assert "in a new process, the last call is right: the solver keeps something" in example.snippet
+    exec(REMEMBERING, fresh := {})
+    exec(example.snippet, scope := {"solver": fresh["bound"]})
+    np.testing.assert_allclose(scope["x"], example.found, rtol=1e-12)
+    assert example.snippet.count("x = solver(") == 2
