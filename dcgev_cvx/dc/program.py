@@ -155,7 +155,8 @@ class DCProgram:
 
         The last iterate is left in the variables. From a start outside the constraints, phase one looks for a
         feasible point: each step minimises the surrogate plus a penalty on the violations, which grows
-        until they vanish. Variables that stand in no vⱼ and not in v need no value to start from.
+        until they vanish; where they do not, a few random starts are tried. Variables that stand in no vⱼ and not
+        in v need no value to start from.
 
         Parameters
         ----------
@@ -198,14 +199,13 @@ class DCProgram:
         >>> result.converged, round(abs(float(x.value)), 6)
         (True, 0.5)
         """
-        from .running import run
-        from .starts import as_result, best_of_starts
+        from .starts import best_of_starts, run_from_values
 
         backend = solver if isinstance(solver, Backend) else Backend(solver)
         rule = expect_stop(Stop(step=1e-8, decrease=1e-6) if stop is None else stop)
         deadline, call = Deadline.after(time_limit, "time_limit"), as_callback(callback, "callback")
         if starts is None:
-            result = as_result(run(self, TangentStep(backend, deadline), rule, call, deadline))
+            result = run_from_values(self, backend, rule, call, deadline, random_state)
         else:
             result = best_of_starts(self, backend, rule, call, deadline, starts, random_state, n_jobs)
         put(self.variables, result.x)
