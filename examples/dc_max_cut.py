@@ -45,9 +45,7 @@ print(f"bound {relaxed.value:.3f}; hyperplanes: median {np.median(rounded):.3f},
 print(f"d.c. program: median {np.median(cuts):.3f}, best {max(cuts):.3f}")
 longest = max(runs, key=lambda run: run.n_iter)
 print(longest.certificate)
-print(
-    f"bound {longest.bound.value:.6g} by {longest.bound.method}; f lies at most {longest.gap:.1%} above the minimum"
-)
+print(f"bound {longest.bound.value:.6g} by {longest.bound.method}; f lies at most {longest.gap:.1%} above the minimum")
 x.value = directions[0] / np.abs(directions[0]).max()
 print(f"from one start, xᵀwx = {runs[0].f:.6g};", reached_by_others(problem))
 

@@ -45,9 +45,7 @@ for name, reached in reached_by_others(cp.Problem(cp.Maximize(same), program.con
 # The certificate bounds what one more step could gain. It makes no claim about better vectors elsewhere; for those
 # see ``dcgev_cvx.compare``.
 print(runs[4].certificate)
-print(
-    f"bound {runs[4].bound.value:.6g} by {runs[4].bound.method}; f lies at most {runs[4].gap:.1%} above the minimum"
-)
+print(f"bound {runs[4].bound.value:.6g} by {runs[4].bound.method}; f lies at most {runs[4].gap:.1%} above the minimum")
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 for k, run in runs.items():
     left.plot(np.sort(np.abs(run.x))[::-1], marker="o", markersize=4, label=rf"$\|x\|_1\leq\sqrt{{{k}}}$")
