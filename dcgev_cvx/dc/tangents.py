@@ -159,8 +159,25 @@ class Tangent:
                 moved.append(reach)
                 begin, place = begin + group.size, place + len(group.rows)
             far[self.n :][level.values] = np.concatenate(moved)
+        found = self._relevant(y, found, rows)
         self._kept = key, found
         return found
+
+    def _relevant(self, y: Vector, kinks: list[Kink], rows: Index) -> list[Kink]:
+        """The kinks on which these entries of e depend: that of |x| in (|x| − 1)₊ at 0 is none."""
+        if not kinks:
+            return kinks
+        used = np.asarray(abs(self._outer[1][rows]).sum(axis=0)).ravel() > 0.0
+        for level in reversed(self.levels):
+            w = level.M @ y + level.s
+            steep = np.abs(np.concatenate([group.at(w[part])[1] for group, part in level.parts]))
+            for kink in kinks:
+                if level.values.start <= kink.row < level.values.stop:
+                    steep[kink.places] = np.maximum(steep[kink.places], np.abs(kink.options).max(axis=0))
+            moving = used[level.values][level.rows] & (steep > 0.0)
+            wanted = np.bincount(level.columns, moving, minlength=len(level.s)) > 0.0
+            used |= np.asarray(level.sizes[wanted][:, self.n :].sum(axis=0)).ravel() > 0.0
+        return [kink for kink in kinks if used[kink.row]]
 
     def piece(self, x: Vector, kinks: Sequence[Kink], choose: Chooser, there: Vector) -> tuple[Vector, Any]:
         """(value at x, slopes) of an affine function below e that touches it at x or close to it.
