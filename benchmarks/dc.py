@@ -151,7 +151,8 @@ def root_at_its_edge(seed: int) -> cp.Problem:
 
 def circle_by_squares(seed: int) -> cp.Problem:
     """The point of a circle, written as one quadratic equation, with the least x² + y²."""
-    x, y = (cp.Variable(1, nonneg=True, value=start.value**2) for start in (started(1, seed), started(1, seed + 100)))
+    data = np.random.default_rng(seed)
+    x, y = (cp.Variable(1, nonneg=True, value=data.uniform(0.0, 3.0, 1)) for _ in range(2))
     circle = cp.square(x - 2) + cp.square(y - 2) == 2
     return cp.Problem(cp.Minimize(cp.sum(cp.square(x + y) + cp.square(x - y))), [circle])
 
