@@ -269,5 +269,5 @@ def dual_error(case: ModelCase, problem: Any, duals: Sequence[Any]) -> float:
     if math.isnan(bound):
         return 0.0
     sense = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
-    value = float(np.ravel(problem.objective.value)[0])
-    return max(0.0, sense * (value - bound)) / case.size
+    value: Any = problem.objective.value
+    return max(0.0, sense * (float(np.ravel(value)[0]) - bound)) / case.size
