@@ -20,6 +20,7 @@ import numpy as np
 
 from .._numerics.checks import Index, as_callback, as_vector, as_whole
 from .._numerics.deadline import Deadline
+from .._numerics.threads import one_thread
 from ..budgets import Budget, Cardinality
 from ..pencils import Pencil, expect_pencil
 from .duals import FamilyBounds
@@ -246,8 +247,10 @@ def best_subset(
     deadline = Deadline.after(time_limit, "time_limit")
     most = math.inf if node_limit is None else as_whole(node_limit, "node_limit", low=0)
     first = None if start is None else as_vector(getattr(start, "x", start), pencil.n, "start")
-    search = BranchAndBound(problem, deadline, most, as_callback(progress, "progress"))
-    stopped = search.run(None if first is None else problem.budget.largest(np.abs(first) * pencil.B_roots))
+    first = None if first is None else problem.budget.largest(np.abs(first) * pencil.B_roots)
+    with one_thread:  # the order of nodes depends on last bits, and these on the number of threads
+        search = BranchAndBound(problem, deadline, most, as_callback(progress, "progress"))
+        stopped = search.run(first)
     counts = search.nodes, search.supports, pencil.n - len(search.root.kept)
     found = problem, search.best.support, search.upper, search.tree, search.root.duals
     return exact_from(*found, perf_counter() - begin, stopped, *counts)

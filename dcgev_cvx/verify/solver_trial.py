@@ -246,7 +246,8 @@ def array_of(numbers: Any, shape: tuple[int, ...]) -> Any:
 
 def error_of(case: ModelCase, problem: Any) -> tuple[float, str]:
     """(the largest relative violation or error of the value, what it is)."""
-    value = float(np.ravel(problem.objective.value)[0])
+    reached: Any = problem.objective.value
+    value = float(np.ravel(reached)[0])
     off = max(0.0, case.low - value, value - case.high) / case.size
     found = [(off, f"the value is {value:.8g}, the optimum lies between {case.low:.10g} and {case.high:.10g}")]
     for constraint in problem.constraints:
@@ -269,5 +270,6 @@ def dual_error(case: ModelCase, problem: Any, duals: Sequence[Any]) -> float:
     if math.isnan(bound):
         return 0.0
     sense = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
-    value: Any = problem.objective.value
-    return max(0.0, sense * (float(np.ravel(value)[0]) - bound)) / case.size
+    reached: Any = problem.objective.value
+    value = float(np.ravel(reached)[0])
+    return max(0.0, sense * (value - bound)) / case.size

@@ -62,7 +62,7 @@ def home(module: ModuleType, name: str) -> str:
     member, place = getattr(module, name), module.__name__
     if (inspect.isclass(member) or inspect.isfunction(member)) and has_page(member.__module__):
         return f"{member.__module__}.{member.__qualname__}"
-    if inspect.isclass(member) and member.__module__.startswith("dcgev_cvx."):
+    if (inspect.isclass(member) or inspect.isfunction(member)) and member.__module__.startswith("dcgev_cvx."):
         place = member.__module__  # one home, wherever it is imported
     while not has_page(place) and place != "dcgev_cvx.models":
         place = place.rpartition(".")[0]

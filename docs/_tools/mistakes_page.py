@@ -53,7 +53,7 @@ def section(name: str, forms: list[Mistake]) -> str:
     parts = [f"## {name[0].upper()}{name[1:]}", ""]
     for form in forms:
         what = {"bound": "a bound", "cardinality": "vectors"}.get(form.levels[0], "a step")
-        parts += [f"Answers equal those of {what} {form.words} (levels: {', '.join(form.levels)}).", "", "```py"]
+        parts += [f"Answers equal those of {what} {form.words} (levels: {', '.join(form.levels)}).", "", "```text"]
         parts += [f"{form.wrong}   # wrong", f"{form.right}   # right", "```", ""]
         parts += [*example(form)]
     return "\n".join(parts)
