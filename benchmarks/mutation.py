@@ -2,7 +2,6 @@
 
 python -m benchmarks mutation                       everything, on all cores
 python -m benchmarks.mutation wrong quick step      one part: wrong or right, the effort, the levels
-python -m benchmarks.mutation solvers               every solver that CVXPY finds, at the levels step and fda
 """
 
 from __future__ import annotations
@@ -125,63 +124,13 @@ def right_measures(effort: str, levels: Sequence[str]) -> Iterator[Measure]:
     yield at_most("right solvers accused", float(sum(bool(v.failed) for v in found)), "", 0.0, detail)
 
 
-TIGHT = {
-    "SCS": {"eps_abs": 1e-8, "eps_rel": 1e-8, "acceleration_lookback": 0, "max_iters": 200_000},
-    "OSQP": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 200_000},
-}
-"""First-order solvers stop too early for the profile by default; docs/check-my-solver.md says so."""
-
-
-def cvxpy_solver(level: str, name: str) -> Any:
-    """The paper's convex problem of a level, written in CVXPY and solved by the named solver."""
-    import cvxpy as cp
-    import numpy as np
-
-    from dcgev_cvx import models
-
-    def solution(problem: Any) -> Any:
-        try:
-            problem.solve(solver=name, **TIGHT.get(name, {}))
-        except cp.error.SolverError as error:
-            if "cannot solve this problem" in str(error):
-                raise NotImplementedError("the kind of constraint") from error
-            raise
-        return problem.var_dict["x"].value
-
-    def step(A: Any, B: Any, y: Any, rho: float, eps: float, tau: float) -> Any:
-        c, p = A @ y + tau * y, rho / np.log1p(1.0 / eps) / (np.abs(y) + eps)
-        return solution(models.lasso(c, p, B, tau) if tau > 0.0 else models.linear(c, p, B))
-
-    def fda(a: Any, B: Any, y: Any, nu: float, eps: float) -> Any:
-        return solution(models.fisher_step(nu / np.log1p(1.0 / eps) / (np.abs(y) + eps), a, B))
-
-    return step if level == "step" else fda
-
-
-def solver_trials(names: Sequence[str] = ()) -> Iterator[str]:
-    """A line for every solver that CVXPY finds, or for some, at both levels: the verdict and where it fails."""
-    import cvxpy as cp
-
-    for name in names or [name for name in cp.installed_solvers() if name not in ("SCIPY", "ECOS_BB", "UNO")]:
-        for level in ("step", "fda"):
-            report = verify.check(cvxpy_solver(level, name), level, tol="interior-point", time_limit=60.0)
-            verdict = "passed" if report.ok else "; ".join(report.direction)
-            if not report.ok and report.calls == 0:
-                verdict = "does not support this kind of constraint"
-            yield f"{name:<10} {level:<5} {verdict}"
-
-
 def main() -> int:
     """Run one part of the section; the exit code is 1 if a target is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutation", description="One part of the section.")
-    parser.add_argument("kind", choices=("wrong", "right", "solvers"))
+    parser.add_argument("kind", choices=("wrong", "right"))
     parser.add_argument("effort", choices=tuple(SHARES), nargs="?", default="quick")
     parser.add_argument("levels", nargs="*", metavar="LEVEL", help=f"of: {', '.join(verify.LEVELS)} (default: all)")
     args = parser.parse_args()
-    if args.kind == "solvers":
-        for line in solver_trials():
-            print(line, flush=True)
-        return 0
     levels = tuple(args.levels) or tuple(verify.LEVELS)
     if unknown := set(levels) - set(verify.LEVELS):
         parser.error(f"unknown level {min(unknown)!r}")

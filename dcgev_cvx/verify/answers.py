@@ -12,7 +12,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,18 +32,15 @@ class Answer:
 
     x is None when the form is wrong, and problem says how; asked is False for calls that were not made, or not answered
     in time; unsupported for those that the solver does not claim to answer.
-    oddities, single, printed, warned are remarks on the call. disturbed lists (age, what): the arguments or the answer
-    of the call so many calls ago, 0 for this one, that are no longer what they were.
+    single: the answer has the dtype float32. disturbed lists (age, what): the arguments or the answer of the call so
+    many calls ago, 0 for this one, that are no longer what they were.
     """
 
     x: Vector | None
     problem: str = ""
     asked: bool = True
     unsupported: bool = False
-    oddities: tuple[str, ...] = ()
     single: bool = False
-    printed: bool = False
-    warned: str = ""
     disturbed: tuple[tuple[int, str], ...] = ()
 
 
@@ -67,7 +64,7 @@ def number_of(raw: Any) -> Answer:
 
 
 def vector_of(raw: Any, n: int) -> Answer:
-    """A vector of n finite numbers: a list and the shape (n, 1) are odd but right, other shapes are wrong.
+    """A vector of n finite numbers: a list and the shape (n, 1) are right, other shapes are wrong.
 
     Complex numbers without an imaginary part and objects that are numbers pass; booleans and text do not.
     """
@@ -76,14 +73,11 @@ def vector_of(raw: Any, n: int) -> Answer:
         return Answer(None, f"returned {described(raw)} where a vector of {n} real numbers is expected")
     if array.shape not in ((n,), (n, 1)):
         return Answer(None, f"returned an array of shape {array.shape} where ({n},) is expected")
-    x, dtype = array.reshape(n).astype(np.float64), np.asarray(raw).dtype
+    x = array.reshape(n).astype(np.float64)
     bad = int(n - np.count_nonzero(np.isfinite(x)))
     if bad:
         return Answer(None, f"returned {bad} entries that are NaN or infinite")
-    odd = [] if isinstance(raw, np.ndarray) else [f"returned a {type(raw).__name__}, not an array"]
-    odd += ["returned shape (n, 1)"] if array.ndim == 2 else []
-    odd += [f"returned dtype {dtype}"] if dtype != np.float64 else []
-    return Answer(x, oddities=tuple(odd), single=array.dtype.kind == "f" and array.dtype.itemsize < 8)
+    return Answer(x, single=array.dtype.kind == "f" and array.dtype.itemsize < 8)
 
 
 def numbers_of(raw: Any) -> Any:
@@ -121,7 +115,7 @@ def described(raw: Any) -> str:
 
 
 def as_record(answer: Answer) -> dict[str, Any]:
-    """Plain data: a list of numbers, infinity as text, and the remarks."""
+    """Plain data: a list of numbers, infinity as text, and the rest."""
     x = None if answer.x is None else [v if math.isfinite(v) else repr(v) for v in answer.x.tolist()]
     return {**vars(answer), "x": x}
 
@@ -136,14 +130,11 @@ def from_record(record: Mapping[str, Any], instance: Instance) -> Answer:
     found = form_of(numbers_in(x), instance)
     if found.x is None:
         return found
-    odd, aged = record.get("oddities"), record.get("disturbed")
+    aged = record.get("disturbed")
     pairs = [p for p in listed(aged) if isinstance(p, list) and len(p) == 2 and isinstance(p[0], int)]
     return Answer(
         found.x,
-        oddities=tuple(text_of(remark) for remark in listed(odd)),
         single=record.get("single") is True,
-        printed=record.get("printed") is True,
-        warned=text_of(record.get("warned")),
         disturbed=tuple((age, text_of(what)) for age, what in pairs),
     )
 
@@ -190,17 +181,16 @@ class FunctionCaller:
         self._given: deque[tuple[list[Any], list[Any]]] = deque(maxlen=WATCHED)
         self._returned: deque[tuple[Any, Any]] = deque(maxlen=WATCHED)
 
-    def respond(self, instance: Instance, layout: str = "", *, reuse: bool = False) -> Answer:
-        """One call with fresh arrays in the layout, or with the arrays of the call before, overwritten."""
+    def respond(self, instance: Instance, *, reuse: bool = False) -> Answer:
+        """One call with fresh arrays in the instance's layout, or with the arrays of the call before, overwritten."""
         plain = [instance.data[name] for name in LEVELS[instance.level].arguments]
-        arguments = [laid_out(value, layout or instance.layout) for value in plain]
+        arguments = [laid_out(value, instance.layout) for value in plain]
         if reuse and self._given:
             arguments = [written_over(old, new) for old, new in zip(self._given[-1][0], arguments, strict=True)]
             self._given.clear()  # it is the kit that has written to these arrays
         self._given.append((arguments, [np.copy(value) for value in arguments]))
-        out = io.StringIO()
-        with warnings.catch_warnings(record=True) as caught, redirect_stdout(out):
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
             raw, error = self._run(arguments, instance.level)
         if isinstance(error, NotImplementedError):
             return Answer(None, f"unsupported: {first_line(error)}", asked=False, unsupported=True)
@@ -208,10 +198,7 @@ class FunctionCaller:
             return Answer(None, self.lost, asked=False)
         found = form_of(raw, instance) if error is None else Answer(None, raised(error))
         self._returned.append((raw, np.copy(raw)) if isinstance(raw, np.ndarray) else (None, None))
-        remarks: Any = {"printed": bool(out.getvalue()), "disturbed": tuple(self._disturbed(instance.level))}
-        if caught:
-            remarks["warned"] = f"{caught[0].category.__name__}: {text_of(str(caught[0].message))}"
-        return Answer(**{**vars(found), **remarks})
+        return replace(found, disturbed=tuple(self._disturbed(instance.level)))
 
     def _run(self, arguments: list[Any], level: str) -> tuple[Any, BaseException | None]:
         """(what the function returned, what it raised), from a thread that is left behind if it does not return."""

@@ -14,10 +14,9 @@ import numpy as np
 
 from .._numerics.checks import UNIT_ROUNDOFF, Index, Matrix, Vector
 from ..errors import DCGEVError
-from .levels import LEVELS, Instance, optimum, question
+from .levels import LEVELS, Instance, optimum
 from .reference_answers import reference
 from .run_cases import settles
-from .step_cases import shifted
 
 RUNS = ("algorithm", "pca")
 LAST_DIGITS = 2.0**-40
@@ -28,22 +27,15 @@ LAST_DIGITS = 2.0**-40
 class Pair:
     """A base whose answer is known, and a second call that must be right as well.
 
-    layout   how the arrays of the second call are laid out in memory
     before   what is asked just before it
     reused   the second question is written into the first one's arrays
     """
 
     base: Instance
     asked: Instance
-    layout: str = ""
     before: tuple[Instance, ...] = ()
     reused: bool = False
     how: str = ""
-
-    @property
-    def single(self) -> bool:
-        """Are the data float32? Then the tolerance of that precision holds."""
-        return self.layout == "float32"
 
 
 def usable(instance: Instance) -> bool:
@@ -221,22 +213,6 @@ def reused_arrays(bases: Sequence[Instance]) -> Iterator[Pair]:
                 yield Pair(base, asked, reused=True, how=f"{how} overwritten in place")
 
 
-def single_precision(bases: Sequence[Instance]) -> Iterator[Pair]:
-    """Numbers rounded to float32, in both precisions the same question, delivered as float32."""
-    for base in bases[:3]:
-        data = {k: single(v) if isinstance(v, np.ndarray) else v for k, v in base.data.items()}
-        data |= {"tau": max(data["tau"], shifted(data["A"]))} if "tau" in data else {}
-        asked = question(base.level, f"{base.name}, float32", (), data)
-        if usable(asked):
-            yield Pair(base, asked, layout="float32", how="float32 data")
-
-
-def single(array: Any) -> Any:
-    """The array rounded to float32; a matrix stays symmetric."""
-    rounded = array.astype(np.float32).astype(np.float64)
-    return 0.5 * (rounded + rounded.T) if rounded.ndim == 2 else rounded
-
-
 # The last digits of the arguments
 
 
@@ -283,6 +259,5 @@ PAIRS: Mapping[str, tuple[Callable[[Sequence[Instance]], Iterator[Pair]], str]] 
     "calls interleaved": (interleavings, "no state is left over from calls of other sizes and numbers"),
     "one part changed": (single_changes, "nothing is remembered when one argument or one entry changes"),
     "reused arrays": (reused_arrays, "new numbers in the same arrays are seen"),
-    "float32 data": (single_precision, "float32 numbers are read as numbers"),
 }
 """By the name of the check: how its pairs are made from some cases, and what it means when it passes."""

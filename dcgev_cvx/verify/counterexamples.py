@@ -19,7 +19,6 @@ from .trial import Finding, Outcome, Trial
 CONTEXT: Mapping[str, str] = {
     "answers kept": "its answer is read again after later calls",
     "inputs unchanged": "its arguments are read again after it",
-    "float32 data": "the arrays are float32",
 }
 """What a check does beside the call that is shown: pasted alone, that call may be right."""
 MOST_CALLS = 100

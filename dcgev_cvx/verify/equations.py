@@ -1,8 +1,7 @@
 """The equations that an answer must satisfy at each level, as a violation and the limit that is allowed.
 
 Both numbers are free of units and computed from the data alone; the violation of an exact answer is zero. Limits grow
-with the condition number of B where rounding alone would break them, and are wider for single precision; they never
-depend on the solver.
+with the condition number of B where rounding alone would break them, and are wider for answers of dtype float32.
 """
 
 import math
@@ -21,23 +20,14 @@ Measured: TypeAlias = "tuple[float, float] | None"
 
 @dataclass(frozen=True)
 class Limits:
-    """How far an answer may be off: the tolerances, and what single precision has to do with it.
-
-    single    the data are float32, and the answer may be computed in that precision
-    rounded   the answer has the dtype float32: rounding x is allowed, and no more
-    """
+    """How far an answer may be off: the tolerances; rounded: x has the dtype float32, and may be rounded to it."""
 
     tol: Tolerances
-    single: bool = False
     rounded: bool = False
 
-    def rounds(self, instance: Instance) -> float:
-        """Four units in the last place of float32, which B may magnify; 0 for double precision."""
-        return 4.0 * 2.0**-24 * scaled_condition(instance) if self.single or self.rounded else 0.0
-
     def floor(self, instance: Instance) -> float:
-        """What single precision is allowed: rounding the answer, or 1e-3 for a whole computation."""
-        return max(self.rounds(instance), 1e-3 if self.single else 0.0)
+        """Four units in the last place of float32, which B may magnify; 0 for double precision."""
+        return 4.0 * 2.0**-24 * scaled_condition(instance) if self.rounded else 0.0
 
     def accuracy(self, instance: Instance) -> float:
         """The limit on x and its conditions: the profile's, not below what rounding leaves there."""
@@ -57,8 +47,7 @@ class Limits:
         size, allowed = surrogate(instance).size(reference(instance).x), 1e-3 * self.tol.accuracy + 1e-12
         if self.tol.gap > 0.0:
             allowed = self.tol.gap * (1.0 + 1.0 / size) if size > 0.0 else 1.0
-        single = max(self.rounds(instance), 1e-5 if self.single else 0.0)
-        return max(allowed, UNIT_ROUNDOFF * condition(instance), single)
+        return max(allowed, UNIT_ROUNDOFF * condition(instance), self.floor(instance))
 
     def distance(self, instance: Instance) -> float:
         """The limit on ‖x − x*‖_B: three times the accuracy, or √(gap/κ) by strong convexity."""
@@ -154,7 +143,7 @@ def valid_bound(instance: Instance, x: Vector, limits: Limits) -> Measured:
     the last place times cond(B).
     """
     best = optimum(instance)
-    limit = 1e-3 if limits.single else max(1e-9, 20.0 * UNIT_ROUNDOFF * condition(instance))
+    limit = max(1e-9, 20.0 * UNIT_ROUNDOFF * condition(instance))
     return share(max(0.0, best.value - float(x[0])), best.radius), limit
 
 

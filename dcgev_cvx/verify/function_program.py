@@ -19,7 +19,7 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from .answers import FunctionCaller, as_record
-from .levels import question
+from .levels import stored_question
 
 FOREVER = 1e6
 """The judge ends this process when a call takes too long."""
@@ -53,16 +53,9 @@ def replies(requests: Any, target: str) -> Iterator[dict[str, Any]]:
     yield {"type": "hello", "protocol": 1, "passed": list(caller.passed)}
     for line in requests:
         asked = json.loads(line)
-        data = {k: np_array(v) for k, v in asked.items() if k not in ("type", "id", "layout", "reuse")}
-        answer = caller.respond(question(level, "", (), data), asked["layout"], reuse=asked["reuse"])
+        case = stored_question(level, "", asked, (f"layout={asked['layout']}",))
+        answer = caller.respond(case, reuse=asked["reuse"])
         yield {"id": asked["id"], **as_record(answer)}
-
-
-def np_array(value: Any) -> Any:
-    """A list as an array of float64."""
-    import numpy as np
-
-    return np.array(value, dtype=np.float64) if isinstance(value, list) else value
 
 
 def loaded(target: str) -> Any:

@@ -1,7 +1,7 @@
 """The checks of a level. Contract checks decide the verdict; advisory checks are reported beside it."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from .._numerics.checks import Vector, one_of
 from ..errors import InvalidParameter
 from .answers import Answer
-from .call_pairs import PAIRS, RUNS, Pair
+from .call_pairs import PAIRS, Pair
 from .equations import EQUATIONS, Equation, share
 from .levels import Instance, optimum
 from .suite import Suite
@@ -25,29 +25,19 @@ def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
 
     Valid answers, equations, sequences of calls, then the advisory checks. A program (remote) has no arrays.
     """
-    local = () if not remote else ("float32 data", "reused arrays")
+    local = () if not remote else ("reused arrays",)
     made = [Check("valid answer", "", "a finite answer of the right shape to every call, in time", answers)]
     made += [equation_check(equation) for equation in EQUATIONS[level]]
-    if level in RUNS:
-        text = "from its own answer the solver does not raise f"
-        made += [Check("fixed point", "Eq:min-step", text, restarts, blocked=NO_BASE)]
     made += [pair_check(name) for name in found.pairs if name in PAIRS and name not in local]
     if found.pairs.get("last digits"):
         text = "a change of an argument in its twelfth digit reaches the answer"
         made += [Check("last digits", "", text, last_digits, blocked=NO_BASE)]
-    if level != "bound":
-        made += [Check("double precision", "", "not all answers are float32 numbers", doubles)]
+    if level != "bound" and not remote:
         text = "an answer stays what it was when the solver is called again"
-        made += [Check("answers kept", "", text, lambda trial: disturbed(trial, "overwrote"))] if not remote else []
+        made += [Check("answers kept", "", text, lambda trial: disturbed(trial, "overwrote"))]
     if not remote:
         text = "the arguments stay as they were, whatever is called after"
         made += [Check("inputs unchanged", "", text, lambda trial: disturbed(trial, "in place"))]
-    made += [Check("same bits", "", "the same call twice gives the same bits", same_bits, "advisory")]
-    made += [
-        observed("plain arrays", "a float64 array of shape (n,)", lambda answer: "; ".join(answer.oddities)),
-        observed("silent", "nothing is printed", lambda answer: "printed to stdout" if answer.printed else ""),
-        observed("no warnings", "no warning is raised", lambda answer: answer.warned),
-    ]
     if level == "bound":
         text = "the bound does not exceed max(0, λmax(A, B))"
         made += [Check("no worse than λmax", "GEV-P", text, above_lambda_max, "advisory")]
@@ -55,7 +45,7 @@ def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
         text = "information: (optimum − xᵀAx)/max |λ|, worst case"
         made += [Check("value against the optimum", "SGEV-P", text, below_optimum, "advisory")]
     else:
-        made += [observed("exact zeros", "zeros are 0.0, not tiny numbers", lambda answer: tiny_note(answer.x))]
+        made += [Check("exact zeros", "", "zeros are 0.0, not tiny numbers", tiny_numbers, "advisory")]
     return made
 
 
@@ -116,34 +106,20 @@ def equation_check(equation: Equation) -> Check:
     return Check(equation.name, equation.tag, equation.meaning, findings)
 
 
-def restarts(trial: Trial) -> Iterator[Finding]:
-    """About eight runs from the solver's own answer, scaled into Ω: f must not rise, and x must be stationary."""
-    right = [case for case in trial.suite.cases if trial.right(case)]
-    for case in right[:: max(1, len(trial.suite.cases) // 8)]:
-        x = trial.session.ask(case).x
-        if x is not None and np.count_nonzero(x):
-            again = case.changed("from its own answer", x0=x / max(1.0, float(np.sqrt(x @ case.B @ x))))
-            answer = trial.session.call(again)
-            if answer.asked:
-                yield trial.judged(again, answer)
-
-
 # Pairs of calls
 
 
 def pair_check(name: str) -> Check:
     """The second call of every pair whose base is right satisfies every equation.
 
-    Float32 data may be refused, but not misread. A base that is wrong already blocks its pair.
+    A base that is wrong already blocks its pair.
     """
 
     def findings(trial: Trial) -> Iterator[Finding]:
         for pair in trial.suite.pairs.get(name, ()):
             answer = second_answer(trial.session, pair) if trial.right(pair.base) else None
-            if answer is not None and pair.single and answer.problem.startswith("raised"):
-                yield Finding(pair.asked, 0.0, 1.0, note="refused")
-            elif answer is not None and answer.asked:
-                found = trial.judged(pair.asked, answer, single=pair.single, note=pair.how)
+            if answer is not None and answer.asked:
+                found = trial.judged(pair.asked, answer, note=pair.how)
                 yield replace(found, before=(pair.base,) if pair.reused else pair.before, reused=pair.reused)
 
     since = "2" if name == "one part changed" else "1"
@@ -154,7 +130,7 @@ def second_answer(session: Session, pair: Pair) -> Answer:
     """The second call of a pair, after what must come before it, which for reused arrays is the base."""
     for instance in (pair.base,) if pair.reused else pair.before:
         session.call(instance)
-    return session.call(pair.asked, pair.layout, reuse=pair.reused)
+    return session.call(pair.asked, reuse=pair.reused)
 
 
 def last_digits(trial: Trial) -> Iterator[Finding]:
@@ -187,15 +163,6 @@ def few_digits(x: Vector) -> bool:
     return all(float(f"{value:.13g}") == value for value in x.tolist())
 
 
-def same_bits(trial: Trial) -> Iterator[Finding]:
-    """The same call twice; warm starts and threads make bits differ without making answers wrong."""
-    for pair in trial.suite.pairs.get("the same call twice", ()):
-        first, second = trial.session.ask(pair.base), trial.session.call(pair.base)
-        if first.x is not None and second.x is not None:
-            same = np.array_equal(first.x, second.x)
-            yield Finding(pair.base, 0.0 if same else float(np.max(np.abs(first.x - second.x))), 0.0, second.x)
-
-
 # What is seen beside the numbers
 
 
@@ -211,35 +178,11 @@ def disturbed(trial: Trial, what: str) -> Iterator[Finding]:
             yield Finding(case, 1.0, 0.5, None, note)
 
 
-def doubles(trial: Trial) -> Iterator[Finding]:
-    """Answers of dtype float64 are not all float32 numbers.
-
-    At least five answers with two nonzeros are compared: a single entry may be exact in single precision by chance.
-    An array of dtype float32 has its own tolerance.
-    """
-    found = list(vectors(trial))
-    telling = [x for _, answer, x in found if not answer.single and np.count_nonzero(x) >= 2]
-    guilty = len(telling) >= 5 and all(bool(np.all(x == x.astype(np.float32))) for x in telling)
-    return (Finding(case, float(guilty), 0.5, x, "single precision inside") for case, _, x in found)
-
-
-def observed(name: str, meaning: str, notice: Callable[[Answer], str]) -> Check:
-    """An advisory check of something beside the numbers, on every call."""
-
-    def findings(trial: Trial) -> Iterator[Finding]:
-        for case, answer in asked(trial):
-            note = notice(answer)
-            yield Finding(case, float(bool(note)), 0.5, answer.x, note)
-
-    return Check(name, "", meaning, findings, "advisory")
-
-
-def tiny_note(x: Vector | None) -> str:
-    """How many entries are nonzero and below 1e-9 of the largest, which is no size that a penalty leaves."""
-    if x is None or not x.any():
-        return ""
-    tiny = int(np.count_nonzero((x != 0.0) & (np.abs(x) < 1e-9 * np.max(np.abs(x)))))
-    return f"{tiny} entries below 1e-9 of the largest" if tiny else ""
+def tiny_numbers(trial: Trial) -> Iterator[Finding]:
+    """Entries that are nonzero and below 1e-9 of the largest, which is no size that a penalty leaves."""
+    for case, _, x in vectors(trial):
+        tiny = int(np.count_nonzero((x != 0.0) & (np.abs(x) < 1e-9 * np.max(np.abs(x)))))
+        yield Finding(case, float(tiny), 0.5, x, f"{tiny} entries below 1e-9 of the largest" if tiny else "")
 
 
 # Bounds and values

@@ -104,10 +104,8 @@ LAYOUTS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def laid_out(value: Any, layout: str) -> Any:
-    """A copy of an array in a layout, or rounded to float32; a number as it is."""
-    if not isinstance(value, np.ndarray):
-        return value
-    return value.astype(np.float32) if layout == "float32" else LAYOUTS[layout](value)
+    """A copy of an array in a layout; a number as it is."""
+    return LAYOUTS[layout](value) if isinstance(value, np.ndarray) else value
 
 
 def known_level(name: object) -> Level:
@@ -204,6 +202,16 @@ def question(
         for key, value in data.items()
     }
     return Instance(level, name, kept, flags, penalty)
+
+
+def stored_question(level: str, name: str, record: Mapping[str, Any], flags: tuple[str, ...] = ()) -> Instance:
+    """The question in a record of JSON: lists become float64 arrays, numbers such as k stay as they are."""
+    return question(level, name, flags, {key: as_array(record[key]) for key in LEVELS[level].arguments})
+
+
+def as_array(value: Any) -> Any:
+    """A list as an array of float64; anything else as it is."""
+    return np.array(value, dtype=np.float64) if isinstance(value, list) else value
 
 
 def flags_of(row: Row) -> tuple[str, ...]:

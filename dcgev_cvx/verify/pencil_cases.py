@@ -308,38 +308,18 @@ def subset_of_row(level: str, row: Row, n: int, rng: Random) -> Instance:
 
 
 def hard_subsets(level: str, seed: int, count: int) -> Iterator[Instance]:
-    """Pencils whose best support greedy search does not find, and pencils at which a relaxation has no room.
+    """Pencils whose best support greedy search does not find, and correlated ones at which a bound has no room.
 
     Each family has a generator of its own, so that more cases of one leave the others as they are.
     """
-    for stream, make in ((9, misleading_pencil), (10, tight_pencil), (20, correlated_pencil)):
+    for stream, make in ((9, greedy_failure), (20, correlated_pencil)):
         rng = np.random.default_rng([seed, stream, len(level)])
-        yield from (case for index in range(count) if (case := make(level, rng, index)) is not None)
+        yield from filter(None, (make(level, rng) for _ in range(count)))
 
 
 def pencil_case(level: str, A: Matrix, B: Matrix, k: int, flags: tuple[str, ...]) -> Instance:
     """The question (A, B, k)."""
     return question(level, f"n = {len(A)}, k = {k}, {', '.join(flags)}", flags, {"A": A, "B": B, "k": k})
-
-
-def misleading_pencil(level: str, rng: Random, index: int) -> Instance | None:
-    """A pencil whose best support greedy search does not find."""
-    return greedy_failure(level, rng) if index % 2 else three_blocks(level, rng)
-
-
-def three_blocks(level: str, rng: Random) -> Instance:
-    """Three blocks: the largest variances lie in the first, the leading eigenvector in the third, the best support
-    is the second. No single exchange leaves the first.
-    """
-    k = int(rng.integers(3, 5))
-    first = 0.55 + (1.25 - 0.55 + 0.02 * float(rng.random())) * np.eye(k)
-    blocks = (first, 0.85 + 0.15 * np.eye(k), 0.5 * (0.95 + 0.05 * np.eye(2 * k)))
-    A = 0.01 * np.eye(4 * k)
-    for start, block in zip((0, k, 2 * k), blocks, strict=True):
-        A[start : start + len(block), start : start + len(block)] = block
-    order, signs = rng.permutation(4 * k), rng.choice([-1.0, 1.0], size=4 * k)
-    A = (A * np.outer(signs, signs))[np.ix_(order, order)]
-    return pencil_case(level, A, np.eye(4 * k), k, ("greedy-fails", "three blocks"))
 
 
 def greedy_failure(level: str, rng: Random) -> Instance | None:
@@ -368,21 +348,7 @@ def greedy_from(A: Matrix, B: Matrix, k: int, start: int) -> float:
     return value
 
 
-def tight_pencil(level: str, rng: Random, index: int) -> Instance:
-    """vvᵀ (+ 0.3·I) with v k-sparse and B = bI or diagonal, at k, k − 1 and k + 1.
-
-    For B = bI the optimum at k = ‖v‖₀ is λmax, so that a bound has no room below it.
-    """
-    n = int(rng.integers(3, 9))
-    k = int(rng.integers(1, n))
-    v = np.zeros(n)
-    v[rng.permutation(n)[:k]] = rng.choice([-1.0, 1.0], size=k) * rng.uniform(0.5, 1.0, size=k)
-    A = np.outer(v, v) + (0.3 * np.eye(n) if index % 2 else 0.0)
-    B = np.eye(n) * float(rng.choice([1.0, 0.01, 100.0])) if index % 3 else np.diag(rng.uniform(0.3, 3.0, size=n))
-    return pencil_case(level, A, B, (k, k, max(1, k - 1), min(n, k + 1))[index % 4], ("tight",))
-
-
-def correlated_pencil(level: str, rng: Random, index: int) -> Instance:
+def correlated_pencil(level: str, rng: Random) -> Instance:
     """(Bv)(Bv)ᵀ with v k-sparse and correlated variables in units between ½ and 2: λmax(A, B) is attained at v.
 
     No factor B = LLᵀ keeps v sparse: a bound for k-sparse vectors of L⁻¹AL⁻ᵀ falls below the truth.

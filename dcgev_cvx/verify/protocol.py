@@ -26,13 +26,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
-import numpy as np
-
 from .._numerics.checks import as_number, listed, shown
 from .._numerics.text_tables import printable
 from ..errors import InvalidParameter, SolverFailed
 from .answers import Answer, from_record, text_of
-from .levels import Instance, Level, known_level, plain, question
+from .levels import Instance, Level, known_level, plain, stored_question
 
 PROTOCOL = 1
 TIME_LIMIT = 10.0
@@ -217,22 +215,19 @@ class ProcessSolver(Conversation):
     def __call__(self, *arguments: Any) -> Any:
         """One request, one answer: x, or a bound; SolverFailed where there is none."""
         data = {name: plain(value) for name, value in zip(self.level.arguments, arguments, strict=True)}
-        data = {name: np.array(value, float) if isinstance(value, list) else value for name, value in data.items()}
-        answer = self.respond(question(self.level.name, "", (), data))
+        answer = self.respond(stored_question(self.level.name, "", data))
         if answer.x is None:
             raise (NotImplementedError if answer.unsupported else SolverFailed)(answer.problem)
         return answer.x if self.level.returns == "x" else float(answer.x[0])
 
-    def respond(self, instance: Instance, layout: str = "", *, reuse: bool = False) -> Answer:
+    def respond(self, instance: Instance, *, reuse: bool = False) -> Answer:
         """One request, one answer; why there is none is its problem."""
         if self.lost:
             return Answer(None, self.lost, asked=False)
         self._count += 1
         data = {name: plain(instance.data[name]) for name in self.level.arguments}
         try:
-            record = self.exchange(
-                {"type": "request", "id": self._count, **data, **self._about(instance, layout, reuse)}
-            )
+            record = self.exchange({"type": "request", "id": self._count, **data, **self._about(instance, reuse)})
             if record.get("id") != self._count and not {"error", "unsupported"} & set(record):
                 got = shown(record.get("id"))
                 raise SolverFailed(f"the program answered with id {got} where {self._count} was asked.")
@@ -242,7 +237,7 @@ class ProcessSolver(Conversation):
         except SolverFailed as failure:
             return Answer(None, str(failure))
 
-    def _about(self, instance: Instance, layout: str, reuse: bool) -> dict[str, Any]:
+    def _about(self, instance: Instance, reuse: bool) -> dict[str, Any]:
         return {}  # a program has no arrays that could be laid out or used again
 
     def _answer(self, record: dict[str, Any], instance: Instance) -> Answer:
@@ -302,8 +297,8 @@ class FunctionProcess(ProcessSolver):
         named = answer.get("passed")
         self.passed = tuple(name for name in self.level.arguments if isinstance(named, list) and name in named)
 
-    def _about(self, instance: Instance, layout: str, reuse: bool) -> dict[str, Any]:
-        return {"layout": layout or instance.layout, "reuse": reuse}
+    def _about(self, instance: Instance, reuse: bool) -> dict[str, Any]:
+        return {"layout": instance.layout, "reuse": reuse}
 
     def _answer(self, record: dict[str, Any], instance: Instance) -> Answer:
         return from_record(record, instance)

@@ -15,7 +15,8 @@ from time import perf_counter
 from typing import Any
 
 from ..errors import InvalidParameter
-from .function_program import loaded, np_array, speak
+from .function_program import loaded, speak
+from .levels import as_array
 
 LICENCE = re.compile(r"licen[cs]e|size.limit|too large for|restricted", re.IGNORECASE)
 """What solvers say that are not licensed, or not for a problem of this size."""
@@ -62,7 +63,7 @@ def result(asked: dict[str, Any], solver: Any, options: dict[str, Any]) -> dict[
     from .. import models
 
     build = getattr(models, asked["model"])
-    data, before = ({k: np_array(v) for k, v in (asked[name] or {}).items()} for name in ("data", "before"))
+    data, before = ({k: as_array(v) for k, v in (asked[name] or {}).items()} for name in ("data", "before"))
     problem = build(**(before or data))
     try:
         problem.get_problem_data(solver=solver)

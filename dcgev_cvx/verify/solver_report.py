@@ -135,7 +135,7 @@ def remarks(found: Suite, asked: Any) -> Iterable[str]:
     if passed := getattr(asked, "passed", ()):
         yield f"called with {', '.join(passed)} alone, the other arguments are not among its parameters"
     if asked.remote:
-        yield "memory layout, float32 and in-place checks do not apply to a program"
+        yield "memory layout and in-place checks do not apply to a program"
 
 
 def origin(found: Suite) -> dict[str, str]:

@@ -115,7 +115,7 @@ def hard_cases(level: str, seed: int, count: int) -> Iterator[Instance]:
     """Cases that a covering array need not bring: plain ones, and hard ones made one by one."""
     if level in RUNS:
         return hard_runs(level, seed, count)
-    return extra_steps(level, seed, count) if level in ("step", "fda") else hard_subsets(level, seed, 2 * count)
+    return extra_steps(level, seed, count) if level in ("step", "fda") else hard_subsets(level, seed, count)
 
 
 def builder(level: str, *, telling: bool = False) -> Build:

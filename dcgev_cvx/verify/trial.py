@@ -28,8 +28,8 @@ class Respondent(Protocol):
     remote: bool
     lost: str
 
-    def respond(self, instance: Instance, layout: str = "", *, reuse: bool = False) -> Answer:
-        """One call: in the instance's layout, or in another; with the arrays of the call before, or with new ones."""
+    def respond(self, instance: Instance, *, reuse: bool = False) -> Answer:
+        """One call, with the arrays of the call before or with new ones."""
         ...
 
 
@@ -55,11 +55,11 @@ class Session:
             self.answers[instance] = self.call(instance)
         return self.answers[instance]
 
-    def call(self, instance: Instance, layout: str = "", *, reuse: bool = False) -> Answer:
+    def call(self, instance: Instance, *, reuse: bool = False) -> Answer:
         """One call, judged for form alone."""
         if self.solver.lost:
             return Answer(None, self.solver.lost, asked=False)
-        answer = self.solver.respond(instance, layout, reuse=reuse)
+        answer = self.solver.respond(instance, reuse=reuse)
         if answer.unsupported:
             self.unsupported.add(instance)
             return answer
@@ -107,16 +107,16 @@ class Trial:
     suite: Suite
     tol: Tolerances
 
-    def limits(self, answer: Answer, *, single: bool = False) -> Limits:
+    def limits(self, answer: Answer) -> Limits:
         """How far an answer may be off."""
-        return Limits(self.tol, single=single, rounded=answer.single)
+        return Limits(self.tol, answer.single)
 
-    def judged(self, case: Instance, answer: Answer, *, single: bool = False, note: str = "") -> Finding:
+    def judged(self, case: Instance, answer: Answer, *, note: str = "") -> Finding:
         """The equation that the answer misses most; no answer is an infinite miss."""
         if answer.x is None:
             return Finding(case, math.inf, 1.0, None, answer.problem)
         with np.errstate(all="ignore"):  # an answer may be so large that sums overflow
-            name, violation, limit = worst(case, answer.x, self.limits(answer, single=single))
+            name, violation, limit = worst(case, answer.x, self.limits(answer))
         return Finding(case, violation, limit, answer.x, f"{name} ({note})" if note else name)
 
     def right(self, case: Instance) -> bool:

@@ -19,7 +19,7 @@ from .._numerics.checks import as_whole, shown
 from ..errors import InvalidParameter
 from .answers import first_line, form_of
 from .equations import Limits, share, worst
-from .levels import LEVELS, Instance, Level, Tolerances, known_level, optimum, plain, question, tolerances
+from .levels import LEVELS, Instance, Level, Tolerances, known_level, optimum, plain, stored_question, tolerances
 from .reference_answers import reference, surrogate
 from .suite import Effort, suite
 
@@ -234,7 +234,7 @@ def judge_one(content: Mapping[str, Any], vector: Mapping[str, Any], answers: Ma
         refused = given is None or (isinstance(given, dict) and "error" in given)
         status = "passed" if refused else "failed"
         return Judgement(name, group, status, "refusal", float(not refused), 0.0, vector["comment"])
-    case = stored_instance(content["level"], vector)
+    case = stored_question(content["level"], name, vector["input"], tuple(vector["flags"]))
     answer = form_of(given, case)
     if answer.x is None:
         return Judgement(name, group, "failed", "valid answer", np.inf, 0.0, answer.problem)
@@ -243,13 +243,6 @@ def judge_one(content: Mapping[str, Any], vector: Mapping[str, Any], answers: Ma
     equation, violation, limit = worst(case, answer.x, Limits(tol))
     status = "passed" if share(violation, limit) <= 1.0 else "failed"
     return Judgement(name, group, status, equation, violation, limit)
-
-
-def stored_instance(level: str, vector: Mapping[str, Any]) -> Instance:
-    """The question of a stored vector: lists become float64 arrays, whole numbers such as k stay."""
-    given = {name: vector["input"][name] for name in LEVELS[level].arguments}
-    data = {k: np.array(v, dtype=np.float64) if isinstance(v, list) else v for k, v in given.items()}
-    return question(level, vector["id"], tuple(vector["flags"]), data)
 
 
 def read_vectors(folder: Path | str) -> list[dict[str, Any]]:

@@ -147,8 +147,8 @@ def test_tables_of_a_run():
     rows = [Row("A", "lasso", 2, "", "right", 1e-9, seconds=1.0), Row("A", "lasso", 3, "", "wrong", 0.5),
             Row("B", "lasso", 2, "", "not licensed"), Row("C", "lasso", 2, "", "right", 1e-9, seconds=3.0)]  # fmt: skip
     run = {"cells": cells(rows), "findings": [], "versions": {}, "platform": "", "seed": 0, "tolerance": 1e-5}
-    run |= {"cases": 2, "seconds": 1.0}
-    assert [(row[0], row[2], row[3], row[8], row[10]) for row in by_solver(run)] == [
+    run |= {"cases": 2, "seconds": 1.0, "claims": {}}
+    assert [(row[0], row[2], row[3], row[8], row[12]) for row in by_solver(run)] == [
         ("C", "100 %", "–", "–", "3.0"), ("A", "50.0 %", "50.0 %", "–", "1.0"), ("B", "–", "–", "1", "–")]  # fmt: skip
     assert heat_map(run).count("<rect") == 4
     assert "None." in markdown(run)

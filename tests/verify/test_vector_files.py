@@ -15,7 +15,7 @@ import wrong_solvers as catalogue
 from dcgev_cvx import Pencil, cli, relaxations, solve
 from dcgev_cvx.errors import DCGEVError, InvalidParameter
 from dcgev_cvx.verify import vector_files as vectors
-from dcgev_cvx.verify.levels import LEVELS, PROFILES
+from dcgev_cvx.verify.levels import LEVELS, PROFILES, stored_question
 from dcgev_cvx.verify.suite import hard_cases, suite
 from dcgev_cvx.verify.vector_files import invalid_questions
 
@@ -36,7 +36,7 @@ def known_answers(folder, solver):
     found = {}
     for content in vectors.read_vectors(folder):
         for vector in content["vectors"]:
-            case = vectors.stored_instance(content["level"], vector)
+            case = stored_question(content["level"], vector["id"], vector["input"])
             found[vector["id"]] = (
                 None if vector["result"] == "invalid" else solver(*package_solvers.arguments_of(case)).tolist()
             )
@@ -49,7 +49,7 @@ def test_vectors_read_back_to_the_same_bits(folder):
     assert len(stored) == len(cases) + len(list(invalid_questions("fda")))
     for case in cases:
         name = vectors.vector_id("fda", {"input": {n: vectors.plain(case.data[n]) for n in LEVELS["fda"].arguments}})
-        again = vectors.stored_instance("fda", stored[name])
+        again = stored_question("fda", name, stored[name]["input"])
         for name in ("a", "B", "y", "nu", "eps"):
             assert np.array_equal(again.data[name], case.data[name])
 

@@ -1,4 +1,4 @@
-"""COPT: failed on pairwise_sdp, 1 variables
+"""COPT: failed on pairwise_sdp, n = 1
 
 expected  between 0.406340586062 and 0.406340586874
 because   k = n: Σ|Xᵢⱼ| ≤ n tr X always, so λmax(A, B)
@@ -28,6 +28,6 @@ for constraint in problem.constraints:
     errors.append(violation / (1 + max(float(np.max(np.abs(part.value))) for part in constraint.args)))
 error = max(errors)
 print(problem.status, "value", value, "error", error)
-wrong = problem.status in ("infeasible", "unbounded") or (problem.status == "optimal" and not error <= 0.00012000000000000002)
+wrong = not problem.status.startswith("optimal") or (problem.status == "optimal" and not error <= 0.00012000000000000002)
 print("WRONG" if wrong else "right")
 raise SystemExit(int(wrong))

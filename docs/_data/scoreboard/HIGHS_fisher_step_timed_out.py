@@ -1,4 +1,4 @@
-"""HIGHS: timed out on fisher_step, 3 variables, scaled by 0.000976562
+"""HIGHS: timed out on fisher_step, n = 3, scaled by 0.000976562
 
 expected  between 0.000159766713173 and 0.000159766713492
 because   minimiser by feature-sign search and by the dual, KKT residual below 1e-12 in extended precision
@@ -25,6 +25,6 @@ for constraint in problem.constraints:
     errors.append(violation / (1 + max(float(np.max(np.abs(part.value))) for part in constraint.args)))
 error = max(errors)
 print(problem.status, "value", value, "error", error)
-wrong = problem.status in ("infeasible", "unbounded") or (problem.status == "optimal" and not error <= 0.00016)
+wrong = not problem.status.startswith("optimal") or (problem.status == "optimal" and not error <= 0.00016)
 print("WRONG" if wrong else "right")
 raise SystemExit(int(wrong))
