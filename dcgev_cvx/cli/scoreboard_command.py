@@ -57,9 +57,7 @@ def run(args: argparse.Namespace) -> int:
         print_json("scoreboard", {name: value for name, value in found.items() if name != "command"})
         return 0
     show(table(scoreboard.HEADS, scoreboard.by_solver(found)))
-    for one in found["findings"]:
-        what = ": ".join(filter(None, (one["said"], one["what"])))
-        show(f"{one['solver']}, {one['model']}, {one['problem']}: {one['outcome']}: {what} ({one['alone']})")
+    show_findings(found)
     return 0
 
 
@@ -72,10 +70,18 @@ def new_run(args: argparse.Namespace, folder: Path | None) -> dict[str, Any]:
         raise InvalidParameter(f"--jobs {args.jobs}: at least 1 is needed.")
     names = [known_solver(name) for name in args.solvers] or default_solvers()
     settings: Any = {"seed": args.seed, "tol": args.tol, "time_limit": args.time_limit, "jobs": args.jobs}
-    return run_scoreboard(names, scripts=folder, progress=None if args.json else said, **settings)
+    return run_scoreboard(names, scripts=folder, progress=None if args.json else solving, **settings)
 
 
-def said(solver: str, number: int) -> None:
+def show_findings(found: dict[str, Any]) -> None:
+    """A line for every finding."""
+    for one in found["findings"]:
+        what = ": ".join(filter(None, (one["said"], one["what"])))
+        about = f"{one['solver']}, {one['model']}, {one['problem']}"
+        show(f"{about}: {one['outcome']}: {what} ({one['alone']})")
+
+
+def solving(solver: str, number: int) -> None:
     """The progress of one of the solvers."""
     if number % 25 == 0:
         overwrite(f"{solver}: problem {number}")

@@ -31,6 +31,7 @@ from .._numerics.output_files import output_file, output_folder, write_file
 from .._numerics.text_tables import printable, table
 from ..errors import InvalidParameter
 from .console import add_command, add_json, overwrite, print_json, show, tell, tiny
+from .scoreboard_command import show_findings, solving
 
 if TYPE_CHECKING:
     from ..verify import Report
@@ -164,11 +165,13 @@ def run_solver(args: argparse.Namespace) -> int:
     if args.json:
         print_json("verify", {key: value for key, value in found.items() if key != "command"})
     else:
-        show_solver(name, found, folder)
+        show_solver(name, found)
+        if folder is not None:
+            show(f"Scripts and summary: {folder}")
     return 1 if found["findings"] else 0
 
 
-def show_solver(name: str, found: dict[str, Any], folder: Path | None) -> None:
+def show_solver(name: str, found: dict[str, Any]) -> None:
     """The verdict, the findings, and the table by model."""
     asked, right = (sum(cell[key] for cell in found["cells"]) for key in ("asked", "right"))
     if not asked:
@@ -180,22 +183,13 @@ def show_solver(name: str, found: dict[str, Any], folder: Path | None) -> None:
     bad = ", ".join(f"{count} {key}" for key, count in words.items() if count)
     verdict = "FAILED" if found["findings"] else "PASSED"
     show(f"{verdict}: {name} {found['versions'][name]}: {right} of {asked} answers right{f'; {bad}' if bad else ''}")
-    for one in found["findings"]:
-        about = f"{one['model']}, {one['problem']}"
-        where = f"; {folder / one['script']}" if folder is not None else ""
-        show(f"{one['outcome']}: {about}: said {one['said']!r}; {one['what'] or 'no answer'} ({one['alone']}){where}")
+    show_findings(found)
     heads = ("model", "problems", "right", "wrong", "inaccurate", "failed", "worst error")
     rows = [
         (c["model"], str(c["asked"]), str(c["right"]), str(c["wrong"] + c["duals wrong"]), str(c["inaccurate"]),
          str(c["failed"] + c["crashed"] + c["timed out"]), tiny(c["worst error"])) for c in found["cells"] if c["asked"]
     ]  # fmt: skip
     show("", table(heads, rows))
-
-
-def solving(solver: str, number: int) -> None:
-    """The progress of the trial."""
-    if number % 25 == 0:
-        overwrite(f"{solver}: problem {number}")
 
 
 def options(words: list[str]) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class Cones:
 
 @dataclass(frozen=True)
 class Conic:
-    """A conic problem; P is the whole symmetric matrix."""
+    """A conic problem; P is the whole symmetric matrix, and both matrices are stored by columns."""
 
     P: Any
     q: Vector
@@ -103,13 +103,13 @@ class ConicScaling:
         `lengths` are the units of the variables up to a common factor, NaN for CVXPY's own, which are found here. The
         factor β is found from the right sides of the rows as they were before the origin was moved.
         """
-        A, b, cones = abs(sparse.csr_array(problem.A)), np.abs(problem.b), problem.cones
-        m, n = A.shape
+        b, cones = np.abs(problem.b), problem.cones
+        m, n = problem.A.shape
         own = np.isnan(lengths)
         r, c = np.ones(m), powers_of_two(np.where(own, 1.0, lengths))
-        row_of, column_of = np.repeat(np.arange(m), np.diff(A.indptr)), A.indices
-        for _ in range(ROUNDS if A.nnz else 0):
-            entries = r[row_of] * A.data * c[column_of]
+        size, row_of, column_of = np.abs(problem.A.data), problem.A.indices, columns_of(problem.A)
+        for _ in range(ROUNDS if len(size) else 0):
+            entries = r[row_of] * size * c[column_of]
             largest = np.zeros(m)
             np.maximum.at(largest, row_of, entries)
             whole = np.maximum.reduceat(largest, cones.starts)[cones.block]
@@ -124,20 +124,17 @@ class ConicScaling:
         if m:
             high = np.maximum.reduceat(np.clip(scaled / beta, 1.0, FAR), cones.starts)[cones.block]
             r /= powers_of_two(high)  # rows far away count less, within limits
-        linear, square = (
-            np.abs(beta * c * problem.q),
-            beta**2 * abs(sparse.diags_array(c) @ problem.P @ sparse.diags_array(c)),
-        )
-        o = max(float(np.max(linear, initial=0.0)), float(square.max()) if problem.P.nnz else 0.0)
+        linear, square = np.abs(beta * c * problem.q), np.abs(products(problem.P, beta * c, beta * c))
+        o = max(float(np.max(linear, initial=0.0)), float(np.max(square, initial=0.0)))
         return cls(r, c, beta, float(powers_of_two(np.array([o if o > 0.0 else 1.0]))[0]))
 
     def scaled(self, problem: Conic) -> Conic:
         """The problem in these units, with offset 0."""
-        C, R = sparse.diags_array(self.columns), sparse.diags_array(self.rows)
+        x = self.beta * self.columns
         return Conic(
-            P=sparse.csc_array((self.beta**2 / self.o) * (C @ problem.P @ C)),
-            q=(self.beta / self.o) * self.columns * problem.q,
-            A=sparse.csc_array(R @ problem.A @ C),
+            P=with_data(problem.P, products(problem.P, x, x) / self.o),
+            q=x * problem.q / self.o,
+            A=with_data(problem.A, products(problem.A, self.rows, self.columns)),
             b=self.rows * problem.b / self.beta,
             cones=problem.cones,
         )
@@ -223,7 +220,7 @@ def solve_conic(
             setattr(chosen, name, number)
         try:
             found: Any = clarabel.DefaultSolver(
-                sparse.triu(small.P, format="csc"), small.q, small.A, small.b, small.cones.named, chosen
+                upper_triangle(small.P), small.q, small.A, small.b, small.cones.named, chosen
             ).solve()
         except (KeyboardInterrupt, SystemExit):
             raise
@@ -289,6 +286,30 @@ def without_residual(problem: Conic, x: Vector, z: Vector) -> Vector:
         steps += through.T @ factor.solve(-r - through @ steps)
     # a block of a cone must not be scaled below 0
     return z + into_blocks @ np.where(np.arange(len(steps)) < cones.zero, steps, np.maximum(steps, -0.5))
+
+
+def columns_of(matrix: Any) -> Index:
+    """The column of each entry of a matrix that is stored by columns."""
+    return np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
+
+
+def products(matrix: Any, rows: Vector, columns: Vector) -> Vector:
+    """The entries of a matrix stored by columns, times the factors of their rows and columns."""
+    return rows[matrix.indices] * matrix.data * columns[columns_of(matrix)]
+
+
+def upper_triangle(matrix: Any) -> Any:
+    """The upper triangle of a square matrix that is stored by columns."""
+    if not len(matrix.data):
+        return matrix
+    kept = matrix.indices <= columns_of(matrix)
+    ends = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr]
+    return sparse.csc_array((matrix.data[kept], matrix.indices[kept], ends), shape=matrix.shape)
+
+
+def with_data(matrix: Any, data: Vector) -> Any:
+    """A matrix with the same pattern and these entries."""
+    return sparse.csc_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def powers_of_two(values: Vector) -> Vector:

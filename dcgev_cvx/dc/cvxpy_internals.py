@@ -41,12 +41,15 @@ def affine_map(expressions: Sequence[Any], variables: Sequence[cp.Variable]) -> 
     *begins, n = np.cumsum([0, *(variable.size for variable in variables)]).tolist()
     if not expressions:
         return sparse.csr_array((0, n)), np.zeros(0)
+    if not any(e.variables() for e in expressions):
+        b = np.concatenate([flat(e.value) for e in expressions])
+        return sparse.csr_array((len(b), n)), b
     found = compiler()
     if found is None:
         return public_affine_map(expressions, variables)
     get_problem_matrix, CONSTANT_ID, replace_params_with_consts = found
     columns = {variable.id: begin for variable, begin in zip(variables, begins, strict=True)}
-    fixed: list[Any] = [replace_params_with_consts(e) for e in expressions]
+    fixed: list[Any] = [replace_params_with_consts(e) if e.parameters() else e for e in expressions]
     m = sum(e.size for e in expressions)
     try:
         forms = [e.canonical_form[0] for e in fixed]

@@ -21,6 +21,8 @@ from .cvxpy_internals import AxisAtom, Elementwise, as_sparse, flat, gradient
 
 DIRECTIONS = 12
 """At a kink with infinitely many pieces, as that of ‖x‖ at 0, so many random ones are tried beside the axes."""
+DENSE = 2**16
+"""Matrices of no more entries are made dense where entries are read."""
 MOST_SETS = 64
 """The most choices of the k largest entries that are tried where entries are equal."""
 
@@ -186,7 +188,7 @@ class OtherAtom:
         put(self._variables, w)
         value, gradients = evaluated(self._atom)
         slopes = [
-            flat(as_sparse(gradients[argument], argument.size, len(value))[j, i])
+            picked(gradients[argument], (argument.size, len(value)), j, i)
             for argument, (i, j) in zip(self._variables, self._places, strict=True)
         ]
         return value, np.concatenate(slopes)
@@ -326,6 +328,14 @@ def evaluated(atom: Any) -> tuple[Vector, dict[Any, Any]]:
     if len(numbers) < len(slopes) or not all(np.isfinite(part).all() for part in (value, *numbers)):
         raise NoSubgradient.of(atom)
     return value, slopes
+
+
+def picked(slopes: Any, shape: tuple[int, int], rows: Index, columns: Index) -> Vector:
+    """Entries of a matrix of slopes that CVXPY returned."""
+    if shape[0] * shape[1] <= DENSE:  # a sparse matrix takes longer for few entries
+        slopes = slopes.toarray() if sparse.issparse(slopes) else np.broadcast_to(np.asarray(slopes, float), shape)
+        return slopes[rows, columns]
+    return flat(as_sparse(slopes, *shape)[rows, columns])
 
 
 def is_square(e: Any) -> bool:

@@ -18,6 +18,7 @@ from cvxpy.constraints.nonpos import Inequality
 
 from .._numerics.checks import Index, Vector
 from ..errors import SolverFailed
+from .conic import powers_of_two
 from .kinks import NoSubgradient
 from .program import DCProgram
 from .surrogate import ConvexPart
@@ -68,30 +69,37 @@ def relaxed(program: DCProgram, low: Vector, high: Vector, *, lift: bool) -> tup
     units, given = program.scaled()
     constraints: list[Any] = [*given, *program.domain]
     constraints += [x >= low, x <= high] if boxed else []
-    X: Any = cp.Variable((n, n), symmetric=True)
+    # Z stands for zzᵀ with x = d·z, where z is of size one
+    triangle = cp.Variable(n * (n + 1) // 2)
+    Z = symmetric(triangle, n)
+    widths = np.maximum(np.abs(low), np.abs(high)) if boxed else program.lengths(program.near())
+    d = powers_of_two(np.where(widths > 0.0, widths, 1.0))
+    z, variables = cp.multiply(1.0 / d, x), [*program.variables]
     if lift:
-        column = cp.reshape(x, (n, 1), order="F")
-        constraints.append(cp.bmat([[X, column], [column.T, np.ones((1, 1))]]) >> 0)
+        column = cp.reshape(z, (n, 1), order="F")
+        constraints.append(cp.bmat([[Z, column], [column.T, np.ones((1, 1))]]) >> 0)
         if boxed:
-            constraints.append(cp.diag(X) <= cp.multiply(low + high, x) - low * high)
+            constraints.append(cp.diag(Z) <= cp.multiply((low + high) / d, z) - low * high / d**2)
+            variables.append(triangle)  # |z| ≤ √2, so that |Z| ≤ 2 at the points that count
+            low, high = (np.append(side, np.full(triangle.size, end)) for side, end in ((low, -4.0), (high, 4.0)))
         for constraint in given:
             if isinstance(constraint, Inequality) and is_curved(constraint.expr):
-                constraints.append(quadratic(program, constraint.expr, x, X) <= 0)
+                constraints.append(quadratic(program, constraint.expr, z, Z, d) <= 0)
     costs = list[Any]()
     for u, v in [(program.u, program.v), *program.dc_constraints]:
         if lift and is_curved(v):
             costs.append(
-                quadratic(program, u - v, x, X)
+                quadratic(program, u - v, z, Z, d)
                 if is_curved(u) or u.is_affine()
-                else cp.vec(u, order="F") - quadratic(program, v, x, X)
+                else cp.vec(u, order="F") - quadratic(program, v, z, Z, d)
             )
         else:
-            over, more = chord(Tangent(v, program.variables), x, low, high)
+            over, more = chord(Tangent(v, program.variables), x, low[:n], high[:n])
             constraints += more
             costs.append(cp.vec(u, order="F") - over)
     parts = np.split(units, np.cumsum([cost.size for cost in costs])[:-1])
     constraints += [cp.multiply(unit, cost) <= 0 for unit, cost in zip(parts[1:], costs[1:], strict=True)]
-    part = ConvexPart([(units[0] * cp.sum(costs[0]), cp.Constant(0.0))], constraints, program.variables)
+    part = ConvexPart([(units[0] * cp.sum(costs[0]), cp.Constant(0.0))], constraints, variables)
     bound, checked = part.certified_minimum(low, high)
     return float(bound / units[0]), checked
 
@@ -101,15 +109,23 @@ def is_curved(e: Any) -> bool:
     return e.is_quadratic() and not e.is_affine() and cp.huber not in e.atoms()
 
 
-def quadratic(program: DCProgram, e: Any, x: Any, X: Any) -> Any:
-    """tr(QX) + cᵀx + d for each entry xᵀQx + cᵀx + d of a quadratic expression."""
+def symmetric(triangle: Any, n: int) -> Any:
+    """The symmetric matrix with this upper triangle."""
+    number = np.zeros((n, n), dtype=int)
+    i, j = np.triu_indices(n)
+    number[i, j] = number[j, i] = np.arange(len(i))
+    return cp.reshape(triangle[number.ravel()], (n, n), order="F")
+
+
+def quadratic(program: DCProgram, e: Any, z: Any, Z: Any, units: Vector) -> Any:
+    """tr(QZ) + cᵀz + d for each entry zᵀQz + cᵀz + d of a quadratic expression in z, x in these units."""
     tangent, n = Tangent(e, program.variables), program.n
     d, c = tangent.at(np.zeros(n))
-    slopes = [tangent.at(step)[1] - c for step in np.eye(n)]
+    slopes = [tangent.at(step)[1] - c for step in np.diag(units)]
     entries = []
     for i in range(e.size):
-        Q = np.array([slope[[i]].toarray().ravel() for slope in slopes]) / 2.0
-        entries.append(cp.trace(((Q + Q.T) / 2.0) @ X) + c[[i]].toarray().ravel() @ x + d[i])
+        Q = np.array([slope[[i]].toarray().ravel() * units for slope in slopes]) / 2.0
+        entries.append(cp.trace(((Q + Q.T) / 2.0) @ Z) + (c[[i]].toarray().ravel() * units) @ z + d[i])
     return cp.hstack(entries)
 
 

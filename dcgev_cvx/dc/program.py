@@ -105,6 +105,7 @@ class DCProgram:
         self._last: Any = None
         self._examined: Any = None
         self._sized: tuple[int, Vector, Vector] = -1, np.zeros(0), np.zeros(0)
+        self._constraints_sized: tuple[int, Vector, list[Vector]] = -1, np.zeros(0), []
 
     @classmethod
     def from_problem(cls, problem: cp.Problem) -> DCProgram:
@@ -154,7 +155,8 @@ class DCProgram:
 
         The last iterate is left in the variables. From a start outside the constraints, phase one looks for a
         feasible point: each step minimises the surrogate plus a penalty on the violations, which grows
-        until they vanish. Variables that stand in no vⱼ and not in v need no value to start from.
+        until they vanish; where they do not, a few random starts are tried. Variables that stand in no vⱼ and not
+        in v need no value to start from.
 
         Parameters
         ----------
@@ -197,14 +199,13 @@ class DCProgram:
         >>> result.converged, round(abs(float(x.value)), 6)
         (True, 0.5)
         """
-        from .running import run
-        from .starts import as_result, best_of_starts
+        from .starts import best_of_starts, run_from_values
 
         backend = solver if isinstance(solver, Backend) else Backend(solver)
         rule = expect_stop(Stop(step=1e-8, decrease=1e-6) if stop is None else stop)
         deadline, call = Deadline.after(time_limit, "time_limit"), as_callback(callback, "callback")
         if starts is None:
-            result = as_result(run(self, TangentStep(backend, deadline), rule, call, deadline))
+            result = run_from_values(self, backend, rule, call, deadline, random_state)
         else:
             result = best_of_starts(self, backend, rule, call, deadline, starts, random_state, n_jobs)
         put(self.variables, result.x)
@@ -343,6 +344,17 @@ class DCProgram:
 
     def _constraint_sizes(self, x: Vector) -> list[Vector]:
         """The sizes of the convex constraints, by entry."""
+        before, y, sizes = self._constraints_sized
+        if before != self._surrogate.version or self._moved(x, y):
+            sizes = self._constraint_sizes_at(x)
+            self._constraints_sized = self._surrogate.version, x, sizes
+        return sizes
+
+    def _moved(self, x: Vector, y: Vector) -> bool:
+        """Are sizes at y too old for x?"""
+        return bool(np.max(np.abs(x - y) / self.lengths(x)) > 0.5 / PROBES)
+
+    def _constraint_sizes_at(self, x: Vector) -> list[Vector]:
         shares = (1.0, -1.0, PROBES, -PROBES)
         moved = [(share, self._terms(self._projected(x + share * self._probe(x)))) for share in shares]
         sizes = list[Vector]()
@@ -366,6 +378,7 @@ class DCProgram:
         """Take the lengths of this start; where it is 0, or level, those at which f and the constraints bend."""
         largest = np.repeat(np.maximum.reduceat(np.abs(start), self._begins), self._counts)
         self.reference, self._sized = largest, (-1, np.zeros(0), np.zeros(0))
+        self._constraints_sized = -1, np.zeros(0), []
         if level or not largest.all():
             zero = (largest == 0.0) | level
             self.reference = np.where(zero, largest.max() or 1.0, np.where(start == 0.0, largest, np.abs(start)))
@@ -428,7 +441,7 @@ class DCProgram:
         """
         at, version = self.point(x), self._surrogate.version
         before, y, sizes = self._sized
-        if before != version or np.max(np.abs(x - y) / self.lengths(x)) > 0.5 / PROBES:
+        if before != version or self._moved(x, y):
             step = self._probe(x)
             change = np.zeros(len(at.u))
             for share in (1.0, -1.0, 2.0**-10, -(2.0**-10), 2.0**-20, -(2.0**-20)):
@@ -613,6 +626,7 @@ class DCProgram:
             "_last": None,
             "_examined": None,
             "_sized": (-1, np.zeros(0), np.zeros(0)),
+            "_constraints_sized": (-1, np.zeros(0), []),
         }
 
     def inside(self, x: Vector, y: Vector, back: float) -> Vector:

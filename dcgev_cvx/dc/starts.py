@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,10 @@ from .tangents import restored
 
 ATTEMPTS = 30
 """Draws of one random start until v has a subgradient there; each is closer to the variables' values."""
+
+
+RETRIES, SMALL = 3, 30
+"""Random starts where the variables' values lead to no feasible point; most variables for drawing them from a box."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,31 @@ class DCResult(MMResult):
             f"{row.f:>16.9g}  violation {row.violation:.1e}  {row.n_iter:>4} steps  {row.status.value}" for row in rows
         ]
         return "\n".join(lines)
+
+
+def run_from_values(
+    program: DCProgram, backend: Backend, stop: Stop, callback: Callback | None, deadline: Deadline, random_state: Any
+) -> DCResult:
+    """The run from the variables' values, then from random starts while no feasible point is found."""
+    step = TangentStep(backend, deadline)
+    result = run(program, step, stop, callback, deadline)
+    if result.status is not Status.NO_FEASIBLE_POINT:
+        return as_result(result)
+    rng, centre = np.random.default_rng(0 if random_state is None else random_state), program.near()
+    wide = np.full(program.n, np.inf)
+    low, high = bounding_box(program) if program.n <= SMALL else (-wide, wide)
+    for _ in range(RETRIES):
+        if deadline.passed:
+            break
+        try:
+            x0 = random_start(program, rng, centre, 3.0 * program.lengths(centre), low, high)
+        except InvalidParameter:  # v has no subgradient at any of them
+            break
+        other = run_from(program, x0, step, stop, callback, deadline)
+        if other.certificate.feasibility <= FEASIBLE:
+            note = "from a random start, since the variables' values led to no feasible point"
+            return as_result(replace(other, message="; ".join(filter(None, [other.message, note]))))
+    return as_result(result)
 
 
 def best_of_starts(

@@ -24,10 +24,10 @@ from .._numerics.checks import Vector
 from .._numerics.threads import quiet
 from ..errors import InvalidParameter, SolverFailed
 from ..steps.backend import Backend, attempt
-from .conic import Cones, Conic, ConicAnswer, powers_of_two, solve_conic
+from .conic import Cones, Conic, ConicAnswer, columns_of, powers_of_two, solve_conic
 from .cvxpy_internals import affine_map, flat, offset
 from .kinks import Kink, NoSubgradient
-from .tangents import Chooser, Tangent, is_plain, restored, stacked
+from .tangents import Chooser, Tangent, is_plain, stacked, without_values
 
 
 @dataclass(frozen=True)
@@ -155,8 +155,10 @@ class Surrogate:
         if backend.solvers == ("CLARABEL",) and type(backend) is Backend:
             part, o, r = self._compiled or self._compile(), float(self.units[0]), self.units[1:]
             if part.usable:
-                diagonal = sparse.diags_array(self.units)
-                scaled = Point(at.u * self.units, at.v * self.units, sparse.csr_array(diagonal @ at.slopes))
+                slopes: Any = sparse.csr_array(at.slopes)
+                data = slopes.data * np.repeat(self.units, np.diff(slopes.indptr))
+                slopes = sparse.csr_array((data, slopes.indices, slopes.indptr), shape=slopes.shape)
+                scaled = Point(at.u * self.units, at.v * self.units, slopes)
                 sizes = Scales(scales.lengths, scales.sizes * r, scales.reach)
                 return part.minimum(scaled, y, o * weights / r, sizes, o, backend.options or None)
         return self._linearized_minimum(at, y, weights, backend)
@@ -185,7 +187,7 @@ class Surrogate:
         reasons: list[str] = []
         for solver in backend.solvers:
             try:
-                with restored(self.variables):
+                with without_values(self.variables):
                     backend.solve(problem, solver)
                     x = np.concatenate([flat(variable.value) for variable in self.variables])
                 value = float(np.sum(cast("Any", problem.value)))
@@ -209,7 +211,7 @@ class Surrogate:
         """Does a solver prove that the convex constraints have no common point?"""
         if not self.measured:
             self.scaled_constraints = [*self.constraints]
-        with restored(self.variables):
+        with without_values(self.variables):
             try:
                 attempt(cp.Problem(cp.Minimize(0), [*self.scaled_constraints, *self.domain]), "CLARABEL", {})
             except SolverFailed as failure:
@@ -250,12 +252,12 @@ class ConvexPart:
         problem = cp.Problem(cp.Minimize(pairs[0][0] + c @ cp.hstack(known)), constraints)
         marks = 1.0 + np.arange(c.size)
         data, constants = list[Any](), list[float | None]()
-        for mark in (0.0 * marks, marks):
-            c.value = mark
-            with quiet:  # CVXPY warns of the user's parameters where compiling anew takes long
+        with without_values(variables), quiet:  # CVXPY warns of the user's parameters where compiling takes long
+            for mark in (0.0 * marks, marks):
+                c.value = mark
                 part, _, inverse = problem.get_problem_data("CLARABEL")
-            data.append(part)
-            constants.append(offset(inverse))
+                data.append(part)
+                constants.append(offset(inverse))
         q = data[0]["c"]
         seen = np.rint(data[1]["c"] - q)
         places = np.flatnonzero(seen)
@@ -267,12 +269,18 @@ class ConvexPart:
             return
         columns = places[np.argsort(seen[places])]
         self._x, self._w = columns[: self.n], columns[self.n :]
-        A, self._cones = sparse.csr_array(data[0]["A"]), Cones.of(dims)
+        A, self._cones = sparse.csc_array(data[0]["A"]), Cones.of(dims)
         P = data[0].get("P")
         self._q, self._offset = q, float(constants[0] or 0.0)
         size = len(q) + self.m
         self._P = sparse.csc_array((size, size)) if P is None else grown(P, size)
         self._A, self._b = A, data[0]["b"]
+        # the entries of A below which a step adds its tangents: uⱼ(x) − slopesⱼᵀx − tⱼ ≤ valueⱼ and t ≥ 0
+        top, t, M = self._cones.zero + self._cones.nonneg, len(q) + np.arange(self.m), sparse.coo_array(self._M)
+        rows, curved, positive = np.where(A.indices < top, A.indices, A.indices + 2 * self.m), self._curved, t - len(q)
+        self._rows = np.concatenate([rows, top + curved, top + self._flat[M.row], top + self.m + positive])
+        self._columns = np.concatenate([columns_of(A), self._w, self._x[M.col], t])
+        self._numbers = np.concatenate([A.data, np.ones(len(curved)), M.data, -np.ones(self.m)])
 
     def minimum(self, at: Point, y: Vector, weights: Vector, scales: Scales, unit: float, options: Any) -> Answer:
         """The minimiser of the surrogate with these tangents; `unit` is the objective's."""
@@ -296,7 +304,7 @@ class ConvexPart:
         if not self.usable:
             raise SolverFailed("the relaxation has power cones, for which no bound is computed.")
         known = low.size == self.n and bool(np.isfinite(low).all() and np.isfinite(high).all())
-        problem = Conic(self._P, self._q, sparse.csc_array(self._A), self._b, self._cones, self._offset)
+        problem = Conic(self._P, self._q, self._A, self._b, self._cones, self._offset)
         found = solve_conic(problem, np.full(len(self._q), math.nan), problem.b)
         reach = np.full(len(self._q), math.inf)
         if known:
@@ -309,7 +317,7 @@ class ConvexPart:
             return -math.inf
         q = self._q.copy()
         q[self._x] = direction
-        problem = Conic(self._P, q, sparse.csc_array(self._A), self._b, self._cones)
+        problem = Conic(self._P, q, self._A, self._b, self._cones)
         try:
             found = solve_conic(problem, np.full(len(q), math.nan), problem.b)
         except SolverFailed:
@@ -323,23 +331,19 @@ class ConvexPart:
         N, m, top = len(self._q), self.m, self._cones.zero + self._cones.nonneg
         slopes: Any = sparse.csr_array(at.slopes)
         values: Any = at.v - slopes @ y
-        q = np.concatenate([self._q, weights * units])
-        q[self._x] -= slopes[[0]].toarray().ravel()
+        q, first = np.concatenate([self._q, weights * units]), slopes.indptr[1]
+        np.subtract.at(q, self._x[slopes.indices[:first]], slopes.data[:first])
         if not m:
-            return Conic(self._P, q, sparse.csc_array(self._A), self._b, self._cones, self._offset - values[0])
-        # uⱼ(x) − slopesⱼᵀx − tⱼ ≤ valueⱼ, with wⱼ for a curved uⱼ and Mⱼx + sⱼ for an affine one
-        G: Any = sparse.coo_array(slopes[1:])
-        t, unit = N + np.arange(m), np.ones(m)
-        M: Any = sparse.coo_array(self._M)
-        rows = [G.row, self._curved, self._flat[M.row], np.arange(m)]
-        columns = [self._x[G.col], self._w, self._x[M.col], t]
-        numbers = [-G.data, unit[: len(self._w)], M.data, -units]
+            return Conic(self._P, q, self._A, self._b, self._cones, self._offset - values[0])
+        # with wⱼ for a curved uⱼ, and Mⱼx + sⱼ for an affine one
+        t = np.arange(m)
+        row_of = np.repeat(np.arange(m), np.diff(slopes.indptr[1:]))
+        rows = np.concatenate([self._rows, top + row_of, top + t])
+        columns = np.concatenate([self._columns, self._x[slopes.indices[first:]], N + t])
+        numbers = np.concatenate([self._numbers, -slopes.data[first:], -units])
         right: Any = values[1:].copy()
         right[self._flat] -= self._s
-        added = sparse.csr_array((np.concatenate(numbers), (np.concatenate(rows), np.concatenate(columns))), (m, N + m))
-        positive = sparse.csr_array((-unit, (np.arange(m), t)), (m, N + m))
-        old: Any = grown(self._A, N + m, len(self._b))
-        A = sparse.vstack([old[:top], added, positive, old[top:]], format="csc")
+        A = sparse.csc_array((numbers, (rows, columns)), shape=(len(self._b) + 2 * m, N + m))
         b = np.concatenate([self._b[:top], right, np.zeros(m), self._b[top:]])
         cones = replace(self._cones, nonneg=self._cones.nonneg + 2 * m)
         return Conic(self._P, q, A, b, cones, self._offset - values[0])
@@ -377,10 +381,10 @@ def shortened(lengths: Vector, q: Vector, squares: Vector) -> Vector:
     return lengths * np.clip(usual / np.maximum(costs, 1e-300), 2.0**-24, 1.0)
 
 
-def grown(matrix: Any, columns: int, rows: int | None = None) -> Any:
-    """A sparse matrix with columns, and for square ones rows, of zeros appended."""
-    whole = sparse.csr_array(matrix) if rows is not None else sparse.csc_array(matrix)
-    whole.resize((columns if rows is None else rows, columns))
+def grown(matrix: Any, size: int) -> Any:
+    """A square sparse matrix with columns and rows of zeros appended."""
+    whole = sparse.csc_array(matrix)
+    whole.resize((size, size))
     return whole
 
 

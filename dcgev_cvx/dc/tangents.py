@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import cvxpy as cp
@@ -26,7 +27,10 @@ Chooser = Callable[[int, Kink, Vector], int]
 
 @dataclass(frozen=True)
 class Level:
-    """The groups of atoms whose arguments w = M·(x, a) + s contain atoms of lower levels only."""
+    """The groups of atoms whose arguments w = M·(x, a) + s contain atoms of lower levels only.
+
+    inner is the part of M for x and for the atoms of lower levels.
+    """
 
     groups: list[Atoms]
     values: slice
@@ -34,11 +38,29 @@ class Level:
     s: Vector
     rows: Index
     columns: Index
+    inner: tuple[Any, Any]
 
-    def parts(self, w: Vector) -> list[tuple[Atoms, slice]]:
+    @cached_property
+    def parts(self) -> list[tuple[Atoms, slice]]:
         """Each group with the slice of w that is its own."""
         ends = np.cumsum([0, *(sum(e.size for e in group.arguments) for group in self.groups)])
         return [(group, slice(a, b)) for group, a, b in zip(self.groups, ends, ends[1:], strict=False)]
+
+    @cached_property
+    def _pattern(self) -> tuple[Index, Index, Index]:
+        order = np.argsort(self.rows, kind="stable")
+        begins = np.searchsorted(self.rows[order], np.arange(self.values.stop - self.values.start + 1))
+        return order, self.columns[order], begins
+
+    def slopes(self, data: Vector) -> Any:
+        """The slopes of the atoms in w as a sparse matrix."""
+        order, columns, begins = self._pattern
+        return sparse.csr_array((data[order], columns, begins), shape=(len(begins) - 1, len(self.s)))
+
+    @cached_property
+    def sizes(self) -> Any:
+        """|M|."""
+        return abs(self.M)
 
 
 class Tangent:
@@ -76,21 +98,26 @@ class Tangent:
             levels.append([group for group, _ in groups])
             named += [t for _, members in groups for e in members for other, t in here if other is e]
         known = [*variables, *named]
-        D, self._constant = affine_map([outer], known)
-        self._D: Any = sparse.csr_array(D)
+        arguments = [[e for group in groups for e in group.arguments] for groups in levels]
+        whole, constants = affine_map([outer, *(e for some in arguments for e in some)], known)
+        *firsts, end = np.cumsum([0, outer.size, *(sum(e.size for e in some) for some in arguments)])
+        blocks = [(whole[i:j], constants[i:j]) for i, j in zip(firsts, [*firsts[1:], end], strict=True)]
+        self._D, self._constant = blocks[0]
+        self._outer: Any = self._D[:, : self.n], self._D[:, self.n :]
         self.levels: list[Level] = []
         begin = 0
-        for groups in levels:
-            M, s = affine_map([e for group in groups for e in group.arguments], known)
+        for groups, (M, constant) in zip(levels, blocks[1:], strict=True):
             size = sum(group.size for group in groups)
             values = np.cumsum([0, *(group.size for group in groups)])
             ends = np.cumsum([0, *(sum(e.size for e in group.arguments) for group in groups)])
             rows = np.concatenate([k + group.rows for k, group in zip(values, groups, strict=False)])
             columns = np.concatenate([k + group.columns for k, group in zip(ends, groups, strict=False)])
-            self.levels.append(Level(groups, slice(begin, begin + size), sparse.csr_array(M), s, rows, columns))
+            inner = M[:, : self.n], M[:, self.n : self.n + begin]
+            self.levels.append(Level(groups, slice(begin, begin + size), M, constant, rows, columns, inner))
             begin += size
         self.atoms: int = begin
         self._kept: tuple[Any, list[Kink]] = None, []
+        self._uses: dict[bytes, Any] = {}
 
     def at(self, x: Vector) -> tuple[Vector, Any]:
         """(e(x), the sparse matrix of the subgradients of its entries), or NoSubgradient."""
@@ -106,7 +133,7 @@ class Tangent:
         y = np.concatenate([x, np.zeros(self.atoms)])
         for level in self.levels:
             w = level.M @ y + level.s
-            y[self.n :][level.values] = np.concatenate([group.value(w[part]) for group, part in level.parts(w)])
+            y[self.n :][level.values] = np.concatenate([group.value(w[part]) for group, part in level.parts])
         return y
 
     def kinks(self, x: Vector, lengths: Vector, rows: Index) -> list[Kink]:
@@ -121,9 +148,9 @@ class Tangent:
         y, far, used = self.with_atoms(x), np.concatenate([lengths, np.zeros(self.atoms)]), self._used(rows)
         found = list[Kink]()
         for level in self.levels:
-            w, close = level.M @ y + level.s, abs(level.M) @ far
+            w, close = level.M @ y + level.s, level.sizes @ far
             moved, begin, place = list[Vector](), level.values.start, 0
-            for group, part in level.parts(w):
+            for group, part in level.parts:
                 for kink in group.kinks(w[part], close[part] + 1e-300) if used[level.values].any() else []:
                     if used[begin + kink.row]:
                         at, columns = place + kink.places, part.start + kink.columns
@@ -132,8 +159,25 @@ class Tangent:
                 moved.append(reach)
                 begin, place = begin + group.size, place + len(group.rows)
             far[self.n :][level.values] = np.concatenate(moved)
+        found = self._relevant(y, found, rows)
         self._kept = key, found
         return found
+
+    def _relevant(self, y: Vector, kinks: list[Kink], rows: Index) -> list[Kink]:
+        """The kinks on which these entries of e depend: that of |x| in (|x| − 1)₊ at 0 is none."""
+        if not kinks:
+            return kinks
+        used = np.asarray(abs(self._outer[1][rows]).sum(axis=0)).ravel() > 0.0
+        for level in reversed(self.levels):
+            w = level.M @ y + level.s
+            steep = np.abs(np.concatenate([group.at(w[part])[1] for group, part in level.parts]))
+            for kink in kinks:
+                if level.values.start <= kink.row < level.values.stop:
+                    steep[kink.places] = np.maximum(steep[kink.places], np.abs(kink.options).max(axis=0))
+            moving = used[level.values][level.rows] & (steep > 0.0)
+            wanted = np.bincount(level.columns, moving, minlength=len(level.s)) > 0.0
+            used |= np.asarray(level.sizes[wanted][:, self.n :].sum(axis=0)).ravel() > 0.0
+        return [kink for kink in kinks if used[kink.row]]
 
     def piece(self, x: Vector, kinks: Sequence[Kink], choose: Chooser, there: Vector) -> tuple[Vector, Any]:
         """(value at x, slopes) of an affine function below e that touches it at x or close to it.
@@ -147,10 +191,10 @@ class Tangent:
         y = np.concatenate([x, np.zeros(self.atoms)])
         below = y.copy()  # the values at x of the chosen pieces, of which atoms further out take the tangents
         for level in self.levels:
-            w, W = level.M @ y + level.s, level.M[:, :n]
+            w, W = level.M @ y + level.s, level.inner[0]
             if done:
-                W = sparse.csr_array(W + level.M[:, n : n + done] @ J)
-            found = [group.at(w[part]) for group, part in level.parts(w)]
+                W = sparse.csr_array(W + level.inner[1] @ J)
+            found = [group.at(w[part]) for group, part in level.parts]
             a, data = (np.concatenate(part) for part in zip(*found, strict=True))
             own = [(i, k) for i, k in enumerate(kinks) if level.values.start <= k.row < level.values.stop]
             lower = level.M @ below + level.s if kinks else w
@@ -158,7 +202,7 @@ class Tangent:
             for i, kink in own:
                 assert choose is not None
                 data[kink.places] = kink.options[choose(i, kink, target)]
-            S = sparse.csr_array((data, (level.rows, level.columns)), shape=(len(a), len(w)))
+            S = level.slopes(data)
             y[n:][level.values] = a
             below[n:][level.values] = a + S @ (lower - w)
             for _, kink in own:
@@ -166,16 +210,19 @@ class Tangent:
                 below[n:][level.values][row] = data[kink.places] @ lower[kink.columns]
             J = sparse.csr_array(S @ W) if not done else sparse.vstack([J, S @ W], format="csr")
             done += len(a)
-        slopes = self._D[:, :n] + self._D[:, n:] @ J if done else self._D
+        slopes = self._outer[0] + self._outer[1] @ J if done else self._D
         return self._D @ (below if kinks else y) + self._constant, sparse.csr_array(slopes)
 
     def _used(self, rows: Index) -> Any:
         """Which atoms do these entries of e depend on?"""
-        used = np.asarray(abs(self._D[rows][:, self.n :]).sum(axis=0)).ravel() > 0.0
-        for level in reversed(self.levels):
-            wanted = np.bincount(level.columns, used[level.values][level.rows], minlength=len(level.s)) > 0.0
-            used |= np.asarray(abs(level.M[wanted][:, self.n :]).sum(axis=0)).ravel() > 0.0
-        return used
+        key = rows.tobytes()
+        if key not in self._uses:
+            used = np.asarray(abs(self._outer[1][rows]).sum(axis=0)).ravel() > 0.0
+            for level in reversed(self.levels):
+                wanted = np.bincount(level.columns, used[level.values][level.rows], minlength=len(level.s)) > 0.0
+                used |= np.asarray(level.sizes[wanted][:, self.n :].sum(axis=0)).ravel() > 0.0
+            self._uses[key] = used
+        return self._uses[key]
 
     # What the lower bounds ask
 
@@ -193,10 +240,7 @@ class Tangent:
         J: Any = sparse.csr_array((0, self.n))
         for level in self.levels:
             W = abs(level.M[:, : self.n]) + abs(level.M[:, self.n : self.n + J.shape[0]]) @ J
-            S = sparse.csr_array(
-                (np.ones(len(level.rows)), (level.rows, level.columns)),
-                shape=(level.values.stop - level.values.start, len(level.s)),
-            )
+            S = level.slopes(np.ones(len(level.rows)))
             J = sparse.vstack([J, S @ W], format="csr")
         return J
 
@@ -242,3 +286,12 @@ def restored(variables: Sequence[cp.Variable]) -> Generator[None]:
     finally:
         for variable, value in zip(variables, kept, strict=True):
             variable.save_value(value)
+
+
+@contextmanager
+def without_values(variables: Sequence[cp.Variable]) -> Generator[None]:
+    """Take the values from the variables for a while: with them CVXPY fails to compile sum_largest of all entries."""
+    with restored(variables):
+        for variable in variables:
+            variable.save_value(None)
+        yield

@@ -32,10 +32,9 @@ def checks(level: str, found: Suite, *, remote: bool = False) -> list[Check]:
     if found.pairs.get("last digits"):
         text = "a change of an argument in its twelfth digit reaches the answer"
         made += [Check("last digits", "", text, last_digits, blocked=NO_BASE)]
-    if level != "bound":
-        made += [Check("double precision", "", "not all answers are float32 numbers", doubles)]
+    if level != "bound" and not remote:
         text = "an answer stays what it was when the solver is called again"
-        made += [Check("answers kept", "", text, lambda trial: disturbed(trial, "overwrote"))] if not remote else []
+        made += [Check("answers kept", "", text, lambda trial: disturbed(trial, "overwrote"))]
     if not remote:
         text = "the arguments stay as they were, whatever is called after"
         made += [Check("inputs unchanged", "", text, lambda trial: disturbed(trial, "in place"))]
@@ -177,18 +176,6 @@ def disturbed(trial: Trial, what: str) -> Iterator[Finding]:
     for case, note in trial.session.disturbed:
         if what in note:
             yield Finding(case, 1.0, 0.5, None, note)
-
-
-def doubles(trial: Trial) -> Iterator[Finding]:
-    """Answers of dtype float64 are not all float32 numbers.
-
-    At least five answers with two nonzeros are compared: a single entry may be exact in single precision by chance.
-    An array of dtype float32 has its own tolerance.
-    """
-    found = list(vectors(trial))
-    telling = [x for _, answer, x in found if not answer.single and np.count_nonzero(x) >= 2]
-    guilty = len(telling) >= 5 and all(bool(np.all(x == x.astype(np.float32))) for x in telling)
-    return (Finding(case, float(guilty), 0.5, x, "single precision inside") for case, _, x in found)
 
 
 def tiny_numbers(trial: Trial) -> Iterator[Finding]:

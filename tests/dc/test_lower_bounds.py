@@ -57,3 +57,16 @@ def test_a_convex_objective_gives_the_box():
     apart = [cp.norm(c[i] - c[j]) >= 2 for i in range(3) for j in range(i)]
     result = DCProgram(cp.max(cp.abs(c)), 0, apart).minimize()
     assert 0.0 - 1e-6 <= result.bound.value <= result.f
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_the_bound_of_a_quadratic_does_not_depend_on_the_unit_of_the_variables(unit: float) -> None:
+    """Shor's matrix was once lifted in the variables' own unit: at 1e6 the bound lay above the minimum."""
+    A = np.array([[-0.54, 1.0, 1.31], [1.57, 1.19, 0.15], [0.81, 0.54, -1.63]])
+    x = cp.Variable(3, value=unit * np.array([1.3, 0.6, -0.2]))
+    loss = 2e3 * cp.log_sum_exp(np.array([[-0.5, 0.95, -0.88]]) @ x / unit + 1.14)
+    program = DCProgram(loss, 2e3 * cp.sum_squares(A @ x / unit - [0.32, -0.49, 0.43]), [cp.abs(x) / unit <= 3.0])
+    result = program.minimize()
+    assert result.bound.value <= -298990.0
+    assert result.bound.value <= result.f
+    assert result.bound.value >= -305000.0

@@ -515,3 +515,20 @@ def test_variables_outside_v_need_no_start():
     result = DCProgram(cp.sum(t), cp.norm(x), [cp.abs(x) <= t, t <= 1]).minimize()
     assert result.converged
     assert result.message.startswith("phase one took 1 step")
+
+
+def test_sum_largest_of_all_entries_compiles() -> None:
+    """CVXPY does not compile it while its variables have values."""
+    x = cp.Variable(2, value=[0.3, 0.2])
+    result = DCProgram(cp.sum_largest(x, 2) + cp.sum_squares(x), cp.norm1(x)).minimize()
+    assert result.converged
+    assert result.f == pytest.approx(-2.0, abs=1e-6)
+
+
+def test_other_starts_are_tried_where_the_values_lead_to_no_feasible_point() -> None:
+    """From −2 the tangent of the constraint, which holds for x ≥ 0.9, leads nowhere."""
+    x = cp.Variable(value=-2.0)
+    bump = cp.maximum(0.1 * (-x - 1.0), 10 * (x - 0.5))
+    result = DCProgram(cp.square(x), 0 * x, [bump >= 4, cp.abs(x) <= 2]).minimize()
+    assert result.converged
+    assert result.f == pytest.approx(0.81, abs=1e-5)

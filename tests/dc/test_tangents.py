@@ -173,3 +173,12 @@ def test_a_parameter_in_an_affine_map_has_its_present_value():
     value, slopes = Tangent(cp.norm1(p * (p * x)) + p, [x]).at(np.array([1.0, -2.0]))
     assert value == [30.0]
     assert slopes.toarray().tolist() == [[9.0, -9.0]]
+
+
+def test_a_kink_under_an_atom_that_is_level_there_does_not_count() -> None:
+    """Each of the twenty kinks of |x| at 0 once doubled the pieces of Σ (|xᵢ| − 1)₊."""
+    x = cp.Variable(20)
+    tangent = Tangent(cp.sum(cp.pos(cp.abs(x) - 1)), [x])
+    assert not tangent.kinks(np.zeros(20), np.full(20, 1e-6), np.arange(1))
+    assert len(Tangent(cp.sum(cp.abs(x)), [x]).kinks(np.zeros(20), np.full(20, 1e-6), np.arange(1))) == 20
+    assert len(tangent.kinks(np.r_[1.0, np.zeros(19)], np.full(20, 1e-6), np.arange(1))) == 1
