@@ -44,8 +44,8 @@ def section(settings: dict, work: Work) -> Section:
         f"Averages over {count}; their standard errors are at most {100 * max(errors) / number**0.5:.2f} % of them, "
         "and a verdict allows a ratio of 0.98. Loadings are renormalised on each support, SPCA's are its own (the "
         "paper's curve). DC-PCA is Algorithm 2 from the leading eigenvector with ρ̃ searched for k, `d.c. solve` the "
-        "package's solve(pencil, k). Time is the median of whole calls, the search for the parameter included. At machine "
-        "precision ε a zero stays zero, so that for small k the start of DC-PCA decides: compare d.c. solve.",
+        "package's solve(pencil, k). Time is the median of whole calls, the search for the parameter included. At "
+        "machine precision ε a zero stays zero, so that for small k the start of DC-PCA decides: compare d.c. solve.",
         [
             Table("Average variance explained (%)", ("k", *shares), entries),
             Table("Median time (s)", ("k", *times), [(k, *(f"{dict(c)[k]:.4f}" for c in times.values())) for k in ks]),
