@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ def diagnosis(trial: Trial, failed: Sequence[Outcome]) -> tuple[str, ...]:
         return (
             (stale(trial, shown) if shown is not None and shown.x is not None else "") or first.note or first.meaning,
         )
+    if words := remembered(trial, wrong):
+        return (words,)
     found = of_wrong_answers(trial, wrong)
     unused = ignored(trial)
     if unused:
@@ -127,6 +129,23 @@ def stale(trial: Trial, finding: Finding) -> str:
                 mixed = finding.instance.changed("mixed", **{name: before.data[name] for name in names})
                 if usable(mixed) and np.allclose(reference(mixed).x, x, rtol=1e-6, atol=1e-9):
                     return f"your answer is that for the {listing(names)} of an earlier call ({finding.note})"
+    return ""
+
+
+def remembered(trial: Trial, wrong: Sequence[tuple[Instance, Vector]]) -> str:
+    """The argument of a step that is that of the first call of this size, or of the last, in most wrong answers."""
+    level, asked = trial.suite.level, list(trial.session.answers)
+    sample = [(case, x) for case, x in wrong if case.n <= LARGEST][:COMPARED]
+    if level not in ("step", "fda") or not sample:
+        return ""
+    earlier = {case: [other for other in asked[: asked.index(case)] if alike(other, case)] for case, _ in sample}
+    for name, which in product(LEVELS[level].arguments, (0, -1)):
+        mixed = [
+            (case.changed("mixed", **{name: earlier[case][which].data[name]}), x) for case, x in sample if earlier[case]
+        ]
+        same = [usable(case) and np.allclose(reference(case).x, x, rtol=1e-6, atol=1e-9) for case, x in mixed]
+        if sum(same) > 0.8 * len(sample):
+            return f"your answers are those for the {name} of an earlier call, in {sum(same)} of {len(sample)} compared"
     return ""
 
 
