@@ -14,6 +14,6 @@ cvxpy_internals   every undocumented part of CVXPY that is used, with its replac
 
 from .lower_bounds import LowerBound
 from .program import FEASIBLE, DCCertificate, DCProgram, TangentStep
-from .starts import DCResult, StartedRun
+from .many_starts import DCResult, StartedRun
 
 __all__ = ["FEASIBLE", "DCCertificate", "DCProgram", "DCResult", "LowerBound", "StartedRun", "TangentStep"]

@@ -42,10 +42,11 @@ from .tangents import Chooser, restored
 
 if TYPE_CHECKING:
     from .lower_bounds import LowerBound
-    from .starts import DCResult
+    from .many_starts import DCResult
 
-CLOSE = 1e-6
-"""Pieces within this share of the lengths count as meeting: iterates reach a kink only in the limit."""
+CLOSE = 1e-4
+"""Pieces within this share of the lengths count as meeting: iterates reach a kink only in the limit, and a gap of 1e-6
+leaves x open to about the root of that."""
 ENUMERATED, SAMPLED = 2**12, 512
 """With more combinations of pieces than the first, so many are drawn at random as the second says."""
 FEASIBLE = 1e-6
@@ -199,7 +200,7 @@ class DCProgram:
         >>> result.converged, round(abs(float(x.value)), 6)
         (True, 0.5)
         """
-        from .starts import best_of_starts, run_from_values
+        from .many_starts import best_of_starts, run_from_values
 
         backend = solver if isinstance(solver, Backend) else Backend(solver)
         rule = expect_stop(Stop(step=1e-8, decrease=1e-6) if stop is None else stop)
@@ -545,7 +546,7 @@ class DCProgram:
             return Examination(math.inf, math.inf, math.inf, math.inf, 1, complete=False, checked=False)
         for number, (at, complete) in enumerate([] if only_one else self._pieces(x)):
             try:
-                other = self._judge(x, self.minimum_of(at, x, backend))
+                other = self._judge(x, self.minimum_of(at, x, backend), near=True)
             except (SolverFailed, Unbounded):
                 judged = replace(judged, complete=False)
                 continue
@@ -569,14 +570,17 @@ class DCProgram:
         for chosen in combinations if kinks else []:
             yield self._surrogate.piece(x, kinks, chosen_pieces(chosen), x), complete
 
-    def _judge(self, x: Vector, answer: Answer) -> Examination:
-        """How far g(·, x) falls below f(x), to the bound and to the minimiser, and the minimiser if f falls too."""
+    def _judge(self, x: Vector, answer: Answer, *, near: bool = False) -> Examination:
+        """How far g(·, x) falls below f(x), to the bound and to the minimiser, and the minimiser if f falls too.
+
+        near: g is the surrogate of a piece that meets another near x, and may lie above f(x).
+        """
         here, size, lengths = self.f(x), self.size(x), self.lengths(x)
         z = self.inside(answer.x, x, back=1e-3)
         value = self.g(z, x)
         fall = here - self.f(z)
         # min g ≤ g(x, x) = f(x): where the bound lies above f(x), the solver failed by this much
-        gap = abs(here - answer.lowest)
+        gap = max(0.0, here - answer.lowest) if near else abs(here - answer.lowest)
         far = max(float(np.max(np.abs(z - x) / lengths)), SHORT)
         slope = max(0.0, here - value) / far if z is answer.x else 0.0  # infinite on the edge of the domain of v
         escapes = fall > FALL * size and value <= here and self.convex_violation(z) <= FEASIBLE

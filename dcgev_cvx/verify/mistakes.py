@@ -177,7 +177,7 @@ class Explained:
 
 
 def explained(wrong: Sequence[tuple[Instance, Vector]], limit: float) -> Explained | None:
-    """The fewest mistakes that give most of the wrong answers (case, x); None if none give half of them."""
+    """The fewest mistakes that give most of the wrong answers (case, x); None if none give four fifths, or one alone."""
     if not wrong:
         return None
     level = wrong[0][0].level
@@ -193,7 +193,7 @@ def explained(wrong: Sequence[tuple[Instance, Vector]], limit: float) -> Explain
         if best.matched >= 0.97 * len(wrong):
             break
         front = [made for count, made in scored[:6] if count]
-    return best if best.matched >= max(1.0, 0.5 * len(wrong)) else None
+    return best if best.matched >= max(2.0, 0.8 * len(wrong)) else None
 
 
 def compatible(made: Sequence[Mistake], one: Mistake) -> bool:

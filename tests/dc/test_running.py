@@ -1,11 +1,17 @@
 """Runs of d.c. programs: d-stationary ends, scales, unbounded programs, limits of time."""
 
+import sys
+from pathlib import Path
+
 import cvxpy as cp
 import numpy as np
 import pytest
 
-from benchmarks.joki import JOKI, joki
 from dcgev_cvx import DCProgram, Infeasible, Status, Unbounded
+
+sys.path.append(str(Path(__file__).parents[2]))  # benchmarks are not installed
+
+from benchmarks.joki import JOKI, joki  # noqa: E402
 
 
 def scalar(value, **attributes):
