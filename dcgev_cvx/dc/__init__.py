@@ -13,7 +13,7 @@ cvxpy_internals   every undocumented part of CVXPY that is used, with its replac
 """
 
 from .lower_bounds import LowerBound
-from .program import FEASIBLE, DCCertificate, DCProgram, TangentStep
 from .many_starts import DCResult, StartedRun
+from .program import FEASIBLE, DCCertificate, DCProgram, TangentStep
 
 __all__ = ["FEASIBLE", "DCCertificate", "DCProgram", "DCResult", "LowerBound", "StartedRun", "TangentStep"]

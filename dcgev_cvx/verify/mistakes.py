@@ -177,7 +177,7 @@ class Explained:
 
 
 def explained(wrong: Sequence[tuple[Instance, Vector]], limit: float) -> Explained | None:
-    """The fewest mistakes that give most of the wrong answers (case, x); None if none give four fifths, or one alone."""
+    """The fewest mistakes that give most of the wrong answers (case, x); None if none give four fifths."""
     if not wrong:
         return None
     level = wrong[0][0].level

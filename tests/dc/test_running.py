@@ -11,7 +11,7 @@ from dcgev_cvx import DCProgram, Infeasible, Status, Unbounded
 
 sys.path.append(str(Path(__file__).parents[2]))  # benchmarks are not installed
 
-from benchmarks.joki import JOKI, joki  # noqa: E402
+from benchmarks.joki import JOKI, joki
 
 
 def scalar(value, **attributes):
