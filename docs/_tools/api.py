@@ -123,6 +123,8 @@ def escape_docstring(app: object, what: str, name: str, obj: object, options: ob
             directive = indent
         if directive is None and not line.lstrip().startswith((">>>", "...")):
             lines[i] = escaped(line)
+    if name.startswith("dcgev_cvx.models."):  # these pages are a folder deeper
+        lines[:] = [line.replace("<../equation-index", "<../../equation-index") for line in lines]
 
 
 def as_literal(block: str) -> str:
